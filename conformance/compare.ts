@@ -128,16 +128,16 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 async function compareMoving(
   ours: RpcNode,
   theirs: RpcNode,
-  ask: (node: RpcNode) => Promise<Reply>,
+  send: (node: RpcNode) => Promise<Reply>,
   evaluate: (sandwich: Sandwich) => ComparisonResult | null,
   { triesMax, pauseMs }: CompareOptions,
 ): Promise<ComparisonResult> {
   let seen: ComparisonResult | null = null;
   for (let tried = 0; tried < triesMax; tried++) {
     if (tried > 0) await pause(pauseMs);
-    const before = await ask(ours);
-    const other = await ask(theirs);
-    const after = await ask(ours);
+    const before = await send(ours);
+    const other = await send(theirs);
+    const after = await send(ours);
     const verdict = unanswered(before, other, after) ?? evaluate({ before, theirs: other, after });
     if (verdict === null) continue;
     // A difference in one moment may be the other node's being late: it must show twice.
@@ -156,12 +156,12 @@ export async function compareCall(
   options: CompareOptions = compareOptions,
 ): Promise<ComparisonResult> {
   const { method, params, by, mustRefuse } = call;
-  const ask = (node: RpcNode): Promise<Reply> => node.request(method, params);
-  if (by === 'moving') return compareMoving(ours, theirs, ask, evaluateMoving, options);
+  const send = (node: RpcNode): Promise<Reply> => node.request(method, params);
+  if (by === 'moving') return compareMoving(ours, theirs, send, evaluateMoving, options);
   if (by === 'rising') {
-    return compareMoving(ours, theirs, ask, (all) => evaluateRising(all, options.slackSlots), options);
+    return compareMoving(ours, theirs, send, (all) => evaluateRising(all, options.slackSlots), options);
   }
-  const [own, other] = await Promise.all([ask(ours), ask(theirs)]);
+  const [own, other] = await Promise.all([send(ours), send(theirs)]);
   const verdict = unanswered(own, other) ?? kindsDiffer(own, other);
   if (verdict !== null) return verdict;
   if (mustRefuse)

@@ -66,10 +66,10 @@ export class RpcNode {
   /** One call. Never rejects. A node that answers 429 is asked again after the time it names. */
   async request(method: string, params: WritableJson): Promise<Reply> {
     const body = writeJson({ jsonrpc: '2.0', id: 1, method, params });
-    for (let asked = 1; ; asked++) {
+    for (let requested = 1; ; requested++) {
       const answered = await this.#post(body);
       if (!('retryAfterMs' in answered)) return answered;
-      if (asked === PATIENCE_MAX) return { kind: 'failure', reason: 'the node answers 429: slow down' };
+      if (requested === PATIENCE_MAX) return { kind: 'failure', reason: 'the node answers 429: slow down' };
       await new Promise((resolve) => setTimeout(resolve, answered.retryAfterMs));
     }
   }

@@ -2,61 +2,72 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findLoop, importsIn, readImportGraph } from './project/import-graph.ts';
 
-/** The floors of the house: what each folder of src/ may import. The table of ARCHITECTURE.md, enforced. */
+/** What each folder of src/ may import: the layers table of ARCHITECTURE.md. */
 const mayImport: Record<string, readonly string[]> = {
   base: [],
-  ledger: ['base'],
-  http1: ['base'],
-  protocol: ['base', 'ledger'],
-  streams: ['base', 'ledger', 'protocol'],
-  access: ['base', 'protocol'],
-  observe: ['base', 'protocol', 'access'],
-  upstream: ['base', 'ledger', 'protocol', 'streams', 'http1'],
-  localnet: ['base', 'ledger', 'protocol', 'streams'],
-  insight: ['base', 'ledger', 'protocol'],
-  servers: ['base', 'ledger', 'protocol', 'streams', 'http1'],
-  gateway: ['base', 'ledger', 'protocol', 'streams', 'access', 'observe', 'upstream'],
-  endpoints: ['base', 'ledger', 'protocol', 'insight'],
-  control: ['base', 'ledger', 'protocol', 'access', 'observe'],
-  app: [
+  solana: ['base'],
+  http: ['base'],
+  protocol: ['base', 'solana'],
+  streams: ['base', 'solana', 'protocol'],
+  upstream: ['base', 'solana', 'protocol', 'streams', 'http'],
+  localnet: ['base', 'solana', 'protocol', 'streams'],
+  decoding: ['base', 'solana', 'protocol'],
+  servers: ['base', 'solana', 'protocol', 'streams', 'http'],
+  gateway: ['base', 'solana', 'protocol', 'streams', 'upstream'],
+  'rest-api': ['base', 'solana', 'protocol', 'decoding'],
+  control: ['base', 'solana', 'protocol', 'gateway'],
+  config: [
     'base',
-    'ledger',
-    'http1',
+    'solana',
+    'http',
     'protocol',
     'streams',
-    'access',
-    'observe',
     'upstream',
     'localnet',
-    'insight',
+    'decoding',
     'servers',
     'gateway',
-    'endpoints',
+    'rest-api',
     'control',
   ],
-  cli: ['base', 'app'],
+  app: [
+    'base',
+    'solana',
+    'http',
+    'protocol',
+    'streams',
+    'upstream',
+    'localnet',
+    'decoding',
+    'servers',
+    'gateway',
+    'rest-api',
+    'control',
+    'config',
+  ],
+  cli: ['base', 'config', 'app'],
 };
 
 const graph = readImportGraph(join(import.meta.dirname, '..', 'src'));
 const files = [...graph.keys()];
-const floorOf = (file: string): string => file.split('/')[0] ?? '';
+const layerOf = (file: string): string => file.split('/')[0] ?? '';
 
-describe('the house', () => {
-  it('has only the floors that are drawn', () => {
-    expect(files.filter((file) => !(floorOf(file) in mayImport))).toEqual([]);
+describe('the layers of src/', () => {
+  it('are all in the table', () => {
+    expect(files.filter((file) => !(layerOf(file) in mayImport))).toEqual([]);
   });
 
-  it('lets imports point down only', () => {
+  it('import lower layers only', () => {
     const upward = files.flatMap((file) =>
       (graph.get(file) ?? [])
-        .filter((to) => floorOf(to) !== floorOf(file))
-        .filter((to) => !mayImport[floorOf(file)]?.includes(floorOf(to)))
+        .filter((to) => layerOf(to) !== layerOf(file))
+        .filter((to) => !mayImport[layerOf(file)]?.includes(layerOf(to)))
         .map((to) => `${file} imports ${to}`),
     );
     expect(upward).toEqual([]);
   });
 
-  it('imports only files that exist', () => {
+  it('import files that exist', () => {
     const missing = files.flatMap((file) =>
       (graph.get(file) ?? [])
         .filter((to) => to.endsWith('.ts') && !graph.has(to))
@@ -65,13 +76,13 @@ describe('the house', () => {
     expect(missing).toEqual([]);
   });
 
-  it('has no import loops, not even of types', () => {
+  it('have no import cycles, not even of types', () => {
     expect(findLoop(graph)).toBeNull();
   });
 });
 
-describe('the judge of the house', () => {
-  it('sees imports of every form', () => {
+describe('the import graph', () => {
+  it('finds imports of every form', () => {
     const text = [
       "import { a } from './a.ts';",
       "import type {\n  B,\n} from '../b.ts';",
@@ -80,16 +91,16 @@ describe('the judge of the house', () => {
       "const e = () => import('./e.ts');",
       "import x from 'package';",
     ].join('\n');
-    expect(importsIn('floor/file.ts', text)).toEqual([
-      'floor/a.ts',
+    expect(importsIn('layer/file.ts', text)).toEqual([
+      'layer/a.ts',
       'b.ts',
-      'floor/c.ts',
-      'floor/d.ts',
-      'floor/e.ts',
+      'layer/c.ts',
+      'layer/d.ts',
+      'layer/e.ts',
     ]);
   });
 
-  it('sees a loop', () => {
+  it('finds a cycle', () => {
     expect(
       findLoop(
         new Map([
@@ -101,7 +112,7 @@ describe('the judge of the house', () => {
     ).toEqual(['b', 'c', 'b']);
   });
 
-  it('reads the house that it judges', () => {
+  it('is read from the source files', () => {
     expect([...graph.values()].flat().length).toBeGreaterThan(files.length);
   });
 });

@@ -17,32 +17,31 @@ import { decodeAddressLookupTable } from '../src/solana/address-lookup-table.ts'
 import { blockhashBytes, blockhashFromBytes, parseBlockhash } from '../src/solana/blockhash.ts';
 import { MalformedJson } from '../src/solana/encoding/read-json.ts';
 import { readBlock } from '../src/solana/encoding/read-ui-block.ts';
-import { measureEntries, readEntries, readTransactions } from '../src/solana/entry/read-entries.ts';
-import { decodeMessage } from '../src/solana/message/decode-message.ts';
+import { measureEntries, readEntries, readTransactions } from '../src/solana/entries.ts';
+import { decodeMessage } from '../src/solana/message/message.ts';
 import { decodeNonce, encodeNonce, NONCE_BYTES, type Nonce } from '../src/solana/nonce.ts';
 import { InvalidShortVec, readShortVec, writeShortVec } from '../src/solana/short-vec.ts';
 import { parseShred } from '../src/solana/shred/parse-shred.ts';
 import { parseSignature, signatureBytes, signatureFromBytes } from '../src/solana/signature.ts';
 import { decodeStakeState, STAKE_STATE_BYTES } from '../src/solana/stake-state.ts';
-import { decodeClock } from '../src/solana/sysvar/clock.ts';
-import { decodeEpochRewards } from '../src/solana/sysvar/epoch-rewards.ts';
-import { decodeEpochSchedule } from '../src/solana/sysvar/epoch-schedule.ts';
-import { decodeFees } from '../src/solana/sysvar/fees.ts';
-import { decodeLastRestartSlot } from '../src/solana/sysvar/last-restart-slot.ts';
-import { decodeRecentBlockhashes } from '../src/solana/sysvar/recent-blockhashes.ts';
-import { decodeRent } from '../src/solana/sysvar/rent.ts';
-import { decodeRewards } from '../src/solana/sysvar/rewards.ts';
-import { decodeSlotHashes } from '../src/solana/sysvar/slot-hashes.ts';
-import { decodeSlotHistory } from '../src/solana/sysvar/slot-history.ts';
-import { decodeStakeHistory } from '../src/solana/sysvar/stake-history.ts';
-import { readExtensions } from '../src/solana/token/extensions.ts';
-import { decodeMint } from '../src/solana/token/mint.ts';
-import { decodeMintScale } from '../src/solana/token/mint-scale.ts';
-import { decodeMultisig } from '../src/solana/token/multisig.ts';
-import { decodeTokenAccount } from '../src/solana/token/token-account.ts';
+import {
+  decodeClock,
+  decodeEpochRewards,
+  decodeEpochSchedule,
+  decodeFees,
+  decodeLastRestartSlot,
+  decodeRecentBlockhashes,
+  decodeRent,
+  decodeRewards,
+  decodeSlotHashes,
+  decodeSlotHistory,
+  decodeStakeHistory,
+} from '../src/solana/sysvars.ts';
+import { decodeMintScale, readExtensions } from '../src/solana/token/extensions.ts';
+import { decodeMint, decodeMultisig, decodeTokenAccount } from '../src/solana/token/token-state.ts';
 import { decodeTransaction } from '../src/solana/transaction/decode-transaction.ts';
-import { decodeTransactionError } from '../src/solana/transaction/decode-transaction-error.ts';
 import { encodeTransaction } from '../src/solana/transaction/encode-transaction.ts';
+import { decodeTransactionError } from '../src/solana/transaction/transaction-error.ts';
 import { readWireTransaction } from '../src/solana/transaction/wire-transaction.ts';
 import { lamports, slot, U64_MAX } from '../src/solana/units.ts';
 import { decodeVoteState, VOTE_STATE_BYTES } from '../src/solana/vote-state.ts';

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
-/** The retry example of docs/json-rpc.md, run as it is written against a server that answers from a script. */
-const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'json-rpc.md'), 'utf8');
+/** The retry example of docs/reference/json-rpc.md, run as it is written against a server that answers from a script. */
+const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'reference', 'json-rpc.md'), 'utf8');
 const snippet =
   [...page.matchAll(/^```js\n([\s\S]*?)^```/gm)]
     .map(([, code = '']) => code)

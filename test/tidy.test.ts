@@ -25,7 +25,7 @@ const texts = tracked
 const sources = texts.filter(({ file }) => file.endsWith('.ts'));
 const product = sources.filter(({ file }) => file.startsWith('src/') && !/\.(test|bench)\.ts$/.test(file));
 
-const FILE_LINES_MAX = 400;
+const FILE_LINES_MAX = 500;
 const FUNCTION_LINES_MAX = 70;
 const COLUMN_MAX = 130;
 

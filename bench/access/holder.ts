@@ -10,11 +10,13 @@ import { LastUsedTracker } from '../../src/gateway/metering/last-used.ts';
 import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
 import type { RequestContext } from '../../src/gateway/request-context.ts';
-import { RequestWatch } from '../../src/gateway/telemetry/request-watch.ts';
+import { RequestCounters } from '../../src/gateway/telemetry/request-counters.ts';
+import { RequestLog } from '../../src/gateway/telemetry/request-log.ts';
 import { clientInfoFor } from '../../src/protocol/client-info.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
+import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { MapAndBucket, SignedTokens } from './baselines.ts';
 import type { HolderMessage, HolderOrder, Operation } from './messages.ts';
 
@@ -94,7 +96,13 @@ const usage = new UsageMeter({ rowsMax: 2_000_000 });
 const quota = new QuotaLedger();
 const admission = new Admission({ keys, quota, limiter: new RateLimiter({ familiesMax: 2 * count }) });
 /** With all that the service counts. */
-const meter = new CallMeter({ usage, quota, lastUsed: new LastUsedTracker(), watch: new RequestWatch() });
+const meter = new CallMeter({
+  usage,
+  quota,
+  lastUsed: new LastUsedTracker(),
+  requestLog: new RequestLog(),
+  counters: new RequestCounters(),
+});
 const ending: MeteredResult = {
   wire: 'rpc',
   product: 'rpc',
@@ -171,7 +179,7 @@ function measure(work: Operation, seconds: number): number {
 /** The door with everything between its socket and a source that has its answer ready. */
 async function serve(): Promise<void> {
   const response = { body: Buffer.from('{"context":{"slot":1},"value":{"lamports":1}}'), errorCode: 0 };
-  const source = { request: async () => response };
+  const source = dispatcherOf(async () => response);
   const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
   const http = new HttpServer(
     rpcRoutes(new RpcCalls(createPipeline({ admission, source, meter, log }))),

@@ -5,7 +5,7 @@ import { GeyserGateway } from '../../src/gateway/geyser/geyser-gateway.ts';
 import { MessageRateLimiter } from '../../src/gateway/limits/message-rate-limiter.ts';
 import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
 import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
-import type { StreamOpener } from '../../src/streams/geyser/stream-opener.ts';
+import type { StreamOpener } from '../../src/streams/geyser/geyser-handler.ts';
 import { openDirectory } from '../one-key.ts';
 
 const MANY = 1_000_000;

@@ -1,14 +1,14 @@
 import { Pool } from 'undici';
 import { methods } from '../../src/protocol/methods.ts';
-import { sendAttempt } from '../../src/upstream/attempt.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { locateResponse } from '../../src/upstream/response/parse-response.ts';
+import { sendAttempt } from '../../src/upstream/retry/attempt.ts';
 import type { ClientKind, ClientMessage, ClientOrder } from './messages.ts';
 
 /**
- * Puts the same question to a node as often as it can, with a fixed number under way, and says what that cost this process.
- * The answers are looked into as the gateway does.
+ * Sends the same call repeatedly with a fixed number in flight, and reports requests and CPU time. Responses
+ * are parsed as in the gateway.
  */
 const UNDER_WAY = 64;
 const PIPELINED_CONNECTIONS = 16;
@@ -17,7 +17,6 @@ const PIPELINING = 4;
 const params = Buffer.from('["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",{"encoding":"base64"}]');
 const call = { network: 'devnet', method: 'getAccountInfo', row: methods.getAccountInfo, params } as const;
 
-/** Asks once and says when it is answered. */
 type SendRequest = (onResponse: () => void) => void;
 type Opened = Readonly<{ send: SendRequest; close: () => Promise<void> }>;
 
@@ -29,7 +28,7 @@ function openOwn(url: string, client: ClientKind): Opened {
   const send: SendRequest = (onResponse) => {
     sendAttempt(node, call, 10_000, {
       onOutcome(outcome) {
-        if (outcome.kind !== 'answer') throw new Error(`no answer: ${outcome.kind}`);
+        if (outcome.kind !== 'response') throw new Error(`no answer: ${outcome.kind}`);
         onResponse();
       },
     });
@@ -37,7 +36,7 @@ function openOwn(url: string, client: ClientKind): Opened {
   return { send, close: async () => node.close() };
 }
 
-/** As the gateway asked before it had connections of its own. */
+/** Baseline: undici. */
 function openUndici(url: string): Opened {
   const pool = new Pool(new URL(url).origin, {
     connections: UNDER_WAY,
@@ -90,7 +89,7 @@ async function runLoad({ client, url, seconds }: ClientOrder): Promise<ClientMes
     else if (--remaining === 0) resolve();
   };
   for (let i = 0; i < UNDER_WAY; i++) send(onResponse);
-  // What is measured begins when all is warm.
+  // Measurement starts after the warm-up.
   await new Promise((done) => setTimeout(done, 500));
   const [before, since] = [requests, process.cpuUsage()];
   await new Promise((done) => setTimeout(done, seconds * 1_000));

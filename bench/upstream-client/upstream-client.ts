@@ -6,15 +6,15 @@ import { endAll, firstLine, forkOn, spawnOn } from '../rpc/processes.ts';
 import type { BenchOptions } from '../rpc/rpc.ts';
 import { type ClientKind, type ClientMessage, type ClientOrder, clients } from './messages.ts';
 
-/** Processors: whoever asks has one, the node the other. */
+/** CPU of the client; the node has the other. */
 const POSTER_CPU = 0;
 const NODE_CPU = 1;
 
 type Summary = Setting &
   Readonly<{
-    /** Requests in a second of CPU of whoever asks. */
+    /** Requests per second of client CPU time. */
     perCpuSecond: Readonly<Record<ClientKind, Spread>>;
-    /** The same over that of undici, round by round. */
+    /** Ratio to undici per round. */
     overUndici: Readonly<Record<ClientKind, Spread>>;
   }>;
 
@@ -25,7 +25,7 @@ async function measure(poster: ChildProcess, order: ClientOrder): Promise<number
   return requests / cpuSeconds;
 }
 
-/** One process for each way, so that none is optimised for another's doings. */
+/** One process per client, so that JIT optimizations do not mix. */
 function startClients(): Readonly<Record<ClientKind, ChildProcess>> {
   const script = join(import.meta.dirname, 'poster.ts');
   const open = (): ChildProcess => forkOn(POSTER_CPU, script);
@@ -67,7 +67,7 @@ function print({ perCpuSecond, overUndici }: Summary): void {
   }
 }
 
-/** Compares the connections to a node with those of undici: one request on each, and, apart, several. */
+/** Compares the HTTP client with undici, without and with pipelining. */
 export async function runUpstreamClientBench(options: BenchOptions): Promise<void> {
   try {
     const results = await measureAll(options);

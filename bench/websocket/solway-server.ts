@@ -7,6 +7,7 @@ import { Failure } from '../../src/protocol/errors.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { WebSocketDialect, webSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed, FeedListener } from '../../src/streams/feed.ts';
+import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { openDirectory } from '../one-key.ts';
 import { EVENTS_MADE, resultOf, type ServerMessage, type ServerOrder } from './messages.ts';
 
@@ -42,7 +43,7 @@ const sendMessage = (message: ServerMessage): void => void process.send?.(messag
 const feed = new OrderedFeed();
 const { keys, secret } = openDirectory('rpc', { wsConnectionsMax: MANY, wsSubscriptionsMax: MANY });
 const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
-const source = { request: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')) };
+const source = dispatcherOf(() => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')));
 const gate = new WebSocketGateway(
   {
     admission: new Admission({ keys }),

@@ -22,7 +22,7 @@ export function buildAdmissionServices(
   access: Access,
   telemetry: Telemetry,
 ): AdmissionServices {
-  const { watch, connections, submissions } = telemetry;
+  const { requestLog, counters, connections, submissions } = telemetry;
   const failedAuthLimiter = new FailedAuthLimiter({
     get failedAuthPerMinute() {
       return keys.failedAuthPerMinute;
@@ -44,7 +44,8 @@ export function buildAdmissionServices(
     usage: access.usage,
     quota: access.limits.quota,
     lastUsed: access.lastUsed,
-    watch,
+    requestLog,
+    counters,
   });
   return { admission, meter, connections, submissions };
 }

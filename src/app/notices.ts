@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import type { ApiServices, Mailer } from '../control/api/services.ts';
-import { type MailOptions, SmtpMailer } from '../control/mail.ts';
-import type { NoticeLimits } from '../control/notices/notice-limits.ts';
-import { Notifier } from '../control/notices/notifier.ts';
-import { WebhookSeal } from '../control/notices/sealed-webhook.ts';
+import type { ApiServices } from '../control/api/services.ts';
+import { type Mailer, type MailOptions, SmtpMailer } from '../control/notifications/email.ts';
+import type { NoticeLimits } from '../control/notifications/notice.ts';
+import { Notifier } from '../control/notifications/notifier.ts';
+import { WebhookSeal } from '../control/notifications/webhooks.ts';
 import { CheckedPost } from '../upstream/off-chain/checked-post.ts';
 import type { Access } from './access.ts';
 import { problemText } from './problem-text.ts';

@@ -4,7 +4,7 @@ import { ArgumentsError, SecretReferenceError } from '../config/sources.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import { ApiUnreachableError } from '../control/api/client.ts';
 import { BackupError } from '../control/database/backup/backup.ts';
-import { SchemaTooNewError } from '../control/database/migrate.ts';
+import { SchemaTooNewError } from '../control/database/migrations.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
 import { StoreHangsError } from '../control/database/store-unavailable.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';

@@ -198,7 +198,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stops.push(added.stop);
     const upstreams = openUpstreams(configuration, ledger, log, added.nodes);
     stops.push(upstreams.stop);
-    shreds?.setRpcClient(upstreams.pool);
+    shreds?.setDispatcher(upstreams.pool);
     const telemetry = openTelemetry(configuration, access, upstreams, workerContext ?? null, log);
     stops.push(telemetry.stop);
     await telemetry.start();

@@ -1,5 +1,5 @@
 /**
- * A type that only its own parser may make: `Brand<bigint, 'Slot'>` is a bigint everywhere, but a bigint is
- * not a Slot. Costs nothing at run time.
+ * Nominal type: `Brand<bigint, 'Slot'>` is assignable to bigint, but a bigint is not a Slot. No cost at run
+ * time.
  */
 export type Brand<Base, Name extends string> = Base & { readonly __brand: Name };

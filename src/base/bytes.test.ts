@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter, OutOfBytes, readOrNull } from './bytes.ts';
 
-describe('a byte reader', () => {
-  it('reads little-endian fields where it stands', () => {
+describe('byte reader', () => {
+  it('reads little-endian fields in sequence', () => {
     const reader = new ByteReader(Uint8Array.of(1, 2, 1, 3, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0x80, 9, 9));
     expect([reader.u8(), reader.u16(), reader.u32(), reader.u64()]).toEqual([
       1,
@@ -19,14 +19,14 @@ describe('a byte reader', () => {
     expect(new ByteReader(inner).u32()).toBe(5);
   });
 
-  it('gives views, not copies', () => {
+  it('returns views, not copies', () => {
     const bytes = Uint8Array.of(1, 2, 3);
     const view = new ByteReader(bytes).bytes(2);
     bytes[0] = 7;
     expect([...view]).toEqual([7, 2]);
   });
 
-  it('refuses to read past the end, and stays where it was', () => {
+  it('throws at the end and keeps its offset', () => {
     const reader = new ByteReader(Uint8Array.of(1, 2, 3));
     expect(() => reader.u32()).toThrow(OutOfBytes);
     expect(() => reader.bytes(4)).toThrow(OutOfBytes);
@@ -35,8 +35,8 @@ describe('a byte reader', () => {
   });
 });
 
-describe('a byte writer', () => {
-  it('is read back by the reader, whatever it wrote', () => {
+describe('byte writer', () => {
+  it('writes what the reader reads back', () => {
     const field = fc.oneof(
       fc.record({ kind: fc.constant('u8' as const), value: fc.nat(0xff) }),
       fc.record({ kind: fc.constant('u16' as const), value: fc.nat(0xffff) }),
@@ -62,8 +62,8 @@ describe('a byte writer', () => {
   });
 });
 
-describe('reading or null', () => {
-  it('gives null for bytes that end too early and passes other errors on', () => {
+describe('readOrNull', () => {
+  it('returns null for truncated bytes and rethrows other errors', () => {
     expect(readOrNull(Uint8Array.of(1), (reader) => reader.u16())).toBeNull();
     expect(readOrNull(Uint8Array.of(1, 2), (reader) => reader.u16())).toBe(0x0201);
     expect(() =>

@@ -1,7 +1,7 @@
-/** A read went past the end of the bytes, or past a bound that the caller set. */
+/** A read past the end of the bytes, or past a bound set by the caller. */
 export class OutOfBytes extends Error {
   override readonly name = 'OutOfBytes';
-  /** Bytes that the read was for. */
+  /** Bytes that the read needed. */
   readonly requested: number;
 
   constructor(message: string, requested: number) {
@@ -11,8 +11,8 @@ export class OutOfBytes extends Error {
 }
 
 /**
- * Reads little-endian fields one after the other. `bytes` gives views into the input, never copies.
- * @throws OutOfBytes from every reading method, when fewer bytes are left than it needs.
+ * Reads little-endian fields in sequence. `bytes` returns views of the input, never copies.
+ * @throws OutOfBytes from every reading method if too few bytes are left.
  */
 export class ByteReader {
   readonly #bytes: Uint8Array;
@@ -24,12 +24,10 @@ export class ByteReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Bytes read so far. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Bytes not yet read. */
   get remaining(): number {
     return this.#bytes.length - this.#offset;
   }
@@ -67,18 +65,18 @@ export class ByteReader {
     return this.#view.getFloat64(this.#take(8), true);
   }
 
-  /** One byte that any value but 0 makes true; a format that allows only 0 and 1 reads a u8 and looks. */
+  /** True for any byte but 0. A format that allows only 0 and 1 must check `u8` itself. */
   bool(): boolean {
     return this.u8() !== 0;
   }
 
-  /** The next `length` bytes, as a view. */
+  /** Returns a view of the next `length` bytes. */
   bytes(length: number): Uint8Array {
     const start = this.#take(length);
     return this.#bytes.subarray(start, start + length);
   }
 
-  /** Passes over bytes that nobody needs; that they are there is checked as if they were read. */
+  /** Skips bytes, with the same bounds check as a read. */
   skipBytes(length: number): void {
     this.#take(length);
   }
@@ -86,19 +84,18 @@ export class ByteReader {
 
 const FIRST_CAPACITY = 128;
 
-/** Writes little-endian fields one after the other into a buffer that grows as needed. */
+/** Writes little-endian fields in sequence to a growing buffer. */
 export class ByteWriter {
   #bytes: Uint8Array;
   #view: DataView;
   #length = 0;
 
-  /** @param capacityBytes - what to reserve at once; exact knowledge of the size saves copies. */
+  /** @param capacityBytes - initial capacity; the exact size avoids copies. */
   constructor(capacityBytes: number = FIRST_CAPACITY) {
     this.#bytes = new Uint8Array(Math.max(1, capacityBytes));
     this.#view = new DataView(this.#bytes.buffer);
   }
 
-  /** Bytes written so far. */
   get length(): number {
     return this.#length;
   }
@@ -162,20 +159,20 @@ export class ByteWriter {
   }
 
   zeros(length: number): this {
-    // A grown buffer is born zeroed and nothing is ever written beyond the length.
+    // A new buffer is zeroed, and nothing is written beyond the length.
     this.#reserve(length);
     return this;
   }
 
-  /** What was written: a view of the writer's own buffer; the writer is done with. */
+  /** Returns the written bytes as a view of the internal buffer. The writer must not be used afterwards. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 }
 
 /**
- * What a reading function makes of the bytes.
- * @returns null when it says so, or when the bytes end too early.
+ * Runs a read function on bytes.
+ * @returns its result; null if the bytes end too early.
  */
 export function readOrNull<T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null {
   try {

@@ -1,6 +1,6 @@
 /**
- * A list in parts that follow each other, each of `size` items but the last, which may have fewer.
- * @param size - a whole number from 1.
+ * Splits a list into parts of `size` items; the last may be smaller.
+ * @param size - integer from 1.
  */
 export const chunk = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));

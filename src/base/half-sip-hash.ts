@@ -1,14 +1,14 @@
 const wordAt = (bytes: Uint8Array, at: number): number =>
   bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 
-/** Four rounds without input are two words of nothing. */
+/** Four rounds without input equal two zero words. */
 const zeroWords = new Uint8Array(8);
-/** The last word: the length of the input in its highest byte. */
+/** The last word has the input length in its highest byte. */
 const lengthWord = new Uint8Array(4);
 
 /**
- * HalfSipHash-2-4 with 64 bits of result: whoever does not know the key cannot choose inputs that meet. All in words
- * of 32 bits, so that nothing is allocated. The result stays in `low` and `high` until the next call. Source:
+ * HalfSipHash-2-4 with a 64-bit result: without the key, nobody can choose colliding inputs. Computes in
+ * 32-bit words and allocates nothing; the result is in `low` and `high` until the next call. Source:
  * Aumasson, github.com/veorq/SipHash, halfsiphash.c.
  */
 export class HalfSipHash {
@@ -28,9 +28,9 @@ export class HalfSipHash {
   }
 
   /**
-   * Hashes bytes, as one input.
-   * @param first - whole words of 4 bytes.
-   * @param second - what follows them, whole words too; null for nothing.
+   * Hashes the concatenation of both inputs.
+   * @param first - a multiple of 4 bytes.
+   * @param second - a multiple of 4 bytes; null for none.
    */
   of(first: Uint8Array, second: Uint8Array | null): void {
     this.#v0 = this.#key0;

@@ -10,8 +10,8 @@ import {
   quantile,
 } from './histogram.ts';
 
-describe('a histogram', () => {
-  it('puts a duration into the bucket whose ends are around it', () => {
+describe('histogram', () => {
+  it('puts a duration into the bucket that contains it', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 2 ** 26, noNaN: true }), (micros) => {
         const bucket = bucketOf(micros);
@@ -21,19 +21,19 @@ describe('a histogram', () => {
     );
   });
 
-  it('has ends that grow by a quarter at most', () => {
+  it('has bucket ends that grow by 25 % at most', () => {
     for (let bucket = 1; bucket < BUCKET_COUNT - 1; bucket++) {
       expect(bucketEnd(bucket) / bucketEnd(bucket - 1)).toBeGreaterThan(1);
       expect(bucketEnd(bucket) / bucketEnd(bucket - 1)).toBeLessThanOrEqual(1.25);
     }
   });
 
-  it('takes what is not a duration as the shortest one', () => {
+  it('counts invalid durations in the first bucket', () => {
     expect([bucketOf(Number.NaN), bucketOf(-5), bucketOf(0)]).toEqual([0, 0, 0]);
     expect(bucketOf(Number.POSITIVE_INFINITY)).toBe(BUCKET_COUNT - 1);
   });
 
-  it('gives quantiles at most a quarter above the true ones', () => {
+  it('returns quantiles at most 25 % too high', () => {
     const counts = createHistogram();
     for (let micros = 1_000; micros <= 100_000; micros += 100) {
       counts[bucketOf(micros)] = (counts[bucketOf(micros)] as number) + 1;
@@ -48,7 +48,7 @@ describe('a histogram', () => {
     expect(quantile(createHistogram(), 0.5)).toBeNull();
   });
 
-  it('adds up with another one', () => {
+  it('merges with another histogram', () => {
     const [one, other] = [createHistogram(), createHistogram()];
     one[3] = 2;
     other[3] = 5;
@@ -58,8 +58,8 @@ describe('a histogram', () => {
   });
 });
 
-describe('histograms side by side', () => {
-  it('count each for itself, however many are begun meanwhile', () => {
+describe('histogram rows', () => {
+  it('count separately while rows are added', () => {
     const many = new Histograms(2);
     const alone = Array.from({ length: 9 }, createHistogram);
     for (const counts of alone) {
@@ -74,7 +74,7 @@ describe('histograms side by side', () => {
     expect(alone.map((_, row) => many.at(row))).toEqual(alone);
   });
 
-  it('give copies, which later counts leave alone', () => {
+  it('return copies', () => {
     const many = new Histograms(1);
     const row = many.addRow();
     const before = many.at(row);

@@ -1,19 +1,14 @@
 /**
- * Counts of durations in buckets that are the same everywhere, so that histograms of many processes and minutes
- * add up and quantiles are read from the sum; a quantile itself is never stored.
- *
- *     bucket 0: below 64 µs | four equal buckets per power of two | last bucket: from 2^25 µs (33.6 s) on
- *
- * A quantile read from it is at most 25 % above the true one.
+ * Duration histogram with fixed buckets, so that histograms of many processes and minutes can be summed and
+ * quantiles read from the sum. Buckets: below 64 µs; four equal buckets per power of two; from 2^25 µs (33.6
+ * s) on. A quantile is at most 25 % too high.
  */
 const FIRST_POWER = 6;
 const LAST_POWER = 25;
 const STEPS = 4;
 
-/** How many buckets there are. */
 export const BUCKET_COUNT = (LAST_POWER - FIRST_POWER) * STEPS + 2;
 
-/** The bucket of a duration in microseconds. */
 export function bucketOf(microseconds: number): number {
   if (!(microseconds >= 2 ** FIRST_POWER)) return 0;
   if (microseconds >= 2 ** LAST_POWER) return BUCKET_COUNT - 1;
@@ -23,7 +18,7 @@ export function bucketOf(microseconds: number): number {
   return 1 + (power - FIRST_POWER) * STEPS + step;
 }
 
-/** The upper end of a bucket in microseconds, not included in it; Infinity for the last one. */
+/** Exclusive upper end of a bucket in microseconds; Infinity for the last one. */
 export function bucketEnd(bucket: number): number {
   if (bucket <= 0) return 2 ** FIRST_POWER;
   if (bucket >= BUCKET_COUNT - 1) return Number.POSITIVE_INFINITY;
@@ -32,25 +27,23 @@ export function bucketEnd(bucket: number): number {
   return 2 ** power + (step + 1) * 2 ** (power - 2);
 }
 
-/** Fresh counts, all zero. */
 export const createHistogram = (): Uint32Array => new Uint32Array(BUCKET_COUNT);
 
-/** Many histograms, which lie side by side: each is a row. */
+/** Many histograms in one array, one per row. */
 export class Histograms {
   #counts: Uint32Array;
   #rows = 0;
 
-  /** @param rows - for how many there is room at first; it grows. */
+  /** @param rows - initial capacity. */
   constructor(rows: number) {
     this.#counts = new Uint32Array(Math.max(1, rows) * BUCKET_COUNT);
   }
 
-  /** How many rows were begun. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** Begins one. @returns its row. */
+  /** @returns the row. */
   addRow(): number {
     const row = this.#rows++;
     if (row * BUCKET_COUNT < this.#counts.length) return row;
@@ -60,19 +53,17 @@ export class Histograms {
     return row;
   }
 
-  /** Counts a duration in microseconds. */
   count(row: number, microseconds: number): void {
     const index = row * BUCKET_COUNT + bucketOf(microseconds);
     this.#counts[index] = (this.#counts[index] as number) + 1;
   }
 
-  /** A copy of one. */
+  /** Returns a copy of one row. */
   at(row: number): Uint32Array {
     return this.#counts.slice(row * BUCKET_COUNT, (row + 1) * BUCKET_COUNT);
   }
 }
 
-/** Adds the counts of one histogram to another. */
 export function mergeHistogram(into: Uint32Array, from: ArrayLike<number>): void {
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
     into[bucket] = (into[bucket] ?? 0) + (from[bucket] ?? 0);
@@ -80,7 +71,7 @@ export function mergeHistogram(into: Uint32Array, from: ArrayLike<number>): void
 }
 
 /**
- * The duration in microseconds below which the given share of what was counted lies; null when nothing was.
+ * Duration in microseconds below which the given share of the counts lies; null without counts.
  * @param share - 0 to 1.
  */
 export function quantile(counts: ArrayLike<number>, share: number): number | null {

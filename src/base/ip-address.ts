@@ -1,26 +1,26 @@
 import { isIP } from 'node:net';
 
 /**
- * An address of IPv4 or IPv6, read once and compared as numbers. One of IPv4 and the same one mapped into IPv6
- * (`::ffff:192.0.2.1`) are one address. Sources: RFC 4291 §2.2 for the forms of text, RFC 5952 for the usual one.
+ * A parsed IPv4 or IPv6 address. An IPv4 address equals its IPv4-mapped IPv6 form (`::ffff:192.0.2.1`).
+ * Sources: RFC 4291 §2.2 (text forms), RFC 5952 (canonical form).
  */
 export type IpAddress = Readonly<{
-  /** The usual form: `192.0.2.1`, `2001:db8::1`. */
+  /** Canonical form: `192.0.2.1`, `2001:db8::1`. */
   text: string;
-  /** 128 bits in four words, the highest first; IPv4 stands in the last one, behind 0:0:0:0:0:ffff. */
+  /** 128 bits, highest word first; IPv4 is mapped. */
   words: Words;
-  /** What one customer of a network has at least: an address of IPv4, 64 bits of IPv6. */
+  /** Smallest unit assigned to one customer: an IPv4 address, an IPv6 /64. */
   site: string;
 }>;
 
 type Words = readonly [number, number, number, number];
 
-/** What the addresses of IPv4 have in front of them. Source: RFC 4291 §2.5.5.2. */
+/** IPv4-mapped prefix. Source: RFC 4291 §2.5.5.2. */
 const MAPPED = 0xffff;
 const MAPPED_BITS = 96;
 const ALL_BITS = 128;
 
-/** Reads an address in any of its forms; what follows a `%` says on which wire it is, and is left out. */
+/** Parses an address in any text form. A zone id after `%` is dropped. */
 export function parseIpAddress(text: string): IpAddress | null {
   const family = isIP(text);
   if (family === 0) return null;
@@ -35,14 +35,13 @@ export function parseIpAddress(text: string): IpAddress | null {
   return { text: compressed(groups), words, site };
 }
 
-/** A range of addresses: those whose first bits are the same. */
 export type Cidr = Readonly<{ words: Words; masks: Words }>;
 
 const CIDR = /^([0-9a-fA-F.:]{2,45})(?:\/(\d{1,3}))?$/;
 
 /**
- * Reads a range such as `192.0.2.0/24` or `2001:db8::/32`, or one address. Bits behind the length say nothing.
- * `::/0` is every address, those of IPv4 included, and `0.0.0.0/0` every one of IPv4.
+ * Parses a range such as `192.0.2.0/24` or `2001:db8::/32`, or one address. Host bits are ignored. `::/0`
+ * contains every address, `0.0.0.0/0` every IPv4 address.
  */
 export function parseCidr(text: string): Cidr | null {
   const [, start = '', length] = CIDR.exec(text) ?? [];
@@ -56,21 +55,19 @@ export function parseCidr(text: string): Cidr | null {
   return { words, masks };
 }
 
-/** Several ranges. To ask allocates nothing. */
+/** Set of ranges. Lookups allocate nothing. */
 export class CidrSet {
   readonly #ranges: readonly Cidr[];
 
-  /** @param texts - ranges; one that cannot be read holds no address. */
+  /** @param texts - ranges; invalid ones match nothing. */
   constructor(texts: Iterable<string>) {
     this.#ranges = [...texts].map(parseCidr).filter((range) => range !== null);
   }
 
-  /** How many ranges it has. */
   get size(): number {
     return this.#ranges.length;
   }
 
-  /** Whether an address is in one of the ranges. */
   has({ words: [a, b, c, d] }: IpAddress): boolean {
     for (const { words, masks } of this.#ranges) {
       if ((d & masks[3]) >>> 0 !== words[3] || (c & masks[2]) >>> 0 !== words[2]) continue;
@@ -80,13 +77,13 @@ export class CidrSet {
   }
 }
 
-/** The first so many bits of a word. */
+/** Mask of the highest bits of a word. */
 function maskOf(bits: number): number {
   if (bits <= 0) return 0;
   return bits >= 32 ? 0xffff_ffff : (0xffff_ffff << (32 - bits)) >>> 0;
 }
 
-/** An address of IPv4 as a number. */
+/** IPv4 address as a number. */
 const wordOf = (text: string): number =>
   text.split('.').reduce((word, part) => ((word << 8) | Number(part)) >>> 0, 0);
 
@@ -95,7 +92,7 @@ const dotted = (word: number): string =>
 
 const hex = (group: number): string => group.toString(16);
 
-/** The words of an address of IPv6 that is one. */
+/** Words of a valid IPv6 address. */
 function wordsOf(text: string): Words {
   const [plain = ''] = text.split('%');
   const [front = '', back] = plain.split('::');
@@ -106,7 +103,7 @@ function wordsOf(text: string): Words {
   return [0, 2, 4, 6].map((at) => pair(groups[at], groups[at + 1])) as unknown as Words;
 }
 
-/** Groups of 16 bits; one of dots at the end is two of them. */
+/** 16-bit groups; a trailing dotted quad is two of them. */
 function groupsIn(text: string): number[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => {
@@ -120,7 +117,7 @@ const pair = (high = 0, low = 0): number => ((high << 16) | low) >>> 0;
 
 const groupsOf = (words: Words): number[] => words.flatMap((word) => [word >>> 16, word & 0xffff]);
 
-/** With the first of the longest runs of two zero groups or more left out. */
+/** Replaces the first of the longest runs of two or more zero groups by `::`. */
 function compressed(groups: readonly number[]): string {
   let start = 0;
   let length = 1;

@@ -30,7 +30,7 @@ function membersOf(text: string): Record<string, string> {
   return members;
 }
 
-describe('the scanner', () => {
+describe('JSON scanner', () => {
   it.each([
     '0',
     '-0',
@@ -56,7 +56,7 @@ describe('the scanner', () => {
     '"\u007f\u2028"',
     '18446744073709551616',
     '1e999',
-  ])('takes %s as JSON.parse does', (text) => {
+  ])('accepts %s like JSON.parse', (text) => {
     expect(parses(text)).toBe(true);
     expect(isJson(Buffer.from(text), DEPTH)).toBe(true);
   });
@@ -121,7 +121,7 @@ describe('the scanner', () => {
     '{}{}',
     '\v1',
     '\f1',
-  ])('refuses %j as JSON.parse does', (text) => {
+  ])('rejects %j like JSON.parse', (text) => {
     expect(parses(text)).toBe(false);
     expect(isJson(Buffer.from(text), DEPTH)).toBe(false);
   });
@@ -170,7 +170,7 @@ describe('the scanner', () => {
     );
   });
 
-  it('stops at the depth it is given, without a deep stack', () => {
+  it('stops at the given depth', () => {
     const nested = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
     expect(isJson(nested(DEPTH), DEPTH)).toBe(true);
     expect(isJson(nested(DEPTH + 1), DEPTH)).toBe(false);
@@ -178,7 +178,7 @@ describe('the scanner', () => {
     expect(isJson(Buffer.from('{"a":'.repeat(500_000)), DEPTH)).toBe(false);
   });
 
-  it('gives the raw bytes of every member, the last of a name counting', () => {
+  it('returns the raw bytes of every member', () => {
     expect(membersOf('{"a":18446744073709551615,"a": 9007199254740993 ,"b":"\\u0041"}')).toEqual({
       a: '9007199254740993',
       b: '"\\u0041"',
@@ -195,7 +195,7 @@ describe('the scanner', () => {
     );
   });
 
-  it('gives the raw bytes of every element in order', () => {
+  it('returns the raw bytes of every element in order', () => {
     const bytes = Buffer.from(' [ 1 , {"a":[2]} ,"x"]').subarray(1);
     const elements: string[] = [];
     const end = scanArray(bytes, 0, DEPTH, elements, (into, start, stop) => {
@@ -205,12 +205,12 @@ describe('the scanner', () => {
     expect(elements).toEqual(['1', '{"a":[2]}', '"x"']);
   });
 
-  it('says where a value ends and leaves what follows', () => {
+  it('returns the end of a value', () => {
     expect(skipValue(Buffer.from('{"a":1}x'), 0, DEPTH)).toBe(7);
     expect(skipValue(Buffer.from('{"a":1'), 0, DEPTH)).toBe(MALFORMED);
   });
 
-  it('names the kind of a value by its first byte', () => {
+  it('returns the kind of a value by its first byte', () => {
     const kinds = ['{', '[', '"', 't', 'f', 'n', '-', '7'].map((text) => kindOf(Buffer.from(text)[0]));
     expect(kinds).toEqual(['object', 'array', 'string', 'boolean', 'boolean', 'null', 'number', 'number']);
   });

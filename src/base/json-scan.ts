@@ -1,16 +1,13 @@
 /**
- * A validating scanner over the bytes of a JSON text. It finds where values begin and end without building
- * them, so that what is passed on stays the bytes that came in: u64 values beyond 2^53, key order, escapes.
- * Accepts exactly what `JSON.parse` accepts (RFC 8259), up to a depth. Invalid UTF-8 is the caller's to refuse
- * first (`isUtf8` of node:buffer): inside strings, bytes from 0x80 on are taken as they are.
- *
- * Every function takes an offset and gives the offset behind what it read, or `MALFORMED`.
+ * Validating scanner over JSON bytes. It finds values without parsing them, so that forwarded values keep
+ * their bytes: u64 beyond 2^53, key order, escapes. Accepts what `JSON.parse` accepts (RFC 8259), up to a
+ * depth. The caller must reject invalid UTF-8 (`isUtf8` of node:buffer) first.
+ * Every function takes an offset and returns the offset after the scanned text, or `MALFORMED`.
  */
 
-/** Given in place of an offset when the text is not JSON or is nested too deep. */
+/** Returned for invalid JSON and for JSON nested too deep. */
 export const MALFORMED = -1;
 
-/** What a value begins with says what it is. */
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
 const QUOTE = 0x22;
@@ -31,7 +28,7 @@ const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 const NULL = Buffer.from('null');
 
-/** The first byte at or behind `at` that is not JSON white space; may be the end of the bytes. */
+/** Skips white space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   for (;;) {
     const byte = bytes[at];
@@ -62,7 +59,7 @@ function skipNumber(bytes: Uint8Array, at: number): number {
   return skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1);
 }
 
-/** Behind an escape sequence whose backslash stands at `at`. */
+/** Skips the escape sequence at `at`. */
 function skipEscape(bytes: Uint8Array, at: number): number {
   switch (bytes[at + 1]) {
     case QUOTE:
@@ -82,7 +79,7 @@ function skipEscape(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** Behind the string whose opening quote stands at `at`. */
+/** Skips the string at `at`. */
 export function skipString(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== QUOTE) return MALFORMED;
   const end = bytes.length;
@@ -110,8 +107,8 @@ function skipWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
 const ignoreElement = (): void => {};
 
 /**
- * Behind the value that begins at `at`.
- * @param depth - how many containers may still be opened, this value's own included.
+ * Skips the value at `at`.
+ * @param depth - containers that may still be opened, including the value's own.
  */
 export function skipValue(bytes: Uint8Array, at: number, depth: number): number {
   switch (bytes[at]) {
@@ -132,7 +129,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
   }
 }
 
-/** Hears of a member: where its name stands (without quotes, escapes as written) and where its value stands. */
+/** Receives a member: the name (without quotes, escapes as written) and the value. */
 export type MemberVisitor<Target> = (
   target: Target,
   nameStart: number,
@@ -142,9 +139,9 @@ export type MemberVisitor<Target> = (
 ) => void;
 
 /**
- * Reads the object whose `{` stands at `at` and tells `visit` of each member in order, duplicates included;
- * with `JSON.parse` the last one of a name counts.
- * @param target - handed to `visit`, so that it need not be a closure.
+ * Scans the object at `at` and calls `visit` for each member in order, duplicates included; `JSON.parse`
+ * keeps the last one.
+ * @param target - passed to `visit`, which need not be a closure then.
  */
 export function scanObject<Target>(
   bytes: Uint8Array,
@@ -174,10 +171,9 @@ export function scanObject<Target>(
   }
 }
 
-/** Hears of an element of an array: where it begins and where it ends. */
 export type ElementVisitor<Target> = (target: Target, start: number, end: number) => void;
 
-/** Reads the array whose `[` stands at `at` and tells `visit` of each element in order. */
+/** Scans the array at `at` and calls `visit` for each element in order. */
 export function scanArray<Target>(
   bytes: Uint8Array,
   at: number,
@@ -200,7 +196,7 @@ export function scanArray<Target>(
   }
 }
 
-/** The kind of the well-formed value that begins with this byte. */
+/** Kind of a well-formed value by its first byte. */
 export function kindOf(firstByte: number | undefined): JsonKind {
   switch (firstByte) {
     case OBJECT_OPEN:
@@ -219,17 +215,13 @@ export function kindOf(firstByte: number | undefined): JsonKind {
   }
 }
 
-/** Whether the whole of the bytes is one JSON value, white space around it allowed. */
+/** Whether the bytes are one JSON value, with white space around it allowed. */
 export function isJson(bytes: Uint8Array, depth: number): boolean {
   const end = skipValue(bytes, skipSpace(bytes, 0), depth);
   return end !== MALFORMED && skipSpace(bytes, end) === bytes.length;
 }
 
-/**
- * The text of a string that was scanned.
- * @param start - behind its opening quote.
- * @param end - its closing quote.
- */
+/** Decodes a scanned string. @param start - after the opening quote. @param end - of the closing quote. */
 export function decodeString(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start, end);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;

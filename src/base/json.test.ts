@@ -12,7 +12,7 @@ describe('parseJson', () => {
     ['9007199254740991', 9_007_199_254_740_991],
     ['1e16', 1e16],
     ['0.12345678901234567890', 0.12345678901234568],
-  ])('reads %s exactly', (text, value) => {
+  ])('parses %s exactly', (text, value) => {
     expect(number(text)).toBe(value);
     for (const around of [
       `[${text}]`,
@@ -27,13 +27,13 @@ describe('parseJson', () => {
     }
   });
 
-  it('are exact up to 40 characters, and what JSON.parse makes of them beyond', () => {
+  it('parses integers up to 40 characters exactly', () => {
     expect(parseJson('9'.repeat(40))).toBe(BigInt('9'.repeat(40)));
     expect(parseJson('9'.repeat(41))).toBe(Number('9'.repeat(41)));
     expect(parseJson(`[-${'9'.repeat(1_000_000)}]`)).toEqual([Number.NEGATIVE_INFINITY]);
   });
 
-  it('gives the same as a reviver would, whatever stands where', () => {
+  it('returns the same as with a reviver', () => {
     const exact = (_name: string, value: unknown, context?: { source?: string }): unknown => {
       const source = context?.source ?? '';
       if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
@@ -89,25 +89,25 @@ describe('parseJson', () => {
     '[-01234567890123456789]',
     '[1234567890123456789',
     '12345678901234567890x',
-  ])('takes %s for what it is: no JSON', (text) => {
+  ])('rejects %s', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  it('takes nesting that no recursion survives', () => {
+  it('parses nesting too deep for recursion', () => {
     const text = `${'['.repeat(300_000)}18446744073709551615${']'.repeat(300_000)}`;
     let value = parseJson(text);
     while (Array.isArray(value)) value = value[0] as JsonValue;
     expect(value).toBe(18_446_744_073_709_551_615n);
   });
 
-  it('leaves digits in strings alone', () => {
+  it('leaves digits in strings unchanged', () => {
     expect(parseJson('{"amount":"18446744073709551615","b":", 18446744073709551615"}')).toEqual({
       amount: '18446744073709551615',
       b: ', 18446744073709551615',
     });
   });
 
-  it('gives what JSON.parse gives, but for the digits that it rounds', () => {
+  it('equals JSON.parse except for rounded integers', () => {
     const rounded = (value: JsonValue): unknown =>
       JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one)));
     fc.assert(

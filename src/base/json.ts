@@ -1,11 +1,11 @@
-import { floatText } from './text/float-text.ts';
+import { floatText } from './text/float-decimal.ts';
 
 /**
- * JSON in which integers are exact. `JSON.parse` rounds above 2^53 and `JSON.stringify` refuses bigint; a u64
- * must survive both ways.
+ * JSON with exact integers. `JSON.parse` rounds beyond 2^53 and `JSON.stringify` rejects bigint; u64 values
+ * must survive both.
  */
 
-/** A number that is written with a decimal point even when it is whole, as serde_json writes an f64. */
+/** A number written with a decimal point even if it is whole, as serde_json writes an f64. */
 export class Float64 {
   readonly value: number;
   constructor(value: number) {
@@ -13,7 +13,7 @@ export class Float64 {
   }
 }
 
-/** JSON text that is already encoded and is copied as it stands. */
+/** Encoded JSON text that is copied unchanged. */
 export class RawJson {
   readonly text: string;
   constructor(text: string) {
@@ -21,7 +21,10 @@ export class RawJson {
   }
 }
 
-/** What `parseJson` gives. Integers outside ±(2^53-1) of up to 40 characters are bigint, all other numbers are number. */
+/**
+ * Result of `parseJson`. Integers outside ±(2^53-1) of up to 40 characters are bigint, other numbers are
+ * number.
+ */
 export type JsonValue =
   | string
   | number
@@ -31,7 +34,7 @@ export type JsonValue =
   | JsonValue[]
   | { [name: string]: JsonValue };
 
-/** What `writeJson` takes. Members whose value is undefined are left out. */
+/** Input of `writeJson`. Undefined members are omitted. */
 export type WritableJson =
   | string
   | number
@@ -45,9 +48,12 @@ export type WritableJson =
   | { readonly [name: string]: WritableJson };
 
 const INTEGER = /^-?\d+$/;
-/** Longer integers are nobody's: making a bigint of a million digits takes the time of thousands of calls. */
+/** Longer integers stay numbers: a bigint of a million digits takes as long as thousands of calls. */
 const INTEGER_MAX_LENGTH = 40;
-/** An integer that may be too long for a double, where a number may stand: most long digits are inside strings. */
+/**
+ * A possible integer beyond double precision at the position of a value; most long digit sequences are in
+ * strings.
+ */
 const LONG_INTEGER = /(?:^|[[,:\s])-?\d{16}/;
 
 function exactInteger(_name: string, value: unknown, context?: { source?: string }): unknown {
@@ -57,12 +63,17 @@ function exactInteger(_name: string, value: unknown, context?: { source?: string
   return INTEGER.test(source) ? BigInt(source) : value;
 }
 
-/** Stands before the digits of a long integer while it is a string; a text that has it takes the slow way. */
+/**
+ * Marks the digits of a long integer while it is a string. Texts that contain the mark take the slow path.
+ */
 const MARK = '\ue0f1';
-/** The mark as it is, or escaped. */
+/** The mark, plain or escaped. */
 const MARKED = /\ue0f1|\\ue0f1/i;
 
-/** Long integers where a value stands. One that is inside a string breaks it, which is noticed. */
+/**
+ * Long integers at the position of a value. A match inside a string makes the text invalid, which is
+ * detected.
+ */
 const LONG_INTEGERS = /(^\s*|[[,:]\s*)([1-9]\d{15,39}|-[1-9]\d{15,38})(?=\s*(?:[,\]}]|$))/g;
 
 type Container = JsonValue[] | { [name: string]: JsonValue };
@@ -74,7 +85,7 @@ function unmarked(text: string): number | bigint {
   return Number.isSafeInteger(value) ? value : BigInt(text.slice(MARK.length));
 }
 
-/** Puts integers back where marked strings stand. Not by recursion: what nodes send may be deep. */
+/** Replaces marked strings by integers. Iterative, because node responses may be deeply nested. */
 function restoreIntegers(root: JsonValue): JsonValue {
   if (typeof root === 'string' && root.startsWith(MARK)) return unmarked(root);
   const open: Container[] = isContainer(root) ? [root] : [];
@@ -90,7 +101,7 @@ function restoreIntegers(root: JsonValue): JsonValue {
   return root;
 }
 
-/** A reviver is called for every value there is, which takes ten times as long as parsing. */
+/** A reviver would be called for every value, which takes ten times as long. */
 function parseMarked(text: string): JsonValue | undefined {
   if (MARKED.test(text)) return undefined;
   try {
@@ -101,8 +112,8 @@ function parseMarked(text: string): JsonValue | undefined {
 }
 
 /**
- * Parses JSON text without rounding integers.
- * @throws SyntaxError when the text is not JSON.
+ * Parses JSON without rounding integers.
+ * @throws SyntaxError
  */
 export function parseJson(text: string): JsonValue {
   if (!LONG_INTEGER.test(text)) return JSON.parse(text);
@@ -129,7 +140,7 @@ function writeArray(value: readonly WritableJson[]): string {
   return `${text}]`;
 }
 
-/** JSON text of a value; bigint is written as the integer it is, undefined as null. */
+/** Encodes a value; bigint as integer, undefined as null. */
 export function writeJson(value: WritableJson): string {
   switch (typeof value) {
     case 'string':

@@ -2,13 +2,13 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** What no log line may hold, whatever a caller hands over. The key format is the spec's: see access/api-key.ts. */
+/** Secrets that must never be logged. The API key format is that of gateway/auth/api-key.ts. */
 const API_KEY = /svc_(rpc|grpc|fs|admin)_live_[1-9A-HJ-NP-Za-km-z]+/g;
 const KEY_PARAMETER =
   /([?&](?:api-key|api_key|token|x-token|password|current_password|new_password)=)[^&\s"]+/gi;
 const URL_CREDENTIALS = /(\b\w+:\/\/)[^/\s"@]+@/g;
 
-/** The text without API keys, key-like query parameters and credentials in URLs. */
+/** Removes API keys, key query parameters and URL credentials. */
 export function redact(text: string): string {
   return text
     .replace(API_KEY, 'svc_$1_live_[redacted]')
@@ -16,10 +16,7 @@ export function redact(text: string): string {
     .replace(URL_CREDENTIALS, '$1[redacted]@');
 }
 
-/**
- * A logger that writes JSON lines, each passed through `redact` as a last line of defence.
- * @param level - pino's level names.
- */
+/** Creates a logger of JSON lines, each passed through `redact`. @param level - a level name of pino. */
 export function createLogger(level: string, write: (line: string) => void): Logger {
   const stream: DestinationStream = { write: (line) => write(redact(line)) };
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);

@@ -11,14 +11,14 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 describe('makeFolder', () => {
-  it('makes a folder and every folder above it, with the permissions asked for', () => {
+  it('makes a folder and its parents with the given mode', () => {
     makeFolder(join(root, 'a/b/c'), 0o700);
     for (const made of ['a', 'a/b', 'a/b/c']) {
       expect(statSync(join(root, made)).mode & 0o777).toBe(0o700);
     }
   });
 
-  it('leaves a folder that is there as it is', () => {
+  it('leaves an existing folder unchanged', () => {
     makeFolder(join(root, 'a'), 0o750);
     makeFolder(join(root, 'a'), 0o700);
     expect(statSync(join(root, 'a')).mode & 0o777).toBe(0o750);
@@ -27,12 +27,12 @@ describe('makeFolder', () => {
   it.each([
     ['a file', ''],
     ['a file above it', 'below'],
-  ])('says so when %s stands in the way', (_name, below) => {
+  ])('fails if %s is in the way', (_name, below) => {
     writeFileSync(join(root, 'file'), '');
     expect(() => makeFolder(join(root, 'file', below))).toThrow(expect.objectContaining({ code: 'EEXIST' }));
   });
 
-  it('says so when a link to nowhere stands in the way', () => {
+  it('fails if a dangling link is in the way', () => {
     symlinkSync(join(root, 'nowhere'), join(root, 'link'));
     expect(() => makeFolder(join(root, 'link'))).toThrow(expect.objectContaining({ code: 'EEXIST' }));
   });

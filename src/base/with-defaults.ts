@@ -1,7 +1,4 @@
-/**
- * Options over what holds when nothing else is said. What either computes whenever it is read goes on being computed, so
- * that options which change while the service runs are seen by whoever reads them at each use.
- */
+/** Options with defaults. Getters on either side stay live: they are evaluated with each read. */
 export function withDefaults<Options extends object>(
   defaults: Options,
   options: Partial<Options> = {},

@@ -1,12 +1,11 @@
 import { accountLimits } from '../control/accounts/account-options.ts';
-import { controlApiOptions } from '../control/api/server/options.ts';
+import { controlApiOptions } from '../control/api/server/limits.ts';
 import { databaseOptions, describePostgres } from '../control/database/open.ts';
+import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/change-key.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { keyLimits } from '../control/keys/key-register.ts';
-import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/rotate-key.ts';
-import { mailLimits } from '../control/mail.ts';
-import { mailRateLimits } from '../control/notices/mail-rate-limiter.ts';
-import { noticeLimits } from '../control/notices/notice-limits.ts';
+import { mailLimits, mailRateLimits } from '../control/notifications/email.ts';
+import { noticeLimits } from '../control/notifications/notice.ts';
 import { heartbeatOptions } from '../control/requests/gateway-heartbeat.ts';
 import { retentionLimits } from '../control/requests/log-retention.ts';
 import { tailLimits } from '../control/requests/log-tails.ts';
@@ -353,9 +352,14 @@ export const planRows = {
     planLimits.streamCredits,
     'Credits for 100,000 bytes of notifications and stream messages.',
   ),
-  prices: option(methodPrices, {}, 'Credits of methods and endpoints that differ from docs/json-rpc.md.', {
-    example: '{ getProgramAccounts = 10 }',
-  }),
+  prices: option(
+    methodPrices,
+    {},
+    'Credits of methods and endpoints that differ from docs/reference/json-rpc.md.',
+    {
+      example: '{ getProgramAccounts = 10 }',
+    },
+  ),
   ws_connections_max: option(
     whole(0, 1_000_000),
     planLimits.wsConnectionsMax,

@@ -1,6 +1,6 @@
-import { semiWalletLimits } from '../control/semi-wallets/limits.ts';
-import { pinningServiceLimits } from '../control/storage/pinning-service.ts';
-import { storageLimits } from '../control/storage/storage-limits.ts';
+import { semiWalletLimits } from '../control/semi-wallets/key-derivation.ts';
+import { storageLimits } from '../control/storage/file-store.ts';
+import { pinningServiceLimits } from '../control/storage/pinning-backend.ts';
 import { storageServiceLimits } from '../control/storage/storage-service.ts';
 import { messageRateOptions } from '../gateway/limits/message-rate-limiter.ts';
 import { confirmationLimits } from '../gateway/rest/confirmations.ts';
@@ -8,11 +8,11 @@ import { restLimits } from '../gateway/rest/rest-gateway.ts';
 import { sessionMinSlotsOptions } from '../gateway/session-min-slots.ts';
 import { otlpOptions } from '../gateway/telemetry/otlp-exporter.ts';
 import { requestCounterOptions } from '../gateway/telemetry/request-counters.ts';
-import { subscriptionLimits } from '../gateway/websocket/subscription-limits.ts';
+import { subscriptionLimits } from '../gateway/websocket/session.ts';
 import { topicHubOptions as topic } from '../gateway/websocket/topic-hub.ts';
 import { networks } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/request-envelope.ts';
-import { fastHttpOptions } from '../servers/fast-path/fast-http-options.ts';
+import { fastHttpOptions } from '../servers/fast-path/context.ts';
 import { grpcServerOptions as grpc } from '../servers/grpc/options.ts';
 import { httpOptions as http } from '../servers/http/options.ts';
 import { ipfsServerOptions } from '../servers/ipfs/server.ts';
@@ -21,7 +21,7 @@ import { restServerOptions } from '../servers/rest/server.ts';
 import { rpcServerOptions as rpc } from '../servers/rpc/options.ts';
 import { webSocketOptions as ws } from '../servers/websocket/server.ts';
 import { geyserHubOptions as hub } from '../streams/geyser/geyser-hub-options.ts';
-import { monotonicReadsLimits } from '../upstream/slot-cache/monotonic-reads.ts';
+import { monotonicReadsLimits } from '../upstream/middleware/monotonic-reads.ts';
 import { option, pick, required, section } from './option.ts';
 import {
   cidr,

@@ -1,21 +1,20 @@
 import { defaultUpkeepLimits } from '../localnet/bank/ledger-upkeep.ts';
-import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../localnet/genesis/epoch-length.ts';
+import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../localnet/genesis/genesis.ts';
 import { networks } from '../protocol/call.ts';
-import { defaultCacheTtls as ttls } from '../upstream/cache/cache-ttl.ts';
-import { callKeyLimits } from '../upstream/cache/call-key.ts';
-import { memoryCacheLimits } from '../upstream/cache/memory-cache.ts';
-import { redisCacheLimits } from '../upstream/cache/redis-cache.ts';
-import { coalescerLimits } from '../upstream/coalesce/request-coalescer.ts';
 import { dasLimits } from '../upstream/das/das-client.ts';
-import { geyserLimits } from '../upstream/feeds/geyser/geyser-limits.ts';
+import { geyserLimits } from '../upstream/feeds/geyser/geyser-connection.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
 import { geyserSourceOptions } from '../upstream/geyser/geyser-source-options.ts';
 import { balancingStrategies, defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
+import { defaultCacheTtls as ttls } from '../upstream/middleware/cache-policy.ts';
+import { callKeyLimits } from '../upstream/middleware/call-key.ts';
+import { redisCacheLimits } from '../upstream/middleware/redis-cache.ts';
+import { coalescerLimits } from '../upstream/middleware/request-coalescer.ts';
+import { memoryCacheLimits } from '../upstream/middleware/response-cache.ts';
+import { SLOT_CACHE_FRESH_MS } from '../upstream/middleware/slot-cache.ts';
 import { offChainLimits, offChainRules } from '../upstream/off-chain/limits.ts';
-import { deshredLimits } from '../upstream/shreds/deshred-limits.ts';
-import { shredLimits } from '../upstream/shreds/shred-limits.ts';
-import { SLOT_CACHE_FRESH_MS } from '../upstream/slot-cache/slot-cache.ts';
-import { submitLimits } from '../upstream/submit/limits.ts';
+import { deshredLimits, shredLimits } from '../upstream/shreds/shreds-config.ts';
+import { submitLimits } from '../upstream/submit/submission.ts';
 import { option, optional, pick, required, section, tables } from './option.ts';
 import {
   connectableNetwork,

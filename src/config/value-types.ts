@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseCidr } from '../base/ip-address.ts';
-import { readScannerKey } from '../control/keys/scanner-signature.ts';
+import { readScannerKey } from '../control/keys/leaked-keys.ts';
 import { AddressRules } from '../upstream/off-chain/address-rules.ts';
 import { sendersOf } from '../upstream/shreds/udp-shred-receiver.ts';
 import { showUrl, showValue, UNKNOWN_NAMES_SEPARATOR } from './errors.ts';
@@ -259,7 +259,8 @@ export const methodPrices = z
     error: 'is not a table: write it as prices = { getProgramAccounts = 10 }',
   })
   .refine((table) => Object.keys(table).every((name) => METHOD_NAME.test(name)), {
-    error: 'a name is not the name of a method or endpoint: see docs/json-rpc.md and docs/rest.md',
+    error:
+      'a name is not the name of a method or endpoint: see docs/reference/json-rpc.md and docs/reference/rest.md',
   })
   .describe('table of integers');
 

@@ -1,7 +1,7 @@
-/** Hears when something begins to fail, and with null when it works again. */
+/** Called with the error when an operation starts to fail, and with null when it works again. */
 export type OnState = (error: unknown | null) => void;
 
-/** Tells of what is tried again and again once when it begins to fail, and once when it works again. */
+/** Reports repeated failures of one operation once, and once when it recovers. */
 export class FailureState {
   readonly #onState: OnState;
   #failing = false;
@@ -10,14 +10,14 @@ export class FailureState {
     this.#onState = onState;
   }
 
-  /** @param error - what an attempt failed with; null for one that did not fail. */
+  /** @param error - null for success. */
   report(error: unknown | null): void {
     const failing = error !== null;
     if (failing !== this.#failing) this.#onState(error);
     this.#failing = failing;
   }
 
-  /** Makes an attempt and tells how it went. Never rejects. */
+  /** Runs an attempt and reports its result. Never rejects. */
   async guard(attempt: () => Promise<void>): Promise<void> {
     try {
       await attempt();

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Store } from './database/open.ts';
-import { notExpired } from './keys/expired-keys.ts';
+import { notExpired } from './keys/key-quota.ts';
 import { createPepper, findPeppers, PepperError, type PepperSources, type Peppers } from './pepper.ts';
 import { missingPepperOfWallets } from './semi-wallets/wallet-rows.ts';
 
@@ -18,22 +18,22 @@ async function readProofs(store: Store): Promise<Proofs> {
 }
 
 const REMEDY =
-  'give every machine that uses this database the same pepper: copy the file "pepper" from the data folder ' +
-  'of the first one, or set SOLWAY_PEPPER';
+  'Give every machine that uses this database the same pepper: copy the file "pepper" from the data folder ' +
+  'of the first machine, or set SOLWAY_PEPPER.';
 
-/** A pepper that differs from the one the digests were made with would quietly reject every key. */
+/** With a wrong pepper, every key would be rejected silently. */
 function checkProofs(peppers: Peppers, proofs: Proofs): void {
   for (const [version, proof] of proofs) {
     const secret = peppers.secrets.get(version);
     if (secret !== undefined && proofOf(secret) !== proof) {
       throw new PepperError(
-        `pepper version ${version} is not the one the keys of this database were made with: ${REMEDY}`,
+        `The keys of this database were made with another pepper of version ${version}. ${REMEDY}`,
       );
     }
   }
 }
 
-/** An old version may go once no key needs it any more. */
+/** An old version can be removed when no key needs it. */
 async function checkKeysNeed(store: Store, peppers: Peppers): Promise<void> {
   const missing = await store.db
     .selectFrom('api_key')
@@ -43,14 +43,14 @@ async function checkKeysNeed(store: Store, peppers: Peppers): Promise<void> {
     .limit(1)
     .executeTakeFirst();
   if (missing === undefined) return;
-  throw new PepperError(`keys of this database need pepper version ${missing.pepper_version}: ${REMEDY}`);
+  throw new PepperError(`Keys of this database need pepper version ${missing.pepper_version}. ${REMEDY}`);
 }
 
-/** Without its pepper a wallet is lost, not only to be made again. */
+/** A wallet without its pepper is lost and cannot be recreated. */
 async function checkWalletsNeed(store: Store, peppers: Peppers): Promise<void> {
   const version = await missingPepperOfWallets(store, [...peppers.secrets.keys()]);
   if (version === null) return;
-  throw new PepperError(`semi-custodial wallets of this database need pepper version ${version}: ${REMEDY}`);
+  throw new PepperError(`Semi-custodial wallets of this database need pepper version ${version}. ${REMEDY}`);
 }
 
 async function addProofs(store: Store, peppers: Peppers): Promise<void> {
@@ -65,22 +65,24 @@ async function addProofs(store: Store, peppers: Peppers): Promise<void> {
 }
 
 /**
- * The peppers of this installation, made at the first start and checked against the store at each one.
- * @throws PepperError when the store's keys need a pepper that is not here.
+ * Opens or creates the peppers and checks them against the store.
+ * @throws PepperError if the store needs a pepper that is missing.
  */
 export async function openPeppers(store: Store, sources: PepperSources): Promise<Peppers> {
-  // In this order: a proof is written after its pepper, so a pepper whose proof is there can be found by then.
+  // Proofs first: a proof is written after its pepper, so a pepper with a proof exists by then.
   const before = await readProofs(store);
   const found = findPeppers(sources);
   if (found === null && before.size > 0) {
-    throw new PepperError(`the keys of this database were made with a pepper that is not here: ${REMEDY}`);
+    throw new PepperError(
+      `The keys of this database were made with a pepper that is missing here. ${REMEDY}`,
+    );
   }
   const peppers = found ?? createPepper(sources.dataDir);
   checkProofs(peppers, before);
   await checkKeysNeed(store, peppers);
   await checkWalletsNeed(store, peppers);
   await addProofs(store, peppers);
-  // Another machine may have been first between the two looks.
+  // Another machine may have written a proof meanwhile.
   checkProofs(peppers, await readProofs(store));
   return peppers;
 }

@@ -3,14 +3,14 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSy
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../base/make-folder.ts';
 
-/** Server-side secrets that key digests are made under. Several are accepted while one replaces another. */
+/** Server-side secrets of key digests. Several versions are accepted during a rotation. */
 export type Peppers = Readonly<{
-  /** The version new keys are digested under: the greatest. */
+  /** Version for new keys: the highest. */
   current: number;
   secrets: ReadonlyMap<number, Buffer>;
 }>;
 
-/** The pepper is absent where it was asked for, ill-formed, or not the one the store's keys were made with. */
+/** A pepper is missing, malformed, or not the one that the store needs. */
 export class PepperError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -30,25 +30,25 @@ function parseEntry(entry: string, from: string): [number, Buffer] {
   const text = match?.[2] ?? entry;
   if (text.length < TEXT_MIN || text.length > TEXT_MAX || /\s/.test(text) || version < 1) {
     throw new PepperError(
-      `${from}: a pepper is ${TEXT_MIN} to ${TEXT_MAX} characters without spaces, ` +
-        'written "secret" or "version:secret"; make one with: openssl rand -hex 32',
+      `${from}: a pepper has ${TEXT_MIN} to ${TEXT_MAX} characters without spaces, ` +
+        'written as "secret" or "version:secret". Generate one with: openssl rand -hex 32',
     );
   }
   return [version, Buffer.from(text, 'utf8')];
 }
 
 /**
- * Reads peppers from text: entries `version:secret`, separated by commas or line breaks; a bare secret is
- * version 1. The bytes of the secret's text are the pepper.
- * @param from - where the text stands, named in errors.
+ * Parses `version:secret` entries separated by commas or line breaks; a bare secret is version 1. The UTF-8
+ * bytes of the secret are the pepper.
+ * @param from - source, named in errors.
  * @throws PepperError
  */
 export function parsePeppers(text: string, from: string): Peppers {
   const entries = text.split(/[,\r\n]+/).filter((entry) => entry !== '' && !entry.startsWith('#'));
-  if (entries.length === 0) throw new PepperError(`${from} is empty: put a pepper there or take it away`);
+  if (entries.length === 0) throw new PepperError(`${from} is empty. Put a pepper there or remove it.`);
   if (entries.length > VERSIONS_MAX) throw new PepperError(`${from} has more than ${VERSIONS_MAX} peppers`);
   const secrets = new Map(entries.map((entry) => parseEntry(entry, from)));
-  if (secrets.size < entries.length) throw new PepperError(`${from} has two peppers of one version`);
+  if (secrets.size < entries.length) throw new PepperError(`${from} has two peppers with the same version`);
   return { current: Math.max(...secrets.keys()), secrets };
 }
 
@@ -57,7 +57,9 @@ function readIfPresent(file: string): string | null {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new PepperError(`the pepper file ${file} cannot be read: let this user read it`, { cause: error });
+    throw new PepperError(`The pepper file ${file} cannot be read. Make it readable for this user.`, {
+      cause: error,
+    });
   }
 }
 
@@ -71,7 +73,7 @@ function writeWhole(file: string, text: string): void {
   }
 }
 
-/** Makes the names in a folder survive the machine's death, not only what is in the files. */
+/** Makes file names in the folder durable, not only file contents. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
@@ -81,7 +83,7 @@ function syncFolder(folder: string): void {
   }
 }
 
-/** Puts a whole file at `file`, or leaves what another process put there first. */
+/** Creates a complete file atomically, or keeps one that another process created first. */
 function createOnce(file: string, text: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   writeWhole(draft, text);
@@ -100,14 +102,16 @@ export type PepperSources = Readonly<{
   text?: string | undefined;
   /** Value of SOLWAY_PEPPER_FILE. */
   file?: string | undefined;
-  /** Where a pepper is kept when neither is given. */
+  /** Location of the pepper file if neither is set. */
   dataDir: string;
 }>;
 
-/** The pepper file of a data folder. */
 export const pepperFile = (dataDir: string): string => join(dataDir, 'pepper');
 
-/** The peppers that are given or kept; null when there are none yet. @throws PepperError */
+/**
+ * Null if no pepper exists yet.
+ * @throws PepperError
+ */
 export function findPeppers(sources: PepperSources): Peppers | null {
   if (sources.text !== undefined) return parsePeppers(sources.text, 'SOLWAY_PEPPER');
   const file = sources.file ?? pepperFile(sources.dataDir);
@@ -117,7 +121,7 @@ export function findPeppers(sources: PepperSources): Peppers | null {
   throw new PepperError(`SOLWAY_PEPPER_FILE names ${file}, which does not exist`);
 }
 
-/** Makes a pepper in the data folder, readable by its owner only. Of two processes at once, one wins. */
+/** Creates a pepper in the data folder, readable by its owner only. Of two concurrent processes, one wins. */
 export function createPepper(dataDir: string): Peppers {
   const file = pepperFile(dataDir);
   makeFolder(dataDir, 0o700);

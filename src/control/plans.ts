@@ -4,15 +4,13 @@ import type { Store } from './database/open.ts';
 import type { PlanTable, Schema } from './database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from './database/transaction.ts';
 
-/** A plan as the configuration names it. */
 export type Plan = Readonly<{ id: string; name: string; limits: PlanLimits }>;
 
-/** The plan of keys for which none was named; the configuration always has it. */
 export const DEFAULT_PLAN_ID = 'default';
 
 /**
- * Makes the store's plans those given: new ones are added, changed ones reach every key of the plan through the
- * feed, all of them or none. A plan that is no longer given stays as it is, because keys may refer to it.
+ * Writes the configured plans to the store. Changed plans reach their keys through the key feed. Plans
+ * missing from the configuration stay, because keys may refer to them.
  */
 export async function syncPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -22,12 +20,12 @@ export async function syncPlans(store: Store, plans: readonly Plan[], actor: str
   }
 }
 
-/** Others that write plans at the same time have written those of theirs after so many tries. */
+/** Attempts when other processes write plans at the same time. */
 const TRIES_MAX = 10;
 
 /**
- * Adds the plans that the store does not have and leaves the others as they are: for programs beside the
- * service, whose configuration may not be the service's.
+ * Adds missing plans and leaves the others unchanged: for commands whose configuration may differ from the
+ * service's.
  */
 export async function addMissingPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
   const rows = await store.db.selectFrom('plan').select('id').execute();
@@ -39,7 +37,6 @@ export async function addMissingPlans(store: Store, plans: readonly Plan[], acto
   );
 }
 
-/** What the store keeps of a plan beside its id. */
 function columnsOf({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> {
   return {
     name,
@@ -66,10 +63,10 @@ async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
   return Object.entries(columnsOf(plan)).every(([column, value]) => row[column as keyof PlanTable] === value);
 }
 
-/** Another process wrote the same plan between the look and the lock: the change is rolled back, number and all. */
+/** Another process wrote the same plan between read and lock; the transaction is rolled back. */
 class ConcurrentWriteError extends Error {}
 
-/** @returns whether they are written; else another process was quicker with one of them. */
+/** @returns false if another process wrote one of the plans first. */
 async function writePlans(store: Store, plans: readonly Plan[], actor: string): Promise<boolean> {
   try {
     await transactAndNotify(store, async (trx) => {
@@ -95,7 +92,6 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', keyId: null, detail });
 }
 
-/** What a plan's row allows. */
 export const planLimitsOf = (row: Omit<PlanTable, 'id' | 'name' | 'version'>): PlanLimits => ({
   rpcPerSecond: row.rpc_per_second,
   rpcBurst: row.rpc_burst,
@@ -112,3 +108,21 @@ export const planLimitsOf = (row: Omit<PlanTable, 'id' | 'name' | 'version'>): P
   streamCredits: row.stream_credits,
   prices: JSON.parse(row.prices) as PlanLimits['prices'],
 });
+
+/**
+ * Moves keys on the customer's previous plan to its new one, within the transaction that changes the
+ * customer. Keys with a plan of their own keep it.
+ */
+export async function moveKeysOfPlan(
+  trx: Transaction<Schema>,
+  customerId: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  await trx
+    .updateTable('api_key')
+    .set({ plan_id: to })
+    .where('customer_id', '=', customerId)
+    .where('plan_id', '=', from)
+    .execute();
+}

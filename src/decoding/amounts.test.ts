@@ -4,7 +4,7 @@ import { decimalText } from '../solana/encoding/ui-token-amount.ts';
 import { U64_MAX } from '../solana/units.ts';
 import { lamportsOfSol } from './amounts.ts';
 
-describe('an amount in SOL', () => {
+describe('SOL to lamports', () => {
   it.each([
     [1, 1_000_000_000n],
     [0.1, 100_000_000n],
@@ -23,7 +23,7 @@ describe('an amount in SOL', () => {
     ['0.0000000014999999999', 1n],
     ['18446744073.709551615', U64_MAX],
     [9_007_199_254n, 9_007_199_254_000_000_000n],
-  ])('of %s is so many lamports', (sol, lamports) => {
+  ])('converts %s', (sol, lamports) => {
     expect(lamportsOfSol(sol)).toBe(lamports);
   });
 
@@ -53,11 +53,11 @@ describe('an amount in SOL', () => {
     true,
     [1],
     {},
-  ])('cannot be %s', (sol) => {
+  ])('rejects %s', (sol) => {
     expect(lamportsOfSol(sol)).toBeNull();
   });
 
-  it('comes back whatever it is, from its text', () => {
+  it('round-trips any amount through its text', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: U64_MAX }), (amount) => {
         expect(lamportsOfSol(decimalText(amount, 9))).toBe(amount);
@@ -65,7 +65,7 @@ describe('an amount in SOL', () => {
     );
   });
 
-  it('is the product of the number and a billion, rounded, as far as a double tells it', () => {
+  it('equals the rounded product with a billion, within double precision', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (amount) => {
         expect(lamportsOfSol(amount / 1e9)).toBe(BigInt(amount));

@@ -2,12 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { ByteReader, OutOfBytes } from '../base/bytes.ts';
 import { ADDRESS_BYTES, type Address, addressFromBytes } from '../solana/address.ts';
 
-/** Bytes that are long enough but are not what their format allows. */
 class NotBorsh extends Error {
   override readonly name = 'NotBorsh';
 }
 
-/** What `read` makes of the bytes; null when they end too early or are not what they should be. */
+/** @returns null when the bytes end too early or break their format. */
 export function readBorsh<T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null {
   try {
     return read(new ByteReader(bytes));
@@ -17,31 +16,28 @@ export function readBorsh<T>(bytes: Uint8Array, read: (reader: ByteReader) => T 
   }
 }
 
-/** An address: 32 bytes. */
 export const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(ADDRESS_BYTES));
 
-/** A truth value, which is 0 or 1 and nothing else. */
 export function readBool(reader: ByteReader): boolean {
   const byte = reader.u8();
-  if (byte > 1) throw new NotBorsh('neither true nor false');
+  if (byte > 1) throw new NotBorsh('expected 0 or 1');
   return byte === 1;
 }
 
-/** A value behind a byte that says whether it is there. */
 export const readOption = <T>(reader: ByteReader, read: (reader: ByteReader) => T): T | null =>
   readBool(reader) ? read(reader) : null;
 
 const utf8 = (bytes: Uint8Array, end = bytes.length): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, end).toString('utf8');
 
-/** Text behind its u32 length, which is UTF-8 and nothing else. */
+/** UTF-8 text with a u32 length prefix. */
 export function readString(reader: ByteReader): string {
   const bytes = reader.bytes(reader.u32());
   if (!isUtf8(bytes)) throw new NotBorsh('no text');
   return utf8(bytes);
 }
 
-/** Text behind its u32 length. Some programs pad it with NUL characters, which are no part of it. */
+/** Text with a u32 length prefix. Trailing NUL characters, which some programs pad with, are removed. */
 export function readText(reader: ByteReader): string {
   const bytes = reader.bytes(reader.u32());
   let end = bytes.length;
@@ -50,8 +46,8 @@ export function readText(reader: ByteReader): string {
 }
 
 /**
- * Items behind their u32 count. `read` takes at least one byte of each: a count beyond the bytes is refused before
- * anything is made.
+ * List with a u32 count. `read` takes at least one byte per item, so an impossible count fails before
+ * allocation.
  */
 export function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T): T[] {
   const count = reader.u32();
@@ -59,9 +55,8 @@ export function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T)
   return Array.from({ length: count }, () => read(reader));
 }
 
-/** The variant of an enumeration whose variants hold nothing. */
 export function readVariant<const T>(reader: ByteReader, variants: readonly T[]): T {
   const variant = variants[reader.u8()];
-  if (variant === undefined) throw new NotBorsh('no such variant');
+  if (variant === undefined) throw new NotBorsh('unknown enum variant');
   return variant;
 }

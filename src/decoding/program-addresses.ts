@@ -1,26 +1,22 @@
 import { type Address, address } from '../solana/address.ts';
 
-/** Addresses of programs that more than one reader of insight knows; one that a single reader knows stands there. */
+/** Program addresses used by more than one decoder. */
 export const appPrograms = {
-  /** Keeps names of tokens, and NFTs of the token programs. Source: mpl-token-metadata. */
+  /** Source: mpl-token-metadata. */
   tokenMetadata: address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'),
-  /** NFTs of one account each, without a token. Source: mpl-core. */
+  /** Source: mpl-core. */
   mplCore: address('CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d'),
   jupiterV6: address('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'),
-  /** Jupiter's orders over time. */
   jupiterDca: address('DCA265Vj8a9CEuX1eb1LWRnDT7uK6q1xMipnNyatn23M'),
   okxRouter: address('6m2CDdhRgxpH4WjvdzxAYbGxwdGUz5MziiL5jek2kBma'),
-  /** Raydium's first pools, which log in a way of their own. */
   raydiumV4: address('675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8'),
   raydiumClmm: address('CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK'),
   raydiumCpmm: address('CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C'),
-  /** Orca's pools. */
   whirlpools: address('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc'),
   meteoraDlmm: address('LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo'),
   meteoraDammV1: address('Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB'),
   meteoraDammV2: address('cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG'),
   meteoraDbc: address('dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN'),
   pumpFun: address('6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P'),
-  /** PumpSwap. */
   pumpAmm: address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'),
 } as const satisfies Record<string, Address>;

@@ -19,7 +19,7 @@ import { RequestContext } from './request-context.ts';
 const pepper = Buffer.alloc(32, 1);
 const home = clientInfoFor('192.0.2.1', 'https://app.example.com');
 
-describe('who may come in', () => {
+describe('admission', () => {
   let keys: KeyDirectory;
   let admission: Admission;
 
@@ -61,7 +61,7 @@ describe('who may come in', () => {
   }
   const codeOf = (...asked: Parameters<typeof said>): string => said(...asked).split(' ')[0] as string;
 
-  it('is asked in an order: what comes later is not told to whom earlier things keep out', () => {
+  it('checks in a fixed order', () => {
     const rules: KeyRules = {
       networks: ['testnet'],
       cidrs: ['198.51.100.1'],
@@ -85,7 +85,7 @@ describe('who may come in', () => {
     expect(met({ methods })).toBe('METHOD_FORBIDDEN');
   });
 
-  it('is nobody for a while from where too many wrong keys came, whatever key is shown', () => {
+  it('blocks an address with too many invalid keys, whatever key it sends', () => {
     const { text } = keyOf();
     const storm = () => codeOf(generateApiKey('rpc').text);
     expect([storm(), storm(), codeOf(text), storm()]).toEqual([
@@ -95,7 +95,7 @@ describe('who may come in', () => {
     expect(codeOf(text, clientInfoFor('192.0.2.2'))).toBe('let');
   });
 
-  it('is not kept out for keys that are missing, or good and used wrongly', () => {
+  it('does not count missing or forbidden keys as failed authentication', () => {
     const { text } = keyOf({ rules: { ...unrestrictedRules, methods: ['getBlock'] } });
     for (let call = 0; call < 5; call++) {
       codeOf(null);
@@ -105,16 +105,16 @@ describe('who may come in', () => {
     expect(codeOf(text, home, { method: 'getBlock' })).toBe('let');
   });
 
-  it('is not kept out for keys that cannot be checked while the store is away', () => {
+  it('does not count unknown keys as failed while the store is unreachable', () => {
     keys.setStoreReachable(false);
     for (let call = 0; call < 5; call++) expect(codeOf(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
   });
 
   it.each([
-    ['revoked', { state: 'revoked' }],
-    ['disabled', { state: 'disabled' }],
+    ['revoked', { status: 'revoked' }],
+    ['disabled', { status: 'disabled' }],
     ['expired', { expiresAt: 1 }],
-  ] as const)('is told the same with a %s key as with one that never was, rules or not', (_, change) => {
+  ] as const)('refuses a %s key like an unknown one, whatever its rules', (_, change) => {
     const { text, record } = keyOf({ rules: { ...unrestrictedRules, cidrs: ['198.51.100.1'] } });
     expect(codeOf(text)).toBe('ADDRESS_FORBIDDEN');
     keys.apply([{ ...record, ...change, version: 2 }]);
@@ -124,7 +124,7 @@ describe('who may come in', () => {
     expect(codeOf(keyOf().text)).toBe('let');
   });
 
-  it('has a rate of its own at each address where the key has such, which takes nothing from the others', () => {
+  it('limits each address separately if the key sets a rate per address', () => {
     const limits = { ...defaultPlanLimits, rpcPerSecond: 0.001, rpcBurst: 6 };
     const { text } = keyOf({ addressPerSecond: 2, limits });
     const from = (address: string) => codeOf(text, clientInfoFor(address));
@@ -135,7 +135,7 @@ describe('who may come in', () => {
     expect(from('192.0.2.2')).toBe('let');
   });
 
-  it('is known by the visit, with how long that took, also where it is refused', () => {
+  it('stores the key and the times in the context, also on refusal', () => {
     const { text, record } = keyOf({ rules: { ...unrestrictedRules, methods: ['getBlock'] } });
     const visit = new RequestContext(home);
     admission.authenticate({ credential: text, client: home, traceparent: null }, 'rpc', 'devnet', visit);

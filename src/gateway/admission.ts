@@ -4,11 +4,12 @@ import type { Product } from '../protocol/product.ts';
 import type { Caller, LimitStatus } from '../protocol/request-handler.ts';
 import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
 import { isUsable, KEY_NO_LONGER_VALID, type KeyDirectory } from './auth/key-directory.ts';
-import type { KeyId, KeyRecord } from './auth/key-record.ts';
+import type { KeyId } from './auth/key-record.ts';
 import { checkMethod, type KeyUse, refusalOf } from './auth/key-rules.ts';
+import type { LoadedKey } from './auth/key-state.ts';
 import { QuotaLedger } from './limits/quota.ts';
 import { type RateDecision, RateLimiter } from './limits/rate-limiter.ts';
-import { priceOf } from './metering/price.ts';
+import { priceOf } from './metering/usage-meter.ts';
 import type { RequestContext } from './request-context.ts';
 
 export type AdmissionParts = Readonly<{
@@ -16,15 +17,13 @@ export type AdmissionParts = Readonly<{
   limiter?: RateLimiter;
   quota?: QuotaLedger;
   failedAuthLimiter?: FailedAuthLimiter;
-  /** The rates of single addresses that use public keys. */
+  /** Rates per client address, for keys that set one. */
   addressLimiter?: RateLimiter;
 }>;
 
 /**
- * The one place that says who may come in, and in which order that is asked: whether too many wrong keys came from
- * there, whose key it is, whether it is for this product, for this network, from this address and for this page; then,
- * call by call, whether it is for this method, whether credits are left, and whether the address and the key are within
- * their rates.
+ * Decides whether a request may proceed, in this order: `authenticate` (failed-authentication limit, key, product,
+ * network, address, origin), `authorize` (method, quota), `consumeRate` (rate of the address, rate of the key).
  */
 export class Admission {
   readonly keys: KeyDirectory;
@@ -42,7 +41,7 @@ export class Admission {
   }
 
   /**
-   * Finds out who asks, and notes it in the visit.
+   * Identifies the key of a request, checks its use, and stores it in the context.
    * @param product - null for any.
    * @param network - null where the request names it later.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE, UNAUTHORIZED_PRODUCT,
@@ -53,7 +52,7 @@ export class Admission {
     product: Product | null,
     network: Network | null,
     context: RequestContext,
-  ): KeyRecord {
+  ): LoadedKey {
     this.#failedAuthLimiter.check(caller.client, context.startedAt);
     const key = this.#findKey(caller, context.startedAt);
     context.key = key;
@@ -62,10 +61,10 @@ export class Admission {
   }
 
   /**
-   * The same for a connection that was let in with a key: as the key is now.
+   * Authenticates a request on an open connection, by the current record of the connection's key.
    * @throws Failure INVALID_KEY, NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN.
    */
-  reauthenticate(id: KeyId, use: KeyUse, context: RequestContext): KeyRecord {
+  reauthenticate(id: KeyId, use: KeyUse, context: RequestContext): LoadedKey {
     const key = this.keys.find(id);
     if (key === undefined || !isUsable(key, Date.now())) throw new Failure('INVALID_KEY');
     context.key = key;
@@ -73,15 +72,15 @@ export class Admission {
   }
 
   /**
-   * Whether the key of a visit may be used for it, and whether credits are left.
-   * @param method - null for what is none: a connection.
-   * @param cost - credits by the table of what was asked; they are held until the request has ended.
-   * @param counted - the name under which it is charged, where that is another.
+   * Checks the method and the quota of an authenticated request, and reserves its credits.
+   * @param method - null for none, such as opening a connection.
+   * @param cost - credits by the method table.
+   * @param meteredAs - the name to charge under, where it differs from `method`.
    * @throws Failure METHOD_FORBIDDEN, QUOTA_EXCEEDED.
    */
   authorize(context: RequestContext, method: string | null, cost = 0, meteredAs = method): void {
     const { key } = context;
-    if (key === null) throw new Failure('INTERNAL', { cause: 'asked before it is known whose it is' });
+    if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });
     if (method !== null) checkMethod(key, method);
     const price = meteredAs === null ? 0 : priceOf(key.limits, meteredAs, cost);
     this.#quota.reserve(key, Date.now(), price);
@@ -89,9 +88,8 @@ export class Admission {
   }
 
   /**
-   * Holds more credits for a request that was permitted, as what it asks for adds up. It goes on in any case; those that
-   * come later find them taken.
-   * @param cost - credits by the table, in all.
+   * Raises the reservation of an authorized request. Never refuses it: only later requests are affected.
+   * @param cost - total credits by the method table.
    */
   reserveMore(context: RequestContext, meteredAs: string, cost: number): void {
     const { key } = context;
@@ -102,8 +100,8 @@ export class Admission {
   }
 
   /**
-   * Takes calls from the rates of the address, where the key has such, and of the key. The address comes first: what one
-   * address asks too much takes nothing from the others.
+   * Takes calls from the rate of the address, if the key sets one, and then from the rate of the key. A call refused by
+   * the first takes nothing from the second.
    * @throws Failure RATE_LIMITED
    */
   consumeRate(context: RequestContext, calls = 1): void {
@@ -118,16 +116,8 @@ export class Admission {
     );
   }
 
-  /** Where the caller stands, to be shown with the answer. */
-  limitStatus({ key, rateDecision }: RequestContext): LimitStatus {
-    return {
-      rateLimit: rateDecision?.state ?? null,
-      quota: key === null ? null : this.#quota.status(key, Date.now()),
-    };
-  }
-
   /**
-   * Takes calls from the rate of the address alone, where the key has such.
+   * Takes calls from the rate of the address alone, if the key sets one.
    * @param nowMs - `performance.now()`.
    * @throws Failure RATE_LIMITED
    */
@@ -139,13 +129,21 @@ export class Admission {
     this.#recordDecision(context, this.#addressLimiter.take(bucketKey, rate, nowMs, calls), nowMs);
   }
 
+  /** Rate limit and quota of a request, for its response headers. */
+  limitStatus({ key, rateDecision }: RequestContext): LimitStatus {
+    return {
+      rateLimit: rateDecision?.state ?? null,
+      quota: key === null ? null : this.#quota.status(key, Date.now()),
+    };
+  }
+
   #recordDecision(context: RequestContext, decision: RateDecision | null, nowMs: number): void {
     context.rateDecision = decision;
     if (decision !== null && !decision.allowed) throw rateLimited(decision);
     context.limitedAt = nowMs;
   }
 
-  #findKey({ credential, client }: Caller, nowMs: number): KeyRecord {
+  #findKey({ credential, client }: Caller, nowMs: number): LoadedKey {
     try {
       return this.keys.authenticate(credential, Date.now());
     } catch (thrown) {
@@ -154,7 +152,7 @@ export class Admission {
     }
   }
 
-  #checkKeyUse(key: KeyRecord, use: KeyUse, context: RequestContext): KeyRecord {
+  #checkKeyUse(key: LoadedKey, use: KeyUse, context: RequestContext): LoadedKey {
     const refusal = refusalOf(key, use);
     if (refusal !== null) throw refusal;
     context.authenticatedAt = performance.now();
@@ -162,10 +160,9 @@ export class Admission {
   }
 }
 
-/** The refusal of a limit on calls, with where the caller stands and when to come again. */
 export const rateLimited = ({ state, retryAfter }: RateDecision): Failure =>
   new Failure('RATE_LIMITED', { facts: { ...state }, retryAfter });
 
-/** Whether a refusal counts as a wrong key: one that has ended does not, or one stale worker would lock out its neighbours. */
+/** A key that was valid once does not count: one stale worker would block all clients behind its address. */
 const countsAsFailedAuth = (thrown: unknown): boolean =>
   thrown instanceof Failure && thrown.code === 'INVALID_KEY' && thrown.cause !== KEY_NO_LONGER_VALID;

@@ -1,155 +1,53 @@
 import type { Logger } from '../base/log.ts';
-import type {
-  Call,
-  CallTrace,
-  PendingCall,
-  ResponseHandler,
-  RpcClient,
-  RpcDispatcher,
-  RpcResponse,
-} from '../protocol/call.ts';
-import type { Failure } from '../protocol/errors.ts';
-import { methodRow } from '../protocol/methods.ts';
-import type { LimitStatus, Outcome, Responder, RpcRequest } from '../protocol/request-handler.ts';
+import type { Call, PendingCall, ResponseHandler, RpcResponse } from '../protocol/call.ts';
+import { Failure } from '../protocol/errors.ts';
+import type { LimitStatus, Responder, RpcRequest } from '../protocol/request-handler.ts';
 import { failureBytes, responseBytes, streamedResponseBytes } from '../protocol/response-envelope.ts';
-import { toDispatcher } from '../protocol/rpc-dispatcher.ts';
-import type { StreamedResponse, StreamHandler } from '../protocol/streamed-response.ts';
+import type { ResponseReader, StreamedResponse, StreamHandler } from '../protocol/streamed-response.ts';
 import type { Admission } from './admission.ts';
-import { forwardCall } from './forward-call.ts';
-import type { CallMeter, MeteredResult } from './metering/call-meter.ts';
-import { MeteredResponse, type ResponseMeter } from './metering/metered-response.ts';
-import { statusOf, toFailure } from './outcome.ts';
+import { type CallMeter, logInternalError, statusOfFailure } from './metering/call-meter.ts';
 import type { RequestContext } from './request-context.ts';
-import type { SessionMinSlots } from './session-min-slots.ts';
-import type { LiveConnections } from './telemetry/live-connections.ts';
 import type { Wire } from './telemetry/request-log.ts';
-import type { SubmissionLog } from './telemetry/submission-log.ts';
 
-/** What a call meets on its way. */
-export type CallParts = Readonly<{
-  admission: Admission;
-  source: RpcClient;
-  meter: CallMeter;
-  /** Who keeps what became of transactions; absent: nobody. */
-  submissions?: SubmissionLog;
-  /** Who lists long connections; absent: nobody. */
-  connections?: LiveConnections;
-  /** What sessions were told of the chain; absent: none is kept from seeing it go back. */
-  sessions?: SessionMinSlots;
-  log: Logger;
-}>;
+export type CallParts = Readonly<{ admission: Admission; meter: CallMeter; log: Logger }>;
 
-/** A call without the credential that it may have come with. */
+/** A call without its credential. */
 export type CallRequest = Omit<RpcRequest, 'credential' | 'client' | 'traceparent'>;
-
-/** Notes in a visit whose it is. May throw a Failure, which is metered as the call's end. */
-export type Authenticate = (context: RequestContext) => void;
-
-/** The way that calls take, over whatever connection they came. */
-export class CallHandler {
-  readonly parts: CallParts;
-  readonly wire: Wire;
-  readonly source: RpcDispatcher;
-
-  constructor(parts: CallParts, wire: Wire) {
-    this.parts = parts;
-    this.wire = wire;
-    this.source = toDispatcher(parts.source);
-  }
-
-  /** The way of a call: identify, permit, limit, route, forward, meter. */
-  dispatch(
-    context: RequestContext,
-    authenticate: Authenticate,
-    request: CallRequest,
-    responder: Responder,
-  ): PendingCall {
-    const execution = new CallExecution(this, context, request, responder);
-    execution.start(authenticate);
-    return execution;
-  }
-
-  /** The same as a promise, which never rejects. */
-  execute(
-    context: RequestContext,
-    authenticate: Authenticate,
-    request: CallRequest,
-    signal?: AbortSignal,
-  ): Promise<Outcome> {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const pending = this.dispatch(context, authenticate, request, { respond: resolve });
-    if (signal === undefined) return promise;
-    const cancel = (): void => pending.cancel();
-    if (signal.aborted) cancel();
-    else signal.addEventListener('abort', cancel, { once: true });
-    return promise.finally(() => signal.removeEventListener('abort', cancel));
-  }
-}
 
 const noLimitStatus: LimitStatus = { rateLimit: null, quota: null };
 
-const route = ({ network, method, params }: CallRequest, trace: CallTrace | null): Call => ({
-  network,
-  method,
-  row: methodRow(method),
-  params,
-  trace,
-});
-
-/** What is counted of the end of a call. */
-type CallEnd = Pick<MeteredResult, 'status' | 'failure' | 'rpcCode' | 'bytesOut' | 'result' | 'cost'>;
-
-/** As long results are counted, which are never errors of a node. */
-const STREAMED_OK: RpcResponse = { body: Buffer.alloc(0), errorCode: 0 };
-
-/** What is sent of the end of a call: its answer, or why there is none, unless nobody is there to read it. */
-function sentBytes(response: RpcResponse | null, failure: Failure | null, idBytes: number): number {
-  if (response !== null) return responseBytes(response, idBytes);
-  return failure === null || failure.code === 'CLIENT_GONE' ? 0 : failureBytes(failure, idBytes);
-}
-
-/** One call on its way. It holds the only catch on it. */
-class CallExecution implements PendingCall, ResponseHandler, StreamHandler, ResponseMeter {
-  readonly #handler: CallHandler;
+/** Handles the response of one call: meters it and passes it to the responder. */
+export class CallHandler implements PendingCall, ResponseHandler, StreamHandler, ResponseMeter {
+  readonly #parts: CallParts;
+  readonly #wire: Wire;
   readonly #context: RequestContext;
   readonly #request: CallRequest;
   readonly #call: Call;
   readonly #responder: Responder;
-  #pending: PendingCall | null = null;
+  /** The forwarded call; null before it is forwarded, and if it was refused. */
+  pending: PendingCall | null = null;
 
-  constructor(handler: CallHandler, context: RequestContext, request: CallRequest, responder: Responder) {
-    this.#handler = handler;
+  constructor(
+    parts: CallParts,
+    wire: Wire,
+    context: RequestContext,
+    request: CallRequest,
+    call: Call,
+    responder: Responder,
+  ) {
+    this.#parts = parts;
+    this.#wire = wire;
     this.#context = context;
     this.#request = request;
-    this.#call = route(request, context.trace);
+    this.#call = call;
     this.#responder = responder;
   }
 
-  start(authenticate: Authenticate): void {
-    const { parts, source } = this.#handler;
-    try {
-      authenticate(this.#context);
-      parts.admission.authorize(this.#context, this.#request.method, this.#call.row.cost);
-      parts.admission.consumeRate(this.#context);
-      this.#pending = forwardCall(source, parts.submissions, this.#context, this.#withMinSlot(), this);
-    } catch (thrown) {
-      this.onError(toFailure(thrown));
-    }
-  }
-
-  /** The call, with what its session was told before. */
-  #withMinSlot(): Call {
-    const { session, network } = this.#request;
-    const { key } = this.#context;
-    const minSlot = key === null ? null : this.#handler.parts.sessions?.minSlotFor(key, network, session);
-    return minSlot == null ? this.#call : { ...this.#call, minSlot };
-  }
-
   cancel(): void {
-    this.#pending?.cancel();
+    this.pending?.cancel();
   }
 
-  /** Of whoever takes long results while they come. */
+  /** Null if the responder takes whole responses only. */
   get stream(): StreamHandler | null {
     return this.#responder.stream == null ? null : this;
   }
@@ -159,50 +57,35 @@ class CallExecution implements PendingCall, ResponseHandler, StreamHandler, Resp
   }
 
   onStreamEnd(bytes: number, failure: Failure | null): void {
-    const { cost } = this.#call.row;
     const bytesOut = streamedResponseBytes(bytes, failure === null, this.#request.idBytes);
-    this.#meter({
-      status: statusOf(STREAMED_OK, failure),
-      failure,
-      rpcCode: 0,
-      bytesOut,
-      result: null,
-      cost,
-    });
+    this.#meter(null, failure, bytesOut, this.#call.row.cost);
   }
 
   onResponse(response: RpcResponse): void {
-    this.#finish(response, null);
-    // Named one by one: a spread looks for members by their names, with every call.
+    this.#meter(response, null, responseBytes(response, this.#request.idBytes), this.#call.row.cost);
+    // Members are listed because a spread looks them up by name on each call.
     const { rateLimit, quota = null } = this.#limitStatus();
     this.#responder.respond({ response, failure: null, rateLimit, quota });
   }
 
   onError(failure: Failure): void {
-    if (failure.code === 'INTERNAL') {
-      const { key } = this.#context;
-      this.#handler.parts.log.error({ err: failure.cause, keyId: key?.id }, 'a call went wrong');
-    }
-    this.#finish(null, failure);
+    logInternalError(this.#parts.log, failure, {
+      keyId: this.#context.key?.id,
+      method: this.#request.method,
+    });
+    const isSent = failure.code !== 'CLIENT_GONE';
+    this.#meter(null, failure, isSent ? failureBytes(failure, this.#request.idBytes) : 0, null);
     this.#responder.respond({ response: null, failure, ...this.#limitStatus() });
   }
 
-  #finish(response: RpcResponse | null, failure: Failure | null): void {
-    this.#meter({
-      status: statusOf(response, failure),
-      failure,
-      rpcCode: response?.errorCode ?? 0,
-      bytesOut: sentBytes(response, failure, this.#request.idBytes),
-      result: response?.body ?? null,
-      cost: response === null ? null : this.#call.row.cost,
-    });
-  }
-
-  #meter({ status, failure, rpcCode, bytesOut, result, cost }: CallEnd): void {
+  /** @param response - null for a failure, and for a streamed result. @param cost - null: not charged. */
+  #meter(response: RpcResponse | null, failure: Failure | null, bytesOut: number, cost: number | null): void {
     const { product, network, method, bytesIn, params } = this.#request;
-    const { wire } = this.#handler;
-    this.#handler.parts.meter.endRequest(this.#context, {
-      wire,
+    const rpcCode = response?.errorCode ?? 0;
+    const result = response?.body ?? null;
+    const status = failure !== null ? statusOfFailure(failure) : rpcCode === 0 ? 'ok' : 'rpcError';
+    this.#parts.meter.endRequest(this.#context, {
+      wire: this.#wire,
       product,
       network,
       method,
@@ -217,10 +100,75 @@ class CallExecution implements PendingCall, ResponseHandler, StreamHandler, Resp
     });
   }
 
-  /** Messages have no header fields: where limits are told there, they stand in the failure. */
+  /** WebSocket messages have no headers: their failures carry the limits instead. */
   #limitStatus(): LimitStatus {
-    return this.#handler.wire === 'socket'
-      ? noLimitStatus
-      : this.#handler.parts.admission.limitStatus(this.#context);
+    return this.#wire === 'socket' ? noLimitStatus : this.#parts.admission.limitStatus(this.#context);
+  }
+}
+
+export interface ResponseMeter {
+  /**
+   * Called once, when a streamed response has ended.
+   * @param bytes - bytes of the result that were passed on.
+   * @param failure - why it was aborted; null: it is complete.
+   */
+  onStreamEnd(bytes: number, failure: Failure | null): void;
+}
+
+/** Streamed response that counts its bytes and reports its end. */
+export class MeteredResponse implements StreamedResponse, ResponseReader {
+  readonly #response: StreamedResponse;
+  readonly #meter: ResponseMeter;
+  #reader: ResponseReader | null = null;
+  #bytes = 0;
+  #isEnded = false;
+
+  constructor(response: StreamedResponse, meter: ResponseMeter) {
+    this.#response = response;
+    this.#meter = meter;
+  }
+
+  get bytes(): number | null {
+    return this.#response.bytes;
+  }
+
+  pipeTo(reader: ResponseReader): void {
+    this.#reader = reader;
+    this.#response.pipeTo(this);
+  }
+
+  pause(): void {
+    this.#response.pause();
+  }
+
+  resume(): void {
+    this.#response.resume();
+  }
+
+  cancel(): void {
+    this.#response.cancel();
+    this.#finish(new Failure('CLIENT_GONE'));
+  }
+
+  onData(bytes: Buffer): void {
+    this.#bytes += bytes.length;
+    this.#reader?.onData(bytes);
+  }
+
+  onEnd(last: Buffer): void {
+    this.#bytes += last.length;
+    this.#finish(null);
+    this.#reader?.onEnd(last);
+  }
+
+  onError(failure: Failure): void {
+    this.#finish(failure);
+    this.#reader?.onError(failure);
+  }
+
+  #finish(failure: Failure | null): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#meter.onStreamEnd(this.#bytes, failure);
   }
 }

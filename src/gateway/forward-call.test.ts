@@ -10,11 +10,11 @@ import { SubmissionLog } from './telemetry/submission-log.ts';
 const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(40)]);
 const attempt = (node: string): CallAttempt => ({ node, startedAt: 1, endedAt: 2, outcome: 'ok' });
 
-/** A transaction that is sent for a key, to a source that does nothing by itself. */
+/** Submits a transaction to a source that never responds by itself. */
 function send(trace: CallTrace) {
   const submissions = new SubmissionLog();
-  const visit = new RequestContext(unknownClient);
-  visit.key = { ...internalKey, id: '7hQ2mKpZ' } as NonNullable<RequestContext['key']>;
+  const context = new RequestContext(unknownClient);
+  context.key = { ...internalKey, id: '7hQ2mKpZ' } as NonNullable<RequestContext['key']>;
   const params = Buffer.from(JSON.stringify([wire.toString('base64'), { encoding: 'base64' }]));
   const call: Call = {
     network: 'devnet',
@@ -23,48 +23,52 @@ function send(trace: CallTrace) {
     params,
     trace,
   };
-  let asked: { call: Call; asker: ResponseHandler } | null = null;
-  const put = (one: Call, asker: ResponseHandler) => {
-    asked = { call: one, asker };
+  let forwarded: { call: Call; handler: ResponseHandler } | null = null;
+  const dispatch = (one: Call, responseHandler: ResponseHandler) => {
+    forwarded = { call: one, handler: responseHandler };
     return { cancel: () => {} };
   };
-  const answered: number[] = [];
-  const asker: ResponseHandler = {
-    onResponse: ({ errorCode }) => answered.push(errorCode),
+  const responses: number[] = [];
+  const handler: ResponseHandler = {
+    onResponse: ({ errorCode }) => responses.push(errorCode),
     onError: () => {},
   };
-  forwardCall(
-    { dispatch: put, request: () => Promise.reject(new Error('asked by put')) },
-    submissions,
-    visit,
-    call,
-    asker,
-  );
-  return { submissions, asked: asked!, answered } as {
+  forwardCall({ dispatch }, submissions, context, call, handler);
+  return { submissions, forwarded: forwarded!, responses } as {
     submissions: SubmissionLog;
-    asked: { call: Call; asker: ResponseHandler };
-    answered: number[];
+    forwarded: { call: Call; handler: ResponseHandler };
+    responses: number[];
   };
 }
 
-it('keeps what becomes of a transaction after the answer, of which the request hears nothing', () => {
-  const heard: string[] = [];
-  const { submissions, asked, answered } = send({ onAttempt: ({ node }) => heard.push(node) });
-  const trace = asked.call.trace!;
+it('records the result of a transaction after the response, without tracing it to the request', () => {
+  const traced: string[] = [];
+  const { submissions, forwarded, responses } = send({ onAttempt: ({ node }) => traced.push(node) });
+  const trace = forwarded.call.trace!;
   trace.onAttempt(attempt('a'));
-  asked.asker.onResponse({ body: Buffer.from('"x"'), errorCode: 0 });
-  expect([answered, submissions.drain().map(({ result }) => result)]).toEqual([[0], [null]]);
+  forwarded.handler.onResponse({ body: Buffer.from('"x"'), errorCode: 0 });
+  expect([responses, submissions.drain().map(({ result }) => result)]).toEqual([[0], [null]]);
   trace.onAttempt(attempt('b'));
-  const fate = { name: 'expired', slot: null, err: null, rebroadcasts: 5, rebroadcastAttempts: [] } as const;
-  trace.onSubmissionEnd!(fate);
-  const [kept, ...more] = submissions.drain();
-  expect([kept?.result, kept?.attempts.map(({ node }) => node), more]).toEqual([fate, ['a', 'b'], []]);
-  expect(heard).toEqual(['a']);
+  const result = {
+    name: 'expired',
+    slot: null,
+    err: null,
+    rebroadcasts: 5,
+    rebroadcastAttempts: [],
+  } as const;
+  trace.onSubmissionEnd!(result);
+  const [submission, ...more] = submissions.drain();
+  expect([submission?.result, submission?.attempts.map(({ node }) => node), more]).toEqual([
+    result,
+    ['a', 'b'],
+    [],
+  ]);
+  expect(traced).toEqual(['a']);
 });
 
-it('keeps no more attempts than anybody would read', () => {
-  const { submissions, asked } = send({ onAttempt: () => {} });
-  for (let at = 0; at < 1_000; at++) asked.call.trace!.onAttempt(attempt('a'));
-  asked.asker.onResponse({ body: Buffer.from('"x"'), errorCode: 0 });
+it('records at most 100 attempts of a submission', () => {
+  const { submissions, forwarded } = send({ onAttempt: () => {} });
+  for (let at = 0; at < 1_000; at++) forwarded.call.trace!.onAttempt(attempt('a'));
+  forwarded.handler.onResponse({ body: Buffer.from('"x"'), errorCode: 0 });
   expect(submissions.drain()[0]?.attempts).toHaveLength(100);
 });

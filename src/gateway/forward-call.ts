@@ -4,18 +4,15 @@ import type {
   Network,
   PendingCall,
   ResponseHandler,
-  RpcClient,
   RpcDispatcher,
   RpcResponse,
 } from '../protocol/call.ts';
 import type { Failure } from '../protocol/errors.ts';
 import { methodTraits } from '../protocol/methods.ts';
-import { requestFrom, toDispatcher } from '../protocol/rpc-dispatcher.ts';
 import type { SubmissionResult } from '../protocol/submission-result.ts';
 import { signatureOfParams } from '../upstream/transaction-signature.ts';
 import type { KeyRecord } from './auth/key-record.ts';
 import type { RequestContext } from './request-context.ts';
-import type { SessionMinSlots } from './session-min-slots.ts';
 import {
   type Submission,
   type SubmissionAttempt,
@@ -24,16 +21,9 @@ import {
   submissionLogOptions,
 } from './telemetry/submission-log.ts';
 
-/** What a call is asked of, who keeps what became of transactions, and what sessions were told. */
-export type ForwardParts = Readonly<{
-  source: RpcClient;
-  submissions?: SubmissionLog | undefined;
-  sessions?: SessionMinSlots | undefined;
-}>;
-
-/** Asks for whoever a visit is of. What becomes of a transaction that is handed over is kept. */
+/** Forwards a call to the upstream. Transaction submissions of a key are tracked in the submission log. */
 export function forwardCall(
-  source: RpcDispatcher,
+  source: Pick<RpcDispatcher, 'dispatch'>,
   submissions: SubmissionLog | undefined,
   { key }: RequestContext,
   call: Call,
@@ -46,31 +36,16 @@ export function forwardCall(
   return source.dispatch({ ...call, trace: tracked }, tracked);
 }
 
-/** The same as a promise. */
-export function forwardCallAsync(
-  { source, submissions }: ForwardParts,
-  context: RequestContext,
-  call: Call,
-  signal?: AbortSignal,
-): Promise<RpcResponse> {
-  const direct = toDispatcher(source);
-  return requestFrom(
-    { dispatch: (forwarded, handler) => forwardCall(direct, submissions, context, forwarded, handler) },
-    call,
-    signal,
-  );
-}
-
 /**
- * Hears of the attempts for a submission, of its end and of what became of it then. Whoever wanted to hear of the call is
- * told as long as it is under way.
+ * Records the attempts, the outcome and the final result of one submission. Attempts are also passed to the trace of
+ * the call until its response.
  */
 class TrackedSubmission implements CallTrace, ResponseHandler {
   readonly #submissions: SubmissionLog;
   readonly #key: KeyRecord;
   readonly #at = Date.now();
   readonly #attempts: SubmissionAttempt[] = [];
-  /** null once it was answered: what is followed for minutes must not hold a request and its connection. */
+  /** Null after the response: tracking lasts minutes and must not hold the request and its connection. */
   #call: Call | null;
   #handler: ResponseHandler | null;
   #submission: Submission | null = null;
@@ -90,9 +65,8 @@ class TrackedSubmission implements CallTrace, ResponseHandler {
   }
 
   onResponse(response: RpcResponse): void {
-    this.#finish(response.errorCode === 0 ? 'accepted' : `JSON-RPC error ${response.errorCode}`)?.onResponse(
-      response,
-    );
+    const outcome = response.errorCode === 0 ? 'accepted' : `JSON-RPC error ${response.errorCode}`;
+    this.#finish(outcome)?.onResponse(response);
   }
 
   onError(failure: Failure): void {
@@ -105,12 +79,11 @@ class TrackedSubmission implements CallTrace, ResponseHandler {
     this.#submissions.add(this.#submission);
   }
 
-  /** @returns whoever is to be told. */
   #finish(outcome: string): ResponseHandler | null {
     const [call, handler] = [this.#call, this.#handler];
     this.#call = null;
     this.#handler = null;
-    // What has no signature to be found by is no transaction.
+    // Params without a signature hold no transaction.
     const signature = call === null ? null : signatureOfParams(call.params);
     if (call !== null && signature !== null) this.#record(signature, call.network, outcome);
     return handler;

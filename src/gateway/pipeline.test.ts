@@ -1,45 +1,51 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { stage } from '../../test/upstream/mock/pool.ts';
 import { createLogger } from '../base/log.ts';
-import type { Call, RpcClient, RpcDispatcher, RpcResponse } from '../protocol/call.ts';
+import type { Call, RpcDispatcher, RpcResponse } from '../protocol/call.ts';
 import { unknownClient } from '../protocol/client-info.ts';
 import { Failure } from '../protocol/errors.ts';
 import { MinSlot } from '../protocol/min-slot.ts';
-import type { RequestHandler, RpcRequest, ServeFunction } from '../protocol/request-handler.ts';
+import {
+  type Outcome,
+  outcomeOf,
+  type RequestHandler,
+  type RpcRequest,
+} from '../protocol/request-handler.ts';
+import { request as requestUpstream } from '../protocol/rpc-dispatcher.ts';
 import type { StreamedResponse } from '../protocol/streamed-response.ts';
 import { Admission } from './admission.ts';
 import { digestApiKey, generateApiKey } from './auth/api-key.ts';
 import { KeyDirectory } from './auth/key-directory.ts';
 import { defaultPlanLimits, internalKey, type KeyRecord } from './auth/key-record.ts';
 import { CallMeter } from './metering/call-meter.ts';
+import { LastUsedTracker } from './metering/last-used.ts';
 import { UsageMeter } from './metering/usage-meter.ts';
 import { createPipeline } from './pipeline.ts';
 import { SessionMinSlots } from './session-min-slots.ts';
+import { RequestLog } from './telemetry/request-log.ts';
 
 const pepper = Buffer.alloc(32, 1);
 const ok: RpcResponse = { body: Buffer.from('"ok"'), errorCode: 0 };
 
-describe('the way of a request', () => {
+describe('pipeline', () => {
   const lines: string[] = [];
   let keys: KeyDirectory;
   let usage: UsageMeter;
-  let asked: { call: Call; signal: AbortSignal | undefined }[];
-  let answer: (call: Call) => Promise<RpcResponse>;
-  let serve: ServeFunction;
-  let admit: RequestHandler['admit'];
+  let forwarded: { call: Call; signal: AbortSignal | undefined }[];
+  let respond: (call: Call) => Promise<RpcResponse>;
+  let handler: RequestHandler;
   let text: string;
   let record: KeyRecord;
 
   beforeEach(() => {
     lines.length = 0;
-    asked = [];
-    answer = async () => ok;
-    const source: RpcClient = {
-      request: (call, signal) => {
-        asked.push({ call, signal });
-        return answer(call);
-      },
-    };
+    forwarded = [];
+    respond = async () => ok;
+    const source = dispatcherOf((call, signal) => {
+      forwarded.push({ call, signal });
+      return respond(call);
+    });
     keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
     const key = generateApiKey('rpc');
@@ -60,14 +66,17 @@ describe('the way of a request', () => {
     keys.apply([record]);
     usage = new UsageMeter();
     const log = createLogger('trace', (line) => lines.push(line));
-    ({ serve, admit } = createPipeline({
+    handler = createPipeline({
       admission: new Admission({ keys }),
       source,
       meter: new CallMeter({ usage }),
       sessions: new SessionMinSlots(),
       log,
-    }));
+    });
   });
+
+  const serve = (request: RpcRequest, signal?: AbortSignal): Promise<Outcome> =>
+    outcomeOf((responder) => handler.dispatch(request, responder), signal);
 
   const request = (change: Partial<RpcRequest> = {}): RpcRequest => ({
     credential: text,
@@ -81,30 +90,36 @@ describe('the way of a request', () => {
     ...change,
   });
 
-  it('leads to the source with the row of the method and the params untouched', async () => {
+  it('forwards a call with its method row and unchanged params', async () => {
     const sent = request();
     const outcome = await serve(sent);
     expect(outcome).toEqual({
-      answer: ok,
+      response: ok,
       failure: null,
       rateLimit: { limit: 2, remaining: 1, windowSeconds: 2_000, resetSeconds: expect.any(Number) },
       quota: null,
     });
-    expect(asked[0]?.call).toMatchObject({
+    expect(forwarded[0]?.call).toMatchObject({
       network: 'devnet',
       method: 'getBlock',
-      row: { nature: 'pinned' },
+      row: { kind: 'pinned' },
     });
-    expect(asked[0]?.call.params).toBe(sent.params);
+    expect(forwarded[0]?.call.params).toBe(sent.params);
     expect(lines).toEqual([]);
   });
 
-  it('never tells the source who asks', async () => {
+  it('does not pass the caller to the source', async () => {
     await serve(request());
-    expect(Object.keys(asked[0]?.call ?? {}).sort()).toEqual(['method', 'network', 'params', 'row', 'trace']);
+    expect(Object.keys(forwarded[0]?.call ?? {}).sort()).toEqual([
+      'method',
+      'network',
+      'params',
+      'row',
+      'trace',
+    ]);
   });
 
-  it('meters what was answered, with its credits', async () => {
+  it('meters a response with its credits', async () => {
     await serve(request());
     expect(usage.drain()).toMatchObject([
       {
@@ -120,9 +135,9 @@ describe('the way of a request', () => {
     ]);
   });
 
-  it('meters what was written of a long answer, with what stands around it once it is whole', async () => {
-    const put = (ends: boolean): number => {
-      const long: StreamedResponse = {
+  it('meters the bytes sent of a streamed response, with the envelope', async () => {
+    const bytesOut = (ends: boolean): number => {
+      const response: StreamedResponse = {
         bytes: 4,
         pipeTo: (reader) => {
           reader.onData(Buffer.from('"o'));
@@ -132,75 +147,74 @@ describe('the way of a request', () => {
         ...{ pause: () => {}, resume: () => {}, cancel: () => {} },
       };
       const source: RpcDispatcher = {
-        request: () => Promise.reject(new Error('asked for the whole')),
-        dispatch: (_, asker) => {
-          asker.stream?.onStream(long);
+        dispatch: (_, responseHandler) => {
+          responseHandler.stream?.onStream(response);
           return { cancel: () => {} };
         },
       };
       const meter = new CallMeter({ usage });
       const log = createLogger('silent', () => {});
-      const door = createPipeline({ admission: new Admission({ keys }), source, meter, log });
+      const streaming = createPipeline({ admission: new Admission({ keys }), source, meter, log });
       const reader = { onData: () => {}, onEnd: () => {}, onError: () => {} };
-      const repliedLong = (answer: StreamedResponse) => answer.pipeTo(reader);
-      door.dispatch(request(), { respond: () => {}, stream: { respondStream: repliedLong } });
+      const respondStream = (response: StreamedResponse) => response.pipeTo(reader);
+      streaming.dispatch(request(), { respond: () => {}, stream: { respondStream } });
       return usage.drain().reduce((sum, { bytesOut }) => sum + bytesOut, 0);
     };
-    expect(put(true)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}'.length);
-    expect(put(false)).toBe('{"jsonrpc":"2.0","result":"o'.length);
+    expect(bytesOut(true)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}'.length);
+    expect(bytesOut(false)).toBe('{"jsonrpc":"2.0","result":"o'.length);
   });
 
-  it('meters an error of the node as an answer', async () => {
-    answer = async () => ({ body: Buffer.from('{}'), errorCode: -32_009 });
+  it('meters an error of the node as a response', async () => {
+    respond = async () => ({ body: Buffer.from('{}'), errorCode: -32_009 });
     expect((await serve(request())).failure).toBeNull();
     expect(usage.drain()).toMatchObject([{ status: 'rpcError', credits: 5 }]);
   });
 
-  it('stops at the door without a good key, and meters it under nobody', async () => {
+  it('refuses an invalid key and meters it without a key', async () => {
     const { failure } = await serve(request({ credential: generateApiKey('rpc').text }));
     expect(failure?.code).toBe('INVALID_KEY');
-    expect(asked).toEqual([]);
+    expect(forwarded).toEqual([]);
     expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1, credits: 0 }]);
   });
 
-  it('looks at a key alone, before anything else is known, and meters only whom it refuses', async () => {
-    expect(admit({ credential: text, client: unknownClient }, 'rpc', 'devnet')).toBeNull();
+  it('admits a key before the body is read, and meters only refusals', async () => {
+    const admit = (credential: string | null, product: 'rpc' | 'grpc') =>
+      handler.admit({ credential, client: unknownClient }, product, 'devnet');
+    expect(admit(text, 'rpc')).not.toBeInstanceOf(Failure);
     expect(usage.drain()).toEqual([]);
-    expect(admit({ credential: null, client: unknownClient }, 'rpc', 'devnet')?.code).toBe('MISSING_KEY');
-    expect(admit({ credential: text, client: unknownClient }, 'grpc', 'devnet')?.code).toBe(
-      'UNAUTHORIZED_PRODUCT',
-    );
-    const met = { method: 'other', status: 'client', requests: 1, bytesIn: 0, credits: 0 };
+    expect(admit(null, 'rpc')).toMatchObject({ code: 'MISSING_KEY' });
+    expect(admit(text, 'grpc')).toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
+    const refused = { method: 'other', status: 'client', requests: 1, bytesIn: 0, credits: 0 };
     expect(usage.drain()).toMatchObject([
-      { ...met, keyId: null },
-      { ...met, keyId: record.id },
+      { ...refused, keyId: null },
+      { ...refused, keyId: record.id },
     ]);
-    expect(asked).toEqual([]);
+    expect(forwarded).toEqual([]);
   });
 
-  it('stops at the limit, says when to come again and charges nothing', async () => {
+  it('refuses calls above the rate with a retry time and no charge', async () => {
     await serve(request());
     await serve(request());
     const { failure, rateLimit } = await serve(request());
     expect(failure).toMatchObject({ code: 'RATE_LIMITED', facts: { limit: 2, remaining: 0 } });
     expect(failure?.retryAfter).toBeGreaterThan(900);
     expect(rateLimit?.remaining).toBe(0);
-    expect(asked).toHaveLength(2);
+    expect(forwarded).toHaveLength(2);
     expect(usage.drain().find(({ status }) => status === 'limited')).toMatchObject({
       requests: 1,
       credits: 0,
     });
   });
 
-  it('passes on the failure of a source', async () => {
-    answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
+  it('passes on the failure of the source', async () => {
+    respond = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
     expect((await serve(request())).failure?.code).toBe('UPSTREAM_TIMEOUT');
     expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'upstream', credits: 0 }]);
     expect(lines).toEqual([]);
   });
 
-  it('makes an internal error of whatever else is thrown, says nothing of it outside and all of it in the log', async () => {
-    answer = () => Promise.reject(new Error(`broke with ${text}`));
+  it('turns other errors into INTERNAL, with the cause in the log only', async () => {
+    respond = () => Promise.reject(new Error(`broke with ${text}`));
     const { failure } = await serve(request());
     expect(failure).toMatchObject({ code: 'INTERNAL', message: 'Internal error', facts: undefined });
     expect(lines).toHaveLength(1);
@@ -209,56 +223,95 @@ describe('the way of a request', () => {
     expect(usage.drain()).toMatchObject([{ status: 'gateway' }]);
   });
 
-  it('does not reject even when a source throws at once', async () => {
-    answer = () => {
+  it('does not reject if the source throws synchronously', async () => {
+    respond = () => {
       throw new TypeError('at once');
     };
     expect((await serve(request())).failure?.code).toBe('INTERNAL');
   });
 
-  it('tells the source when the caller leaves', async () => {
-    const leaving = new AbortController();
-    answer = () => new Promise<RpcResponse>(() => {});
-    void serve(request(), leaving.signal);
-    expect(asked.map((one) => one.signal?.aborted)).toEqual([false]);
-    leaving.abort();
-    expect(asked.map((one) => one.signal?.aborted)).toEqual([true]);
+  it('cancels the call at the source when the client disconnects', async () => {
+    const client = new AbortController();
+    respond = () => new Promise<RpcResponse>(() => {});
+    void serve(request(), client.signal);
+    expect(forwarded.map((one) => one.signal?.aborted)).toEqual([false]);
+    client.abort();
+    expect(forwarded.map((one) => one.signal?.aborted)).toEqual([true]);
   });
 
-  it('counts a caller who gave up as such', async () => {
-    const leaving = new AbortController();
-    const { pool, close } = await stage([() => leaving.abort()]);
-    answer = (call) => pool.request(call, asked.at(-1)?.signal);
-    expect((await serve(request(), leaving.signal)).failure?.code).toBe('CLIENT_GONE');
+  it('meters a canceled call with status client', async () => {
+    const client = new AbortController();
+    const { pool, close } = await stage([() => client.abort()]);
+    respond = (call) => requestUpstream(pool, call, forwarded.at(-1)?.signal);
+    expect((await serve(request(), client.signal)).failure?.code).toBe('CLIENT_GONE');
     expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'client', credits: 0 }]);
     expect(lines).toEqual([]);
     await close();
   });
 
-  it('answers a method that is not in the table, at the common price', async () => {
+  it('executes an unknown method at the default price', async () => {
     await serve(request({ method: 'getAsset' }));
-    expect(asked[0]?.call).toMatchObject({ method: 'getAsset', row: { nature: 'unknown' } });
+    expect(forwarded[0]?.call).toMatchObject({ method: 'getAsset', row: { kind: 'unknown' } });
     expect(usage.drain()).toMatchObject([{ method: 'other', credits: 1 }]);
   });
 
-  it('of a session says what the session was told, the same for all of its requests', async () => {
+  it('shares one minimum slot between the calls of a session', async () => {
     await serve(request({ session: 'order book' }));
     await serve(request({ session: 'order book' }));
-    expect(asked[0]!.call.minSlot).toBeInstanceOf(MinSlot);
-    expect(asked[1]!.call.minSlot).toBe(asked[0]!.call.minSlot);
+    expect(forwarded[0]!.call.minSlot).toBeInstanceOf(MinSlot);
+    expect(forwarded[1]!.call.minSlot).toBe(forwarded[0]!.call.minSlot);
   });
 
-  it('of a key whose reads never go back says what the key was told, as soon as it is such a key', async () => {
+  it('shares one minimum slot between the calls of a key with monotonic reads', async () => {
     keys.apply([{ ...record, monotonicReads: true, version: 2 }]);
     await serve(request());
     await serve(request({ session: 'order book' }));
-    expect(asked[0]!.call.minSlot).toBeInstanceOf(MinSlot);
-    expect(asked[1]!.call.minSlot).toBe(asked[0]!.call.minSlot);
+    expect(forwarded[0]!.call.minSlot).toBeInstanceOf(MinSlot);
+    expect(forwarded[1]!.call.minSlot).toBe(forwarded[0]!.call.minSlot);
   });
 
-  it('of no session, or of another one, says nothing of it', async () => {
+  it('sets no minimum slot without a session', async () => {
     await serve(request({ session: 'order book' }));
     await serve(request());
-    expect(asked[1]!.call.minSlot ?? null).toBeNull();
+    expect(forwarded[1]!.call.minSlot ?? null).toBeNull();
   });
+});
+
+it('records an invalid request in usage, request log and last use, at no credits', () => {
+  const [usage, lastUsed, requestLog] = [new UsageMeter(), new LastUsedTracker(), new RequestLog()];
+  const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+  const { id, text } = generateApiKey('rpc');
+  // The plan's price of `other` is for unknown methods, not for invalid requests.
+  const limits = { ...defaultPlanLimits, prices: { other: 9 } };
+  const record = {
+    id,
+    product: 'rpc',
+    ...internalKey,
+    familyId: id,
+    name: 'test',
+    pepperVersion: 1,
+  } as const;
+  const rest = { digest: digestApiKey(text, pepper), expiresAt: null, status: 'active', version: 1 } as const;
+  keys.apply([{ ...record, ...rest, limits }]);
+  keys.setStoreReachable(true);
+  const { recordInvalidRequest } = createPipeline({
+    admission: new Admission({ keys }),
+    source: dispatcherOf(() => Promise.reject(new Error('unexpected request'))),
+    meter: new CallMeter({ usage, lastUsed, requestLog }),
+    log: createLogger('silent', () => {}),
+  });
+  const client = { ...unknownClient, address: '192.0.2.1' };
+  const from = { credential: text, client, product: 'rpc', network: 'devnet' } as const;
+  const fault = new Failure('PARSE_ERROR');
+  expect(recordInvalidRequest({ ...from, fault, bytesIn: 4, idBytes: 4 }).failure).toBe(fault);
+  expect(usage.drain()).toMatchObject([
+    { keyId: id, method: 'other', status: 'client', requests: 1, bytesIn: 4, credits: 0 },
+  ]);
+  expect(lastUsed.unsaved(Date.now())).toMatchObject([{ keyId: id, from: '192.0.2.1' }]);
+  expect(requestLog.drain()).toMatchObject([
+    {
+      ...{ keyId: id, method: 'other', status: 'client', failure: 'PARSE_ERROR', http: 200 },
+      rpcCode: -32700,
+    },
+  ]);
 });

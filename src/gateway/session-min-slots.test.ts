@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { slot } from '../solana/units.ts';
 import { SessionMinSlots } from './session-min-slots.ts';
 
-describe('sessions that never see the chain go back', () => {
-  it('have one floor each, and share it with nobody', () => {
+describe('minimum slots of sessions', () => {
+  it('are separate per session', () => {
     const sessions = new SessionMinSlots();
     const floor = sessions.minSlotOf('key-a', 'devnet', 's');
     floor.raise('processed', slot(9n));
@@ -18,7 +18,7 @@ describe('sessions that never see the chain go back', () => {
     expect(sessions.size).toBe(4);
   });
 
-  it('are those that calls name, or all that a key asks whose reads never go back', () => {
+  it('are per named session, or per key with monotonic reads', () => {
     const sessions = new SessionMinSlots();
     const key = { familyId: 'key-a', monotonicReads: false };
     const bound = { familyId: 'key-b', monotonicReads: true };
@@ -30,7 +30,7 @@ describe('sessions that never see the chain go back', () => {
     expect(sessions.minSlotFor(bound, 'testnet', null)).not.toBe(ofKey);
   });
 
-  it('are forgotten when nobody used them for long', () => {
+  it('expire when idle', () => {
     let now = 0;
     const sessions = new SessionMinSlots({ idleMs: 100 }, null, () => now);
     const floor = sessions.minSlotOf('key', 'devnet', 's');
@@ -41,7 +41,7 @@ describe('sessions that never see the chain go back', () => {
     expect(sessions.size).toBe(1);
   });
 
-  it('take no place from other keys, however many one key begins', () => {
+  it('are limited per key without evicting those of other keys', () => {
     const sessions = new SessionMinSlots({ keySessionsMax: 3, sessionsMax: 100 });
     const floor = sessions.minSlotOf('key-a', 'devnet', 's');
     for (let i = 0; i < 50; i++) sessions.minSlotOf('key-b', 'devnet', `s${i}`);
@@ -49,7 +49,7 @@ describe('sessions that never see the chain go back', () => {
     expect(sessions.minSlotOf('key-a', 'devnet', 's')).toBe(floor);
   });
 
-  it('are bounded over all keys, and the key that was used longest ago gives way', () => {
+  it('are limited in all, evicting from the least recently used key', () => {
     const sessions = new SessionMinSlots({ sessionsMax: 10 });
     for (let i = 0; i < 50; i++) sessions.minSlotOf(`key-${i}`, 'devnet', 's');
     const last = sessions.minSlotOf('key-49', 'devnet', 's');

@@ -3,11 +3,11 @@ import { MinSlot, type MinSlotStore } from '../protocol/min-slot.ts';
 import type { KeyRecord } from './auth/key-record.ts';
 
 export type SessionMinSlotsOptions = Readonly<{
-  /** Sessions of all keys together; beyond them those are forgotten that were used longest ago. */
+  /** Sessions in all, least recently used evicted first. */
   sessionsMax: number;
-  /** Sessions of one key. */
+  /** Sessions per key family. */
   keySessionsMax: number;
-  /** One that is not used for so long is forgotten. */
+  /** Idle time after which a session expires. */
   idleMs: number;
 }>;
 
@@ -17,12 +17,14 @@ export const sessionMinSlotsOptions: SessionMinSlotsOptions = {
   idleMs: 600_000,
 };
 
-/** The session of a key whose reads never go back: no header names it. */
+/** Name of the session of a key with monotonic reads. */
 const KEY_WIDE_SESSION = '';
 
 type Session = { readonly minSlot: MinSlot; usedAt: number };
 
-/** What sessions were told of the chain, so that it never goes back for them. In the order of use, of keys and sessions. */
+/**
+ * Minimum slots of sessions, which give each session monotonic reads. Keys and sessions are ordered by use.
+ */
 export class SessionMinSlots {
   readonly #options: SessionMinSlotsOptions;
   readonly #exchange: MinSlotStore | null;
@@ -30,7 +32,7 @@ export class SessionMinSlots {
   readonly #keys = new Map<string, Map<string, Session>>();
   #sessions = 0;
 
-  /** @param exchange - where others have the same sessions; null: sessions are this process's alone. */
+  /** @param exchange - shares minimum slots with other gateways; null: they are local. */
   constructor(
     options: Partial<SessionMinSlotsOptions> = {},
     exchange: MinSlotStore | null = null,
@@ -46,9 +48,9 @@ export class SessionMinSlots {
   }
 
   /**
-   * What a call must not be told less of; null: nothing. All that a key asks is one session where its rules say that its
-   * reads never go back, whatever session the call names.
-   * @param session - as the call names it; absent or null: none.
+   * Returns the minimum slot of a call; null for none. All calls of a key with monotonic reads form one
+   * session.
+   * @param session - session named by the call; absent or null: none.
    */
   minSlotFor(
     { familyId, monotonicReads }: Pick<KeyRecord, 'familyId' | 'monotonicReads'>,
@@ -59,10 +61,7 @@ export class SessionMinSlots {
     return session == null ? null : this.minSlotOf(familyId, network, session);
   }
 
-  /**
-   * The floor of a session, which begins when it is asked for first.
-   * @param owner - whose it is: sessions of others by the same name are others.
-   */
+  /** Returns the minimum slot of a session, creating the session if needed. */
   minSlotOf(familyId: string, network: Network, session: string): MinSlot {
     const sessions = this.#sessionsOf(familyId);
     const name = `${network} ${session}`;
@@ -90,7 +89,6 @@ export class SessionMinSlots {
     return sessions;
   }
 
-  /** Of the key that was used longest ago. */
   #evictOldestOfAnyKey(): void {
     for (const [familyId, sessions] of this.#keys) {
       this.#evictOldest(familyId, sessions);

@@ -3,8 +3,8 @@ import { BufferPool, READ_MAX_BYTES } from './buffer-pool.ts';
 
 const source = Buffer.alloc(300 * 1024, 'abc');
 
-describe('memory for pieces that are passed on', () => {
-  it('is used again once it was given back, and not before', () => {
+describe('buffer pool', () => {
+  it('reuses memory after its release only', () => {
     const pieces = new BufferPool();
     const first = pieces.copyOf(source, 0, 40_000);
     const second = pieces.copyOf(source, 1, 40_001);
@@ -16,7 +16,7 @@ describe('memory for pieces that are passed on', () => {
     expect(third.equals(source.subarray(2, 50_000))).toBe(true);
   });
 
-  it('holds what was held back of the piece before in front of it, where there is room for that', () => {
+  it('prepends withheld bytes in the headroom if they fit', () => {
     const pieces = new BufferPool();
     const held = Buffer.from('held');
     for (const piece of [pieces.copyOf(source, 0, 40_000), pieces.allocate().subarray(0, 40_000)]) {
@@ -37,7 +37,7 @@ describe('memory for pieces that are passed on', () => {
     expect(pieces.prepend(held, own).equals(Buffer.concat([held, own]))).toBe(true);
   });
 
-  it('is named as lent until it was given back', () => {
+  it('reports memory as pooled until its release', () => {
     const pieces = new BufferPool();
     const room = pieces.allocate();
     expect(room.length).toBe(READ_MAX_BYTES);
@@ -51,7 +51,7 @@ describe('memory for pieces that are passed on', () => {
     expect(pieces.allocate().buffer).toBe(room.buffer);
   });
 
-  it('is given back once, also by a part of it, and only where it was lent', () => {
+  it('releases memory once, also by a part of it, and only pooled memory', () => {
     const pieces = new BufferPool();
     const piece = pieces.copyOf(source, 0, 40_000);
     pieces.release(piece.subarray(30, 60));
@@ -61,7 +61,7 @@ describe('memory for pieces that are passed on', () => {
     expect(pieces.freeBytes).toBe(64 * 1024);
   });
 
-  it('is as large as the piece needs, and new for one that no room holds', () => {
+  it('picks the fitting size and allocates larger chunks', () => {
     const pieces = new BufferPool();
     for (const [length, room] of [
       [64 * 1024, 64 + 64 * 1024],
@@ -75,7 +75,7 @@ describe('memory for pieces that are passed on', () => {
     }
   });
 
-  it('that lies ready is bounded', () => {
+  it('limits free memory', () => {
     const pieces = new BufferPool();
     const lent = [40_000, 200_000].flatMap((length) =>
       Array.from({ length: 100 }, () => pieces.copyOf(source, 0, length)),

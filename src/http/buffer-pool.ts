@@ -1,45 +1,47 @@
-/** As much as is read from a connection to a node at a time: so much that how often counts little for answers of 1 MiB. */
+/**
+ * Bytes read from a node connection at a time: large enough that the number of reads of a 1 MiB response is
+ * small.
+ */
 export const READ_MAX_BYTES = 256 * 1024;
-/** Shorter pieces have memory of their own: a room would mostly be empty. */
+/** Smaller chunks are allocated, since they would leave a pooled buffer mostly empty. */
 export const POOLED_MIN_BYTES = 16 * 1024;
 
-/** Free memory in front of each room, for what was held back of the piece before. */
+/** Free bytes before each chunk, for the withheld bytes of the chunk before. */
 const HEADROOM_BYTES = 64;
 
-/** Rooms of one size that lie ready, for all connections together. */
+/** Free buffers of one size, shared by all connections. */
 type SizeClass = Readonly<{ bytes: number; freeMax: number; free: ArrayBufferLike[] }>;
 
-/** By size; 20 MiB in all. */
+/** 20 MiB in all. */
 const sizeClass = (): readonly SizeClass[] => [
   { bytes: 64 * 1024, freeMax: 64, free: [] },
   { bytes: READ_MAX_BYTES, freeMax: 64, free: [] },
 ];
 
 /**
- * Memory for the pieces of long bodies that are passed on while they come. Memory that is new for each piece is paid for
- * three times over by the garbage collector, which is called by how much of it there was; a room that is used again costs no
- * more than the copy. Whoever has written a piece gives it back; one that nobody gives back is the collector's.
+ * Pool of buffers for the chunks of streamed bodies. New memory per chunk triggers the garbage collector by
+ * its amount; a reused buffer costs only the copy. The writer of a chunk releases it; unreleased chunks are
+ * garbage collected.
  */
 export class BufferPool {
   readonly #sizeClasses = sizeClass();
   readonly #pooled = new WeakMap<ArrayBufferLike, SizeClass>();
 
-  /** Bytes of rooms that lie ready. */
   get freeBytes(): number {
     return this.#sizeClasses.reduce((sum, { bytes, free }) => sum + bytes * free.length, 0);
   }
 
-  /** Memory to read a piece into, as much as is read at a time. */
+  /** Returns a buffer of the largest size. */
   allocate(): Buffer {
     return this.#take(this.#sizeClasses[this.#sizeClasses.length - 1] as SizeClass);
   }
 
-  /** Whether a piece stands in memory that was lent here. */
+  /** Whether a chunk is in pooled memory. */
   isPooled({ buffer }: Buffer): boolean {
     return this.#pooled.has(buffer);
   }
 
-  /** A copy of these bytes, which is its reader's until that gives it back. */
+  /** Copies bytes into a chunk, which the reader owns until it releases it. */
   copyOf(bytes: Buffer, start: number, end: number): Buffer {
     const length = end - start;
     const sizeClass =
@@ -49,7 +51,7 @@ export class BufferPool {
     return piece.length === length ? piece : piece.subarray(0, length);
   }
 
-  /** A piece behind what was held back of the one before: in its own memory, where there is room for that. Takes both. */
+  /** Prepends withheld bytes to a chunk, in its headroom if they fit. Takes ownership of both. */
   prepend(prefix: Buffer, piece: Buffer): Buffer {
     const { length } = prefix;
     if (length === 0) return piece;
@@ -64,7 +66,9 @@ export class BufferPool {
     return combined;
   }
 
-  /** Nobody looks at a piece, or at a part of one, any more. Of memory that was not lent here nothing becomes. */
+  /**
+   * Releases the memory of a chunk, given as the whole or a part of it. Ignores memory that is not pooled.
+   */
   release({ buffer }: Buffer): void {
     const sizeClass = this.#pooled.get(buffer);
     if (sizeClass === undefined) return;
@@ -79,5 +83,5 @@ export class BufferPool {
   }
 }
 
-/** Those of the process. */
+/** Pool of the process. */
 export const bufferPool = new BufferPool();

@@ -71,8 +71,8 @@ const read = (kind: 'request' | 'response', pieces: readonly string[], sink = ne
   return sink;
 };
 
-describe('a parser', () => {
-  it('finds what stands in a request', () => {
+describe('HTTP parser', () => {
+  it('reports the parts of a request', () => {
     const sink = new Notes();
     const parser = new HttpParser('request', sink);
     expect(parser.read(Buffer.from(POST))).toBe(POST.length);
@@ -93,19 +93,19 @@ describe('a parser', () => {
     ['request', POST.replace('\r\nEmpty', '\r\nconnection: close\r\nEmpty')],
     ['response', CHUNKED],
     ['response', 'HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 500 Oh\r\ncontent-length: 2\r\n\r\nno'],
-  ] as const)('finds the same in a %s wherever its bytes come apart', (kind, text) => {
+  ] as const)('reports the same for a %s split at any byte', (kind, text) => {
     const whole = read(kind, [text]).all;
     expect(read(kind, [...text]).all).toEqual(whole);
     for (let at = 1; at < text.length; at++)
       expect(read(kind, [text.slice(0, at), text.slice(at)]).all).toEqual(whole);
   });
 
-  it('reads chunks and what stands behind them', () => {
+  it('parses chunked bodies and what follows', () => {
     const sink = read('response', [CHUNKED]);
     expect([sink.body, sink.ends, sink.fields.at(-1)]).toEqual(['hello world', 1, ['trailer', 't']]);
   });
 
-  it('reads more at a time than it has room for, and a part of what it is given', () => {
+  it('parses input larger than its buffer, and a part of its input', () => {
     const body = 'abcdefgh'.repeat(30_000);
     const text = `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     expect(read('request', [text]).body === body).toBe(true);
@@ -118,7 +118,7 @@ describe('a parser', () => {
     parser.free();
   });
 
-  it('stops behind a head when it is told to, and goes on from there', () => {
+  it('stops after a head on request and continues from there', () => {
     const sink = new Notes({ head: true });
     const parser = new HttpParser('request', sink);
     const bytes = Buffer.from(POST);
@@ -130,7 +130,7 @@ describe('a parser', () => {
     parser.free();
   });
 
-  it('stops behind each of several messages when it is told to', () => {
+  it('stops after each of several messages on request', () => {
     const sink = new Notes({ end: true });
     const parser = new HttpParser('request', sink);
     const bytes = Buffer.from(POST + POST + POST);
@@ -141,7 +141,7 @@ describe('a parser', () => {
     parser.free();
   });
 
-  it('says where bytes are no HTTP, reads nothing more then, and begins anew when it is told to', () => {
+  it('reports the offset of invalid bytes and stops until it is reset', () => {
     const sink = new Notes();
     const parser = new HttpParser('request', sink);
     const bytes = Buffer.from('POST / HTTP/1.1\r\nho st: a\r\n\r\n');
@@ -159,7 +159,7 @@ describe('a parser', () => {
     parser.free();
   });
 
-  it('may be told in the middle of a message to begin anew', () => {
+  it('can be reset within a message', () => {
     const sink = new Notes();
     const parser = new HttpParser('request', sink);
     parser.read(Buffer.from(POST.slice(0, -2)));
@@ -169,7 +169,7 @@ describe('a parser', () => {
     parser.free();
   });
 
-  it('tells a body that ends with its connection from one that is cut short', () => {
+  it('distinguishes a body ended by the connection from a truncated one', () => {
     const open = new Notes();
     const parser = new HttpParser('response', open);
     parser.read(Buffer.from('HTTP/1.1 200 OK\r\n\r\nall of it'));
@@ -185,7 +185,7 @@ describe('a parser', () => {
     idle.free();
   });
 
-  it('keeps apart what several read in turns, and gives its memory back', () => {
+  it('keeps parsers separate and frees their memory', () => {
     const sinks = Array.from({ length: 500 }, () => new Notes());
     const parsers = sinks.map((sink) => new HttpParser('request', sink));
     for (const piece of POST.match(/.{1,40}/gs) ?? [])
@@ -197,7 +197,7 @@ describe('a parser', () => {
   });
 });
 
-describe('what two readers may understand in two ways', () => {
+describe('ambiguous requests', () => {
   const head = (...lines: string[]) => `POST / HTTP/1.1\r\nhost: a\r\n${lines.join('\r\n')}\r\n\r\n`;
 
   it.each([
@@ -222,7 +222,7 @@ describe('what two readers may understand in two ways', () => {
     ['another version', 'POST / HTTP/1.2\r\nhost: a\r\n\r\n'],
     ['a chunk size that is none', `${head('transfer-encoding: chunked')}g\r\n`],
     ['a chunk without its end', `${head('transfer-encoding: chunked')}1\r\naab`],
-  ])('is no HTTP: %s', (_what, text) => {
+  ])('are invalid: %s', (_what, text) => {
     const parser = new HttpParser('request', new Notes());
     parser.read(Buffer.from(text, 'latin1'));
     expect(parser.isFaulty).toBe(true);

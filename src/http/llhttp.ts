@@ -1,24 +1,24 @@
 import { createRequire } from 'node:module';
 
 /**
- * llhttp, the parser of Node.js itself, as WebAssembly: undici carries it (`lib/llhttp`, a path that is no promise of its
- * package: its version is pinned). One instance for the process; the parsers of all connections live in its memory.
- * Source: llhttp 9, `llhttp_settings_t`; RFC 9112.
+ * llhttp, the HTTP parser of Node.js, as WebAssembly from undici (`lib/llhttp`, not a public path: the
+ * version is pinned). One instance per process holds the parsers of all connections. Source: llhttp 9,
+ * `llhttp_settings_t`; RFC 9112.
  */
 
-/** What a parser finds, in the order in which it stands there. Pieces of a text may come apart. Must not throw. */
+/** Receives parts of a message in order. Each text may arrive in several pieces. Must not throw. */
 export interface HttpSink {
-  /** A piece of the target of a request. */
+  /** Piece of the request target. */
   onUrl(bytes: Buffer, start: number, end: number): void;
-  /** A piece of the name of a field. */
+  /** Piece of a header name. */
   onField(bytes: Buffer, start: number, end: number): void;
-  /** A piece of the value of the field named last. */
+  /** Piece of the value of the last header. */
   onValue(bytes: Buffer, start: number, end: number): void;
-  /** The head is whole. @returns whether to stop behind it. */
+  /** End of the head. @returns whether to stop after it. */
   onHead(status: number, keepAlive: boolean, upgrade: boolean): boolean;
-  /** A piece of the body. */
+  /** Piece of the body. */
   onBody(bytes: Buffer, start: number, end: number): void;
-  /** The message is whole. @returns whether to stop behind it. */
+  /** End of the message. @returns whether to stop after it. */
   onEnd(): boolean;
 }
 
@@ -37,7 +37,7 @@ type Exports = Readonly<{
   llhttp_get_http_minor(parser: number): number;
 }>;
 
-/** As much of the global as is used here: the types of Node.js do not have it. */
+/** The part used here; the types of Node.js lack it. */
 declare const WebAssembly: Readonly<{
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => Readonly<{ exports: Exports }>;
@@ -45,10 +45,10 @@ declare const WebAssembly: Readonly<{
 
 const REQUEST = 1;
 const RESPONSE = 2;
-/** Of `llhttp_errno`. */
+/** `llhttp_errno`. */
 const [OK, PAUSED, PAUSED_UPGRADE] = [0, 21, 22];
 
-/** Bytes that are given to the instance at a time. */
+/** Bytes copied to the instance at a time. */
 const PIECE_BYTES = 64 * 1024;
 
 const require = createRequire(import.meta.url);
@@ -94,25 +94,25 @@ const noSink: HttpSink = {
 
 const EMPTY = Buffer.alloc(0);
 
-/** Whose bytes are read just now, and what an address of the instance is less by in them. */
+/** State of the current `read`; `shift` converts addresses of the instance to offsets in `source`. */
 let current: HttpSink = noSink;
 let source: Buffer = EMPTY;
 let shift = 0;
 
 const llhttp = load();
 const inputPointer = llhttp.malloc(PIECE_BYTES);
-/** Anew when the memory has grown: what was seen of it before is gone then. */
+/** Recreated when the WebAssembly memory has grown, which detaches it. */
 let view = Buffer.from(llhttp.memory.buffer, inputPointer, PIECE_BYTES);
 
-/** As Buffer copies, so that no view into the bytes has to be made. A view of memory that is gone has no length. */
+/** Buffer.copy needs no view of the source. A detached view has length 0. */
 function copyIn(bytes: Buffer, start: number, length: number): void {
   if (view.length === 0) view = Buffer.from(llhttp.memory.buffer, inputPointer, PIECE_BYTES);
   bytes.copy(view, 0, start, start + length);
 }
 
 /**
- * Reads the messages of one connection. What it finds it tells its sink, within `read`; a sink only takes note, and acts
- * when `read` has returned, because there is one instance for all.
+ * Parser of one connection. Calls its sink synchronously within `read`. A sink must only record: it acts
+ * after `read` has returned, because all parsers share one instance.
  */
 export class HttpParser {
   readonly #parser: number;
@@ -125,7 +125,7 @@ export class HttpParser {
     this.#sink = sink;
   }
 
-  /** The bytes were no HTTP: nothing more can be read. */
+  /** Whether the bytes were invalid; nothing more can be read then. */
   get isFaulty(): boolean {
     return this.#isFaulty;
   }
@@ -136,8 +136,8 @@ export class HttpParser {
   }
 
   /**
-   * Reads on, until the sink says stop, bytes are no HTTP, or there are none left.
-   * @returns how far it came: what follows was not looked at.
+   * Parses bytes until the sink stops, the bytes are invalid, or the end.
+   * @returns the offset after the parsed bytes.
    */
   read(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
@@ -163,15 +163,15 @@ export class HttpParser {
     return at;
   }
 
-  /** Forgets what was read: what comes next begins a message. */
+  /** Resets the parser for a new message. */
   reset(): void {
     llhttp.llhttp_reset(this.#parser);
     this.#isFaulty = false;
   }
 
   /**
-   * The other side has ended. A body that goes on until then ends with it.
-   * @returns whether that is where a message may end.
+   * Handles the end of the connection, which ends a body without a length.
+   * @returns whether the message may end there.
    */
   finish(): boolean {
     if (this.#isFaulty) return false;
@@ -181,7 +181,7 @@ export class HttpParser {
     return code === OK || code === PAUSED;
   }
 
-  /** Gives its memory back. Nothing may be asked of it afterwards. */
+  /** Frees the parser's memory; it must not be used afterwards. */
   free(): void {
     if (this.#isFree) return;
     this.#isFree = true;

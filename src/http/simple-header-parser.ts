@@ -1,25 +1,24 @@
 import { byteTable, isToken, skipWhile } from '../base/text/short-bytes.ts';
 
 /**
- * The fields of an ordinary head, which lies whole in the bytes that are there, without a parser: most are like this, and to
- * ask llhttp, which is WebAssembly, costs more than to look. What is read here llhttp reads in the same way; whatever is not
- * beyond doubt is left to it. Source: RFC 9112 §5, RFC 9110 §5.6.2.
+ * Parser for ordinary headers that are complete in the buffer: cheaper than a call to llhttp in WebAssembly.
+ * It reads them as llhttp does and leaves every doubtful head to it. Source: RFC 9112 §5, RFC 9110 §5.6.2.
  */
 
-/** Takes the fields of a head in turn. Must not throw. */
+/** Receives headers in order. Must not throw. */
 export interface SimpleHeaderSink {
   /**
-   * A field: the places of its name, and of its value without the spaces around it.
-   * @returns whether it is one that can be understood without a parser.
+   * @param start - of the value, without surrounding spaces.
+   * @returns false to leave the head to llhttp.
    */
   onHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean;
 }
 
-/** What is said of a head that is left to the parser. */
+/** Returned for a head that is left to llhttp. */
 export const NOT_SIMPLE = -1;
 
 const [LINE_FEED, RETURN, SPACE, COLON] = [0x0a, 0x0d, 0x20, 0x3a];
-/** Digits of a length that is a number without doubt. */
+/** Longer Content-Length values are left to llhttp. */
 const LENGTH_MAX_DIGITS = 9;
 
 const [CONNECTION, PROXY_CONNECTION] = [Buffer.from('connection'), Buffer.from('proxy-connection')];
@@ -27,13 +26,13 @@ const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
 
 /** `tchar` of RFC 9110. */
 const inName = byteTable((text) => /[A-Za-z0-9!#$%&'*+.^_`|~-]/.test(text));
-/** Visible characters of ASCII, and spaces. A tab is left to llhttp, which does not take it behind every value. */
+/** Visible ASCII and spaces. Tabs are left to llhttp, which does not accept them after every value. */
 const inValue = byteTable((_, byte) => byte >= SPACE && byte <= 0x7e);
 
 /**
- * Reads fields up to the empty line behind them.
- * @param end - no more is looked at.
- * @returns where the body begins, or NOT_PLAIN: then it may have told of some.
+ * Parses headers up to the empty line.
+ * @param end - exclusive limit.
+ * @returns the offset of the body, or NOT_SIMPLE, possibly after some headers were reported.
  */
 export function parseSimpleHeaders(
   bytes: Buffer,
@@ -60,10 +59,10 @@ export function parseSimpleHeaders(
 const isLineEnd = (bytes: Buffer, at: number, end: number): boolean =>
   at + 1 < end && bytes[at] === RETURN && bytes[at + 1] === LINE_FEED;
 
-/** What a field says of how the connection goes on. `odd`: what only the parser understands; `nothing`: it is another. */
-export type ConnectionDirective = 'close' | 'keep-alive' | 'odd' | 'nothing';
+/** What a header says about the connection. `unsupported`: left to llhttp; `other`: another header. */
+export type ConnectionDirective = 'close' | 'keep-alive' | 'unsupported' | 'other';
 
-/** @param start - of its value. */
+/** @param start - of the value. */
 export function connectionDirective(
   bytes: Buffer,
   nameStart: number,
@@ -73,12 +72,12 @@ export function connectionDirective(
 ): ConnectionDirective {
   if (isToken(bytes, nameStart, nameEnd, CONNECTION)) {
     if (isToken(bytes, start, end, KEEP_ALIVE)) return 'keep-alive';
-    return isToken(bytes, start, end, CLOSE) ? 'close' : 'odd';
+    return isToken(bytes, start, end, CLOSE) ? 'close' : 'unsupported';
   }
-  return isToken(bytes, nameStart, nameEnd, PROXY_CONNECTION) ? 'odd' : 'nothing';
+  return isToken(bytes, nameStart, nameEnd, PROXY_CONNECTION) ? 'unsupported' : 'other';
 }
 
-/** The length that the value of a field is; -1 for what is not such a number beyond doubt. */
+/** Parses a Content-Length value; -1 if it is not a plain number. */
 export function parseSimpleLength(bytes: Buffer, start: number, end: number): number {
   if (end === start || end - start > LENGTH_MAX_DIGITS) return -1;
   let length = 0;

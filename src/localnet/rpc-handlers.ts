@@ -55,7 +55,7 @@ import { sendTransaction } from './rpc/sendTransaction.ts';
 import { simulateTransaction } from './rpc/simulateTransaction.ts';
 import type { RpcHandler } from './rpc-handler.ts';
 
-/** The methods the embedded ledger answers, by wire name. */
+/** By wire name. */
 export const rpcHandlers = {
   getAccountInfo,
   getBalance,

@@ -1,6 +1,6 @@
 import type { FailureRow } from './failure-row.ts';
 
-/** The rows of failures of the key, its limits and its rules, and of the network that is named. */
+/** Failures of API keys, their limits and rules, and of the requested network. */
 export const accessFailures = {
   MISSING_KEY: {
     owner: 'client',
@@ -45,7 +45,7 @@ export const accessFailures = {
     rpc: -32087,
     grpc: 8,
     close: 1008,
-    text: 'The credits of this month are used up: they begin anew with the next month (UTC), or with a larger plan',
+    text: 'Monthly credit limit reached: credits reset at the start of next month (UTC), or upgrade the plan',
     limits: true,
   },
   ADDRESS_FORBIDDEN: {
@@ -62,7 +62,7 @@ export const accessFailures = {
     rpc: -32089,
     grpc: 7,
     close: 1008,
-    text: 'This API key may only be used by the web pages that it was made for: the header Origin names none of them',
+    text: 'This API key is restricted to certain web origins, and the Origin header matches none of them',
   },
   METHOD_FORBIDDEN: {
     owner: 'client',
@@ -94,8 +94,8 @@ export const accessFailures = {
     rpc: -32092,
     grpc: 8,
     close: 1008,
-    text: 'Too many wrong API keys came from this address: wait as long as Retry-After says',
-    grpcText: 'Too many wrong API keys came from this address: wait as long as retry-after says, in seconds',
+    text: 'Too many invalid API keys from this address: wait as long as Retry-After says',
+    grpcText: 'Too many invalid API keys from this address: wait as long as retry-after says, in seconds',
     limits: true,
   },
 } as const satisfies Record<string, FailureRow>;

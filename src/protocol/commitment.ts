@@ -1,10 +1,10 @@
-/** How settled the state is that a reader asks for. Source: spec "States and transitions". */
+/** Source: spec, "States and transitions". */
 export const commitments = ['processed', 'confirmed', 'finalized'] as const;
 export type Commitment = (typeof commitments)[number];
 
 /**
- * Whether what is settled so far is settled enough.
- * @param status - a commitment; of anything else nothing is known, and it never is.
+ * Whether a status has reached the required commitment.
+ * @param status - untrusted; anything but a commitment has reached none.
  */
 export const satisfiesCommitment = (status: unknown, required: Commitment): boolean =>
   commitments.indexOf(status as Commitment) >= commitments.indexOf(required);

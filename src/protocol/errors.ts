@@ -3,10 +3,9 @@ import type { FailureRow } from './failure-row.ts';
 import { restFailures } from './rest/rest-failures.ts';
 
 /**
- * The table of failures: a row per thing that may go wrong, with who owns it and what it looks like on each
- * wire. A server never invents a status; it reads its column. Sources: spec/interface.md "Errors" for the codes
- * a customer sees; Agave's rpc-client-api `custom_error.rs` owns -32001 … -32021, which pass through untouched,
- * so ours stay in -32040 … -32099.
+ * Table of failures: owner, and representation on each wire. Servers only read their column. Sources:
+ * spec/interface.md "Errors" for customer-facing codes. Agave's `custom_error.rs` (rpc-client-api) owns
+ * -32001 … -32021, which pass through; ours are -32040 … -32099.
  */
 export const failures = {
   PARSE_ERROR: { owner: 'client', http: 200, rpc: -32700, grpc: 3, close: 1007, text: 'Parse error' },
@@ -44,7 +43,7 @@ export const failures = {
     rpc: -32045,
     grpc: 3,
     close: 1008,
-    text: 'The batch has more calls than this service accepts: send fewer at once',
+    text: 'The batch has more calls than this service accepts: send fewer per batch',
   },
   BATCH_ANSWER_TOO_LARGE: {
     owner: 'client',
@@ -52,7 +51,7 @@ export const failures = {
     rpc: -32095,
     grpc: 8,
     close: 1009,
-    text: 'No room beside the other answers of the batch: send fewer calls at once, or this one by itself',
+    text: 'Batch response too large: send fewer calls per batch, or this call alone',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     owner: 'client',
@@ -68,7 +67,7 @@ export const failures = {
     rpc: -32094,
     grpc: 3,
     close: 1003,
-    text: 'Send the body without Content-Encoding: nothing is unpacked here',
+    text: 'Send the body without Content-Encoding: compressed bodies are not accepted',
   },
   NOT_FOUND: { owner: 'client', http: 404, rpc: -32047, grpc: 12, close: 1008, text: 'No such path' },
   METHOD_NOT_ALLOWED: {
@@ -77,7 +76,7 @@ export const failures = {
     rpc: -32048,
     grpc: 12,
     close: 1008,
-    text: 'This path does not take that HTTP method',
+    text: 'HTTP method not allowed for this path',
   },
   REQUEST_TIMEOUT: {
     owner: 'client',
@@ -85,7 +84,7 @@ export const failures = {
     rpc: -32049,
     grpc: 4,
     close: 1008,
-    text: 'The request did not arrive whole in time',
+    text: 'Request timeout: the request did not arrive completely in time',
   },
   CLIENT_GONE: {
     owner: 'client',
@@ -93,7 +92,7 @@ export const failures = {
     rpc: -32056,
     grpc: 1,
     close: 1001,
-    text: 'The client went away before the answer was there',
+    text: 'The client disconnected before the response was ready',
   },
   MALFORMED_HTTP: {
     owner: 'client',
@@ -126,7 +125,7 @@ export const failures = {
     rpc: -32051,
     grpc: 4,
     close: 1013,
-    text: 'The upstream service did not answer in time',
+    text: 'The upstream service did not respond in time',
     retryAfter: 1,
   },
   KEYS_UNAVAILABLE: {
@@ -144,7 +143,7 @@ export const failures = {
     rpc: -32054,
     grpc: 8,
     close: 1013,
-    text: 'The service has no room for this request right now: try again shortly',
+    text: 'The service is overloaded: try again shortly',
     retryAfter: 1,
   },
   ANSWER_TOO_LARGE: {
@@ -153,7 +152,7 @@ export const failures = {
     rpc: -32055,
     grpc: 8,
     close: 1009,
-    text: 'The answer is larger than this service passes on: narrow the request',
+    text: 'The response exceeds the size limit of this service: narrow the request',
   },
   CONNECTION_LIMIT: {
     owner: 'client',
@@ -161,8 +160,8 @@ export const failures = {
     rpc: -32053,
     grpc: 8,
     close: 1008,
-    text: 'The plan of this key allows no more connections: close one, or ask for a larger plan',
-    grpcText: 'The plan of this key allows no more streams: close one, or ask for a larger plan',
+    text: 'Connection limit of the plan reached: close a connection or upgrade the plan',
+    grpcText: 'Stream limit of the plan reached: close a stream or upgrade the plan',
     limits: true,
   },
   SUBSCRIPTION_LIMIT: {
@@ -171,7 +170,7 @@ export const failures = {
     rpc: -32059,
     grpc: 8,
     close: 1008,
-    text: 'As many subscriptions are open as this connection or this key may have: unsubscribe first',
+    text: 'Subscription limit of this connection or key reached: unsubscribe first',
     limits: true,
   },
   CLOSED_BY_OWNER: {
@@ -188,7 +187,7 @@ export const failures = {
     rpc: -32067,
     grpc: 3,
     close: 1008,
-    text: 'The request has more filters, or more in them, than the plan of this key allows',
+    text: 'The request has more or larger filters than the plan of this key allows',
     grpcText: 'Max amount of {of} reached, only {max} allowed',
     limits: true,
   },
@@ -206,7 +205,7 @@ export const failures = {
     rpc: -32061,
     grpc: 13,
     close: 1013,
-    text: 'The client reads more slowly than messages come: read faster, subscribe to less',
+    text: 'The client reads messages too slowly: read faster or subscribe to less',
     grpcText: 'lagged to send an update: {messages} messages, {bytes} bytes behind',
   },
   IDLE: {
@@ -215,7 +214,7 @@ export const failures = {
     rpc: -32062,
     grpc: 4,
     close: 1000,
-    text: 'Nothing came or went for too long: subscribe to something or send a ping',
+    text: 'Idle timeout: subscribe or send a ping to keep the connection open',
   },
   UNRESPONSIVE: {
     owner: 'client',
@@ -231,7 +230,7 @@ export const failures = {
     rpc: -32064,
     grpc: 3,
     close: 1002,
-    text: 'This path takes WebSocket connections: send an upgrade request',
+    text: 'This path is a WebSocket endpoint: send an upgrade request',
   },
   MALFORMED_FRAME: {
     owner: 'client',
@@ -239,7 +238,7 @@ export const failures = {
     rpc: -32066,
     grpc: 3,
     close: 1002,
-    text: 'The bytes are not a WebSocket frame that a client may send',
+    text: 'Invalid WebSocket frame',
   },
   NO_SHRED_STAGE: {
     owner: 'gateway',
@@ -247,7 +246,7 @@ export const failures = {
     rpc: -32068,
     grpc: 12,
     close: 1011,
-    text: 'This service has no shred stage: no source of shreds is configured',
+    text: 'This service has no shred stage: no shred source is configured',
   },
   ...restFailures,
   DRAINING: {
@@ -256,7 +255,7 @@ export const failures = {
     rpc: -32065,
     grpc: 14,
     close: 1012,
-    text: 'This server is about to restart: connect again',
+    text: 'This server is restarting: reconnect',
     grpcText: 'server is shutting down try again later',
     retryAfter: 1,
   },
@@ -264,19 +263,17 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/** Facts that go out with a failure, such as the limit that was met. Never a caught message. */
+/** Public facts of a failure, such as the exceeded limit. Never a caught message. */
 export type FailureFacts = Readonly<Record<string, string | number | boolean | null>>;
 
-/**
- * A row of the table, thrown. `facts` reach the client beside the code; `cause` stays inside.
- */
+/** Thrown row of the table. `facts` reach the client; `cause` does not. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly facts: FailureFacts | undefined;
-  /** Seconds after which a retry makes sense; becomes Retry-After. */
+  /** Seconds; sent as Retry-After. */
   readonly retryAfter: number | undefined;
 
-  /** @param options.retryAfter - in place of the row's; null for none, where a retry could do harm. */
+  /** @param options.retryAfter - overrides the row's; null: none, where a retry could do harm. */
   constructor(
     code: FailureCode,
     options: { facts?: FailureFacts; retryAfter?: number | null; cause?: unknown } = {},
@@ -292,17 +289,17 @@ export class Failure extends Error {
     return failures[this.code];
   }
 
-  /** What a gRPC client reads. */
+  /** Text for gRPC clients. */
   get grpcText(): string {
     return this.#withFacts(this.row.grpcText ?? this.row.text);
   }
 
-  /** What a REST client reads. */
+  /** Text for REST clients. */
   get restText(): string {
     return this.#withFacts(this.row.restText ?? this.row.text);
   }
 
-  /** What every other client reads. */
+  /** Text for all other clients. */
   get text(): string {
     return this.#withFacts(this.row.text);
   }
@@ -311,3 +308,12 @@ export class Failure extends Error {
     return text.replace(/\{(\w+)\}/g, (_, name: string) => String(this.facts?.[name] ?? ''));
   }
 }
+
+/** Limit for a name sent back: it may come from the client. */
+const NAME_MAX_CHARS = 64;
+
+/** Failure for an unknown network, or one without nodes. */
+export const networkNotServed = (named: string, served: readonly string[]): Failure =>
+  new Failure('NETWORK_NOT_SERVED', {
+    facts: { network: named.slice(0, NAME_MAX_CHARS), served: served.join(', ') || 'none' },
+  });

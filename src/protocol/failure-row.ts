@@ -1,28 +1,26 @@
-/** Whose doing a failure is: what dashboards and alerts are grouped by. */
+/** Responsible party; dashboards and alerts group by it. */
 export type Owner = 'client' | 'gateway' | 'capacity' | 'upstream';
 
 export type FailureRow = Readonly<{
   owner: Owner;
-  /** HTTP status of the answer. JSON-RPC's own errors travel with 200, as Agave sends them. */
+  /** HTTP status. JSON-RPC's own errors use 200, as Agave does. */
   http: number;
-  /** JSON-RPC `error.code`. */
   rpc: number;
-  /** gRPC status code. */
   grpc: number;
-  /** WebSocket close code, when the failure ends the connection. */
+  /** WebSocket close code if the failure ends the connection. */
   close: number;
-  /** What the client reads; `{name}` stands for the fact of that name. Never made from a caught message. */
+  /** Message for clients; `{name}` is replaced by that fact. Never a caught message. */
   text: string;
-  /** What a gRPC client reads, where `text` speaks of another wire. */
+  /** Message for gRPC clients, if different. */
   grpcText?: string;
-  /** What a REST client reads, where it may do more than `text` says. */
+  /** Message for REST clients, if different. */
   restText?: string;
-  /** Seconds after which a retry makes sense, where the failure passes by itself. */
+  /** Seconds, for transient failures. */
   retryAfter?: number;
-  /** Counted as refused by a limit, and not by its owner. */
+  /** Counted as a limit rejection instead of by owner. */
   limits?: true;
-  /** Only the REST interface gives it. */
+  /** REST only. */
   rest?: true;
-  /** The JSON-RPC answer lacks `jsonrpc`, as Agave's does. */
+  /** The JSON-RPC response omits `jsonrpc`, as Agave's does. */
   versionless?: true;
 }>;

@@ -4,24 +4,24 @@ import { type MethodKind, type MethodTraits, methodTraits } from './methods.ts';
 const having = (mark: keyof MethodTraits): string[] =>
   (Object.keys(methodTraits) as MethodKind[]).filter((nature) => methodTraits[nature][mark]);
 
-describe('the natures of methods', () => {
-  it('give all the time to what cannot be repeated, or should not', () => {
+describe('method traits', () => {
+  it('gives the whole timeout to methods that cannot or should not be repeated', () => {
     expect(having('takesAllTheTime')).toEqual(['scan', 'mint', 'unknown']);
   });
 
-  it('let only a transaction, signed or to be made, go on without its caller', () => {
+  it('lets only transactions and airdrops outlive their caller', () => {
     expect(having('outlivesCaller')).toEqual(['send', 'mint']);
   });
 
-  it('let reads be shared, and nothing that runs, sends or makes', () => {
+  it('coalesces reads only', () => {
     expect(having('shared')).toEqual(['fixed', 'epoch', 'head', 'pinned', 'growing', 'scan']);
   });
 
-  it('let light reads alone be put to two nodes at once', () => {
+  it('hedges light reads only', () => {
     expect(having('hedged')).toEqual(['fixed', 'epoch', 'head', 'pinned', 'growing']);
   });
 
-  it('allow one node only to what would happen twice', () => {
+  it('restricts methods with a non-idempotent effect to one node', () => {
     expect(having('oneNode')).toEqual(['mint', 'unknown']);
     expect(having('hasEffect')).toEqual([...having('signed'), ...having('oneNode')]);
   });

@@ -1,24 +1,23 @@
 import type { Commitment } from './commitment.ts';
 
 /**
- * The table of JSON-RPC methods: a row per method, and all that the rest of the house needs to know about it.
- * A rule that holds for one method only is a column that is missing here, never an `if` elsewhere.
+ * Table of JSON-RPC methods. A special rule for one method becomes a column here, never an `if` elsewhere.
  * Source: Agave rpc/src/rpc.rs; reference solana-json-rpc.md §1.
  */
 
 /**
- * What kind of question a method asks; it decides retrying, hedging, sharing, fan-out and comparison. What may be kept of
- * its answers, and how long, is more than a nature can say: upstream/cache/reading-rules.ts has a row per method for that.
- * - `fixed`: the same for the life of a network.
- * - `epoch`: the same for an epoch.
- * - `head`: the moving state, at any commitment.
- * - `pinned`: named by a slot or signature; final once below the finalized root.
- * - `growing`: history or lists that get longer.
+ * Decides retries, hedging, coalescing and fan-out. Cache lifetimes are in
+ * upstream/middleware/cache-policy.ts.
+ * - `fixed`: constant per network.
+ * - `epoch`: constant per epoch.
+ * - `head`: current state, at any commitment.
+ * - `pinned`: addressed by slot or signature; final below the finalized root.
+ * - `growing`: history and lists that grow.
  * - `scan`: heavy for the node.
- * - `simulate`: runs a transaction without effect.
- * - `send`: the same signed bytes may go to many nodes; idempotent by signature.
- * - `mint`: an airdrop, to exactly one node and never again.
- * - `unknown`: not in the table; never asked twice once its bytes have left.
+ * - `simulate`: executes a transaction without effect.
+ * - `send`: signed bytes may go to many nodes; idempotent by signature.
+ * - `mint`: an airdrop; sent to one node once.
+ * - `unknown`: not in the table; never repeated once sent.
  */
 export type MethodKind =
   | 'fixed'
@@ -32,24 +31,20 @@ export type MethodKind =
   | 'mint'
   | 'unknown';
 
-/** How calls of a nature may be treated on their way. */
 export type MethodTraits = Readonly<{
-  /** The request may reach one node only, whatever came of it. */
+  /** Sent to one node only. */
   oneNode: boolean;
-  /** It changes something, which may have happened although nobody confirmed it. */
+  /** Has an effect, which may have happened without a response. */
   hasEffect: boolean;
-  /** It carries a signed transaction: the same bytes again do no harm, and its signature tells what became of it. */
+  /** Contains a signed transaction: idempotent, and its signature identifies the result. */
   signed: boolean;
-  /**
-   * One attempt may take all the time there is: none may follow it, or the node needs long for honest work that a
-   * second one would only repeat.
-   */
+  /** One attempt may use the whole timeout: it is not retried, or honest work takes long. */
   takesAllTheTime: boolean;
-  /** It goes on when whoever asked hangs up: once handed over it is done. */
+  /** Continues when the caller disconnects. */
   outlivesCaller: boolean;
-  /** Whoever asks the same while it is on its way may have the same answer. */
+  /** Identical concurrent calls may share a response. */
   shared: boolean;
-  /** It is light, and so may be asked of a second node while the first is late, or as a trial of one. */
+  /** Light enough for hedges and recovery probes. */
   hedged: boolean;
 }>;
 
@@ -65,7 +60,6 @@ function traits(...flags: readonly (keyof MethodTraits)[]): MethodTraits {
   };
 }
 
-/** A row per nature. */
 export const methodTraits: Readonly<Record<MethodKind, MethodTraits>> = {
   fixed: traits('shared', 'hedged'),
   epoch: traits('shared', 'hedged'),
@@ -81,22 +75,21 @@ export const methodTraits: Readonly<Record<MethodKind, MethodTraits>> = {
 
 export type MethodRow = Readonly<{
   kind: MethodKind;
-  /** Credits one call costs. */
+  /** Credits per call. */
   cost: number;
-  /** Index of the options object among the positional parameters; null when the method has none. */
+  /** Index of the options object in the params; null: none. */
   config: number | null;
-  /** The weakest commitment the method takes; null when it takes none. */
+  /** Weakest accepted commitment; null: not accepted. */
   commitment: Commitment | null;
-  /** Whether the result is `{ context, value }`. */
+  /** The result is `{ context, value }`. */
   context: boolean;
-  /** What names the part of history that it reads; null when it reads none. */
+  /** How the requested history is addressed; null: no history. */
   history: HistoryKey | null;
 }>;
 
 /**
- * What names a part of history: the slot that is the first parameter, whose result is null while it is not there; a
- * signature, whose result is null where a node does not have it; or an address, whose list ends where a node's history
- * does.
+ * `slot`: first param; null result if absent. `signature`: null result if the node does not have it.
+ * `address`: a list that ends with the node's history.
  */
 export type HistoryKey = 'slot' | 'signature' | 'address';
 
@@ -171,10 +164,10 @@ export const methods = {
 
 export type MethodName = keyof typeof methods;
 
-/** The row of every method that is not in the table. */
+/** Row of every method not in the table. */
 export const unknownMethod: MethodRow = row('unknown', 1, null, null, false);
 
 const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods));
 
-/** The row of a method by its wire name. A Map, so that a method called `constructor` finds nothing. */
+/** A Map, so that a method named `constructor` is unknown. */
 export const methodRow = (name: string): MethodRow => rows.get(name) ?? unknownMethod;

@@ -1,23 +1,23 @@
 import { type Slot, slot } from '../solana/units.ts';
 import type { Commitment } from './commitment.ts';
 
-/** In which order marks stand. */
+/** Order in `slots`. */
 const commitments = ['processed', 'confirmed', 'finalized'] as const satisfies readonly Commitment[];
 const ZERO_SLOT = slot(0n);
 
-/** The newest that somebody was told at each commitment. */
+/** Newest observed slot per commitment. */
 class MinSlotByCommitment {
   #processed: Slot = slot(0n);
   #confirmed: Slot = slot(0n);
   #finalized: Slot = slot(0n);
 
-  /** The oldest slot that an answer at this commitment may be of. */
+  /** Minimum slot of a response at the commitment. */
   at(commitment: Commitment): Slot {
     if (commitment === 'processed') return this.#processed;
     return commitment === 'confirmed' ? this.#confirmed : this.#finalized;
   }
 
-  /** An answer at this commitment was passed on that is of this slot. */
+  /** Records the slot of a response that was passed on. */
   raise(commitment: Commitment, observed: Slot): void {
     if (observed > this.#processed) this.#processed = observed;
     if (commitment === 'processed') return;
@@ -27,14 +27,13 @@ class MinSlotByCommitment {
 }
 
 /**
- * The newest slots that somebody was told answers of, who must not see the chain go back: what they are told next may
- * not be older. Each commitment has its own, because what is settled more is older by nature: an answer raises the
- * floor of its own commitment and of those that are settled less.
+ * Minimum slots of a session: a response must not be older than what the session has seen. A response raises
+ * the minimum of its own commitment and of weaker ones.
  */
 export class MinSlot extends MinSlotByCommitment {
-  /** The same of heights of blocks, where an answer says nothing of slots. */
+  /** Block heights, for responses without a slot. */
   readonly heights: MinSlotByCommitment = new MinSlotByCommitment();
-  /** Where others have it too; null: it is this process's alone. */
+  /** null: only this process serves the session. */
   readonly shared: SharedMinSlot | null;
 
   constructor(shared: SharedMinSlot | null = null) {
@@ -42,12 +41,12 @@ export class MinSlot extends MinSlotByCommitment {
     this.shared = shared;
   }
 
-  /** All that was told, in one order. */
+  /** All values in a fixed order. */
   get slots(): readonly Slot[] {
     return [this, this.heights].flatMap((minSlot) => commitments.map((commitment) => minSlot.at(commitment)));
   }
 
-  /** Others were told so much. @param marks - in the order of `marks`. */
+  /** @param slots - of another process, in the order of `slots`. */
   merge(slots: readonly Slot[]): void {
     commitments.forEach((commitment, at) => {
       this.raise(commitment, slots[at] ?? ZERO_SLOT);
@@ -56,19 +55,18 @@ export class MinSlot extends MinSlotByCommitment {
   }
 }
 
-/** What several processes keep of one floor. */
+/** Minimum slots of a session that several processes serve. */
 export interface SharedMinSlot {
-  /** Whether the floor is higher than what was told to the others. */
+  /** Whether the minimum exceeds the published one. */
   isAhead(minSlot: MinSlot): boolean;
   /**
-   * Tells the others of the floor, and raises it to what they were told.
-   * @param then - called once, soon in any case, also where nobody could be met; maybe before this returns. Must not throw.
+   * Publishes the minimum and merges those of other processes.
+   * @param callback - called once, soon even without a connection, possibly synchronously. Must not throw.
    */
   sync(minSlot: MinSlot, callback: () => void): void;
 }
 
-/** Where floors are kept for several processes. */
 export interface MinSlotStore {
-  /** @param name - the same for one floor in all of them. */
+  /** @param name - identifies the session in all processes. */
   minSlotFor(name: string): SharedMinSlot;
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { nodeErrorRow } from './node-errors.ts';
 
-describe('the table of the errors of nodes', () => {
-  it('ranks what concerns the question before what concerns the node', () => {
+describe('node error table', () => {
+  it('ranks errors about the request before errors about the node', () => {
     const codes = [-32601, -32005, -32603, -32011, -32016, -32007];
     expect(codes.toSorted((a, b) => nodeErrorRow(a).rank - nodeErrorRow(b).rank)).toEqual(codes.toReversed());
   });
 
-  it('has every code of Agave and of JSON-RPC as standard, and nothing else', () => {
+  it('marks exactly the codes of Agave and JSON-RPC as standard', () => {
     const agave = Array.from({ length: 21 }, (_, index) => -32001 - index);
     const jsonRpc = [-32600, -32601, -32602, -32603, -32700];
     for (const code of [...agave, ...jsonRpc])
@@ -17,9 +17,9 @@ describe('the table of the errors of nodes', () => {
     }
   });
 
-  it('believes a code that it does not know, and holds it for the least telling', () => {
+  it('accepts unknown codes and ranks them as least informative', () => {
     expect(nodeErrorRow(-1)).toMatchObject({
-      rule: 'believe',
+      rule: 'accept',
       rank: nodeErrorRow(-32601).rank,
       behind: false,
     });

@@ -1,39 +1,40 @@
 /**
- * The table of JSON-RPC errors that nodes give: a row per code, and all that the way to the nodes needs to know
- * about it. A code that is not here is the caller's answer at once and tells least.
- * Sources: Agave rpc-client-api `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; for the codes of
- * throttling the practice of providers.
+ * Table of JSON-RPC errors of nodes. Unlisted codes are returned at once and are the least informative.
+ * Sources: Agave rpc-client-api `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; providers'
+ * practice for throttling codes.
  */
 
 /**
- * What an error is worth: to be believed at once; to be asked of another node, because this one cannot answer now
- * or at all; to be asked of one other node, because it may be the truth or a gap in this node's own ledger; or to
- * be taken for HTTP's 429.
+ * `accept`: return at once. `retry`: another node may answer. `confirm`: confirm by one other node, since it
+ * may be a gap in this node's ledger. `throttled`: as HTTP 429.
  */
-export type NodeErrorRule = 'believe' | 'hop' | 'hop-once' | 'throttled';
+export type NodeErrorRule = 'accept' | 'retry' | 'confirm' | 'throttled';
 
 export type NodeErrorRow = Readonly<{
   name: string;
   rule: NodeErrorRule;
-  /** How much it tells the caller, for choosing among those of several nodes: 0 says most about the question. */
+  /** Informativeness among errors of several nodes; 0 is best. */
   rank: number;
-  /** Part of JSON-RPC or of Agave: such an error is believed beside a bad HTTP status too. */
+  /** Defined by JSON-RPC or Agave: accepted even with an HTTP error status. */
   standard: boolean;
-  /** The node may have acted on the request before it failed. */
+  /** The node may have executed the request. */
   mayHaveActed: boolean;
-  /** The node says of itself that it is behind. */
+  /** The node reports that it is behind. */
   behind: boolean;
-  /** May come with `id: null`, because the node could not read ours. */
+  /** May have `id: null`, because the node could not read ours. */
   unreadable: boolean;
-  /** A preflight failed; what stopped it is inside. */
+  /** Failed preflight; the data contains the reason. */
   preflight: boolean;
-  /** The node does not know the method: whatever it is, nothing was done. */
+  /** Unknown method: nothing was executed. */
   didNothing: boolean;
-  /** What the node lacks that gives it, if another node then had the answer; null for nothing that lasts. */
+  /** Capability the node lacks if another node then answers; null: nothing lasting. */
   missing: MissingCapability | null;
 }>;
 
-/** The method, or what it needs; the slot and those before it; or the slot yet, and those behind it. */
+/**
+ * `method`: the method or its index. `older`: this slot and earlier ones. `newer`: this slot and later ones,
+ * for now.
+ */
 export type MissingCapability = 'method' | 'older' | 'newer';
 
 type Flag =
@@ -47,7 +48,7 @@ type Flag =
 
 const missingCapabilities: readonly MissingCapability[] = ['method', 'older', 'newer'];
 
-/** The rank of whatever says least: the node lacks the method, or throttles us. */
+/** Least informative: method not supported, or throttled. */
 const RANK_LEAST_INFORMATIVE = 5;
 
 function row(
@@ -72,39 +73,38 @@ function row(
 
 // biome-ignore format: a table is read by its columns
 const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
-  [-32001, row('BLOCK_CLEANED_UP', 'hop-once', 0, 'older')],
-  [-32002, row('SEND_TRANSACTION_PREFLIGHT_FAILURE', 'believe', 0, 'preflight')],
-  [-32003, row('TRANSACTION_SIGNATURE_VERIFICATION_FAILURE', 'believe')],
-  [-32004, row('BLOCK_NOT_AVAILABLE', 'hop', 1, 'newer')],
-  [-32005, row('NODE_UNHEALTHY', 'hop', 4, 'behind')],
-  [-32006, row('TRANSACTION_PRECOMPILE_VERIFICATION_FAILURE', 'believe')],
-  [-32007, row('SLOT_SKIPPED', 'hop-once', 0, 'older')],
-  [-32008, row('NO_SNAPSHOT', 'hop', 2)],
-  [-32009, row('LONG_TERM_STORAGE_SLOT_SKIPPED', 'hop-once', 0, 'older')],
-  [-32010, row('KEY_EXCLUDED_FROM_SECONDARY_INDEX', 'hop', 2, 'method')],
-  [-32011, row('TRANSACTION_HISTORY_NOT_AVAILABLE', 'hop', 2, 'method')],
-  [-32012, row('SCAN_ERROR', 'hop', 2)],
-  [-32013, row('TRANSACTION_SIGNATURE_LEN_MISMATCH', 'believe')],
-  [-32014, row('BLOCK_STATUS_NOT_AVAILABLE_YET', 'hop', 1, 'newer')],
-  [-32015, row('UNSUPPORTED_TRANSACTION_VERSION', 'believe')],
-  [-32016, row('MIN_CONTEXT_SLOT_NOT_REACHED', 'hop', 1)],
-  [-32017, row('EPOCH_REWARDS_PERIOD_ACTIVE', 'believe')],
-  [-32018, row('SLOT_NOT_EPOCH_BOUNDARY', 'hop-once', 0)],
-  [-32019, row('LONG_TERM_STORAGE_UNREACHABLE', 'hop', 2)],
-  [-32020, row('FILTER_TRANSACTION_NOT_FOUND', 'hop-once', 0)],
-  [-32021, row('NO_SLOT_HISTORY', 'believe')],
-  [-32065, row('NODE_WITHOUT_METHOD', 'hop', RANK_LEAST_INFORMATIVE, 'foreign', 'didNothing', 'method')],
+  [-32001, row('BLOCK_CLEANED_UP', 'confirm', 0, 'older')],
+  [-32002, row('SEND_TRANSACTION_PREFLIGHT_FAILURE', 'accept', 0, 'preflight')],
+  [-32003, row('TRANSACTION_SIGNATURE_VERIFICATION_FAILURE', 'accept')],
+  [-32004, row('BLOCK_NOT_AVAILABLE', 'retry', 1, 'newer')],
+  [-32005, row('NODE_UNHEALTHY', 'retry', 4, 'behind')],
+  [-32006, row('TRANSACTION_PRECOMPILE_VERIFICATION_FAILURE', 'accept')],
+  [-32007, row('SLOT_SKIPPED', 'confirm', 0, 'older')],
+  [-32008, row('NO_SNAPSHOT', 'retry', 2)],
+  [-32009, row('LONG_TERM_STORAGE_SLOT_SKIPPED', 'confirm', 0, 'older')],
+  [-32010, row('KEY_EXCLUDED_FROM_SECONDARY_INDEX', 'retry', 2, 'method')],
+  [-32011, row('TRANSACTION_HISTORY_NOT_AVAILABLE', 'retry', 2, 'method')],
+  [-32012, row('SCAN_ERROR', 'retry', 2)],
+  [-32013, row('TRANSACTION_SIGNATURE_LEN_MISMATCH', 'accept')],
+  [-32014, row('BLOCK_STATUS_NOT_AVAILABLE_YET', 'retry', 1, 'newer')],
+  [-32015, row('UNSUPPORTED_TRANSACTION_VERSION', 'accept')],
+  [-32016, row('MIN_CONTEXT_SLOT_NOT_REACHED', 'retry', 1)],
+  [-32017, row('EPOCH_REWARDS_PERIOD_ACTIVE', 'accept')],
+  [-32018, row('SLOT_NOT_EPOCH_BOUNDARY', 'confirm', 0)],
+  [-32019, row('LONG_TERM_STORAGE_UNREACHABLE', 'retry', 2)],
+  [-32020, row('FILTER_TRANSACTION_NOT_FOUND', 'confirm', 0)],
+  [-32021, row('NO_SLOT_HISTORY', 'accept')],
+  [-32065, row('NODE_WITHOUT_METHOD', 'retry', RANK_LEAST_INFORMATIVE, 'foreign', 'didNothing', 'method')],
   [-32429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, 'foreign')],
   [429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, 'foreign')],
-  [-32600, row('INVALID_REQUEST', 'believe', RANK_LEAST_INFORMATIVE, 'unreadable')],
-  [-32601, row('METHOD_NOT_FOUND', 'hop', RANK_LEAST_INFORMATIVE, 'didNothing', 'method')],
-  [-32602, row('INVALID_PARAMS', 'believe')],
-  [-32603, row('INTERNAL_ERROR', 'hop', 3, 'mayHaveActed')],
-  [-32700, row('PARSE_ERROR', 'believe', RANK_LEAST_INFORMATIVE, 'unreadable')],
+  [-32600, row('INVALID_REQUEST', 'accept', RANK_LEAST_INFORMATIVE, 'unreadable')],
+  [-32601, row('METHOD_NOT_FOUND', 'retry', RANK_LEAST_INFORMATIVE, 'didNothing', 'method')],
+  [-32602, row('INVALID_PARAMS', 'accept')],
+  [-32603, row('INTERNAL_ERROR', 'retry', 3, 'mayHaveActed')],
+  [-32700, row('PARSE_ERROR', 'accept', RANK_LEAST_INFORMATIVE, 'unreadable')],
 ]);
 
-/** The row of every code that is not in the table. */
-const unknownError: NodeErrorRow = row('UNKNOWN', 'believe', RANK_LEAST_INFORMATIVE, 'foreign');
+/** Row of every code not in the table. */
+const unknownError: NodeErrorRow = row('UNKNOWN', 'accept', RANK_LEAST_INFORMATIVE, 'foreign');
 
-/** The row of a code that a node sent. */
 export const nodeErrorRow = (code: number): NodeErrorRow => rows.get(code) ?? unknownError;

@@ -1,4 +1,4 @@
-/** What a customer may buy, and the prefix its keys carry. Source: spec, "What the service does". */
+/** Products and their key prefixes. Source: spec, "What the service does". */
 export const products = {
   rpc: { prefix: 'svc_rpc_live_', title: 'RPC, WebSocket and REST' },
   grpc: { prefix: 'svc_grpc_live_', title: 'gRPC (Yellowstone)' },

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from './errors.ts';
-import { decodeEnvelope, type EnvelopeItem, envelopeLimits } from './request-envelope.ts';
+import { methods } from './methods.ts';
+import { decodeEnvelope, type EnvelopeItem, envelopeLimits, methodNameAt } from './request-envelope.ts';
 
 const decode = (text: string) => decodeEnvelope(Buffer.from(text));
 const one = (text: string): EnvelopeItem => {
@@ -9,7 +10,7 @@ const one = (text: string): EnvelopeItem => {
   expect([batch, items.length]).toEqual([false, 1]);
   return items[0] as EnvelopeItem;
 };
-/** An item in a form that reads well beside its source. */
+/** Readable form of an item. */
 const show = (item: EnvelopeItem): string => {
   switch (item.kind) {
     case 'notification':
@@ -30,7 +31,7 @@ const codeOf = (decodes: () => unknown): string => {
   return 'no failure';
 };
 
-describe('a request body', () => {
+describe('decodeEnvelope', () => {
   it.each([
     ['{"jsonrpc":"2.0","id":1,"method":"getHealth"}', 'getHealth() for 1'],
     ['{"jsonrpc":"2.0","id":1,"method":"getHealth","params":null}', 'getHealth() for 1'],
@@ -55,7 +56,7 @@ describe('a request body', () => {
       '__proto__([{"__proto__":{"a":1}}]) for 1',
     ],
     ['{"jsonrpc":"2.0","id":1,"method":""}', '() for 1'],
-  ])('%s is a call', (text, expected) => {
+  ])('decodes the call %s', (text, expected) => {
     expect(show(one(text))).toBe(expected);
   });
 
@@ -85,7 +86,7 @@ describe('a request body', () => {
       `{"jsonrpc":"2.0","id":"${'x'.repeat(envelopeLimits.idMaxBytes)}","method":"a"}`,
       'INVALID_REQUEST for null',
     ],
-  ])('%s is %s', (text, expected) => {
+  ])('decodes %s as %s', (text, expected) => {
     expect(show(one(text))).toBe(expected);
   });
 
@@ -102,7 +103,7 @@ describe('a request body', () => {
     '[1]',
     '{}',
     '{"a":1}',
-  ])('with the id %s is spoilt as a whole', (id) => {
+  ])('rejects the whole body for the id %s', (id) => {
     expect(codeOf(() => decode(`{"jsonrpc":"2.0","id":${id},"method":"getHealth"}`))).toBe('PARSE_ERROR');
     const good = '{"jsonrpc":"2.0","id":1,"method":"getHealth"}';
     expect(codeOf(() => decode(`[${good},{"jsonrpc":"2.0","id":${id},"method":"x"}]`))).toBe('PARSE_ERROR');
@@ -127,11 +128,11 @@ describe('a request body', () => {
     '[{},null]',
     '[[]]',
     '[{"jsonrpc":"2.0","id":1,"method":"a"},"b"]',
-  ])('%j is not a request at all', (text) => {
+  ])('rejects the body %j', (text) => {
     expect(codeOf(() => decode(text))).toBe('PARSE_ERROR');
   });
 
-  it('must be UTF-8', () => {
+  it('requires UTF-8', () => {
     const body = Buffer.concat([
       Buffer.from('{"jsonrpc":"2.0","id":"'),
       Buffer.from([0xff]),
@@ -140,7 +141,7 @@ describe('a request body', () => {
     expect(codeOf(() => decodeEnvelope(body))).toBe('PARSE_ERROR');
   });
 
-  it('may nest as deep as the limit and no deeper', () => {
+  it('limits the nesting depth', () => {
     const nested = (depth: number) =>
       `{"jsonrpc":"2.0","id":1,"method":"a","params":${'['.repeat(depth)}${']'.repeat(depth)}}`;
     expect(show(one(nested(envelopeLimits.depthMax - 1)))).toMatch(/^a\(\[+\]+\) for 1$/);
@@ -149,8 +150,8 @@ describe('a request body', () => {
   });
 });
 
-describe('a batch', () => {
-  it('gives its members in order, each judged for itself', () => {
+describe('batches', () => {
+  it('decodes members in order, each on its own', () => {
     const call = '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[]}';
     const { batch, items } = decode(
       ` [ ${call} , {"jsonrpc":"2.0","method":"n"}, {"id":3,"method":"x"}, {"foo":1} ] `,
@@ -169,19 +170,19 @@ describe('a batch', () => {
     expect(decode('[]')).toEqual({ batch: true, items: [], bytes: 2 });
   });
 
-  it('may hold as many as the limit and no more', () => {
+  it('are limited in size', () => {
     const many = (count: number) => `[${Array(count).fill('{}').join(',')}]`;
     expect(decode(many(envelopeLimits.batchMax)).items).toHaveLength(envelopeLimits.batchMax);
     expect(codeOf(() => decode(many(envelopeLimits.batchMax + 1)))).toBe('BATCH_TOO_LARGE');
   });
 
-  it('is no call when it is nested', () => {
+  it('are invalid when nested', () => {
     expect(codeOf(() => decode('[[{"jsonrpc":"2.0","id":1,"method":"a"}]]'))).toBe('PARSE_ERROR');
   });
 });
 
-describe('decoding', () => {
-  it('gives back every id, method and params that was written', () => {
+describe('random bodies', () => {
+  it('keep every id, method and params', () => {
     const id = fc.oneof(
       fc.constant('null'),
       fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
@@ -203,7 +204,7 @@ describe('decoding', () => {
     );
   });
 
-  it('refuses exactly the bodies that JSON.parse refuses, whatever their bytes', () => {
+  it('are rejected exactly when JSON.parse rejects them', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.string({ maxLength: 2 }), (json, seed, patch) => {
         const at = seed % (json.length + 1);
@@ -218,5 +219,30 @@ describe('decoding', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+const at = (text: string): string | null => {
+  const bytes = Buffer.from(`"${text}"`);
+  return methodNameAt(bytes, 1, bytes.length - 1);
+};
+
+describe('methodNameAt', () => {
+  it('finds every method of the table', () => {
+    for (const name of Object.keys(methods)) expect(at(name)).toBe(name);
+  });
+
+  it.each([
+    '',
+    'getSlo',
+    'getSlots',
+    'GetSlot',
+    'getslot',
+    'getSlot ',
+    'constructor',
+    'gétSlo',
+    'x'.repeat(200),
+  ])('returns null for %j', (text) => {
+    expect(at(text)).toBeNull();
   });
 });

@@ -1,69 +1,69 @@
-/**
- * The JSON-RPC 2.0 envelope of a request, decoded in place: ids and params stay the bytes that came in. The
- * rules are those of the server inside Agave (jsonrpc-core 18), reference solana-json-rpc.md §2.3:
- * - `id` is null, an unsigned 64-bit integer or a string; any other id spoils the whole body (-32700).
- * - A call without `id` is a notification: it is not executed and has no answer.
- * - Without `jsonrpc` the answer is -32600 "Unsupported JSON-RPC protocol version" and lacks the member itself.
- * - Any other object, one with unknown members or with a member twice included, is -32600 "Invalid request".
- * - An id that is there twice, and a member of a batch that is no object, spoil the whole body (-32700).
- */
 import { isUtf8 } from 'node:buffer';
 import { decodeString, kindOf, MALFORMED, scanArray, scanObject, skipSpace } from '../base/json-scan.ts';
+import { byLength } from '../base/text/short-bytes.ts';
 import { Failure, type FailureCode } from './errors.ts';
-import { methodNameAt } from './method-names.ts';
-import { methodRow, unknownMethod } from './methods.ts';
+import { methodRow, methods, unknownMethod } from './methods.ts';
 import { NULL_ID } from './response-envelope.ts';
 
+/**
+ * Decodes the JSON-RPC 2.0 request envelope in place: ids and params stay received bytes. Rules of Agave's
+ * server (jsonrpc-core 18), reference solana-json-rpc.md §2.3:
+ * - `id` is null, an unsigned 64-bit integer or a string; any other id invalidates the whole body (-32700).
+ * - A call without `id` is a notification: not executed, no response.
+ * - Without `jsonrpc` the response is -32600 "Unsupported JSON-RPC protocol version" without that member.
+ * - Any other object, including one with unknown or duplicate members, is -32600 "Invalid request".
+ * - A duplicate id, or a batch member that is not an object, invalidates the whole body (-32700).
+ */
+
 export type EnvelopeLimits = Readonly<{
-  /** Calls and notifications in one batch. */
+  /** Calls and notifications per batch. */
   batchMax: number;
-  /** Bytes of one id as written, quotes included. */
+  /** Bytes of an id as written, including quotes. */
   idMaxBytes: number;
-  /** Containers inside one another, the body's own included. Agave's reader stops at the same depth. */
+  /** Nesting depth including the body; Agave's limit. */
   depthMax: number;
 }>;
 
 export const envelopeLimits: EnvelopeLimits = { batchMax: 100, idMaxBytes: 1024, depthMax: 127 };
 
-/** A member of a request body: a call, something that gets no answer, or something that gets only an error. */
+/** Call, notification, or invalid member. */
 export type EnvelopeItem =
   | Readonly<{
       kind: 'call';
-      /** Raw JSON of the id, a view into the body. */
+      /** Raw JSON, a view into the body. */
       id: Buffer;
       method: string;
-      /** Raw JSON of the params, a view into the body; null when absent or null. */
+      /** Raw JSON, a view into the body; null if absent or null. */
       params: Buffer | null;
-      /** Bytes the call takes in the body. */
+      /** Size within the body. */
       bytes: number;
     }>
   | Readonly<{ kind: 'notification'; bytes: number }>
   | Readonly<{
       kind: 'fault';
-      /** Raw JSON of the id to answer with. */
+      /** Raw JSON id of the error response. */
       id: Buffer;
       code: FailureCode;
       bytes: number;
     }>;
 
 export type Envelope = Readonly<{
-  /** Whether the body was an array, so that the answer must be one. */
+  /** The body is an array, so the response must be one. */
   batch: boolean;
   items: readonly EnvelopeItem[];
-  /** Of the whole body. */
   bytes: number;
 }>;
 
 const [ID, JSONRPC, METHOD, PARAMS] = ['id', 'jsonrpc', 'method', 'params'].map((name) =>
   Buffer.from(name),
 ) as [Buffer, Buffer, Buffer, Buffer];
-/** The longest name of the protocol with every character written as an escape. */
+/** Longest member name with every character escaped. */
 const NAME_MAX_BYTES = 'jsonrpc'.length * '\\u0000'.length;
 const VERSION = Buffer.from('"2.0"');
 const U64_MAX = '18446744073709551615';
 const ARRAY_OPEN = 0x5b;
 
-/** What a body is decoded into; one object per body, reused for each of its calls. */
+/** Reused for all members of a body. */
 class DecodeState {
   readonly body: Buffer;
   readonly limits: EnvelopeLimits;
@@ -76,7 +76,7 @@ class DecodeState {
   methodEnd = MALFORMED;
   paramsStart = MALFORMED;
   paramsEnd = MALFORMED;
-  /** It has a member that no call has, or one of a call's twice. */
+  /** Has an unknown or duplicate member. */
   hasUnexpectedMember = false;
 
   constructor(body: Buffer, limits: EnvelopeLimits) {
@@ -93,14 +93,14 @@ class DecodeState {
   }
 }
 
-/** Whether these bytes are the word; a loop, because a native comparison of so few costs ten times as much. */
+/** A loop: a native comparison of so few bytes costs ten times as much. */
 function bytesEqual(body: Buffer, start: number, end: number, expected: Uint8Array): boolean {
   if (end - start !== expected.length) return false;
   for (let i = 0; i < expected.length; i++) if (body[start + i] !== expected[i]) return false;
   return true;
 }
 
-/** The member's name; the names of the protocol are found without decoding anything. */
+/** Member name; known names are matched without decoding. */
 function nameOf(body: Buffer, start: number, end: number): string {
   if (bytesEqual(body, start, end, ID)) return 'id';
   if (bytesEqual(body, start, end, JSONRPC)) return 'jsonrpc';
@@ -109,7 +109,7 @@ function nameOf(body: Buffer, start: number, end: number): string {
   return end - start > NAME_MAX_BYTES ? '' : decodeString(body, start, end);
 }
 
-/** Notes where a member of a call stands. @throws Failure PARSE_ERROR for a second id. */
+/** Records the position of a member. @throws Failure PARSE_ERROR for a second id. */
 function recordMember(
   state: DecodeState,
   nameStart: number,
@@ -143,7 +143,7 @@ function recordMember(
   }
 }
 
-/** Whether a number's text, known to be JSON, is an unsigned 64-bit integer. */
+/** Whether a JSON number is an unsigned 64-bit integer. */
 function isU64(body: Buffer, start: number, end: number): boolean {
   if (end - start > U64_MAX.length) return false;
   for (let at = start; at < end; at++) {
@@ -153,14 +153,14 @@ function isU64(body: Buffer, start: number, end: number): boolean {
   return end - start < U64_MAX.length || body.toString('latin1', start, end) <= U64_MAX;
 }
 
-/** Whether the id that was noted is one that Agave takes. */
+/** Whether Agave accepts the id. */
 function isLegalId({ body, idStart, idEnd }: DecodeState): boolean {
   const kind = kindOf(body[idStart]);
   if (kind === 'number') return isU64(body, idStart, idEnd);
   return kind === 'null' || kind === 'string';
 }
 
-/** The version member: right, absent (null counts as absent), or wrong. */
+/** null counts as absent. */
 function versionOf({ body, versionStart, versionEnd }: DecodeState): 'right' | 'absent' | 'wrong' {
   if (versionStart === MALFORMED || kindOf(body[versionStart]) === 'null') return 'absent';
   if (bytesEqual(body, versionStart, versionEnd, VERSION)) return 'right';
@@ -177,7 +177,6 @@ function paramsOf({ body, paramsStart }: DecodeState): ParamsKind {
   return kind === 'array' || kind === 'object' ? kind : 'illegal';
 }
 
-/** What the noted members amount to. */
 function classifyItem(state: DecodeState, bytes: number): EnvelopeItem {
   const { body, idStart, idEnd, limits } = state;
   const hasId = idStart !== MALFORMED;
@@ -196,7 +195,7 @@ function classifyItem(state: DecodeState, bytes: number): EnvelopeItem {
   return callItem(state, id, params, bytes);
 }
 
-/** Named params are for methods the table does not know; Solana's own take an array. */
+/** Named params are allowed for unknown methods only; Solana's take an array. */
 function callItem(state: DecodeState, id: Buffer, params: ParamsKind, bytes: number): EnvelopeItem {
   const start = state.methodStart + 1;
   const end = state.methodEnd - 1;
@@ -213,7 +212,7 @@ const fault = (id: Buffer, code: FailureCode, bytes: number): EnvelopeItem => ({
   bytes,
 });
 
-/** Decodes the batch member that stands at these bytes, already known to be well-formed. */
+/** Decodes a well-formed batch member. */
 function decodeItem(state: DecodeState, start: number, end: number): void {
   const { body, items, limits } = state;
   if (items.length >= limits.batchMax) {
@@ -226,9 +225,9 @@ function decodeItem(state: DecodeState, start: number, end: number): void {
 }
 
 /**
- * Decodes the body of a JSON-RPC request: one call or a batch of them.
- * @throws Failure PARSE_ERROR when the body is not JSON in UTF-8, is neither object nor array of objects, is
- * nested too deep or holds an illegal id or two; BATCH_TOO_LARGE. Either is the answer to the whole body, under the id null.
+ * Decodes a request body: one call or a batch.
+ * @throws Failure PARSE_ERROR for invalid JSON or UTF-8, other types, excessive depth, and illegal or
+ * duplicate ids; BATCH_TOO_LARGE. Both answer the whole body under the id null.
  */
 export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
   if (!isUtf8(body)) throw new Failure('PARSE_ERROR');
@@ -241,4 +240,24 @@ export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLi
   if (end === MALFORMED || skipSpace(body, end) !== body.length) throw new Failure('PARSE_ERROR');
   if (!batch) state.items.push(classifyItem(state, body.length));
   return { batch, items: state.items, bytes: body.length };
+}
+
+/** Known names by length. */
+const namesByLength = byLength(Object.keys(methods).map((text) => ({ text, name: Buffer.from(text) })));
+
+/** From the end: most names start alike. */
+function matchesFromEnd(body: Buffer, start: number, name: Buffer): boolean {
+  for (let i = name.length - 1; i >= 0; i--) if (body[start + i] !== name[i]) return false;
+  return true;
+}
+
+/**
+ * Interned name of a known method at this position, so that no string is allocated per call.
+ * @returns null for an unknown method.
+ */
+export function methodNameAt(body: Buffer, start: number, end: number): string | null {
+  const names = namesByLength[end - start];
+  if (names === undefined) return null;
+  for (const { text, name } of names) if (matchesFromEnd(body, start, name)) return text;
+  return null;
 }

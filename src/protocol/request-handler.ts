@@ -94,28 +94,44 @@ export interface StreamResponder {
   respondStream(response: StreamedResponse, limits: LimitStatus): void;
 }
 
-/** The way of a request, as servers see it. Never rejects: what went wrong is in the outcome. */
-export type ServeFunction = (request: RpcRequest, signal?: AbortSignal) => Promise<Outcome>;
-
-/** That somebody was let in, for a call that follows in the same turn of the event loop. */
+/** State of an admitted request, opaque to servers. Valid only within the same turn of the event loop. */
 export type AdmittedRequest = Readonly<{ startedAt: number }>;
 
-/** What stands behind a server: who may come in at all, and the way of each of their calls. */
+/** Request handling behind a JSON-RPC server. */
 export type RequestHandler = Readonly<{
   /**
-   * Looks at a key before anything of the body is read, so that strangers take up no room. Meters who is refused.
-   * Each call is authenticated all the same: a key may be revoked while its body arrives.
-   * @returns why this caller may not come in; null when they may.
+   * Authenticates a caller, and meters the request if it is refused. Called before the body is read, so that
+   * unauthenticated clients use no memory.
+   * @param network - null for none.
    */
-  admit: (caller: Caller, product: Product, network: Network | null) => Failure | null;
-  /** The same where the body is there already: who was let in so need not be asked again with `put`. */
-  preAdmit: (caller: Caller, product: Product, network: Network) => AdmittedRequest | Failure;
-  serve: ServeFunction;
-  /** The same without a promise, for doors that make nothing for a request but its answer. */
+  admit: (caller: Caller, product: Product, network: Network | null) => AdmittedRequest | Failure;
+  /**
+   * Executes and meters one call. Never throws: failures are outcomes.
+   * @param admitted - result of `admit` in the same turn. Absent or null: the call is authenticated here, because a key
+   * may be revoked while its body arrives.
+   */
   dispatch: (request: RpcRequest, responder: Responder, admitted?: AdmittedRequest | null) => PendingCall;
-  /** Takes it from the limits as one call, and meters it, at no credits. @param entered - as of `put`. */
+  /** Counts an invalid request against the rate as one call and meters it, at no credits. @param admitted - as for `dispatch`. */
   recordInvalidRequest: (
     invalidRequest: InvalidRequest,
     admitted?: AdmittedRequest | null,
   ) => InvalidRequestOutcome;
 }>;
+
+/**
+ * Outcome of one dispatched call as a promise, which never rejects.
+ * @param dispatch - starts the call with the given responder.
+ * @param signal - cancels the call.
+ */
+export function outcomeOf(
+  dispatch: (responder: Responder) => PendingCall,
+  signal?: AbortSignal,
+): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const pending = dispatch({ respond: resolve });
+  if (signal === undefined) return promise;
+  const cancel = (): void => pending.cancel();
+  if (signal.aborted) cancel();
+  else signal.addEventListener('abort', cancel, { once: true });
+  return promise.finally(() => signal.removeEventListener('abort', cancel));
+}

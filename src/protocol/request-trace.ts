@@ -1,36 +1,33 @@
 import type { CallAttempt, CallTrace, ServedFrom } from './call.ts';
 
-/** A step of a request's way. Milliseconds since the request was there, to the microsecond. */
+/** Step of a request. Milliseconds since its arrival, with microsecond precision. */
 export type RequestStep = Readonly<{
-  /** `authenticate`, `limit`, `queue`, `upstream`, or what made an upstream's answer unnecessary (`Spared`). */
+  /** `authenticate`, `limit`, `queue`, `upstream`, or a ServedFrom. */
   name: string;
-  /** The node, of an upstream attempt. */
+  /** Node of an `upstream` step. */
   node: string | null;
   startMs: number;
   endMs: number;
-  /** `ok`, or what it came to in a few words. Holds nothing that a client or a node sent. */
+  /** `ok` or a short description. Contains nothing that a client or a node sent. */
   outcome: string;
 }>;
 
-/** A shorter wait is none. */
+/** Shorter waits are not recorded. */
 const WAIT_MIN_MS = 1;
 
 const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
-/**
- * One request that is watched on its way. Made for sampled requests only, at their start.
- * Times are `performance.now()` unless said otherwise.
- */
+/** Trace of one sampled request. Times are `performance.now()` unless noted. */
 export class RequestTrace implements CallTrace {
-  /** When it began, in Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly at = Date.now();
   readonly startedAt: number;
-  /** Whether the request log keeps it, whatever it comes to. */
+  /** The request log keeps it regardless of the result. */
   readonly isRetained: boolean;
-  /** Where it belongs among the spans of others; null when nobody collects them. */
+  /** Position in a distributed trace; null without a collector. */
   readonly link: TraceLink | null;
   readonly steps: RequestStep[] = [];
-  /** The node that was asked last. */
+  /** Node of the last attempt. */
   node: string | null = null;
   readonly #stepsMax: number;
 
@@ -41,7 +38,7 @@ export class RequestTrace implements CallTrace {
     this.link = link;
   }
 
-  /** It waited for its turn since then; of a moment nothing is said. */
+  /** Records a wait for a concurrency slot. */
   recordQueueTime(since: number): void {
     const now = performance.now();
     if (now - since >= WAIT_MIN_MS) this.#add('queue', null, since, now, 'ok');
@@ -57,10 +54,10 @@ export class RequestTrace implements CallTrace {
   }
 
   /**
-   * The steps in their order, with the gates before them that it passed or was refused at.
-   * @param authenticatedAt - when it was known whose it is; null: it never was.
-   * @param limitedAt - when it had passed its limits; null: it never did.
-   * @param failure - how it ended, if it did not end well.
+   * All steps, including authentication and limits.
+   * @param authenticatedAt - null: not authenticated.
+   * @param limitedAt - when all limits were passed; null: never.
+   * @param failure - null on success.
    */
   stepsWith(
     authenticatedAt: number | null,
@@ -88,9 +85,9 @@ export class RequestTrace implements CallTrace {
   }
 }
 
-/** Where a request belongs in a trace of the W3C's Trace Context. Ids are lower-case hex. */
+/** W3C Trace Context; ids in lower-case hex. */
 export type TraceLink = Readonly<{
   traceId: string;
-  /** The span of whoever asked; null for a trace that begins here. */
+  /** Span of the caller; null: a new trace. */
   parentId: string | null;
 }>;

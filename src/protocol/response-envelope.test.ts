@@ -9,36 +9,36 @@ const result = (body: string, id: string): Buffer[] => {
   return pieces;
 };
 
-describe('an answer', () => {
-  it('is the received bytes between the envelope and the id of the caller', () => {
+describe('response envelope', () => {
+  it('wraps the received bytes with the id of the caller', () => {
     expect(text(endSingle(result('18446744073709551615', '9007199254740993')))).toBe(
       '{"jsonrpc":"2.0","result":18446744073709551615,"id":9007199254740993}\n',
     );
   });
 
-  it('carries the error of a node as it is', () => {
+  it('passes an error of a node on unchanged', () => {
     const pieces: Buffer[] = [];
     const body = Buffer.from('{"code":-32005,"message":"Node is unhealthy","data":{"numSlotsBehind":null}}');
     pushResponse(pieces, { body, errorCode: -32005 }, Buffer.from('"a"'));
     expect(text(pieces)).toBe(`{"jsonrpc":"2.0","error":${body},"id":"a"}`);
   });
 
-  it('does not copy what was received', () => {
+  it('does not copy received bytes', () => {
     const body = Buffer.from('[1]');
     const pieces: Buffer[] = [];
     pushResponse(pieces, { body, errorCode: 0 }, Buffer.from('1'));
     expect(pieces).toContain(body);
   });
 
-  it('of a batch stands in order in one array', () => {
+  it('joins batch responses in order', () => {
     expect(text(joinBatch([result('1', '1'), result('2', '2')]))).toBe(
       '[{"jsonrpc":"2.0","result":1,"id":1},{"jsonrpc":"2.0","result":2,"id":2}]\n',
     );
   });
 });
 
-describe('a failure', () => {
-  it('names its row and its facts in data, and nothing of its cause', () => {
+describe('failure envelope', () => {
+  it('contains code and facts in data, but not the cause', () => {
     const failure = new Failure('RATE_LIMITED', {
       facts: { limit: 5 },
       retryAfter: 3,
@@ -51,13 +51,13 @@ describe('a failure', () => {
     });
   });
 
-  it('of JSON-RPC itself has no data, as Agave sends it', () => {
+  it('has no data for JSON-RPC codes, as Agave', () => {
     const pieces: Buffer[] = [];
     pushFailure(pieces, new Failure('PARSE_ERROR'), Buffer.from('null'));
     expect(text(pieces)).toBe('{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}');
   });
 
-  it('of a call without a version is answered without a version', () => {
+  it('omits jsonrpc for a call without a version', () => {
     const pieces: Buffer[] = [];
     pushFailure(pieces, new Failure('UNSUPPORTED_VERSION'), Buffer.from('7'));
     expect(text(pieces)).toBe(

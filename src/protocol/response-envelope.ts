@@ -1,7 +1,6 @@
 /**
- * The JSON-RPC 2.0 envelope of an answer, as a list of pieces: the bytes that were received stay where they are
- * and whoever writes them decides whether copying or gathering is cheaper. Members stand in the order in which
- * Agave writes them: jsonrpc, result or error, id.
+ * JSON-RPC 2.0 response envelope as a list of buffers: received bytes are not copied; the writer decides
+ * between copying and gathering. Member order as in Agave: jsonrpc, result or error, id.
  */
 import { writeJson } from '../base/json.ts';
 import type { RpcResponse } from './call.ts';
@@ -13,23 +12,23 @@ const ERROR_WITHOUT_VERSION = Buffer.from('{"error":');
 const ID = Buffer.from(',"id":');
 const END = Buffer.from('}');
 
-/** Raw JSON of the id that answers what has no usable id. */
+/** Id of a response to a request without a usable id. */
 export const NULL_ID = Buffer.from('null');
 const BATCH_OPEN = Buffer.from('[');
 const BATCH_NEXT = Buffer.from(',');
 const BATCH_CLOSE = Buffer.from(']');
-/** Agave ends every body with one. */
+/** Agave ends every body with it. */
 const NEWLINE = Buffer.from('\n');
 
-/** The text of failures that were written: it is counted first, and sent then. */
+/** Serialized errors: needed for the length first, then for sending. */
 const serializedErrors = new WeakMap<Failure, Buffer>();
 
-/** The codes of JSON-RPC itself; their errors carry no `data`, as Agave sends them. */
+/** JSON-RPC's own codes; Agave sends them without `data`. */
 const isStandardCode = (rpc: number): boolean => rpc >= -32_700 && rpc <= -32_600;
 
 /**
- * The raw JSON of the `error` member for a failure: code and text of its row; for our own rows `data` holds the
- * row's name as `code`, the facts, and `retryAfter` in seconds when there is one. Nothing of the cause.
+ * Raw `error` member of a failure. For our own codes `data` contains the row's name as `code`, the facts,
+ * and `retryAfter` in seconds. Never the cause.
  */
 export function failureBody(failure: Failure): Buffer {
   const cached = serializedErrors.get(failure);
@@ -44,46 +43,44 @@ function serializeError({ code, row, text, facts, retryAfter }: Failure): Buffer
   return Buffer.from(writeJson({ code: row.rpc, message: text, data }));
 }
 
-/** Bytes behind the result or error of an answer. */
 const suffixBytes = (idBytes: number): number => ID.length + idBytes + END.length;
 
-/** Bytes that `pushAnswer` adds. @param idBytes - of the caller's id as written. */
+/** Size that `pushResponse` adds. @param idBytes - of the caller's id as written. */
 export const responseBytes = ({ body, errorCode }: RpcResponse, idBytes: number): number =>
   (errorCode === 0 ? RESULT : ERROR).length + body.length + suffixBytes(idBytes);
 
-/** Bytes of an answer that was written while it came. @param resultBytes - of its result. @param isWhole - else it broke off. */
+/** Size of a streamed response. @param isWhole - false if it was aborted. */
 export const streamedResponseBytes = (resultBytes: number, isComplete: boolean, idBytes: number): number =>
   RESULT.length + resultBytes + (isComplete ? suffixBytes(idBytes) : 0);
 
-/** Bytes that `pushFailure` adds. @param idBytes - as of `answerBytes`. */
+/** Size that `pushFailure` adds. */
 export const failureBytes = (failure: Failure, idBytes: number): number =>
   prefixOf(failure).length + failureBody(failure).length + suffixBytes(idBytes);
 
-/** Adds the pieces of an upstream's answer under the caller's id. */
+/** Adds an upstream response under the caller's id. */
 export function pushResponse(pieces: Buffer[], response: RpcResponse, id: Buffer): void {
   pieces.push(response.errorCode === 0 ? RESULT : ERROR, response.body, ID, id, END);
 }
 
-/** What stands before a result that is written while it comes. */
+/** Start of a streamed result. */
 export const resultPrefix = (): Buffer => RESULT;
 
-/** What stands behind one, in a body of its own. */
+/** End of a streamed result that is its own body. */
 export const resultSuffix = (id: Buffer): Buffer => Buffer.concat([ID, id, END, NEWLINE]);
 
-/** Adds the pieces of an error answer. */
 export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): void {
   pieces.push(prefixOf(failure), failureBody(failure), ID, id, END);
 }
 
 const prefixOf = ({ row }: Failure): Buffer => (row.versionless ? ERROR_WITHOUT_VERSION : ERROR);
 
-/** Ends a body that holds one answer. */
+/** Ends the body of a single response. */
 export function endSingle(pieces: Buffer[]): Buffer[] {
   pieces.push(NEWLINE);
   return pieces;
 }
 
-/** Joins the answers of a batch, in the order given, into one body. */
+/** Joins the responses of a batch in order. */
 export function joinBatch(responses: readonly Buffer[][]): Buffer[] {
   const pieces: Buffer[] = [];
   for (const response of responses) pieces.push(pieces.length === 0 ? BATCH_OPEN : BATCH_NEXT, ...response);

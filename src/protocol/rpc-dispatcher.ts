@@ -1,7 +1,18 @@
-import type { Call, PendingCall, ResponseHandler, RpcClient, RpcDispatcher, RpcResponse } from './call.ts';
-import { Failure } from './errors.ts';
+import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from './call.ts';
+import type { Failure } from './errors.ts';
 
-/** A promise of what a call comes to. */
+/** Returned for a call that ended before `dispatch` returned, or that cannot be canceled. */
+export const noopPendingCall: PendingCall = { cancel: () => {} };
+
+/** Wraps a dispatcher: answers a call itself or forwards it to `next`. */
+export type Middleware = (next: RpcDispatcher) => RpcDispatcher;
+
+/** Chains middleware in front of a dispatcher. The first is the outermost; null is skipped. */
+export const compose =
+  (...middleware: readonly (Middleware | null)[]): Middleware =>
+  (next) =>
+    middleware.reduceRight((inner, wrap) => wrap?.(inner) ?? inner, next);
+
 class ResponsePromise implements ResponseHandler {
   readonly #settlers = Promise.withResolvers<RpcResponse>();
 
@@ -18,45 +29,17 @@ class ResponsePromise implements ResponseHandler {
   }
 }
 
-/** What `ask` is of a source that is asked by `put`. @throws Failure as `Source.ask`. */
-export function requestFrom(
-  source: Pick<RpcDispatcher, 'dispatch'>,
-  call: Call,
-  signal?: AbortSignal,
-): Promise<RpcResponse> {
-  const responsePromise = new ResponsePromise();
-  const pending = source.dispatch(call, responsePromise);
-  if (signal === undefined) return responsePromise.promise;
+/**
+ * Sends a call and returns a promise of its response. A JSON-RPC error is a response.
+ * @param signal - cancels the call, unless its method outlives its caller (methods.ts).
+ * @throws Failure when no node answered; CLIENT_GONE when the signal canceled the call.
+ */
+export function request(dispatcher: RpcDispatcher, call: Call, signal?: AbortSignal): Promise<RpcResponse> {
+  const response = new ResponsePromise();
+  const pending = dispatcher.dispatch(call, response);
+  if (signal === undefined) return response.promise;
   const cancel = (): void => pending.cancel();
   if (signal.aborted) cancel();
   else signal.addEventListener('abort', cancel, { once: true });
-  return responsePromise.promise.finally(() => signal.removeEventListener('abort', cancel));
+  return response.promise.finally(() => signal.removeEventListener('abort', cancel));
 }
-
-/** A source that knows promises only, asked by `put`. */
-class DispatcherAdapter implements RpcDispatcher {
-  readonly #source: RpcClient;
-
-  constructor(source: RpcClient) {
-    this.#source = source;
-  }
-
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return this.#source.request(call, signal);
-  }
-
-  dispatch(call: Call, handler: ResponseHandler): PendingCall {
-    const abortController = new AbortController();
-    this.#source.request(call, abortController.signal).then(
-      (response) => handler.onResponse(response),
-      (thrown: unknown) =>
-        handler.onError(thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown })),
-    );
-    const { network } = call;
-    return { cancel: () => abortController.abort(new Failure('CLIENT_GONE', { facts: { network } })) };
-  }
-}
-
-/** The same source, which can be asked by `put` whatever it is. */
-export const toDispatcher = (source: RpcClient): RpcDispatcher =>
-  'dispatch' in source ? (source as RpcDispatcher) : new DispatcherAdapter(source);

@@ -1,8 +1,8 @@
 import type { WritableJson } from '../base/json.ts';
 
 /**
- * An error of a JSON-RPC method itself, as Agave would send it: code, exact text and data. It travels inside a
- * successful HTTP answer. Source: Agave rpc-client-api `custom_error.rs`; reference §2.1 and §2.2.
+ * Error of a JSON-RPC method as Agave would send it: code, exact text, data. Sent in a successful HTTP
+ * response. Source: Agave rpc-client-api `custom_error.rs`; reference §2.1 and §2.2.
  */
 export class RpcError extends Error {
   readonly code: number;
@@ -16,6 +16,5 @@ export class RpcError extends Error {
   }
 }
 
-/** -32602 with the given text. */
 export const invalidParams = (message: string, data?: WritableJson): RpcError =>
   new RpcError(-32602, message, data);

@@ -1,19 +1,18 @@
 /**
- * What browsers are told about answers, a row for each kind of them. Every answer but those of JSON-RPC and REST, which
- * are nothing that a browser shows, has the headers of its row; test/hardening/security-headers.test.ts asks every route.
+ * Security headers per kind of response. JSON-RPC and REST responses have none: browsers do not render them.
  * Sources: CSP level 3, Fetch (nosniff, Cross-Origin-Resource-Policy), HTML (Cross-Origin-Opener-Policy).
  */
 
 const policy = (...directives: readonly string[]): string => directives.join('; ');
 
-/** Of every row: types are not guessed, and no address that may hold something is told to whom a link leads. */
+/** Always: no MIME sniffing, no referrer. */
 const baseHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
 
-/** Nothing to show: it loads nothing, and stands in no frame. */
+/** Loads nothing and cannot be framed. */
 const DATA_POLICY = policy("default-src 'none'", "frame-ancestors 'none'");
 
 export const securityHeaders = {
-  /** The dashboard: all comes from here and nothing is inline. */
+  /** Dashboard: same-origin resources, nothing inline. */
   page: {
     ...baseHeaders,
     'content-security-policy': policy(
@@ -30,7 +29,7 @@ export const securityHeaders = {
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   },
-  /** The page of the REST interface and its document: nothing comes from elsewhere, nothing runs, any site may read. */
+  /** REST reference and OpenAPI document: no scripts, readable by any site. */
   reference: {
     ...baseHeaders,
     'content-security-policy': policy(
@@ -43,14 +42,14 @@ export const securityHeaders = {
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'cross-origin',
   },
-  /** The control API, which shows secrets: kept nowhere, and for its own pages only. */
+  /** Control API with secrets: not cached, same-origin only. */
   api: {
     ...baseHeaders,
     'cache-control': 'no-store',
     'content-security-policy': DATA_POLICY,
     'cross-origin-resource-policy': 'same-origin',
   },
-  /** Files that anybody may have sent: a browser may show them, on any page, and do nothing else with them. */
+  /** Uploaded files, which may be hostile: rendered on any page, without any capability. */
   file: {
     ...baseHeaders,
     'content-security-policy': policy(
@@ -66,6 +65,6 @@ export const securityHeaders = {
   },
   /** Health and metrics. */
   state: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
-  /** What is refused before it belongs to anybody. Pages of other origins may read why. */
+  /** Early rejections; readable by pages of other origins. */
   refusal: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -1,33 +1,33 @@
 import type { Failure } from './errors.ts';
 
 /**
- * A long result that is passed on while it comes, so that nobody holds all of it. Whether it is whole and ours is known only
- * at its end: who has passed pieces on calls their own answer whole when `ended` comes, and breaks it off when `failed`
- * comes. Nothing comes before `readInto`; who does not read it must `leave` it.
+ * Large result forwarded while it arrives. Its validity is known only at the end: readers complete their own
+ * response in `onEnd` and abort it in `onError`. Nothing is delivered before `pipeTo`; without it `cancel`
+ * must be called.
  */
 export interface StreamedResponse {
-  /** Bytes of the whole result; null when only its end will tell. */
+  /** null if unknown. */
   readonly bytes: number | null;
-  /** Begins. Asked once. */
+  /** Starts delivery. Called once. */
   pipeTo(reader: ResponseReader): void;
-  /** Nothing more for now, because whoever it goes to is slower; a piece may come all the same. It may not last for long. */
+  /** One more chunk may arrive. Pauses are limited by longAnswerStallMs. */
   pause(): void;
   resume(): void;
-  /** Nothing more at all: nothing is told from now on, its end included. */
+  /** Stops delivery; no more callbacks. */
   cancel(): void;
 }
 
-/** Gets a long result. Must not throw. */
+/** Must not throw. */
 export interface ResponseReader {
-  /** The next bytes of the raw JSON, which are whoever's heard them. */
+  /** Raw JSON; the reader owns the bytes. */
   onData(bytes: Buffer): void;
-  /** It is whole. @param last - its last bytes, as `piece` gets them. */
+  /** The result is complete. @param last - final bytes. */
   onEnd(last: Buffer): void;
-  /** It breaks off, or was not the answer: what came of it must not be taken for one. */
+  /** The result is incomplete or invalid and must be discarded. */
   onError(failure: Failure): void;
 }
 
-/** Hears of a long result in place of its whole. */
+/** Receives a streamed response in place of a buffered one. */
 export interface StreamHandler {
   onStream(response: StreamedResponse): void;
 }

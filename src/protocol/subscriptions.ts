@@ -6,23 +6,17 @@ import type { Commitment } from './commitment.ts';
 import type { AccountFilter } from './rpc/account-filter.ts';
 
 /**
- * The table of subscriptions: a row per kind. Sources: Agave rpc/src/rpc_pubsub.rs; reference
- * solana-json-rpc.md §3.2, for `transaction` §3.3.
+ * Table of subscriptions. Sources: Agave rpc/src/rpc_pubsub.rs; reference solana-json-rpc.md §3.2, for
+ * `transaction` §3.3.
  */
 
 export type SubscriptionRow = Readonly<{
-  /** Method that opens one. */
   subscribe: string;
-  /** Method that ends one. */
   unsubscribe: string;
-  /** Method of its notifications. */
   notification: string;
-  /** Credits that opening one costs. */
+  /** Credits per subscription. */
   cost: number;
-  /**
-   * What becomes of it while its feed is away: `refilled` from what nodes still know, or `lost` because nothing
-   * but the moment tells it.
-   */
+  /** After an outage of the feed: `refilled` from the nodes, or `lost`. */
   gap: 'refilled' | 'lost';
 }>;
 
@@ -50,25 +44,25 @@ export const subscriptions = {
 
 export type SubscriptionKind = keyof typeof subscriptions;
 
-/** How a transaction of a `block` or `transaction` subscription is shown. */
+/** Transaction format of `block` and `transaction` subscriptions. */
 export type TransactionView = Readonly<{
   encoding: TransactionEncoding;
   details: TransactionDetails;
   rewards: boolean;
-  /** undefined when none was given: legacy transactions only, and no `version` member. */
+  /** undefined: legacy transactions only, without `version`. */
   maxVersion: number | undefined;
 }>;
 
-/** Whether a token account's owner counts as mentioned: by any account, or by one whose balance changed. */
+/** Whether token accounts count as mentions of their owner: never, on a balance change, or always. */
 export const tokenAccountModes = ['none', 'balanceChanged', 'all'] as const;
 export type TokenAccountMode = (typeof tokenAccountModes)[number];
 
-/** Which transactions a `transaction` subscription wants; what is absent asks nothing. All that is there must hold. */
+/** Filter of a `transaction` subscription. All present members must match. */
 export type TransactionFilter = Readonly<{
   vote: boolean | null;
   failed: boolean | null;
   signature: Signature | null;
-  /** Any of them, among static and loaded keys. Empty: any transaction. */
+  /** Any of them, in static or loaded keys. Empty: any. */
   include: readonly Address[];
   /** None of them. */
   exclude: readonly Address[];
@@ -77,7 +71,7 @@ export type TransactionFilter = Readonly<{
   tokenAccounts: TokenAccountMode;
 }>;
 
-/** A subscription with every default filled in, as its parameters were read. */
+/** Parsed subscription with defaults. */
 export type Subscription = Readonly<
   | { kind: 'account'; address: Address; commitment: Commitment; encoding: AccountEncoding }
   | {
@@ -96,7 +90,7 @@ export type Subscription = Readonly<
   | ({ kind: 'block'; mentions: Address | null; commitment: 'confirmed' | 'finalized' } & TransactionView)
   | ({
       kind: 'transaction';
-      /** Whose shape the notification has (reference §3.3). */
+      /** Notification format (reference §3.3). */
       dialect: 'helius' | 'whirligig';
       filter: TransactionFilter;
       commitment: Commitment;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { Chain } from '../decoding/chain/chain.ts';
-import type { NftDas } from '../decoding/nft/found-nft.ts';
+import type { NftDas } from '../decoding/nft/nft.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
 import type { FailureCode } from '../protocol/errors.ts';
@@ -8,56 +8,51 @@ import type { EndpointName } from '../protocol/rest/endpoint-names.ts';
 import type { EndpointGroup, RestCaller, RestVerb, Upload } from '../protocol/rest/route.ts';
 import type { Services } from './services.ts';
 
-/** What an endpoint has to do its work with. */
 export type Context = Readonly<{
   caller: RestCaller;
   services: Services;
-  /** Reads a network as the caller. @param commitment - of what is read; `finalized` where nothing is said. */
+  /** @param commitment - default `finalized`. */
   chain(network: Network, commitment?: Commitment): Chain;
-  /** The part `file` of a multipart body; null where the endpoint takes none. */
+  /** Part `file` of a multipart body; null for other endpoints. */
   file: Upload | null;
 }>;
 
-/**
- * One endpoint of the REST interface, declared once: what is asked, what is answered, and how. Routes, validation and
- * OpenAPI follow from it.
- */
+/** REST endpoint declaration, from which route, validation and OpenAPI are derived. */
 export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> = Readonly<{
   verb: RestVerb;
-  /** The path of the interface first; then those that its clients use besides. */
+  /** Documented path first, then aliases. */
   paths: readonly [string, ...string[]];
   group: EndpointGroup;
-  /** What it is counted as and called in OpenAPI: `wallet/balance`. */
+  /** Name for metering and OpenAPI: `wallet/balance`. */
   name: EndpointName;
-  /** A line for OpenAPI. */
   summary: string;
-  /** What else a caller should know, in Markdown. */
+  /** Markdown. */
   description?: string;
   /**
-   * Where the fields come from. `query`: behind the `?`. `body`: a JSON body. `either`: a JSON body, also with GET, or
-   * behind the `?`; the body wins. `upload`: a multipart body, and nothing else.
+   * Source of the fields. `query`: query string. `body`: JSON body. `either`: query string or JSON body,
+   * also with GET; the body wins. `upload`: multipart body.
    */
   from: 'query' | 'body' | 'either' | 'upload';
-  /** Answers hold what opens a wallet: the request log keeps none of them. */
+  /** Excludes responses from the request log. */
   holdsSecrets?: true;
-  /** What it may fail with besides what any endpoint may (`failuresOf`). */
+  /** Besides those of every endpoint (`failuresOf`). */
   failures: readonly FailureCode[];
-  /** An object of the builders in fields.ts. */
+  /** Object schema from fields.ts. */
   fields: Fields;
-  /** The shape of `result`; also the promise that tests hold answers to. */
+  /** Response schema, which tests enforce. */
   result: Result;
-  answer(
+  handle(
     fields: z.output<Fields>,
     context: Context,
   ): Promise<Readonly<{ message: string; result: z.input<Result> }>>;
 }>;
 
-/** Declares an endpoint: the types of fields and result follow from their schemas. */
+/** Infers field and result types from the schemas. */
 export const endpoint = <Fields extends z.ZodType, Result extends z.ZodType>(
   declared: Endpoint<Fields, Result>,
 ): Endpoint => declared as unknown as Endpoint;
 
-/** Servers of DAS as one request asks them: its calls to them are counted with those to nodes. */
+/** Counts DAS calls like node calls. */
 const countedDas = (caller: RestCaller, services: Services): NftDas => ({
   has: (network) => services.das.has(network),
   request: (...args) => {
@@ -66,10 +61,50 @@ const countedDas = (caller: RestCaller, services: Services): NftDas => ({
   },
 });
 
-/** The context of one request. */
 export const contextOf = (caller: RestCaller, services: Services, file: Upload | null): Context => ({
   caller,
   services: { ...services, das: countedDas(caller, services) },
   chain: (network, commitment) => new Chain(network, caller, commitment),
   file,
 });
+
+/** Failures of every endpoint. */
+const ofAll: readonly FailureCode[] = [
+  'INVALID_FIELDS',
+  'MISSING_KEY',
+  'INVALID_KEY',
+  'UNAUTHORIZED_PRODUCT',
+  'NETWORK_FORBIDDEN',
+  'ADDRESS_FORBIDDEN',
+  'ORIGIN_FORBIDDEN',
+  'METHOD_FORBIDDEN',
+  'TOO_MANY_WRONG_KEYS',
+  'QUOTA_EXCEEDED',
+  'RATE_LIMITED',
+  'KEYS_UNAVAILABLE',
+  'OVERLOADED',
+  'UPSTREAM_TIMEOUT',
+  'INTERNAL',
+];
+
+const ofBody: Readonly<Record<Endpoint['from'], readonly FailureCode[]>> = {
+  query: [],
+  body: ['UNSUPPORTED_MEDIA_TYPE', 'BODY_TOO_LARGE', 'REQUEST_TIMEOUT'],
+  either: ['UNSUPPORTED_MEDIA_TYPE', 'BODY_TOO_LARGE', 'REQUEST_TIMEOUT'],
+  upload: ['MALFORMED_MULTIPART', 'REQUEST_TIMEOUT'],
+};
+
+/** Failures of endpoints that call nodes. */
+export const ofChain: readonly FailureCode[] = [
+  'NETWORK_NOT_SERVED',
+  'UPSTREAM_UNAVAILABLE',
+  'ANSWER_TOO_LARGE',
+];
+
+/** Failures of endpoints that store a file. */
+export const ofStorage: readonly FailureCode[] = ['FILE_TOO_LARGE', 'STORAGE_FULL', 'STORAGE_UNAVAILABLE'];
+
+/** All failures of an endpoint, its own first. */
+export const failuresOf = ({ failures, from }: Endpoint): readonly FailureCode[] => [
+  ...new Set([...failures, ...ofBody[from], ...ofAll]),
+];

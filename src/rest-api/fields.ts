@@ -6,21 +6,18 @@ import { decodeBase58 } from '../solana/base58.ts';
 import { SIGNATURE_BYTES, type Signature } from '../solana/signature.ts';
 
 /**
- * The kinds of fields that requests have. Behind a `?` everything is text, in a body it may be what it is: each kind
- * takes both, says in its own words what is wrong and what to send instead, and knows how OpenAPI shows it.
+ * Schemas of request fields. Each accepts query text and JSON values, has its own error message, and
+ * describes itself for OpenAPI.
  */
 
-/** Whether a field has nothing in it: behind a `?`, left out and empty are the same. */
+/** Empty query parameters count as absent. */
 export const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 
-/** `network`, with the default of the spec. */
 export const network = () => oneOf(networks, 'mainnet-beta', 'The network.');
 
-/** `commitment`, with the default of the spec. */
 export const commitment = (absent: Commitment = 'finalized') =>
-  oneOf(commitments, absent, 'How final the state that is read must be.');
+  oneOf(commitments, absent, 'Commitment of the state to read.');
 
-/** An address in base58. */
 export const address = (description: string) =>
   z
     .custom<Address>((input) => typeof input === 'string' && 'address' in parseAddress(input), {
@@ -32,7 +29,6 @@ export const address = (description: string) =>
 const isSignature = (input: unknown): boolean =>
   typeof input === 'string' && input.length <= 88 && decodeBase58(input)?.length === SIGNATURE_BYTES;
 
-/** A transaction's signature in base58. */
 export const signature = (description: string) =>
   z
     .custom<Signature>(isSignature, {
@@ -43,7 +39,6 @@ export const signature = (description: string) =>
     })
     .meta({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{64,88}$', description });
 
-/** A whole number within a range; absent it is the default. */
 export const whole = (least: number, most: number, absent: number, description: string) =>
   z
     .preprocess(
@@ -63,7 +58,7 @@ export const whole = (least: number, most: number, absent: number, description: 
     unknown
   >;
 
-/** True or false. Behind a `?` the bare name of a field is true, as the interface has it for `refresh`. */
+/** A bare query parameter (`?refresh`) is true. */
 export const flag = (description: string, absent = false) =>
   z
     .preprocess(
@@ -77,7 +72,6 @@ export const flag = (description: string, absent = false) =>
     )
     .meta({ type: 'boolean', default: absent, description }) as z.ZodType<boolean, unknown>;
 
-/** One of a few words; absent it is the default. */
 export const oneOf = <const Values extends readonly [string, ...string[]]>(
   values: Values,
   absent: Values[number],
@@ -93,7 +87,6 @@ export const oneOf = <const Values extends readonly [string, ...string[]]>(
     unknown
   >;
 
-/** Text of at least one character. */
 export const text = (mostCharacters: number, description: string) =>
   z
     .custom<string>(
@@ -105,13 +98,12 @@ export const text = (mostCharacters: number, description: string) =>
     )
     .meta({ type: 'string', minLength: 1, maxLength: mostCharacters, description });
 
-/** A field that may be left out, or sent empty. */
 export const optional = <Kind extends z.ZodType>(kind: Kind) =>
   z
     .preprocess((input) => (isAbsent(input) ? undefined : input), kind.optional())
     .meta(kind.meta() ?? {}) as unknown as z.ZodOptional<Kind>;
 
-/** A list, also of one value, also under a name with `[]`. */
+/** Also accepts a single value, and the name with `[]`. */
 export const list = <Kind extends z.ZodType>(kind: Kind, most: number, description: string) =>
   z
     .preprocess(
@@ -128,3 +120,32 @@ export const list = <Kind extends z.ZodType>(kind: Kind, most: number, descripti
     z.output<Kind>[],
     unknown
   >;
+
+const PAGE_MAX = 1_000_000;
+
+export const pageFields = (size: number, sizeMax: number) => ({
+  page: whole(1, PAGE_MAX, 1, 'Page number, from 1. A page beyond the end is empty.'),
+  size: whole(1, sizeMax, size, 'Page size.'),
+});
+
+export const pageResult = {
+  page: z.number().int(),
+  size: z.number().int(),
+  total_count: z.number().int().meta({ description: 'Total number of items.' }),
+  total_pages: z.number().int(),
+};
+
+export function pageOf<Item>(
+  items: readonly Item[],
+  page: number,
+  size: number,
+): Readonly<{
+  items: readonly Item[];
+  about: { page: number; size: number; total_count: number; total_pages: number };
+}> {
+  const from = (page - 1) * size;
+  return {
+    items: items.slice(from, from + size),
+    about: { page, size, total_count: items.length, total_pages: Math.ceil(items.length / size) },
+  };
+}

@@ -1,29 +1,25 @@
 import { z } from 'zod';
 import { type FailureCode, failures } from '../protocol/errors.ts';
 import type { FailureRow } from '../protocol/failure-row.ts';
-import type { Endpoint } from './endpoint.ts';
-import { failuresOf } from './failures.ts';
+import { type Endpoint, failuresOf } from './endpoint.ts';
 
 const textOf = ({ restText, text }: FailureRow): string => restText ?? text;
 
-/** A JSON Schema, or another part of an OpenAPI document. */
 type Json = { [name: string]: unknown };
 
-/** Shows whatever zod cannot by what its `meta` says. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
     target: 'draft-2020-12',
   });
-  // zod leaves out a default that it does not know from the schema itself.
+  // zod omits defaults set by preprocessing.
   return { ...rest, ...schema.meta() };
 }
 
 const shapeOf = (fields: z.ZodType): Record<string, z.ZodType> =>
   fields instanceof z.ZodObject ? (fields.shape as Record<string, z.ZodType>) : {};
 
-/** A field may be left out when nothing is an answer to it. */
 const isOptional = (field: z.ZodType): boolean => field.safeParse(undefined).success;
 
 function queryParameters(fields: z.ZodType): Json[] {
@@ -55,20 +51,20 @@ const upload: Json = {
   },
 };
 
-/** What a request brings: parameters, a body, or both ways for those that take either. */
+/** Parameters or a body. */
 function requestOf({ from, fields, verb }: Endpoint): Json {
   if (from === 'upload') return { requestBody: upload };
   const parameters = queryParameters(fields);
   if (from === 'query') return { parameters };
-  // OpenAPI knows no body of a GET, so there the parameters are shown.
+  // OpenAPI has no GET bodies.
   if (verb === 'GET') return { parameters };
   return { requestBody: { required: true, content: { 'application/json': { schema: bodySchema(fields) } } } };
 }
 
-/** What is answered where there is no endpoint. */
+/** Failures outside of endpoints. */
 const ofPath: readonly FailureCode[] = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 
-/** The failures of an endpoint, those of one HTTP status in one answer. */
+/** Failures grouped by HTTP status. */
 function failureResponses(endpoint: Endpoint): Json {
   const statuses = new Map<number, FailureCode[]>();
   for (const code of failuresOf(endpoint)) {
@@ -104,13 +100,13 @@ function operationOf(endpoint: Endpoint): Json {
     ...(description === undefined ? {} : { description }),
     ...requestOf(endpoint),
     responses: {
-      200: { description: 'It went well.', content: { 'application/json': { schema: envelope } } },
+      200: { description: 'Success.', content: { 'application/json': { schema: envelope } } },
       ...failureResponses(endpoint),
     },
   };
 }
 
-/** @param codes - all that `error.code` may be. */
+/** @param codes - possible values of `error.code`. */
 const errorSchema = (codes: readonly FailureCode[]): Json => ({
   type: 'object',
   properties: {
@@ -124,7 +120,7 @@ const errorSchema = (codes: readonly FailureCode[]): Json => ({
         retryAfter: { type: 'integer', description: 'Seconds.' },
         response: {
           type: 'object',
-          description: 'Which fields cannot be taken, and what to send instead.',
+          description: 'Invalid fields and how to correct them.',
           properties: {
             errors: {
               type: 'array',
@@ -137,10 +133,10 @@ const errorSchema = (codes: readonly FailureCode[]): Json => ({
           },
           required: ['errors'],
         },
-        rpc: { type: 'object', description: "A node's own JSON-RPC error." },
+        rpc: { type: 'object', description: 'JSON-RPC error of the node.' },
         outcome: {
           const: 'unknown',
-          description: 'A node may have taken the transaction all the same: look its `signature` up.',
+          description: 'A node may have accepted the transaction: check its `signature`.',
         },
         signature: { type: 'string' },
       },
@@ -151,8 +147,7 @@ const errorSchema = (codes: readonly FailureCode[]): Json => ({
 });
 
 /**
- * The REST interface as an OpenAPI 3.1 document, made of the endpoints' declarations. Aliases of a path are left out:
- * they are for clients that exist.
+ * OpenAPI 3.1 document of the REST interface, without path aliases, which serve existing clients.
  * @param version - of the service.
  */
 export function openApi(endpoints: readonly Endpoint[], version: string): Json {

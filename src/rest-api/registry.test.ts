@@ -6,22 +6,22 @@ import { endpointGroups, groupOfPath } from '../protocol/rest/route.ts';
 import { openApi } from './openapi.ts';
 import { endpoints } from './registry.ts';
 
-it('has each endpoint under the name that it is counted as', () => {
+it('registers each endpoint under its metered name', () => {
   expect(endpoints.map(({ name }) => name)).toEqual(endpointNames);
 });
 
-it('has each endpoint in the group that its path begins with', () => {
+it('registers each endpoint in the group of its path', () => {
   for (const { paths, group } of endpoints)
     expect([paths[0], groupOfPath(paths[0])]).toEqual([paths[0], group]);
   expect(new Set(endpoints.map(({ group }) => group))).toEqual(new Set(endpointGroups));
 });
 
-it('has each endpoint in a file of its name', () => {
+it('keeps each endpoint in a file of its name', () => {
   const missing = endpointNames.filter((name) => !existsSync(join(import.meta.dirname, `${name}.ts`)));
   expect(missing).toEqual([]);
 });
 
-it('has every path in a group, that of its own beginning', () => {
+it('maps every path to the group of its prefix', () => {
   const groups = endpoints.flatMap(({ paths }) => paths.map((path) => [path, groupOfPath(path)]));
   expect(groups.filter(([, group]) => group === null)).toEqual([]);
   expect(Object.fromEntries(groups)).toMatchObject({
@@ -33,7 +33,7 @@ it('has every path in a group, that of its own beginning', () => {
   });
 });
 
-it('claims no path twice', () => {
+it('declares no path twice', () => {
   const places = endpoints.flatMap(({ verb, paths }) => paths.map((path) => `${verb} ${path}`));
   expect(places).toEqual([...new Set(places)]);
 });
@@ -60,7 +60,7 @@ type Described = { [name: string]: unknown };
 const isObject = (value: unknown): value is Described =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Places of a schema that say nothing of what stands there. */
+/** Schema paths without description. */
 function silent(schema: unknown, place: string): string[] {
   if (!isObject(schema)) return [place];
   const says = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref', 'description'];
@@ -77,35 +77,35 @@ function references(value: unknown): string[] {
   return [...own, ...Object.values(value).flatMap(references)];
 }
 
-describe('the OpenAPI document', () => {
+describe('OpenAPI document', () => {
   const document = openApi(endpoints, '1.2.3') as Described & {
     paths: Record<string, Record<string, Described & { parameters?: { name: string; schema: object }[] }>>;
     components: { schemas: Described };
   };
   const operations = Object.values(document.paths).flatMap((verbs) => Object.values(verbs));
 
-  it('has every endpoint once', () => {
+  it('lists every endpoint once', () => {
     expect(operations).toHaveLength(endpoints.length);
   });
 
-  it('leads nowhere that is not in it', () => {
+  it('resolves every reference', () => {
     const places = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
     expect(references(document).filter((place) => !places.includes(place))).toEqual([]);
   });
 
   it.each(operations.map((operation) => [operation.operationId as string, operation] as const))(
-    'says of %s what is asked and what is answered, member by member',
+    'describes every field and result member of %s',
     (name, { parameters = [], requestBody, responses }) => {
       const content = (part: unknown): unknown =>
         Object.values((part as { content: Record<string, { schema: unknown }> }).content)[0]?.schema;
-      const asked = parameters.flatMap((one) => silent(one.schema, one.name));
+      const request = parameters.flatMap((one) => silent(one.schema, one.name));
       const body = requestBody === undefined ? [] : silent(content(requestBody), 'body');
       const answer = content((responses as Record<string, unknown>)['200']) as {
         properties: { result: Described };
       };
       const { result } = answer.properties;
-      expect([...asked, ...body, ...silent(result, 'result')]).toEqual([]);
-      // What a node tells as it is has no members here.
+      expect([...request, ...body, ...silent(result, 'result')]).toEqual([]);
+      // jsonParsed transactions have no fixed members.
       if (['transaction_raw', 'wallet_transaction_history'].includes(name)) return;
       const { properties, anyOf } = (result.items ?? result) as Described;
       expect(properties ?? anyOf, name).toBeDefined();

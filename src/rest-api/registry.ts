@@ -29,7 +29,7 @@ import { stakeAccounts } from './wallet/stake_accounts.ts';
 import { tokenBalance } from './wallet/token_balance.ts';
 import { transactionHistory } from './wallet/transaction_history.ts';
 
-/** A row for every name that usage counts. */
+/** One row per metered name. */
 const registry = {
   'metadata/create': create,
   'nft/read': read,
@@ -61,5 +61,4 @@ const registry = {
   'wallet/transaction_history': transactionHistory,
 } satisfies Record<EndpointName, Endpoint>;
 
-/** Every endpoint of the REST interface. */
 export const endpoints: readonly Endpoint[] = Object.values(registry);

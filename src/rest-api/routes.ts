@@ -6,12 +6,12 @@ import type { RestInput, RestRoute } from '../protocol/rest/route.ts';
 import { contextOf, type Endpoint } from './endpoint.ts';
 import type { Services } from './services.ts';
 
-/** Problems that one answer tells of. */
+/** Field errors per response. */
 const PROBLEMS_MAX = 20;
 
 type RawFields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** Parameters behind the `?`: one value as text, several, or one under a name with `[]`, as a list. */
+/** Repeated parameters, and names with `[]`, become lists. */
 function queryFields(query: RestInput['query']): RawFields {
   const fields: Record<string, JsonValue> = Object.create(null);
   for (const [name, values] of query) {
@@ -34,7 +34,7 @@ function rawFields({ from }: Endpoint, { query, body }: RestInput): RawFields {
   return from === 'either' ? { ...queryFields(query), ...bodyFields(body) } : {};
 }
 
-/** `token_addresses[3]` for the path of a problem. */
+/** Formats an issue path: `token_addresses[3]`. */
 function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path.map(String);
   return `${first ?? 'body'}${rest.map((part) => `[${part}]`).join('')}`;
@@ -49,7 +49,6 @@ function readFields(endpoint: Endpoint, input: RestInput): unknown {
   throw new InvalidFields(problems);
 }
 
-/** An endpoint as servers see it. */
 export function routeOf(endpoint: Endpoint, services: Services): RestRoute {
   const { verb, paths, group, name, from } = endpoint;
   return {
@@ -61,7 +60,7 @@ export function routeOf(endpoint: Endpoint, services: Services): RestRoute {
       const { network } = fields as { network?: Network };
       if (network !== undefined) caller.useNetwork?.(network);
       const context = contextOf(caller, services, input.file);
-      const { message, result } = await endpoint.answer(fields as z.output<z.ZodType>, context);
+      const { message, result } = await endpoint.handle(fields as z.output<z.ZodType>, context);
       return { message, result: result as WritableJson };
     },
   };

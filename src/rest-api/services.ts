@@ -1,5 +1,5 @@
 import type { JsonValue } from '../base/json.ts';
-import type { NftDas, NftOffChain } from '../decoding/nft/found-nft.ts';
+import type { NftDas, NftOffChain } from '../decoding/nft/nft.ts';
 import type { TokenList } from '../decoding/token/token-list.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
@@ -8,25 +8,20 @@ import type { Address } from '../solana/address.ts';
 import type { Blockhash } from '../solana/blockhash.ts';
 import type { Signature } from '../solana/signature.ts';
 
-/**
- * What endpoints stand on besides the chain. Whoever assembles the service hands it in; each is described here as
- * endpoints need it, and kept elsewhere.
- */
+/** Dependencies of endpoints besides the chain, injected by the composition root. */
 
-/** JSON that tokens and NFTs point at, off the chain. */
+/** Off-chain JSON of tokens and NFTs. */
 export interface OffChain extends NftOffChain {
-  /** Forgets what is kept of a URI, so that the next `read` fetches it. */
+  /** Drops the cached document, so that the next `read` fetches it. */
   forget(uri: string): void;
 }
 
-/** Files under their content identifiers. */
+/** Content-addressed storage. */
 interface FileStorage {
   /**
-   * Stores a file while it comes, or one that is here whole, which waits for none that comes. `ownerId` is the key
-   * family that sends it.
-   * @returns its content identifier, and where it can be had.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED when too many files are coming, or
-   * what `bytes` throws; nothing is left then.
+   * Stores a stream, or a complete file without queueing behind streams. `ownerId` is the key family.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED with too many uploads, or
+   * what `bytes` throws; then nothing is stored.
    */
   put(
     bytes: AsyncIterable<Uint8Array> | Uint8Array,
@@ -35,12 +30,12 @@ interface FileStorage {
   ): Promise<Readonly<{ cid: string; uri: string }>>;
 }
 
-/** Keypairs of which the secret half is kept encrypted under a password that is not kept. rest-api.md §5 */
+/** Keypairs whose secret key is stored encrypted; the password is not stored. rest-api.md §5 */
 export interface SemiWallets {
   /** @throws Failure WALLETS_FULL. */
   create(ownerId: string, password: string): Promise<Address>;
   /**
-   * What the owner's program decrypts; null for a wallet that this owner has not.
+   * Data to decrypt locally; null when the owner has no such wallet.
    * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES.
    */
   decrypt(
@@ -48,33 +43,32 @@ export interface SemiWallets {
     wallet: Address,
     password: string,
   ): Promise<Readonly<{ encryptedPrivateKey: string; decryptionKey: string }> | null>;
-  /** The secret key in clear, 64 bytes in base58; as `decrypt` otherwise. */
+  /** Plaintext secret key, 64 bytes in base58; otherwise as `decrypt`. */
   keypair(
     ownerId: string,
     wallet: Address,
     password: string,
   ): Promise<Readonly<{ publicKey: Address; secretKey: string }> | null>;
-  /** @returns whether there was such a wallet; as `decrypt` otherwise. */
+  /** @returns whether the wallet exists; otherwise as `decrypt`. */
   changePassword(ownerId: string, wallet: Address, from: string, to: string): Promise<boolean>;
 }
 
-/** What became of a transaction that was sent. */
+/** Outcome of a sent transaction. */
 export type Confirmation = Readonly<{
-  /** What it has come to; null when nobody has seen it land. */
+  /** Observed commitment; null when it was not seen to land. */
   status: Commitment | null;
-  /** The chain's error of one that ran and failed; null for every other. */
+  /** Transaction error; null unless it ran and failed. */
   err: JsonValue;
-  /** Why the commitment that was waited for was not seen; null when it was. */
+  /** Reason why the commitment was not observed; null when it was. */
   failure: Failure | null;
 }>;
 
-/** Waits until transactions have come to a commitment. */
 export interface Confirmations {
   /**
-   * Rejects only because the signal is aborted, with its reason where that is a Failure, else with CLIENT_GONE.
-   * @param sent.blockhash - that the transaction stands on; null for one that no block height ends, such as one on a
-   * durable nonce.
-   * @param sent.lastValidBlockHeight - from where on the blockhash may have expired: it is asked for then.
+   * Waits for a commitment. Rejects only on abort, with the signal's reason if it is a Failure, else with
+   * CLIENT_GONE.
+   * @param transaction.blockhash - null when no block height ends its validity, as with a durable nonce.
+   * @param transaction.lastValidBlockHeight - from where on the blockhash may have expired and is checked.
    */
   wait(
     transaction: Readonly<{
@@ -88,15 +82,13 @@ export interface Confirmations {
   ): Promise<Confirmation>;
 }
 
-/** What the operator has settled about answers. */
 export type RestSettings = Readonly<{
-  /** How far back transaction/history reaches, in days. */
+  /** Days covered by transaction/history. */
   historyDays: number;
-  /** What names of domains end in: `.sol`. */
+  /** Domain suffix: `.sol`. */
   domainSuffix: string;
 }>;
 
-/** All that endpoints stand on besides the chain. */
 export type Services = Readonly<{
   offChain: OffChain;
   das: NftDas;

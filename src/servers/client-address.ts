@@ -3,49 +3,44 @@ import { CidrSet, type IpAddress, parseIpAddress } from '../base/ip-address.ts';
 import { unknownClient } from '../protocol/client-info.ts';
 import type { ClientInfo } from '../protocol/request-handler.ts';
 
-/** The headers of a request that say anything of where it came from. */
 export type AddressHeaders = Readonly<{
   'x-forwarded-for'?: string | string[] | undefined;
   origin?: string | string[] | undefined;
 }>;
 
-/** Hops that are read, the last ones; more than a few proxies in a row are a loop or a lie. */
+/** Only the last hops are read; longer proxy chains are loops or forged. */
 const HOPS_MAX = 32;
-/** Scheme, name and port. Source: RFC 1035 §2.3.4 for the longest name. */
+/** Scheme, host and port. Source: RFC 1035 §2.3.4 for the longest name. */
 const ORIGIN_MAX_CHARS = 300;
 
-/** What is known of a connection, as of its last request. */
+/** Cached on the socket, for the headers of its last request. */
 type ConnectionClient = {
   peer: IpAddress | null;
   isProxy: boolean;
   forwarded: string;
   origin: string;
   client: ClientInfo;
-  /** The proxies that were trusted then. */
   ranges: CidrSet;
 };
 const connectionClient = Symbol('client');
 type TaggedSocket = Pick<Socket, 'remoteAddress'> & { [connectionClient]?: ConnectionClient };
 
 /**
- * The proxies whose word counts, and so the place where each request comes from: that of the connection, unless a
- * trusted proxy holds it. Then `X-Forwarded-For` is read from its right end, where each proxy adds whom it was asked by:
- * the first address that is no trusted proxy is the client's. What stands left of it anybody may have written, and what
- * a stranger sends is not looked at. The header `Forwarded` (RFC 7239) is not read.
+ * Resolves the client address of a request: the peer address, or behind a trusted proxy the rightmost address in
+ * `X-Forwarded-For` that is no trusted proxy. Addresses left of it may be forged. `Forwarded` (RFC 7239) is not read.
  */
 export class TrustedProxies {
   readonly #readCidrs: () => readonly string[];
   #cidrs: readonly string[];
   #set: CidrSet;
 
-  /** @param cidrs - addresses and ranges of the proxies; a function where they may be others later. */
+  /** @param cidrs - addresses and ranges of the proxies; a function if they may change. */
   constructor(cidrs: readonly string[] | (() => readonly string[]) = []) {
     this.#readCidrs = typeof cidrs === 'function' ? cidrs : () => cidrs;
     this.#cidrs = this.#readCidrs();
     this.#set = new CidrSet(this.#cidrs);
   }
 
-  /** Those that are trusted now. */
   get #ranges(): CidrSet {
     const cidrs = this.#readCidrs();
     if (cidrs !== this.#cidrs) {
@@ -55,17 +50,16 @@ export class TrustedProxies {
     return this.#set;
   }
 
-  /** Whether a connection is that of a proxy: many callers come over it. */
+  /** Whether the peer of a connection is a trusted proxy, which carries many clients. */
   isProxySocket(socket: TaggedSocket): boolean {
     return this.#lookUp(socket).isProxy;
   }
 
-  /** Whether an address is that of a proxy. */
   has(address: IpAddress): boolean {
     return this.#ranges.has(address);
   }
 
-  /** Who asks. The same for as long as the connection and what its requests say of it stay the same. */
+  /** Returns the same object while the headers of the connection's requests stay the same. */
   clientOf(socket: TaggedSocket, headers: AddressHeaders): ClientInfo {
     const cached = this.#lookUp(socket);
     const forwarded = cached.isProxy ? single(headers['x-forwarded-for']) : '';
@@ -103,7 +97,7 @@ export class TrustedProxies {
     return { address: ip.text, ip, isProxy: isProxy && this.#ranges.has(ip), origin: page };
   }
 
-  /** Walks from hop to hop for as long as those who tell of them are trusted, and what they tell can be read. */
+  /** Follows the hops from the right while they are trusted and valid. */
   #firstUntrusted(peer: IpAddress, forwarded: string): IpAddress {
     let nearest = peer;
     for (const hop of hopsOf(forwarded)) {
@@ -116,7 +110,6 @@ export class TrustedProxies {
   }
 }
 
-/** No proxy is trusted. */
 export const noProxies = new TrustedProxies();
 
 const single = (value: string | string[] | undefined): string =>
@@ -125,9 +118,8 @@ const single = (value: string | string[] | undefined): string =>
 const WITH_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::\d{1,5})?$/;
 
 /**
- * The addresses in a header, those added last first. Some proxies write a port behind them, and brackets around those of
- * IPv6.
- * @returns null for a hop of which nothing can be the address.
+ * The addresses of an X-Forwarded-For header from right to left, without ports and brackets.
+ * Yields null for an empty hop.
  */
 export function* hopsOf(forwarded: string): Generator<string | null, void> {
   let end = forwarded.length;

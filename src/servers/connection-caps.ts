@@ -1,22 +1,20 @@
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { CidrSet, parseIpAddress } from '../base/ip-address.ts';
 import type { TrustedProxies } from './client-address.ts';
 
-/** How many connections one client may have open at a door. */
 export type ConnectionCapsOptions = Readonly<{
-  /** Those of one site: an address of IPv4, 64 bits of IPv6. */
   connectionsPerAddressMax: number;
-  /** Addresses and ranges that may have any number. Trusted proxies may too: many callers come over their connections. */
+  /** Addresses and ranges without a limit. Trusted proxies have none either. */
   connectionsExempt: readonly string[];
 }>;
 
-/** What holds unless something else is set: who comes from this machine may come through a proxy that nobody named. */
+/** Loopback is exempt: it may be an unconfigured local proxy. */
 export const connectionCaps: ConnectionCapsOptions = {
   connectionsPerAddressMax: 1_000,
   connectionsExempt: ['127.0.0.0/8', '::1'],
 };
 
-/** The connections that each client has open at one door. One too many is closed before anything of it is read. */
+/** Limits the open connections per client address of one server. Excess connections are reset before they are read. */
 export class ConnectionCaps {
   readonly #max: number;
   readonly #exempt: CidrSet;
@@ -33,20 +31,18 @@ export class ConnectionCaps {
     this.#proxies = proxies;
   }
 
-  /** Connections that were refused. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Sites with a connection that is counted. */
   get sites(): number {
     return this.#open.size;
   }
 
-  /** Counts a connection until it closes. @returns false when it was one too many, and is closed. */
+  /** Counts a connection until it closes. @returns false when it exceeds the limit and was reset. */
   accept(socket: Socket): boolean {
     const peer = parseIpAddress(socket.remoteAddress ?? '');
-    // Without an address it is gone already.
+    // A closed socket has no address.
     if (peer === null || this.#exempt.has(peer) || this.#proxies.has(peer)) return true;
     const { site } = peer;
     const open = this.#open.get(site) ?? 0;
@@ -59,10 +55,10 @@ export class ConnectionCaps {
     return true;
   }
 
-  /** Closes a connection that is not wanted for another reason, and counts it with the refused. */
+  /** Resets a connection that is refused for another reason, and counts it. */
   refuse(socket: Socket): void {
     this.#refused += 1;
-    // With a reset, so that nothing of it stays in the system.
+    // A reset leaves no state in the system.
     socket.resetAndDestroy();
   }
 
@@ -71,4 +67,12 @@ export class ConnectionCaps {
     if (remaining > 0) this.#open.set(site, remaining);
     else this.#open.delete(site);
   }
+}
+
+/**
+ * Limits the connections of a server; further ones are closed at once. In a cluster, Node.js would otherwise pass excess
+ * connections on to other workers, forever if all are full. `dropMaxConnection` is missing in the types.
+ */
+export function setConnectionsMax(server: Server, connectionsMax: number): void {
+  Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });
 }

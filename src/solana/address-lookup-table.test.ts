@@ -61,8 +61,8 @@ const messageOf = (writable: number[], readonly: number[]): Message => ({
 const resolve = (account: Account | null, at: bigint, writable = [3, 0], readonly = [1]) =>
   resolveLookups(messageOf(writable, readonly), (key) => (key === tableKey ? account : null), slot(at));
 
-describe('an address lookup table', () => {
-  it('is what web3.js reads', () => {
+describe('address lookup table', () => {
+  it('matches web3.js', () => {
     const data = tableData();
     const oracle = AddressLookupTableAccount.deserialize(data);
     expect(decodeAddressLookupTable(data)).toEqual({
@@ -81,7 +81,7 @@ describe('an address lookup table', () => {
     });
   });
 
-  it('is initialized and whole', () => {
+  it('rejects uninitialized and truncated data', () => {
     const data = tableData();
     expect(decodeAddressLookupTable(new Uint8Array(56))).toBeNull();
     expect(decodeAddressLookupTable(data.subarray(0, data.length - 1))).toBeNull();
@@ -89,31 +89,31 @@ describe('an address lookup table', () => {
   });
 });
 
-describe('the lookups of a message', () => {
-  it('load writable and readonly addresses in their order', () => {
+describe('lookup resolution', () => {
+  it('loads writable and readonly addresses in order', () => {
     expect(resolve(accountOf(tableData()), 6n)).toEqual({
       loaded: { writable: [addresses[3], addresses[0]], readonly: [addresses[1]] },
     });
   });
 
-  it('load nothing for a message without any', () => {
+  it('loads nothing without lookups', () => {
     const legacy = { ...messageOf([], []), addressTableLookups: [] };
     expect(resolveLookups(legacy, () => null, slot(1))).toEqual({ loaded: { writable: [], readonly: [] } });
   });
 
-  it('do not see addresses that were added in the same slot', () => {
+  it('excludes addresses added in the same slot', () => {
     expect(resolve(accountOf(tableData()), 5n)).toEqual({ fault: 'InvalidAddressLookupTableIndex' });
     expect(resolve(accountOf(tableData()), 5n, [0], [1])).toHaveProperty('loaded');
   });
 
-  it('use a deactivated table for 512 slots more', () => {
+  it('uses a deactivated table for 512 more slots', () => {
     const account = accountOf(tableData({ deactivationSlot: 100n }));
     expect(resolve(account, 100n)).toHaveProperty('loaded');
     expect(resolve(account, 612n)).toHaveProperty('loaded');
     expect(resolve(account, 613n)).toEqual({ fault: 'AddressLookupTableNotFound' });
   });
 
-  it('say what is wrong with a table', () => {
+  it('reports faulty tables', () => {
     expect(resolve(null, 6n)).toEqual({ fault: 'AddressLookupTableNotFound' });
     expect(resolve(accountOf(tableData(), programs.system), 6n)).toEqual({
       fault: 'InvalidAddressLookupTableOwner',

@@ -8,7 +8,7 @@ import { type Slot, U64_MAX } from './units.ts';
 
 const META_BYTES = 56;
 const LOOKUP_TABLE = 1;
-/** Slots for which a deactivated table stays usable: the length of the SlotHashes sysvar. */
+/** Usable slots after deactivation: the length of the SlotHashes sysvar. */
 const DEACTIVATION_COOLDOWN_SLOTS = 512n;
 
 /** Source: solana-address-lookup-table-interface, `LookupTableMeta`. */
@@ -16,23 +16,20 @@ export type LookupTableMeta = Readonly<{
   /** 18446744073709551615 while the table is active. */
   deactivationSlot: bigint;
   lastExtendedSlot: bigint;
-  /** The first of the addresses that were added in `lastExtendedSlot`. */
+  /** Index of the first address added in `lastExtendedSlot`. */
   lastExtendedSlotStartIndex: number;
-  /** null when the table is frozen. */
+  /** null when frozen. */
   authority: Address | null;
 }>;
 
-export type AddressLookupTable = LookupTableMeta & Readonly<{ addresses: readonly Address[] }>;
+type AddressLookupTable = LookupTableMeta & Readonly<{ addresses: readonly Address[] }>;
 
-/** The same with its addresses as they stand in the account: 32 bytes each, a view. */
+/** `addresses` is a view of 32 bytes each. */
 export type RawLookupTable = Readonly<{ meta: LookupTableMeta; addresses: Uint8Array }>;
 
 type TableFault = { fault: TransactionError };
 
-/**
- * Decodes the data of an account that the address lookup table program owns, but for the addresses.
- * @returns null when it is no initialized table.
- */
+/** @returns null when the data is no initialized table. */
 export function readLookupTable(data: Uint8Array): RawLookupTable | null {
   if (data.length < META_BYTES || (data.length - META_BYTES) % 32 !== 0) return null;
   return readOrNull(data, (reader) => {
@@ -43,16 +40,13 @@ export function readLookupTable(data: Uint8Array): RawLookupTable | null {
     const tag = reader.u8();
     if (tag > 1) return null;
     const authority = tag === 0 ? null : addressFromBytes(reader.bytes(32));
-    // Without an authority its bytes are left out and the rest of the head is padding.
+    // Without an authority its bytes are absent and the rest of the header is padding.
     const meta = { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, authority };
     return { meta, addresses: data.subarray(META_BYTES) };
   });
 }
 
-/**
- * Decodes the data of an account that the address lookup table program owns.
- * @returns null when it is no initialized table.
- */
+/** @returns null when the data is no initialized table. */
 export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable | null {
   const table = readLookupTable(data);
   if (table === null) return null;
@@ -64,10 +58,9 @@ export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable |
 }
 
 /**
- * How many of a table's addresses transactions of a slot may use: those added in that very slot are not usable yet,
- * and a deactivated table stays usable for 512 slots.
- * @param count - of all addresses in the table.
- * @returns or what is wrong with the table.
+ * Number of addresses usable in a slot: those added in that slot are not usable yet, and a deactivated table
+ * stays usable for 512 slots.
+ * @returns the count, or the fault of the table.
  */
 export function usableAddresses(
   { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex }: LookupTableMeta,
@@ -83,12 +76,10 @@ export function usableAddresses(
 }
 
 /**
- * The addresses that a message loads from lookup tables.
- *
- * Addresses added in `currentSlot` are not usable yet. A deactivated table stays usable for 512 slots: Agave
- * asks whether its slot is still in SlotHashes, which is the same as long as every slot has a block.
- * Source: agave accounts-db `load_lookup_table_addresses`, solana-address-lookup-table-interface.
- * @param readAccount - the state at the start of `currentSlot`, or null where there is no account.
+ * Resolves the address lookups of a message. Agave checks whether the deactivation slot is in SlotHashes,
+ * which is equivalent while every slot has a block. Source: agave accounts-db `load_lookup_table_addresses`,
+ * solana-address-lookup-table-interface.
+ * @param readAccount - account at the start of `currentSlot`, or null.
  */
 export function resolveLookups(
   message: Message,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBase58, encodeBase58 } from './base58.ts';
 
-/** Bytes with runs of zeros and of ones at either end, where carries and leading digits go wrong. */
+/** Bytes with runs of zeros and ones at either end. */
 const edged = (length: number): fc.Arbitrary<Uint8Array> =>
   fc
     .tuple(
@@ -14,11 +14,11 @@ const edged = (length: number): fc.Arbitrary<Uint8Array> =>
     )
     .map(([bytes, from, to, ones]) => Uint8Array.from(bytes).fill(ones ? 0xff : 0, Math.min(from, to), to));
 
-/** As many bytes as have a way of their own, and a few more. */
+/** Lengths around the special cases. */
 const LENGTHS = [0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 66];
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** What the reference library reads; null for what it refuses. */
+/** Result of the reference library; null for its errors. */
 function referenceOf(text: string): Uint8Array | null {
   try {
     return base58.decode(text);
@@ -28,25 +28,22 @@ function referenceOf(text: string): Uint8Array | null {
 }
 
 describe('base58', () => {
-  it.each(LENGTHS)(
-    'writes %i bytes exactly as the reference library does, and reads them again',
-    (length) => {
-      fc.assert(
-        fc.property(edged(length), (bytes) => {
-          const text = base58.encode(bytes);
-          expect(encodeBase58(bytes)).toBe(text);
-          expect(decodeBase58(text)).toEqual(bytes);
-        }),
-        { numRuns: length === 32 || length === 64 ? 3_000 : 300 },
-      );
-      for (const fill of [0, 1, 0x3a, 0xff]) {
-        const bytes = new Uint8Array(length).fill(fill);
-        expect(encodeBase58(bytes)).toBe(base58.encode(bytes));
-      }
-    },
-  );
+  it.each(LENGTHS)('encodes %i bytes as the reference library does and decodes them', (length) => {
+    fc.assert(
+      fc.property(edged(length), (bytes) => {
+        const text = base58.encode(bytes);
+        expect(encodeBase58(bytes)).toBe(text);
+        expect(decodeBase58(text)).toEqual(bytes);
+      }),
+      { numRuns: length === 32 || length === 64 ? 3_000 : 300 },
+    );
+    for (const fill of [0, 1, 0x3a, 0xff]) {
+      const bytes = new Uint8Array(length).fill(fill);
+      expect(encodeBase58(bytes)).toBe(base58.encode(bytes));
+    }
+  });
 
-  it('writes what stands on either side of a power of 58 or of 2 as the reference library does', () => {
+  it('matches the reference library around powers of 58 and 2', () => {
     const edges = [...Array(88).keys()].map((power) => 58n ** BigInt(power));
     edges.push(...[...Array(512).keys()].map((power) => 1n << BigInt(power)));
     for (const value of edges.flatMap((edge) => [edge - 1n, edge, edge + 1n])) {
@@ -60,7 +57,7 @@ describe('base58', () => {
     }
   });
 
-  it('reads and refuses any text as the reference library does', () => {
+  it('decodes or rejects any text as the reference library does', () => {
     const digits = fc.string({ unit: fc.constantFrom(...ALPHABET), maxLength: 100 });
     const wrong = fc.constantFrom('0', 'O', 'I', 'l', ' ', '\u0000', '\u0080', '\u0131', '\u{1f600}');
     const zeros = fc.nat(90).map((count) => '1'.repeat(count));
@@ -83,7 +80,7 @@ describe('base58', () => {
     }
   });
 
-  it('reads back what it wrote, of any length', () => {
+  it('round-trips data of any length', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
         expect(decodeBase58(encodeBase58(bytes))).toEqual(bytes);
@@ -96,7 +93,7 @@ describe('base58', () => {
     );
   });
 
-  it('writes and reads data longer than a transaction, as programs may pass to each other', () => {
+  it('handles inner instruction data longer than a transaction', () => {
     const slowly = (bytes: Uint8Array): string => {
       let text = '';
       for (let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`); rest > 0n; rest /= 58n) {
@@ -119,7 +116,7 @@ describe('base58', () => {
     expect(decodeBase58('z'.repeat(13_986))).toBeNull();
   });
 
-  it('refuses characters outside the alphabet', () => {
+  it('rejects characters outside the alphabet', () => {
     for (const text of ['0', 'O', 'I', 'l', ' ', 'abc!', 'ä', '1\n']) expect(decodeBase58(text)).toBeNull();
   });
 });

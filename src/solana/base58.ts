@@ -1,18 +1,175 @@
 import { base58 } from '@scure/base';
-import { decodeShortBase58, encodeShortBase58, SHORT_MAX_BYTES, SHORT_MAX_DIGITS } from './base58-short.ts';
 
+/**
+ * Base58 for addresses (32 bytes) and signatures (64 bytes). 64 bytes are 22 words of 24 bits or 22 limbs of
+ * four base58 digits; each converts to the other by a product with a table of powers. Sums of 22 products
+ * stay below 2^52, exact in a double, so one carry pass suffices.
+ */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** The library refuses more. An instruction that a program called may have five times as much data. */
+/** 58^4. */
+const LIMB = 11_316_496;
+const DIGITS_PER_LIMB = 4;
+/** 2^24. */
+const WORD = 16_777_216;
+const BYTES_PER_WORD = 3;
+const SIZE = 22;
+
+const SHORT_MAX_BYTES = 64;
+/** 64 bytes have at most 88 digits. */
+const SHORT_MAX_DIGITS = SIZE * DIGITS_PER_LIMB;
+
+/** Powers of one base in digits of the other, lowest first; one row per digit. */
+function powersOf(base: number, digitBase: number): Float64Array {
+  const table = new Float64Array(SIZE * SIZE);
+  for (let power = 0; power < SIZE; power++) {
+    let rest = BigInt(base) ** BigInt(power);
+    for (let digit = 0; digit < SIZE; digit++) {
+      table[digit * SIZE + power] = Number(rest % BigInt(digitBase));
+      rest /= BigInt(digitBase);
+    }
+  }
+  return table;
+}
+
+const LIMBS_TO_WORDS = powersOf(LIMB, WORD);
+const WORDS_TO_LIMBS = powersOf(WORD, LIMB);
+
+const ALPHABET_CODES = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
+const ZERO_CODE = ALPHABET_CODES[0] as number;
+const NONE = 0xff;
+const DIGITS = new Uint8Array(128).fill(NONE);
+ALPHABET_CODES.forEach((code, digit) => {
+  DIGITS[code] = digit;
+});
+
+/** Two digits of a limb, as characters. */
+const PAIR = 58 * 58;
+const PAIR_CODES = Uint16Array.from({ length: PAIR }, (_, pair) => {
+  const [high = 0, low = 0] = [ALPHABET_CODES[Math.floor(pair / 58)], ALPHABET_CODES[pair % 58]];
+  return (high << 8) | low;
+});
+
+/** Shared scratch: calls cannot interleave. Lowest first. */
+const words = new Float64Array(SIZE);
+const limbs = new Float64Array(SIZE);
+const codes = Buffer.alloc(SHORT_MAX_BYTES + SHORT_MAX_DIGITS);
+
+/** Converts the first `used` digits of `from`; the result may have one more. @returns its length. */
+function convert(
+  from: Float64Array,
+  used: number,
+  table: Float64Array,
+  to: Float64Array,
+  base: number,
+): number {
+  let carry = 0;
+  for (let digit = 0; digit < used; digit++) {
+    let sum = carry;
+    // Lower powers have no such digit, since the bases are close.
+    for (let power = digit, at = digit * SIZE + digit; power < used; power++, at++) {
+      sum += (from[power] as number) * (table[at] as number);
+    }
+    carry = Math.floor(sum / base);
+    to[digit] = sum - carry * base;
+  }
+  if (carry === 0) return used;
+  to[used] = carry;
+  return used + 1;
+}
+
+function countZeros(bytes: Uint8Array): number {
+  let count = 0;
+  while (count < bytes.length && bytes[count] === 0) count++;
+  return count;
+}
+
+/** @returns the number of words. */
+function readWords(bytes: Uint8Array, start: number): number {
+  let used = 0;
+  let at = bytes.length;
+  for (; at - start >= BYTES_PER_WORD; at -= BYTES_PER_WORD) {
+    words[used++] =
+      ((bytes[at - 3] as number) << 16) | ((bytes[at - 2] as number) << 8) | (bytes[at - 1] as number);
+  }
+  if (at - start === 2) words[used++] = ((bytes[start] as number) << 8) | (bytes[start + 1] as number);
+  else if (at - start === 1) words[used++] = bytes[start] as number;
+  return used;
+}
+
+/** @param bytes - at most SHORT_MAX_BYTES. */
+function encodeShortBase58(bytes: Uint8Array): string {
+  const zeros = countZeros(bytes);
+  const used = convert(words, readWords(bytes, zeros), WORDS_TO_LIMBS, limbs, LIMB);
+  let start = codes.length;
+  for (let at = 0; at < used; at++) {
+    const limb = limbs[at] as number;
+    const high = Math.floor(limb / PAIR);
+    const [upper, lower] = [PAIR_CODES[high] as number, PAIR_CODES[limb - high * PAIR] as number];
+    codes[--start] = lower;
+    codes[--start] = lower >> 8;
+    codes[--start] = upper;
+    codes[--start] = upper >> 8;
+  }
+  while (start < codes.length && codes[start] === ZERO_CODE) start++;
+  for (let left = zeros; left > 0; left--) codes[--start] = ZERO_CODE;
+  return codes.toString('latin1', start);
+}
+
+/** @returns the number of limbs; -1 for an invalid character. */
+function readLimbs(text: string, start: number): number {
+  let used = 0;
+  for (let end = text.length; end > start; end -= DIGITS_PER_LIMB) {
+    let limb = 0;
+    for (let at = Math.max(start, end - DIGITS_PER_LIMB); at < end; at++) {
+      const code = text.charCodeAt(at);
+      const digit = code < DIGITS.length ? (DIGITS[code] as number) : NONE;
+      if (digit === NONE) return -1;
+      limb = limb * 58 + digit;
+    }
+    limbs[used++] = limb;
+  }
+  return used;
+}
+
+/**
+ * @param text - at most SHORT_MAX_DIGITS characters.
+ * @returns null for an invalid character.
+ */
+function decodeShortBase58(text: string): Uint8Array | null {
+  let zeros = 0;
+  while (zeros < text.length && text.charCodeAt(zeros) === ZERO_CODE) zeros++;
+  const limbCount = readLimbs(text, zeros);
+  if (limbCount < 0) return null;
+  if (limbCount === 0) return new Uint8Array(zeros);
+  const used = convert(limbs, limbCount, LIMBS_TO_WORDS, words, WORD);
+  return bytesOf(used, zeros);
+}
+
+function bytesOf(wordCount: number, zeros: number): Uint8Array {
+  let used = wordCount;
+  while (used > 0 && words[used - 1] === 0) used--;
+  const top = words[used - 1] as number;
+  const bytes = new Uint8Array(zeros + used * BYTES_PER_WORD - (top < 256 ? 2 : top < 65_536 ? 1 : 0));
+  let at = bytes.length;
+  for (let index = 0; index < used; index++) {
+    const word = words[index] as number;
+    bytes[--at] = word;
+    if (at > zeros) bytes[--at] = word >> 8;
+    if (at > zeros) bytes[--at] = word >> 16;
+  }
+  return bytes;
+}
+
+/** Limit of the library. Inner instructions may hold five times as much data. */
 const LIBRARY_MAX_BYTES = 2048;
 
-/** Base58 of the longest data that an instruction may have. Source: Agave, `MAX_INSTRUCTION_DATA_LEN`, 10 KiB. */
+/** Base58 length of `MAX_INSTRUCTION_DATA_LEN`, 10 KiB (Agave). */
 const TEXT_MAX = 13_985;
 
-/** Digits that a double holds exactly: 58^9 is below 2^53. */
+/** 58^9 is below 2^53. */
 const DIGITS_PER_DOUBLE = 9;
 
-/** Base58 text of any bytes. */
 export function encodeBase58(bytes: Uint8Array): string {
   if (bytes.length <= SHORT_MAX_BYTES) return encodeShortBase58(bytes);
   return bytes.length > LIBRARY_MAX_BYTES ? encodeLong(bytes) : base58.encode(bytes);
@@ -20,12 +177,12 @@ export function encodeBase58(bytes: Uint8Array): string {
 
 function encodeLong(bytes: Uint8Array): string {
   const value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-  // A byte is 1.366 digits.
+  // 1.366 digits per byte.
   const digits = digitsOf(value, Math.ceil(bytes.length * 1.366)).replace(/^1+/, '');
   return '1'.repeat(countLeadingZeros(bytes)) + digits;
 }
 
-/** Exactly `width` digits, by halves: the engine divides large integers faster than a loop over digits. */
+/** Exactly `width` digits. Halving is faster than a digit loop on large integers. */
 function digitsOf(value: bigint, width: number): string {
   if (width > DIGITS_PER_DOUBLE) {
     const low = width >> 1;
@@ -46,11 +203,11 @@ function countLeadingZeros(bytes: Uint8Array): number {
   return count;
 }
 
-/** What each character counts; 255 for those outside the alphabet. */
+/** Digit of a character; 255 outside the alphabet. */
 const DIGIT_OF = new Uint8Array(128).fill(255);
 for (const [digit, letter] of [...ALPHABET].entries()) DIGIT_OF[letter.charCodeAt(0)] = digit;
 
-/** The digits of a text, or null when a character is none. */
+/** @returns null for an invalid character. */
 function readDigits(text: string): Uint8Array | null {
   const digits = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) {
@@ -61,7 +218,7 @@ function readDigits(text: string): Uint8Array | null {
   return digits;
 }
 
-/** The number of the digits of a part, by halves whose low one has 9, 18, 36, … digits; `powers` are 58 to these. */
+/** Combines digits by halves, whose lower one has 9, 18, 36, … digits; `powers` are 58 to these. */
 function numberOf(digits: Uint8Array, from: number, to: number, powers: readonly bigint[]): bigint {
   if (to - from <= DIGITS_PER_DOUBLE) {
     let value = 0;
@@ -74,7 +231,7 @@ function numberOf(digits: Uint8Array, from: number, to: number, powers: readonly
   return high * (powers[level] as bigint) + numberOf(digits, middle, to, powers);
 }
 
-/** 58^9, 58^18, 58^36, …: as many as a number of so many digits is put together with. */
+/** 58^9, 58^18, 58^36, … up to the given number of digits. */
 function powersFor(digits: number): bigint[] {
   const powers = [58n ** BigInt(DIGITS_PER_DOUBLE)];
   for (let width = DIGITS_PER_DOUBLE; width < digits; width *= 2)
@@ -95,9 +252,8 @@ function decodeLong(text: string): Uint8Array | null {
 }
 
 /**
- * Bytes of a base58 text of up to 13,985 characters, for which 2 milliseconds are enough; the time grows faster than
- * the length.
- * @returns null when a character is outside the alphabet, base58 having no other fault, or when the text is longer.
+ * Decodes up to 13,985 characters, which takes 2 ms; time grows faster than length.
+ * @returns null for an invalid character or a longer text.
  */
 export function decodeBase58(text: string): Uint8Array | null {
   if (text.length <= SHORT_MAX_DIGITS) return decodeShortBase58(text);

@@ -1,12 +1,10 @@
 import type { Brand } from '../base/brand.ts';
 import { decodeBase58, encodeBase58 } from './base58.ts';
 
-/** A 32-byte hash that names a block, as base58 text. */
 export type Blockhash = Brand<string, 'Blockhash'>;
 
-export type BlockhashFault = 'Invalid' | 'WrongSize';
+type BlockhashFault = 'Invalid' | 'WrongSize';
 
-/** The hash in a base58 text, or what is wrong with the text. */
 export function parseBlockhash(text: string): { blockhash: Blockhash } | { fault: BlockhashFault } {
   if (text.length > 44) return { fault: 'WrongSize' };
   const bytes = decodeBase58(text);
@@ -14,13 +12,11 @@ export function parseBlockhash(text: string): { blockhash: Blockhash } | { fault
   return bytes.length === 32 ? { blockhash: text as Blockhash } : { fault: 'WrongSize' };
 }
 
-/** The hash of 32 bytes. */
 export function blockhashFromBytes(bytes: Uint8Array): Blockhash {
   if (bytes.length !== 32) throw new RangeError(`a blockhash has 32 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Blockhash;
 }
 
-/** The 32 bytes of a hash. */
 export function blockhashBytes(value: Blockhash): Uint8Array {
   const bytes = decodeBase58(value);
   if (bytes === null) throw new RangeError(`not a blockhash: ${value}`);

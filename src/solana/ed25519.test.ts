@@ -38,8 +38,8 @@ function withBit(bytes: Uint8Array, bit: number): Uint8Array {
   return changed;
 }
 
-describe('a signature', () => {
-  it('is the one of RFC 8032, test 2', () => {
+describe('signature verification', () => {
+  it('accepts RFC 8032 test 2', () => {
     const keypair = Keypair.fromSeed(hex('4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb'));
     const signature = hex(
       '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
@@ -51,7 +51,7 @@ describe('a signature', () => {
     expect(verify(signature, Uint8Array.of(0x72), addressBytes(keypair.address))).toBe(true);
   });
 
-  it('holds for nothing else: no bit of it, of its message or of its key may change', () => {
+  it('rejects any changed bit of signature, message or key', () => {
     const keypair = Keypair.generate();
     const [signature, key] = [keypair.sign(message), addressBytes(keypair.address)];
     expect(verify(signature, message, key)).toBe(true);
@@ -60,7 +60,7 @@ describe('a signature', () => {
     for (let bit = 0; bit < 256; bit += 3) expect(verify(signature, message, withBit(key, bit))).toBe(false);
   });
 
-  it('is refused, not thrown at, whatever the bytes', () => {
+  it('rejects arbitrary bytes without throwing', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 70 }), fc.uint8Array({ maxLength: 40 }), (signature, key) => {
         expect(verify(signature, message, key)).toBe(false);
@@ -70,23 +70,23 @@ describe('a signature', () => {
     expect(verify(any, message, key)).toBe(false);
   });
 
-  it('is refused when its key or its point has small order, though the equation holds', () => {
+  it('rejects small-order keys and points that satisfy the equation', () => {
     const seed = new Uint8Array(32).fill(3);
     const key = addressBytes(Keypair.fromSeed(seed).address);
     const scalar = secretScalar(seed);
-    // Under the identity as key, S = a and R = aB fit every message.
+    // With the identity as key, S = a and R = aB satisfy every message.
     expect(verify(Uint8Array.from([...key, ...scalarBytes(scalar)]), message, IDENTITY)).toBe(false);
-    // With the identity as R, S = ha fits.
+    // With the identity as R, S = ha satisfies the equation.
     const ha = challenge(IDENTITY, key) * scalar;
     expect(verify(Uint8Array.from([...IDENTITY, ...scalarBytes(ha)]), message, key)).toBe(false);
-    // The same arithmetic with an ordinary R gives a valid signature.
+    // An ordinary R gives a valid signature.
     const otherSeed = new Uint8Array(32).fill(5);
     const point = addressBytes(Keypair.fromSeed(otherSeed).address);
     const sum = secretScalar(otherSeed) + challenge(point, key) * scalar;
     expect(verify(Uint8Array.from([...point, ...scalarBytes(sum)]), message, key)).toBe(true);
   });
 
-  it('is refused when S is not below the order of the group', () => {
+  it('rejects S not below the group order', () => {
     const keypair = Keypair.generate();
     const signature = keypair.sign(message);
     const s = littleEndian(signature.subarray(32)) + ORDER;
@@ -95,15 +95,15 @@ describe('a signature', () => {
   });
 });
 
-describe('a keypair', () => {
-  it('is the one that web3.js makes of the same seed', () => {
+describe('keypair', () => {
+  it('matches web3.js for the same seed', () => {
     const oracle = OracleKeypair.generate();
     const keypair = Keypair.fromSecretKey(oracle.secretKey);
     expect(keypair.address).toBe(oracle.publicKey.toBase58());
     expect(Keypair.fromSeed(oracle.secretKey.subarray(0, 32)).address).toBe(keypair.address);
   });
 
-  it('goes to the file of the Solana CLI and back, on one line', () => {
+  it('round-trips a Solana CLI file of one line', () => {
     const keypair = Keypair.generate();
     const text = keypair.toJson();
     expect(text).toMatch(/^\[(\d{1,3},){63}\d{1,3}\]$/);
@@ -113,14 +113,14 @@ describe('a keypair', () => {
     );
   });
 
-  it('is refused when its halves do not belong together or its size is wrong', () => {
+  it('rejects mismatching halves and wrong sizes', () => {
     const secret = Uint8Array.from(JSON.parse(Keypair.generate().toJson()));
     expect(() => Keypair.fromSecretKey(withBit(secret, 400))).toThrow('does not belong');
     expect(() => Keypair.fromSecretKey(secret.subarray(1))).toThrow(RangeError);
     expect(() => Keypair.fromSeed(secret)).toThrow(RangeError);
   });
 
-  it('is refused without repeating the text of the file', () => {
+  it('rejects invalid files without repeating their text', () => {
     for (const text of [
       '[1,2,3',
       '[1,2,3]',
@@ -134,7 +134,7 @@ describe('a keypair', () => {
     }
   });
 
-  it('does not show its secret to whoever prints it', () => {
+  it('does not print its secret', () => {
     const keypair = Keypair.fromSeed(new Uint8Array(32).fill(0xab));
     expect(JSON.stringify(keypair)).toBe(JSON.stringify({ address: keypair.address }));
   });

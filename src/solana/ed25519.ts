@@ -10,7 +10,7 @@ import { type Address, addressBytes, addressFromBytes } from './address.ts';
 import { signatureBytes } from './signature.ts';
 import type { Transaction } from './transaction/transaction.ts';
 
-/** Public keys kept in node's own form; making one costs a tenth of a verification. */
+/** Cached KeyObjects; creating one costs a tenth of a verification. */
 const KEYS_MAX = 4096;
 const keys = new Map<string, KeyObject>();
 
@@ -25,9 +25,9 @@ function publicKeyObject(publicKey: Uint8Array): KeyObject {
 }
 
 /**
- * Every encoding of a point of small order, sign bit cleared. Under such a key some signatures fit many
- * messages, so Solana refuses them (ed25519-dalek, `verify_strict`). OpenSSL 3.5 does too, but Node may stand on
- * another.
+ * Encodings of small-order points, sign bit cleared. Some signatures under such keys fit many messages, so
+ * Solana rejects them (ed25519-dalek, `verify_strict`). OpenSSL 3.5 does too, but Node may link another
+ * version.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -41,7 +41,7 @@ const SMALL_ORDER: ReadonlySet<string> = new Set([
 
 function isSmallOrder(point: Uint8Array): boolean {
   const first = point[0] ?? 0;
-  // The first bytes of the table: few ordinary points go further than this line.
+  // First bytes in the table: most ordinary points stop here.
   if (first !== 0 && first !== 1 && first !== 0x26 && first !== 0xc7 && first < 0xec) return false;
   const cleared = Buffer.from(point);
   cleared[31] = (cleared[31] ?? 0) & 0x7f;
@@ -49,9 +49,7 @@ function isSmallOrder(point: Uint8Array): boolean {
 }
 
 /**
- * Whether an ed25519 signature is valid under Solana's rules: canonical, no point of small order.
- * @param signature - 64 bytes; any other length is not valid.
- * @param publicKey - 32 bytes; any other length is not valid.
+ * Verifies under Solana's strict rules: canonical encoding, no small-order point. Wrong lengths are invalid.
  */
 export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false;
@@ -59,7 +57,7 @@ export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Ui
   return verifySignature(null, message, publicKeyObject(publicKey), signature);
 }
 
-/** Whether a transaction has every signature it requires, and each is valid. */
+/** Whether all required signatures are present and valid. */
 export function verifyTransaction(transaction: Transaction): boolean {
   const { signatures, message, messageBytes } = transaction;
   if (signatures.length === 0 || signatures.length !== message.header.numRequiredSignatures) return false;
@@ -69,10 +67,10 @@ export function verifyTransaction(transaction: Transaction): boolean {
   });
 }
 
-/** What DER puts before the 32 bytes of an ed25519 seed. Source: RFC 8410, §7. */
+/** DER prefix of an ed25519 seed. Source: RFC 8410, §7. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A secret key with its address. The secret is private to the object, so that no log can print it. */
+/** The secret is a private field, so that it cannot be logged. */
 export class Keypair {
   readonly address: Address;
   readonly #seed: Uint8Array;
@@ -89,23 +87,19 @@ export class Keypair {
     this.address = addressFromBytes(Buffer.from(x ?? '', 'base64url'));
   }
 
-  /** A fresh random key. */
   static generate(): Keypair {
     return new Keypair(randomBytes(32));
   }
 
-  /**
-   * @param seed - 32 bytes.
-   * @throws RangeError for any other length.
-   */
+  /** @throws RangeError unless 32 bytes. */
   static fromSeed(seed: Uint8Array): Keypair {
     if (seed.length !== 32) throw new RangeError(`a seed has 32 bytes, not ${seed.length}`);
     return new Keypair(seed);
   }
 
   /**
-   * @param secretKey - 64 bytes: the seed, then the public key.
-   * @throws RangeError for any other length, or when the halves do not belong together.
+   * @param secretKey - 64 bytes: seed, public key.
+   * @throws RangeError for another length or mismatching halves.
    */
   static fromSecretKey(secretKey: Uint8Array): Keypair {
     if (secretKey.length !== 64) throw new RangeError(`a secret key has 64 bytes, not ${secretKey.length}`);
@@ -117,8 +111,8 @@ export class Keypair {
   }
 
   /**
-   * Reads the text of a Solana CLI keypair file: a JSON array of 64 numbers.
-   * @throws RangeError when it is none; the message never repeats the text.
+   * Parses a Solana CLI keypair file: a JSON array of 64 numbers.
+   * @throws RangeError; the message never contains the text.
    */
   static fromJson(text: string): Keypair {
     const bytes = parseByteArray(text);
@@ -126,12 +120,11 @@ export class Keypair {
     return Keypair.fromSecretKey(bytes);
   }
 
-  /** The 64 bytes of the ed25519 signature of a message. */
   sign(message: Uint8Array): Uint8Array {
     return new Uint8Array(signMessage(null, message, this.#key));
   }
 
-  /** The text of a Solana CLI keypair file: 64 numbers on one line. It holds the secret. */
+  /** Solana CLI keypair file on one line. Contains the secret. */
   toJson(): string {
     return JSON.stringify([...this.#seed, ...addressBytes(this.address)]);
   }

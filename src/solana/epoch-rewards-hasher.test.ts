@@ -7,18 +7,18 @@ const KEY: [bigint, bigint] = [0x0706050403020100n, 0x0f0e0d0c0b0a0908n];
 const upTo = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i);
 
 describe('SipHash-1-3', () => {
-  // Vectors of the standard library of Rust, whose hasher it is.
+  // Vectors of Rust's standard library.
   it.each([
     [0, 0xabac0158050fc4dcn],
     [1, 0xc9f49bf37d57ca93n],
-  ])('of %i bytes', (length, hash) => {
+  ])('matches the vector of %i bytes', (length, hash) => {
     expect(sipHash13(upTo(length), KEY)).toBe(hash);
   });
 });
 
-describe('the partition of a stake account', () => {
+describe('reward partition', () => {
   const seed = blockhashFromBytes(upTo(32));
-  it('is within the count and spreads accounts over all of them', () => {
+  it('stays within the count and spreads accounts', () => {
     const counts = [0, 0, 0, 0];
     for (let i = 0; i < 400; i++) {
       const account = addressFromBytes(new Uint8Array(32).fill(i & 0xff).fill(i >> 8, 16));
@@ -29,7 +29,7 @@ describe('the partition of a stake account', () => {
     for (const count of counts) expect(count).toBeGreaterThan(60);
   });
 
-  it('is the first where there is one', () => {
+  it('is 0 with a single partition', () => {
     expect(rewardPartition(addressFromBytes(upTo(32)), seed, 1n)).toBe(0);
   });
 });

@@ -25,7 +25,7 @@ function mix([v0, v1, v2, v3]: State, word: bigint): State {
   return [a ^ word, b, c, d];
 }
 
-/** The words of the input; the last one holds what is left over, and the length in its top byte. */
+/** Input words; the last holds the remainder and the length in its top byte. */
 function* words(bytes: Uint8Array): Generator<bigint> {
   const whole = bytes.length - (bytes.length % WORD_BYTES);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -36,8 +36,8 @@ function* words(bytes: Uint8Array): Generator<bigint> {
 }
 
 /**
- * SipHash with one round a word and three at the end.
- * @param key - both halves of the key, little-endian.
+ * SipHash with one compression and three finalization rounds.
+ * @param key - both halves, little-endian.
  * @see Aumasson and Bernstein, "SipHash: a fast short-input PRF"
  */
 export function sipHash13(bytes: Uint8Array, key: readonly [bigint, bigint] = [0n, 0n]): bigint {
@@ -54,9 +54,8 @@ export function sipHash13(bytes: Uint8Array, key: readonly [bigint, bigint] = [0
 }
 
 /**
- * In which of the blocks after the first one of an epoch a stake account gets its rewards, from 0.
- * @param seed - hash of the last block of the epoch before.
- * Source: solana-epoch-rewards-hasher.
+ * Reward partition of a stake account, from 0.
+ * @param seed - hash of the last block of the previous epoch. Source: solana-epoch-rewards-hasher.
  */
 export function rewardPartition(address: Address, seed: Blockhash, partitions: bigint): number {
   const hash = sipHash13(Buffer.concat([blockhashBytes(seed), addressBytes(address)]));

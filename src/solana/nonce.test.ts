@@ -2,8 +2,7 @@ import { Keypair, NonceAccount, PublicKey, SystemProgram, TransactionMessage } f
 import { describe, expect, it } from 'vitest';
 import { addressFromBytes } from './address.ts';
 import { blockhashFromBytes } from './blockhash.ts';
-import { decodeMessage } from './message/decode-message.ts';
-import type { Message } from './message/message.ts';
+import { decodeMessage, type Message } from './message/message.ts';
 import { decodeNonce, durableNonceOf, encodeNonce, type Nonce, nonceOfTransaction } from './nonce.ts';
 
 const authority = addressFromBytes(new Uint8Array(32).fill(4));
@@ -16,15 +15,15 @@ const nonce: Nonce = {
   },
 };
 
-describe('a nonce account', () => {
-  it('is read by web3.js as it was written', () => {
+describe('nonce account', () => {
+  it('is decoded by web3.js', () => {
     const oracle = NonceAccount.fromAccountData(encodeNonce(nonce));
     expect(oracle.authorizedPubkey.toBase58()).toBe(authority);
     expect(oracle.nonce).toBe(nonce.data?.durableNonce);
     expect(oracle.feeCalculator.lamportsPerSignature).toBe(5000);
   });
 
-  it('is read back as it was written, initialized or not, current or legacy', () => {
+  it('round-trips, initialized or not, current or legacy', () => {
     for (const version of ['legacy', 'current'] as const) {
       for (const data of [null, nonce.data]) {
         const bytes = encodeNonce({ version, data });
@@ -34,7 +33,7 @@ describe('a nonce account', () => {
     }
   });
 
-  it('has 80 bytes and known versions', () => {
+  it('requires 80 bytes and a known version', () => {
     const bytes = encodeNonce(nonce);
     expect(decodeNonce(bytes.subarray(1))).toBeNull();
     expect(decodeNonce(Uint8Array.from(bytes).fill(2, 0, 1))).toBeNull();
@@ -42,8 +41,8 @@ describe('a nonce account', () => {
   });
 });
 
-describe('a durable nonce', () => {
-  it('is the hash of its domain and a blockhash', () => {
+describe('durable nonce', () => {
+  it('is the hash of domain and blockhash', () => {
     // sha256("DURABLE_NONCE" followed by 32 zero bytes), from coreutils' sha256sum.
     expect(durableNonceOf(blockhashFromBytes(new Uint8Array(32)))).toBe(
       blockhashFromBytes(
@@ -53,7 +52,7 @@ describe('a durable nonce', () => {
   });
 });
 
-describe('a transaction on a durable nonce', () => {
+describe('nonceOfTransaction', () => {
   const [payer, account] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
   const advance = SystemProgram.nonceAdvance({ noncePubkey: account, authorizedPubkey: payer });
   const transfer = SystemProgram.transfer({ fromPubkey: payer, toPubkey: account, lamports: 1 });
@@ -78,7 +77,7 @@ describe('a transaction on a durable nonce', () => {
     ),
   });
 
-  it('starts by advancing it', () => {
+  it('detects AdvanceNonceAccount as first instruction', () => {
     expect(nonceOfTransaction(messageOf(advance, transfer))).toEqual({
       account: account.toBase58(),
       authority: payer.toBase58(),
@@ -86,12 +85,12 @@ describe('a transaction on a durable nonce', () => {
     });
   });
 
-  it('may have data behind the instruction', () => {
+  it('allows trailing instruction data', () => {
     const message = withFirst(messageOf(advance), { data: Uint8Array.of(4, 0, 0, 0, 9) });
     expect(nonceOfTransaction(message)).not.toBeNull();
   });
 
-  it('does not advance it later, partly, elsewhere or read-only', () => {
+  it('ignores later, truncated, foreign and readonly ones', () => {
     const message = messageOf(advance);
     const { header } = message;
     expect(nonceOfTransaction(messageOf(transfer, advance))).toBeNull();

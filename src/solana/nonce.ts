@@ -9,24 +9,21 @@ import { programs } from './programs.ts';
 
 export const NONCE_BYTES = 80;
 
-/** What an initialized nonce account holds. Source: solana-nonce, `state::Data`. */
-export type NonceData = Readonly<{
+/** Source: solana-nonce, `state::Data`. */
+type NonceData = Readonly<{
   authority: Address;
-  /** What a transaction puts in place of its recent blockhash. */
+  /** Replaces the recent blockhash of a transaction. */
   durableNonce: Blockhash;
   lamportsPerSignature: bigint;
 }>;
 
 /**
- * A nonce account. The legacy version no longer makes transactions durable. `data` is null while the account
- * is uninitialized. Source: solana-nonce, `versions::Versions`.
+ * `data` is null while uninitialized. Legacy nonces no longer make transactions durable. Source:
+ * solana-nonce, `versions::Versions`.
  */
 export type Nonce = Readonly<{ version: 'legacy' | 'current'; data: NonceData | null }>;
 
-/**
- * Decodes the data of an account that the system program owns.
- * @returns null when it is no nonce account.
- */
+/** @returns null when the data is no nonce account. */
 export function decodeNonce(data: Uint8Array): Nonce | null {
   if (data.length !== NONCE_BYTES) return null;
   return readOrNull(data, (reader) => {
@@ -45,7 +42,7 @@ function readData(reader: ByteReader): NonceData {
   };
 }
 
-/** The 80 bytes of a nonce account; the inverse of `decodeNonce`. */
+/** 80 bytes; inverse of `decodeNonce`. */
 export function encodeNonce(nonce: Nonce): Uint8Array {
   const writer = new ByteWriter(NONCE_BYTES).u32(nonce.version === 'legacy' ? 0 : 1);
   if (nonce.data === null) return writer.u32(0).zeros(72).finish();
@@ -57,39 +54,38 @@ export function encodeNonce(nonce: Nonce): Uint8Array {
     .finish();
 }
 
-/** The nonce value that a blockhash gives. Source: solana-nonce, `DurableNonce::from_blockhash`. */
+/** Source: solana-nonce, `DurableNonce::from_blockhash`. */
 export function durableNonceOf(blockhash: Blockhash): Blockhash {
   const hash = createHash('sha256').update('DURABLE_NONCE').update(blockhashBytes(blockhash)).digest();
   return blockhashFromBytes(hash);
 }
 
 /**
- * What a nonce account holds, when that makes messages durable which name this value in place of a recent blockhash.
- * @returns null for a legacy, an uninitialized or an advanced nonce, and for any other account.
+ * Nonce data if the account holds this durable nonce.
+ * @returns null for legacy, uninitialized and advanced nonces and for other accounts.
  */
 export function matchingNonce(account: Account | null, durableNonce: Blockhash): NonceData | null {
   const nonce = account?.owner === programs.system ? decodeNonce(account.data) : null;
   return nonce?.version === 'current' && nonce.data?.durableNonce === durableNonce ? nonce.data : null;
 }
 
-/** How a transaction uses a durable nonce. */
 export type NonceUse = Readonly<{
   account: Address;
-  /** The authority that the instruction names; the account's own authority must be among `signers`. */
+  /** Named by the instruction; the account's own authority must be among `signers`. */
   authority: Address | null;
-  /** The instruction's accounts that signed. */
+  /** Signing accounts of the instruction. */
   signers: readonly Address[];
 }>;
 
 /**
- * Whether a message is built on a durable nonce: its first instruction is the system program's
- * AdvanceNonceAccount, on a static key that is writable. Source: agave runtime, `get_durable_nonce`.
- * @returns null when the message is built on a recent blockhash.
+ * Detects a durable nonce transaction: the first instruction is AdvanceNonceAccount on a static writable
+ * key. Source: agave runtime, `get_durable_nonce`.
+ * @returns null for a recent blockhash.
  */
 export function nonceOfTransaction(message: Message): NonceUse | null {
   const first = message.instructions[0];
   if (first === undefined || message.accountKeys[first.programIdIndex] !== programs.system) return null;
-  // AdvanceNonceAccount is system instruction 4, a u32; what follows is ignored.
+  // AdvanceNonceAccount is 4, a u32; trailing data is ignored.
   const [a, b, c, d] = first.data;
   if (a !== 4 || b !== 0 || c !== 0 || d !== 0) return null;
   const index = first.accounts[0];

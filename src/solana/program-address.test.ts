@@ -7,7 +7,7 @@ import { programs } from './programs.ts';
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-it('finds the address that @solana/kit finds', async () => {
+it('finds the same address as @solana/kit', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 32 }), { maxLength: 15 }),
@@ -25,7 +25,7 @@ it('finds the address that @solana/kit finds', async () => {
   );
 });
 
-it('tells points of the curve from other bytes as @solana/kit does', () => {
+it('classifies curve points as @solana/kit does', () => {
   fc.assert(
     fc.property(key, (bytes) => {
       const text = addressFromBytes(bytes) as unknown as KitAddress;
@@ -35,7 +35,7 @@ it('tells points of the curve from other bytes as @solana/kit does', () => {
 });
 
 it.each([0n, 1n, 2n, 3n, 4n, 2n ** 128n, 2n ** 255n - 22n, 2n ** 255n - 21n, 2n ** 255n - 20n])(
-  'tells whether y = %d is of the curve as @solana/kit does',
+  'classifies y = %d as @solana/kit does',
   (y) => {
     const bytes = Buffer.from(y.toString(16).padStart(64, '0'), 'hex').reverse();
     const text = addressFromBytes(bytes) as unknown as KitAddress;
@@ -43,13 +43,13 @@ it.each([0n, 1n, 2n, 3n, 4n, 2n ** 128n, 2n ** 255n - 22n, 2n ** 255n - 21n, 2n 
   },
 );
 
-it('takes no seed that the chain would not take', () => {
+it('rejects seeds that the chain rejects', () => {
   const seeds = [addressBytes(programs.token)];
   expect(() => findProgramAddress(Array(16).fill(seeds[0]), programs.ata)).toThrow(RangeError);
   expect(() => findProgramAddress([new Uint8Array(33)], programs.ata)).toThrow(RangeError);
 });
 
-it('knows the addresses that a program signs for, and no others', () => {
+it('recognizes derived addresses only', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 32 }), { maxLength: 15 }), key, (seeds, program) => {
       const owner = addressFromBytes(program);
@@ -62,6 +62,6 @@ it('knows the addresses that a program signs for, and no others', () => {
   );
 });
 
-it('writes a number as the seed that programs make of it', () => {
+it('encodes a number as seed', () => {
   expect([...u64Seed(0x0102n)]).toEqual([2, 1, 0, 0, 0, 0, 0, 0]);
 });

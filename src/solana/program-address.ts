@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Address, addressBytes, addressFromBytes } from './address.ts';
 
-/** Prime of the field of curve25519, and the constant d of the curve. Source: RFC 8032 §5.1. */
+/** Field prime of curve25519 and curve constant d. Source: RFC 8032 §5.1. */
 const P = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
@@ -9,7 +9,7 @@ const MARKER = Buffer.from('ProgramDerivedAddress');
 const SEED_MAX_BYTES = 32;
 const SEEDS_MAX = 16;
 const BUMP_MAX = 255;
-/** Each further bump is needed half as often as the one before: one address in 16 million is not recognised. */
+/** Each further bump is half as likely: one address in 16 million is missed. */
 const BUMPS_TRIED = 24;
 
 function littleEndian(bytes: Uint8Array): bigint {
@@ -18,7 +18,7 @@ function littleEndian(bytes: Uint8Array): bigint {
   return BigInt(`0x${reversed.toString('hex')}`);
 }
 
-/** Zero bits at the low end of what is not 0. */
+/** Trailing zero bits. */
 function trailingZeros(value: bigint): bigint {
   let zeros = 0n;
   let rest = value;
@@ -28,8 +28,8 @@ function trailingZeros(value: bigint): bigint {
 }
 
 /**
- * Whether x² = n has a root in the field: the Jacobi symbol of n over P is not -1. It says the same as Euler's
- * criterion, in a small part of the time: the lists of a wallet with hundreds of tokens derive as many addresses.
+ * Whether n has a square root in the field, by the Jacobi symbol, which is much faster than Euler's
+ * criterion.
  */
 function hasRoot(n: bigint): boolean {
   let [upper, lower, isRoot] = [n, P, true];
@@ -44,17 +44,17 @@ function hasRoot(n: bigint): boolean {
   return isRoot || lower !== 1n;
 }
 
-/** Whether 32 bytes are a point of the curve, so that a private key may exist for them (Solana: `is_on_curve`). */
+/** Whether 32 bytes are a curve point (Solana: `is_on_curve`). */
 export function isOnCurve(bytes: Uint8Array): boolean {
   const y = littleEndian(bytes) % P;
   const square = (y * y) % P;
   const over = (square - 1n + P) % P;
   const under = (D * square + 1n) % P;
-  // x² = over / under has a root when over times under, which is that times a square, has one.
+  // x² = over / under has a root if over · under does.
   return hasRoot((over * under) % P);
 }
 
-/** The hash of seeds, a bump and a program; an address where it is off the curve. */
+/** Hash of seeds, bump and program; a valid address when off the curve. */
 function hashOf(seeds: readonly Uint8Array[], program: Address): (bump: number) => Buffer {
   const seeded = createHash('sha256');
   for (const seed of seeds) seeded.update(seed);
@@ -63,10 +63,10 @@ function hashOf(seeds: readonly Uint8Array[], program: Address): (bump: number) 
 }
 
 /**
- * The address that a program signs for under these seeds, with the greatest bump that is off the curve.
- * Source: solana-address, `find_program_address`.
- * @param seeds - up to 15 of up to 32 bytes each.
- * @throws RangeError for seeds that are none.
+ * Program-derived address with the largest bump off the curve. Source: solana-address,
+ * `find_program_address`.
+ * @param seeds - up to 15, of up to 32 bytes each.
+ * @throws RangeError for invalid seeds.
  */
 export function findProgramAddress(
   seeds: readonly Uint8Array[],
@@ -84,8 +84,7 @@ export function findProgramAddress(
 }
 
 /**
- * Whether a program signs for this address under these seeds. An address that comes out of the hash can be nothing
- * else, so that its place on the curve, which is dear to know, needs no look.
+ * Whether the address derives from these seeds. A hash match suffices; the costly curve check is not needed.
  * Source: solana-address, `create_program_address`.
  */
 export function isDerivedFrom(address: Address, seeds: readonly Uint8Array[], program: Address): boolean {
@@ -95,7 +94,6 @@ export function isDerivedFrom(address: Address, seeds: readonly Uint8Array[], pr
   return false;
 }
 
-/** A u64 as a seed. */
 export function u64Seed(value: bigint): Uint8Array {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(value);

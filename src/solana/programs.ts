@@ -1,6 +1,6 @@
 import { type Address, address } from './address.ts';
 
-/** Addresses of programs. Source: solana-sdk-ids, and the program library's own declarations. */
+/** Source: solana-sdk-ids, and the program library's declarations. */
 export const programs = {
   system: address('11111111111111111111111111111111'),
   token: address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'),
@@ -27,14 +27,13 @@ export const programs = {
   zkElGamalProof: address('ZkE1Gama1Proof11111111111111111111111111111'),
 } as const satisfies Record<string, Address>;
 
-/** Whether this is one of the two token programs, whose accounts have the same form. */
+/** Whether the owner is Token or Token-2022. */
 export const isTokenProgram = (owner: Address): boolean =>
   owner === programs.token || owner === programs.token2022;
 
-/** Owner of every sysvar account. */
 export const sysvarOwner: Address = address('Sysvar1111111111111111111111111111111111111');
 
-/** Addresses of the sysvar accounts. Source: solana-sdk-ids, `sysvar`. */
+/** Source: solana-sdk-ids, `sysvar`. */
 export const sysvars = {
   clock: address('SysvarC1ock11111111111111111111111111111111'),
   epochRewards: address('SysvarEpochRewards1111111111111111111111111'),
@@ -50,18 +49,18 @@ export const sysvars = {
   stakeHistory: address('SysvarStakeHistory1111111111111111111111111'),
 } as const satisfies Record<string, Address>;
 
-/** The account of the retired stake configuration; still reserved. */
+/** Retired stake configuration; still reserved. */
 export const stakeConfig: Address = address('StakeConfig11111111111111111111111111111111');
 
-/** The mint of wrapped SOL under the Token program. */
+/** Wrapped SOL of the Token program. */
 export const nativeMint: Address = address('So11111111111111111111111111111111111111112');
 
-/** The mint of wrapped SOL under the Token-2022 program. */
+/** Wrapped SOL of Token-2022. */
 export const nativeMint2022: Address = address('9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP');
 
 /**
- * Keys that no transaction may lock for writing, all features active. The ATA and memo programs are ordinary
- * accounts. Source: agave reserved-account-keys, `RESERVED_ACCOUNTS`.
+ * Keys that cannot be write-locked, with all features active. Source: agave reserved-account-keys,
+ * `RESERVED_ACCOUNTS`.
  */
 export const reservedKeys: ReadonlySet<Address> = new Set<Address>([
   programs.addressLookupTable,

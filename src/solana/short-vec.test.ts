@@ -11,8 +11,8 @@ function write(length: number): Uint8Array {
   return writer.finish();
 }
 
-describe('a compact length', () => {
-  it('has one encoding for each of its values, the one that kit gives it', () => {
+describe('compact length', () => {
+  it("has one encoding per value, equal to kit's", () => {
     const oracle = getShortU16Encoder();
     for (let length = 0; length <= 0xffff; length++) {
       const bytes = write(length);
@@ -21,7 +21,7 @@ describe('a compact length', () => {
     }
   });
 
-  it('refuses the overlong encodings of solana-short-vec, in its words', () => {
+  it('rejects overlong encodings with the text of solana-short-vec', () => {
     for (const bytes of [
       [0x80, 0x00],
       [0x80, 0x80, 0x00],
@@ -34,7 +34,7 @@ describe('a compact length', () => {
     }
   });
 
-  it('refuses values above 65535 and a fourth byte', () => {
+  it('rejects values above 65535 and a fourth byte', () => {
     expect(() => read(0x80, 0x80, 0x04)).toThrow(
       'Sequence length would overflow length encoding scheme: u16::MAX',
     );
@@ -42,13 +42,13 @@ describe('a compact length', () => {
     expect(() => read(0xff, 0xff, 0x04)).toThrow(InvalidShortVec);
   });
 
-  it('refuses to end in the middle', () => {
+  it('rejects truncation', () => {
     expect(() => read()).toThrow(OutOfBytes);
     expect(() => read(0x80)).toThrow(OutOfBytes);
     expect(() => read(0x80, 0x80)).toThrow(OutOfBytes);
   });
 
-  it('is not written for what does not fit', () => {
+  it('does not encode values out of range', () => {
     for (const length of [-1, 0x10000, 1.5, Number.NaN]) expect(() => write(length)).toThrow(RangeError);
   });
 });

@@ -1,15 +1,15 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 
-/** A length that is not in the one form in which it may be written; the words are Agave's. */
+/** Agave's words. */
 export class InvalidShortVec extends Error {
   override readonly name = 'InvalidShortVec';
 }
 
 /**
- * Reads a compact-u16 length, 1 to 3 bytes of 7 bits each, lowest first. Strict as Agave: a length has exactly
- * one encoding. Source: solana-short-vec, `decode_short_u16_with_ctx`.
+ * Decodes a compact-u16: 1 to 3 bytes of 7 bits, lowest first, in canonical form only. Source:
+ * solana-short-vec, `decode_short_u16_with_ctx`.
  * @throws InvalidShortVec for overlong encodings and values above 65535.
- * @throws OutOfBytes when the input ends inside the length.
+ * @throws OutOfBytes when truncated.
  */
 export function readShortVec(reader: ByteReader): number {
   let value = 0;
@@ -25,9 +25,8 @@ export function readShortVec(reader: ByteReader): number {
 }
 
 /**
- * Writes a compact-u16 length.
  * @param length - 0 to 65535.
- * @throws RangeError outside that range: a defect in the program, not in its input.
+ * @throws RangeError outside that range.
  */
 export function writeShortVec(writer: ByteWriter, length: number): void {
   if (!Number.isInteger(length) || length < 0 || length > 0xffff) {

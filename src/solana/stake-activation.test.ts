@@ -16,12 +16,12 @@ const history = (rows: readonly (readonly [number, bigint, bigint, bigint])[]) =
   );
 const none = history([]);
 
-describe('a delegation', () => {
-  it('counts in full from the start when it was there at genesis', () => {
+describe('stake delegation', () => {
+  it('is fully effective from genesis', () => {
     expect(stakeActivation(delegation(100n, U64_MAX), 0n, none).effective).toBe(100n);
   });
 
-  it('is activating in its first epoch, and does not count before', () => {
+  it('is activating but not effective in its first epoch', () => {
     expect(stakeActivation(delegation(100n, 5n), 4n, none)).toEqual({
       ...{ effective: 0n, activating: 0n, deactivating: 0n },
     });
@@ -31,11 +31,11 @@ describe('a delegation', () => {
     });
   });
 
-  it('never counts when it was deactivated in the same epoch', () => {
+  it('is never effective when deactivated in the same epoch', () => {
     expect(stakeActivation(delegation(100n, 5n, 5n), 9n, none).effective).toBe(0n);
   });
 
-  it('warms up by 9 % of the cluster in an epoch', () => {
+  it('warms up by 9 % of the cluster per epoch', () => {
     const cluster = history([
       [5, 1000n, 500n, 0n],
       [6, 1090n, 410n, 0n],
@@ -43,11 +43,11 @@ describe('a delegation', () => {
     const all = delegation(500n, 5n);
     expect(stakeActivation(all, 6n, cluster)).toMatchObject({ effective: 90n, activating: 410n });
     expect(stakeActivation(all, 7n, cluster)).toMatchObject({ effective: 188n, activating: 312n });
-    // Of two, each its part.
+    // Two delegations share the rate.
     expect(stakeActivation(delegation(250n, 5n), 6n, cluster).effective).toBe(45n);
   });
 
-  it('counts in full at once where little of the cluster moves', () => {
+  it('is fully effective at once when little stake moves', () => {
     const cluster = history([[5, 1_000_000n, 100n, 0n]]);
     expect(stakeActivation(delegation(100n, 5n), 6n, cluster)).toMatchObject({
       effective: 100n,
@@ -55,7 +55,7 @@ describe('a delegation', () => {
     });
   });
 
-  it('cools down by 9 % of the cluster in an epoch, from the one after its deactivation on', () => {
+  it('cools down by 9 % of the cluster per epoch after deactivation', () => {
     const cluster = history([
       [8, 1000n, 0n, 500n],
       [9, 910n, 0n, 410n],
@@ -68,7 +68,7 @@ describe('a delegation', () => {
     expect(stakeActivation(leaving, 10n, cluster).effective).toBe(329n);
   });
 
-  it('is gone where history does not reach back to its deactivation', () => {
+  it('is zero beyond the history of its deactivation', () => {
     expect(stakeActivation(delegation(500n, U64_MAX, 8n), 9n, none).effective).toBe(0n);
   });
 });

@@ -1,23 +1,22 @@
 import type { Stake } from './stake-state.ts';
-import type { StakeHistoryEntry } from './sysvar/stake-history.ts';
+import type { StakeHistoryEntry } from './sysvars.ts';
 import { U64_MAX } from './units.ts';
 
-/** How much of the cluster's stake may warm up or cool down in an epoch. Source: solana-stake-interface. */
+/** Share of the cluster's stake that may warm up or cool down per epoch. Source: solana-stake-interface. */
 const WARMUP_COOLDOWN_RATE = 0.09;
 
-/** What of a delegation counts, and what is on its way in or out; lamports. */
+/** Lamports. */
 export type StakeActivation = Readonly<{ effective: bigint; activating: bigint; deactivating: bigint }>;
 
-/** Finds the cluster's stake of an epoch; undefined where history does not reach. */
+/** Cluster stake of an epoch; undefined beyond the history. */
 export type StakeHistoryLookup = (epoch: bigint) => Omit<StakeHistoryEntry, 'epoch'> | undefined;
 
-/** A list of entries as a look-up. */
 export function stakeHistoryLookup(entries: readonly StakeHistoryEntry[]): StakeHistoryLookup {
   const byEpoch = new Map<bigint, StakeHistoryEntry>(entries.map((entry) => [entry.epoch, entry]));
   return (epoch) => byEpoch.get(epoch);
 }
 
-/** A part of what the cluster lets move in an epoch: as much as the delegation is of all that wants to move. */
+/** Proportional share of the stake that may move in an epoch. */
 function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
   const weight = Number(own) / Number(moving);
   const moved = BigInt(Math.trunc(weight * (Number(clusterEffective) * WARMUP_COOLDOWN_RATE)));
@@ -26,7 +25,7 @@ function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
 
 type Delegation = Stake['delegation'];
 
-/** Effective stake in an epoch after that of the activation, as if it were never deactivated before. */
+/** Effective stake without a prior deactivation. */
 function warmedUp(delegation: Delegation, target: bigint, history: StakeHistoryLookup): bigint {
   const { stake, activationEpoch, deactivationEpoch } = delegation;
   let cluster = history(activationEpoch);
@@ -69,7 +68,7 @@ function cooledDown(
 }
 
 /**
- * What of a delegation counts in an epoch. One that was active from the start has the activation epoch u64::MAX.
+ * Genesis stakes have the activation epoch u64::MAX.
  * @see solana-stake-interface, `Delegation::stake_activating_and_deactivating`
  */
 export function stakeActivation(

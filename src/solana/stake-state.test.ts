@@ -39,8 +39,8 @@ const anyState: fc.Arbitrary<StakeState> = fc.oneof(
   anyDelegated,
 );
 
-describe('a stake account', () => {
-  it('is read back as it was written, in 200 bytes', () => {
+describe('stake account', () => {
+  it('round-trips in 200 bytes', () => {
     fc.assert(
       fc.property(anyState, (state) => {
         const bytes = encodeStakeState(state);
@@ -50,7 +50,7 @@ describe('a stake account', () => {
     );
   });
 
-  it('is what the stake program’s own client reads', () => {
+  it("matches the stake program's client", () => {
     fc.assert(
       fc.property(anyDelegated, (state) => {
         const { state: oracle } = getStakeStateAccountDecoder().decode(encodeStakeState(state));
@@ -70,7 +70,7 @@ describe('a stake account', () => {
     );
   });
 
-  it('is refused when it is cut off or of an unknown kind', () => {
+  it('rejects truncated data and unknown types', () => {
     const [delegated] = fc.sample(anyDelegated, 1);
     expect(decodeStakeState(encodeStakeState(delegated!).subarray(0, 196))).toBeNull();
     expect(decodeStakeState(Uint8Array.of(4, 0, 0, 0))).toBeNull();

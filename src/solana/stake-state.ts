@@ -3,7 +3,9 @@ import { type Address, addressBytes, addressFromBytes } from './address.ts';
 
 export const STAKE_STATE_BYTES = 200;
 
-/** Epochs, lamports and credits are u64, the timestamp is i64. Source: solana-stake-interface, `state::Meta`. */
+/**
+ * Epochs, lamports and credits are u64, the timestamp is i64. Source: solana-stake-interface, `state::Meta`.
+ */
 export type StakeMeta = Readonly<{
   rentExemptReserve: bigint;
   authorized: Readonly<{ staker: Address; withdrawer: Address }>;
@@ -16,9 +18,9 @@ export type Stake = Readonly<{
     voter: Address;
     stake: bigint;
     activationEpoch: bigint;
-    /** 18446744073709551615 while the stake is not deactivated. */
+    /** 18446744073709551615 unless deactivated. */
     deactivationEpoch: bigint;
-    /** Without effect since rates became a matter of features; 0.25 on most accounts. */
+    /** Unused since rates are set by features; mostly 0.25. */
     warmupCooldownRate: number;
   }>;
   creditsObserved: bigint;
@@ -31,10 +33,7 @@ export type StakeState =
   | Readonly<{ type: 'delegated'; meta: StakeMeta; stake: Stake; flags: number }>
   | Readonly<{ type: 'rewardsPool' }>;
 
-/**
- * Decodes the data of an account that the stake program owns.
- * @returns null when it is no stake state.
- */
+/** @returns null when the data is no stake state. */
 export function decodeStakeState(data: Uint8Array): StakeState | null {
   return readOrNull<StakeState>(data, (reader) => {
     switch (reader.u32()) {
@@ -77,7 +76,7 @@ function readStake(reader: ByteReader): Stake {
 
 const TAGS = { uninitialized: 0, initialized: 1, delegated: 2, rewardsPool: 3 } as const;
 
-/** The 200 bytes of a stake account; the inverse of `decodeStakeState`. */
+/** 200 bytes; inverse of `decodeStakeState`. */
 export function encodeStakeState(state: StakeState): Uint8Array {
   const writer = new ByteWriter(STAKE_STATE_BYTES).u32(TAGS[state.type]);
   if ('meta' in state) writeMeta(writer, state.meta);

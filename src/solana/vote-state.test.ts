@@ -44,7 +44,7 @@ const anyNew = fc.record({
   blsPublicKey: fc.option(fc.uint8Array({ minLength: 48, maxLength: 48 }), { nil: null }),
 });
 
-/** Latencies are not part of the oldest version. */
+/** The oldest version has no latencies. */
 const anyState: fc.Arbitrary<VoteState> = fc
   .tuple(anyShared, fc.oneof(anyOld, anyNew))
   .map(([shared, own]) => ({
@@ -68,8 +68,8 @@ const small: VoteState = {
   lastTimestamp: { slot: 5n, timestamp: 6n },
 };
 
-describe('a vote account', () => {
-  it('is read back as it was written, in every version', () => {
+describe('vote account', () => {
+  it('round-trips in every version', () => {
     fc.assert(
       fc.property(anyState, (state) => {
         expect(decodeVoteState(encodeVoteState(state))).toEqual(state);
@@ -83,7 +83,7 @@ describe('a vote account', () => {
     expect(encodeVoteState({ ...small, version: 'V3' })).toHaveLength(3762);
   });
 
-  it('is what web3.js reads in the version it knows', () => {
+  it('matches web3.js for its version', () => {
     const oracle = VoteAccount.fromAccountData(encodeVoteState(small));
     expect(oracle.nodePubkey.toBase58()).toBe(small.node);
     expect(oracle.authorizedWithdrawer.toBase58()).toBe(small.authorizedWithdrawer);
@@ -95,7 +95,7 @@ describe('a vote account', () => {
     expect(oracle.lastTimestamp).toMatchObject({ slot: 5, timestamp: 6 });
   });
 
-  it('is refused when it is uninitialized, cut off, or counts what it does not have', () => {
+  it('rejects uninitialized, truncated and miscounted data', () => {
     const bytes = encodeVoteState(small);
     expect(decodeVoteState(new Uint8Array(3762))).toBeNull();
     expect(decodeVoteState(bytes.subarray(0, 200))).toBeNull();

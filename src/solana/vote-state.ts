@@ -6,11 +6,11 @@ const VOTE_STATE_1_14_11_BYTES = 3731;
 const PRIOR_VOTERS = 32;
 const BLS_KEY_BYTES = 48;
 
-/** A vote and how many votes stand on it. `latency` is in slots, 0 where it was not recorded. */
-export type LandedVote = Readonly<{ latency: number; slot: bigint; confirmationCount: number }>;
+/** `latency` in slots, 0 when not recorded. */
+type LandedVote = Readonly<{ latency: number; slot: bigint; confirmationCount: number }>;
 
-/** A ring of the last 32 authorized voters; `index` is the newest. Source: solana-vote-interface, `CircBuf`. */
-export type PriorVoters = Readonly<{
+/** Ring of the last 32 voters; `index` is the newest. Source: solana-vote-interface, `CircBuf`. */
+type PriorVoters = Readonly<{
   entries: readonly Readonly<{ voter: Address; fromEpoch: bigint; untilEpoch: bigint }>[];
   index: bigint;
   isEmpty: boolean;
@@ -47,15 +47,12 @@ type NewFields = {
   blsPublicKey: Uint8Array | null;
 };
 
-/** A vote account. Source: solana-vote-interface, `VoteStateVersions`. */
+/** Source: solana-vote-interface, `VoteStateVersions`. */
 export type VoteState = Readonly<SharedFields & (OldFields | NewFields)>;
 
 const TAGS = { V1_14_11: 1, V3: 2, V4: 3 } as const;
 
-/**
- * Decodes the data of an account that the vote program owns.
- * @returns null when it is no vote state, or an uninitialized or very old one.
- */
+/** @returns null when the data is no vote state, uninitialized or too old. */
 export function decodeVoteState(data: Uint8Array): VoteState | null {
   return readOrNull(data, (reader) => {
     switch (reader.u32()) {
@@ -71,7 +68,7 @@ export function decodeVoteState(data: Uint8Array): VoteState | null {
   });
 }
 
-/** An option's or bool's byte is neither 0 nor 1. */
+/** null for a byte other than 0 or 1. */
 const readFlag = (reader: ByteReader): boolean | null => {
   const byte = reader.u8();
   return byte > 1 ? null : byte === 1;
@@ -113,7 +110,7 @@ function readNew(reader: ByteReader): VoteState | null {
   return { ...head, blsPublicKey, votes, rootSlot, authorizedVoters, ...readTail(reader) };
 }
 
-/** Reads a counted list; a count that lies runs out of bytes at once, since no item is empty. */
+/** A false count runs out of bytes, since no item is empty. */
 function readList<T>(reader: ByteReader, read: () => T): T[] {
   const count = reader.u64();
   const items: T[] = [];
@@ -129,7 +126,7 @@ function readVotes(reader: ByteReader, hasLatency: boolean): LandedVote[] {
   }));
 }
 
-/** undefined when the option's tag is wrong. */
+/** undefined for an invalid tag. */
 function readRootSlot(reader: ByteReader): bigint | null | undefined {
   const present = readFlag(reader);
   if (present === null) return undefined;
@@ -160,9 +157,7 @@ function readTail(reader: ByteReader): Pick<SharedFields, 'epochCredits' | 'last
   };
 }
 
-/**
- * The bytes of a vote account in full size, 3762 (3731 for V1_14_11); the inverse of `decodeVoteState`.
- */
+/** Full-size account, 3762 bytes (3731 for V1_14_11); inverse of `decodeVoteState`. */
 export function encodeVoteState(state: VoteState): Uint8Array {
   const size = state.version === 'V1_14_11' ? VOTE_STATE_1_14_11_BYTES : VOTE_STATE_BYTES;
   const writer = new ByteWriter(size).u32(TAGS[state.version]);
@@ -209,7 +204,7 @@ function writePriorVoters(writer: ByteWriter, prior: PriorVoters): void {
   writer.u64(prior.index).bool(prior.isEmpty);
 }
 
-/** The ring of an account whose voter never changed. */
+/** Ring without voter changes. */
 export const NO_PRIOR_VOTERS: PriorVoters = {
   entries: Array.from({ length: PRIOR_VOTERS }, () => ({
     voter: addressFromBytes(new Uint8Array(32)),

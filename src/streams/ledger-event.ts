@@ -6,7 +6,7 @@ import type { Blockhash } from '../solana/blockhash.ts';
 import type { Signature } from '../solana/signature.ts';
 import type { Slot } from '../solana/units.ts';
 
-/** What a frozen slot holds. Source: Agave rpc-client-types `SlotTransactionStats`. */
+/** Contents of a frozen slot. Source: Agave rpc-client-types `SlotTransactionStats`. */
 export type SlotStats = Readonly<{
   numTransactionEntries: bigint;
   numSuccessfulTransactions: bigint;
@@ -24,41 +24,40 @@ export type GossipVote = Readonly<{
   signature: Signature;
 }>;
 
-/** An account as a transaction, or the slot, left it. */
+/** State of an account after a transaction or slot. */
 export type AccountEvent = Readonly<{
   kind: 'account';
   slot: Slot;
   address: Address;
-  /** null when drained. */
+  /** Null if drained. */
   account: Account | null;
-  /** The transaction that wrote it; null where the slot itself did. */
+  /** Null if the slot itself wrote the account. */
   signature: Signature | null;
-  /** Grows with every write that one node tells; says nothing across nodes. */
+  /** Increases with each write of one node; not comparable across nodes. */
   writeVersion: bigint;
 }>;
 
 /**
- * What a ledger tells, in the order in which it happened (reference solana-json-rpc.md §3.2, last lines). Of one
- * slot: created, then transactions, accounts and entries, then frozen and block, then processed, later confirmed,
- * later rooted. A source that learns of blocks only when they are confirmed leaves out what comes before. `at` is Unix
- * milliseconds.
+ * Ledger events in order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions,
+ * accounts and entries; frozen and block; processed; later confirmed; later rooted. Sources that read
+ * confirmed blocks omit what precedes. `at` is Unix milliseconds.
  */
 export type LedgerEvent = Readonly<
   | { kind: 'firstShred'; slot: Slot; at: bigint }
   | { kind: 'completed'; slot: Slot; at: bigint }
-  /** A bank was made for the slot: transactions may run in it. */
+  /** The slot's bank was created. */
   | { kind: 'created'; slot: Slot; parent: Slot; root: Slot; at: bigint }
-  /** A transaction was seen and has not run yet. */
+  /** A transaction was received and not executed yet. */
   | { kind: 'received'; signature: Signature; slot: Slot }
   | { kind: 'transaction'; slot: Slot; index: number; executed: ExecutedTransaction; isVote: boolean }
   | AccountEvent
-  /** A link of the slot's chain of hashes; told after its transaction. */
+  /** Follows its transactions. */
   | EntryUpdate
   | { kind: 'frozen'; slot: Slot; stats: SlotStats; at: bigint }
   | { kind: 'dead'; slot: Slot; err: string; at: bigint }
-  /** The whole block, told before it is confirmed. */
+  /** Precedes `confirmed`. */
   | { kind: 'block'; block: Block }
-  /** The slot is the tip that `processed` reads see. */
+  /** The slot became the tip of `processed` reads. */
   | { kind: 'processed'; slot: Slot }
   | { kind: 'confirmed'; slot: Slot; at: bigint }
   | { kind: 'rooted'; slot: Slot; at: bigint }

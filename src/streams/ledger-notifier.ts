@@ -9,8 +9,13 @@ import type { LedgerEvent } from './ledger-event.ts';
 import { AccountNotification } from './notifier/account-notification.ts';
 import { BlockNotification } from './notifier/block-notification.ts';
 import { CommitmentWatchers } from './notifier/commitment-watchers.ts';
-import { type Level, levels, type PendingSlot } from './notifier/pending-slot.ts';
-import { PendingSlots, type PendingSlotsOptions } from './notifier/pending-slots.ts';
+import {
+  type Level,
+  levels,
+  type PendingSlot,
+  PendingSlots,
+  type PendingSlotsOptions,
+} from './notifier/pending-slots.ts';
 import type { SignatureStatus } from './notifier/signature-watchers.ts';
 import { SlotWatchers } from './notifier/slot-watchers.ts';
 import { TransactionNotification } from './notifier/transaction-notification.ts';
@@ -33,7 +38,7 @@ export type LedgerNotifierOptions = PendingSlotsOptions &
   }>;
 
 /** How a notifier tells a ledger when nothing else is said: it looks nothing up, and holds so much. */
-export const ledgerNotifierDefaults: LedgerNotifierOptions = {
+const ledgerNotifierDefaults: LedgerNotifierOptions = {
   lookup: () => ({}),
   statusOf: () => null,
   intraSlot: false,

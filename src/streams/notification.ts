@@ -1,7 +1,7 @@
 import { digitCount } from '../base/text/digits.ts';
 import { frameBytes, writeFrameHead } from './text-frame.ts';
 
-/** What stands before the result, by the method of the notification: there are as many as kinds. */
+/** Text before the result, by notification method. */
 const heads = new Map<string, Buffer>();
 
 function headOf(method: string): Buffer {
@@ -12,14 +12,14 @@ function headOf(method: string): Buffer {
   return head;
 }
 
-/** What stands between the result and the subscription's id. */
+/** Text between the result and the subscription id. */
 const MIDDLE = Buffer.from(',"subscription":');
 const ZERO = 0x30;
 const BRACE = 0x7d;
 
 /**
- * One notification for all who subscribed to the same: its result is written once and only the subscription's id
- * differs from client to client. Clients whose ids are equal share one frame.
+ * One notification for all equal subscriptions: the result is encoded once, and clients with equal ids share
+ * a frame.
  */
 export class Notification {
   readonly #head: Buffer;
@@ -27,7 +27,7 @@ export class Notification {
   #lastFrame: NotificationFrame | null = null;
 
   /**
-   * @param method - such as `accountNotification`, one of those of protocol/subscriptions.ts.
+   * @param method - such as `accountNotification`, see protocol/subscriptions.ts.
    * @param result - raw JSON of `params.result`.
    */
   constructor(method: string, result: Buffer) {
@@ -35,20 +35,15 @@ export class Notification {
     this.#result = result;
   }
 
-  /** What the holders of this subscription id get. */
   frame(id: number): NotificationFrame {
     if (this.#lastFrame?.id !== id) this.#lastFrame = new NotificationFrame(this.#head, this.#result, id);
     return this.#lastFrame;
   }
 }
 
-/**
- * A notification as a whole WebSocket frame for the holders of one subscription id. It is no bytes yet: those are
- * written where they leave from, next to others of the same turn.
- */
+/** A notification as a WebSocket frame for one subscription id. Encoded only when its batch is written. */
 export class NotificationFrame {
   readonly id: number;
-  /** Bytes of the frame. */
   readonly length: number;
   readonly #head: Buffer;
   readonly #result: Buffer;
@@ -64,7 +59,7 @@ export class NotificationFrame {
     this.length = frameBytes(this.#textBytes);
   }
 
-  /** The frame as bytes that stay. Shared: not to be modified. */
+  /** Shared bytes of the frame; must not be modified. */
   get bytes(): Buffer {
     if (this.#bytes === null) {
       this.#bytes = Buffer.allocUnsafe(this.length);
@@ -73,7 +68,6 @@ export class NotificationFrame {
     return this.#bytes;
   }
 
-  /** Writes all of it, from `at` on. */
   write(target: Buffer, at: number): void {
     const start = writeFrameHead(target, at, this.#textBytes);
     target.set(this.#head, start);

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { afterEach, describe, expect, it } from 'vitest';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Notification } from './notification.ts';
-import { Outbox, type SendBacklog } from './outbox.ts';
+import { FlushScheduler, Outbox, type SendBacklog } from './outbox.ts';
 import { textFrame } from './text-frame.ts';
 
 const closing: (() => void)[] = [];
@@ -393,5 +393,40 @@ describe('an outbox beside ws on the same socket', () => {
     }
     expect(heard).toEqual(texts);
     expect(pongs).toHaveLength(20);
+  });
+});
+
+function counting() {
+  const counted = { flushes: 0, flush: () => void counted.flushes++ };
+  return counted;
+}
+
+describe('a flush', () => {
+  it('comes at the end of the turn in which it was asked for, once for all that asked', async () => {
+    const flushes = new FlushScheduler();
+    const [one, other] = [counting(), counting()];
+    flushes.schedule(one);
+    flushes.schedule(other);
+    expect([one.flushes, other.flushes]).toEqual([0, 0]);
+    await turn();
+    expect([one.flushes, other.flushes]).toEqual([1, 1]);
+  });
+
+  it('waits, where it may, when it is asked for soon after the last', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    // Long after the last flush, which there never was.
+    vi.advanceTimersByTime(1_000);
+    const flushes = new FlushScheduler(50);
+    const one = counting();
+    flushes.schedule(one);
+    await turn();
+    expect(one.flushes).toBe(1);
+    flushes.schedule(one);
+    await turn();
+    vi.advanceTimersByTime(49);
+    expect(one.flushes).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(one.flushes).toBe(2);
   });
 });

@@ -1,66 +1,148 @@
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { FlushScheduler } from './flush-scheduler.ts';
-import { BATCH_MAX_BYTES, type Frame, WriteBatch } from './write-batch.ts';
+import type { NotificationFrame } from './notification.ts';
+
+/** Bytes, or a notification that is encoded when its batch is written. */
+type Frame = Buffer | NotificationFrame;
+
+const BATCH_MAX_BYTES = 64 * 1024;
+
+/**
+ * Joins frames into one write. The same frames usually go to many sockets in a row: they are joined once and
+ * shared. The buffer is reused unless it is retained.
+ */
+class WriteBatch {
+  #frames: Frame[] = [];
+  #slab = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
+  #start = 0;
+  #end = 0;
+  #joined: Buffer = this.#slab.subarray(0, 0);
+
+  /**
+   * @param bytes - total size, at most BATCH_MAX_BYTES.
+   * @returns the batch, read-only; valid until the next call unless retained.
+   */
+  join(frames: readonly Frame[], bytes: number): Buffer {
+    if (this.#isLast(frames)) return this.#joined;
+    if (this.#start + bytes > this.#slab.length) {
+      this.#slab = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
+      this.#start = 0;
+    }
+    this.#end = this.#start;
+    this.#frames.length = 0;
+    for (const frame of frames) this.#add(frame);
+    this.#joined = this.#slab.subarray(this.#start, this.#end);
+    return this.#joined;
+  }
+
+  /** Keeps the last batch: a socket has not written all of it. */
+  retain(): void {
+    this.#start = this.#end;
+  }
+
+  #add(frame: Frame): void {
+    this.#frames.push(frame);
+    if (frame instanceof Uint8Array) this.#slab.set(frame, this.#end);
+    else frame.write(this.#slab, this.#end);
+    this.#end += frame.length;
+  }
+
+  #isLast(frames: readonly Frame[]): boolean {
+    if (frames.length !== this.#frames.length) return false;
+    for (let i = 0; i < frames.length; i++) if (frames[i] !== this.#frames[i]) return false;
+    return true;
+  }
+}
+
+interface Flushable {
+  flush(): void;
+}
+
+/**
+ * Flushes scheduled outboxes once per turn of the event loop, so that everything for a socket in a turn is
+ * one write. A microtask would run after each read and join less.
+ */
+export class FlushScheduler {
+  readonly #minIntervalMs: number;
+  #flushedAt = 0;
+  #scheduled: Flushable[] = [];
+  /** Reused to avoid allocation. */
+  #reusable: Flushable[] = [];
+  readonly #flush = (): void => {
+    if (this.#minIntervalMs > 0) this.#flushedAt = performance.now();
+    const scheduled = this.#scheduled;
+    this.#scheduled = this.#reusable;
+    for (const one of scheduled) one.flush();
+    scheduled.length = 0;
+    this.#reusable = scheduled;
+  };
+
+  /** @param minIntervalMs - minimum interval of flushes; 0 flushes every turn. */
+  constructor(minIntervalMs = 0) {
+    this.#minIntervalMs = minIntervalMs;
+  }
+
+  /** Schedules a flush in this turn. Scheduling twice flushes twice. */
+  schedule(one: Flushable): void {
+    if (this.#scheduled.push(one) !== 1) return;
+    const remainingMs =
+      this.#minIntervalMs === 0 ? 0 : this.#flushedAt + this.#minIntervalMs - performance.now();
+    if (remainingMs > 0) setTimeout(this.#flush, remainingMs);
+    else setImmediate(this.#flush);
+  }
+}
 
 export type OutboxOptions = Readonly<{
-  /**
-   * Bytes that may wait for a socket to take them, with FRAME_OVERHEAD_BYTES for each frame; when more wait and another
-   * frame comes, the client lags.
-   */
+  /** Queued bytes per socket, plus FRAME_OVERHEAD_BYTES per frame; beyond it, the client lags. */
   queueMaxBytes: number;
 }>;
 
-/** What may wait for a socket when nothing else is said. */
 export const outboxDefaults: OutboxOptions = { queueMaxBytes: 8 * 1024 * 1024 };
 
-/** How much a client has not taken yet. */
+/** Data that the client has not read. */
 export type SendBacklog = Readonly<{ bytes: number; messages: number }>;
 
-/** What a frame that waits takes beside its own bytes, about: a flood of tiny ones is a flood all the same. */
-export const FRAME_OVERHEAD_BYTES = 200;
+/** Approximate memory per queued frame, so that tiny frames count too. */
+const FRAME_OVERHEAD_BYTES = 200;
 
 const EMPTY = Buffer.alloc(0);
 
 const NO_BACKLOG: SendBacklog = { bytes: 0, messages: 0 };
 
-/** Frames that were asked for may take this many times what the queue holds before they count as lagging. */
+/** Responses may exceed the queue limit by this factor before the client lags. */
 const RESPONSE_QUEUE_FACTOR = 8;
 
 const bytesOf = (frame: Frame): Buffer => (frame instanceof Uint8Array ? frame : frame.bytes);
 
-/** There is one event loop, and so one turn that everything waits for. */
+/** Shared by all sockets of the event loop. */
 const flushScheduler = new FlushScheduler();
 const lastBatch = new WriteBatch();
 
 /**
- * The bounded queue of whole frames before one socket. Frames are held by reference; all that came in a turn
- * leave in one write. Others may write whole frames to the same socket, as ws does with pongs: those overtake what
- * still waits here. Before a close frame, `finish`: nothing may follow it.
+ * Bounded queue of frames for one socket. Holds frames by reference; frames of a turn leave in one write.
+ * Others may write whole frames to the socket, such as pongs, which overtake the queue. Call `finish` before
+ * a close frame.
  */
 export class Outbox {
   readonly #socket: Writable;
-  /**
-   * A socket with nothing left to write has handed its bytes to the system, which copied them; another stream may
-   * still pass on the very bytes that it was given.
-   */
+  /** A drained socket has copied its bytes to the kernel; other streams may still reference them. */
   readonly #copiesImmediately: boolean;
   readonly #options: OutboxOptions;
   readonly #onLagging: (backlog: SendBacklog) => void;
   #frames: Frame[] = [];
   #bytes = 0;
-  /** Where the pong is among the frames; -1: none is. */
+  /** Index of the queued pong; -1 for none. */
   #pongAt = -1;
-  /** Bytes among all that waits that the client asked for. */
+  /** Queued bytes of responses. */
   #responseBytes = 0;
   #isFlushScheduled = false;
   #isOpen = true;
-  /** What the last write left with the socket. */
+  /** Left in the socket's buffer by the last write. */
   #unsent: SendBacklog = NO_BACKLOG;
 
   /**
-   * @param socket - behind its handshake.
-   * @param onLagging - called once, when more than the queue holds; nothing is sent afterwards.
+   * @param socket - after the handshake.
+   * @param onLagging - called once, when the queue overflows; nothing is sent afterwards.
    */
   constructor(socket: Writable, options: OutboxOptions, onLagging: (backlog: SendBacklog) => void) {
     this.#socket = socket;
@@ -70,34 +152,31 @@ export class Outbox {
     socket.on('drain', () => this.#handleDrain());
   }
 
-  /** Bytes that wait for the client to take them. */
   get queuedBytes(): number {
     return this.#bytes + this.#socket.writableLength;
   }
 
-  /** Messages that wait for the client to take them. */
   get queuedMessages(): number {
     return this.#frames.length + this.#unsent.messages;
   }
 
-  /** Bytes that what waits takes in memory, about. */
+  /** Approximate memory of the queue. */
   get memoryBytes(): number {
     return this.queuedBytes + this.queuedMessages * FRAME_OVERHEAD_BYTES;
   }
 
-  /** Whether more waits than the queue holds, so that nothing more should be asked for. */
   get isFull(): boolean {
     return this.memoryBytes > this.#options.queueMaxBytes;
   }
 
-  /** Queues a frame, which is not to be modified afterwards. */
+  /** Queues a frame, which must not be modified afterwards. */
   push(frame: Frame): void {
     if (!this.#isOpen) return;
     if (this.#weight() > this.#options.queueMaxBytes + this.#responseBytes) this.#lag(frame);
     else this.#queue(frame);
   }
 
-  /** Queues a pong, in place of one that has not left: only the latest ping needs an answer (RFC 6455 §5.5.3). */
+  /** Replaces a queued pong: only the latest ping needs an answer (RFC 6455 §5.5.3). */
   pushPong(frame: Buffer): void {
     if (this.#pongAt >= 0) this.#removeAt(this.#pongAt);
     const before = this.#frames.length;
@@ -106,8 +185,8 @@ export class Outbox {
   }
 
   /**
-   * Queues the answer to a call. Until it was taken the client may be behind by as much more: it does not lag
-   * because it asked for something large.
+   * Queues a response. Until it is read, the client may be behind by its size: it does not lag because of a
+   * large response.
    */
   pushResponse(frame: Buffer): void {
     if (!this.#isOpen) return;
@@ -116,7 +195,7 @@ export class Outbox {
     this.push(frame);
   }
 
-  /** As when the socket was last written to: what it took since then is not known without asking it each time. */
+  /** As of the last write: asking the socket each time is expensive. */
   #weight(): number {
     const { bytes, messages } = this.#unsent;
     return this.#bytes + bytes + (this.#frames.length + messages) * FRAME_OVERHEAD_BYTES;
@@ -131,7 +210,7 @@ export class Outbox {
 
   #queue(frame: Frame): void {
     this.#bytes += frame.length;
-    // What does not leave with this turn keeps only its own bytes from being freed, not all that came with its result.
+    // A frame queued beyond this turn must not retain the receive buffer of its result.
     this.#frames.push(this.#unsent === NO_BACKLOG ? frame : bytesOf(frame));
     if (this.#bytes > BATCH_MAX_BYTES) this.flush();
     else if (!this.#isFlushScheduled) {
@@ -140,7 +219,7 @@ export class Outbox {
     }
   }
 
-  /** Hands what waits to the socket, unless that is full; then it goes when the socket drained. */
+  /** Writes the queue unless the socket is full; then it is written on drain. */
   flush(): void {
     this.#isFlushScheduled = false;
     if (this.#frames.length === 0 || this.#socket.writableNeedDrain) return;
@@ -148,13 +227,13 @@ export class Outbox {
     else this.drop();
   }
 
-  /** Hands all that waits to the socket, full or not, and takes nothing more: what is written next comes behind it. */
+  /** Writes everything, even to a full socket, and accepts nothing more. */
   finish(): void {
     if (this.#frames.length > 0 && this.#socket.writable) this.#writeQueued();
     this.drop();
   }
 
-  /** Lets go of what waits; nothing is sent afterwards. */
+  /** Discards the queue; nothing is sent afterwards. */
   drop(): void {
     this.#isOpen = false;
     this.#frames = [];

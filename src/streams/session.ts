@@ -5,43 +5,39 @@ import type { Caller, Outcome } from '../protocol/request-handler.ts';
 import type { RpcError } from '../protocol/rpc-error.ts';
 import type { Notification } from './notification.ts';
 
-/** What one connection may do; from its key's plan. */
+/** Limits of one connection, from the plan of its key. */
 export type SessionLimits = Readonly<{
-  /** Subscriptions open at a time. */
   subscriptionsMax: number;
-  /** Bytes of one message from the client. */
   messageMaxBytes: number;
 }>;
 
-/** One subscription of one connection. */
 export interface Subscriber {
-  /** `last`: the subscription is over with this one, and its id with it. */
+  /** `last`: the subscription ends with this notification. */
   onNotification(notification: Notification, last: boolean): void;
-  /** Nothing more comes of it, and not because of the client. */
+  /** The subscription failed. */
   onError(failure: Failure): void;
 }
 
-/** An opened subscription. Nothing is told before `start`, so that the acknowledgement goes out first. */
+/** An opened subscription. Emits nothing before `start`, so that the acknowledgement goes first. */
 export interface OpenSubscription {
   start(): void;
-  /** Ends it. Harmless when it is over. */
+  /** Idempotent. */
   close(): void;
 }
 
-/** What came of a request to subscribe. */
 export type SubscribeOutcome = Readonly<
   | { opened: OpenSubscription; error: null }
-  /** RpcError: the parameters are wrong, or a node refused. */
+  /** RpcError: invalid parameters, or rejected by a node. */
   | { opened: null; error: Failure | RpcError }
 >;
 
-/** What waits on a connection because its client reads slowly. */
+/** Data queued for a slow client. */
 export interface Backlog {
   readonly queuedMessages: number;
   readonly queuedBytes: number;
 }
 
-/** One authenticated connection of a customer. Its methods never reject. */
+/** One authenticated connection. Its methods never reject. */
 export interface Session {
   readonly limits: SessionLimits;
   /** An ordinary JSON-RPC call over the connection. @param idBytes - of the id that its answer will carry, for metering. */
@@ -69,24 +65,22 @@ export interface Session {
     bytesIn: number,
     subscriber: Subscriber,
   ): Promise<SubscribeOutcome>;
-  /** Counts bytes of notifications that were handed to the socket; called in blocks, not per message. */
+  /** Counts notification bytes passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
   /**
    * Counts what came in, calls or not.
    * @returns milliseconds for which nothing more should be read; Infinity when the connection should end.
    */
   recordReceived(messages: number, bytes: number): number;
-  /** Says where it can be seen what waits for the client. */
   setBacklog?(backlog: Backlog): void;
-  /** The client is cut off because it reads too slowly. */
+  /** The client was disconnected because it reads too slowly. */
   recordLagged?(): void;
-  /** Ends every subscription; the place is still taken, as long as the socket is not closed. */
+  /** Ends every subscription; the connection still counts until `close`. */
   end(): void;
-  /** Ends, and gives the connection's place back. */
+  /** Ends the session and releases its connection permit. */
   close(): void;
 }
 
-/** What stands behind a server of long connections. */
 export interface WebSocketHandler {
   /**
    * Checks a key and takes one of the places for connections that its plan has.

@@ -7,13 +7,12 @@ function headBytes(length: number): number {
   return length <= 0xffff ? 4 : 10;
 }
 
-/** Bytes of the frame around so many bytes of text. */
 export const frameBytes = (length: number): number => headBytes(length) + length;
 
 /**
- * Writes what stands before the text in an unmasked, unfragmented WebSocket text frame. Source: RFC 6455 §5.2.
+ * Writes the head of an unmasked, unfragmented text frame. Source: RFC 6455 §5.2.
  * @param length - of the text in bytes.
- * @returns where the text begins.
+ * @returns the offset of the text.
  */
 export function writeFrameHead(target: Buffer, at: number, length: number): number {
   const head = headBytes(length);
@@ -30,7 +29,6 @@ export function writeFrameHead(target: Buffer, at: number, length: number): numb
   return at + head;
 }
 
-/** One text frame around the pieces of a UTF-8 text. */
 export function textFrame(pieces: readonly Buffer[]): Buffer {
   let length = 0;
   for (const piece of pieces) length += piece.length;

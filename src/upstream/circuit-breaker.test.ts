@@ -9,8 +9,8 @@ function tripped(at: number): CircuitBreaker {
   return circuit;
 }
 
-describe('a circuit', () => {
-  it('stays closed below the limit, and a success starts the count again', () => {
+describe('CircuitBreaker', () => {
+  it('stays closed below the limit; a success resets the count', () => {
     const circuit = new CircuitBreaker(limits);
     circuit.recordFailure(0);
     circuit.recordFailure(0);
@@ -21,7 +21,7 @@ describe('a circuit', () => {
     expect(circuit.consecutiveFailures).toBe(2);
   });
 
-  it('opens at the limit, and lets one trial through when its time is over', () => {
+  it('opens at the limit and allows one trial after the open time', () => {
     const circuit = tripped(0);
     expect(circuit.isOpen(99)).toBe(true);
     expect(circuit.isOpen(100)).toBe(false);
@@ -32,7 +32,7 @@ describe('a circuit', () => {
     expect(circuit.isTripped).toBe(false);
   });
 
-  it('stays open twice as long after each failed trial, up to eight times', () => {
+  it('doubles the open time with each failed trial, up to eight times', () => {
     const circuit = tripped(0);
     let now = 0;
     for (const length of [100, 200, 400, 800, 800]) {
@@ -44,7 +44,7 @@ describe('a circuit', () => {
     }
   });
 
-  it('is closed by a poll, and opened again by the first call that fails, for twice as long each time', () => {
+  it('is closed by a poll and reopened by the first failed call for twice as long', () => {
     const circuit = tripped(0);
     let now = 0;
     for (const length of [100, 200, 400, 800, 800]) {
@@ -65,14 +65,14 @@ describe('a circuit', () => {
     expect([circuit.isOpen(now + 899), circuit.isOpen(now + 900)]).toEqual([true, false]);
   });
 
-  it('is not kept open longer by requests that were under way when it opened', () => {
+  it('is not extended by requests that were in flight when it opened', () => {
     const circuit = tripped(0);
     circuit.recordFailure(50);
     circuit.recordFailure(60);
     expect(circuit.isOpen(100)).toBe(false);
   });
 
-  it('gives the trial to another request when the first told nothing', () => {
+  it('allows another trial when the first was inconclusive', () => {
     const circuit = tripped(0);
     circuit.recordStart(100);
     circuit.release();

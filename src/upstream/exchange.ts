@@ -1,61 +1,59 @@
-/** What one HTTP request came to. Never rejects: a failure is an outcome like any other. */
+/** Result of one HTTP request. Failures are values, not rejections. */
 export type Exchange = Readonly<
   | { kind: 'response'; status: number; retryAfter: string | null; body: Buffer }
   | { kind: 'too-large' }
-  /** There was no room for all of it beside the answers that are held already. */
-  | { kind: 'no-room' }
+  | { kind: 'over-budget' }
   | { kind: 'transport'; wasSent: boolean; timedOut: boolean; cause: unknown }
   | { kind: 'aborted'; wasSent: boolean }
 >;
 
-/** Hears what a request came to, once; maybe before it was returned. Must not throw. */
+/** Receives the result exactly once, possibly before `send` returns. Must not throw. */
 export interface ExchangeListener {
-  /** @returns whether it may be the answer: if not, nothing more is sent over the connection that it came over. */
+  /** @returns false if the body is not a valid response; the connection is then closed. */
   onExchange(exchange: Exchange): boolean;
 }
 
-/** The hold on a long body that is handed over while it comes. */
+/** Flow control of a streamed body. */
 export interface BodyFlow {
-  /** Nothing more for now. A piece may be on its way still. */
+  /** One more chunk may arrive. */
   pause(): void;
   resume(): void;
-  /** Nothing more at all: the connection is closed, and nothing is told. */
+  /** Closes the connection; no more callbacks. */
   stop(): void;
 }
 
-/** Gets a long body while it comes. Must not throw. */
+/** Receives a streamed body. Must not throw. */
 export interface BodyListener {
-  /** The next bytes, which are whoever's heard them. */
+  /** The listener owns the bytes. */
   onData(bytes: Buffer): void;
-  /** @returns whether it may be the answer, as `exchanged`. */
+  /** @returns false if the body is not a valid response, as `onExchange`. */
   onEnd(): boolean;
-  /** What has ended it: never a response. */
+  /** Never called with a response. */
   onError(exchange: Exchange): void;
 }
 
-/** What a node is asked, and who wants to know. */
+/** Request to a node, and listener of its result. */
 export interface NodeRequest extends ExchangeListener {
   readonly id: number;
   readonly method: string;
-  /** Raw JSON text; null leaves the member out. */
+  /** Raw JSON text; null omits the member. */
   readonly params: Buffer | null;
-  /** It may be sent behind others before they are answered: it does no harm twice, and takes no long time. */
+  /** May be pipelined: harmless if repeated, and fast. */
   readonly canPipeline: boolean;
-  /** It takes a long body while it comes, by `began`. */
+  /** Accepts large bodies through `onStreamStart`. */
   readonly acceptsStream: boolean;
   /**
-   * A long body with HTTP status 200 has begun; its flow is paused. Asked once.
-   * @param start - how it begins.
-   * @param bytes - how long it will be; null when only its end will tell.
-   * @returns who gets the rest, in place of `exchanged`; null to have it whole after all.
+   * Offers a large body with HTTP status 200 for streaming; its flow is paused. Called at most once.
+   * @param start - first bytes.
+   * @param bytes - total length; null if unknown.
+   * @returns the listener of the rest, which replaces `onExchange`; null to buffer the body.
    */
   onStreamStart(start: Buffer, bytes: number | null, flow: BodyFlow): BodyListener | null;
 }
 
-/** A request that is under way. */
 export interface PendingRequest {
-  /** Ends it, if it has not ended: it came to `aborted`. */
+  /** Ends the request with `aborted`, if it is still pending. */
   abort(): void;
-  /** Its time is up: it comes to a timeout soon, unless it is answered before. */
+  /** Times the request out within the next sweep. */
   expire(): void;
 }

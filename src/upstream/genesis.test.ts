@@ -4,27 +4,27 @@ import { genesisHashes, selectChain } from './genesis.ts';
 const { devnet, testnet } = genesisHashes;
 const right = (...hashes: string[]): string | null => selectChain(hashes, devnet);
 
-describe('the chain of a network', () => {
-  it('is open while nobody has spoken', () => {
+describe('selectChain', () => {
+  it('returns null without hashes', () => {
     expect(right()).toBeNull();
   });
 
-  it('is the one that all agree on, known or not', () => {
+  it('selects the chain all nodes agree on, well-known or not', () => {
     expect(right('own', 'own')).toBe('own');
     expect(right(testnet)).toBe(testnet);
   });
 
-  it('is that of the majority', () => {
+  it('selects the majority', () => {
     expect(right('own', testnet, 'own')).toBe('own');
     expect(right('own', devnet, 'own')).toBe('own');
   });
 
-  it('is the known one when there is no majority', () => {
+  it('selects the well-known chain without a majority', () => {
     expect(right('own', devnet)).toBe(devnet);
     expect(right('a', devnet, 'b')).toBe(devnet);
   });
 
-  it('is that of the largest group, else of the first node, when nothing else decides: never two at once', () => {
+  it('else selects the largest group, else the first node', () => {
     expect(right('a', 'b')).toBe('a');
     expect(right('b', 'a')).toBe('b');
     expect(right('a', 'b', 'c')).toBe('a');

@@ -1,7 +1,7 @@
 import type { Call, Network, RpcResponse } from '../protocol/call.ts';
 import { methods } from '../protocol/methods.ts';
-import { attempt } from './attempt.ts';
 import type { UpstreamNode } from './node.ts';
+import { attempt } from './retry/attempt.ts';
 
 /** Genesis hashes of the public networks. Source: Agave clusters, `getGenesisHash`. */
 export const genesisHashes: Readonly<Record<Network, string>> = {
@@ -12,16 +12,14 @@ export const genesisHashes: Readonly<Record<Network, string>> = {
 
 const QUOTED_HASH = /^"([1-9A-HJ-NP-Za-km-z]{32,44})"$/;
 
-/** What asks which chain a network is. */
 export const genesisCall = (network: Network): Call => ({
   ...{ network, method: 'getGenesisHash', row: methods.getGenesisHash, params: null },
 });
 
-/** The hash that an answer to it gives; null when it gives none. */
+/** The hash in a getGenesisHash response; null if it has none. */
 export const parseGenesisHash = ({ body, errorCode }: RpcResponse): string | null =>
   errorCode === 0 ? (QUOTED_HASH.exec(body.toString('latin1'))?.[1] ?? null) : null;
 
-/** What the nodes of a network that told their genesis agree on; null when that is nothing. */
 function majorityChain(hashes: readonly string[], wellKnown: string): string | null {
   const winner = hashes.find((hash) => supporters(hashes, hash) * 2 > hashes.length);
   return winner ?? (hashes.includes(wellKnown) ? wellKnown : null);
@@ -31,12 +29,10 @@ const supporters = (hashes: readonly string[], hash: string): number =>
   hashes.filter((other) => other === hash).length;
 
 /**
- * The genesis of the chain that a network's nodes belong to: that of more than half of them, else the one the
- * network is known for when a node has it, else that of the largest group, and of equal ones that of the node
- * that is configured first: two chains must not answer as one. Whatever all agree on is right: a private chain
- * under a known name.
- * @param hashes - one for each node that told its own, in the order of the configuration.
- * @returns null when there is none.
+ * Selects the chain of a network: the majority of its nodes, else the well-known genesis if a node has it,
+ * else the largest group, else the group of the first configured node.
+ * @param hashes - one per node that reported its own, in configuration order.
+ * @returns null if there are none.
  */
 export function selectChain(hashes: readonly string[], wellKnown: string): string | null {
   const most = Math.max(...hashes.map((hash) => supporters(hashes, hash)));
@@ -44,8 +40,8 @@ export function selectChain(hashes: readonly string[], wellKnown: string): strin
 }
 
 /**
- * Marks the nodes that belong to another chain than their network. Nodes that told nothing are believed.
- * @returns the names of the nodes by genesis hash, when they agree on nothing; else null.
+ * Marks nodes that belong to another chain; nodes without a hash count as correct.
+ * @returns node names by genesis hash if there is no majority, else null.
  */
 export function markWrongChains(
   nodes: readonly UpstreamNode[],
@@ -64,8 +60,7 @@ export function markWrongChains(
 }
 
 /**
- * Asks a node for its genesis, unless it has answered that before, be it with a refusal: a chain's genesis
- * does not change.
+ * Fetches the genesis hash once; an error response counts as an answer, because the genesis never changes.
  */
 export async function fetchGenesis(
   node: UpstreamNode,
@@ -75,9 +70,9 @@ export async function fetchGenesis(
   if (node.isGenesisFetched) return;
   const { outcome } = await attempt(node, genesisCall(node.network), timeoutMs, signal);
   const throttled = outcome.kind === 'status' && outcome.status === 429;
-  // Who does not offer this method, or not to us, may be a good node for all others.
+  // A node that rejects this method may serve all others.
   if (throttled) node.recordOutcome(outcome, null);
   else node.circuit.release();
   node.isGenesisFetched = !throttled && outcome.kind !== 'transport' && outcome.kind !== 'aborted';
-  if (outcome.kind === 'answer') node.genesisHash = parseGenesisHash(outcome.response);
+  if (outcome.kind === 'response') node.genesisHash = parseGenesisHash(outcome.response);
 }

@@ -1,102 +1,97 @@
-/**
- * The limits of the pool: its nodes, their connections, and the ways of calls among them. What stands in front of it has
- * limits of its own, beside what they limit. Times in milliseconds, sizes in bytes.
- */
+/** Limits of the pool. Times in milliseconds, sizes in bytes. */
 export type UpstreamLimits = Readonly<{
-  /** How many times one call may be put to a node, the first included. */
+  /** Attempts per call, including the first. */
   attemptsMax: number;
-  /** How long one call may take, all attempts together. */
+  /** Time per call, all attempts together. */
   timeoutMs: number;
-  /** How long one attempt may take when another may follow it. */
+  /** Time per attempt when another may follow. */
   attemptTimeoutMs: number;
-  /** The same for a transaction, which is worth nothing when it comes late, and does no harm when it comes twice. */
+  /** Time per attempt of sendTransaction. */
   sendAttemptTimeoutMs: number;
   connectTimeoutMs: number;
-  /** How long an unused connection is kept. */
+  /** Idle time of a connection before it is closed. */
   idleTimeoutMs: number;
-  /** Open connections per node. */
+  /** Per node. */
   connectionsMax: number;
-  /** Calls under way or queued per node; above it the node is passed over. */
+  /** Calls in flight or queued per node; a full node is skipped. */
   inFlightMax: number;
-  /** The longest answer that is passed on. */
+  /** Largest response. */
   responseMaxBytes: number;
-  /** What answers of all nodes may take together while they come, but for those that are passed on as they do. */
+  /** Memory for buffered responses of all nodes. */
   responseBufferMaxBytes: number;
-  /** Answers from here on are passed on while they come, to callers who take them so; no other node can be asked then. */
+  /** Responses from this size on are streamed to callers that accept it; they cannot be retried. */
   longAnswerFromBytes: number;
-  /** How long such an answer may stand still, because of the node or of the caller. */
+  /** A streamed response without progress for this long is aborted. */
   longAnswerStallMs: number;
-  /** How many of them may be under way per node; they take half of its connections at most. Others are held whole. */
+  /** Streamed responses per node, at most half of its connections; others are buffered. */
   longAnswersMax: number;
-  /** Failures in a row after which a node is left alone for a while. */
+  /** Consecutive failures that open the circuit. */
   circuitFailuresMax: number;
-  /** How long it is left alone the first time; doubles up to eight times that. */
+  /** First open time; doubles up to eight times this. */
   circuitOpenMs: number;
-  /** How long a node rests after a 429 without Retry-After. */
+  /** Throttling time after a 429 without Retry-After. */
   restMs: number;
-  /** The longest rest a Retry-After may ask for. */
+  /** Upper bound for Retry-After. */
   restMaxMs: number;
-  /** The longest a call waits for a resting node when there is no other. */
+  /** Longest a call waits for a throttled node when no other is available. */
   restWaitMaxMs: number;
-  /** How long a node that called itself unhealthy (-32005) is passed over. */
+  /** Ejection time of a node that reported itself unhealthy (-32005). */
   cordonMs: number;
-  /** Pause before a node is asked again that has just failed; doubles with each. */
+  /** First backoff before a failed node is retried; doubles each time. */
   backoffMs: number;
-  /** How long a call goes on when no connection can be made: nothing was sent, so no attempt is counted. */
+  /** Retry time while no connection can be made; such attempts are not counted. */
   reconnectMaxMs: number;
   pollIntervalMs: number;
   pollTimeoutMs: number;
-  /** Slots a node may be behind the best, or have received and not replayed, before it is passed over. */
+  /** Slots a node may be behind the best node, or behind the shreds it has received. */
   lagMaxSlots: number;
-  /** How long a node's slot may stand still while others move. */
+  /** A node whose slot does not advance for this long, while others do, is skipped. */
   stallMs: number;
-  /** A node that comes ahead of all others by more slots a second is not believed. */
+  /** A node that runs ahead of all others by more slots per second is not trusted. */
   slotsPerSecondMax: number;
-  /** How often a node is asked up to which slot it has shreds. */
+  /** Interval of shred slot polls. */
   shredsIntervalMs: number;
-  /** How often a node is asked for the first block that it has. */
+  /** Interval of first-available-block polls. */
   historyIntervalMs: number;
-  /** Whether calls spread over equal nodes, or stay at one until another is clearly better for `stickyMs`. */
+  /** `spread`: load balancing. `sticky`: one primary until another is better for `stickyMs`. */
   loadBalancing: BalancingStrategy;
   stickyMs: number;
-  /** The last while: what became of a node's calls in it may take the node out of service. */
+  /** Sliding window for outlier ejection. */
   windowMs: number;
-  /** With fewer calls in it nothing is held against a node. */
+  /** Attempts in the window below which no node is ejected. */
   exclusionAttemptsMin: number;
-  /** The share of failed calls, and of throttled ones, beyond which a node is passed over. */
+  /** Ratios of failed and of throttled attempts that eject a node. */
   failedShareMax: number;
   throttledShareMax: number;
-  /** A node most of whose answers take longer, and three times as long as those of others, is passed over. */
+  /** A node is ejected if its latency exceeds this and three times that of the others. */
   slowMs: number;
-  /** The longest that a node is passed over for what became of its calls. */
+  /** Longest ejection. */
   exclusionMaxMs: number;
-  /** The share of reads of which a node that is passed over gets a copy, and how many copies are under way at most. */
+  /** Share of reads mirrored to ejected nodes, and such probes in flight. */
   copyShare: number;
   copiesMax: number;
-  /** Good answers in a row after which it is re-admitted. */
+  /** Consecutive successes that re-admit a node. */
   readmitAnswersMin: number;
-  /** Answered polls in a row, with no failed call between, after which it is re-admitted on probation. */
+  /** Consecutive successful polls that re-admit a node on probation. */
   readmitPollsMin: number;
-  /** The share of reads that may be put to a second node because the first is late. */
+  /** Share of reads that may be hedged. */
   hedgeRatio: number;
-  /** How many such there may be in a row after a calm while. */
+  /** Hedges allowed in a row. */
   hedgeBurst: number;
-  /** The share of a node's answers that come sooner than the one that is waited for no longer. */
+  /** Latency quantile after which a call is hedged. */
   hedgeQuantile: number;
-  /** The least and the longest that the first is waited for. */
+  /** Bounds of the hedge delay. */
   hedgeMinMs: number;
   hedgeMaxMs: number;
-  /** For how long it is remembered what a node lacks. */
+  /** Lifetime of a missing capability. */
   capabilityMs: number;
-  /** Whether a second node is asked for a transaction that the first does not have. */
+  /** Whether a null transaction result is confirmed by a second node. */
   confirmNullResults: boolean;
 }>;
 
-/** The ways in which one of several equal nodes is chosen. */
 export const balancingStrategies = ['spread', 'sticky'] as const;
 export type BalancingStrategy = (typeof balancingStrategies)[number];
 
-/** Limits that suit a handful of remote nodes and interactive callers. */
 export const defaultUpstreamLimits: UpstreamLimits = {
   attemptsMax: 24,
   timeoutMs: 30_000,

@@ -1,46 +1,42 @@
 import type { Call } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
 import type { Slot } from '../solana/units.ts';
-import { inService } from './balancing/in-service.ts';
-import { PowerOfTwoSelector } from './balancing/load-balancer.ts';
-import { Primary } from './balancing/primary.ts';
+import { inService, PowerOfTwoSelector, Primary } from './balancing/load-balancer.ts';
 import { hasEjectedNodes, RecoveryProbes } from './balancing/recovery-probes.ts';
 import { updateEjections } from './health/outlier-detection.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
-import { HedgeBudget } from './retry/hedge-budget.ts';
-import { HedgeTimer } from './retry/hedge-timer.ts';
+import { HedgeBudget, HedgeTimer } from './retry/hedging.ts';
 import { ChainHeads } from './slots/chain-heads.ts';
 import { markLag } from './slots/lag.ts';
 import type { ObservedSlot } from './slots/slot-tracker.ts';
 
-/** Nodes whose histories begin within so many slots of each other, an epoch, have the same for all that matters. */
+/** One epoch: histories that begin this close together count as equal. */
 const SAME_DEPTH_SLOTS = 432_000n;
 
 /**
- * The nodes of one network, and what is shared between the calls to them. Its lists are never changed, only replaced:
- * a call goes on with the one that it began with.
+ * Nodes of one network and state shared by its calls. Node lists are replaced, never mutated: a call keeps
+ * the list that it started with.
  */
 export class NodeGroup {
   readonly limits: UpstreamLimits;
-  /** For choosing; there is one, because a choice is made without a pause. */
+  /** Shared, because a selection is synchronous. */
   readonly selector = new PowerOfTwoSelector();
   readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
-  /** The same of heavy reads, which light ones use up nothing of. */
   readonly scanHedgeBudget: HedgeBudget;
   readonly #chainHeads = new ChainHeads();
   readonly #primary: Primary;
   readonly #recoveryProbes: RecoveryProbes;
   #candidates: readonly UpstreamNode[];
   #serving: readonly UpstreamNode[];
-  /** Where the longest history begins; null where no node tells. */
+  /** Start of the longest history; null if unknown. */
   #oldestAvailable: Slot | null = null;
   #hasEjected = false;
 
   /**
-   * @param asked - all that calls may be put to.
-   * @param limits - read at each use: they may change while calls are answered.
+   * @param candidates - all nodes that may serve calls.
+   * @param limits - read at each use: may change.
    */
   constructor(candidates: readonly UpstreamNode[], limits: UpstreamLimits) {
     this.limits = limits;
@@ -53,23 +49,21 @@ export class NodeGroup {
     this.refresh();
   }
 
-  /** Those that calls are put to now. */
   get serving(): readonly UpstreamNode[] {
     return this.#serving;
   }
 
-  /** The one that calls stay at; null where they spread. */
+  /** Sticky node; null in the `spread` strategy. */
   get primary(): UpstreamNode | null {
     return this.limits.loadBalancing === 'sticky' ? this.#primary.node : null;
   }
 
-  /** Makes those that calls may be put to these. */
   setCandidates(candidates: readonly UpstreamNode[]): void {
     this.#candidates = candidates;
     this.refresh();
   }
 
-  /** What the operator says of a node has changed, or what is known of it. */
+  /** Recomputes the serving nodes after a change of a node's state. */
   refresh(): void {
     const now = performance.now();
     this.#serving = inService(this.#candidates);
@@ -77,36 +71,34 @@ export class NodeGroup {
     this.#updateHeads(now);
   }
 
-  /** A call begins: maybe a copy of it goes to a node that is passed over. */
+  /** May mirror the call to an ejected node. */
   onCallStart(call: Call): void {
     if (this.#hasEjected) this.#recoveryProbes.maybeProbe(call, this.#serving);
   }
 
-  /** Whether a node has as long a history as any. Where none tells, or this one does not, it is believed to. */
+  /** Whether the node has the longest history; true if unknown. */
   hasFullHistory(node: UpstreamNode): boolean {
     const { firstAvailable } = node.capabilities;
     if (this.#oldestAvailable === null || firstAvailable === null) return true;
     return firstAvailable <= this.#oldestAvailable + SAME_DEPTH_SLOTS;
   }
 
-  /** How far the network is, as those tell that are healthy and asked; null while nothing is known. */
+  /** Newest slot of the healthy serving nodes; null if unknown. */
   headAt(commitment: Commitment): ObservedSlot | null {
     return this.#chainHeads.at(commitment);
   }
 
-  /** Whether anybody wanted to know a head in the last while. */
   isHeadInUse(commitment: Commitment, withinMs: number, now: number): boolean {
     return this.#chainHeads.isInUse(commitment, withinMs, now);
   }
 
-  /** A node told of its slots. */
   onSlotsObserved(now: number): void {
     this.#updateHeads(now);
   }
 
   /**
-   * Looks at what is known of all nodes, and decides who is passed over.
-   * @param watched - those that are asked, and those that are not at the moment.
+   * Updates lag, ejections and derived state of the group.
+   * @param watched - serving and drained nodes.
    */
   review(watched: readonly UpstreamNode[], now: number): void {
     markLag(watched, this.limits, now);

@@ -7,43 +7,36 @@ import type { UpstreamLimits } from './limits.ts';
 import { createResponseBudget, type NodeConfig, UpstreamNode } from './node.ts';
 import { NodeGroup } from './node-group.ts';
 
-/** The nodes of all networks, as they are to be. */
 export type NodesByNetwork = Readonly<Partial<Record<Network, readonly NodeConfig[]>>>;
 
-/** A node and what it was made of. */
 type Member = Readonly<{ node: UpstreamNode; config: NodeConfig }>;
 
-/**
- * The nodes of one network, and what calls to them share, which stays whatever nodes come and go. The list is never
- * changed, only replaced: a call goes on with those that it began with.
- */
 type NetworkNodes = {
   members: readonly Member[];
-  /** Those that calls are put to, all but the drained ones. */
+  /** All nodes except drained ones. */
   readonly group: NodeGroup;
   readonly monitor: HealthMonitor;
 };
 
-/** One object for good, so that all who hold it read what is in force. */
+/** One object that is updated in place, so that all readers see the current values. */
 type LiveLimits = { -readonly [Limit in keyof UpstreamLimits]: UpstreamLimits[Limit] };
 
-/** Beyond the longest time a call may take: one that began before a node left may still come to it. */
+/** Added to the longest call duration: a call may still reach a node removed meanwhile. */
 const REMOVAL_MARGIN_MS = 250;
 
 /**
- * The nodes of all networks, which come and go while calls are answered: a node that stays keeps its connections and
- * all that is known of it; one that leaves finishes what is under way.
+ * Nodes of all networks. Unchanged nodes keep their connections and state across configuration changes;
+ * removed nodes finish their calls.
  */
 export class NodeRegistry {
   readonly #log: Logger;
   readonly #sets = new Map<Network, NetworkNodes>();
-  /** Those that are drained, as `network/name`, whether they are there or not. */
+  /** As `network/name`; may name absent nodes. */
   #drained: ReadonlySet<string> = new Set();
   readonly #removing = new Map<UpstreamNode, NodeJS.Timeout>();
   readonly #limits: LiveLimits;
-  /** What the answers of all of them are gathered in. */
   readonly #responseBudget: ByteBudget;
-  /** By then all calls are over that began under a longer time; `performance.now()`. */
+  /** End of all calls that started under a longer timeout; `performance.now()`. */
   #longCallsUntil = Number.NEGATIVE_INFINITY;
   #isStarted = false;
   #isStopped = false;
@@ -55,27 +48,23 @@ export class NodeRegistry {
     this.#apply(this.#prepared(nodes));
   }
 
-  /** What holds for calls that begin now. */
   get limits(): UpstreamLimits {
     return this.#limits;
   }
 
-  /** Those of a network that calls are put to; null where there are none. */
+  /** null if the network has no nodes. */
   groupOf(network: Network): NodeGroup | null {
     return this.#sets.get(network)?.group ?? null;
   }
 
-  /** Networks that have nodes. */
   get networks(): readonly Network[] {
     return networks.filter((network) => this.#sets.has(network));
   }
 
-  /** All nodes of each network, the drained ones too. */
   all(): UpstreamNode[][] {
     return [...this.#sets.values()].map(({ members }) => members.map(({ node }) => node));
   }
 
-  /** Whether the operator drained it. */
   isDrained({ network, name }: UpstreamNode): boolean {
     return this.#drained.has(`${network}/${name}`);
   }
@@ -84,13 +73,13 @@ export class NodeRegistry {
     return this.#sets.get(network)?.members.find(({ node }) => node.name === name)?.node;
   }
 
-  /** Begins to watch the nodes, now and those that come. */
+  /** Starts health monitoring, also of nodes added later. */
   start(): void {
     this.#isStarted = true;
     for (const { monitor } of this.#sets.values()) monitor.start();
   }
 
-  /** Stops watching and closes every connection. What is under way fails. */
+  /** Stops monitoring and closes all connections. Calls in flight fail. */
   stop(): void {
     this.#isStopped = true;
     const removing = [...this.#removing];
@@ -101,13 +90,12 @@ export class NodeRegistry {
     for (const node of nodes) node.close();
   }
 
-  /** Resolves when every node has been polled once, and every network with nodes has one that answered. */
+  /** Resolves when every node has been polled once and every network has one that responded. */
   async waitForFirstResponses(): Promise<void> {
     const watches = [...this.#sets.values()].map(({ monitor }) => monitor);
     await Promise.all(watches.flatMap((watch) => [watch.firstResponse, watch.firstPolls()]));
   }
 
-  /** Makes the nodes exactly these: those that are as they were stay as they are, whatever their limits become. */
   change(nodes: NodesByNetwork, limits: UpstreamLimits): void {
     if (this.#isStopped) return;
     const prepared = this.#prepared(nodes);
@@ -117,13 +105,13 @@ export class NodeRegistry {
     this.#apply(prepared);
   }
 
-  /** Lets calls go to all but these. @param drained - as `network/name`. */
+  /** @param drained - as `network/name`. */
   drain(drained: ReadonlySet<string>): void {
     this.#drained = drained;
     for (const { members, group } of this.#sets.values()) group.setCandidates(this.#candidatesOf(members));
   }
 
-  /** All that may fail, before anything is another. */
+  /** Creates new nodes first, so that an error leaves the registry unchanged. */
   #prepared(nodes: NodesByNetwork): ReadonlyMap<Network, readonly Member[]> {
     const membersOf = (network: Network): Member[] => {
       const previous = this.#sets.get(network);
@@ -146,7 +134,7 @@ export class NodeRegistry {
     const existing = previous?.members.find((member) => isDeepStrictEqual(member.config, config));
     if (existing !== undefined) return existing;
     const node = new UpstreamNode(config, network, this.#limits, this.#responseBudget);
-    // What the operator said of it holds whatever its addresses are.
+    // A cordon outlasts a change of addresses.
     node.cordon = this.find(network, config.name)?.cordon ?? null;
     return { node, config };
   }
@@ -177,7 +165,6 @@ export class NodeRegistry {
     return members.map(({ node }) => node).filter((node) => !this.isDrained(node));
   }
 
-  /** Closes a node when nothing is under way there, nor can come there any more. */
   #removeNode(node: UpstreamNode): void {
     const callsMs = Math.max(this.#limits.timeoutMs, this.#longCallsUntil - performance.now());
     const close = (): void => {

@@ -1,58 +1,56 @@
 import type { Network } from '../protocol/call.ts';
 import type { Slot } from '../solana/units.ts';
-import type { NodeState } from './health/node-state.ts';
-import { ownStateOf, reasonOf, stateOf } from './health/node-status-text.ts';
+import type { NodeHealth } from './health/node-health.ts';
+import {
+  type NodeState,
+  reasonOfFailing,
+  reasonOfFault,
+  stateOfEjection,
+  stateOfFault,
+  textOfEjection,
+} from './health/node-state.ts';
 import type { UpstreamNode } from './node.ts';
 
-/** What is known about a node right now. Holds no URL and no secret. */
+/** Status of a node for metrics, the control API and logs. Contains no URL and no secret. */
 export type NodeStatus = Readonly<{
   name: string;
   network: Network;
   state: NodeState;
-  /** What stands behind the state, in words; null when nothing is to be said. */
   reason: string | null;
-  /** Whether the operator took it out of service. */
+  /** Taken out of service by the operator. */
   cordoned: boolean;
-  /** Whether no call goes there, even when all others are out of service. */
+  /** Receives no calls, even if all other nodes are cordoned. */
   drained: boolean;
-  /** Newest processed slot it reported. */
   slot: Slot | null;
-  /** Slots behind the best of its network. */
+  /** Slots behind the best node of the network. */
   lagSlots: bigint | null;
   latencyMs: number | null;
   inFlight: number;
   failuresInRow: number;
-  /** Milliseconds since it last answered anything. */
   silentMs: number | null;
-  /** The newest slots that it told of at the commitments that are settled more. */
   confirmedSlot: Slot | null;
   finalizedSlot: Slot | null;
-  /** Slots of which it has shreds that it has not replayed; null where it does not tell. */
+  /** Slots received as shreds but not replayed; null if unknown. */
   unreplayedSlots: bigint | null;
-  /** The first block that it has; null where it does not tell. */
   firstAvailableBlock: Slot | null;
-  /** Methods of which it lacks something that another node has. */
   lacks: readonly string[];
-  /** Calls of the last while, the shares of those that failed and were throttled, and what most of them took. */
+  /** Attempts in the ejection window, ratios of failed and throttled ones, and their latency. */
   recentCalls: number;
   failedShare: number | null;
   throttledShare: number | null;
   p70Ms: number | null;
-  /** What it may be asked a second, and how much of it is left; null: there is no limit. */
+  /** Request budget per second and its remainder; null: unlimited. */
   requestsPerSecond: number | null;
   requestsLeft: number | null;
-  /** Since the start: calls that were put to it because another node was late, and copies of calls to try it. */
+  /** Since the start: hedges and recovery probes sent to the node. */
   hedges: number;
   copies: number;
 }>;
 
-/** What feeds need to know of a node. */
 export type NodeFeedStatus = Pick<NodeStatus, 'name' | 'network' | 'state' | 'slot' | 'silentMs'>;
 
-/** What is said of a node out of service that is asked for want of others. */
-const ALL_NODES_CORDONED = 'cordoned, and asked all the same: so is every node of the network';
+const ALL_NODES_CORDONED = 'cordoned, but still used because every node of this network is cordoned';
 
-/** What a node's state is called, and what stands behind it. */
 function stateAndReasonOf(
   node: UpstreamNode,
   networkNodes: readonly UpstreamNode[],
@@ -70,7 +68,6 @@ function stateAndReasonOf(
   return { state: stateOf(node, now), reason: reasonOf(node, now) };
 }
 
-/** What is known of a node. @param ofNetwork - all nodes of its network. */
 export function statusOf(
   node: UpstreamNode,
   networkNodes: readonly UpstreamNode[],
@@ -103,4 +100,37 @@ export function statusOf(
     hedges: node.hedges,
     copies: node.recoveryProbes,
   };
+}
+
+/** State including the operator's cordon. */
+export function stateOf(node: NodeHealth, now: number): NodeState {
+  if (node.wrongChain) return 'wrong-chain';
+  return node.cordon === null ? ownStateOf(node, now) : 'cordoned';
+}
+
+/** State without the cordon. */
+export function ownStateOf(node: NodeHealth, now: number): NodeState {
+  if (node.isThrottled(now)) return 'resting';
+  if (node.isFailing) return 'failing';
+  if (node.slotFault !== null) return stateOfFault[node.slotFault];
+  if (now < node.selfUnhealthyUntil) return 'behind';
+  if (node.ejectionReason !== null) return stateOfEjection[node.ejectionReason];
+  return node.lastResponseAt === null ? 'unknown' : 'healthy';
+}
+
+/** Explanation of the state; null if there is none. */
+export function reasonOf(node: NodeHealth, now: number): string | null {
+  if (node.wrongChain) return 'genesis hash is not the one of its network';
+  if (node.cordon === null) return ownReasonOf(node, now);
+  return node.cordon === '' ? 'taken out of service by the operator' : node.cordon;
+}
+
+function ownReasonOf(node: NodeHealth, now: number): string | null {
+  const { slotFault, ejectionReason, lagSlots } = node;
+  if (node.isThrottled(now)) return 'throttled (HTTP 429)';
+  if (node.isFailing) return reasonOfFailing(node.circuit.consecutiveFailures);
+  if (slotFault !== null) return reasonOfFault(slotFault, lagSlots, node.slots.unreplayed);
+  if (now < node.selfUnhealthyUntil) return 'reports itself unhealthy';
+  if (ejectionReason !== null) return textOfEjection[ejectionReason];
+  return node.isOverBudget(now) ? 'request budget exhausted' : null;
 }

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stateOf } from './health/node-status-text.ts';
 import { defaultUpstreamLimits } from './limits.ts';
 import { UpstreamNode } from './node.ts';
+import { stateOf } from './node-status.ts';
 import type { Outcome } from './outcome.ts';
 
 const limits = { ...defaultUpstreamLimits, circuitFailuresMax: 2, restMs: 1_000, restMaxMs: 10_000 };
-const ok: Outcome = { kind: 'answer', response: { body: Buffer.from('1'), errorCode: 0 }, preflight: null };
+const ok: Outcome = { kind: 'response', response: { body: Buffer.from('1'), errorCode: 0 }, preflight: null };
 const unhealthy: Outcome = { ...ok, response: { body: Buffer.from('{}'), errorCode: -32005 } };
 const late: Outcome = { kind: 'transport', wasSent: true, timedOut: true };
 const broken: Outcome = { kind: 'transport', wasSent: true, timedOut: false };
@@ -21,20 +21,20 @@ beforeEach(() => {
 });
 afterEach(() => node.close());
 
-describe('what a node is known for', () => {
+describe('node health', () => {
   it('is good while nothing is known', () => {
     expect(node.isUsable(performance.now())).toBe(true);
     expect(stateOf(node, performance.now())).toBe('unknown');
   });
 
-  it('is passed over for a while after it called itself unhealthy', () => {
+  it('is bad for a while after a self-reported unhealthy status', () => {
     node.recordOutcome(unhealthy, 5);
     expect(stateOf(node, performance.now())).toBe('behind');
     expect(node.isUsable(performance.now())).toBe(false);
     expect(node.isUsable(performance.now() + limits.cordonMs)).toBe(true);
   });
 
-  it('rests as long as it asks for, within the limit', () => {
+  it('is throttled for Retry-After, within the limit', () => {
     const before = performance.now();
     node.recordOutcome(throttled(5_000), 1);
     expect(node.isThrottled(before + 4_999)).toBe(true);
@@ -43,7 +43,7 @@ describe('what a node is known for', () => {
     expect(node.isThrottled(performance.now() + limits.restMaxMs)).toBe(false);
   });
 
-  it('that asks for a shorter rest while it rests is left alone as long as it asked for before', () => {
+  it('keeps a longer throttling when a shorter one follows', () => {
     node.recordOutcome(throttled(5_000), 1);
     const { throttledUntil } = node;
     for (const ms of [0, 100]) node.recordOutcome(throttled(ms), 1);
@@ -52,7 +52,7 @@ describe('what a node is known for', () => {
     expect(node.throttledUntil).toBeGreaterThan(throttledUntil);
   });
 
-  it('rests longer each time it throttles without saying for how long', () => {
+  it('is throttled longer with each 429 without Retry-After', () => {
     const rests = [1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
     for (const ms of rests) {
       node.throttledUntil = 0;
@@ -67,20 +67,20 @@ describe('what a node is known for', () => {
     expect(node.throttledUntil - performance.now()).toBeLessThanOrEqual(1_000);
   });
 
-  it('becomes slow by staying silent, so that others are chosen', () => {
+  it('becomes slow by not responding', () => {
     node.recordOutcome(ok, 10);
     node.recordOutcome(late, 1_000);
     expect(node.latencyMs).toBeGreaterThan(200);
   });
 
-  it('is not blamed for a question that may take long and took too long', () => {
+  it('is not affected by the timeout of a slow method', () => {
     for (let i = 0; i < 5; i++) node.recordOutcome(late, null);
     expect(node.circuit.consecutiveFailures).toBe(0);
     node.recordOutcome(broken, null);
     expect(node.circuit.consecutiveFailures).toBe(1);
   });
 
-  it('is not excused by its polls from the failures of calls', () => {
+  it('is not restored by polls when calls fail', () => {
     node.recordOutcome(broken, 5);
     node.recordPoll(ok, 5);
     expect(node.circuit.consecutiveFailures).toBe(1);
@@ -91,8 +91,8 @@ describe('what a node is known for', () => {
   });
 });
 
-describe('what a node must not reveal', () => {
-  it('is its host, and whatever in its URL and headers may be a key', async () => {
+describe('secrets of a node', () => {
+  it('are its host and possible keys in URL and headers', async () => {
     const keyed = new UpstreamNode(
       {
         name: 'n',

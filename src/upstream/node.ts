@@ -10,27 +10,26 @@ import { requestBytes } from './request-body.ts';
 import { RequestBudget } from './request-budget.ts';
 import { revealsOneOf, secretsOf } from './secrets.ts';
 
-/** A JSON-RPC node as the configuration names it. */
 export type NodeConfig = Readonly<{
-  /** What logs, metrics and status pages call it. Public. */
+  /** Public name in logs, metrics and status pages. */
   name: string;
-  /** http or https. Its path, query and user part may hold the provider's key: never shown. */
+  /** http or https. May contain the provider's key: never shown. */
   url: string;
-  /** Where its PubSub listens, ws or wss; may hold the provider's key too. Absent or null: it has none. */
+  /** PubSub URL, ws or wss; may contain a key. Absent or null: none. */
   ws?: string | null;
-  /** Where its Geyser gRPC listens, http or https. Absent or null: it has none. */
+  /** Geyser gRPC URL, http or https. Absent or null: none. */
   grpc?: string | null;
-  /** Sent with every request; may hold secrets: never shown. */
+  /** Sent with every request; may contain secrets: never shown. */
   headers?: Readonly<Record<string, string>>;
-  /** What it may be asked a second, polls included. Absent or null: as much as there is to ask. */
+  /** Request budget, including polls. Absent or null: unlimited. */
   requestsPerSecond?: number | null;
-  /** How many of them may come at once. Absent or null: those of a second. */
+  /** Burst of the budget. Absent or null: one second's worth. */
   requestsBurst?: number | null;
-  /** Reads that may be sent over one connection before the first is answered. Absent: 1. */
+  /** Pipelined reads per connection. Absent: 1. */
   pipelining?: number;
 }>;
 
-/** What is no escape stands for itself: an address that was kept before it was checked is no reason not to start. */
+/** Invalid escapes are kept: addresses stored before they were checked must not prevent a start. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -45,19 +44,16 @@ function basicAuthorization(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
-/** What answers of nodes are gathered in: room for one of the longest at least. */
+/** Memory budget of buffered responses; fits at least one of the largest. */
 export const createResponseBudget = (limits: UpstreamLimits): ByteBudget =>
   new ByteBudget(() => Math.max(limits.responseBufferMaxBytes, limits.responseMaxBytes));
 
-/** What a node may be asked a second; without a burst of its own as much at once as in a second. */
 function budgetOf({ requestsPerSecond, requestsBurst }: NodeConfig): RequestBudget | null {
   if (requestsPerSecond == null) return null;
   return new RequestBudget(requestsPerSecond, requestsBurst ?? requestsPerSecond);
 }
 
-/**
- * One JSON-RPC node: its connections, and what is known about it. All times are `performance.now()`.
- */
+/** JSON-RPC node: its connections and health. Times are `performance.now()`. */
 export class UpstreamNode extends NodeHealth {
   readonly #limits: UpstreamLimits;
   readonly #connections: ConnectionPool;
@@ -65,8 +61,8 @@ export class UpstreamNode extends NodeHealth {
   readonly #secrets: readonly Buffer[];
 
   /**
-   * @param limits - read at each use: they may change while it is asked.
-   * @param answers - what answers are gathered in; absent: in room of its own.
+   * @param limits - read at each use: may change.
+   * @param responseBudget - shared memory budget; absent: its own.
    */
   constructor(
     config: NodeConfig,
@@ -84,27 +80,28 @@ export class UpstreamNode extends NodeHealth {
     this.#connections = new ConnectionPool(dialer, limits, responseBudget, config.pipelining);
   }
 
-  /** The longest answer that it may give. */
-  get answerMaxBytes(): number {
+  get responseMaxBytes(): number {
     return this.#limits.responseMaxBytes;
   }
 
   /**
-   * Sends one request.
-   * @param deadline - when it is given up, as `performance.now()`.
-   * @param now - what that clock showed in this turn of the event loop.
+   * @param deadline - `performance.now()` at which the request times out.
+   * @param now - `performance.now()` of this tick.
    */
   send(request: NodeRequest, deadline: number, now: number): PendingRequest {
     const { id, method, params } = request;
     return this.#connections.send(requestBytes(this.#head, id, method, params), deadline, request, now);
   }
 
-  /** Whether the bytes name this node's host or a key of its, escaped or not: such an error text is not passed on. */
+  /**
+   * Whether the bytes contain the node's host or a key, escaped or not. Such errors are withheld from
+   * clients.
+   */
   leaksSecret(bytes: Buffer): boolean {
     return revealsOneOf(this.#secrets, bytes);
   }
 
-  /** Closes every connection at once; what is under way fails. */
+  /** Closes all connections; requests in flight fail. */
   close(): void {
     this.#connections.close();
   }

@@ -1,47 +1,49 @@
 import type { RpcResponse } from '../protocol/call.ts';
 
-/** What a preflight said that decides about a second try; null for everything else. */
+/** Preflight errors that affect retries; null for all others. */
 export type PreflightFault = 'blockhash-not-found' | 'already-processed';
 
-/** How one attempt at one node ended. */
+/**
+ * Result of one attempt at one node.
+ * - `answer`: a JSON-RPC result or error.
+ * - `status`: an HTTP error.
+ * - `invalid`: HTTP 200 without a matching JSON-RPC response.
+ * - `withheld`: an error that contains the node's host or a key.
+ * - `too-large`: larger than responseMaxBytes.
+ * - `over-budget`: the response memory budget is exhausted.
+ * - `transport`: no response; `wasSent` if the node may have read the request.
+ * - `aborted`: the caller canceled.
+ */
 export type Outcome = Readonly<
-  /** A JSON-RPC answer, be it a result or an error. */
-  | { kind: 'answer'; response: RpcResponse; preflight: PreflightFault | null }
-  /** HTTP said no; the body is nobody's business. `restMs`: how long the node wants to be left alone. */
+  | { kind: 'response'; response: RpcResponse; preflight: PreflightFault | null }
   | { kind: 'status'; status: number; retryAfterMs: number | null }
-  /** HTTP 200, but no answer to our request. */
-  | { kind: 'garbage' }
-  /** An error whose text names the node's host or a key of ours: the caller may not see it. */
+  | { kind: 'invalid' }
   | { kind: 'withheld' }
-  /** Longer than we pass on. Another node would send the same, unless this one does not tell the truth. */
   | { kind: 'too-large' }
-  /** There was no room for it beside the answers that are held already. Another node's would find none either. */
-  | { kind: 'no-room' }
-  /** No answer. `bytesLeft`: whether the node may have read the request. */
+  | { kind: 'over-budget' }
   | { kind: 'transport'; wasSent: boolean; timedOut: boolean }
-  /** The caller went away. */
   | { kind: 'aborted'; wasSent: boolean }
 >;
 
-/** A few words about an outcome for logs. Holds nothing that a node sent. */
+/** Short text for logs. Contains nothing that a node sent. */
 export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
-    case 'answer':
-      return outcome.response.errorCode === 0 ? 'answered' : `JSON-RPC error ${outcome.response.errorCode}`;
+    case 'response':
+      return outcome.response.errorCode === 0 ? 'ok' : `JSON-RPC error ${outcome.response.errorCode}`;
     case 'status':
       return `HTTP status ${outcome.status}`;
-    case 'garbage':
-      return 'no JSON-RPC answer to our request';
+    case 'invalid':
+      return 'invalid JSON-RPC response';
     case 'withheld':
-      return 'an error that shows a key or the host of the node';
-    case 'no-room':
-      return 'no room for the answer';
+      return 'error withheld: contains a key or the host of the node';
+    case 'over-budget':
+      return 'response memory budget exhausted';
     case 'too-large':
-      return 'answer too large';
+      return 'response too large';
     case 'aborted':
-      return 'given up by the caller';
+      return 'canceled by the caller';
     case 'transport':
-      if (!outcome.wasSent) return outcome.timedOut ? 'no connection in time' : 'no connection';
-      return outcome.timedOut ? 'no answer in time' : 'connection lost';
+      if (!outcome.wasSent) return outcome.timedOut ? 'connect timeout' : 'no connection';
+      return outcome.timedOut ? 'response timeout' : 'connection lost';
   }
 }

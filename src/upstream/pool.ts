@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../protocol/call.ts';
-import { Failure } from '../protocol/errors.ts';
-import { networkNotServed } from '../protocol/network-not-served.ts';
-import { requestFrom } from '../protocol/rpc-dispatcher.ts';
+import { Failure, networkNotServed } from '../protocol/errors.ts';
+import { noopPendingCall } from '../protocol/rpc-dispatcher.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
 import { NodeRegistry, type NodesByNetwork } from './node-registry.ts';
 import { type NodeStatus, statusOf } from './node-status.ts';
-import { noopPendingCall } from './noop-pending-call.ts';
-import { executeWithRetry } from './retry/execute-with-retry.ts';
+import { executeWithRetry } from './retry/executor.ts';
 import type { SlotTracker } from './slots/slot-tracker.ts';
 
 export type UpstreamPoolOptions = Readonly<{
@@ -18,38 +16,38 @@ export type UpstreamPoolOptions = Readonly<{
   log: Logger;
 }>;
 
-/** The nodes of all networks as one source, with retries and failover inside. */
+/** All nodes as one dispatcher, with retries and failover. */
 export type UpstreamPool = RpcDispatcher &
   SlotTracker &
   Readonly<{
-    /** Begins to watch the nodes. Calls are answered before that too. */
+    /** Starts health monitoring. Calls are answered before that, too. */
     start(): void;
-    /** Stops watching and closes every connection. What is under way fails: drain first. */
+    /** Stops monitoring and closes all connections. Calls in flight fail: drain first. */
     stop(): Promise<void>;
     status(): readonly NodeStatus[];
-    /** Networks that have nodes. */
     networks(): readonly Network[];
-    /** Those of a network that may be asked: of the right chain, and in service unless none is. */
+    /** Nodes that may serve calls: of the right chain, and not cordoned unless all are. */
     nodesOf(network: Network): readonly UpstreamNode[];
     /**
-     * Takes a node out of service: no call goes there while another of its network is in service.
-     * @param reason - shown in its status; may be empty.
-     * @returns whether there is such a node.
+     * Takes a node out of service while another of its network is in service.
+     * @param reason - shown in the status; may be empty.
+     * @returns false if there is no such node.
      */
     cordon(network: Network, node: string, reason: string): boolean;
-    /** Puts it back into service. @returns whether there is such a node. */
+    /** @returns false if there is no such node. */
     uncordon(network: Network, node: string): boolean;
-    /** Lets calls go to all nodes but these, also where none is left. @param drained - as `network/name`. */
+    /** Sends no calls to these nodes, even if none is left. @param drained - as `network/name`. */
     drain(drained: ReadonlySet<string>): void;
-    /** Makes nodes and limits these. Calls under way go on with the nodes and the time that they began with. */
+    /** Replaces nodes and limits. Calls in flight keep theirs. */
     change(nodes: NodesByNetwork, limits: Partial<UpstreamLimits>): void;
-    /** Waits at most so long until all nodes were polled. @returns whether every network with nodes has one that answered. */
+    /** Waits for the first poll of all nodes. @returns whether every network has a node that responded. */
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
 
 /**
- * The upstream pool: answers calls from whichever node of the call's network can.
- * `ask` throws Failure NETWORK_NOT_SERVED for a network without nodes; see askNodes for the rest.
+ * Creates the upstream pool.
+ * `dispatch` fails with NETWORK_NOT_SERVED for a network without nodes; see `executeWithRetry` for other
+ * failures.
  */
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const registry = new NodeRegistry(
@@ -79,7 +77,6 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   };
 
   return {
-    request: (call, signal) => requestFrom({ dispatch }, call, signal),
     dispatch,
     start: () => registry.start(),
     stop: async () => registry.stop(),

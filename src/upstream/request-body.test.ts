@@ -5,7 +5,7 @@ import { idAfter, nextRequestId, requestBody, requestBytes } from './request-bod
 
 const HEAD = Buffer.from('POST / HTTP/1.1\r\ncontent-length: ');
 
-/** The body of the request, whose length must be the one that its head names. */
+/** Body of the request; its length must match the head. */
 function bodyOf(method: string, params: Buffer | null): string {
   const bytes = requestBytes(HEAD, 5, method, params);
   const [head, ...rest] = bytes.toString().split('\r\n\r\n');
@@ -15,8 +15,8 @@ function bodyOf(method: string, params: Buffer | null): string {
   return body;
 }
 
-describe('the request to a node', () => {
-  it('holds the params byte for byte and escapes the method', () => {
+describe('request bytes', () => {
+  it('contain the params byte for byte and an escaped method', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.json(), (method, params) => {
         const text = bodyOf(method, Buffer.from(params));
@@ -26,7 +26,7 @@ describe('the request to a node', () => {
     );
   });
 
-  it('is the same for methods of the table and for all others', () => {
+  it('have the same form for known and unknown methods', () => {
     for (const method of ['getBalance', 'nobodyKnows']) {
       expect(bodyOf(method, Buffer.from('[1]'))).toBe(
         `{"jsonrpc":"2.0","id":5,"method":"${method}","params":[1]}`,
@@ -34,7 +34,7 @@ describe('the request to a node', () => {
     }
   });
 
-  it('says any id as it is', () => {
+  it('contain any id', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: DIGITS_NUMBER_MAX }), (id) => {
         expect(JSON.parse(requestBody(id, 'getSlot', null).toString())).toMatchObject({ id });
@@ -42,11 +42,11 @@ describe('the request to a node', () => {
     );
   });
 
-  it('leaves absent params out', () => {
+  it('omit absent params', () => {
     expect(bodyOf('getSlot', null)).toBe('{"jsonrpc":"2.0","id":5,"method":"getSlot"}');
   });
 
-  it('has an id that no other one has', () => {
+  it('have unique ids', () => {
     const ids = Array.from({ length: 100 }, nextRequestId);
     expect(new Set(ids).size).toBe(100);
     expect([idAfter(1), idAfter(DIGITS_NUMBER_MAX - 1), idAfter(DIGITS_NUMBER_MAX)]).toEqual([

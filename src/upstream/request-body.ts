@@ -3,14 +3,13 @@ import { DIGITS_NUMBER_MAX, digitCount, writeDigits } from '../base/text/digits.
 import { copyTo } from '../base/text/short-bytes.ts';
 import { methods } from '../protocol/methods.ts';
 
-/** The id behind another: whole numbers of up to 31 bits, from 1 on and round. */
+/** Next id: 1 to 31 bits, wraps around. */
 export const idAfter = (id: number): number => (id === DIGITS_NUMBER_MAX ? 1 : id + 1);
 
 let lastId = randomInt(DIGITS_NUMBER_MAX);
 
 /**
- * An id that no other request has which is under way. They begin anywhere and count up, so that an answer to somebody
- * else's is told apart.
+ * Id unique among requests in flight. Starts at random, so that a response to another process is detected.
  */
 export function nextRequestId(): number {
   lastId = idAfter(lastId);
@@ -19,10 +18,10 @@ export function nextRequestId(): number {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const BEFORE_ID = Buffer.from('{"jsonrpc":"2.0","id":');
-/** The closing brace. */
+/** "}" */
 const CLOSE = 0x7d;
 
-/** What stands between the id and the params, or behind the id when there are none. */
+/** Bytes after the id. */
 type BodySuffix = Readonly<{ withParams: Buffer; withoutParams: Buffer }>;
 
 function suffixOf(method: string): BodySuffix {
@@ -30,12 +29,11 @@ function suffixOf(method: string): BodySuffix {
   return { withParams: Buffer.from(`${member},"params":`), withoutParams: Buffer.from(`${member}}`) };
 }
 
-/** Of the methods of the table, which are nearly all that is asked. */
+/** Precomputed for the methods of the table. */
 const knownSuffixes: ReadonlyMap<string, BodySuffix> = new Map(
   Object.keys(methods).map((name) => [name, suffixOf(name)]),
 );
 
-/** What stands behind the id. */
 function suffixFor(method: string, params: Buffer | null): Buffer {
   const suffix = knownSuffixes.get(method) ?? suffixOf(method);
   return params === null ? suffix.withoutParams : suffix.withParams;
@@ -44,7 +42,7 @@ function suffixFor(method: string, params: Buffer | null): Buffer {
 const bodyLength = (id: number, suffix: Buffer, params: Buffer | null): number =>
   BEFORE_ID.length + digitCount(id) + suffix.length + (params === null ? 0 : params.length + 1);
 
-/** Written into place, up to the end: joining buffers, or making a text of it, would make several more for every request. */
+/** Written in place: concatenating buffers or strings would allocate several per request. */
 function writeBody(bytes: Buffer, start: number, id: number, suffix: Buffer, params: Buffer | null): void {
   const idAt = copyTo(bytes, start, BEFORE_ID);
   const suffixAt = writeDigits(bytes, idAt, id, digitCount(id));
@@ -55,9 +53,9 @@ function writeBody(bytes: Buffer, start: number, id: number, suffix: Buffer, par
 }
 
 /**
- * The JSON-RPC request that goes to a node: our id, the method, the caller's params byte for byte.
- * @param id - as `nextRequestId` gives them.
- * @param params - raw JSON text; null leaves the member out.
+ * JSON-RPC request body; params are copied byte for byte.
+ * @param id - from `nextRequestId`.
+ * @param params - raw JSON text; null omits the member.
  */
 export function requestBody(id: number, method: string, params: Buffer | null): Buffer {
   const suffix = suffixFor(method, params);
@@ -67,8 +65,8 @@ export function requestBody(id: number, method: string, params: Buffer | null): 
 }
 
 /**
- * The same with the HTTP that it goes in.
- * @param head - ends where the number of bytes of the body belongs.
+ * Complete HTTP request.
+ * @param head - ends where the content length belongs.
  */
 export function requestBytes(head: Buffer, id: number, method: string, params: Buffer | null): Buffer {
   const suffix = suffixFor(method, params);

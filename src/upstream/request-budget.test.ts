@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RequestBudget } from './request-budget.ts';
 
-describe('what a node may be asked a second', () => {
-  it('is a burst at once, and then as much as flows in', () => {
+describe('RequestBudget', () => {
+  it('allows a burst, then the refill rate', () => {
     const budget = new RequestBudget(10, 3);
     for (let i = 0; i < 3; i++) {
       expect(budget.has(1_000)).toBe(true);
@@ -14,7 +14,7 @@ describe('what a node may be asked a second', () => {
     expect(budget.remaining(9_000)).toBe(3);
   });
 
-  it('is reserved in turn by those who wait', () => {
+  it('is reserved in order by waiting calls', () => {
     const budget = new RequestBudget(10, 1);
     budget.spend(1_000);
     const waits = [0, 1, 2].map(() => {

@@ -1,45 +1,42 @@
 /**
- * What a node may be asked a second: a bucket that fills steadily. Places may be reserved ahead of time, so that
- * those who wait come one after another. Times are milliseconds on any steady clock.
+ * Token bucket for requests to a node. Tokens may be reserved ahead: the balance can be negative, so waiting
+ * calls queue up. Times are milliseconds of a monotonic clock.
  */
 export class RequestBudget {
-  /** Requests a second, lasting. */
   readonly perSecond: number;
   readonly #burst: number;
   #remaining: number;
   #filledAt = 0;
 
-  /** @param burst - how many may come at once. */
+  /** @param burst - bucket size. */
   constructor(perSecond: number, burst: number) {
     this.perSecond = perSecond;
     this.#burst = burst;
     this.#remaining = burst;
   }
 
-  /** How many requests may go out now. */
   remaining(now: number): number {
     this.#fill(now);
     return Math.max(0, Math.floor(this.#remaining));
   }
 
-  /** Whether one more may go out now. */
   has(now: number): boolean {
     this.#fill(now);
     return this.#remaining >= 1;
   }
 
-  /** Takes one, or reserves the next that there will be. */
+  /** Takes a token, or reserves the next. */
   spend(now: number): void {
     this.#fill(now);
     this.#remaining -= 1;
   }
 
-  /** One that was reserved was not used. */
+  /** Returns a reserved token. */
   refund(): void {
     this.#remaining += 1;
   }
 
-  /** Milliseconds until one that is reserved now may go out. */
+  /** Milliseconds until a token reserved now is available. */
   waitMs(now: number): number {
     this.#fill(now);
     return Math.max(0, ((1 - this.#remaining) / this.perSecond) * 1_000);

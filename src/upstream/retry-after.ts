@@ -1,9 +1,9 @@
 const SECONDS = /^\d{1,9}$/;
 
 /**
- * Milliseconds a Retry-After header asks to wait. Source: RFC 9110 §10.2.3 (seconds, or an HTTP date).
- * @param nowMs - the wall clock, for dates.
- * @returns null when the header is absent or says nothing.
+ * Parses a Retry-After header into milliseconds. Source: RFC 9110 §10.2.3 (seconds or HTTP date).
+ * @param nowMs - wall clock, for dates.
+ * @returns null if absent or invalid.
  */
 export function parseRetryAfter(header: string | null, nowMs: number): number | null {
   if (header === null) return null;

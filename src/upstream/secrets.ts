@@ -1,10 +1,10 @@
-/** Shorter pieces of a URL are words like `rpc`, not secrets. */
+/** Shorter URL parts are words like `rpc`, not secrets. */
 const SECRET_LENGTH_MIN = 8;
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
-/** JSON inside a string of JSON inside a string. */
+/** JSON in a JSON string in a JSON string. */
 const ESCAPES_MAX = 3;
 
-/** Whatever must not come back to a client inside an error text: the host and all that may be a key. */
+/** Strings that must not reach a client: the host and every possible key. */
 export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): Buffer[] {
   const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password];
   const values = Object.values(headers).flatMap((value) => value.split(' '));
@@ -15,7 +15,7 @@ export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): 
 
 const character = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
-/** One level of JSON's escapes and of percent-encoding taken away. */
+/** Removes one level of JSON and percent escapes. */
 const unescaped = (text: string): string =>
   text
     .replace(/\\(?:u([0-9a-f]{4})|(.))/gi, (_, hex?: string, plain = '') =>
@@ -23,7 +23,7 @@ const unescaped = (text: string): string =>
     )
     .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => character(hex));
 
-/** Whether the bytes hold one of the secrets, however it is written in JSON or in a URL. */
+/** Whether the bytes contain a secret, escaped or not. */
 export function revealsOneOf(secrets: readonly Buffer[], bytes: Buffer): boolean {
   if (secrets.some((secret) => bytes.includes(secret))) return true;
   const sought = secrets.flatMap((secret) => {

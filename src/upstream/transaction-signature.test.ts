@@ -6,8 +6,8 @@ import { signatureOfParams } from './transaction-signature.ts';
 
 const params = (...values: unknown[]): Buffer => Buffer.from(JSON.stringify(values));
 
-describe('the signature in the params of sendTransaction', () => {
-  it('is the first of a real transaction, in base58 by default and in base64 when asked', () => {
+describe('signatureOfParams', () => {
+  it('reads the first signature in base58 and base64', () => {
     const [payer, other] = [Keypair.generate(), Keypair.generate()];
     const transaction = new Transaction({
       feePayer: payer.publicKey,
@@ -25,7 +25,7 @@ describe('the signature in the params of sendTransaction', () => {
     expect(signatureOfParams(params(wire.toString('base64'), { encoding: 'base64' }))).toBe(expected);
   });
 
-  it('is absent where there is no signed transaction', () => {
+  it('returns null without a signed transaction', () => {
     const none = [
       null,
       params(),
@@ -39,7 +39,7 @@ describe('the signature in the params of sendTransaction', () => {
     expect(signatureOfParams(params(unsigned.toString('base64'), { encoding: 'base64' }))).toBeNull();
   });
 
-  it('never throws, whatever the params are', () => {
+  it('never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json().map(Buffer.from), fc.uint8Array().map(Buffer.from)), (bytes) => {
         expect(() => signatureOfParams(bytes)).not.toThrow();

@@ -3,7 +3,7 @@ import { decodeBase58 } from '../solana/base58.ts';
 import { readShortVec } from '../solana/short-vec.ts';
 import { SIGNATURE_BYTES, type Signature, signatureFromBytes } from '../solana/signature.ts';
 
-/** More signatures do not fit into a packet; a v1 transaction, which begins otherwise, reads as more. */
+/** More signatures do not fit into a packet; a v1 transaction parses as more. */
 const SIGNATURES_MAX = 19;
 
 function wireBytes(params: Buffer): Uint8Array | null {
@@ -13,9 +13,9 @@ function wireBytes(params: Buffer): Uint8Array | null {
 }
 
 /**
- * The signature that names the transaction in the params of sendTransaction.
+ * First signature of the transaction in sendTransaction params.
  * Source: solana-transaction wire format: a short-vec of 64-byte signatures comes first.
- * @returns null when the params hold no signed legacy or v0 transaction.
+ * @returns null if there is no signed legacy or v0 transaction.
  */
 export function signatureOfParams(params: Buffer | null): Signature | null {
   if (params === null) return null;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { accountOptionsOf } from '../../src/app/servers/control-services.ts';
 import { LiveConfiguration } from '../../src/config/live-configuration.ts';
-import { MailRateLimiter } from '../../src/control/notices/mail-rate-limiter.ts';
+import { MailRateLimiter } from '../../src/control/notifications/email.ts';
 import { MessageRateLimiter } from '../../src/gateway/limits/message-rate-limiter.ts';
 import { RequestLog } from '../../src/gateway/telemetry/request-log.ts';
 import { TrustedProxies } from '../../src/servers/client-address.ts';

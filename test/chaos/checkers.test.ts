@@ -122,13 +122,13 @@ describe('a proxy', () => {
     const proxy = await TcpProxy.start((server.address() as AddressInfo).port);
     const client = connect(proxy.port, '127.0.0.1').setEncoding('latin1');
     client.on('error', () => {});
-    let told = '';
+    let reported = '';
     client.on('data', (text: string) => {
-      told += text;
+      reported += text;
     });
     const hears = async (wanted: string): Promise<void> => {
-      while (told.length < wanted.length) await once(client, 'data');
-      expect(told).toBe(wanted);
+      while (reported.length < wanted.length) await once(client, 'data');
+      expect(reported).toBe(wanted);
     };
     proxy.delay(60);
     client.write('first ');
@@ -144,7 +144,7 @@ describe('a proxy', () => {
     const closed = new Promise((resolve) => client.once('close', resolve));
     client.write('0123456789');
     await closed;
-    expect(told.slice('first second third'.length)).toBe('01234');
+    expect(reported.slice('first second third'.length)).toBe('01234');
     await proxy.close();
     server.close();
   });

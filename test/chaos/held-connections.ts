@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { revokeKey } from '../../src/control/keys/change-key-state.ts';
+import { revokeKey } from '../../src/control/keys/change-key.ts';
 import { createKey, type NewKey } from '../../src/control/keys/create-key.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import { GrpcClient } from '../service/grpc-client.ts';

@@ -1,7 +1,12 @@
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../../src/control/keys/change-key-state.ts';
+import {
+  cutOverlap,
+  disableKey,
+  enableKey,
+  revokeKey,
+  rotateKey,
+} from '../../src/control/keys/change-key.ts';
 import { createKey, type NewKey } from '../../src/control/keys/create-key.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';
-import { rotateKey } from '../../src/control/keys/rotate-key.ts';
 import type { RequestOutcome } from './key-traffic.ts';
 import type { Outages } from './outages.ts';
 

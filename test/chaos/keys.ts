@@ -108,7 +108,7 @@ const SYNC_INTERVAL_SECONDS = 0.1;
 const leastOf = (seconds: number): number => Math.floor((RATE.burst + RATE.perSecond * seconds) / 2);
 
 /**
- * The most that a limit lets in, as docs/control-plane.md, "Limits that gateways share", has it: what the plan grants,
+ * The most that a limit lets in, as docs/explanation/limits-and-quotas.md, "Several gateways", has it: what the plan grants,
  * what the other gateways let in within one interval, which is paid back, and one more burst for each loss of Redis' data.
  */
 const mostOf = (seconds: number, redisOutages: number, gateways: number): number => {

@@ -48,7 +48,7 @@ export class LimitChanges {
       for (;;) {
         const startedAt = performance.now();
         const said = await this.#traffic.rateOf(gateway, secret);
-        // While gateways do not hear of each other each has its part, as docs/control-plane.md says.
+        // While gateways do not hear of each other each has its part, as docs/explanation/limits-and-quotas.md says.
         if (said === perSecond || said === perSecond / this.#traffic.gateways) break;
         if (startedAt > this.#outages.limitOf(since)) {
           const late = Math.round(startedAt - since);

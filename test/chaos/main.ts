@@ -37,7 +37,7 @@ Long answers that break off once they have begun are counted apart: nobody can t
   --reads N       requests a second of readers (default 50)
   --sends N       transactions a second (default 6)
   --sessions N    sessions (default 6)
-  --door NAME     http, websocket or both: where readers ask (default both)
+  --protocol NAME http, websocket or both: how readers send calls (default both)
   --slot-ms N     length of a slot (default 400)
   --json          print the result as JSON, and nothing else
 `;
@@ -49,7 +49,7 @@ const { values } = parseArgs({
     reads: { type: 'string', default: '50' },
     sends: { type: 'string', default: '6' },
     sessions: { type: 'string', default: '6' },
-    door: { type: 'string', default: 'both' },
+    protocol: { type: 'string', default: 'both' },
     'slot-ms': { type: 'string', default: '400' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -83,9 +83,9 @@ const judge = new FaultChecker(ailments, new GatewayLog(scene.logFile), say);
 
 /** Each kind of load has chance of its own: what happens to the nodes does not depend on how quick they are. */
 const chanceOf = (nth: number): SeededRandom => new SeededRandom(seed + 1_000 * nth);
-const readsOf = (door: TestClient, share: number, nth: number): Reads =>
+const readsOf = (client: TestClient, share: number, nth: number): Reads =>
   new Reads({
-    client: door,
+    client,
     questions,
     checker: judge,
     chance: chanceOf(nth),
@@ -96,8 +96,8 @@ const reads = {
   http: [readsOf(http, 1, 1)],
   websocket: [readsOf(socket, 1, 2)],
   both: [readsOf(http, 1 - SOCKET_SHARE, 1), readsOf(socket, SOCKET_SHARE, 2)],
-}[values.door];
-if (reads === undefined) throw new Error(`there is no door ${values.door}: http, websocket or both`);
+}[values.protocol];
+if (reads === undefined) throw new Error(`there is no protocol ${values.protocol}: http, websocket or both`);
 const sends = new Submissions({
   client: http,
   scene,

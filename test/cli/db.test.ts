@@ -69,7 +69,7 @@ describe('solway db', () => {
     expect([again.code, again.out, again.err]).toEqual([
       1,
       '',
-      'solway: taken.gz is there already: give another name\n',
+      'solway: taken.gz already exists. Choose another name.\n',
     ]);
     expect(statSync(join(folder, 'taken.gz')).size).toBe(4);
   });

@@ -39,7 +39,7 @@ describe('solway keys', () => {
 
   it('tells what the service refuses by the options of the command', async () => {
     for (const [given, words] of [
-      [['--cidr', 'nowhere'], /^solway: --cidr: an address or a range such as /],
+      [['--cidr', 'nowhere'], /^solway: --cidr: must be an IP address or a range such as /],
       [['--rate', '999999', '--plan', 'default'], /^solway: --rate/],
       [['--public'], /^solway: /],
     ] as const) {
@@ -52,8 +52,8 @@ describe('solway keys', () => {
   it('says of a customer that nobody is where the ids of those there are stand', async () => {
     await solway('keys', 'create', '--name', 'x');
     const { code, err } = await solway('keys', 'list', '--customer', 'acme');
-    const place = 'in the dashboard under Settings, for an operator under "Customers" there';
-    expect([code, err]).toEqual([1, `solway: there is no such customer: ids stand ${place}\n`]);
+    const place = 'The dashboard shows customer ids under Settings, for operators under "Customers".';
+    expect([code, err]).toEqual([1, `solway: There is no such customer. ${place}\n`]);
   });
 
   it('rotates, cuts the overlap short, disables, enables and revokes', async () => {
@@ -118,13 +118,9 @@ describe('solway keys', () => {
       2,
       '--expires is a date such as 2027-01-31 or a time from now such as 30d, 12h or 90m',
     ],
-    [
-      ['keys', 'create', '--name', 'x', '--expires', '2020-01-01'],
-      2,
-      'the time of expiry has passed: give one that lies ahead',
-    ],
+    [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], 2, 'The expiry must be in the future'],
     [['keys', 'rotate'], 2, 'name the key: solway keys rotate KEY'],
-    [['keys', 'rotate', '11111111'], 1, 'there is no such key: see the list of keys for the ids'],
+    [['keys', 'rotate', '11111111'], 1, 'There is no such key. See the list of keys for the ids.'],
     [
       ['keys', 'revoke', 'nonsense!'],
       1,
@@ -137,11 +133,15 @@ describe('solway keys', () => {
       2,
       '--overlap is a number of hours such as 24, 0.5 or 0',
     ],
-    [['keys', 'rotate', '11111111', '--overlap', '9999'], 2, 'the overlap of a rotation is 0 to 90 days'],
+    [
+      ['keys', 'rotate', '11111111', '--overlap', '9999'],
+      2,
+      'The overlap of a rotation must be 0 to 90 days',
+    ],
     [
       ['keys', 'create', '--name', 'x', '--plan', 'gold'],
       2,
-      'there is no plan "gold": use one of default, rehearsal, or configure it',
+      'There is no plan "gold". Use one of default, rehearsal, or add it to the configuration.',
     ],
     [['keys', 'list', '--jsn'], 2, 'there is no option --jsn: did you mean --json?'],
     [['kyes'], 2, 'there is no command "kyes": did you mean "solway keys"?'],
@@ -169,7 +169,7 @@ describe('solway keys', () => {
     await solway('keys', 'create', '--name', 'x');
     const { code, out, err } = await solway('keys', 'revoke', '11111111', '--json');
     expect([code, err]).toEqual([1, '']);
-    expect(JSON.parse(out)).toEqual({ error: 'there is no such key: see the list of keys for the ids' });
+    expect(JSON.parse(out)).toEqual({ error: 'There is no such key. See the list of keys for the ids.' });
   });
 
   it('refuses to go on without the pepper of its keys', async () => {
@@ -178,7 +178,7 @@ describe('solway keys', () => {
     const { code, err } = await solway('keys', 'create', '--name', 'y');
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining('made with a pepper that is not here: give every machine'),
+      expect.stringContaining('made with a pepper that is missing here. Give every machine'),
     ]);
   });
 

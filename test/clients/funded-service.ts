@@ -10,7 +10,7 @@ import type { Product } from '../../src/protocol/product.ts';
 import { temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
-/** The whole program with an embedded ledger of quick slots, and somebody who can pay. */
+/** The service with an embedded ledger of fast slots and a funded payer. */
 export class FundedService {
   readonly payer = Keypair.generate();
   readonly service: RunningService;
@@ -26,9 +26,8 @@ export class FundedService {
   }
 
   /**
-   * @param slotMs - of the embedded ledger.
-   * @param more - lines of configuration.
-   * @param dataDir - with a ledger that was made before; default a new one.
+   * @param slotMs - of the embedded ledger. @param more - lines of configuration. @param dataDir - an
+   * existing ledger; default a new one.
    */
   static async start(slotMs = 50, more = '', dataDir = temporaryFolder('service')): Promise<FundedService> {
     const configuration = `[localnet]\nslot_ms = ${slotMs}\n${more}`;
@@ -39,12 +38,11 @@ export class FundedService {
     return funded;
   }
 
-  /** The key that the first start made for a product. */
   keyOf(product: Product): string {
     return this.service.ready.keys.find((key) => key.product === product)?.key ?? '';
   }
 
-  /** A signed transfer that was not sent. */
+  /** An unsent signed transfer. */
   async transfer(to: PublicKey, lamports: number): Promise<Transaction> {
     const { blockhash } = await this.connection.getLatestBlockhash();
     const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: this.payer.publicKey });
@@ -53,13 +51,13 @@ export class FundedService {
     return transaction;
   }
 
-  /** Sends without a look at whether it can succeed. @returns its signature as bytes. */
+  /** Sends without preflight. @returns the signature. */
   async send(transaction: Transaction): Promise<Buffer> {
     await this.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
     return transaction.signature!;
   }
 
-  /** Sends and waits until it is confirmed. @returns its signature. */
+  /** Sends and waits for confirmation. @returns the signature. */
   async confirmed(transaction: Transaction): Promise<string> {
     const signature = await this.connection.sendRawTransaction(transaction.serialize());
     const { value } = await this.connection.confirmTransaction({
@@ -70,7 +68,7 @@ export class FundedService {
     return signature;
   }
 
-  /** Waits until reads that name no commitment see what a transaction did. */
+  /** Waits until finalized reads include a transaction. */
   async finalized(signature: string): Promise<void> {
     const latest = await this.connection.getLatestBlockhash();
     await this.connection.confirmTransaction({ signature, ...latest }, 'finalized');

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Feed } from '../../src/streams/feed.ts';
 import { TestWebSocketServer } from '../servers/start-websocket-server.ts';
 
-/** Tells the outcome while the subscription is being opened, as of a transaction that landed long ago. */
+/** Notifies while the subscription is being opened, as for a transaction that landed before. */
 const atOnce: Feed = {
   open: async (_subscription, listener) => {
     listener.onNotification(Buffer.from('{"context":{"slot":5},"value":{"err":null}}'), true);
@@ -11,22 +11,23 @@ const atOnce: Feed = {
   },
 };
 
-let door: TestWebSocketServer;
+let server: TestWebSocketServer;
 beforeEach(async () => {
-  door = await new TestWebSocketServer({ feed: atOnce }).listen();
+  server = await new TestWebSocketServer({ feed: atOnce }).listen();
 });
-afterEach(() => door.stop());
+afterEach(() => server.stop());
 
-// It listens a moment after it has read the acknowledgement, and misses what it reads together with that.
-it('@solana/kit hears what is known when it subscribes', async () => {
-  const subscriptions = kit.createSolanaRpcSubscriptions(door.url(door.createKey()));
+// @solana/kit attaches its listener after reading the acknowledgement, and loses notifications read together
+// with it.
+it('receives state that is already known when @solana/kit subscribes', async () => {
+  const subscriptions = kit.createSolanaRpcSubscriptions(server.url(server.createKey()));
   const signature = kit.signature(
     '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
   );
   const end = new AbortController();
   const options = { abortSignal: AbortSignal.any([end.signal, AbortSignal.timeout(5_000)]) };
-  const told = await subscriptions.signatureNotifications(signature).subscribe(options);
-  const { value } = await told[Symbol.asyncIterator]().next();
+  const observed = await subscriptions.signatureNotifications(signature).subscribe(options);
+  const { value } = await observed[Symbol.asyncIterator]().next();
   end.abort();
   expect(value).toEqual({ context: { slot: 5n }, value: { err: null } });
 });

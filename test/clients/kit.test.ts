@@ -37,7 +37,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../service/eventually.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
-/** @solana/kit as published, against the whole chain: key → gateway → embedded ledger. */
+/** The published @solana/kit against the whole service: key, gateway, embedded ledger. */
 let service: RunningService;
 
 const connect = () =>
@@ -126,9 +126,9 @@ describe('@solana/kit through the gateway', () => {
     });
 
     it.each(['json', 'jsonParsed', 'base64'] as const)(
-      'is read back by getTransaction as %s',
+      'is returned by getTransaction as %s',
       async (encoding) => {
-        // Kit types each encoding apart; what is common to all is checked here, the rest below.
+        // Kit has a type per encoding; this is their common part.
         const config = {
           ...CONFIRMED,
           encoding: encoding as 'json',
@@ -141,7 +141,7 @@ describe('@solana/kit through the gateway', () => {
       },
     );
 
-    it('shows the transfer when parsed, and the very bytes as base64', async () => {
+    it('is returned parsed, and as its exact bytes in base64', async () => {
       const parsed = await rpc
         .getTransaction(signature, {
           ...CONFIRMED,
@@ -163,7 +163,7 @@ describe('@solana/kit through the gateway', () => {
       expect(wire.includes(Buffer.from(getAddressEncoder().encode(to)))).toBe(true);
     });
 
-    it('stands in its block', async () => {
+    it('is in its block', async () => {
       const found = await rpc
         .getTransaction(signature, { ...CONFIRMED, encoding: 'json', maxSupportedTransactionVersion: 0 })
         .send();
@@ -197,7 +197,7 @@ describe('@solana/kit through the gateway', () => {
     expect(await page({ before: newestFirst[0]!, until: newestFirst[3]! })).toEqual(newestFirst.slice(1, 3));
   });
 
-  it('simulates without effect', async () => {
+  it('simulates without side effects', async () => {
     const payer = await funded(1n);
     const to = (await generateKeyPairSigner()).address;
     const transaction = await sign(payer, [
@@ -215,7 +215,7 @@ describe('@solana/kit through the gateway', () => {
     expect(await balance(to)).toBe(0n);
   });
 
-  it('answers a failing transaction with the preflight error and its logs', async () => {
+  it('returns the preflight error and logs of a failing transaction', async () => {
     const payer = await funded(1n);
     const to = (await generateKeyPairSigner()).address;
     const error = await send(payer, [
@@ -254,7 +254,7 @@ describe('@solana/kit through the gateway', () => {
       getCreateAssociatedTokenInstruction({ payer, ata: source, owner: payer.address, mint: mint.address }),
       getCreateAssociatedTokenInstruction({ payer, ata: destination, owner: friend, mint: mint.address }),
     ]);
-    // The largest u64: what a JavaScript service loses first.
+    // The largest u64, which loses precision as a JavaScript number.
     const supply = 18_446_744_073_709_551_615n;
     await send(payer, [
       getMintToCheckedInstruction({
@@ -324,7 +324,7 @@ describe('@solana/kit through the gateway', () => {
       { programAddress: LOOKUP_TABLE_PROGRAM, accounts, data: create },
       { programAddress: LOOKUP_TABLE_PROGRAM, accounts, data: extend },
     ]);
-    // Addresses of a lookup table can be used from the slot after the one that added them.
+    // A lookup table entry is usable from the slot after the one that added it.
     const extended = await rpc.getSlot(CONFIRMED).send();
     await eventually(
       async () => (await rpc.getSlot(CONFIRMED).send()) > extended,

@@ -23,8 +23,8 @@ import { FundedService } from './funded-service.ts';
 import { connected, nothing, UpdateCollector, type YellowstoneClient } from './yellowstone-client.ts';
 
 /**
- * A client of @grpc/grpc-js, whose code is generated from proto/ when the test runs, beside the published client: both
- * ask the whole program for the same, and must come to the same bytes.
+ * Compares a @grpc/grpc-js client with code generated from proto/ with the published client: same requests,
+ * same bytes.
  */
 const folder = join(import.meta.dirname, '../../proto');
 const options = { longs: String, includeDirs: [folder] };
@@ -36,7 +36,7 @@ const methodOf = (code: PackageDefinition, service: string, name: string): Gener
   (code[service] as unknown as Record<string, Generated>)[name]!;
 const geyser = (name: string): Generated => methodOf(written, 'geyser.Geyser', name);
 
-/** What generated code makes of a message that came, and writes again. */
+/** Decodes and re-encodes a message with generated code. */
 const again = (method: Generated, message: Buffer): Buffer =>
   method.responseSerialize(method.responseDeserialize(message));
 
@@ -66,7 +66,6 @@ afterAll(async () => {
   await chain?.stop();
 });
 
-/** One transfer that succeeds and one that fails, and tokens with inner instructions. */
 async function makeTraffic(): Promise<void> {
   for (const lamports of [LAMPORTS_PER_SOL, 100_000 * LAMPORTS_PER_SOL]) {
     await chain.send(await chain.transfer(other.publicKey, lamports));
@@ -79,18 +78,18 @@ async function makeTraffic(): Promise<void> {
   await mintTo(connection, payer, mint, account, payer, 5_000_000, [], confirm);
 }
 
-/** An update as the published codec reads it, as far as the streams have it in common. */
 type Read = Readonly<Record<string, unknown>> & { slot?: { slot: string; status: number } | undefined };
 
 const slotIn = (update: Read): number => {
-  const told = Object.values(update).find((part) => typeof (part as { slot?: string })?.slot === 'string');
-  return told === undefined ? -1 : Number((told as { slot: string }).slot);
+  const observed = Object.values(update).find(
+    (part) => typeof (part as { slot?: string })?.slot === 'string',
+  );
+  return observed === undefined ? -1 : Number((observed as { slot: string }).slot);
 };
 
-/** A message that came, with what the published codec reads in it. */
 type Message = Readonly<{ bytes: Buffer; read: Read }>;
 
-/** The same stream twice: as bytes, and through the published client. */
+/** The same stream as bytes and through the published client. */
 class Pair {
   readonly bytes: UpdateCollector<Buffer>;
   readonly theirs: UpdateCollector<Read>;
@@ -115,19 +114,19 @@ class Pair {
     return known;
   }
 
-  /** Waits until both have heard of what it holds. */
   async both(test: (update: Read) => boolean): Promise<void> {
     await this.bytes.first((bytes) => test(this.messageOf(bytes).read));
     await this.theirs.first(test);
   }
 
-  /** The highest slot that one of them has heard of. */
   get newest(): number {
-    const heard = [...this.bytes.updates.map((bytes) => this.messageOf(bytes).read), ...this.theirs.updates];
-    return Math.max(...heard.map(slotIn));
+    const receivedUpdates = [
+      ...this.bytes.updates.map((bytes) => this.messageOf(bytes).read),
+      ...this.theirs.updates,
+    ];
+    return Math.max(...receivedUpdates.map(slotIn));
   }
 
-  /** What each heard of slots from `first` to `last`. */
   between(first: number, last: number): { bytes: Message[]; theirs: Read[] } {
     const inside = (update: Read): boolean => slotIn(update) >= first && slotIn(update) <= last;
     return {
@@ -143,7 +142,6 @@ class Pair {
   }
 }
 
-/** Opens a stream for a request in both ways. */
 async function open(
   name: 'Subscribe' | 'SubscribeDeshred',
   client: YellowstoneClient,
@@ -187,10 +185,10 @@ const deshred = { deshredTransactions: { every: anyTransaction }, slots: { slots
 const finalized = (slot: number) => (update: Read) =>
   Number(update.slot?.slot) === slot && update.slot?.status === CommitmentLevel.FINALIZED;
 
-/** Names come in the order of the request; the published client sends its filters in any. */
+/** Filter names come in the order of the request; the published client sends filters in any order. */
 const inOrder = (update: Read): Read => ({ ...update, filters: (update.filters as string[]).toSorted() });
 
-describe('two clients who ask for the same', () => {
+describe('two clients with the same request', () => {
   const pairs = new Map<string, Pair>();
   let [first, last] = [0, 0];
 
@@ -225,11 +223,11 @@ describe('two clients who ask for the same', () => {
     ['processed', 'Subscribe', kinds],
     ['confirmed, with parts of data', 'Subscribe', kinds],
     ['before they are run', 'SubscribeDeshred', ['deshredTransaction', 'slot']],
-  ])('hear the same, in the same bytes: %s', (name, call, told) => {
+  ])('receive the same bytes: %s', (name, call, observed) => {
     const { bytes, theirs } = pairs.get(name)!.between(first, last);
     expect(theirs.length).toBeGreaterThan(20);
     expect(theirs.map(inOrder)).toEqual(bytes.map(({ read }) => inOrder(read)));
-    for (const kind of told) {
+    for (const kind of observed) {
       expect([kind, bytes.some(({ read }) => read[kind] !== undefined)]).toEqual([kind, true]);
     }
     for (const { bytes: message } of bytes) {
@@ -249,7 +247,7 @@ const unary = (name: string, request: object): Promise<Buffer> => {
   });
 };
 
-describe('a call with one answer', () => {
+describe('a unary call', () => {
   const commitment = CommitmentLevel.CONFIRMED;
   let blockhash = '';
 
@@ -269,14 +267,14 @@ describe('a call with one answer', () => {
       (client) => client.isBlockhashValid(blockhash, commitment),
     ],
     ['SubscribeReplayInfo', () => ({}), (client) => client.subscribeReplayInfo()],
-  ])('is answered to both with the same bytes: %s', async (name, request, ask) => {
+  ])('returns the same bytes to both: %s', async (name, request, sendRequest) => {
     const client = await connected(chain.service.ready.grpcUrl, chain.keyOf('grpc'));
     const { [name === 'Ping' ? 'PongResponse' : `${name}Response`]: codec } = published;
-    let told: [before: unknown, bytes: Buffer, after: unknown];
-    // Between two answers that are equal there was no other; slots go on all the time.
-    do told = [await ask(client), await unary(name, request()), await ask(client)];
-    while (JSON.stringify(told[0]) !== JSON.stringify(told[2]));
-    const [theirs, bytes] = told;
+    let observed: [before: unknown, bytes: Buffer, after: unknown];
+    // If two responses are equal, so is every one between them; slots advance all the time.
+    do observed = [await sendRequest(client), await unary(name, request()), await sendRequest(client)];
+    while (JSON.stringify(observed[0]) !== JSON.stringify(observed[2]));
+    const [theirs, bytes] = observed;
     expect(codec!.decode(bytes)).toEqual(theirs);
     expect(again(geyser(name), bytes).toString('hex')).toBe(bytes.toString('hex'));
   });
@@ -284,7 +282,6 @@ describe('a call with one answer', () => {
 
 const REFLECTION = 'grpc.reflection.v1.ServerReflection';
 
-/** Asks reflection one question on a stream of its own. */
 async function reflect<Answer>(
   question: object,
   write: (question: object) => Buffer,
@@ -304,14 +301,14 @@ async function reflect<Answer>(
   return read(answers[0]!);
 }
 
-/** Code from files that reflection told. */
+/** Generates code from reflected files. */
 function generate(files: readonly Uint8Array[]): PackageDefinition {
   const set = new ProtobufWriter();
   for (const file of files) set.bytes(1, file);
   return loadFileDescriptorSetFromBuffer(Buffer.from(set.finish()), options);
 }
 
-/** The code of reflection's own messages, from what it tells of itself. */
+/** Generates the code of the reflection messages from their own reflection. */
 async function reflectionCode(): Promise<Generated> {
   const own = (): Buffer => Buffer.from(new ProtobufWriter().string(4, REFLECTION).finish());
   const files = await reflect({}, own, (bytes) => {
@@ -331,26 +328,26 @@ async function reflectionCode(): Promise<Generated> {
 }
 
 describe('reflection', () => {
-  /** Code from descriptors keeps the names of the file. */
+  /** Code from descriptors keeps the field names of the file. */
   type Answer = {
     list_services_response?: { service: { name: string }[] };
     file_descriptor_response?: { file_descriptor_proto: Buffer[] };
   };
 
-  it('tells to code that is made from itself which services there are, and all that code for them needs', async () => {
+  it('describes its services completely through reflection', async () => {
     const { requestSerialize, responseDeserialize } = await reflectionCode();
-    const ask = (question: object) =>
+    const sendRequest = (question: object) =>
       reflect(question, requestSerialize, (bytes) => responseDeserialize(bytes) as Answer);
-    const { list_services_response: list } = await ask({ list_services: '' });
+    const { list_services_response: list } = await sendRequest({ list_services: '' });
     const services = list!.service.map(({ name }) => name);
     expect(services).toEqual(expect.arrayContaining(['geyser.Geyser', 'shredstream.ShredstreamProxy']));
     for (const name of services) {
-      const { file_descriptor_response: found } = await ask({ file_containing_symbol: name });
+      const { file_descriptor_response: found } = await sendRequest({ file_containing_symbol: name });
       const calls = generate(found!.file_descriptor_proto)[name] as object;
       expect(Object.keys(calls).length).toBeGreaterThan(0);
       if (name in written) expect(Object.keys(calls)).toEqual(Object.keys(written[name] as object));
     }
-    const { file_descriptor_response: found } = await ask({ file_by_filename: 'geyser.proto' });
+    const { file_descriptor_response: found } = await sendRequest({ file_by_filename: 'geyser.proto' });
     const reflected = methodOf(generate(found!.file_descriptor_proto), 'geyser.Geyser', 'Ping');
     expect(reflected.responseDeserialize(await unary('Ping', { count: 12 }))).toEqual({ count: 12 });
   });

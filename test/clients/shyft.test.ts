@@ -12,10 +12,9 @@ import { dataDirWith } from './preloaded-ledger.ts';
 import { fungible, nft } from './token-2022-mints.ts';
 
 /**
- * @shyft-to/js as published, against the whole chain: key → REST → gateway → embedded ledger, with tokens and an NFT
- * that real transactions made, and domains and NFTs of other programs that the ledger began with. The client has its
- * host built in, so its own axios is told ours. It is loaded the way that CommonJS programs load it, as its package
- * says. Source: rest-api.md §1.
+ * The published @shyft-to/js against the whole service, with tokens and an NFT created by transactions and
+ * preloaded domains and NFTs of other programs. The client has a fixed host, so its axios is redirected. It is
+ * loaded as CommonJS, as its package requires. Source: rest-api.md §1.
  */
 const load = createRequire(import.meta.url);
 const { ShyftSdk, Network } = load('@shyft-to/js') as typeof import('@shyft-to/js');
@@ -27,7 +26,7 @@ const axios = createRequire(load.resolve('@shyft-to/js'))('axios') as Axios;
 const NETWORK = Network.Mainnet;
 const RECEIVER = Keypair.generate().publicKey;
 
-/** Who has domains and NFTs that the ledger begins with. */
+/** Owner of the preloaded domains and NFTs. */
 const collector = Keypair.generate().publicKey.toBase58() as Address;
 const artist = Keypair.generate().publicKey.toBase58() as Address;
 const placed = {
@@ -44,7 +43,7 @@ let unique: PublicKey;
 let sent: string;
 let folder: string;
 
-/** Two domains, one of them the one by which its owner wants to be called, and NFTs of Metaplex and of MPL Core. */
+/** Two domains, one of them the main domain of its owner, and NFTs of Metaplex and MPL Core. */
 const placedAccounts = () => {
   const of = (verified: boolean) => ({ collection: { address: placed.collection, verified } });
   const said = { royalty: 500, creators: [artist], updateAuthority: artist };
@@ -108,7 +107,7 @@ describe('the client’s wallet', () => {
     expect(await shyft.wallet.getBalance({ wallet: RECEIVER.toBase58() })).toBe(0.25);
   });
 
-  it('reads all tokens, with names of their metadata, and one of them', async () => {
+  it('reads all tokens with their metadata, and one of them', async () => {
     const account = getAssociatedTokenAddressSync(
       token,
       funded.payer.publicKey,
@@ -131,7 +130,7 @@ describe('the client’s wallet', () => {
     expect(collections).toMatchObject([{ nft_count: 1, nfts: [{ mint: unique.toBase58() }] }]);
   });
 
-  it('reads domains, and by which of them a wallet wants to be called', async () => {
+  it('reads domains and the main domain of a wallet', async () => {
     const { wallet: reader } = shyft;
     expect(await reader.getDomains({ wallet: collector })).toEqual(
       ['solway', 'token', 'zebra'].map((name) => ({ address: keyOf(name).toBase58(), name: `${name}.sol` })),
@@ -140,8 +139,8 @@ describe('the client’s wallet', () => {
     expect(await reader.resolveDomainByAddress({ address: keyOf('solway').toBase58() })).toBe('solway.sol');
   });
 
-  it('reads collections, and counts to one only what that one verified', async () => {
-    // The client's type says one group; what it gives is the list that was sent.
+  it('reads collections and counts only verified members', async () => {
+    // The client's type is one group; the value is the whole list.
     const collections = (await shyft.wallet.collections({ wallet: collector })) as unknown as Group[];
     const [verified, others] = collections;
     expect(collections).toHaveLength(2);
@@ -156,14 +155,14 @@ describe('the client’s wallet', () => {
     );
   });
 
-  it('reads no domains of a wallet without, and says so', async () => {
+  it('reports that a wallet has no domains', async () => {
     expect(await shyft.wallet.getDomains({ wallet })).toEqual([]);
     await expect(shyft.wallet.resolveDomainByAddress({ address: wallet })).rejects.toThrow(
       `No domain found for ${wallet}`,
     );
   });
 
-  it('makes a transfer that the wallet signs and the client sends', async () => {
+  it('builds a transfer that the wallet signs and the client sends', async () => {
     const encoded = await shyft.wallet.sendSol({
       fromAddress: wallet,
       toAddress: RECEIVER.toBase58(),
@@ -178,7 +177,7 @@ describe('the client’s wallet', () => {
     expect(await shyft.wallet.getBalance({ wallet: RECEIVER.toBase58() })).toBe(0.75);
   });
 
-  it('reads transactions by the names of older versions', async () => {
+  it('reads transactions by the method names of older versions', async () => {
     const history = await shyft.wallet.transactionHistory({ wallet: RECEIVER.toBase58(), limit: 5 });
     expect(history.at(-1)?.transaction.signatures).toEqual([sent]);
     const one = await shyft.wallet.transaction({ txnSignature: sent });
@@ -217,7 +216,7 @@ describe('the client’s NFTs', () => {
     });
   });
 
-  it('reads those of all kinds that a wallet has, page by page', async () => {
+  it('reads NFTs of all kinds in a wallet, paginated', async () => {
     const all = [placed.member, placed.claims, placed.core, mintOf('token')].toSorted();
     const [first, second] = await Promise.all(
       [1, 2].map((page) => shyft.nft.getNftsByOwnerV2({ owner: collector, page, size: 3 })),
@@ -227,12 +226,12 @@ describe('the client’s NFTs', () => {
     expect(second?.nfts.map(({ mint }) => mint)).toEqual(all.slice(3));
   });
 
-  it('says which one is not there', async () => {
+  it('names the NFT that does not exist', async () => {
     const mint = RECEIVER.toBase58();
     await expect(shyft.nft.getNftByMint({ mint })).rejects.toThrow(`NFT ${mint} not found on mainnet-beta`);
   });
 
-  it('reads several, and those of a wallet in both versions', async () => {
+  it('reads several NFTs, and those of a wallet in both API versions', async () => {
     const mint = unique.toBase58();
     const several = await shyft.nft.getNftsByMintAddresses({ mints: [mint, RECEIVER.toBase58()] });
     expect(several.map((one) => one.mint)).toEqual([mint]);
@@ -255,7 +254,7 @@ it('reads a token', async () => {
 });
 
 describe('the client’s transactions', () => {
-  it('are parsed, alone, in a list and as history, with the raw one where it is wanted', async () => {
+  it('are parsed, alone, in a list and as history, with the raw transaction on request', async () => {
     const parsed = await shyft.transaction.parsed({ txnSignature: sent });
     expect(parsed).toMatchObject({
       type: 'SOL_TRANSFER',
@@ -278,7 +277,7 @@ describe('the client’s transactions', () => {
     expect(raw).toMatchObject({ transaction: { signatures: [sent] }, parsed: { type: 'SOL_TRANSFER' } });
   });
 
-  it('are sent many at once, and told when they have come to the commitment', async () => {
+  it('are sent in bulk and reported at the requested commitment', async () => {
     const transfers = await Promise.all([1, 2, 3].map((lamports) => funded.transfer(RECEIVER, lamports)));
     const broken = Buffer.from((transfers[0] as Transaction).serialize());
     broken[70] = (broken[70] as number) ^ 1;
@@ -293,7 +292,7 @@ describe('the client’s transactions', () => {
     expect(results[3]).toMatchObject({ id: 4, status: null, error: { code: expect.any(Number) } });
   });
 
-  it('are refused in the node’s own words', async () => {
+  it('are refused with the node’s error message', async () => {
     const { blockhash } = await funded.connection.getLatestBlockhash();
     const poor = Keypair.generate();
     const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: poor.publicKey });
@@ -307,7 +306,7 @@ describe('the client’s transactions', () => {
 });
 
 describe('the client’s storage', () => {
-  it('takes a file and gives it back under its content identifier', async () => {
+  it('stores a file and returns it under its CID', async () => {
     const { cid, uri } = await shyft.storage.uploadAsset({
       file: Buffer.from('hello world\n') as unknown as File,
     });
@@ -315,7 +314,7 @@ describe('the client’s storage', () => {
     expect(await (await fetch(uri)).text()).toBe('hello world\n');
   });
 
-  it('makes metadata', async () => {
+  it('creates metadata', async () => {
     const { uri } = await shyft.storage.createMetadata({
       creator: wallet,
       image: `${folder}/nft.png`,
@@ -339,7 +338,7 @@ describe('the client’s storage', () => {
 });
 
 describe('the client’s semi-custodial wallets', () => {
-  it('are made, opened, and given another password', async () => {
+  it('are created, opened, and given another password', async () => {
     const { semiCustodialWallet } = shyft;
     const walletAddress = await semiCustodialWallet.create({ password: 'correct horse' });
     const pair = await semiCustodialWallet.getKeypair({ password: 'correct horse', walletAddress });
@@ -354,7 +353,7 @@ describe('the client’s semi-custodial wallets', () => {
   });
 });
 
-it('hears in words what is wrong', async () => {
+it('returns an understandable error message', async () => {
   await expect(shyft.wallet.getBalance({ wallet: 'nobody' })).rejects.toThrow(
     'wallet must be an address: 32 bytes in base58',
   );

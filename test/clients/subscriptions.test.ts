@@ -13,7 +13,7 @@ import { encodeBase58 } from '../../src/solana/base58.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { type FirstUpdate, firstUpdate } from './first-update.ts';
 
-/** Clients as published, against the whole chain: key → gateway → topic → feed → embedded ledger. */
+/** Published clients against the whole service: key, gateway, topic, feed, embedded ledger. */
 let service: RunningService;
 let wsEndpoint: string;
 
@@ -35,29 +35,30 @@ describe('@solana/web3.js v1 through the gateway', () => {
     });
   });
   afterAll(() => {
-    // It has no close of its own.
+    // web3.js has no public close method.
     (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
   });
 
-  const first = <Told>(...told: FirstUpdate<Told>): Promise<Told> => firstUpdate(connection, ...told);
+  const first = <Observed>(...observed: FirstUpdate<Observed>): Promise<Observed> =>
+    firstUpdate(connection, ...observed);
 
   const airdrop = (to: PublicKey) => () => connection.requestAirdrop(to, LAMPORTS_PER_SOL);
 
-  it('confirms by its subscription, also a transaction that landed long before', async () => {
+  it('confirms by subscription, also a transaction that landed long before', async () => {
     const to = Keypair.generate().publicKey;
     const signature = await airdrop(to)();
     const latest = await connection.getLatestBlockhash();
     expect((await connection.confirmTransaction({ signature, ...latest })).value.err).toBeNull();
     const late = await first<{ err: unknown }>(
       (listener) => connection.onSignature(signature, listener, 'confirmed'),
-      // It removes itself when it is told.
+      // web3.js removes the listener after the notification.
       async () => {},
     );
     expect(late.err).toBeNull();
     expect(await connection.getBalance(to)).toBe(LAMPORTS_PER_SOL);
   });
 
-  it('subscribes at the address that it derives from an https URL without a port', async () => {
+  it('subscribes at the WebSocket URL derived from an https URL without a port', async () => {
     const { pathname, search, host } = new URL(`${service.ready.rpcUrl}?api-key=${service.key}`);
     const { _rpcWsEndpoint: derived } = new Connection(
       `https://rpc.example${pathname}${search}`,
@@ -76,7 +77,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     (derivedConnection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
   });
 
-  it('hears that a signature was received', async () => {
+  it('receives a receivedSignature notification', async () => {
     const payer = Keypair.generate();
     const latest = await connection.getLatestBlockhash();
     const funding = await airdrop(payer.publicKey)();
@@ -86,16 +87,16 @@ describe('@solana/web3.js v1 through the gateway', () => {
     transaction.add(SystemProgram.transfer(transfer)).sign(payer);
     const signature = encodeBase58(transaction.signature as Uint8Array);
     const options = { commitment: 'confirmed', enableReceivedNotification: true } as const;
-    const told = await first<object>(
+    const observed = await first<object>(
       (listener) => connection.onSignatureWithOptions(signature, listener, options),
-      // It unsubscribes by itself when it is told first, so what came of it is not told.
+      // web3.js unsubscribes after the first notification.
       async () => {},
       () => connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true }),
     );
-    expect(told).toEqual({ type: 'received' });
+    expect(observed).toEqual({ type: 'received' });
   });
 
-  it('hears of an account, of a program with a filter and of logs', async () => {
+  it('receives account, filtered program and log notifications', async () => {
     const [one, two, three] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
     const account = await first<{ lamports: number }>(
       (listener) => connection.onAccountChange(one.publicKey, listener, { commitment: 'confirmed' }),
@@ -123,7 +124,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     }
   });
 
-  it('hears of slots, their progress and roots', async () => {
+  it('receives slot, slotsUpdates and root notifications', async () => {
     const slot = await first<{ slot: number; parent: number }>(
       (listener) => connection.onSlotChange(listener),
       (id) => connection.removeSlotChangeListener(id),
@@ -153,23 +154,22 @@ describe('@solana/kit through the gateway', () => {
   const subscriptionsOf = () => kit.createSolanaRpcSubscriptions(wsEndpoint);
   const confirmed = { commitment: 'confirmed' } as const;
 
-  /** The first notification that is told after `act`. */
-  async function first<Told>(
-    pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Told>> },
+  async function first<Observed>(
+    pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Observed>> },
     act: () => Promise<unknown> = async () => {},
-  ): Promise<Told> {
+  ): Promise<Observed> {
     const abort = new AbortController();
-    const told = await pending.subscribe({ abortSignal: abort.signal });
-    const next = told[Symbol.asyncIterator]().next();
+    const observed = await pending.subscribe({ abortSignal: abort.signal });
+    const next = observed[Symbol.asyncIterator]().next();
     await act();
     const { value } = await next;
     abort.abort();
-    return value as Told;
+    return value as Observed;
   }
 
   const airdrop = (to: kit.Address) => rpcOf().requestAirdrop(to, kit.lamports(1_000_000_000n)).send();
 
-  it('confirms an airdrop and a transfer by its subscriptions', async () => {
+  it('confirms an airdrop and a transfer by subscriptions', async () => {
     const [rpc, rpcSubscriptions] = [rpcOf(), subscriptionsOf()];
     const [payer, to] = await Promise.all([kit.generateKeyPairSigner(), kit.generateKeyPairSigner()]);
     await kit.airdropFactory({ rpc, rpcSubscriptions } as never)({
@@ -194,7 +194,7 @@ describe('@solana/kit through the gateway', () => {
     expect((await rpc.getBalance(to.address, confirmed).send()).value).toBe(1_000_000_000n);
   });
 
-  it('hears of accounts, programs and logs with exact numbers', async () => {
+  it('receives account, program and log notifications with exact numbers', async () => {
     const subscriptions = subscriptionsOf();
     const [one, two, three] = await Promise.all([1, 2, 3].map(() => kit.generateKeyPairSigner()));
     const account = await first(
@@ -217,7 +217,7 @@ describe('@solana/kit through the gateway', () => {
     expect(logs.value).toMatchObject({ err: null });
   });
 
-  it('hears that a signature was received, and then what came of it', async () => {
+  it('receives receivedSignature and then the result', async () => {
     const [rpc, payer] = [rpcOf(), await kit.generateKeyPairSigner()];
     const funded = await first(subscriptionsOf().accountNotifications(payer.address, confirmed), () =>
       airdrop(payer.address),
@@ -234,20 +234,20 @@ describe('@solana/kit through the gateway', () => {
     const signed = await kit.signTransactionMessageWithSigners(message);
     const options = { ...confirmed, enableReceivedNotification: true } as const;
     const stop = new AbortController();
-    const told = await subscriptionsOf()
+    const observed = await subscriptionsOf()
       .signatureNotifications(kit.getSignatureFromTransaction(signed), options)
       .subscribe({ abortSignal: stop.signal });
     const wire = kit.getBase64EncodedWireTransaction(signed);
     await rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight: true }).send();
     const values: unknown[] = [];
-    for await (const { value } of told) {
+    for await (const { value } of observed) {
       values.push(value);
       if (values.length === 2) stop.abort();
     }
     expect(values).toEqual(['receivedSignature', { err: null }]);
   });
 
-  it('hears of slots, roots and whole blocks', async () => {
+  it('receives slots, roots and whole blocks', async () => {
     const subscriptions = subscriptionsOf();
     const slot = await first(subscriptions.slotNotifications());
     expect(slot.parent).toBe(slot.slot - 1n);

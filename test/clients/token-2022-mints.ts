@@ -11,7 +11,7 @@ import {
 import { Keypair, type PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js';
 import type { FundedService } from './funded-service.ts';
 
-/** `spl_token_metadata_interface:initialize_account`, the discriminator of that instruction. */
+/** Discriminator of `spl_token_metadata_interface:initialize_account`. */
 const INITIALIZE_METADATA = Buffer.from([210, 225, 30, 162, 88, 184, 77, 141]);
 
 const text = (value: string): Buffer => {
@@ -23,7 +23,7 @@ const text = (value: string): Buffer => {
 
 type Made = Readonly<{ name: string; symbol: string; uri: string; decimals: number; amount: bigint }>;
 
-/** A mint of Token-2022 that has its metadata in itself, with all it has in the payer's wallet. */
+/** A Token-2022 mint with embedded metadata and its whole supply in the payer's wallet. */
 async function mintWithMetadata(funded: FundedService, made: Made): Promise<PublicKey> {
   const { connection, payer } = funded;
   const mint = Keypair.generate();
@@ -72,13 +72,13 @@ async function mintWithMetadata(funded: FundedService, made: Made): Promise<Publ
   return of.mint;
 }
 
-/** A token of many. @returns its mint. */
+/** @returns the mint. */
 export const fungible = (
   funded: FundedService,
   { uri, decimals, amount }: Pick<Made, 'uri' | 'decimals' | 'amount'>,
 ): Promise<PublicKey> =>
   mintWithMetadata(funded, { name: 'Solway Test', symbol: 'SLWT', uri, decimals, amount });
 
-/** A token of one. @returns its mint. */
+/** @returns the mint. */
 export const nft = (funded: FundedService, { uri }: Pick<Made, 'uri'>): Promise<PublicKey> =>
   mintWithMetadata(funded, { name: 'Solway #1', symbol: 'SLWN', uri, decimals: 0, amount: 1n });

@@ -24,7 +24,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../service/eventually.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
-/** @solana/web3.js v1 as published, against the whole chain: key → gateway → embedded ledger. */
+/** The published @solana/web3.js v1 against the whole service: key, gateway, embedded ledger. */
 let service: RunningService;
 let connection: Connection;
 
@@ -65,7 +65,7 @@ async function funded(sol = 10): Promise<Keypair> {
   return keypair;
 }
 
-/** Addresses of a lookup table can be used from the slot after the one that added them. */
+/** A lookup table entry is usable from the slot after the one that added it. */
 async function pastSlotOf(table: PublicKey): Promise<void> {
   const { value } = await connection.getAddressLookupTable(table);
   const extended = value?.state.lastExtendedSlot ?? 0;
@@ -98,7 +98,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
       expect(await connection.getBalance(payer.publicKey)).toBe(9 * LAMPORTS_PER_SOL - 5000);
     });
 
-    it('is read back by getTransaction as json', async () => {
+    it('is returned by getTransaction as json', async () => {
       const found = await connection.getTransaction(signature, {
         maxSupportedTransactionVersion: 0,
         commitment: 'confirmed',
@@ -114,7 +114,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
       expect(found?.blockTime).toBeGreaterThan(1_700_000_000);
     });
 
-    it('is read back by getParsedTransaction as jsonParsed', async () => {
+    it('is returned by getParsedTransaction as jsonParsed', async () => {
       const found = await connection.getParsedTransaction(signature, {
         maxSupportedTransactionVersion: 0,
         commitment: 'confirmed',
@@ -134,7 +134,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
       ]);
     });
 
-    it('stands in its block', async () => {
+    it('is in its block', async () => {
       const found = await connection.getTransaction(signature, {
         maxSupportedTransactionVersion: 0,
         commitment: 'confirmed',
@@ -174,7 +174,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     expect(between.map(({ signature }) => signature)).toEqual(newestFirst.slice(2, 4));
   });
 
-  it('simulates without effect', async () => {
+  it('simulates without side effects', async () => {
     const payer = await funded(1);
     const to = Keypair.generate().publicKey;
     const { blockhash } = await connection.getLatestBlockhash();
@@ -197,7 +197,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     expect(await connection.getBalance(to)).toBe(0);
   });
 
-  it('answers a failing transaction with the preflight error and its logs', async () => {
+  it('returns the preflight error and logs of a failing transaction', async () => {
     const payer = await funded(1);
     const sending = send(payer, [
       SystemProgram.transfer({
@@ -253,7 +253,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
       ]);
     });
 
-    it('has the supply that was minted', async () => {
+    it('has the minted supply', async () => {
       const { value } = await connection.getTokenSupply(mint.publicKey);
       expect(value).toEqual({ amount: '5000000', decimals: 6, uiAmount: 5, uiAmountString: '5' });
     });

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import published, { type SubscribeRequest, type SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 
-/** The published Yellowstone client, and what tests ask of its streams. */
+/** The published Yellowstone client. */
 
 export type YellowstoneClient = InstanceType<typeof published.default>;
-/** Its types speak of CommonJS where Node finds a module. */
+/** Its types are those of CommonJS although Node loads a module. */
 const Client = published as unknown as typeof published.default;
 
-/** A request that wants nothing; the client wants every member there. */
+/** A request without filters; the client requires every member. */
 export const nothing = (): SubscribeRequest => ({
   accounts: {},
   slots: {},
@@ -20,11 +20,10 @@ export const nothing = (): SubscribeRequest => ({
   accountsDataSlice: [],
 });
 
-/** A stream of the client that keeps what it hears. */
+/** A stream of the client with its updates. */
 export class UpdateCollector<Update> {
   readonly updates: Update[] = [];
   readonly stream: Duplex;
-  /** What ended it; null while it goes on. */
   fault: Error | null = null;
   readonly #waiting = new Set<() => void>();
 
@@ -40,7 +39,7 @@ export class UpdateCollector<Update> {
     });
   }
 
-  /** The first update of which it holds, heard already or not. @throws what ended the stream. */
+  /** The first matching update, past or future. @throws the error of the stream. */
   async first(test: (update: Update) => boolean): Promise<Update> {
     for (;;) {
       const found = this.updates.find(test);
@@ -56,7 +55,6 @@ export class UpdateCollector<Update> {
     }
   }
 
-  /** Waits until the stream has failed. */
   async failure(): Promise<Error> {
     while (this.fault === null) await new Promise<void>((resolve) => this.#waiting.add(resolve));
     return this.fault;
@@ -72,7 +70,6 @@ export class UpdateCollector<Update> {
   }
 }
 
-/** Connects, and opens a stream for a request. */
 export async function listen(
   client: YellowstoneClient,
   request: SubscribeRequest,
@@ -80,7 +77,6 @@ export async function listen(
   return new UpdateCollector(await client.subscribe(request));
 }
 
-/** The client, connected. */
 export async function connected(
   url: string,
   key: string | undefined,

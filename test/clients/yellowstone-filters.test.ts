@@ -15,12 +15,11 @@ import { decodeBase58, encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from './funded-service.ts';
 import { connected, listen, nothing, UpdateCollector } from './yellowstone-client.ts';
 
-/** Filters that are asked for less often, each against the whole chain: key → gateway → hub → the ledger's Geyser. */
+/** Less common filters against the whole service: key, gateway, hub, Geyser of the embedded ledger. */
 let chain: FundedService;
 let rich: UpdateCollector<SubscribeUpdate>;
 let sliced: UpdateCollector<SubscribeUpdate>;
 let raw: UpdateCollector<Buffer>;
-/** What the last one was told, up to the end. */
 let readRaw: readonly SubscribeUpdate[];
 let client: Client;
 const ends: (() => void)[] = [];
@@ -28,7 +27,6 @@ const ends: (() => void)[] = [];
 const [some, other, owner] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
 const SOL = LAMPORTS_PER_SOL;
 const any = { accountInclude: [], accountExclude: [], accountRequired: [] };
-/** Signatures of what was sent. */
 const sent: Record<string, Buffer> = {};
 
 const cuckooOf = (...keys: readonly Keypair[]) => {
@@ -37,7 +35,7 @@ const cuckooOf = (...keys: readonly Keypair[]) => {
   return set.toProto();
 };
 
-/** As bytes through code that is generated from proto/: the published client has no fields for these. */
+/** Raw bytes, decoded by code generated from proto/: the published client lacks these fields. */
 function listenRaw(request: object): UpdateCollector<Buffer> {
   const folder = join(import.meta.dirname, '../../proto');
   const code = loadSync('geyser.proto', { longs: String, includeDirs: [folder] });
@@ -51,9 +49,9 @@ function listenRaw(request: object): UpdateCollector<Buffer> {
   return new UpdateCollector<Buffer>(stream as unknown as Duplex);
 }
 
-/** Whether it says how far the chain is: the request is in force. */
-const isTold = ({ slot }: SubscribeUpdate): boolean => slot !== undefined;
-/** A mint, and a token account whose owner signs nothing: told of only through balances. */
+/** A slot update shows that the request is in force. */
+const isObserved = ({ slot }: SubscribeUpdate): boolean => slot !== undefined;
+/** A mint and a token account whose owner signs nothing: matched only through balances. */
 async function mint(): Promise<void> {
   const { connection, payer } = chain;
   const confirm = { commitment: 'confirmed' } as const;
@@ -68,8 +66,8 @@ async function mint(): Promise<void> {
 const isOf = (update: SubscribeUpdate, signature: Buffer | undefined): boolean =>
   signature?.equals(update.transaction?.transaction?.signature ?? Buffer.alloc(0)) ?? false;
 
-/** Waits until each stream is behind the slot of the last transaction. */
-async function heardAll(): Promise<void> {
+/** Waits until each stream has passed the slot of the last transaction. */
+async function hasReceivedAll(): Promise<void> {
   const { transaction } = await rich.first((update) => isOf(update, sent.nothing));
   const isBehind = ({ slot }: SubscribeUpdate): boolean => Number(slot?.slot) > Number(transaction!.slot);
   await Promise.all([rich.first(isBehind), sliced.first(isBehind)]);
@@ -128,12 +126,12 @@ beforeAll(async () => {
     () => rich.close(),
     () => sliced.close(),
   );
-  await Promise.all([rich.first(isTold), sliced.first(isTold)]);
-  await raw.first((bytes) => isTold(SubscribeUpdate.decode(bytes)));
+  await Promise.all([rich.first(isObserved), sliced.first(isObserved)]);
+  await raw.first((bytes) => isObserved(SubscribeUpdate.decode(bytes)));
   sent.some = await chain.send(wanted);
   sent.other = await chain.send(unwanted);
   await mint();
-  await heardAll();
+  await hasReceivedAll();
 }, 60_000);
 afterAll(async () => {
   for (const end of ends) end();
@@ -141,30 +139,30 @@ afterAll(async () => {
   await chain?.stop();
 });
 
-/** The names with which a transaction was told; empty when it was not. */
-const namesOf = (heard: readonly SubscribeUpdate[], signature: Buffer | undefined): string[] =>
-  heard.filter((update) => isOf(update, signature)).flatMap(({ filters }) => filters.toSorted());
+/** Names of the filters that matched a transaction. */
+const namesOf = (receivedUpdates: readonly SubscribeUpdate[], signature: Buffer | undefined): string[] =>
+  receivedUpdates.filter((update) => isOf(update, signature)).flatMap(({ filters }) => filters.toSorted());
 const by = (stream: UpdateCollector<SubscribeUpdate>, name: string): SubscribeUpdate[] =>
   stream.updates.filter(({ filters }) => filters.includes(name));
 
 describe('transactions', () => {
-  it('are told by their signature, and no others', () => {
-    const heard = by(rich, 'bySignature');
-    expect(heard.map((update) => isOf(update, sent.some))).toEqual([true]);
+  it('match by signature only', () => {
+    const receivedUpdates = by(rich, 'bySignature');
+    expect(receivedUpdates.map((update) => isOf(update, sent.some))).toEqual([true]);
   });
 
-  it('that are votes are told to nobody, since the embedded ledger has none, and all others are no votes', () => {
+  it('are never votes: the embedded ledger has none', () => {
     expect(by(rich, 'votes')).toEqual([]);
     expect(namesOf(rich.updates, sent.some)).toEqual(['bySignature', 'noVotes']);
     expect(namesOf(rich.updates, sent.much)).toEqual(['noVotes']);
   });
 
-  it('are told by a cuckoo filter, which is one axis with the list beside it', () => {
+  it('match a cuckoo filter in addition to the account list', () => {
     expect(namesOf(readRaw, sent.some)).toEqual(['both', 'cuckoo']);
     expect(namesOf(readRaw, sent.other)).toEqual(['both']);
   });
 
-  it('are told by the owners of token accounts in them: of all, or of those whose balance changed', () => {
+  it('match the owners of token accounts: all, or those whose balance changed', () => {
     expect(namesOf(readRaw, sent.much)).toEqual(['all', 'changed', 'cuckooOwner']);
     expect(namesOf(readRaw, sent.nothing)).toEqual(['all', 'cuckooOwner']);
     const tokens = readRaw.find((update) => isOf(update, sent.much))!.transaction!.transaction!;
@@ -174,7 +172,7 @@ describe('transactions', () => {
 });
 
 describe('accounts', () => {
-  it('are told by lamports that they have, and by those that they do not have', () => {
+  it('match by lamports, equal and not equal', () => {
     const balances = (name: string): string[][] =>
       by(rich, name).map(({ account }) => [
         encodeBase58(account!.account!.pubkey),
@@ -184,7 +182,7 @@ describe('accounts', () => {
     expect(balances('ne')).toEqual([[other.publicKey.toBase58(), String(2 * SOL)]]);
   });
 
-  it('are told with the parts of their data that are asked for, without those that end behind it', () => {
+  it('carry the requested data slices, except slices beyond the data', () => {
     const parts = by(sliced, 'tokens').map(({ account }) => account!.account!);
     const whole = by(rich, 'tokens').map(({ account }) => account!.account!);
     expect(parts.length).toBeGreaterThan(1);
@@ -208,7 +206,7 @@ describe('blocks', () => {
   it.each([
     ['a list', 'included', some, 'some'],
     ['a cuckoo filter', 'cuckoo', other, 'other'],
-  ] as const)('are all told, thinned by %s', (_what, name, who, what) => {
+  ] as const)('are all delivered, at the rate %s', (_what, name, who, what) => {
     const blocks = by(rich, name);
     expect(blocks.flatMap(signaturesIn)).toEqual([sent[what]!.toString('hex')]);
     expect(blocks.flatMap(keysIn)).toEqual([who.publicKey.toBase58()]);
@@ -218,7 +216,7 @@ describe('blocks', () => {
     expect(Number(holding.updatedAccountCount)).toBeGreaterThan(1);
   });
 
-  it('are told without content where the list names nobody in them', () => {
+  it('have no content when the list names none of their accounts', () => {
     const blocks = by(rich, 'none');
     expect(blocks.length).toBeGreaterThan(5);
     expect(blocks.flatMap((block) => [...signaturesIn(block), ...keysIn(block)])).toEqual([]);

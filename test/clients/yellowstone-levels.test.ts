@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FundedService } from './funded-service.ts';
 import { connected, listen, nothing, type UpdateCollector } from './yellowstone-client.ts';
 
-/** What the published client hears of slots at each commitment, through the whole program. */
+/** Updates of the published client per slot at each commitment, through the whole service. */
 let chain: FundedService;
 const streams = new Map<string, UpdateCollector<SubscribeUpdate>>();
 const levels = {
@@ -32,7 +32,7 @@ const signatureIn = ({ transaction }: SubscribeUpdate): string =>
 const partOf = ({ filters: _f, createdAt: _c, ping: _p, pong: _q, ...parts }: SubscribeUpdate) =>
   Object.entries(parts).find(([, part]) => part !== undefined) as [string, { slot: string }] | undefined;
 
-/** What a stream heard of each slot between two, in order: kinds, and what they hold. */
+/** Updates of a stream for each slot of a range, in order. */
 function slotsOf(name: string, from: number, to: number): Map<string, SubscribeUpdate[]> {
   const slots = new Map<string, SubscribeUpdate[]>();
   for (const update of streams.get(name)!.updates) {
@@ -85,7 +85,7 @@ const inBlock = (updates: readonly SubscribeUpdate[]) => updates.find(({ block }
 describe.each(Object.entries(levels))('a stream of every kind at %s', (name, commitment) => {
   const slots = () => slotsOf(name, first, last);
 
-  it('hears of each slot its content, then block, meta and status, each once', () => {
+  it('delivers the content of each slot, then block, meta and status, each once', () => {
     expect(slots().size).toBeGreaterThan(0);
     for (const [slot, updates] of slots()) {
       const kinds = updates.map((update) => partOf(update)![0]);
@@ -97,15 +97,15 @@ describe.each(Object.entries(levels))('a stream of every kind at %s', (name, com
     expect([...kinds].toSorted()).toEqual([...content, 'block', 'blockMeta', 'slot'].toSorted());
   });
 
-  it('hears each transaction once, its status behind it, and slots in order', () => {
-    const heard = [...slots().values()].flat();
-    expect(heard.flatMap((update) => (update.transaction ? [signatureIn(update)] : [])).toSorted()).toEqual(
-      expect.arrayContaining(sent.toSorted()),
-    );
+  it('delivers each transaction once, then its status, with slots in order', () => {
+    const receivedUpdates = [...slots().values()].flat();
+    expect(
+      receivedUpdates.flatMap((update) => (update.transaction ? [signatureIn(update)] : [])).toSorted(),
+    ).toEqual(expect.arrayContaining(sent.toSorted()));
     for (const signature of sent) {
-      const at = heard.flatMap((update, i) => (signatureIn(update) === signature ? [i] : []));
+      const at = receivedUpdates.flatMap((update, i) => (signatureIn(update) === signature ? [i] : []));
       expect(at).toHaveLength(1);
-      const status = heard[at[0]! + 1]!.transactionStatus!;
+      const status = receivedUpdates[at[0]! + 1]!.transactionStatus!;
       expect(Buffer.from(status.signature).toString('hex')).toBe(signature);
     }
     const numbers = [...slots().keys()].map(Number);
@@ -113,7 +113,7 @@ describe.each(Object.entries(levels))('a stream of every kind at %s', (name, com
     expect(numbers.at(-1)).toBe(last);
   });
 
-  it('hears in each block what it heard before it, of each account the last write', () => {
+  it('delivers blocks with the preceding updates and the last write of each account', () => {
     for (const updates of slots().values()) {
       const block = inBlock(updates);
       const newest = new Map(
@@ -128,8 +128,8 @@ describe.each(Object.entries(levels))('a stream of every kind at %s', (name, com
       );
       expect(block.accounts).toHaveLength(newest.size);
       expect(block.updatedAccountCount).toBe(String(newest.size));
-      const told = updates.flatMap(({ transaction }) => (transaction ? [transaction.transaction!] : []));
-      expect(block.transactions).toEqual(told);
+      const observed = updates.flatMap(({ transaction }) => (transaction ? [transaction.transaction!] : []));
+      expect(block.transactions).toEqual(observed);
       expect(block.entries).toEqual(updates.flatMap(({ entry }) => (entry ? [entry] : [])));
     }
   });
@@ -145,7 +145,7 @@ describe('an account that is written several times in a slot', () => {
     return more;
   };
 
-  it('is told each time at processed, and once at confirmed and at finalized', () => {
+  it('is delivered for each write at processed, and once at confirmed and at finalized', () => {
     expect(doubled('processed')).toBeGreaterThan(0);
     expect([doubled('confirmed'), doubled('finalized')]).toEqual([0, 0]);
   });

@@ -6,7 +6,7 @@ import { createSendRequest } from '../soak/ledger-truth.ts';
 import { Traffic } from '../soak/traffic.ts';
 import { connected, listen, nothing } from './yellowstone-client.ts';
 
-/** The published client in its reconnect mode, before a gateway that goes away and comes back while the chain goes on. */
+/** The published client in reconnect mode, with a gateway that restarts while the chain advances. */
 let localnet: Program | null = null;
 let service: RunningService | null = null;
 afterEach(async () => {
@@ -14,7 +14,7 @@ afterEach(async () => {
   await localnet?.stop();
 });
 
-it('misses nothing when the gateway is restarted under it, and is told nothing twice by either', async () => {
+it('loses and duplicates nothing when the gateway restarts under reconnecting clients', async () => {
   const geyser = ['--geyser-port', '0', '--slot-ms', '100', '--json'];
   localnet = startProgram(['localnet', '--ledger', temporaryFolder('ledger'), '--rpc-port', '0', ...geyser]);
   const [line] = await localnet.said(/^\{"event":"ready".*\}$/m);
@@ -54,37 +54,37 @@ it('misses nothing when the gateway is restarted under it, and is told nothing t
     while (isSending) {
       await traffic.refresh();
       const wire = await traffic.prepare(null);
-      // One signature, behind its count.
+      // One signature, behind its compact-u16 count.
       sent.push(encodeBase58(Buffer.from(wire, 'base64').subarray(1, 65)));
       await traffic.submit(wire);
     }
   })();
-  const hears = (signature: string) =>
+  const expectUpdate = (signature: string) =>
     stream.first(({ transaction }) => {
-      const told = transaction?.transaction?.signature;
-      return told !== undefined && encodeBase58(told) === signature;
+      const observed = transaction?.transaction?.signature;
+      return observed !== undefined && encodeBase58(observed) === signature;
     });
   const newest = (): string => sent.at(-1)!;
   await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(10);
-  await hears(newest());
+  await expectUpdate(newest());
   await service.stop();
   const before = stream.updates.length;
   const away = sent.length;
   await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(away + 20);
   service = await startService({ configuration: '', dataDir, arguments: again });
-  await hears(newest());
+  await expectUpdate(newest());
   isSending = false;
   await sending;
-  await hears(newest());
+  await expectUpdate(newest());
 
-  const signatures = (heard: typeof stream.updates): string[] =>
-    heard.flatMap(({ transaction }) =>
+  const signatures = (receivedUpdates: typeof stream.updates): string[] =>
+    receivedUpdates.flatMap(({ transaction }) =>
       transaction?.transaction === undefined ? [] : [encodeBase58(transaction.transaction.signature)],
     );
   const all = new Set(signatures(stream.updates));
   expect(sent.filter((signature) => !all.has(signature))).toEqual([]);
-  // It asks for the last slots again, and version 5.0.9 passes on what it had heard of them. Each gateway told it
-  // everything once.
+  // The client requests the last slots again, and version 5.0.9 delivers them twice; each gateway delivered
+  // them once.
   for (const one of [stream.updates.slice(0, before), stream.updates.slice(before)]) {
     expect(signatures(one)).toHaveLength(new Set(signatures(one)).size);
   }

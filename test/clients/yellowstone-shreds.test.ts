@@ -4,7 +4,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { GrpcServer } from '../../src/servers/grpc/server.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
-import { UnauthenticatedHandler } from '../../src/streams/geyser/unauthenticated-handler.ts';
+import { UnauthenticatedHandler } from '../../src/streams/geyser/geyser-handler.ts';
 import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
 import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
 import {
@@ -17,13 +17,12 @@ import {
 import { scriptedReader, startStage, ticksUntil } from '../shreds/stage-rig.ts';
 import { connected, listen, nothing, UpdateCollector } from './yellowstone-client.ts';
 
-/** The published client, and a Solway behind another, at the shred stage. */
+/** The published client and a chained Solway at the shred stage. */
 
 const log = createLogger('silent', () => {});
 const loaded = { writable: [keyBytes(80)], readonly: [keyBytes(81)] };
 const everything = { all: { accountInclude: [], accountExclude: [], accountRequired: [] } };
 
-/** A hub behind a server, and what tells it. */
 async function stage(port = 0) {
   const hub = new DeshredHub();
   const reader = new BatchReader({
@@ -41,12 +40,12 @@ async function stage(port = 0) {
   );
   const address = await server.listen();
   onTestFinished(() => server.close());
-  const tell = (slot: number, ...made: readonly GeneratedTransaction[]): void =>
+  const publish = (slot: number, ...made: readonly GeneratedTransaction[]): void =>
     reader.read(generateBatch(slot, ...made.map(generateWire)));
-  return { hub, server, tell, port: address.port, url: `http://127.0.0.1:${address.port}` };
+  return { hub, server, publish, port: address.port, url: `http://127.0.0.1:${address.port}` };
 }
 
-/** A request is in force when the server has answered a ping after it. */
+/** A request is in force when a later ping was answered. */
 async function inForce(
   stream: UpdateCollector<{ pong?: { id: number } | undefined }>,
   request: object,
@@ -56,21 +55,21 @@ async function inForce(
 }
 
 describe('the published Yellowstone client at the shred stage', () => {
-  it('hears transactions without meta on an ordinary stream', async () => {
-    const { url, tell } = await stage();
+  it('receives transactions without meta on a standard stream', async () => {
+    const { url, publish } = await stage();
     const client = await connected(url, undefined);
     const stream = await listen(client, { ...nothing(), transactions: everything });
     onTestFinished(() => stream.close());
     await inForce(stream, nothing());
-    tell(9, { name: 1 }, { name: 2, vote: true });
+    publish(9, { name: 1 }, { name: 2, vote: true });
     const { transaction } = await stream.first((update) => update.transaction?.transaction?.isVote === true);
     expect(transaction?.slot).toBe('9');
     expect(transaction?.transaction?.meta).toBeUndefined();
     expect(encodeBase58(transaction!.transaction!.signature)).toBe(encodeBase58(new Uint8Array(64).fill(2)));
   });
 
-  it('hears transactions with their lookup tables on a deshred stream, and slots', async () => {
-    const { url, tell, hub } = await stage();
+  it('receives transactions with lookup tables, and slots, on a deshred stream', async () => {
+    const { url, publish, hub } = await stage();
     const client = await connected(url, undefined);
     const stream = new UpdateCollector<SubscribeUpdateDeshred>(await client.subscribeDeshred());
     await stream.send({
@@ -80,7 +79,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     onTestFinished(() => stream.close());
     await inForce(stream, { deshredTransactions: {}, slots: {} });
     hub.onSlot({ slot: generateBatch(9).slot, parent: null, status: 'firstShredReceived', at: 5n });
-    tell(9, { name: 1, lookups: [generateLookup] });
+    publish(9, { name: 1, lookups: [generateLookup] });
     const { deshredTransaction } = await stream.first((update) => update.deshredTransaction !== undefined);
     expect(stream.updates.some(({ slot }) => slot?.status === 3)).toBe(true);
     const info = deshredTransaction!.transaction!;
@@ -90,7 +89,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     expect(info.completedDataSetEndingShredIndexExclusive).toBe(64);
   });
 
-  it('is told which filter the shred stage does not have, and what to do', async () => {
+  it('gets an error that names the unsupported filter and the remedy', async () => {
     const { url } = await stage();
     const client = await connected(url, undefined);
     const stream = await listen(client, {
@@ -104,7 +103,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     );
   });
 
-  it('goes on in reconnect mode when the server was away', async () => {
+  it('resumes in reconnect mode after the server was unavailable', async () => {
     const first = await stage();
     const client = await connected(first.url, undefined, {
       enabled: true,
@@ -113,22 +112,22 @@ describe('the published Yellowstone client at the shred stage', () => {
     const stream = await listen(client, { ...nothing(), transactions: everything });
     onTestFinished(() => stream.close());
     await ticksUntil(() => first.hub.size === 1);
-    const hears = async (tell: typeof first.tell, slot: number): Promise<void> => {
-      const heard = stream.first((update) => update.transaction?.slot === String(slot));
+    const expectUpdate = async (publish: typeof first.publish, slot: number): Promise<void> => {
+      const receivedUpdates = stream.first((update) => update.transaction?.slot === String(slot));
       let isHeard = false;
-      void heard.then(() => {
+      void receivedUpdates.then(() => {
         isHeard = true;
       });
-      // Until its request is in force, a stream misses what is told.
+      // A stream receives nothing before its request is in force.
       while (!isHeard && stream.fault === null) {
-        tell(slot, { name: 1 });
+        publish(slot, { name: 1 });
         await new Promise((resolve) => setImmediate(resolve));
       }
-      await heard;
+      await receivedUpdates;
     };
-    await hears(first.tell, 9);
-    // Every transaction of a slot, though none has a place in a block yet.
-    first.tell(10, { name: 1 }, { name: 2 }, { name: 3 });
+    await expectUpdate(first.publish, 9);
+    // Every transaction of the slot, without an index in a block.
+    first.publish(10, { name: 1 }, { name: 2 }, { name: 3 });
     await stream.first(
       ({ transaction }) => transaction?.slot === '10' && transaction.transaction?.signature[0] === 3,
     );
@@ -136,28 +135,28 @@ describe('the published Yellowstone client at the shred stage', () => {
     await first.server.close();
     const second = await stage(first.port);
     await ticksUntil(() => second.hub.size === 1);
-    await hears(second.tell, 11);
+    await expectUpdate(second.publish, 11);
     expect(stream.fault).toBeNull();
   });
 });
 
-describe('a shred stage behind another', () => {
-  it('tells each thing once, from its entries and its single transactions', async () => {
-    const { url, tell, hub } = await stage();
+describe('a shred stage behind another shred stage', () => {
+  it('delivers each transaction once, from entries and single transactions', async () => {
+    const { url, publish, hub } = await stage();
     const server = { name: 'first', url, headers: {} };
     const config = { ...noShreds, entries: [server], deshred: [server] };
     const reader = scriptedReader({ leader: keyBytes(1), shredVersion: 1 });
     const second = await startStage({ config, reader });
     await ticksUntil(() => hub.size === 2);
-    // Nobody says when the request of the deshred stream is in force.
+    // Nothing shows when the request of the deshred stream is in force.
     const isHeard = (): boolean => second.stage.counts.duplicates > 0;
     let slot = 9;
     for (; !isHeard(); slot++) {
-      tell(slot, { name: 1 }, { name: 2, lookups: [generateLookup] });
+      publish(slot, { name: 1 }, { name: 2, lookups: [generateLookup] });
       await second.entries.received(slot - 8);
     }
-    const [told] = second.subscribe.updates;
-    expect(told?.transaction?.transaction?.signature[0]).toBe(1);
+    const [observed] = second.subscribe.updates;
+    expect(observed?.transaction?.transaction?.signature[0]).toBe(1);
     const names = second.subscribe.updates.map(
       ({ transaction }) => `${transaction?.slot} ${transaction?.transaction?.signature[0]}`,
     );

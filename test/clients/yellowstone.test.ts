@@ -11,7 +11,7 @@ import { encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from './funded-service.ts';
 import { connected, listen, nothing, type UpdateCollector } from './yellowstone-client.ts';
 
-/** The client as published, against the whole chain: key → gateway → hub → the embedded ledger's Geyser. */
+/** The published client against the whole service: key, gateway, hub, Geyser of the embedded ledger. */
 let chain: FundedService;
 const other = Keypair.generate();
 
@@ -22,15 +22,15 @@ afterAll(() => chain?.stop());
 
 const client = (key = chain.keyOf('grpc')) => connected(chain.service.ready.grpcUrl, key);
 
-/** Sends a transfer without a look at whether it can succeed. @returns its signature as bytes. */
+/** Sends without preflight. @returns the signature. */
 const transfer = async (lamports: number): Promise<Buffer> =>
   chain.send(await chain.transfer(other.publicKey, lamports));
 
 const sameBytes = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
   a !== undefined && Buffer.from(a).equals(Buffer.from(b));
 
-describe('calls with one answer', () => {
-  it('are answered as JSON-RPC answers them', async () => {
+describe('unary calls', () => {
+  it('return the same values as JSON-RPC', async () => {
     const yellowstone = await client();
     expect(await yellowstone.ping(7)).toMatchObject({ count: 7 });
     const before = await chain.connection.getSlot('processed');
@@ -55,7 +55,7 @@ describe('calls with one answer', () => {
     ['no key', () => undefined, 'No API key'],
     ['a key that is none', () => 'nonsense', 'invalid, inactive or expired'],
     ['a key for JSON-RPC', () => chain.keyOf('rpc'), 'a different product'],
-  ])('are refused with %s, as streams are', async (_what, key, text) => {
+  ])('are refused with %s, as are streams', async (_what, key, text) => {
     const yellowstone = await connected(chain.service.ready.grpcUrl, key());
     await expect(yellowstone.ping(1)).rejects.toMatchObject({ message: expect.any(String) });
     const refused = await yellowstone.ping(1).catch((error: Error & { cause?: unknown }) => error);
@@ -68,7 +68,7 @@ describe('calls with one answer', () => {
   });
 });
 
-describe('a stream of every kind of filter', () => {
+describe('a stream with every kind of filter', () => {
   let stream: UpdateCollector<import('@triton-one/yellowstone-grpc').SubscribeUpdate>;
   let good: Buffer;
   let failed: Buffer;
@@ -121,7 +121,7 @@ describe('a stream of every kind of filter', () => {
       blocksMeta: { meta: {} },
       entry: { entries: {} },
     });
-    // The first slot that is told says that the request is in force.
+    // The first slot update shows that the request is in force.
     await stream.first(({ slot }) => slot !== undefined);
     good = await transfer(LAMPORTS_PER_SOL);
     failed = await transfer(100_000 * LAMPORTS_PER_SOL);
@@ -147,11 +147,11 @@ describe('a stream of every kind of filter', () => {
   }, 60_000);
   afterAll(() => stream?.close());
 
-  it('tells accounts by each axis, and nothing that does not pass', async () => {
+  it('delivers accounts for each criterion, and nothing that does not match', async () => {
     for (const name of ['byAccount', 'byOwner', 'byCuckoo', 'byLamports', 'bySignature']) {
       const { account } = await stream.first(
-        ({ filters, account: told }) =>
-          filters.includes(name) && sameBytes(told?.account?.pubkey, other.publicKey.toBytes()),
+        ({ filters, account: observed }) =>
+          filters.includes(name) && sameBytes(observed?.account?.pubkey, other.publicKey.toBytes()),
       );
       expect(sameBytes(account?.account?.txnSignature, good)).toBe(true);
       expect(account?.account?.lamports).toBe(String(LAMPORTS_PER_SOL));
@@ -164,11 +164,11 @@ describe('a stream of every kind of filter', () => {
     expect(stream.updates.filter(({ filters }) => filters.includes('never'))).toEqual([]);
   });
 
-  it('tells transactions by each axis, with all their names in one message', async () => {
-    const told = (signature: Uint8Array) =>
+  it('delivers transactions for each criterion, with all matching filter names in one message', async () => {
+    const observed = (signature: Uint8Array) =>
       stream.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature));
-    expect((await told(good)).filters.toSorted()).toEqual(['every', 'ofPayer', 'required']);
-    const { filters, transaction } = await told(failed);
+    expect((await observed(good)).filters.toSorted()).toEqual(['every', 'ofPayer', 'required']);
+    const { filters, transaction } = await observed(failed);
     expect(filters.toSorted()).toEqual(['every', 'failed', 'ofPayer', 'required']);
     expect(transaction?.transaction?.meta?.err?.err.length).toBeGreaterThan(0);
     const status = await stream.first(({ transactionStatus }) =>
@@ -179,27 +179,29 @@ describe('a stream of every kind of filter', () => {
     expect(stream.updates.some(({ filters: names }) => names.includes('excluded'))).toBe(false);
   });
 
-  it('tells slots by status', async () => {
-    const { slot } = await stream.first(({ slot: told }) => told?.status === 2);
+  it('delivers slots by status', async () => {
+    const { slot } = await stream.first(({ slot: observed }) => observed?.status === 2);
     const of = (name: string) =>
-      stream.updates.filter(({ filters }) => filters.includes(name)).map(({ slot: told }) => told?.status);
+      stream.updates
+        .filter(({ filters }) => filters.includes(name))
+        .map(({ slot: observed }) => observed?.status);
     expect([...new Set(of('plain'))].toSorted()).toEqual([0, 1, 2]);
     expect([...new Set(of('byCommitment'))]).toEqual([0]);
     expect([...new Set(of('lifecycle'))]).toEqual(expect.arrayContaining([0, 1, 2, 5]));
     expect(Number(slot?.slot)).toBeGreaterThan(0);
   });
 
-  it('tells blocks whole, their meta, and entries that lead to the blockhash', async () => {
+  it('delivers whole blocks, block meta, and entries that lead to the blockhash', async () => {
     const { slot } = (
       await stream.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, good))
     ).transaction!;
-    const { block, filters } = await stream.first(({ block: told }) => told?.slot === slot);
+    const { block, filters } = await stream.first(({ block: observed }) => observed?.slot === slot);
     expect(filters).toEqual(['whole']);
     expect(block!.transactions.some(({ signature }) => sameBytes(signature, good))).toBe(true);
     expect(block!.accounts.some(({ pubkey }) => sameBytes(pubkey, other.publicKey.toBytes()))).toBe(true);
     expect(block!.updatedAccountCount).toBe(String(block!.accounts.length));
     expect(encodeBase58(block!.entries.at(-1)!.hash)).toBe(block!.blockhash);
-    const { blockMeta } = await stream.first(({ blockMeta: told }) => told?.slot === slot);
+    const { blockMeta } = await stream.first(({ blockMeta: observed }) => observed?.slot === slot);
     expect(blockMeta).toMatchObject({
       blockhash: block!.blockhash,
       entriesCount: String(block!.entries.length),
@@ -211,7 +213,7 @@ describe('a stream of every kind of filter', () => {
     expect(fromNode?.blockhash).toBe(block!.blockhash);
   });
 
-  it('answers a ping, and hears something else when it asks for something else', async () => {
+  it('answers a ping, and applies a new request', async () => {
     await stream.send({ ...nothing(), ping: { id: 41 } });
     expect((await stream.first(({ pong }) => pong !== undefined)).pong?.id).toBe(41);
     await stream.send({ ...nothing(), blocksMeta: { onlyMeta: {} } });
@@ -226,11 +228,11 @@ describe('a stream of every kind of filter', () => {
 });
 
 describe('a stream', () => {
-  it('begins in the past where it asks to', async () => {
+  it('starts at a requested earlier slot', async () => {
     const signature = await transfer(7_000);
     const yellowstone = await client();
     const first = await listen(yellowstone, { ...nothing(), blocksMeta: { meta: {} } });
-    const { blockMeta } = await first.first(({ blockMeta: told }) => told !== undefined);
+    const { blockMeta } = await first.first(({ blockMeta: observed }) => observed !== undefined);
     first.close();
     await expect
       .poll(async () => Number((await yellowstone.getSlot()).slot), { timeout: 10_000 })
@@ -242,9 +244,9 @@ describe('a stream', () => {
       blocksMeta: { meta: {} },
       fromSlot: String(from),
     });
-    await stream.first(({ blockMeta: told }) => Number(told?.slot) > Number(blockMeta!.slot) + 5);
-    const slots = stream.updates.flatMap(({ blockMeta: told }) =>
-      told === undefined ? [] : [Number(told.slot)],
+    await stream.first(({ blockMeta: observed }) => Number(observed?.slot) > Number(blockMeta!.slot) + 5);
+    const slots = stream.updates.flatMap(({ blockMeta: observed }) =>
+      observed === undefined ? [] : [Number(observed.slot)],
     );
     expect(slots).toEqual(Array.from(slots, (_, at) => from + at));
     expect(
@@ -253,7 +255,7 @@ describe('a stream', () => {
     stream.close();
   });
 
-  it('is told why it ends when a filter is none', async () => {
+  it('ends with the reason for an invalid filter', async () => {
     const stream = await listen(await client(), {
       ...nothing(),
       accounts: { bad: { account: ['nonsense'], owner: [], filters: [] } },
@@ -264,12 +266,12 @@ describe('a stream', () => {
 });
 
 describe('the shred stage', () => {
-  it('tells transactions before they are run, with its own key', async () => {
+  it('delivers transactions before they execute, with its own key', async () => {
     const deshred = await (await client(chain.keyOf('fs'))).subscribeDeshred();
-    const heard: { signature: Uint8Array; at: number }[] = [];
+    const receivedUpdates: { signature: Uint8Array; at: number }[] = [];
     deshred.on('data', ({ deshredTransaction }) => {
       const signature = deshredTransaction?.transaction?.signature;
-      if (signature !== undefined) heard.push({ signature, at: performance.now() });
+      if (signature !== undefined) receivedUpdates.push({ signature, at: performance.now() });
     });
     deshred.write({
       deshredTransactions: {
@@ -292,7 +294,7 @@ describe('the shred stage', () => {
     await standard.first(({ slot }) => slot !== undefined);
     const signature = await transfer(8_000);
     await standard.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature));
-    expect(heard.some((one) => sameBytes(one.signature, signature))).toBe(true);
+    expect(receivedUpdates.some((one) => sameBytes(one.signature, signature))).toBe(true);
     standard.close();
     deshred.on('error', () => {}).destroy();
   });

@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from 'vitest';
 import { ClusterStorageQuota } from '../../src/app/cluster/cluster-storage-quota.ts';
+import type { SharedStorageQuota } from '../../src/control/storage/file-store.ts';
 import {
   openEmbeddedStorage,
   openStorageCounter,
   type Storage,
 } from '../../src/control/storage/open-storage.ts';
-import type { SharedStorageQuota } from '../../src/control/storage/storage-quota.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { temporaryFolder } from '../service/program.ts';
 
@@ -51,7 +51,7 @@ it('two workers store no more than there is room for, and what one of them has t
   await expect(put(again.workers[0], 'e')).rejects.toMatchObject({ code: 'STORAGE_FULL' });
 });
 
-it('what a worker was about to store when it died takes no room, unless it is there', async () => {
+it('what a worker was about to store when it died does not count against the quota, unless it is there', async () => {
   const { room, workers } = await openRoom();
   const kept = await put(workers[0], 'a');
   const cid = kept?.cid ?? '';

@@ -109,7 +109,7 @@ const readsOf =
   };
 
 async function makeKey(more = {}): Promise<Readonly<{ secret: string; key: Readonly<{ id: string }> }>> {
-  const made = await api.ask<Readonly<{ secret: string; key: Readonly<{ id: string }> }>>(
+  const made = await api.sendRequest<Readonly<{ secret: string; key: Readonly<{ id: string }> }>>(
     'POST',
     '/customers/house/keys',
     { product: 'rpc', name: 'of the test', planId: 'any', ...more },
@@ -187,7 +187,7 @@ describe('a service of two workers', () => {
 
   it('refuses a key that is revoked with both', async () => {
     const { secret, key } = await makeKey();
-    await api.ask('POST', `/customers/house/keys/${key.id}/revoke`);
+    await api.sendRequest('POST', `/customers/house/keys/${key.id}/revoke`);
     const bound = { timeoutMs: REVOKED_WITHIN_MS };
     for (const client of clients) {
       await eventually(async () => (await call(client, secret)) === 403, 'it is refused', bound);
@@ -200,7 +200,7 @@ describe('a service of two workers', () => {
       '[rest]\ntimeout_ms = 130000\n[metrics]',
     );
     writeFileSync(service.config, changed);
-    expect(await api.ask('POST', '/reload')).toEqual({ changed: ['rest.timeout_ms'], restart: [] });
+    expect(await api.sendRequest('POST', '/reload')).toEqual({ changed: ['rest.timeout_ms'], restart: [] });
     expect(await timeouts()).toEqual([130_000, 130_000]);
     writeFileSync(service.config, changed.replace('130000', '140000'));
     expect(await runCommand('reload', '--data-dir', service.dataDir)).toMatchObject({
@@ -213,7 +213,7 @@ describe('a service of two workers', () => {
       code: 1,
       err: expect.stringContaining('rest.timeout_ms'),
     });
-    await expect(api.ask('POST', '/reload')).rejects.toThrow(/409.*rest\.timeout_ms/);
+    await expect(api.sendRequest('POST', '/reload')).rejects.toThrow(/409.*rest\.timeout_ms/);
     expect(await timeouts()).toEqual([140_000, 140_000]);
   });
 

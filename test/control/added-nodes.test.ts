@@ -2,13 +2,12 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { parseNodeSettings } from '../../src/app/upstreams/added-nodes.ts';
 import type { ApiContext } from '../../src/control/api/handler.ts';
-import { addedNodeHandlers } from '../../src/control/api/handlers/added-nodes.ts';
-import { upstreamHandlers } from '../../src/control/api/handlers/upstreams.ts';
+import { addedNodeHandlers, upstreamHandlers } from '../../src/control/api/handlers/nodes.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/open.ts';
+import { type AddedNode, NodeSeal } from '../../src/control/nodes/added-nodes.ts';
+import type { NodeReport, NodeServices } from '../../src/control/nodes/node-feed.ts';
 import { NodeFeed, type NodesSnapshot } from '../../src/control/nodes/node-feed.ts';
-import { type AddedNode, NodeSeal } from '../../src/control/nodes/node-seal.ts';
-import type { NodeReport, NodeServices } from '../../src/control/nodes/node-services.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { GatewayHeartbeat } from '../../src/control/requests/gateway-heartbeat.ts';
 import { testPeppers } from './register.ts';
@@ -29,7 +28,6 @@ const unfit: NodeReport = {
   ],
 };
 
-/** A gateway: its view of the added nodes, and the routes that an operator asks of it. */
 function gatewayOn(
   store: Store,
   {
@@ -39,8 +37,8 @@ function gatewayOn(
   }: { peppers?: Peppers; probe?: NodeServices['probe']; source?: 'file' | 'ledger' } = {},
 ) {
   const seal = new NodeSeal(peppers);
-  const told: NodesSnapshot[] = [];
-  const feed = new NodeFeed({ store, seal, onNodes: (read) => told.push(read), pollIntervalMs: 20 });
+  const reported: NodesSnapshot[] = [];
+  const feed = new NodeFeed({ store, seal, onNodes: (read) => reported.push(read), pollIntervalMs: 20 });
   const facts: NodeServices = {
     seal,
     fixed: () => [{ network: 'devnet', name: source === 'file' ? 'of-the-file' : 'embedded-ledger', source }],
@@ -51,9 +49,9 @@ function gatewayOn(
   };
   const service = { network: 'devnet' };
   const services = { store, now: () => NOW, nodes: facts, service } as unknown as ApiServices;
-  const asked = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
+  const requested = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
   const handlers = { ...addedNodeHandlers(services), ...upstreamHandlers(services) };
-  return { feed, told, handlers, asked, names: () => told.at(-1)?.nodes.map(({ name }) => name) };
+  return { feed, reported, handlers, requested, names: () => reported.at(-1)?.nodes.map(({ name }) => name) };
 }
 
 type Gateway = ReturnType<typeof gatewayOn>;
@@ -65,19 +63,19 @@ const body = (more: object = {}) => ({
   force: false,
   ...more,
 });
-const add = ({ handlers, asked }: Gateway, more: object = {}) =>
-  handlers['POST /upstreams']({ path: {}, query: null, body: body(more) } as never, asked);
-const remove = ({ handlers, asked }: Gateway, node: string, query: object = {}) =>
-  handlers['DELETE /upstreams/{node}']({ path: { node }, query, body: null } as never, asked);
-const change = ({ handlers, asked }: Gateway, node: string, given: object) =>
+const add = ({ handlers, requested }: Gateway, more: object = {}) =>
+  handlers['POST /upstreams']({ path: {}, query: null, body: body(more) } as never, requested);
+const remove = ({ handlers, requested }: Gateway, node: string, query: object = {}) =>
+  handlers['DELETE /upstreams/{node}']({ path: { node }, query, body: null } as never, requested);
+const change = ({ handlers, requested }: Gateway, node: string, given: object) =>
   handlers['PATCH /upstreams/{node}'](
     { path: { node }, query: null, body: { force: false, ...given } } as never,
-    asked,
+    requested,
   );
-const drain = ({ handlers, asked }: Gateway, node: string, more: object = {}) =>
+const drain = ({ handlers, requested }: Gateway, node: string, more: object = {}) =>
   handlers['POST /upstreams/{node}/drain'](
     { path: { node }, query: null, body: { network: 'devnet', reason: '', force: false, ...more } } as never,
-    asked,
+    requested,
   );
 
 async function dump({ db }: Store): Promise<string> {
@@ -94,8 +92,8 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
-describeOnBothStores('nodes that are added while the service runs', (stores) => {
-  it('are taken up by every gateway, changed, and gone with the next look, and are there after a restart', async () => {
+describeOnBothStores('nodes added at run time', (stores) => {
+  it('are applied by every gateway, changed and removed with the next poll, and kept over a restart', async () => {
     const store = await stores.open();
     const [one, other] = [gatewayOn(store), gatewayOn(store)];
     stores.defer(async () => void (await Promise.all([one.feed.stop(), other.feed.stop()])));
@@ -105,25 +103,25 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(one.names()).toEqual(['second']);
     expect(node).toMatchObject({ name: 'second', hasWs: true, hasGrpc: false, createdBy: context.actor });
     expect(report).toEqual(fit);
-    await until(() => other.told.length === 1);
-    expect(other.told[0]!.nodes[0]!.settings).toMatchObject({
+    await until(() => other.reported.length === 1);
+    expect(other.reported[0]!.nodes[0]!.settings).toMatchObject({
       url: `https://node.example.com/${SECRET}`,
       ws: `wss://node.example.com/${SECRET}`,
       headers: { 'x-token': SECRET },
     });
     await change(one, 'second', { url: 'https://node.example.com/other' });
-    await until(() => other.told.length === 2);
-    expect(other.told[1]!.nodes[0]!.settings).toMatchObject({
+    await until(() => other.reported.length === 2);
+    expect(other.reported[1]!.nodes[0]!.settings).toMatchObject({
       ws: 'wss://node.example.com/other',
       headers: { 'x-token': SECRET },
     });
     expect((await gatewayOn(store).feed.start()).nodes).toHaveLength(1);
     await remove(one, 'second');
-    await until(() => other.told.length === 3);
+    await until(() => other.reported.length === 3);
     expect(other.names()).toEqual([]);
   });
 
-  it('are never told of by their addresses: not in answers, refusals, the audit log or any row', async () => {
+  it('never reveal their addresses in responses, errors, the audit log or rows', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
     await gateway.feed.start();
@@ -131,8 +129,8 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
       await add(gateway),
       await change(gateway, 'second', { ws: `wss://node.example.com/x/${SECRET}` }),
     ];
-    const { handlers, asked } = gateway;
-    answers.push(await handlers['GET /upstreams']({ path: {}, query: null, body: null } as never, asked));
+    const { handlers, requested } = gateway;
+    answers.push(await handlers['GET /upstreams']({ path: {}, query: null, body: null } as never, requested));
     const wrong = { name: 'third', url: `ftp://u:${SECRET}@host/${SECRET}`, headers: { 'x y': SECRET } };
     const refusal = await add(gateway, wrong).catch((error: Error & { fields?: object }) => [
       error.message,
@@ -144,10 +142,10 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(JSON.stringify([...answers, refusal]) + (await dump(store))).not.toContain(SECRET);
   });
 
-  it('have the headers that were kept sent to no other place than they were given for', async () => {
-    const asked: AddedNode[] = [];
+  it('never send stored headers to a new destination', async () => {
+    const requested: AddedNode[] = [];
     const probe: NodeServices['probe'] = async (node) => {
-      asked.push(node);
+      requested.push(node);
       return fit;
     };
     const gateway = gatewayOn(await stores.open(), { probe });
@@ -161,29 +159,29 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     ])
       await expect(change(gateway, 'second', given)).rejects.toMatchObject({
         status: 422,
-        fields: { headers: expect.stringContaining('give them again') },
+        fields: { headers: expect.stringContaining('must be given again') },
       });
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
     await change(gateway, 'second', { url: 'https://elsewhere.example.com/', headers: { 'x-token': 'new' } });
     await change(gateway, 'second', { url: 'https://third.example.com/', headers: {} });
-    expect(asked.map(({ settings }) => settings.headers['x-token'])).toEqual([SECRET, 'new', undefined]);
+    expect(requested.map(({ settings }) => settings.headers['x-token'])).toEqual([SECRET, 'new', undefined]);
     await change(gateway, 'second', { url: 'https://fourth.example.com/' });
   });
 
-  it('are asked first, and refused with what was found unless they are forced', async () => {
+  it('are probed first, and rejected with the findings unless forced', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store, { probe: async () => unfit });
     await gateway.feed.start();
     await expect(add(gateway)).rejects.toMatchObject({
       status: 422,
       code: 'NODE_NOT_FIT',
-      message: 'It belongs to testnet, not to devnet. Correct its URL. To take it all the same, force it.',
+      message: 'It belongs to testnet, not to devnet. Correct its URL. To add it anyway, force it.',
     });
     expect((await add(gateway, { force: true })).report).toBeNull();
     expect(gateway.names()).toEqual(['second']);
   });
 
-  it('have names of their own, and settings as in the file', async () => {
+  it('have unique names, and settings as in the file', async () => {
     const gateway = gatewayOn(await stores.open());
     await gateway.feed.start();
     await add(gateway);
@@ -198,7 +196,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });
   });
 
-  it('are the only ones that can be removed: the file has its own', async () => {
+  it('can be removed, unlike nodes of the file', async () => {
     const gateway = gatewayOn(await stores.open());
     await gateway.feed.start();
     await expect(remove(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'FILE_NODE' });
@@ -208,7 +206,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     });
   });
 
-  it('are refused in development mode on every network: two chains must not answer as one', async () => {
+  it('are rejected in development mode on every network, so that two chains are not mixed', async () => {
     const gateway = gatewayOn(await stores.open(), { source: 'ledger' });
     await gateway.feed.start();
     for (const network of ['devnet', 'mainnet-beta'])
@@ -216,7 +214,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await expect(remove(gateway, 'embedded-ledger')).rejects.toMatchObject({ code: 'LEDGER_NODE' });
   });
 
-  it('are sealed anew under another pepper, and named when theirs is gone', async () => {
+  it('are resealed under a new pepper, and reported when theirs is missing', async () => {
     const store = await stores.open();
     const first = gatewayOn(store);
     await first.feed.start();
@@ -233,10 +231,10 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(lost).toEqual({ nodes: [], unreadable: ['second'] });
   });
 
-  it('and those of the file are drained in every gateway, the last of a network on purpose only', async () => {
+  it('and those of the file are drained in every gateway, the last of a network only by force', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const node = (name: string, drained: boolean) => ({
       ...{ name, network: 'devnet', state: 'healthy', reason: null, cordoned: drained, drained },
       ...{ source: 'file', hasWs: true, hasGrpc: false, slot: '1', lagSlots: '0', latencyMs: 1 },
@@ -246,7 +244,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
       nodes: () => [node('of-the-file', false), node('second', true)],
       connections: () => [],
       laggedMinutes: () => [],
-      setCordons: (cordons: unknown) => told.push(cordons),
+      setCordons: (cordons: unknown) => reported.push(cordons),
       closeConnection: () => {},
     };
     const presence = new GatewayHeartbeat(store, works, { host: 'a', version: '1' });
@@ -255,14 +253,14 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await expect(drain(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'LAST_NODE' });
     await drain(gateway, 'of-the-file', { force: true, reason: 'new disks' });
     await presence.refresh();
-    expect(told.at(-1)).toEqual([
+    expect(reported.at(-1)).toEqual([
       { network: 'devnet', node: 'of-the-file', reason: 'new disks', isDrain: true },
     ]);
     const audit = await store.db.selectFrom('audit').select('action').execute();
     expect(audit).toEqual([{ action: 'node.drain' }]);
   });
 
-  it('and those of the file are drained, changed and removed on purpose only where the last Geyser goes', async () => {
+  it('and those of the file are drained, changed and removed only by force if the last Geyser node goes', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
     await gateway.feed.start();

@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newFile = (): string => join(folder, `${++files}.gz`);
 
-/** Keys, their audit lines, more minutes of usage than one page has, and text of every kind. */
+/** Keys with audit entries, more usage than one page, and unusual text. */
 async function fill(store: Store): Promise<void> {
   const register = await registerOn(store);
   for (const name of ["O'Brien", 'ключ "ü" 🔑', 'a\\b\tc'.replace('\t', ' '), 'a\u2028b']) {
@@ -57,13 +57,13 @@ async function fill(store: Store): Promise<void> {
   await fillRest(store);
 }
 
-/** What a backup leaves out on purpose: it tells of the moment only, or is made anew by itself. */
+/** Excluded on purpose: run-time state. */
 const leftOut = new Set([
   ...['schema_migration', 'auth_tried_code', 'usage_claim', 'lagged_minute'],
   ...['gateway', 'connection', 'connection_close'],
 ]);
 
-/** A row in each table that has none yet, whatever its columns are. What refers to others finds them at a later try. */
+/** Adds a row to each empty table; retries for foreign keys. */
 async function fillRest(store: Store): Promise<void> {
   const sampleOf = (name: string, dataType: string): string | number => {
     if (name === 'customer_id') return 'house';
@@ -97,7 +97,7 @@ async function rowsOf(store: Store): Promise<Record<string, number>> {
 }
 
 describeOnBothStores('a backup', ({ open }) => {
-  it('holds every row, and puts it back into an empty database of either kind', async () => {
+  it('contains every row, and restores it into an empty database of either kind', async () => {
     const store = await open();
     await fill(store);
     const file = newFile();
@@ -112,24 +112,24 @@ describeOnBothStores('a backup', ({ open }) => {
     });
     const key = await restored.db.selectFrom('api_key').select('name').orderBy('created_at').execute();
     expect(key.map(({ name }) => name)).toContain('ключ "ü" 🔑');
-    // Making keys goes on where it was: the counter came along.
+    // The change counter is restored, too.
     const register = await registerOn(restored);
     await createKey(register, { product: 'grpc', name: 'after' });
   });
 
-  it('is not put into a database that somebody uses', async () => {
+  it('is not restored into a database in use', async () => {
     const store = await open();
     await fill(store);
     const before = await rowsOf(store);
     await expect(restoreBackup(store, takeBackup(await open()))).rejects.toThrow(
-      /is in use: its table api_key has rows/,
+      /is in use: table api_key has rows/,
     );
     expect(await rowsOf(store)).toEqual(before);
   });
 });
 
 describe.skipIf(postgresPrograms === null)('a move to PostgreSQL (skipped where it is not installed)', () => {
-  it('loses no row on the way there and back', async () => {
+  it('loses no row in either direction', async () => {
     const server = await startPostgres(postgresPrograms!);
     const [from, back] = [join(folder, 'from.db'), join(folder, 'back.db')];
     const stores = [
@@ -160,33 +160,33 @@ describe('a backup file', () => {
   };
   const fresh = (): Promise<Store> => openDatabase({ file: join(folder, `${++files}.db`) });
 
-  it('can be read by its owner only, and is never written over', async () => {
+  it('is readable by its owner only, and never overwrites a file', async () => {
     const { store, file } = await made();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const before = readFileSync(file);
-    await expect(writeBackupFile(store, file)).rejects.toThrow(/ is there already: give another name$/);
+    await expect(writeBackupFile(store, file)).rejects.toThrow(/ already exists\. Choose another name\.$/);
     expect(readFileSync(file)).toEqual(before);
     await store.close();
   });
 
   it.each<[string, (file: string) => void, RegExp]>([
-    ['cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), /damaged|too early/],
-    ['of another kind', (file) => writeFileSync(file, gzipSync('{"hello":1}\n')), /is no backup of Solway/],
-    ['not packed', (file) => writeFileSync(file, 'hello'), /is damaged, or no backup/],
+    ['cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), /damaged|incomplete/],
+    ['of another kind', (file) => writeFileSync(file, gzipSync('{"hello":1}\n')), /is not a Solway backup/],
+    ['not packed', (file) => writeFileSync(file, 'hello'), /is damaged, or not a Solway backup/],
     [
       'with a row changed',
       (file) => rewrite(file, (text) => text.replace('"getSlot"', '"getSloth"')),
-      /came out differently/,
+      /differ from/,
     ],
     [
       'with a row missing',
       (file) => rewrite(file, (text) => text.replace(/,\[[^[\]]*"getSlot"[^[\]]*\]/, '')),
-      /came out differently/,
+      /differ from/,
     ],
     [
       'without its end',
       (file) => rewrite(file, (text) => text.replace('{"end":true}\n', '')),
-      /ends too early/,
+      /is incomplete/,
     ],
     [
       'of a newer schema',
@@ -194,8 +194,8 @@ describe('a backup file', () => {
       /has schema 999/,
     ],
     ['with rubbish behind', (file) => appendFileSync(file, 'rubbish'), /damaged/],
-    ['not there', (file) => rmSync(file), /there is no file .*\.gz: give the path of a backup/],
-  ])('that is %s is refused, and the database stays empty', async (_, spoil, words) => {
+    ['not there', (file) => rmSync(file), /There is no file .*\.gz\. Give the path of a backup/],
+  ])('that is %s is rejected, and the database stays empty', async (_, spoil, words) => {
     const { store, file } = await made();
     await store.close();
     spoil(file);

@@ -1,7 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { migrate, SchemaTooNewError } from '../../src/control/database/migrate.ts';
-import { type Migration, migrations } from '../../src/control/database/migrations.ts';
+import {
+  type Migration,
+  migrate,
+  migrations,
+  SchemaTooNewError,
+} from '../../src/control/database/migrations.ts';
 import { describePostgres, openDatabase } from '../../src/control/database/open.ts';
 import type { Schema } from '../../src/control/database/schema.ts';
 import { describeOnBothStores } from './stores.ts';
@@ -13,7 +17,7 @@ const extraTable = (name: string): Migration => ({
 });
 
 describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
-  it('is opened again and again without change', async () => {
+  it('is opened repeatedly without change', async () => {
     const place = await fresh();
     await (await openDatabase(place)).close();
     const store = await open(place);
@@ -21,7 +25,7 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     expect(steps.map(({ number }) => number)).toEqual(migrations.map(({ number }) => number));
   });
 
-  it('is brought up by one of several programs that start at once', async () => {
+  it('is migrated by one of several programs that start at once', async () => {
     const place = await fresh();
     const stores = await Promise.all(Array.from({ length: 6 }, () => open(place)));
     for (const store of stores) {
@@ -31,15 +35,14 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     }
   });
 
-  it('takes a later step when there is one', async () => {
+  it('applies a later migration step', async () => {
     const store = await open();
     await migrate(store, [...migrations, extraTable('later')]);
     expect((await sql`select * from later`.execute(store.db)).rows).toEqual([]);
   });
 
-  it('keeps what an older schema held, with the usual limits where it had none', async () => {
+  it('keeps the rows of an older schema, with default limits', async () => {
     const place = await fresh();
-    // Opened once by this program and emptied: what is left is a database without tables.
     const store = await open(place);
     await dropAll(store.db);
     await migrate(store, migrations.slice(0, 1));
@@ -64,17 +67,17 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     expect(steps.map(({ number }) => number)).toEqual(migrations.map(({ number }) => number));
   });
 
-  it('is refused when a newer program has written it', async () => {
+  it('is rejected when a newer version has written it', async () => {
     const place = await fresh();
     const store = await open(place);
     await migrate(store, [...migrations, extraTable('later')]);
     await expect(openDatabase(place)).rejects.toThrow(SchemaTooNewError);
     await expect(openDatabase(place)).rejects.toThrow(
-      `the database has schema ${migrations.length + 1}, this program knows schemas up to ${migrations.length}`,
+      `the database has schema ${migrations.length + 1}, but this version supports at most schema ${migrations.length}`,
     );
   });
 
-  it('is as it was when a step fails', async () => {
+  it('is unchanged when a migration step fails', async () => {
     const store = await open();
     const good = extraTable('half');
     const bad: Migration = {
@@ -87,23 +90,20 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     await migrate(store);
   });
 
-  it.runIf(kind === 'sqlite')(
-    'says that the disk is full, not that the change is undone already',
-    async () => {
-      const { db } = await open();
-      await sql`pragma max_page_count = 200`.execute(db);
-      const fill = db.transaction().execute(async (trx) => {
-        for (let id = 1; ; id++) {
-          const row = { id, at: 1, actor: 'a', action: 'b', key_id: null, detail: 'x'.repeat(4_000) };
-          await trx.insertInto('audit').values(row).execute();
-        }
-      });
-      await expect(fill).rejects.toMatchObject({ code: 'SQLITE_FULL' });
-      expect(await db.selectFrom('audit').selectAll().execute()).toEqual([]);
-    },
-  );
+  it.runIf(kind === 'sqlite')('reports a full disk instead of the failed rollback', async () => {
+    const { db } = await open();
+    await sql`pragma max_page_count = 200`.execute(db);
+    const fill = db.transaction().execute(async (trx) => {
+      for (let id = 1; ; id++) {
+        const row = { id, at: 1, actor: 'a', action: 'b', key_id: null, detail: 'x'.repeat(4_000) };
+        await trx.insertInto('audit').values(row).execute();
+      }
+    });
+    await expect(fill).rejects.toMatchObject({ code: 'SQLITE_FULL' });
+    expect(await db.selectFrom('audit').selectAll().execute()).toEqual([]);
+  });
 
-  it('gives integers as numbers, whatever the dialect', async () => {
+  it('returns integers as numbers in both dialects', async () => {
     const { db } = await open();
     const at = 1_795_253_575_822;
     const row = { id: 1, at, actor: 'a', action: 'b', key_id: null, detail: '{}' };
@@ -137,7 +137,7 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     expect([order[0]!.at(0), order[2]!.at(0)]).toEqual([order[1]!.at(0), order[3]!.at(0)]);
   });
 
-  it('says where it is without saying how to get in', async () => {
+  it('describes its location without credentials', async () => {
     const { location } = await open();
     if (kind === 'postgres') expect(location).toMatch(/^PostgreSQL localhost\/t\d+$/);
     else expect(location).toMatch(/\.db$/);
@@ -147,7 +147,7 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
   });
 
   it.runIf(kind === 'postgres')(
-    'rejects what is under way when the server is killed, and goes on afterwards',
+    'rejects running queries when the server is killed, and recovers',
     async () => {
       const { db } = await open();
       for (let round = 0; round < 3; round++) {
@@ -164,7 +164,7 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
   );
 });
 
-/** What refers to others goes first: tables that cannot go yet are tried again once the others are gone. */
+/** Retries tables with foreign keys until the referencing ones are gone. */
 async function dropAll(db: Kysely<Schema>): Promise<void> {
   for (let left = await tablesOf(db); left.length > 0; left = await tablesOf(db)) {
     for (const table of left)
@@ -178,7 +178,6 @@ async function dropAll(db: Kysely<Schema>): Promise<void> {
 const tablesOf = async (db: Kysely<Schema>): Promise<string[]> =>
   (await db.introspection.getTables()).map(({ name }) => name);
 
-/** Connections of the server that are busy sleeping. */
 async function busyConnections(db: Kysely<Schema>): Promise<number> {
   const found = sql<{ count: number }>`select count(*) as count from pg_stat_activity
     where query like 'select pg_sleep%' and state = 'active'`;

@@ -1,4 +1,4 @@
-/** How often others had their turn on the event loop while the work went on. */
+/** Event loop iterations during the work. */
 export async function eventLoopIterationsDuring(work: () => Promise<unknown>): Promise<number> {
   let iterations = 0;
   let next: NodeJS.Immediate;

@@ -2,16 +2,15 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 
-/** Stands before a PostgreSQL server, and can leave everybody waiting who is connected or comes. */
+/** A proxy before PostgreSQL that can freeze all connections. */
 export class FreezingProxy {
   readonly #url: URL;
   readonly #sockets = new Set<Socket>();
   readonly #server;
   #isFrozen = false;
-  /** How long what the server says takes to get here, in milliseconds. */
+  /** Milliseconds of added latency. */
   delayMs = 0;
 
-  /** @param url - a database of a server that is reached through its socket. */
   constructor(url: string) {
     this.#url = new URL(url);
     const socketPath = join(this.#url.searchParams.get('host')!, '.s.PGSQL.5432');
@@ -36,7 +35,6 @@ export class FreezingProxy {
     });
   }
 
-  /** @returns where the database is through here. */
   async listen(): Promise<string> {
     await once(this.#server.listen(0, '127.0.0.1'), 'listening');
     const { port } = this.#server.address() as AddressInfo;
@@ -49,8 +47,8 @@ export class FreezingProxy {
   }
 
   /**
-   * Passes nothing on any more over connections that stand, and closes none, as where the way between forgot them;
-   * those that come are as ever. @returns how many there were.
+   * Drops the traffic of existing connections without closing them, like a firewall; new ones work.
+   * @returns their number.
    */
   silence(): number {
     const silenced = [...this.#sockets];

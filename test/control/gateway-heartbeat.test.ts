@@ -12,7 +12,6 @@ const facts = (id: string, messages = 10): ConnectionInfo => ({
   ...{ bytesPerSecond: 250, messages, bytes: 1_000, queuedMessages: 0, queuedBytes: 0 },
 });
 
-/** A gateway that tells at every turn, by a clock of its own. */
 function gatewayOn(store: Store, more: Partial<HeartbeatOptions> = {}) {
   const open: ConnectionInfo[] = [];
   const lagged: LaggedMinute[] = [];
@@ -32,8 +31,8 @@ function gatewayOn(store: Store, more: Partial<HeartbeatOptions> = {}) {
 const connections = async ({ db }: Store) =>
   (await db.selectFrom('connection').select('id').orderBy('id').execute()).map(({ id }) => id);
 
-describeOnBothStores('a gateway that tells of itself', (stores) => {
-  it('writes only connections that changed, and gives others their turn', async () => {
+describeOnBothStores('a gateway heartbeat', (stores) => {
+  it('writes only changed connections, yielding in between', async () => {
     const store = await stores.open();
     const { open, presence } = gatewayOn(store);
     open.push(...Array.from({ length: 200 }, (_, nth) => facts(`c${nth}`)));
@@ -52,11 +51,11 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
     open.pop();
     await presence.refresh();
     expect(await connections(store)).toHaveLength(199);
-    const told = await store.db.selectFrom('connection').select('id').where('told_at', '>', 5).execute();
-    expect(told).toEqual([{ id: 'c3' }]);
+    const reported = await store.db.selectFrom('connection').select('id').where('told_at', '>', 5).execute();
+    expect(reported).toEqual([{ id: 'c3' }]);
   });
 
-  it('tells where it answers once its doors are open, for whoever makes links on its machine', async () => {
+  it('reports its address once its listeners are open', async () => {
     const store = await stores.open();
     const { presence } = gatewayOn(store, { heartbeatMs: 60_000 });
     await presence.refresh();
@@ -68,7 +67,7 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
     expect([await urlSince('other', 0), await urlSince('box', Date.now() + 10_000)]).toEqual([null, null]);
   });
 
-  it('tells all again when another took it for gone', async () => {
+  it('reports everything again after another gateway declared it dead', async () => {
     const store = await stores.open();
     const { open, presence } = gatewayOn(store);
     open.push(facts('c1'));
@@ -79,7 +78,7 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
     expect(await connections(store)).toEqual(['c1']);
   });
 
-  it('is not taken for gone because its clock is wrong, and is when it says nothing', async () => {
+  it('is declared dead after silence, not because of a wrong clock', async () => {
     const store = await stores.open();
     const one = gatewayOn(store);
     const two = gatewayOn(store);
@@ -92,7 +91,7 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
     expect(await gateways()).toBe(1);
   });
 
-  it('leaves no order to close for a gateway that is gone', async () => {
+  it('leaves no close request for a removed gateway', async () => {
     const store = await stores.open();
     const { presence } = gatewayOn(store);
     await store.db
@@ -103,7 +102,7 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
     expect(await store.db.selectFrom('connection_close').selectAll().execute()).toEqual([]);
   });
 
-  it('tells of every minute in which connections lagged', async () => {
+  it('reports every minute with connections closed for lag', async () => {
     const store = await stores.open();
     const { lagged, presence } = gatewayOn(store);
     const minute = Math.floor(Date.now() / 60_000);
@@ -116,7 +115,7 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
     expect(rows.map(({ connections }) => connections)).toEqual([3, 1]);
   });
 
-  it('says once that the store is away, and once that it is back', async () => {
+  it('reports once that the store is unreachable, and once that it recovered', async () => {
     const store = await stores.open();
     const states: (unknown | null)[] = [];
     const { presence } = gatewayOn(store, { onState: (state) => states.push(state) });
@@ -130,8 +129,8 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
   });
 });
 
-describeOnBothStores('whoever follows the log', (stores) => {
-  it('waits while it cannot be read, which is said once', async () => {
+describeOnBothStores('the followers of the log', (stores) => {
+  it('waits while the store cannot be read, and reports it once', async () => {
     const store = await stores.open();
     await store.db.schema.alterTable('request_log').renameTo('away').execute();
     const cancel = new AbortController();

@@ -16,13 +16,13 @@ const bodies = (): [string, Schema][] =>
   });
 
 describe('the OpenAPI document', () => {
-  it('says of every body with fields that no others are taken', () => {
+  it('rejects unknown fields in every body', () => {
     const objects = bodies().filter(([, { type }]) => type === 'object');
     expect(objects.length).toBeGreaterThan(20);
     expect(objects.filter(([, schema]) => schema.additionalProperties !== false)).toEqual([]);
   });
 
-  it('lets through the origins that the API takes', () => {
+  it('accepts the origins that the API accepts', () => {
     const [, body] = bodies().find(([name]) => name === 'POST /customers/{customer}/keys')!;
     const { pattern } = body.properties!.origins.anyOf[0].items;
     for (const origin of ['HTTPS://Bücher.example:443', 'http://*.a.example', 'http://[::1]:3000/'])

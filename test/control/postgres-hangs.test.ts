@@ -14,13 +14,13 @@ describe.skipIf(postgresPrograms === null)(
     let server: PostgresServer;
     let way: FreezingProxy;
     let store: Store;
-    const ask = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+    const invoke = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
 
     beforeAll(async () => {
       server = await startPostgres(postgresPrograms!);
       way = new FreezingProxy(await server.createDatabase());
       const place = await way.listen();
-      // What the other limits would end is not what is looked at here.
+      // Disables the other timeouts.
       const never = { connectTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
       store = await openDatabase({ url: place, ...never, hangsAfterMs: 150, connectionsMax: 2 });
     });
@@ -31,12 +31,12 @@ describe.skipIf(postgresPrograms === null)(
       await server.destroy();
     });
 
-    it('is waited for while it answers others', async () => {
+    it('is waited for while it answers other queries', async () => {
       const { rows } = await sql<{ done: string }>`select pg_sleep(0.6), 'yes' as done`.execute(store.db);
       expect(rows[0]?.done).toBe('yes');
     });
 
-    it('is away for whoever asks, in a query or in the midst of a change, and back when it answers', async () => {
+    it('counts as unreachable for queries and transactions until it answers again', async () => {
       const wallets = await SemiWalletStore.open({ store, peppers: testPeppers, limits: { iterations: 1 } });
       const changing = Promise.withResolvers<void>();
       const frozen = Promise.withResolvers<void>();
@@ -48,29 +48,29 @@ describe.skipIf(postgresPrograms === null)(
       await changing.promise;
       way.frozen = true;
       frozen.resolve();
-      // More than there are connections: some wait for one.
-      const asked = await Promise.allSettled([change, ask(), ask(), ask()]);
-      expect(asked.map((one) => one.status === 'rejected' && isStoreUnavailable(one.reason))).toEqual(
+      // More than the pool has connections.
+      const requested = await Promise.allSettled([change, invoke(), invoke(), invoke()]);
+      expect(requested.map((one) => one.status === 'rejected' && isStoreUnavailable(one.reason))).toEqual(
         Array(4).fill(true),
       );
       await expect(wallets.create('anna', 'secret')).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
       way.frozen = false;
-      expect(await ask()).toEqual({ version: 0 });
+      expect(await invoke()).toEqual({ version: 0 });
     });
 
-    it('is told of by the control API, to who signs in too, and in no words but those of the log', async () => {
-      const house = await openAccountsFixture(store);
-      const operator = await firstOperator(house);
+    it('makes the control API and sign-in answer 503, and is described in the log only', async () => {
+      const fixture = await openAccountsFixture(store);
+      const operator = await firstOperator(fixture);
       using written = vi.spyOn(console, 'error');
       way.frozen = true;
-      const answers = [await operator.get('/api/v1/customers'), await operator.signIn(house.email)];
+      const answers = [await operator.get('/api/v1/customers'), await operator.signIn(fixture.email)];
       way.frozen = false;
       expect(answers.map(({ status, json }) => [status, json.error.code])).toEqual([
         [503, 'STORE_AWAY'],
         [503, 'STORE_AWAY'],
       ]);
       expect(written).not.toHaveBeenCalled();
-      expect((await operator.signIn(house.email)).status).toBe(200);
+      expect((await operator.signIn(fixture.email)).status).toBe(200);
     });
   },
 );

@@ -17,7 +17,7 @@ import pg from 'pg';
 
 const VERSIONS = '/usr/lib/postgresql';
 
-/** Folder of the newest installed server's programs; null when PostgreSQL is not installed. */
+/** Programs of the newest installed PostgreSQL; null if none. */
 export const postgresPrograms: string | null = existsSync(VERSIONS)
   ? (readdirSync(VERSIONS)
       .sort((a, b) => Number(b) - Number(a))
@@ -25,15 +25,12 @@ export const postgresPrograms: string | null = existsSync(VERSIONS)
       .find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) ?? null)
   : null;
 
-/** A PostgreSQL server of our own, reached through a socket in its own folder only. */
+/** A PostgreSQL server on a Unix socket in its own folder. */
 export type PostgresServer = Readonly<{
-  /** Connection string of a new database: an empty one, or a copy of one that nobody is connected to. */
+  /** Connection string of a new database, empty or copied from an unused template. */
   createDatabase(template?: string): Promise<string>;
-  /** Ends the server at once, cutting every connection. */
   kill(): Promise<void>;
-  /** Starts it again on the same data. */
   start(): Promise<void>;
-  /** Ends it and removes its folder. */
   destroy(): Promise<void>;
 }>;
 
@@ -98,7 +95,7 @@ function ended(child: ChildProcess | null): Promise<void> {
 
 const caches = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
 
-/** A server's folder as initdb leaves it, made once and then copied: making it takes ten times as long. */
+/** Copies an initdb result, because initdb takes ten times as long. */
 function clusterOf(programs: string, identity: Identity): string {
   const version = programs.split('/').at(-2) ?? 'postgres';
   const made = join(caches, `postgres-${version}-${identity.uid ?? process.getuid?.() ?? 0}`);
@@ -119,19 +116,18 @@ function clusterOf(programs: string, identity: Identity): string {
   try {
     renameSync(beside, made);
   } catch {
-    // Another test was quicker.
+    // Another test was faster.
     rmSync(beside, { recursive: true, force: true });
   }
   return made;
 }
 
-/** Makes and starts a server in a temporary folder. */
 export async function startPostgres(programs: string): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'solway-pg-'));
   const identity = unprivileged();
   if (identity.uid !== undefined) chownSync(folder, identity.uid, identity.gid!);
   cpSync(clusterOf(programs, identity), join(folder, 'data'), { recursive: true });
-  // The server refuses a folder that others may look into.
+  // PostgreSQL requires a private folder.
   chmodSync(join(folder, 'data'), 0o700);
   if (identity.uid !== undefined) execFileSync('chown', ['-R', `${identity.uid}:${identity.gid}`, folder]);
   let child: ChildProcess | null = null;
@@ -140,7 +136,7 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
     child = launch(programs, folder, identity);
     await untilReady(folder);
   };
-  /** SIGQUIT is PostgreSQL's immediate shutdown: no goodbye to clients, recovery at the next start. */
+  /** SIGQUIT is the immediate shutdown: recovery at the next start. */
   const kill = async () => {
     const gone = ended(child);
     child?.kill('SIGQUIT');

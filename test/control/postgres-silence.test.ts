@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
-import { revokeKey } from '../../src/control/keys/change-key-state.ts';
+import { revokeKey } from '../../src/control/keys/change-key.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../src/control/keys/key-feed.ts';
 import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
@@ -9,15 +9,14 @@ import { FreezingProxy } from './freezing-proxy.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 import { registerOn, testPeppers } from './register.ts';
 
-/** Milliseconds in which a revocation is in force while the server can be reached. */
+/** Milliseconds until a revocation is effective while the server is reachable. */
 const BOUND_MS = 2_000;
 
 describe.skipIf(postgresPrograms === null)(
-  'connections to PostgreSQL that fell silent (skipped where it is not installed)',
+  'silent connections to PostgreSQL (skipped where it is not installed)',
   () => {
     let server: PostgresServer;
     let way: FreezingProxy;
-    /** Where others change something. */
     let elsewhere: Store;
     let place: string;
     const ends: (() => unknown)[] = [];
@@ -40,7 +39,6 @@ describe.skipIf(postgresPrograms === null)(
 
     async function open(options: Partial<OpenOptions> = {}): Promise<Store> {
       const store = await openDatabase({ url: place, ...options });
-      // What is asked over a connection that stands still ends with it.
       ends.push(() => {
         way.close();
         return store.close();
@@ -56,19 +54,17 @@ describe.skipIf(postgresPrograms === null)(
       const feed = new KeyFeed({ store, sink: directory, onStoreState: onStore, ...options });
       await feed.start();
       ends.push(() => feed.stop());
-      /** Every connection of the pool is used, and idle then. */
       await Promise.all(Array.from({ length: 8 }, () => sql`select pg_sleep(0.05)`.execute(store.db)));
       return { directory, feed, states };
     }
 
-    /** Looks until it holds. @returns how long that took, in milliseconds. */
     async function msUntil(holds: () => boolean): Promise<number> {
       const begun = performance.now();
       await vi.waitFor(() => expect(holds()).toBe(true), { timeout: 10 * BOUND_MS, interval: 5 });
       return performance.now() - begun;
     }
 
-    it('hold up neither the end of a key nor a new one, and the store does not count as away', async () => {
+    it('delay neither revocations nor new keys, and the store stays reachable', async () => {
       const register = await registerOn(elsewhere);
       const known = await createKey(register, { product: 'rpc', name: 'known' });
       const { directory, states } = await follow();
@@ -88,7 +84,7 @@ describe.skipIf(postgresPrograms === null)(
       expect(states).toEqual(['back']);
     });
 
-    it('are given up while changes are read page by page, and those are read again over another', async () => {
+    it('are replaced while changes are read in pages, which are read again', async () => {
       const register = await registerOn(elsewhere);
       const made = [];
       for (const name of ['one', 'two', 'three'])
@@ -105,7 +101,7 @@ describe.skipIf(postgresPrograms === null)(
       expect(states).toEqual(['back']);
     });
 
-    it('are told from those to a server that is far away, which takes longer to come to than to answer', async () => {
+    it('are distinguished from those to a distant server, where connecting takes longer', async () => {
       const register = await registerOn(elsewhere);
       const known = await createKey(register, { product: 'rpc', name: 'known' });
       way.delayMs = 400;
@@ -123,7 +119,7 @@ describe.skipIf(postgresPrograms === null)(
       expect(states).toEqual(['back']);
     });
 
-    it('are replaced where changes are heard as well, by the first look that is late', async () => {
+    it('are replaced by the first late poll, where notifications are used', async () => {
       const register = await registerOn(elsewhere);
       const { directory, feed } = await follow({ pollIntervalMs: 3_600_000 });
       way.silence();
@@ -134,14 +130,14 @@ describe.skipIf(postgresPrograms === null)(
       }
     });
 
-    it('are used for one query more at most', async () => {
+    it('are used for at most one more query', async () => {
       const store = await open({ connectionsMax: 2, queryTimeoutMs: 100 });
-      const ask = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
-      await Promise.all([ask(), ask()]);
+      const invoke = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+      await Promise.all([invoke(), invoke()]);
       way.silence();
-      const asked = await Promise.allSettled([ask(), ask()]);
-      expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-      expect(await Promise.all([ask(), ask(), ask()])).toHaveLength(3);
+      const requested = await Promise.allSettled([invoke(), invoke()]);
+      expect(requested.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      expect(await Promise.all([invoke(), invoke(), invoke()])).toHaveLength(3);
     });
   },
 );

@@ -4,10 +4,9 @@ import type { Peppers } from '../../src/control/pepper.ts';
 import { syncPlans } from '../../src/control/plans.ts';
 import { defaultPlanLimits } from '../../src/gateway/auth/key-record.ts';
 
-/** One pepper, which is the current one. */
 export const testPeppers: Peppers = { current: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) };
 
-/** A register with the default plan and a clock that only moves when told. */
+/** A register with the default plan and a manual clock. */
 export async function registerOn(
   store: Store,
   options: Partial<KeyRegister> & { clock?: { now: number } } = {},

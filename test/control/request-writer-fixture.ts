@@ -3,7 +3,6 @@ import { RequestWriter, type RequestWriterOptions } from '../../src/control/requ
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
 import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
 
-/** A writer of what is put into its lists. */
 export function createRequestWriter(store: Store, options: Partial<RequestWriterOptions> = {}) {
   const log: RequestEntry[] = [];
   const sent: Submission[] = [];

@@ -24,7 +24,7 @@ const submission: Submission = {
 
 const rows = async ({ db }: Store) => db.selectFrom('request_log').selectAll().orderBy('id').execute();
 
-/** A store whose inserts end like this, after they were done or instead. */
+/** A store whose inserts fail before or after they are executed. */
 function storeThat(store: Store, insert: (done: () => Promise<unknown>) => Promise<unknown>): Store {
   return {
     ...store,
@@ -48,8 +48,8 @@ function storeThat(store: Store, insert: (done: () => Promise<unknown>) => Promi
   };
 }
 
-describeOnBothStores('what is written of requests', (stores) => {
-  it('holds any number that a node may send', async () => {
+describeOnBothStores('the request writer', (stores) => {
+  it('stores any number that a node may send', async () => {
     const store = await stores.open();
     const { log, writer } = createRequestWriter(store);
     log.push(entry({ rpcCode: 3_000_000_000 }), entry({ rpcCode: Number.MIN_SAFE_INTEGER }));
@@ -60,7 +60,7 @@ describeOnBothStores('what is written of requests', (stores) => {
     ]);
   });
 
-  it('leaves out a row that the database refuses, and no other', async () => {
+  it('skips rows that the database rejects, and no others', async () => {
     const store = await stores.open();
     await sql`create unique index one_slow on request_log (micros)`.execute(store.db);
     const states: (unknown | null)[] = [];
@@ -80,7 +80,7 @@ describeOnBothStores('what is written of requests', (stores) => {
     expect([states, writer.dropped]).toEqual([[], 0]);
   });
 
-  it('is written once when the answer to a commit was lost', async () => {
+  it('is written once when the reply to a commit was lost', async () => {
     const store = await stores.open();
     let lost = 0;
     const far = storeThat(store, async (insert) => {
@@ -99,7 +99,7 @@ describeOnBothStores('what is written of requests', (stores) => {
     expect(writer.refused).toBe(0);
   });
 
-  it('has one row of a transaction, of which more becomes known while the store is away', async () => {
+  it('has one row per transaction that is updated while the store is unreachable', async () => {
     const store = await stores.open();
     let isAway = true;
     const far = storeThat(store, async (insert) => {
@@ -114,11 +114,11 @@ describeOnBothStores('what is written of requests', (stores) => {
     sent.push(one);
     isAway = false;
     await writer.flush();
-    const kept = await store.db.selectFrom('submission').select(['fate', 'rebroadcasts']).execute();
-    expect([kept, writer.refused]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
+    const retained = await store.db.selectFrom('submission').select(['fate', 'rebroadcasts']).execute();
+    expect([retained, writer.refused]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
   });
 
-  it('is told of once when it begins to fail, and once when it works again', async () => {
+  it('reports once that writing fails, and once that it works again', async () => {
     const store = await stores.open();
     let isAway = true;
     const far = storeThat(store, async (insert) => {
@@ -138,7 +138,7 @@ describeOnBothStores('what is written of requests', (stores) => {
     expect(await rows(store)).toHaveLength(1);
   });
 
-  it('lets others have their turn between its batches', async () => {
+  it('yields between batches', async () => {
     const store = await stores.open();
     const { log, writer } = createRequestWriter(store, { batchRows: 10 });
     log.push(...Array.from({ length: 100 }, () => entry()));
@@ -155,7 +155,7 @@ describeOnBothStores('what is written of requests', (stores) => {
   });
 });
 
-describeOnBothStores('what is kept of requests', (stores) => {
+describeOnBothStores('the stored request log', (stores) => {
   const writeAt = async (store: Store, customerId: string, from: number, count: number) => {
     const { log, writer } = createRequestWriter(store);
     log.push(
@@ -166,7 +166,7 @@ describeOnBothStores('what is kept of requests', (stores) => {
   const left = async (store: Store, customer: string) =>
     (await rows(store)).filter((row) => row.customer_id === customer).map(({ micros }) => micros);
 
-  it('is counted on from the last time, whichever gateway wrote it', async () => {
+  it('is counted incrementally, whichever gateway wrote it', async () => {
     const store = await stores.open();
     const now = Date.now();
     const limits = { retentionHours: 1, customerRowsMax: 150, rowsMax: 200 };
@@ -176,12 +176,12 @@ describeOnBothStores('what is kept of requests', (stores) => {
     expect(await left(store, 'anna')).toHaveLength(130);
     await writeAt(store, 'anna', now - 500_000, 30);
     await writeAt(store, 'ben', now - 400_000, 60);
-    // Ten of anna's are too many of one customer; then ten, hers again, too many in all.
+    // Ten of anna's exceed the customer limit; ten more exceed the total.
     await retention.prune(now);
     expect([(await left(store, 'anna')).length, (await left(store, 'ben')).length]).toEqual([140, 60]);
   });
 
-  it('is deleted by one gateway at a time', async () => {
+  it('is pruned by one gateway at a time', async () => {
     const store = await stores.open();
     const now = Date.now();
     const limits = { retentionHours: 1, customerRowsMax: 1, rowsMax: 10 };

@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 import type { ApiContext } from '../../src/control/api/handler.ts';
 import { logHandlers } from '../../src/control/api/handlers/logs.ts';
-import { upstreamHandlers } from '../../src/control/api/handlers/upstreams.ts';
+import { upstreamHandlers } from '../../src/control/api/handlers/nodes.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
+import type { NodeCordon } from '../../src/control/requests/gateway-heartbeat.ts';
 import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../src/control/requests/log-tails.ts';
-import type { NodeCordon } from '../../src/control/requests/node-cordons.ts';
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
 import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
-import type { RpcClient } from '../../src/protocol/call.ts';
 import { slot } from '../../src/solana/units.ts';
+import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 import { registerOn } from './register.ts';
 import { createRequestWriter } from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
@@ -60,17 +60,17 @@ const context = { actor: 'user:op@example.com', address: '192.0.2.9', userAgent:
 function apiOn(store: Store, more: Partial<ApiServices> = {}) {
   const services = { store, now: () => NOW + 1_000, source: null, ...more } as unknown as ApiServices;
   const handlers = { ...logHandlers(services), ...upstreamHandlers(services) };
-  const asked = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
-  return { handlers, asked };
+  const requested = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
+  return { handlers, requested };
 }
 
 const path = { customer: 'anna' };
 
-describeOnBothStores('the log of requests', (stores) => {
+describeOnBothStores('the request log', (stores) => {
   const listed = async (store: Store, query: object = {}) => {
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const whole = { limit: 100, ...query };
-    return handlers['GET /customers/{customer}/logs']({ path, query: whole, body: null }, asked);
+    return handlers['GET /customers/{customer}/logs']({ path, query: whole, body: null }, requested);
   };
   const write = async (store: Store, ...entries: RequestEntry[]) => {
     const { log, writer } = createRequestWriter(store);
@@ -78,18 +78,18 @@ describeOnBothStores('the log of requests', (stores) => {
     await writer.flush();
   };
 
-  it('shows entries as they were, the newest first, of one customer only', async () => {
+  it('returns entries unchanged, newest first, of one customer only', async () => {
     const store = await stores.open();
     await write(store, entry(), entry({ at: NOW + 5, method: 'getSlot' }), entry({ customerId: 'ben' }));
     const { items, sampling } = await listed(store);
     expect(items.map(({ method }) => method)).toEqual(['getSlot', 'getBalance']);
     expect(items[1]).toMatchObject({ ms: 1.5, gateway: 'gateway-1', node: 'node-1', keyName: null, at: NOW });
     expect(sampling).toMatchObject({ keptHours: expect.any(Number) });
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const one = (customer: string, id: string) =>
       handlers['GET /customers/{customer}/logs/{entry}'](
         { path: { customer, entry: id }, query: null, body: null },
-        asked,
+        requested,
       );
     const id = items[1]!.id;
     expect(await one('anna', id)).toMatchObject({
@@ -100,7 +100,7 @@ describeOnBothStores('the log of requests', (stores) => {
     await expect(one('anna', "' or 1=1")).rejects.toMatchObject({ status: 404 });
   });
 
-  it('gives calls of strangers to the house, and names keys', async () => {
+  it('assigns calls without a key to the built-in customer, and names keys', async () => {
     const store = await stores.open();
     const register = await registerOn(store);
     const { key } = await createKey(register, { product: 'rpc', name: 'shop' });
@@ -109,13 +109,13 @@ describeOnBothStores('the log of requests', (stores) => {
       entry({ customerId: null, keyId: null }),
       entry({ customerId: 'house', keyId: key.id }),
     );
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const given = { path: { customer: 'house' }, query: { limit: 10 }, body: null };
-    const { items } = await handlers['GET /customers/{customer}/logs'](given, asked);
+    const { items } = await handlers['GET /customers/{customer}/logs'](given, requested);
     expect(items.map(({ keyName }) => keyName)).toEqual(['shop', null]);
   });
 
-  it('is filtered by every field', async () => {
+  it('filters by every field', async () => {
     const store = await stores.open();
     await write(
       store,
@@ -138,7 +138,7 @@ describeOnBothStores('the log of requests', (stores) => {
     await expect(listed(store, { from: 5, to: 5 })).rejects.toMatchObject({ status: 422 });
   });
 
-  it('is read page by page, missing nothing and telling nothing twice', async () => {
+  it('is paged without gaps or duplicates', async () => {
     const store = await stores.open();
     await write(
       store,
@@ -155,7 +155,7 @@ describeOnBothStores('the log of requests', (stores) => {
     await expect(listed(store, { cursor: 'x' })).rejects.toMatchObject({ status: 422 });
   });
 
-  it('is counted in steps of time, failures besides', async () => {
+  it('has a histogram with failures', async () => {
     const store = await stores.open();
     const at = [0, 999, 1_000, 59_999].map((ms) => NOW + ms);
     await write(store, ...at.map((ms) => entry({ at: ms })), entry({ at: NOW, status: 'upstream' }));
@@ -168,11 +168,10 @@ describeOnBothStores('the log of requests', (stores) => {
     expect(short.histogram.counts).toEqual([2]);
   });
 
-  it('keeps what is young and not too much, of each customer and in all', async () => {
+  it('is pruned by age and size, per customer and in total', async () => {
     const store = await stores.open();
-    const limits = { keptHours: 1, customerRowsMax: 5, rowsMax: 8, pruneIntervalMs: 0 };
+    const limits = { retentionHours: 1, customerRowsMax: 5, rowsMax: 8, pruneIntervalMs: 0 };
     const { log, sent, writer } = createRequestWriter(store, limits);
-    // What is younger is not counted yet.
     const now = Date.now() - 60_000;
     log.push(
       entry({ at: now - 2 * HOUR_MS, customerId: 'old' }),
@@ -189,13 +188,13 @@ describeOnBothStores('the log of requests', (stores) => {
       .execute();
     const of = (customer: string) =>
       rows.filter((row) => row.customer_id === customer).map((row) => row.at - now);
-    // Of anna's nine five may stay; of the ten that are then left the two oldest go.
+    // Of anna's nine, five may stay; of the remaining ten, the two oldest are deleted.
     expect([of('old'), of('anna'), of('ben')]).toEqual([[], [4, 5, 6, 7, 8], [1, 2, 3]]);
     const left = await store.db.selectFrom('submission').select('signature').execute();
     expect(left).toEqual([{ signature: 'sig2' }]);
   });
 
-  it('waits for a store that is away, up to so many rows', async () => {
+  it('is buffered up to a limit while the store is unreachable', async () => {
     const store = await stores.open();
     const { log, writer } = createRequestWriter(store, { pendingMax: 3 });
     const { db } = store;
@@ -217,11 +216,11 @@ describeOnBothStores('the log of requests', (stores) => {
   });
 });
 
-describeOnBothStores('the log as it grows', (stores) => {
+describeOnBothStores('the live request log', (stores) => {
   const follow = (store: Store, tails: LogTails, cancel: AbortController, filter = {}, now = () => NOW) =>
     tails.follow(store, 'anna', filter, now, cancel.signal)[Symbol.asyncIterator]();
 
-  it('tells each new entry once, whichever gateway wrote it, until its follower leaves', async () => {
+  it('streams each new entry once, whichever gateway wrote it, until the follower disconnects', async () => {
     const store = await stores.open();
     const { log, writer } = createRequestWriter(store);
     const cancel = new AbortController();
@@ -230,7 +229,7 @@ describeOnBothStores('the log as it grows', (stores) => {
     await writer.flush();
     const first = JSON.parse((await entries.next()).value as string);
     expect(first).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{28}$/), method: 'getSlot', ms: 1.5 });
-    // Written later with an earlier time, as another gateway may.
+    // Written later with an earlier time, as by another gateway.
     log.push(entry({ method: 'getSlot', at: NOW + 1, micros: 7 }));
     await writer.flush();
     expect(JSON.parse((await entries.next()).value as string)).toMatchObject({ ms: 0.007 });
@@ -239,7 +238,7 @@ describeOnBothStores('the log as it grows', (stores) => {
     expect(await waiting).toMatchObject({ done: true });
   });
 
-  it('has a bounded number of followers', async () => {
+  it('limits the number of followers', async () => {
     const store = await stores.open();
     const tails = new LogTails({ tailsMax: 2, customerTailsMax: 1 });
     const first = new AbortController();
@@ -272,7 +271,6 @@ const facts = (more: Partial<ConnectionInfo> = {}): ConnectionInfo => ({
 });
 
 describeOnBothStores('gateways on one database', (stores) => {
-  /** A gateway whose works are lists; told at every turn. */
   function gatewayOn(store: Store, more: Partial<GatewayHooks> = {}) {
     const open: ConnectionInfo[] = [];
     const closed: string[] = [];
@@ -294,18 +292,18 @@ describeOnBothStores('gateways on one database', (stores) => {
     return { open, closed, presence, clock, cordons: () => cordons };
   }
   const connections = async (store: Store, key?: string) => {
-    const { handlers, asked } = apiOn(store, { now: Date.now });
+    const { handlers, requested } = apiOn(store, { now: Date.now });
     const given = { path, query: { key }, body: null };
-    return handlers['GET /customers/{customer}/connections'](given, asked);
+    return handlers['GET /customers/{customer}/connections'](given, requested);
   };
 
-  it('tell of themselves and of their nodes, and take it back when they end', async () => {
+  it('report themselves and their nodes, and delete their rows on stop', async () => {
     const store = await stores.open();
     const { presence } = gatewayOn(store);
     await presence.refresh();
     await presence.refresh();
-    const { handlers, asked } = apiOn(store);
-    const list = () => handlers['GET /upstreams']({ path: {}, query: null, body: null }, asked);
+    const { handlers, requested } = apiOn(store);
+    const list = () => handlers['GET /upstreams']({ path: {}, query: null, body: null }, requested);
     const { gateways, nodes } = await list();
     expect(gateways).toMatchObject([{ id: expect.stringMatching(/^box-one-[0-9a-f]{8}$/), host: 'box one' }]);
     expect(nodes).toMatchObject([{ name: 'node-1', gateway: gateways[0]!.id }]);
@@ -313,7 +311,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     expect(await list()).toEqual({ gateways: [], nodes: [], added: [] });
   });
 
-  it('show their connections, each as it is now, and none of a gateway that is gone', async () => {
+  it('show their current connections, and none of a dead gateway', async () => {
     const store = await stores.open();
     const one = gatewayOn(store);
     const two = gatewayOn(store);
@@ -339,17 +337,17 @@ describeOnBothStores('gateways on one database', (stores) => {
     expect((await connections(store)).items).toEqual([]);
   });
 
-  it('close a connection for whoever may, and for nobody else', async () => {
+  it('close a connection for authorized callers only', async () => {
     const store = await stores.open();
     const one = gatewayOn(store);
     const two = gatewayOn(store);
     one.open.push(facts());
     await one.presence.refresh();
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const close = (customer: string, connection: string) =>
       handlers['DELETE /customers/{customer}/connections/{connection}'](
         { path: { customer, connection }, query: null, body: null },
-        asked,
+        requested,
       );
     await expect(close('ben', 'c1')).rejects.toMatchObject({ status: 404 });
     expect(await close('anna', 'c1')).toEqual({ done: true });
@@ -363,7 +361,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     expect(audit[0]).toEqual({ action: 'connection.close', customer_id: 'anna', key_id: '7hQ2mKpZ' });
   });
 
-  it('count those that lag', async () => {
+  it('count connections closed for lag', async () => {
     const store = await stores.open();
     const minute = Math.floor(Date.now() / 60_000);
     const lagged = [{ customerId: 'anna', minute, connections: 2 }];
@@ -378,20 +376,20 @@ describeOnBothStores('gateways on one database', (stores) => {
     expect((await connections(store)).laggedLastHour).toBe(4);
   });
 
-  it('cordon a node together, and the audit log says who said so', async () => {
+  it('cordon a node together, with an audit entry', async () => {
     const store = await stores.open();
     const one = gatewayOn(store);
     await one.presence.refresh();
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const cordon = (node: string, reason: string) =>
       handlers['POST /upstreams/{node}/cordon'](
         { path: { node }, query: null, body: { network: 'devnet', reason } },
-        asked,
+        requested,
       );
     const uncordon = (node: string) =>
       handlers['POST /upstreams/{node}/uncordon'](
         { path: { node }, query: null, body: { network: 'devnet' } },
-        asked,
+        requested,
       );
     await expect(cordon('node-9', '')).rejects.toMatchObject({ status: 404 });
     await expect(uncordon('node-1')).rejects.toMatchObject({ status: 409 });
@@ -414,26 +412,24 @@ describeOnBothStores('gateways on one database', (stores) => {
   });
 });
 
-describeOnBothStores('transactions that were sent', (stores) => {
-  const source: RpcClient = {
-    request: async ({ method, params }) => {
-      const [signatures] = JSON.parse(params!.toString()) as [string[]];
-      expect(method).toBe('getSignatureStatuses');
-      const value = signatures.map((signature) =>
-        signature === 'sig1'
-          ? { slot: 9, confirmationStatus: 'finalized', err: { InstructionError: [0, 'Custom'] } }
-          : null,
-      );
-      return { body: Buffer.from(JSON.stringify({ context: {}, value })), errorCode: 0 };
-    },
-  };
+describeOnBothStores('submitted transactions', (stores) => {
+  const source = dispatcherOf(async ({ method, params }) => {
+    const [signatures] = JSON.parse(params!.toString()) as [string[]];
+    expect(method).toBe('getSignatureStatuses');
+    const value = signatures.map((signature) =>
+      signature === 'sig1'
+        ? { slot: 9, confirmationStatus: 'finalized', err: { InstructionError: [0, 'Custom'] } }
+        : null,
+    );
+    return { body: Buffer.from(JSON.stringify({ context: {}, value })), errorCode: 0 };
+  });
   const list = async (store: Store, query: object, more: Partial<ApiServices> = {}) => {
-    const { handlers, asked } = apiOn(store, more);
+    const { handlers, requested } = apiOn(store, more);
     const given = { path, query: { limit: 2, ...query }, body: null };
-    return handlers['GET /customers/{customer}/transactions'](given, asked);
+    return handlers['GET /customers/{customer}/transactions'](given, requested);
   };
 
-  it('are shown with every attempt and with what the chain says of them now', async () => {
+  it('are shown with every attempt and their on-chain status', async () => {
     const store = await stores.open();
     const { sent, writer } = createRequestWriter(store);
     sent.push(
@@ -443,12 +439,12 @@ describeOnBothStores('transactions that were sent', (stores) => {
     );
     sent.push(submission({ signature: 'sig4', outcome: 'UPSTREAM_TIMEOUT', attempts: [] }));
     await writer.flush();
-    const page = await list(store, {}, { rpcClient: source });
+    const page = await list(store, {}, { dispatcher: source });
     expect(page.items.map(({ signature, outcome }) => [signature, outcome])).toEqual([
       ['sig4', 'UPSTREAM_TIMEOUT'],
       ['sig2', 'accepted'],
     ]);
-    const rest = await list(store, { cursor: page.next! }, { rpcClient: source });
+    const rest = await list(store, { cursor: page.next! }, { dispatcher: source });
     expect(rest).toEqual({
       items: [
         {
@@ -466,7 +462,7 @@ describeOnBothStores('transactions that were sent', (stores) => {
     expect((await list(store, { key: '22222222' })).items).toHaveLength(0);
   });
 
-  it('are shown with what became of them, as soon as that is known', async () => {
+  it('are shown with their outcome as soon as it is known', async () => {
     const store = await stores.open();
     const { sent, writer } = createRequestWriter(store);
     const one = submission();
@@ -490,13 +486,13 @@ describeOnBothStores('transactions that were sent', (stores) => {
     expect(items[1]).toMatchObject({ outcome: 'accepted', rebroadcasts: 3, again, fate });
   });
 
-  it('are shown all the same when the chain says nothing', async () => {
+  it('are shown without on-chain status if the chain does not answer', async () => {
     const store = await stores.open();
     const { sent, writer } = createRequestWriter(store);
     sent.push(submission());
     await writer.flush();
-    const mute: RpcClient = { request: () => Promise.reject(new Error('away')) };
-    expect((await list(store, {}, { rpcClient: mute })).items).toMatchObject([
+    const mute = dispatcherOf(() => Promise.reject(new Error('away')));
+    expect((await list(store, {}, { dispatcher: mute })).items).toMatchObject([
       { signature: 'sig1', status: null },
     ]);
   });

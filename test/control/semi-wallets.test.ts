@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
-import { type SemiWalletLimits, semiWalletLimits } from '../../src/control/semi-wallets/limits.ts';
+import { type SemiWalletLimits, semiWalletLimits } from '../../src/control/semi-wallets/key-derivation.ts';
 import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
 import { ServerKeys } from '../../src/control/semi-wallets/wrap.ts';
 import { Failure } from '../../src/protocol/errors.ts';
@@ -37,7 +37,7 @@ function open(
 
 type Envelope = { encryptedPrivateKey: string; decryptionKey: string };
 
-/** What a client of the interface does with what it is given, on nothing of ours. Source: rest-api.md §5. */
+/** Decrypts like a client, without product code. Source: rest-api.md §5. */
 function decryptAsClient({ encryptedPrivateKey, decryptionKey }: Envelope, password: string): string | null {
   const params = JSON.parse(decryptionKey);
   expect(Object.keys(params)).toEqual(['salt', 'kdf', 'digest', 'iterations', 'nonce']);
@@ -63,7 +63,7 @@ async function dump(store: Store): Promise<string> {
 }
 
 describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
-  it('is a keypair that the owner’s own program decrypts with the password alone', async () => {
+  it('is a keypair that the client decrypts with the password alone', async () => {
     const wallets = await open(await openStore());
     const wallet = await wallets.create('owner', PASSWORD);
     const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
@@ -78,7 +78,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.keypair('owner', wallet, PASSWORD)).toEqual({ publicKey: wallet, secretKey });
   });
 
-  it('has a password that is hard to guess by trying: as many rounds as are said', async () => {
+  it('uses the configured number of iterations', async () => {
     const wallets = await open(await openStore(), { limits: semiWalletLimits });
     const wallet = await wallets.create('owner', PASSWORD);
     const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
@@ -86,7 +86,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(decryptAsClient(envelope, PASSWORD)).not.toBeNull();
   });
 
-  it('is not opened by another password', async () => {
+  it('does not open with another password', async () => {
     const wallets = await open(await openStore());
     const wallet = await wallets.create('owner', PASSWORD);
     for (const wrong of ['', PASSWORD.toUpperCase(), `${PASSWORD}x`]) {
@@ -95,7 +95,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await codeOf(wallets.keypair('owner', wallet, 'wrong'))).toBe('WRONG_PASSWORD');
   });
 
-  it('is not there for anybody else, whatever the password', async () => {
+  it('is invisible to other owners, whatever the password', async () => {
     const store = await openStore();
     const wallets = await open(store);
     const wallet = await wallets.create('owner', PASSWORD);
@@ -106,7 +106,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
   });
 
-  it('takes another password, and the old one no more', async () => {
+  it('accepts a new password, and the old one no longer', async () => {
     const store = await openStore();
     const wallets = await open(store);
     const wallet = await wallets.create('owner', PASSWORD);
@@ -120,7 +120,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(decryptAsClient(envelope, 'new password')).toBe(secretKey);
   });
 
-  it('has one password when two are set at once', async () => {
+  it('has one password after two concurrent changes', async () => {
     const wallets = await open(await openStore());
     const wallet = await wallets.create('owner', PASSWORD);
     const passwords = ['first password', 'second password'];
@@ -131,7 +131,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.decrypt('owner', wallet, winner)).not.toBeNull();
   });
 
-  it('makes who guesses wait, longer and longer, without computing anything', async () => {
+  it('delays guesses increasingly, without deriving keys', async () => {
     const clock = { now: 1_800_000_000_000 };
     const wallets = await open(await openStore(), { now: () => clock.now });
     const [wallet, other] = [
@@ -156,7 +156,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await guess()).toBe('WRONG_PASSWORD');
   });
 
-  it('cannot be guessed faster by many guesses at once', async () => {
+  it('limits concurrent guesses', async () => {
     const wallets = await open(await openStore());
     const wallet = await wallets.create('owner', PASSWORD);
     const guesses = Array.from({ length: 50 }, (_, i) =>
@@ -167,10 +167,10 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(ends.filter((end) => end === 'TOO_MANY_TRIES').length).toBe(50 - semiWalletLimits.freeTries);
   });
 
-  it('that is not there takes as many rounds as a wrong password, and as many tries', async () => {
+  it('that does not exist takes as long as a wrong password, and as many attempts', async () => {
     const wallets = await open(await openStore(), { limits: { iterations: 200_000 } });
     const wallet = await wallets.create('owner', PASSWORD);
-    /** The least that it took, of as many tries as are free. */
+    /** Minimum time over the free attempts. */
     const took = async (name: Address): Promise<number> => {
       let least = Number.POSITIVE_INFINITY;
       for (let i = 0; i < semiWalletLimits.freeTries; i++) {
@@ -186,7 +186,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
   });
 
-  it('is one of so many of its owner, also when they are made at once', async () => {
+  it('counts against the limit of its owner, also when created concurrently', async () => {
     const store = await openStore();
     const wallets = await open(store, { limits: { walletsMax: 3 } });
     const made = await Promise.all(
@@ -197,7 +197,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await codeOf(wallets.create('other', PASSWORD))).toBe('done');
   });
 
-  it('tells whoever reads the database nothing: neither key nor password, nor what could be guessed at', async () => {
+  it('reveals neither key nor password to a reader of the database', async () => {
     const store = await openStore();
     const wallets = await open(store);
     const wallet = await wallets.create('owner', PASSWORD);
@@ -221,7 +221,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     const [row] = await rowsOf(store);
     for (const keys of [new ServerKeys(peppersOf(1)), new ServerKeys(peppersOf(2))]) {
       const wrapped = { version: keys.current, text: row!.wrapped };
-      expect(() => keys.unwrap(wrapped, 'owner', wallet)).toThrow('damaged, or not of this owner');
+      expect(() => keys.unwrap(wrapped, 'owner', wallet)).toThrow('damaged or belongs to another owner');
     }
     const actions = await store.db.selectFrom('audit').select(['action', 'actor']).orderBy('id').execute();
     expect(actions).toEqual([
@@ -230,7 +230,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     ]);
   });
 
-  it('does not open when its row was given to another owner or wallet, or was damaged', async () => {
+  it('does not open when its row was moved or damaged', async () => {
     const store = await openStore();
     const wallets = await open(store);
     const [one, two] = [await wallets.create('owner', PASSWORD), await wallets.create('owner', PASSWORD)];
@@ -251,7 +251,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.decrypt('owner', one, PASSWORD)).not.toBeNull();
   });
 
-  it('is wrapped anew under a new pepper, after which the old one may go', async () => {
+  it('is rewrapped under a new pepper, after which the old one can be removed', async () => {
     const store = await openStore();
     const before = await open(store, { peppers: peppersOf(1) });
     const made = [await before.create('owner', PASSWORD), await before.create('other', PASSWORD)];
@@ -266,7 +266,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await alone.decrypt('other', made[1]!, PASSWORD)).not.toBeNull();
   });
 
-  it('keeps the pepper that it needs from being taken away', async () => {
+  it('prevents the removal of its pepper', async () => {
     const store = await openStore();
     const dataDir = mkdtempSync(join(tmpdir(), 'solway-wallet-pepper-'));
     const [old, young] = [`1:${'o'.repeat(40)}`, `2:${'n'.repeat(40)}`];
@@ -274,7 +274,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
       const wallets = await open(store, { peppers: await openPeppers(store, { dataDir, text: old }) });
       const wallet = await wallets.create('owner', PASSWORD);
       await expect(openPeppers(store, { dataDir, text: young })).rejects.toThrow(
-        'semi-custodial wallets of this database need pepper version 1: give every machine',
+        'Semi-custodial wallets of this database need pepper version 1. Give every machine',
       );
       await open(store, { peppers: await openPeppers(store, { dataDir, text: `${old},${young}` }) });
       const after = await open(store, { peppers: await openPeppers(store, { dataDir, text: young }) });
@@ -284,7 +284,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     }
   });
 
-  it('leaves threads for files while many passwords are worked on', async () => {
+  it('leaves threads for file access during many derivations', async () => {
     const wallets = await open(await openStore(), { limits: { iterations: 300_000 } });
     const { readFile } = await import('node:fs/promises');
     const making = Promise.all(Array.from({ length: 6 }, (_, i) => wallets.create(`o${i}`, PASSWORD)));
@@ -301,8 +301,8 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
   });
 });
 
-describe('the server’s keys', () => {
-  it('bind what they wrap to owner and wallet, each alone', () => {
+describe('the server keys', () => {
+  it('bind data to owner and wallet', () => {
     const keys = new ServerKeys(peppersOf(1));
     const wrapped = keys.wrap('text', 'owner', 'wallet');
     expect(keys.unwrap(wrapped, 'owner', 'wallet')).toBe('text');
@@ -311,7 +311,7 @@ describe('the server’s keys', () => {
       ['owner', 'wallet2'],
       ['ownerw', 'allet'],
     ] as const) {
-      expect(() => keys.unwrap(wrapped, ownerId, name)).toThrow('damaged, or not of this owner');
+      expect(() => keys.unwrap(wrapped, ownerId, name)).toThrow('damaged or belongs to another owner');
     }
     expect(() => keys.unwrap({ ...wrapped, version: 7 }, 'owner', 'wallet')).toThrow(
       'needs pepper version 7',
@@ -319,7 +319,7 @@ describe('the server’s keys', () => {
     expect(keys.wrap('text', 'owner', 'wallet').text).not.toBe(wrapped.text);
   });
 
-  it('are not the peppers themselves, which digests of API keys are made with', () => {
+  it('differ from the peppers used for digests of API keys', () => {
     const { text } = new ServerKeys(peppersOf(1)).wrap('x', 'o', 'w');
     const bytes = Buffer.from(text, 'base64');
     const openUnder = (key: Buffer): string => {

@@ -1,17 +1,15 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** A mail as it was handed over. */
 export type ReceivedMail = Readonly<{ from: string; to: readonly string[]; text: string }>;
 
-/** An SMTP server on loopback that takes what it is given and sends nothing on. */
+/** An SMTP server on loopback that accepts mail and discards it. */
 export class SmtpServer {
   readonly mails: ReceivedMail[] = [];
-  /** What it answers to MAIL FROM. */
+  /** Reply to MAIL FROM. */
   answer = '250 ok';
   readonly #server = createServer((socket) => this.#greet(socket));
   readonly #sockets = new Set<Socket>();
 
-  /** @returns where it is reached. */
   async listen(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return `smtp://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;

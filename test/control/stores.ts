@@ -5,20 +5,18 @@ import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 
-/** What a suite that runs on both databases works with. */
 export type Stores = Readonly<{
   kind: Store['dialect'];
-  /** Where an empty database can be opened, any number of times; a new one at each call. */
+  /** A new empty database. */
   fresh(): Promise<OpenOptions>;
-  /** An open database that is closed after the test; a new one when no place is given. */
+  /** Opens a database (default: a new one) and closes it after the test. */
   open(place?: OpenOptions): Promise<Store>;
-  /** Does this after the test, before the stores are closed. */
+  /** Runs after the test, before the stores are closed. */
   defer(work: () => Promise<void>): void;
-  /** The server behind it; null for SQLite. */
+  /** null for SQLite. */
   server(): PostgresServer | null;
 }>;
 
-/** @returns the name of a database that has the tables, and that nobody is connected to. */
 async function makeTemplate(server: PostgresServer): Promise<string> {
   const url = await server.createDatabase();
   await (await openDatabase({ url })).close();
@@ -45,7 +43,7 @@ function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
   });
   const fresh = async (): Promise<OpenOptions> =>
     server === null ? { file: join(folder, `${++files}.db`) } : { url: await server.createDatabase() };
-  /** A database with its tables: on PostgreSQL a copy of one that got them once, which is far quicker. */
+  /** PostgreSQL: a copy of a migrated template, which is much faster. */
   const withTables = async (): Promise<OpenOptions> => {
     if (server === null) return fresh();
     template ??= makeTemplate(server);
@@ -59,7 +57,7 @@ function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
   tests({ kind, fresh, open, defer: (work) => void deferred.push(work), server: () => server });
 }
 
-/** Runs the tests on SQLite and, where its programs are installed, on a PostgreSQL server of their own. */
+/** Runs the tests on SQLite and, if installed, on PostgreSQL. */
 export function describeOnBothStores(name: string, tests: (stores: Stores) => void): void {
   describe(`${name}, on SQLite`, () => suite('sqlite', tests));
   describe.skipIf(postgresPrograms === null)(

@@ -2,7 +2,7 @@ import { openDatabase } from '../../src/control/database/open.ts';
 import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
 import { testPeppers } from './register.ts';
 
-/** A program of its own that makes wallets in a SQLite file until it is killed, and writes each once it is safe. */
+/** Creates wallets in a SQLite file until killed, and prints each once it is durable. */
 const store = await openDatabase({ file: process.argv[2]! });
 const wallets = await SemiWalletStore.open({ store, peppers: testPeppers, limits: { iterations: 1_000 } });
 for (;;) {

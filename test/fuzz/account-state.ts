@@ -3,32 +3,32 @@ import { decodeAddressLookupTable } from '../../src/solana/address-lookup-table.
 import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
 import { decodeNonce, encodeNonce } from '../../src/solana/nonce.ts';
 import { decodeStakeState, encodeStakeState } from '../../src/solana/stake-state.ts';
-import { decodeClock } from '../../src/solana/sysvar/clock.ts';
-import { decodeEpochRewards } from '../../src/solana/sysvar/epoch-rewards.ts';
-import { decodeEpochSchedule } from '../../src/solana/sysvar/epoch-schedule.ts';
-import { decodeFees } from '../../src/solana/sysvar/fees.ts';
-import { decodeLastRestartSlot } from '../../src/solana/sysvar/last-restart-slot.ts';
-import { decodeRecentBlockhashes } from '../../src/solana/sysvar/recent-blockhashes.ts';
-import { decodeRent } from '../../src/solana/sysvar/rent.ts';
-import { decodeRewards } from '../../src/solana/sysvar/rewards.ts';
-import { decodeSlotHashes } from '../../src/solana/sysvar/slot-hashes.ts';
-import { decodeSlotHistory } from '../../src/solana/sysvar/slot-history.ts';
-import { decodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
+import {
+  decodeClock,
+  decodeEpochRewards,
+  decodeEpochSchedule,
+  decodeFees,
+  decodeLastRestartSlot,
+  decodeRecentBlockhashes,
+  decodeRent,
+  decodeRewards,
+  decodeSlotHashes,
+  decodeSlotHistory,
+  decodeStakeHistory,
+} from '../../src/solana/sysvars.ts';
 import { readExtensions } from '../../src/solana/token/extensions.ts';
-import { decodeMint } from '../../src/solana/token/mint.ts';
-import { decodeMultisig } from '../../src/solana/token/multisig.ts';
-import { decodeTokenAccount } from '../../src/solana/token/token-account.ts';
+import { decodeMint, decodeMultisig, decodeTokenAccount } from '../../src/solana/token/token-state.ts';
 import { decodeVoteState, encodeVoteState, NO_PRIOR_VOTERS } from '../../src/solana/vote-state.ts';
 
 export const from = "programs' accounts, through nodes";
 export const covers = [
   'base/bytes.ts',
-  'ledger/address-lookup-table.ts',
-  'ledger/nonce.ts',
-  'ledger/stake-state.ts',
+  'solana/address-lookup-table.ts',
+  'solana/nonce.ts',
+  'solana/stake-state.ts',
   'ledger/sysvar/',
-  'ledger/token/',
-  'ledger/vote-state.ts',
+  'solana/token/',
+  'solana/vote-state.ts',
 ];
 
 const decoders: readonly ((data: Uint8Array) => unknown)[] = [

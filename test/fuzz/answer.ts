@@ -1,7 +1,7 @@
 import { locateResponse } from '../../src/upstream/response/parse-response.ts';
 
 export const from = 'nodes';
-export const covers = ['upstream/answer.ts'];
+export const covers = ['upstream/response/parse-response.ts'];
 
 const ID = 7;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -2,7 +2,7 @@ import { generateApiKey, parseApiKey } from '../../src/gateway/auth/api-key.ts';
 import { products } from '../../src/protocol/product.ts';
 
 export const from = 'clients';
-export const covers = ['access/api-key.ts'];
+export const covers = ['gateway/auth/api-key.ts'];
 
 const GOOD = generateApiKey('rpc').text;
 

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { BackupError } from '../../src/control/database/backup/backup.ts';
+import { BackupError, backupTables } from '../../src/control/database/backup/backup.ts';
 import { readBackupFile } from '../../src/control/database/backup/backup-file.ts';
-import { backupTables } from '../../src/control/database/backup/tables.ts';
 import { acceptedLater } from './engine/accepted.ts';
 import { scratchFolder } from './engine/scratch.ts';
 

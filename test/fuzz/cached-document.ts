@@ -1,7 +1,7 @@
-import { cacheFile, parseCacheFile } from '../../src/upstream/off-chain/cache-file.ts';
+import { cacheFile, parseCacheFile } from '../../src/upstream/off-chain/disk-cache.ts';
 
 export const from = 'the disk';
-export const covers = ['upstream/off-chain/cache-file.ts'];
+export const covers = ['upstream/off-chain/disk-cache.ts'];
 
 const URI = 'https://a.example/é.json';
 
@@ -13,10 +13,10 @@ export const seeds: readonly Uint8Array[] = [
 
 /** A file keeps what was written into it, whole, or nothing: one that is read is the one that would be written. */
 export function fuzz(bytes: Uint8Array): boolean {
-  const kept = parseCacheFile(Buffer.from(bytes), URI);
-  if (kept === null) return false;
-  const again = parseCacheFile(cacheFile(URI, kept), URI);
-  const isSame = again?.until === kept.until && again.document?.toString() === kept.document?.toString();
+  const stored = parseCacheFile(Buffer.from(bytes), URI);
+  if (stored === null) return false;
+  const again = parseCacheFile(cacheFile(URI, stored), URI);
+  const isSame = again?.until === stored.until && again.document?.toString() === stored.document?.toString();
   if (!isSame) throw new Error('a document changes when it is written again');
   return true;
 }

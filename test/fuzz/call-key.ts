@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJson } from '../../src/base/json-scan.ts';
 import { type MethodName, methodRow, methods } from '../../src/protocol/methods.ts';
-import { CallKeys } from '../../src/upstream/cache/call-key.ts';
-import { canonicalParams } from '../../src/upstream/cache/canonical-params.ts';
+import { CallKeys } from '../../src/upstream/middleware/call-key.ts';
+import { canonicalParams } from '../../src/upstream/middleware/canonical-params.ts';
 
 export const from = 'clients';
 export const covers = [
   'base/json-scan.ts',
-  'upstream/cache/call-key.ts',
-  'upstream/cache/canonical-params.ts',
+  'upstream/middleware/call-key.ts',
+  'upstream/middleware/canonical-params.ts',
 ];
 
 const names = Object.keys(methods) as MethodName[];
@@ -45,10 +45,10 @@ export function fuzz(bytes: Uint8Array): boolean {
   new CallKeys().keyOf({ network: 'devnet', method, row: methodRow(method), params });
   const canonical = canonicalParams(params, params.toString('latin1'), nowhere)?.text;
   if (canonical === undefined) return false;
-  const told = Buffer.from(canonical, 'latin1');
-  if (canonicalParams(told, canonical, nowhere)?.text !== canonical)
+  const reported = Buffer.from(canonical, 'latin1');
+  if (canonicalParams(reported, canonical, nowhere)?.text !== canonical)
     throw new Error('a second canonical text');
-  if (!saysTwice(text) && !isDeepStrictEqual(JSON.parse(told.toString()), JSON.parse(text)))
+  if (!saysTwice(text) && !isDeepStrictEqual(JSON.parse(reported.toString()), JSON.parse(text)))
     throw new Error('the canonical text says something else');
   return true;
 }

@@ -6,10 +6,10 @@ import { scratchFolder } from './engine/scratch.ts';
 
 export const from = 'the operator';
 export const covers = [
-  'app/configuration-fields.ts',
-  'app/configuration-layers.ts',
-  'app/configuration-rest.ts',
-  'app/configuration.ts',
+  'config/field-types.ts',
+  'config/layers.ts',
+  'config/sections/rest.ts',
+  'config/configuration.ts',
 ];
 
 const SECRET = 'vErYsEcReT';

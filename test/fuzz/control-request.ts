@@ -4,15 +4,20 @@ import { type JsonValue, writeJson } from '../../src/base/json.ts';
 import { ApiError } from '../../src/control/api/api-error.ts';
 import { type ContractName, contract, routeOf } from '../../src/control/api/contract/contract.ts';
 import { decodeCursor, encodeCursor } from '../../src/control/api/cursor.ts';
-import { parseRouteInput, type RawRouteInput } from '../../src/control/api/server/parse-route-input.ts';
-import { readBytes, readJson, readQuery } from '../../src/control/api/server/read-request.ts';
+import {
+  parseRouteInput,
+  type RawRouteInput,
+  readBytes,
+  readJson,
+  readQuery,
+} from '../../src/control/api/server/read-request.ts';
 import { type JsonSchema, jsonFor } from './engine/generate-json.ts';
 import type { Random } from './engine/mutate.ts';
 
 export const from = 'clients of the control API';
 export const covers = [
   'control/api/cursor.ts',
-  'control/api/server/question.ts',
+  'control/api/server/parse-route-input.ts',
   'control/api/server/read-request.ts',
 ];
 
@@ -34,10 +39,10 @@ export const seeds: readonly Uint8Array[] = [
 ];
 
 const schemas = names.map((name) => {
-  const { query: asked, body } = routeOf(name);
+  const { query: requested, body } = routeOf(name);
   const schemaOf = (type: z.ZodType | undefined): JsonSchema | null =>
     type === undefined ? null : (z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
-  return { query: schemaOf(asked), body: schemaOf(body) };
+  return { query: schemaOf(requested), body: schemaOf(body) };
 });
 
 const asQuery = (value: JsonValue): string =>
@@ -48,9 +53,9 @@ const asQuery = (value: JsonValue): string =>
 /** Questions that are as the contract has them, or nearly. */
 export function generate(random: Random): Uint8Array {
   const at = random() % names.length;
-  const { query: asked, body } = schemas[at] ?? { query: null, body: null };
+  const { query: requested, body } = schemas[at] ?? { query: null, body: null };
   if (body !== null) return Buffer.from([at, 1, ...Buffer.from(writeJson(jsonFor(body, random)))]);
-  return Buffer.from([at, 0, ...Buffer.from(asQuery(asked === null ? {} : jsonFor(asked, random)))]);
+  return Buffer.from([at, 0, ...Buffer.from(asQuery(requested === null ? {} : jsonFor(requested, random)))]);
 }
 
 async function questionIn(bytes: Uint8Array): Promise<RawRouteInput> {

@@ -1,27 +1,25 @@
 import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
 import { Keypair, verifyTransaction } from '../../src/solana/ed25519.ts';
-import { decodeMessage } from '../../src/solana/message/decode-message.ts';
-import { encodeMessage } from '../../src/solana/message/encode-message.ts';
-import type { Message } from '../../src/solana/message/message.ts';
+import { decodeMessage, encodeMessage, type Message } from '../../src/solana/message/message.ts';
 import { allKeys, isWritable } from '../../src/solana/message/message-keys.ts';
 import { nonceOfTransaction } from '../../src/solana/nonce.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { signatureBytes } from '../../src/solana/signature.ts';
 import { compileMessage } from '../../src/solana/transaction/compile-message.ts';
+import { feeOf } from '../../src/solana/transaction/compute-budget.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
-import { feeOf } from '../../src/solana/transaction/fee.ts';
 import { memoOf } from '../../src/solana/transaction/memo.ts';
 import { sanitizeTransaction } from '../../src/solana/transaction/sanitize-transaction.ts';
 
 export const from = 'clients and nodes';
 export const covers = [
-  'ledger/message/decode-message.ts',
-  'ledger/nonce.ts',
-  'ledger/short-vec.ts',
-  'ledger/transaction/compute-budget.ts',
-  'ledger/transaction/decode-transaction.ts',
-  'ledger/transaction/memo.ts',
+  'solana/message/message.ts',
+  'solana/nonce.ts',
+  'solana/short-vec.ts',
+  'solana/transaction/compute-budget.ts',
+  'solana/transaction/decode-transaction.ts',
+  'solana/transaction/memo.ts',
 ];
 
 const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));

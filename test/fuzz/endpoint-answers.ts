@@ -13,7 +13,7 @@ import { seeds as nfts } from './nft.ts';
 import { everyField } from './rest-request.ts';
 
 export const from = 'nodes, DAS servers and hosts of metadata';
-export const covers = ['insight/chain/chain.ts', 'insight/transaction/parse-told.ts'];
+export const covers = ['decoding/chain/chain.ts', 'decoding/transaction/parse-transaction.ts'];
 
 const routes = endpoints.map((endpoint, at) => ({
   endpoint,
@@ -93,8 +93,8 @@ const variants = [
 
 /** Answers by their methods; the first byte names the endpoint that asks. */
 export const seeds: readonly Uint8Array[] = routes.flatMap((_, at) =>
-  [answers, variants[at % variants.length] ?? answers].map((told) =>
-    Buffer.from([at, ...Buffer.from(writeJson(told))]),
+  [answers, variants[at % variants.length] ?? answers].map((reported) =>
+    Buffer.from([at, ...Buffer.from(writeJson(reported))]),
   ),
 );
 
@@ -116,28 +116,28 @@ const input: RestInput = {
 /** A request that asks more often than this asks for ever. */
 const CALLS_MAX = 2_000;
 
-type Told = { readonly [method: string]: JsonValue };
+type Reported = { readonly [method: string]: JsonValue };
 
-function servicesOf(told: Told): Services {
+function servicesOf(reported: Reported): Services {
   return {
     ...{ semiWallets: absent, files: absent, confirmations: absent },
     offChain: {
-      read: async (uris: Iterable<string>) => new Map([...uris].map((uri) => [uri, told.json ?? null])),
+      read: async (uris: Iterable<string>) => new Map([...uris].map((uri) => [uri, reported.json ?? null])),
     },
-    das: { has: () => told.das !== undefined, ask: async () => told.das ?? null },
+    das: { has: () => reported.das !== undefined, request: async () => reported.das ?? null },
     tokenList: noTokenList,
     settings: { historyDays: 30_000, domainSuffix: '.sol' },
   } as unknown as Services;
 }
 
-function callerOf(told: Told): RestCaller {
+function callerOf(reported: Reported): RestCaller {
   let calls = 0;
   return {
     ownerId: 'family',
     signal: new AbortController().signal,
     request: async (_network, method) => {
       if (++calls > CALLS_MAX) throw new Error(`asks again and again for ${method}`);
-      return told[method] ?? null;
+      return reported[method] ?? null;
     },
   };
 }
@@ -145,15 +145,15 @@ function callerOf(told: Told): RestCaller {
 /** Whatever is told, an endpoint answers with what its schema promises, or with a failure. */
 export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   const { endpoint, of } = routes[(bytes[0] ?? 0) % routes.length] as (typeof routes)[number];
-  let told: JsonValue;
+  let reported: JsonValue;
   try {
-    told = parseJson(Buffer.from(bytes.subarray(1)).toString());
+    reported = parseJson(Buffer.from(bytes.subarray(1)).toString());
   } catch {
     return false;
   }
-  if (told === null || typeof told !== 'object' || Array.isArray(told)) return false;
+  if (reported === null || typeof reported !== 'object' || Array.isArray(reported)) return false;
   try {
-    const { result } = await of(servicesOf(told)).handle(input, callerOf(told));
+    const { result } = await of(servicesOf(reported)).handle(input, callerOf(reported));
     const read = endpoint.result.safeParse(parseJson(writeJson(result as WritableJson)));
     if (!read.success) throw new Error(`${endpoint.name} promises something else: ${read.error.message}`);
     return true;

@@ -85,7 +85,7 @@ describe('the engine that feeds decoders', () => {
   });
 
   it('keeps no more than fits', () => {
-    const kept = fitting([new Uint8Array(30), new Uint8Array(9_000), new Uint8Array(60)]);
-    expect(kept.map(({ length }) => length)).toEqual([30, 60]);
+    const stored = fitting([new Uint8Array(30), new Uint8Array(9_000), new Uint8Array(60)]);
+    expect(stored.map(({ length }) => length)).toEqual([30, 60]);
   });
 });

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { encodeEntries } from '../../src/solana/entry/encode-entries.ts';
-import { measureEntries, readEntries, readTransactions } from '../../src/solana/entry/read-entries.ts';
+import { encodeEntries, measureEntries, readEntries, readTransactions } from '../../src/solana/entries.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 
 export const from = 'leaders, through shreds';
-export const covers = ['ledger/entry/read-entries.ts', 'ledger/transaction/wire-transaction.ts'];
+export const covers = ['solana/entries.ts', 'solana/transaction/wire-transaction.ts'];
 
 const transaction = Uint8Array.from([
   1,

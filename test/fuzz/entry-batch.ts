@@ -16,7 +16,7 @@ const place = { slot: slot(9), at: 5n, firstShredIndex: 0, endShredIndex: 1 };
 
 /** The transactions of a batch have their keys where they say, and can be told as protobuf. */
 export function fuzz(entries: Uint8Array): boolean {
-  let told = 0;
+  let reported = 0;
   const reader = new BatchReader({
     tables: { resolve: () => ({ writable: [key], readonly: [] }) },
     listener: {
@@ -26,11 +26,11 @@ export function fuzz(entries: Uint8Array): boolean {
           const { bytes, offsets } = each.keys;
           if (offsets.some((at) => at < 0 || at + 32 > bytes.length))
             throw new RangeError('a key lies outside its bytes');
-          if (accepted(() => each.transaction, OutOfBytes, InvalidShortVec)) told++;
+          if (accepted(() => each.transaction, OutOfBytes, InvalidShortVec)) reported++;
         }
       },
     },
   });
   reader.read({ ...place, entries } as Parameters<BatchReader['read']>[0]);
-  return told > 0;
+  return reported > 0;
 }

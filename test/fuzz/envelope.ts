@@ -2,7 +2,7 @@ import { Failure } from '../../src/protocol/errors.ts';
 import { decodeEnvelope, type EnvelopeItem } from '../../src/protocol/request-envelope.ts';
 
 export const from = 'clients';
-export const covers = ['base/json-scan.ts', 'protocol/envelope.ts'];
+export const covers = ['base/json-scan.ts', 'protocol/request-envelope.ts'];
 
 const ALLOWED = new Set(['PARSE_ERROR', 'BATCH_TOO_LARGE']);
 

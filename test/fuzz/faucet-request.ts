@@ -3,7 +3,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { startFaucetServer } from '../../src/localnet/network/faucet-server.ts';
 
 export const from = 'clients of the embedded ledger';
-export const covers = ['localnet/faucet-server.ts'];
+export const covers = ['localnet/network/faucet-server.ts'];
 
 const REQUEST_BYTES = 76;
 const good = Buffer.alloc(REQUEST_BYTES, 7);

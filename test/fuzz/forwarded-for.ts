@@ -26,13 +26,13 @@ export function fuzz(bytes: Uint8Array): boolean {
   if (client.ip?.text !== parseIpAddress(client.address)?.text)
     throw new Error('two addresses in one client');
   const last = text.slice(text.lastIndexOf(',') + 1).trim();
-  const told = parseIpAddress(last);
+  const reported = parseIpAddress(last);
   // Whom the proxy itself tells of is the client, whatever stands before.
-  if (told !== null && !ranges.has(told) && client.address !== told.text) {
-    throw new Error(`${client.address} in place of ${told.text}`);
+  if (reported !== null && !ranges.has(reported) && client.address !== reported.text) {
+    throw new Error(`${client.address} in place of ${reported.text}`);
   }
   const stranger = proxies.clientOf({ remoteAddress: '203.0.113.9' }, { 'x-forwarded-for': text });
   if (stranger.address !== '203.0.113.9') throw new Error('a stranger was believed');
   if (parseCidr(text) !== null && new CidrSet([text]).size !== 1) throw new Error('a range was lost');
-  return told !== null;
+  return reported !== null;
 }

@@ -4,7 +4,7 @@ import { contract } from '../../src/control/api/contract/contract.ts';
 import { accepted } from './engine/accepted.ts';
 
 export const from = 'operators, through the control API';
-export const covers = ['app/added-nodes.ts'];
+export const covers = ['app/upstreams/added-nodes.ts'];
 
 const { body } = contract['POST /upstreams'];
 

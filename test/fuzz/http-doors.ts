@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { createLogger } from '../../src/base/log.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import type { Caller, Outcome, RequestHandler, RpcRequest } from '../../src/protocol/request-handler.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
@@ -10,24 +10,23 @@ import { type HttpResponse, parseResponses } from '../servers/parse-responses.ts
 
 export const from = 'clients';
 export const covers = [
-  'http1/llhttp.ts',
-  'http1/plain-fields.ts',
-  'servers/credential.ts',
+  'http/llhttp.ts',
+  'http/simple-header-parser.ts',
+  'servers/caller.ts',
   'servers/raw/',
-  'servers/request-body.ts',
+  'servers/http/decode.ts',
 ];
 
 /** Answers what it was asked at once; "good" is the only key. */
 const outcomeOf = ({ method, params, traceparent, client }: RpcRequest): Outcome => {
-  const told = JSON.stringify([method, traceparent, client.origin]);
-  const body = Buffer.from(`{"told":${told},"params":${params ?? 'null'}}`);
+  const reported = JSON.stringify([method, traceparent, client.origin]);
+  const body = Buffer.from(`{"told":${reported},"params":${params ?? 'null'}}`);
   return { response: { body, errorCode: 0 }, failure: null, rateLimit: null };
 };
-const admit = ({ credential }: Caller) => (credential === 'good' ? null : new Failure('INVALID_KEY'));
+const admit = ({ credential }: Caller) =>
+  credential === 'good' ? { startedAt: 0 } : new Failure('INVALID_KEY');
 const behind: RequestHandler = {
   admit,
-  preAdmit: (caller) => admit(caller) ?? { startedAt: 0 },
-  serve: async (request) => outcomeOf(request),
   dispatch: (request, replier) => {
     replier.respond(outcomeOf(request));
     return { cancel: () => {} };
@@ -112,7 +111,7 @@ function converse(port: number, pieces: readonly Uint8Array[]): Promise<string> 
 }
 
 /** What counts of an answer. Whether a connection is kept, is said in the last one only when it is known by then. */
-const told = ({ status, fields, body }: HttpResponse): unknown => {
+const reported = ({ status, fields, body }: HttpResponse): unknown => {
   const { connection: _connection, 'keep-alive': _keepAlive, ...others } = fields;
   return [status, Object.entries(others).sort(), body];
 };
@@ -125,7 +124,7 @@ function answersOf(received: string): string[] {
   const answers = parseResponses(received);
   const last = answers.at(-1);
   const isLate = answers.length > 1 && (last?.status === 400 || last?.status === 431);
-  return answers.slice(0, isLate ? -1 : undefined).map((answer) => JSON.stringify(told(answer)));
+  return answers.slice(0, isLate ? -1 : undefined).map((answer) => JSON.stringify(reported(answer)));
 }
 
 /** How often a conversation is tried: an answer may be lost that comes before all was sent and closes the connection. */

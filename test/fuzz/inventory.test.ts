@@ -57,9 +57,9 @@ describe('the decoders that meet bytes from outside', () => {
 
 describe('the corpus', () => {
   it('is small, and belongs to targets that there are', () => {
-    const kept = readdirSync(corpusFolder);
-    const sizes = kept.map((file) => statSync(join(corpusFolder, file)).size);
-    expect(kept.filter((file) => !targetNames.includes(file.replace(/\.txt$/, '')))).toEqual([]);
+    const stored = readdirSync(corpusFolder);
+    const sizes = stored.map((file) => statSync(join(corpusFolder, file)).size);
+    expect(stored.filter((file) => !targetNames.includes(file.replace(/\.txt$/, '')))).toEqual([]);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(CORPUS_MAX_BYTES);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(CORPORA_MAX_BYTES);
   });

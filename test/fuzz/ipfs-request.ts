@@ -1,9 +1,8 @@
 import { CID } from 'multiformats/cid';
-import { canonicalCid } from '../../src/servers/ipfs/canonical-cid.ts';
-import { hasTag, rangeOf } from '../../src/servers/ipfs/range.ts';
+import { canonicalCid, hasTag, rangeOf } from '../../src/servers/ipfs/decode.ts';
 
 export const from = 'clients';
-export const covers = ['servers/ipfs/canonical-cid.ts', 'servers/ipfs/range.ts'];
+export const covers = ['servers/ipfs/decode.ts', 'servers/ipfs/decode.ts'];
 
 /** A CID, a range and tags, a line each. */
 export const seeds: readonly Uint8Array[] = [

@@ -1,12 +1,11 @@
 import { CidrSet, parseIpAddress } from '../../src/base/ip-address.ts';
-import { normalRange } from '../../src/control/keys/ip-range.ts';
 import { KeyRefusedError } from '../../src/control/keys/key-register.ts';
-import { checkRules, noRules, type RuleColumns } from '../../src/control/keys/rule-columns.ts';
+import { checkRules, noRules, normalRange, type RuleColumns } from '../../src/control/keys/rule-columns.ts';
 import { refusalOf } from '../../src/gateway/auth/key-rules.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 
 export const from = 'clients of the control API';
-export const covers = ['access/key-rules.ts', 'base/ip-address.ts', 'control/keys/'];
+export const covers = ['gateway/auth/key-rules.ts', 'base/ip-address.ts', 'control/keys/'];
 
 /** Ranges, origins and methods, a line each with commas between them. */
 export const seeds: readonly Uint8Array[] = [
@@ -37,8 +36,8 @@ function checkRange(text: string): void {
   const normal = normalRange(text);
   if (normal === null) return;
   if (normalRange(normal) !== normal) throw new Error(`${normal} has another form still`);
-  const [written, kept] = [new CidrSet([text.trim()]), new CidrSet([normal])];
-  if (probes.some((probe) => written.has(probe) !== kept.has(probe)))
+  const [written, stored] = [new CidrSet([text.trim()]), new CidrSet([normal])];
+  if (probes.some((probe) => written.has(probe) !== stored.has(probe)))
     throw new Error(`${normal} holds other addresses than ${text}`);
 }
 

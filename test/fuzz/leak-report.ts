@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { readScannerKey, ScannerSignatures } from '../../src/control/keys/scanner-signature.ts';
+import { readScannerKey, ScannerSignatures } from '../../src/control/keys/leaked-keys.ts';
 
 export const from = 'whoever reports leaked secrets, and the operator';
 export const covers = ['control/keys/scanner-signature.ts'];

@@ -5,8 +5,7 @@ import { readAccountDir } from '../../src/localnet/genesis/account-file.ts';
 import { readGenesis, readKey } from '../../src/localnet/genesis/ledger-dir.ts';
 import { lockLedger } from '../../src/localnet/genesis/ledger-lock.ts';
 import { writeAccount } from '../../src/localnet/history/account-codec.ts';
-import { framed } from '../../src/localnet/history/frame.ts';
-import { CorruptLog, SegmentLog } from '../../src/localnet/history/segment-log.ts';
+import { CorruptLog, framed, SegmentLog } from '../../src/localnet/history/segment-log.ts';
 import { CorruptSnapshot, readSnapshot } from '../../src/localnet/history/snapshot-file.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
 import { lamports } from '../../src/solana/units.ts';
@@ -15,13 +14,13 @@ import { scratchFolder } from './engine/scratch.ts';
 
 export const from = 'the disk';
 export const covers = [
-  'ledger/ed25519.ts',
-  'localnet/account-codec.ts',
-  'localnet/account-file.ts',
-  'localnet/frame.ts',
-  'localnet/ledger-dir.ts',
-  'localnet/ledger-lock.ts',
-  'localnet/snapshot-file.ts',
+  'solana/ed25519.ts',
+  'localnet/history/account-codec.ts',
+  'localnet/genesis/account-file.ts',
+  'localnet/history/frame.ts',
+  'localnet/genesis/ledger-dir.ts',
+  'localnet/genesis/ledger-lock.ts',
+  'localnet/history/snapshot-file.ts',
 ];
 
 const keypair = Keypair.fromSeed(new Uint8Array(32).fill(7));
@@ -92,7 +91,7 @@ export function fuzz(bytes: Uint8Array): boolean {
       () => readGenesis(folder, 400),
       () => readKey(folder, 'faucet'),
       () => readAccountDir(join(folder, 'accounts')),
-    ].map((readOne) => isToldPlainly(readOne)),
+    ].map((readOne) => isReported(readOne)),
     accepted(() => lockLedger(folder).release()),
   ];
   rmSync(join(folder, 'ledger.lock'), { force: true });
@@ -100,7 +99,7 @@ export function fuzz(bytes: Uint8Array): boolean {
 }
 
 /** Whether it was read; an error for people names the file and is no fault of the program. */
-function isToldPlainly(read: () => unknown): boolean {
+function isReported(read: () => unknown): boolean {
   try {
     read();
     return true;

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../src/base/json.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { decideCors } from '../../src/localnet/http/cors.ts';
 import { answer, type Methods } from '../../src/localnet/http/handle-request.ts';
+import { decideCors } from '../../src/localnet/http/rest-paths.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 
 export const from = 'clients of the embedded ledger';
-export const covers = ['localnet/http/answer.ts'];
+export const covers = ['localnet/http/handle-request.ts'];
 
 const call = '{"jsonrpc":"2.0","id":1,"method":"echo","params":[5,{"a":18446744073709551615}]}';
 

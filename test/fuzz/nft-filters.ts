@@ -1,7 +1,7 @@
 import { attributesFilter, hasAttributes, royaltyFilter } from '../../src/rest-api/nft/nft-filters.ts';
 
 export const from = 'clients';
-export const covers = ['endpoints/nft/nft-filters.ts'];
+export const covers = ['rest-api/nft/nft-filters.ts'];
 
 const attributes = attributesFilter();
 const royalty = royaltyFilter();

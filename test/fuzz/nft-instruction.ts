@@ -1,11 +1,11 @@
 import { writeJson } from '../../src/base/json.ts';
-import { instructionDiscriminator } from '../../src/decoding/transaction/events/discriminator.ts';
+import { instructionDiscriminator } from '../../src/decoding/transaction/events/layout.ts';
 import type { ExecutedTransaction } from '../../src/decoding/transaction/executed-transaction.ts';
 import { nftPrograms } from '../../src/decoding/transaction/nft/nft-programs.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 
 export const from = 'transactions, through nodes';
-export const covers = ['insight/borsh.ts', 'insight/transaction/nft/'];
+export const covers = ['decoding/borsh.ts', 'decoding/transaction/nft/'];
 
 /** Readers of what programs of NFTs do: whatever bytes and accounts they get, they only tell or do not know. */
 
@@ -52,7 +52,7 @@ export function fuzz(input: Uint8Array): boolean {
     ...{ accountKeys: [], preBalances: [], postBalances: [], logs: [] },
     ...{ instructions: [instruction, beneath], tokenAccounts: new Map(), decimals: new Map() },
   };
-  const told = read(instruction, transaction);
-  for (const { info } of told ?? []) writeJson(info);
-  return told !== null;
+  const reported = read(instruction, transaction);
+  for (const { info } of reported ?? []) writeJson(info);
+  return reported !== null;
 }

@@ -1,12 +1,14 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
 import { decodeCoreAccount } from '../../src/decoding/nft/core-account.ts';
-import { readDasAsset } from '../../src/decoding/nft/das-asset.ts';
-import { decodeMetaplexEdition } from '../../src/decoding/nft/metaplex-edition.ts';
-import { decodeMetaplexMetadata } from '../../src/decoding/nft/metaplex-metadata.ts';
-import { decodeTokenRecord } from '../../src/decoding/nft/metaplex-token-record.ts';
+import { readDasAsset } from '../../src/decoding/nft/das-assets.ts';
+import {
+  decodeMetaplexEdition,
+  decodeMetaplexMetadata,
+  decodeTokenRecord,
+  readToken2022Metadata,
+} from '../../src/decoding/nft/metadata-accounts.ts';
 import { readNftContent } from '../../src/decoding/nft/nft-content.ts';
 import { showNft } from '../../src/decoding/nft/show-nft.ts';
-import { readToken2022Metadata } from '../../src/decoding/nft/token-2022-metadata.ts';
 import type { Address } from '../../src/solana/address.ts';
 import {
   coreAssetData,
@@ -19,7 +21,7 @@ import { dasAsset } from '../decoding/nft/fake-das.ts';
 import { token2022Mint } from '../decoding/nft/token-2022-mint.ts';
 
 export const from = "programs' accounts, DAS servers, and hosts of metadata";
-export const covers = ['insight/borsh.ts', 'insight/nft/'];
+export const covers = ['decoding/borsh.ts', 'decoding/nft/'];
 
 const someone = 'SysvarC1ock11111111111111111111111111111111' as Address;
 

@@ -1,6 +1,5 @@
 import { isJson } from '../../src/base/json-scan.ts';
 import { createLogger } from '../../src/base/log.ts';
-import type { RpcClient } from '../../src/protocol/call.ts';
 import { address } from '../../src/solana/address.ts';
 import { MalformedJson } from '../../src/solana/encoding/read-json.ts';
 import { programs } from '../../src/solana/programs.ts';
@@ -8,10 +7,11 @@ import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { lamports, slot } from '../../src/solana/units.ts';
 import { ChainReader, ReadError } from '../../src/upstream/feeds/chain-reader.ts';
 import { readAccounts } from '../../src/upstream/feeds/gap/read-accounts.ts';
-import { geyserLimits } from '../../src/upstream/feeds/geyser/geyser-limits.ts';
+import { geyserLimits } from '../../src/upstream/feeds/geyser/geyser-connection.ts';
 import { LateSignatures } from '../../src/upstream/feeds/geyser/late-signatures.ts';
 import { MintCache } from '../../src/upstream/feeds/geyser/mint-cache.ts';
 import { feedLimits } from '../../src/upstream/feeds/limits.ts';
+import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 import { seeds as accounts } from './account-state.ts';
 import { acceptedLater } from './engine/accepted.ts';
 import { seeds as results } from './node-results.ts';
@@ -19,11 +19,11 @@ import { seeds as blocks } from './ui-block.ts';
 
 export const from = 'nodes';
 export const covers = [
-  'ledger/encoding/read-ui-block.ts',
+  'solana/encoding/read-ui-block.ts',
   'upstream/feeds/chain-reader.ts',
-  'upstream/feeds/gap/account-reading.ts',
+  'upstream/feeds/gap/read-accounts.ts',
   'upstream/feeds/geyser/late-signatures.ts',
-  'upstream/feeds/geyser/mints.ts',
+  'upstream/feeds/geyser/mint-cache.ts',
 ];
 
 const KEY = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -69,13 +69,13 @@ async function accountsRead(reader: ChainReader): Promise<void> {
 export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   const body = Buffer.from(bytes);
   if (!isJson(body, 256)) return false;
-  const ask = async (): Promise<Buffer> => Buffer.from(body);
-  const pool = { request: async () => ({ body: Buffer.from(body), errorCode: 0 }) } as RpcClient;
+  const send = async (): Promise<Buffer> => Buffer.from(body);
+  const pool = dispatcherOf(async () => ({ body: Buffer.from(body), errorCode: 0 }));
   const reader = new ChainReader({ network: 'devnet', pool, limits: feedLimits, log });
-  const late = new LateSignatures(ask, log);
+  const late = new LateSignatures(send, log);
   const signature = signatureFromBytes(new Uint8Array(64).fill(1));
-  const end = late.watch({ kind: 'signature', signature, commitment: 'confirmed' } as never, (told) =>
-    JSON.parse(told.toString()),
+  const end = late.watch({ kind: 'signature', signature, commitment: 'confirmed' } as never, (reported) =>
+    JSON.parse(reported.toString()),
   );
   const read = await Promise.all([
     acceptedLater(() => reader.slot('confirmed'), ...refusals),
@@ -83,7 +83,7 @@ export async function fuzz(bytes: Uint8Array): Promise<boolean> {
     acceptedLater(() => reader.block(slot(300)), ...refusals),
     acceptedLater(() => accountsRead(reader), ...refusals),
     acceptedLater(async () =>
-      new MintCache({ request: ask, log, limits: geyserLimits }).fetchFor(tokenAccount),
+      new MintCache({ request: send, log, limits: geyserLimits }).fetchFor(tokenAccount),
     ),
   ]);
   end();

@@ -5,36 +5,35 @@ import { methods } from '../../src/protocol/methods.ts';
 import { parseNodeError } from '../../src/protocol/rest/node-refusal.ts';
 import { address } from '../../src/solana/address.ts';
 import { MalformedJson } from '../../src/solana/encoding/read-json.ts';
-import { readAccount } from '../../src/solana/encoding/read-ui-account.ts';
-import { encodeAccount } from '../../src/solana/encoding/ui-account.ts';
+import { encodeAccount, readAccount } from '../../src/solana/encoding/ui-account.ts';
 import { signatureFromBytes } from '../../src/solana/signature.ts';
-import { preflightFault } from '../../src/upstream/attempt.ts';
 import { WatchedTransaction } from '../../src/upstream/confirmations/watched-transaction.ts';
-import { canonicalJson } from '../../src/upstream/feeds/gap/canonical-json.ts';
-import { contextValue, rawMembers } from '../../src/upstream/feeds/gap/context.ts';
-import { readRoot } from '../../src/upstream/feeds/gap/root-gap.ts';
+import { canonicalJson } from '../../src/upstream/feeds/gap/account-gap.ts';
+import { contextValue, rawMembers } from '../../src/upstream/feeds/gap/continuity.ts';
+import { readRoot } from '../../src/upstream/feeds/gap/slot-gap.ts';
+import { readSlotInfo, slotInfoJson } from '../../src/upstream/feeds/pubsub-message.ts';
 import { readSignatureStatuses } from '../../src/upstream/feeds/signature-statuses.ts';
-import { readSlotInfo, slotInfoJson } from '../../src/upstream/feeds/slot-info.ts';
+import { preflightFault } from '../../src/upstream/retry/attempt.ts';
 import { parseRetryAfter } from '../../src/upstream/retry-after.ts';
 import {
   readEpochInfo,
   readLeaderSchedule,
   readShredVersion,
 } from '../../src/upstream/shreds/leader-schedule.ts';
-import { contextSlot, readObservedSlot, slotOfResult } from '../../src/upstream/slots/observed-slot.ts';
+import { contextSlot, readObservedSlot, slotOfResult } from '../../src/upstream/slots/context-slot.ts';
 import { accepted } from './engine/accepted.ts';
 
 export const from = 'nodes';
 export const covers = [
-  'ledger/encoding/read-ui-account.ts',
-  'ledger/encoding/read-ui-meta.ts',
-  'upstream/attempt.ts',
+  'localnet/history/account-codec.ts',
+  'solana/encoding/read-ui-meta.ts',
+  'upstream/retry/attempt.ts',
   'upstream/confirmations/watched-transaction.ts',
-  'upstream/feeds/gap/canonical-json.ts',
-  'upstream/feeds/gap/context.ts',
-  'upstream/feeds/gap/root-gap.ts',
+  'upstream/feeds/gap/account-gap.ts',
+  'upstream/feeds/gap/continuity.ts',
+  'upstream/feeds/gap/slot-gap.ts',
   'upstream/feeds/signature-statuses.ts',
-  'upstream/feeds/slot-info.ts',
+  'upstream/feeds/pubsub-message.ts',
   'upstream/shreds/leader-schedule.ts',
 ];
 

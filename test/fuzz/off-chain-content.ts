@@ -1,8 +1,8 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { decoded, mayBeJson } from '../../src/upstream/off-chain/content.ts';
+import { decoded, mayBeJson } from '../../src/upstream/off-chain/document.ts';
 
 export const from = 'hosts of metadata';
-export const covers = ['upstream/off-chain/content.ts'];
+export const covers = ['upstream/off-chain/document.ts'];
 
 const MAX_BYTES = 2_048;
 const encodings = ['gzip', 'br', 'deflate', 'GZIP ', 'identity', 'gzip, br', 'x-gzip'];

@@ -3,7 +3,7 @@ import { ApiError } from '../../src/control/api/api-error.ts';
 import { accepted } from './engine/accepted.ts';
 
 export const from = 'browsers';
-export const covers = ['control/accounts/own-origin.ts'];
+export const covers = ['control/accounts/same-origin.ts'];
 
 const PUBLIC = 'https://solway.example';
 const FALLBACK = 'http://gateway.example:8899';
@@ -37,11 +37,11 @@ export function fuzz(bytes: Uint8Array): boolean {
   const link = new URL(resolvePublicOrigin(request.headers.get('host'), null, FALLBACK));
   const isOurs = link.origin === FALLBACK || /^(?:.*\.)?localhost$|^[\d.]+$|^\[/.test(link.hostname);
   if (!isOurs) throw new Error(`a link to ${link.host}`);
-  const told = request.headers.get('origin');
+  const reported = request.headers.get('origin');
   const isLetIn = accepted(() => checkSameOrigin(request, PUBLIC), ApiError);
-  if (isLetIn && told !== null && told !== PUBLIC) throw new Error('another origin was let in');
+  if (isLetIn && reported !== null && reported !== PUBLIC) throw new Error('another origin was let in');
   const isLetInHere = accepted(() => checkSameOrigin(request, null), ApiError);
-  if (isLetInHere && told !== null && URL.parse(told)?.host !== request.headers.get('host'))
+  if (isLetInHere && reported !== null && URL.parse(reported)?.host !== request.headers.get('host'))
     throw new Error('the page of another host was let in');
   return isLetIn || isLetInHere;
 }

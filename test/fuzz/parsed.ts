@@ -6,12 +6,12 @@ import { mintTokenAmount } from '../../src/solana/encoding/ui-token-amount.ts';
 import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
 import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
 import { programs, sysvarOwner, sysvars } from '../../src/solana/programs.ts';
-import { decodeMintScale } from '../../src/solana/token/mint-scale.ts';
+import { decodeMintScale } from '../../src/solana/token/extensions.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { seeds as accounts } from './account-state.ts';
 
 export const from = "transactions and programs' accounts, through nodes";
-export const covers = ['ledger/parsed/', 'ledger/token/mint-scale.ts'];
+export const covers = ['solana/parsed/', 'solana/token/extensions.ts'];
 
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
 const validatorInfo = address('Va1idator1nfo111111111111111111111111111111');

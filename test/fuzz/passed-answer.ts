@@ -5,7 +5,7 @@ import type { BodyFlow } from '../../src/upstream/exchange.ts';
 import { PassthroughResponse } from '../../src/upstream/response/passthrough-response.ts';
 
 export const from = 'nodes';
-export const covers = ['upstream/answer-ends.ts', 'upstream/passed-answer.ts', 'upstream/utf8-pieces.ts'];
+export const covers = ['upstream/response/passthrough-response.ts'];
 
 const ID = 7;
 const HEAD = '{"jsonrpc":"2.0","result":';
@@ -24,7 +24,7 @@ export const seeds: readonly Uint8Array[] = [
 /** Pieces until they end or break off. */
 class Reading implements ResponseReader {
   readonly #pieces: Buffer[] = [];
-  end: 'whole' | Failure | null = null;
+  end: 'complete' | Failure | null = null;
 
   get bytes(): Buffer {
     return Buffer.concat(this.#pieces);
@@ -37,7 +37,7 @@ class Reading implements ResponseReader {
 
   onEnd(last: Buffer): void {
     this.onData(last);
-    this.end = 'whole';
+    this.end = 'complete';
   }
 
   onError(failure: Failure): void {
@@ -58,7 +58,7 @@ function passed(bytes: Buffer, length: number, isMeasured: boolean): Reading {
     answer.onData(Buffer.from(bytes.subarray(at, at + length)));
   answer.onEnd();
   if (ends !== 1) throw new Error(`ended ${ends} times`);
-  if (reader.end === 'whole' && answer.bytes !== null && reader.bytes.length !== answer.bytes)
+  if (reader.end === 'complete' && answer.bytes !== null && reader.bytes.length !== answer.bytes)
     throw new Error('another length than was announced');
   return reader;
 }
@@ -74,11 +74,11 @@ export function fuzz(input: Uint8Array): boolean {
   for (const length of [1, (input[0] ?? 0) + 1, bytes.length]) {
     for (const isMeasured of [true, false]) {
       const reader = passed(bytes, length, isMeasured);
-      const isWhole = reader.end === 'whole';
+      const isWhole = reader.end === 'complete';
       if (isWhole && !isOurs) throw new Error('took for whole what is not');
       if (isWhole && reader.bytes.toString('latin1').trimEnd() !== result.trimEnd())
         throw new Error('passed on something else');
     }
   }
-  return passed(bytes, bytes.length, true).end === 'whole';
+  return passed(bytes, bytes.length, true).end === 'complete';
 }

@@ -1,19 +1,20 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { EVENT_CALL } from '../../src/decoding/transaction/events/discriminator.ts';
 import { eventTables } from '../../src/decoding/transaction/events/event-tables.ts';
+import { EVENT_CALL } from '../../src/decoding/transaction/events/layout.ts';
 import { readEvents } from '../../src/decoding/transaction/events/read-events.ts';
-import type { ExecutedTransaction } from '../../src/decoding/transaction/executed-transaction.ts';
-import type { ExecutedInstruction } from '../../src/decoding/transaction/instruction.ts';
-import { dexParsers } from '../../src/decoding/transaction/swap/dex-parsers.ts';
+import type {
+  ExecutedInstruction,
+  ExecutedTransaction,
+} from '../../src/decoding/transaction/executed-transaction.ts';
+import { dexParsers, liquidityTables } from '../../src/decoding/transaction/swap/dex-parsers.ts';
 import { dexPrograms } from '../../src/decoding/transaction/swap/dex-programs.ts';
 import { readQuote } from '../../src/decoding/transaction/swap/jupiter-route.ts';
-import { liquidityTables } from '../../src/decoding/transaction/swap/liquidity-tables.ts';
 import { recognizeSwaps } from '../../src/decoding/transaction/swap/recognize-swaps.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { nativeMint, programs } from '../../src/solana/programs.ts';
 
 export const from = 'transactions, through nodes';
-export const covers = ['insight/borsh.ts', 'insight/transaction/events/', 'insight/transaction/swap/'];
+export const covers = ['decoding/borsh.ts', 'decoding/transaction/events/', 'decoding/transaction/swap/'];
 
 const known = [...dexPrograms.keys()];
 const keys: readonly Address[] = [...known, programs.token, programs.system, nativeMint];

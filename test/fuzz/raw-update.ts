@@ -32,7 +32,7 @@ function blockOf(meta: RawBlockMeta): RawBlock {
 }
 
 /** What streams make of it: they tell it on without reading it through. */
-function toldOn(raw: RawMessage): void {
+function reportedOn(raw: RawMessage): void {
   if (raw.kind === 'account') slicedAccountTail(raw, slices);
   if (raw.kind === 'blockMeta')
     blockTail(blockOf(raw), { transactions: [], accounts: [], entries: [], slices });
@@ -49,5 +49,5 @@ export const generate = (random: Random): Uint8Array => anyMessage(random);
 export const fuzz = (input: Uint8Array): boolean =>
   accepted(() => {
     const raw = readRawUpdate(input, 0);
-    if (raw !== null) toldOn(raw);
+    if (raw !== null) reportedOn(raw);
   }, InvalidProtobuf);

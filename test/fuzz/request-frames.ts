@@ -2,12 +2,11 @@ import { gzipSync } from 'node:zlib';
 import { Failure } from '../../src/protocol/errors.ts';
 import { encodeFrame } from '../../src/protocol/grpc/frames.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
-import { RequestBudget } from '../../src/servers/grpc/request-budget.ts';
-import { RequestFrames } from '../../src/servers/grpc/request-frames.ts';
+import { RequestBudget, RequestFrames } from '../../src/servers/grpc/decode.ts';
 import { seeds as requests } from './subscribe-request.ts';
 
 export const from = 'clients';
-export const covers = ['protocol/grpc/frames.ts', 'servers/grpc/request-frames.ts'];
+export const covers = ['protocol/grpc/frames.ts', 'servers/grpc/decode.ts'];
 
 const MESSAGE_MAX_BYTES = 4_096;
 /** Room for one message that has begun. */

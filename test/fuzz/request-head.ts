@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { readTraceparent, TraceSampler } from '../../src/gateway/telemetry/trace-context.ts';
+import { readTraceparent, TraceSampler } from '../../src/gateway/telemetry/request-log.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
+import { sessionOf } from '../../src/servers/caller.ts';
 import { decodeHead, isGrpc } from '../../src/servers/grpc/decode.ts';
-import { splitUrl } from '../../src/servers/http/request-target.ts';
+import { splitUrl } from '../../src/servers/http/decode.ts';
 import { restCredentialOf } from '../../src/servers/rest/decode.ts';
-import { sessionOf } from '../../src/servers/session-header.ts';
 import { accepted } from './engine/accepted.ts';
 
 export const from = 'clients';
 export const covers = [
-  'observe/trace-context.ts',
+  'gateway/telemetry/request-log.ts',
   'servers/credential.ts',
   'servers/grpc/decode.ts',
   'servers/session-header.ts',

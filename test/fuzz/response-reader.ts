@@ -2,7 +2,11 @@ import { ByteBudget } from '../../src/base/cache/byte-budget.ts';
 import { HttpResponseReader } from '../../src/upstream/http-client/http-response-reader.ts';
 
 export const from = 'nodes';
-export const covers = ['http1/llhttp.ts', 'http1/plain-fields.ts', 'upstream/http1/response-reader.ts'];
+export const covers = [
+  'http/llhttp.ts',
+  'http/simple-header-parser.ts',
+  'upstream/http-client/http-response-reader.ts',
+];
 
 const ANSWER_MAX_BYTES = 64;
 const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);
@@ -11,7 +15,7 @@ const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);
 function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
   const reader = new HttpResponseReader({ responseMaxBytes: ANSWER_MAX_BYTES }, budget);
   const shared = Buffer.alloc(bytes.length);
-  const told: string[] = [];
+  const reported: string[] = [];
   try {
     for (let at = 0; at < bytes.length; ) {
       const end = Math.min(bytes.length, at + sizeOf(at));
@@ -21,8 +25,8 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
         const to = reader.read(shared, from, end - at);
         if (to < from || to > end - at) throw new Error('read what was not there');
         if (reader.readState === 'more') break;
-        told.push(tell(reader));
-        if (reader.readState !== 'whole') return told;
+        reported.push(report(reader));
+        if (reader.readState !== 'complete') return reported;
         reader.next();
         from = to;
       }
@@ -32,16 +36,16 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
       at = end;
     }
     reader.finish();
-    if (reader.readState === 'whole') told.push(tell(reader));
-    return told;
+    if (reader.readState === 'complete') reported.push(report(reader));
+    return reported;
   } finally {
     reader.free();
   }
 }
 
-function tell(reader: HttpResponseReader): string {
+function report(reader: HttpResponseReader): string {
   const { readState, status, retryAfter, keepAliveMs, keepAlive } = reader;
-  if (readState !== 'whole') return readState;
+  if (readState !== 'complete') return readState;
   const body = reader.body.take();
   if (body.length > ANSWER_MAX_BYTES) throw new Error('an answer that is too long');
   if (status < 200) throw new Error('took an announcement for the answer');

@@ -13,9 +13,9 @@ import type { Random } from './engine/mutate.ts';
 
 export const from = 'clients';
 export const covers = [
-  'endpoints/metadata/create.ts',
-  'endpoints/nft/nft-filters.ts',
-  'endpoints/routes.ts',
+  'rest-api/metadata/create.ts',
+  'rest-api/nft/nft-filters.ts',
+  'rest-api/routes.ts',
   'servers/rest/decode.ts',
 ];
 

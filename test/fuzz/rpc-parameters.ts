@@ -4,7 +4,7 @@ import { type JsonValue, parseJson } from '../../src/base/json.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 
 export const from = 'clients';
-export const covers = ['ledger/address.ts', 'ledger/base58.ts', 'protocol/rpc/'];
+export const covers = ['solana/address.ts', 'solana/base58.ts', 'protocol/rpc/'];
 
 type Parse = (params: JsonValue | undefined) => unknown;
 

@@ -9,9 +9,9 @@ import { nativeMint } from '../../src/solana/programs.ts';
 
 export const from = 'nodes';
 export const covers = [
-  'insight/transaction/flatten-instructions.ts',
-  'insight/transaction/parse-transaction.ts',
-  'insight/transaction/read-run-transaction.ts',
+  'decoding/transaction/flatten-instructions.ts',
+  'decoding/transaction/parse-transaction.ts',
+  'decoding/transaction/read-executed-transaction.ts',
 ];
 
 /** Programs that are known, and a few keys that are none. */
@@ -119,11 +119,11 @@ export const seeds: readonly Uint8Array[] = [
 
 /** What a node tells of a transaction, as text or chosen by the bytes. */
 export function fuzz(input: Uint8Array): boolean {
-  let told: JsonValue | undefined;
+  let reported: JsonValue | undefined;
   try {
-    told = parseJson(Buffer.from(input).toString('utf8'));
+    reported = parseJson(Buffer.from(input).toString('utf8'));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return shown(told === undefined ? transactionOf(input) : told);
+  return shown(reported === undefined ? transactionOf(input) : reported);
 }

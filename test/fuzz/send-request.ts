@@ -6,10 +6,10 @@ import { seeds as transactions } from './decode-transaction.ts';
 
 export const from = 'clients';
 export const covers = [
-  'ledger/transaction/wire-transaction.ts',
+  'solana/transaction/wire-transaction.ts',
   'protocol/rpc/sendTransaction.ts',
-  'upstream/send/send-request.ts',
-  'upstream/sent-signature.ts',
+  'upstream/submit/submit-request.ts',
+  'upstream/transaction-signature.ts',
 ];
 
 const configs = ['', ',{"encoding":"base64"}', ',{"encoding":"base64","maxRetries":3,"skipPreflight":true}'];

@@ -5,7 +5,7 @@ import { ApiError } from '../../src/control/api/api-error.ts';
 import { acceptedLater } from './engine/accepted.ts';
 
 export const from = 'browsers';
-export const covers = ['control/accounts/sign-in-door.ts', 'control/accounts/sign-up.ts'];
+export const covers = ['control/accounts/auth-guard.ts', 'control/accounts/sign-up.ts'];
 
 const paths = [
   ...['POST /sign-in/email', 'POST /sign-up/email', 'POST /sign-in/oauth2', 'POST /update-user'],
@@ -34,12 +34,12 @@ const store = new Proxy(
   },
 );
 
-let told = '';
+let reported = '';
 let forwarded: string | null = null;
 const library = {
   handler: async (request: Request) => {
     forwarded = request.method === 'GET' ? null : await request.text();
-    return new Response(told, { headers: { location: told.replaceAll(/[^\x20-\x7e]/g, '') } });
+    return new Response(reported, { headers: { location: reported.replaceAll(/[^\x20-\x7e]/g, '') } });
   },
   api: { getSession: async () => null },
 } as unknown as SignInLibrary;
@@ -65,14 +65,19 @@ function bodyIn(text: string): Record<string, unknown> | null {
 /** Whatever is sent, it is refused with words, or it comes to the library as JSON whose redirects stay here. */
 export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   const [method = '', path = ''] = paths[(bytes[0] ?? 0) % paths.length]?.split(' ') ?? [];
-  told = Buffer.from(bytes.subarray(1)).toString();
+  reported = Buffer.from(bytes.subarray(1)).toString();
   forwarded = null;
   const headers = { 'x-solway': '1', host: '127.0.0.1:1', origin: 'http://127.0.0.1:1' };
   const request = new Request(`http://127.0.0.1:1/api/auth${path}`, { method, headers });
   // A door of its own each time: nobody is locked out for what others tried.
-  const door = new AuthGuard(parts, () => library);
+  const client = new AuthGuard(parts, () => library);
   const isTaken = await acceptedLater(async () => {
-    const answer = await door.handle({ request, address: '127.0.0.1', requestId: 'x', body: bodyIn(told) });
+    const answer = await client.handle({
+      request,
+      address: '127.0.0.1',
+      requestId: 'x',
+      body: bodyIn(reported),
+    });
     if (answer.location !== null && !/^\/(?![/\\])/.test(answer.location)) throw new Error('leads elsewhere');
   }, ApiError);
   const sent = forwarded === null ? {} : (JSON.parse(forwarded) as Record<string, unknown>);

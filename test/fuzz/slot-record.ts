@@ -14,11 +14,11 @@ import { accepted } from './engine/accepted.ts';
 
 export const from = 'the disk';
 export const covers = [
-  'localnet/account-codec.ts',
-  'localnet/record-codec.ts',
-  'localnet/reward-codec.ts',
-  'localnet/slot-trace.ts',
-  'localnet/transaction-codec.ts',
+  'localnet/history/account-codec.ts',
+  'localnet/history/record-codec.ts',
+  'localnet/history/reward-codec.ts',
+  'localnet/bank/slot-trace.ts',
+  'localnet/history/transaction-codec.ts',
 ];
 
 const payer = Keypair.fromSeed(new Uint8Array(32).fill(1));

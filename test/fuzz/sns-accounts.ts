@@ -1,17 +1,17 @@
 import { metadataProgram } from '../../src/decoding/nft/metaplex-addresses.ts';
+import { isDomainMint, nameOfNft } from '../../src/decoding/sns/domains.ts';
 import {
   decodeFavourite,
   decodeNameAccount,
   decodeReverseName,
   snsPrograms,
 } from '../../src/decoding/sns/name-account.ts';
-import { isDomainMint, nameOfNft } from '../../src/decoding/sns/tokenized-domain.ts';
 import type { Account } from '../../src/solana/account/account.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { lamports } from '../../src/solana/units.ts';
 
 export const from = "programs' accounts, through nodes";
-export const covers = ['insight/sns/name-account.ts', 'insight/sns/tokenized-domain.ts'];
+export const covers = ['decoding/sns/name-account.ts', 'decoding/sns/domains.ts'];
 
 const owners = [snsPrograms.names, snsPrograms.offers, programs.token, metadataProgram];
 

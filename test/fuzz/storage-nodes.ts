@@ -6,14 +6,14 @@ import { Readable } from 'node:stream';
 import { createLogger } from '../../src/base/log.ts';
 import { buildBlocks } from '../../src/control/storage/file-blocks.ts';
 import { KuboBackend } from '../../src/control/storage/kubo-backend.ts';
-import { PinningService } from '../../src/control/storage/pinning-service.ts';
+import { PinningService } from '../../src/control/storage/pinning-backend.ts';
 import type { SpooledFile } from '../../src/control/storage/upload-spool.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { acceptedLater } from './engine/accepted.ts';
 import { scratchFolder } from './engine/scratch.ts';
 
 export const from = 'nodes of Kubo and pinning services';
-export const covers = ['control/storage/kubo-node.ts', 'control/storage/pinning-service.ts'];
+export const covers = ['control/storage/kubo-backend.ts', 'control/storage/pinning-service.ts'];
 
 const CONTENT = Buffer.from('some bytes');
 const CID = 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4';
@@ -27,14 +27,14 @@ export const seeds: readonly Uint8Array[] = [
   '{"requestid":"r-1","status":"pinned"}',
 ].flatMap((text) => [0, 1].map((status) => Buffer.from([status, ...Buffer.from(text)])));
 
-let told: Uint8Array = new Uint8Array();
+let reported: Uint8Array = new Uint8Array();
 const statuses = [200, 202, 500];
 
 const server = createServer((request, response) => {
   request.resume();
   request.on('end', () => {
-    response.statusCode = statuses[(told[0] ?? 0) % statuses.length] ?? 200;
-    response.end(told.subarray(1));
+    response.statusCode = statuses[(reported[0] ?? 0) % statuses.length] ?? 200;
+    response.end(reported.subarray(1));
   });
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -52,7 +52,7 @@ const pinning = new PinningService({ url, token: 't', log, limits: { ...limits, 
 
 /** Whatever a service answers, a file is kept or it is said that it could not be. */
 export async function fuzz(bytes: Uint8Array): Promise<boolean> {
-  told = bytes;
-  const kept = await acceptedLater(() => kubo.store(file), Failure);
-  return (await acceptedLater(() => pinning.pin(CID, 'name'), Failure)) || kept;
+  reported = bytes;
+  const stored = await acceptedLater(() => kubo.store(file), Failure);
+  return (await acceptedLater(() => pinning.pin(CID, 'name'), Failure)) || stored;
 }

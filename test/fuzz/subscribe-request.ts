@@ -11,7 +11,7 @@ import {
 } from '../../src/protocol/geyser/unary.ts';
 import { handleReflection } from '../../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
-import { checkHealth } from '../../src/servers/grpc/health-calls.ts';
+import { checkHealth } from '../../src/servers/grpc/standard-services.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { accepted } from './engine/accepted.ts';
@@ -27,7 +27,7 @@ export const covers = [
   'protocol/geyser/request/',
   'protocol/geyser/unary.ts',
   'protocol/grpc/reflection.ts',
-  'servers/grpc/health-calls.ts',
+  'servers/grpc/standard-services.ts',
 ];
 
 const key = addressFromBytes(new Uint8Array(32).fill(7));

@@ -10,7 +10,7 @@ import type { Random } from './engine/mutate.ts';
 
 export const from = 'nodes';
 export const covers = [
-  'ledger/transaction/decode-transaction-error.ts',
+  'solana/transaction/transaction-error.ts',
   'protocol/geyser/fields.ts',
   'protocol/geyser/protobuf.ts',
   'protocol/geyser/storage/',

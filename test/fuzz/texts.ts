@@ -8,11 +8,11 @@ import { parseSignature, signatureBytes, signatureFromBytes } from '../../src/so
 
 export const from = 'clients and nodes';
 export const covers = [
-  'ledger/address.ts',
-  'ledger/base58-short.ts',
-  'ledger/base58.ts',
-  'ledger/blockhash.ts',
-  'ledger/signature.ts',
+  'solana/address.ts',
+  'solana/base58.ts',
+  'solana/base58.ts',
+  'solana/blockhash.ts',
+  'solana/signature.ts',
   'protocol/rpc/base58-text.ts',
   'protocol/rpc/base64-text.ts',
 ];

@@ -2,7 +2,7 @@ import { parseTokenList, TokenListFault } from '../../src/decoding/token/token-l
 import { nativeMint, programs } from '../../src/solana/programs.ts';
 
 export const from = 'the operator';
-export const covers = ['insight/token/token-list.ts'];
+export const covers = ['decoding/token/token-list.ts'];
 
 const entry = { address: nativeMint, name: 'Wrapped SOL', symbol: 'SOL', logoURI: 'https://a.example/i.png' };
 

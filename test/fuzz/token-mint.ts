@@ -1,13 +1,11 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { mintExtensions } from '../../src/decoding/token/mint-extensions.ts';
-import { uiAmountOfMint } from '../../src/decoding/token/token-amount.ts';
-import { tokenMintOf } from '../../src/decoding/token/token-mint.ts';
+import { mintExtensions, tokenMintOf, uiAmountOfMint } from '../../src/decoding/token/token-mint.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { lamports, U64_MAX } from '../../src/solana/units.ts';
 import { seeds as accounts } from './parsed.ts';
 
 export const from = "programs' accounts, through nodes";
-export const covers = ['insight/token/mint-extensions.ts', 'insight/token/token-mint.ts'];
+export const covers = ['decoding/token/token-mint.ts', 'decoding/token/token-mint.ts'];
 
 const MINT = programs.vote;
 

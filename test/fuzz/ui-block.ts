@@ -4,9 +4,9 @@ import { slot } from '../../src/solana/units.ts';
 
 export const from = 'nodes';
 export const covers = [
-  'ledger/encoding/read-json.ts',
-  'ledger/encoding/read-ui-block.ts',
-  'ledger/encoding/read-ui-meta.ts',
+  'solana/encoding/read-json.ts',
+  'solana/encoding/read-ui-block.ts',
+  'solana/encoding/read-ui-meta.ts',
 ];
 
 const KEY = 'So11111111111111111111111111111111111111112';

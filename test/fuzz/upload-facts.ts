@@ -1,12 +1,8 @@
-import {
-  parseMetadata,
-  sanitizeMetadata,
-  serializeMetadata,
-} from '../../src/control/storage/file-metadata.ts';
-import { mediaTypeOf } from '../../src/control/storage/media-type.ts';
+import { parseMetadata, sanitizeMetadata, serializeMetadata } from '../../src/control/storage/file-store.ts';
+import { mediaTypeOf } from '../../src/control/storage/upload-spool.ts';
 
 export const from = 'clients and the disk';
-export const covers = ['control/storage/about.ts'];
+export const covers = ['control/storage/file-metadata.ts'];
 
 /** What is written about a file; or its name, a line break, and its type. */
 export const seeds: readonly Uint8Array[] = [
@@ -20,7 +16,7 @@ export const seeds: readonly Uint8Array[] = [
 const isFit = (name: string | null, type: string): boolean =>
   (name === null || !/[\p{Cc}/\\]/u.test(name)) && /^[\x20-\x7e]+$/.test(type);
 
-/** What is kept of a file's facts may stand in a header, and is read as it was written. */
+/** What is kept of a file's facts may stand in a header, and round-trips through its serialized form. */
 export function fuzz(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes).toString();
   const [name = '', type = ''] = text.split('\n');

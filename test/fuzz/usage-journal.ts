@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { journalLine, readJournalLine } from '../../src/control/usage/journal-line.ts';
-import { type JournalDamage, readJournal } from '../../src/control/usage/journal-replay.ts';
+import {
+  type JournalDamage,
+  journalLine,
+  readJournal,
+  readJournalLine,
+} from '../../src/control/usage/usage-journal.ts';
 import type { StoredUsage } from '../../src/control/usage/usage-rows.ts';
 import { scratchFolder } from './engine/scratch.ts';
 

@@ -1,9 +1,8 @@
 import { ByteBudget } from '../../src/base/cache/byte-budget.ts';
 import { envelopeLimits } from '../../src/protocol/request-envelope.ts';
-import { CallConcurrencyLimit } from '../../src/servers/websocket/call-concurrency-limit.ts';
-import { Conversation } from '../../src/servers/websocket/conversation.ts';
+import { CallConcurrencyLimit } from '../../src/servers/websocket/call-queue.ts';
+import { Conversation, type Peer } from '../../src/servers/websocket/conversation.ts';
 import { decodeMessage } from '../../src/servers/websocket/decode.ts';
-import type { Peer } from '../../src/servers/websocket/peer.ts';
 import type { OpenSubscription, Session } from '../../src/streams/session.ts';
 
 export const from = 'clients';

@@ -1,17 +1,18 @@
 import { parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
 import type { Confirmations, SentTransaction } from '../../src/gateway/rest/confirmations.ts';
-import type { Call, RpcClient } from '../../src/protocol/call.ts';
+import type { Call, RpcDispatcher } from '../../src/protocol/call.ts';
 import type { Commitment } from '../../src/protocol/commitment.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
 import type { Signature } from '../../src/solana/signature.ts';
 import type { Feed, FeedListener } from '../../src/streams/feed.ts';
+import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 
 type Asked = Readonly<{ network: string; method: string; params: unknown[] }>;
 
 /** Nodes that say what a test wants. */
-export class FakeNodes implements RpcClient {
+export class FakeNodes implements RpcDispatcher {
   readonly asked: Asked[] = [];
   status: (signature: string) => WritableJson = () => null;
   slot = 1_000;
@@ -21,7 +22,9 @@ export class FakeNodes implements RpcClient {
   #rounds = 0;
   #wake: (() => void) | null = null;
 
-  async request({ network, method, params }: Call) {
+  readonly dispatch = dispatcherOf((call) => this.#respond(call)).dispatch;
+
+  async #respond({ network, method, params }: Call) {
     const list = parseJson(String(params)) as unknown[];
     this.asked.push({ network, method, params: list });
     this.#rounds++;

@@ -1,6 +1,5 @@
 import type { Failure } from '../../src/protocol/errors.ts';
-import type { StreamRpc } from '../../src/streams/geyser/geyser-handler.ts';
-import type { StreamOpener } from '../../src/streams/geyser/stream-opener.ts';
+import type { StreamOpener, StreamRpc } from '../../src/streams/geyser/geyser-handler.ts';
 
 /** A hub that writes down what it was asked, and answers what it is told to. */
 export class FakeStreamOpener implements StreamOpener {

@@ -62,23 +62,23 @@ function faultOf(bytes: Uint8Array): string {
   return 'none';
 }
 
-describe('a request that comes in', () => {
-  it('is read as we wrote it', () => {
+describe('decoding a request', () => {
+  it('reads our own encoding', () => {
     fc.assert(
-      fc.property(request, (asked) => {
-        const read = decodeSubscribeRequest(encodeSubscribeRequest(asked));
-        expect(read).toEqual(asked.ping === undefined ? meant(asked) : { ping: asked.ping });
+      fc.property(request, (original) => {
+        const read = decodeSubscribeRequest(encodeSubscribeRequest(original));
+        expect(read).toEqual(original.ping === undefined ? meant(original) : { ping: original.ping });
       }),
       { numRuns: 500, endOnFailure: true },
     );
   });
 
-  it('is read as the published codec wrote it', () => {
+  it('reads the encoding of the published codec', () => {
     fc.assert(
-      fc.property(request, ({ ping: _alone, ...asked }) => {
-        const wire = Published.encode(Published.fromPartial(oracleRequest(asked) as never)).finish();
+      fc.property(request, ({ ping: _alone, ...original }) => {
+        const wire = Published.encode(Published.fromPartial(oracleRequest(original) as never)).finish();
         const { blocksMeta, entry, ...read } = decodeSubscribeRequest(wire);
-        const { blocksMeta: metaMeant = [], entry: entryMeant = [], ...rest } = withoutNewer(asked);
+        const { blocksMeta: metaMeant = [], entry: entryMeant = [], ...rest } = withoutNewer(original);
         expect(read).toEqual(meant(rest));
         // The published codec keeps names in an object, which has an order of its own.
         expect([new Set(blocksMeta), new Set(entry)]).toEqual([new Set(metaMeant), new Set(entryMeant)]);
@@ -87,19 +87,19 @@ describe('a request that comes in', () => {
     );
   });
 
-  it('of the shred stage is read as we and as the published codec wrote it', () => {
+  it('reads SubscribeDeshred requests of both codecs', () => {
     fc.assert(
-      fc.property(deshredRequest, (asked) => {
-        const read = asked.ping === undefined ? meant(asked) : { ping: asked.ping };
-        expect(decodeSubscribeDeshredRequest(encodeSubscribeDeshredRequest(asked))).toEqual(read);
-        const shown = oracleDeshredRequest(asked) as never;
+      fc.property(deshredRequest, (original) => {
+        const read = original.ping === undefined ? meant(original) : { ping: original.ping };
+        expect(decodeSubscribeDeshredRequest(encodeSubscribeDeshredRequest(original))).toEqual(read);
+        const shown = oracleDeshredRequest(original) as never;
         const wire = PublishedDeshred.encode(PublishedDeshred.fromPartial(shown)).finish();
         expect(decodeSubscribeDeshredRequest(wire)).toEqual(read);
       }),
     );
   });
 
-  it('may leave out either half of a filter, as Rust clients do', () => {
+  it('accepts filters without key or value, as Rust clients send them', () => {
     const halves = unhex('12 03 0a 01 73' + '2a 03 0a 01 6d' + '0a 00' + '42 02 12 00');
     expect(decodeSubscribeRequest(halves)).toEqual({
       slots: new Map([['s', {}]]),
@@ -112,26 +112,26 @@ describe('a request that comes in', () => {
     });
   });
 
-  it('may name a filter twice: the last holds', () => {
+  it('uses the last of repeated filter names', () => {
     const slots = (flag: boolean): ProtobufWriter =>
       writer().string(1, 's').message(2, writer().bool(1, flag));
     const wire = writer().message(2, slots(true)).message(2, slots(false)).finish();
     expect(decodeSubscribeRequest(wire).slots).toEqual(new Map([['s', { filterByCommitment: false }]]));
   });
 
-  it('may have a choice twice: the last holds', () => {
+  it('uses the last of repeated oneof members', () => {
     const filter = writer().uint64(2, 165n).bool(3, true).uint64(2, 82n);
     expect(decodeSubscribeRequest(withDataFilter(filter)).accounts?.get('a')?.filters).toEqual([
       { kind: 'dataSize', bytes: 82n },
     ]);
   });
 
-  it('may have fields that are not known', () => {
+  it('ignores unknown fields', () => {
     const wire = writer().string(99, 'new').message(5, writer().string(7, 'x').string(1, 'm')).bool(98, true);
     expect(decodeSubscribeRequest(wire.finish())).toEqual({ blocksMeta: ['m'] });
   });
 
-  it('is nothing but a ping when it is one, whatever else it says', () => {
+  it('treats a request with a ping as a ping only', () => {
     const wire = writer().message(9, writer()).uint32(6, 77).bytes(1, memcmp(3, '0').subarray(2));
     expect(decodeSubscribeRequest(wire.finish())).toEqual({ ping: 0 });
     expect(decodeSubscribeDeshredRequest(unhex('12 00 1a 03 0a 01 73'))).toEqual({ ping: 0 });
@@ -140,7 +140,7 @@ describe('a request that comes in', () => {
   it.each([
     ['base58', 3, 'Ldp', [1, 2, 3]],
     ['base64', 4, 'AQID', [1, 2, 3]],
-  ])('may compare with bytes as %s', (_name, field, text, bytes) => {
+  ])('reads memcmp data as %s', (_name, field, text, bytes) => {
     expect(decodeSubscribeRequest(memcmp(field, text)).accounts?.get('a')?.filters).toEqual([
       { kind: 'memcmp', offset: 0n, bytes: Uint8Array.from(bytes) },
     ]);
@@ -148,7 +148,7 @@ describe('a request that comes in', () => {
 });
 
 /** What the published codec knows: cuckoo filters of accounts only, and no token accounts. */
-function withoutNewer(asked: SubscribeRequest): SubscribeRequest {
+function withoutNewer(original: SubscribeRequest): SubscribeRequest {
   const without = <F extends TransactionsFilter | BlocksFilter>(named: Named<F> | undefined) =>
     new Map(
       [...(named ?? [])].map(([name, filter]) => {
@@ -157,14 +157,14 @@ function withoutNewer(asked: SubscribeRequest): SubscribeRequest {
       }),
     );
   return {
-    ...asked,
-    transactions: without(asked.transactions),
-    transactionsStatus: without(asked.transactionsStatus),
-    blocks: without(asked.blocks),
+    ...original,
+    transactions: without(original.transactions),
+    transactionsStatus: without(original.transactionsStatus),
+    blocks: without(original.blocks),
   };
 }
 
-describe('a request that says what cannot be', () => {
+describe('an invalid request', () => {
   it.each([
     ['data for memcmp should be defined', withDataFilter(writer().message(1, writer().uint64(1, 5n)))],
     ['invalid base58', memcmp(3, '0')],
@@ -188,11 +188,11 @@ describe('a request that says what cannot be', () => {
     ],
     ['failed to create CommitmentLevel from 3', writer().uint32(6, 3).finish()],
     ['failed to create CommitmentLevel from -1', writer().int32(6, -1).finish()],
-  ])('is refused: %s', (fault, wire) => {
+  ])('is rejected: %s', (fault, wire) => {
     expect(faultOf(wire)).toBe(`INVALID_ARGUMENT failed to create filter: ${fault}`);
   });
 
-  it('is refused in the words of the shred stage there', () => {
+  it('is rejected with the messages of SubscribeDeshred', () => {
     const wire = writer()
       .message(1, writer().message(2, writer().string(2, '0')))
       .finish();
@@ -206,19 +206,19 @@ describe('a request that says what cannot be', () => {
     );
   });
 
-  it('is refused as no message when it is none, whatever it says before', () => {
+  it('is rejected as malformed, regardless of its beginning', () => {
     const wire = writer().uint32(6, 3).string(5, 'x').finish();
     expect(() => decodeSubscribeRequest(wire)).toThrow(InvalidProtobuf);
   });
 
-  it('may have the longest texts that are allowed', () => {
+  it('may contain the longest allowed strings', () => {
     expect(faultOf(memcmp(3, '1'.repeat(128)))).toBe('none');
     expect(faultOf(memcmp(4, Buffer.alloc(128).toString('base64')))).toBe('none');
     expect(faultOf(withTransactions(writer().string(3, address(KEY))))).toBe('none');
   });
 });
 
-describe('any bytes', () => {
+describe('arbitrary bytes', () => {
   const wires = fc.oneof(
     fc.uint8Array({ maxLength: 80 }),
     fc
@@ -237,7 +237,7 @@ describe('any bytes', () => {
       }),
   );
 
-  it('are a request or refused, never anything worse', () => {
+  it('are decoded or rejected without another error', () => {
     let refused = 0;
     fc.assert(
       fc.property(wires, (wire) => {

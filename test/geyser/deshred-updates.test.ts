@@ -10,7 +10,7 @@ const index = fc.nat(0xffff_ffff);
 const keys = fc.array(key, { maxLength: 3 });
 
 /** A transaction as a server tells it, with all that only this stream has. */
-const told = fc
+const anyUpdate = fc
   .record({ update: updates.transaction, writable: keys, readonly: keys, first: index, end: index })
   .map(({ update, writable, readonly, first, end }) => {
     const { slot, transaction: placed } = update.transaction!;
@@ -34,10 +34,10 @@ const written = (update: object): Uint8Array =>
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-describe('an update of a SubscribeDeshred stream', () => {
-  it('is read as it was meant: a transaction, with all of its keys in order', () => {
+describe('decoding a SubscribeDeshred update', () => {
+  it('reads a transaction with all keys in order', () => {
     fc.assert(
-      fc.property(told, envelope, (update, around) => {
+      fc.property(anyUpdate, envelope, (update, around) => {
         const { createdAt, update: read } = readDeshredUpdate(written({ ...update, ...around }));
         if (read?.kind !== 'transaction') throw new Error('it was not read as a transaction');
         const { slot, transaction: info } = update.deshredTransaction;
@@ -66,7 +66,7 @@ describe('an update of a SubscribeDeshred stream', () => {
     );
   });
 
-  it('is read as it was meant: a slot, a ping, a pong', () => {
+  it('reads a slot, a ping and a pong', () => {
     fc.assert(
       fc.property(updates.slot, (update) => {
         const { slot, parent, status, deadError } = update.slot!;
@@ -83,12 +83,12 @@ describe('an update of a SubscribeDeshred stream', () => {
     expect(readDeshredUpdate(written({ pong: { id: 5 } })).update).toEqual({ kind: 'pong' });
   });
 
-  it('is null when its kind is not known', () => {
+  it('returns null for an unknown kind', () => {
     expect(readDeshredUpdate(Uint8Array.of(0x0a, 1, 0x61, 0x9a, 6, 1, 0)).update).toBeNull();
   });
 
-  it('is refused, never anything worse, when it is no update', () => {
-    const broken = fc.tuple(told, fc.nat(), fc.nat(255)).map(([update, at, byte]) => {
+  it('rejects malformed updates without another error', () => {
+    const broken = fc.tuple(anyUpdate, fc.nat(), fc.nat(255)).map(([update, at, byte]) => {
       const wire = Uint8Array.from(written(update));
       wire[at % wire.length] = byte;
       return wire;
@@ -108,7 +108,7 @@ describe('an update of a SubscribeDeshred stream', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
-  it('is refused with more keys than an index can name', () => {
+  it('rejects more keys than an index can address', () => {
     const update = (loaded: number): Uint8Array =>
       written({
         deshredTransaction: {

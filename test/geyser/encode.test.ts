@@ -27,9 +27,9 @@ const updateOf = <K extends Update['kind'] & Kind>(kind: K) =>
     return decodeSubscribeUpdate(wire).update as Extract<Update, { kind: K }>;
   });
 
-describe('an update that is written', () => {
+describe('an encoded update', () => {
   it.each(Object.keys(encoded) as (keyof typeof encoded)[])(
-    'is read by the published codec and by ours as it was meant: %s',
+    'is read by the published codec and by ours: %s',
     (kind) => {
       fc.assert(
         fc.property(updateOf(kind), envelope, (update, { filters, createdAt = new Date(0) }) => {
@@ -47,8 +47,8 @@ describe('an update that is written', () => {
   );
 });
 
-describe('a written account', () => {
-  it('shows what filters look at', () => {
+describe('an encoded account', () => {
+  it('exposes the fields that filters use', () => {
     fc.assert(
       fc.property(updateOf('account'), (update) => {
         const raw = rawAccount({ ...update, createdAt: AT });
@@ -95,7 +95,7 @@ describe('a written account', () => {
     ['nothing of a part that no number holds', [[2n ** 64n - 1n, 2n ** 64n - 1n]], []],
     ['nothing of a part without length', [[3n, 0n]], []],
     ['nothing, when nothing is wanted', [], []],
-  ] as const)('is cut to %s', (_name, parts, expected) => {
+  ] as const)('is sliced to %s', (_name, parts, expected) => {
     fc.assert(
       fc.property(updateOf('account'), (read) => {
         const data = Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7);
@@ -111,8 +111,8 @@ describe('a written account', () => {
   });
 });
 
-describe('a written transaction', () => {
-  it('shows what filters look at', () => {
+describe('an encoded transaction', () => {
+  it('exposes the fields that filters use', () => {
     fc.assert(
       fc.property(updateOf('transaction'), (update) => {
         const { bytes, offsets } = rawTransaction({ ...update, createdAt: AT }).keys;
@@ -127,7 +127,7 @@ describe('a written transaction', () => {
     );
   });
 
-  it.each([0, 100, 200, 5_000, 20_000, 3_000_000])('shows its keys behind a log of %i bytes', (length) => {
+  it.each([0, 100, 200, 5_000, 20_000, 3_000_000])('exposes its keys after a log of %i bytes', (length) => {
     const [update] = fc
       .sample(updateOf('transaction'), { seed: 7, numRuns: 20 })
       .filter(
@@ -146,7 +146,7 @@ describe('a written transaction', () => {
     );
   });
 
-  it('says amounts of tokens for people too', () => {
+  it('contains UI token amounts', () => {
     const [update] = fc.sample(updateOf('transaction'), 1);
     const { executed } = update!.info;
     const balance = { accountIndex: 0, mint: KEY, owner: null, programId: null };
@@ -158,15 +158,15 @@ describe('a written transaction', () => {
     const meta = { ...executed.meta, postTokenBalances: balances };
     const placed = { ...update!.info, executed: { ...executed, meta } };
     const { tail } = rawTransaction({ slot: update!.slot, createdAt: AT, info: placed });
-    const told = SubscribeUpdate.decode(tail).transaction!.transaction!.meta!.postTokenBalances;
-    expect(told.map(({ uiTokenAmount }) => uiTokenAmount)).toEqual([
+    const decodedMeta = SubscribeUpdate.decode(tail).transaction!.transaction!.meta!.postTokenBalances;
+    expect(decodedMeta.map(({ uiTokenAmount }) => uiTokenAmount)).toEqual([
       { uiAmount: 1.5, decimals: 3, amount: '1500', uiAmountString: '1.5' },
       { uiAmount: 0, decimals: 9, amount: '0', uiAmountString: '0' },
       { uiAmount: 7, decimals: 0, amount: '7', uiAmountString: '7' },
     ]);
   });
 
-  it.each([true, false])('says whether a program left data behind: %s', (isThere) => {
+  it.each([true, false])('contains return data: %s', (isThere) => {
     const [update] = fc.sample(updateOf('transaction'), 1);
     const { executed } = update!.info;
     const returnData = isThere ? { programId: KEY, data: Uint8Array.of(1) } : null;
@@ -176,7 +176,7 @@ describe('a written transaction', () => {
     expect([meta!.returnDataNone, meta!.returnData !== undefined]).toEqual([!isThere, isThere]);
   });
 
-  it('becomes its status', () => {
+  it('converts to its status', () => {
     fc.assert(
       fc.property(updateOf('transaction'), (update) => {
         const wire = messageOf(['a'], transactionStatusTail(rawTransaction({ ...update, createdAt: AT })));
@@ -193,15 +193,15 @@ describe('a written transaction', () => {
   });
 });
 
-describe('a pong', () => {
-  it.each([0, 1, -1, 0x7fff_ffff, -0x8000_0000])('has the bytes of the published codec: %i', (id) => {
+describe('an encoded pong', () => {
+  it.each([0, 1, -1, 0x7fff_ffff, -0x8000_0000])('equals that of the published codec: %i', (id) => {
     const theirs = SubscribeUpdate.fromPartial({ pong: { id }, createdAt: new Date(1_700_000_000_123) });
     expect(hex(tailOf({ kind: 'pong', id }, AT))).toBe(hex(SubscribeUpdate.encode(theirs).finish()));
   });
 });
 
-describe('a moment', () => {
-  it.each([0n, 1n, 999n, 1000n, 1_700_000_000_123n, -1n, -1500n])('is written: %s ms', (ms) => {
+describe('an encoded timestamp', () => {
+  it.each([0n, 1n, 999n, 1000n, 1_700_000_000_123n, -1n, -1500n])('is correct: %s ms', (ms) => {
     const wire = messageOf([], tailOf({ kind: 'ping' }, encodeTimestamp(ms)));
     expect(SubscribeUpdate.decode(wire).createdAt?.getTime()).toBe(Number(ms));
   });

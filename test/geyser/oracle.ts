@@ -6,12 +6,16 @@ import type {
 } from '@triton-one/yellowstone-grpc';
 import type { AccountWrite } from '../../src/protocol/geyser/update/account.ts';
 import { addressBytes } from '../../src/solana/address.ts';
-import { type BlockReward, rewardTypes } from '../../src/solana/block-reward.ts';
 import { blockhashBytes } from '../../src/solana/blockhash.ts';
 import type { Message } from '../../src/solana/message/message.ts';
 import { signatureBytes } from '../../src/solana/signature.ts';
 import type { Transaction } from '../../src/solana/transaction/transaction.ts';
-import type { TokenBalance, TransactionMeta } from '../../src/solana/transaction/transaction-meta.ts';
+import {
+  type BlockReward,
+  rewardTypes,
+  type TokenBalance,
+  type TransactionMeta,
+} from '../../src/solana/transaction/transaction-meta.ts';
 
 /** Our values in the shape of the published codec, to compare with what it reads. */
 

@@ -43,7 +43,8 @@ const entryOf = (name: string): string =>
     .toLowerCase();
 
 /** A request to reflection. */
-const asked = (field: number, text: string): Uint8Array => new ProtobufWriter().string(field, text).finish();
+const requestOf = (field: number, text: string): Uint8Array =>
+  new ProtobufWriter().string(field, text).finish();
 
 /** Fields by number, all of them bytes but those that are passed over. */
 function fieldsOf(bytes: Uint8Array, others: readonly number[] = []): Map<number, Uint8Array[]> {
@@ -62,20 +63,20 @@ function fieldsOf(bytes: Uint8Array, others: readonly number[] = []): Map<number
 
 /** Files that reflection tells for a symbol, as a `FileDescriptorSet`. */
 function reflected(symbol: string): Buffer {
-  const [response] = fieldsOf(handleReflection(asked(4, symbol))).get(4) ?? [];
+  const [response] = fieldsOf(handleReflection(requestOf(4, symbol))).get(4) ?? [];
   const writer = new ProtobufWriter();
   for (const file of fieldsOf(response!).get(1) ?? []) writer.bytes(1, file);
   return Buffer.from(writer.finish());
 }
 
 describe.each([geyserSchema, solanaStorageSchema, shredstreamSchema])('proto/$name', (schema) => {
-  it('is what the table says', () => {
+  it('matches the table', () => {
     expect(readFileSync(join(folder, schema.name), 'utf8')).toBe(protoText(schema));
   });
 
-  it('means to generated code what reflection tells', () => {
+  it('matches the reflected descriptors', () => {
     const written = loadSync(schema.name, options);
-    const told = loadFileDescriptorSetFromBuffer(
+    const parsedFields = loadFileDescriptorSetFromBuffer(
       reflected(`${schema.package}.${Object.keys(schema.messages)[0]}`),
       options,
     );
@@ -88,23 +89,26 @@ describe.each([geyserSchema, solanaStorageSchema, shredstreamSchema])('proto/$na
             'type' in each ? shapeOf((each as Message).type) : Object.keys(each),
           ]),
       );
-    expect(types(told)).toEqual(types(written));
-    expect(Object.keys(types(told) as object).length).toBeGreaterThanOrEqual(
+    expect(types(parsedFields)).toEqual(types(written));
+    expect(Object.keys(types(parsedFields) as object).length).toBeGreaterThanOrEqual(
       Object.keys(schema.messages).length,
     );
   });
 });
 
-describe('a field that reflection tells', () => {
-  type Told = { number: number; json: string; choice: number | null; isOptional: boolean };
+describe('a reflected field', () => {
+  type ReflectedField = { number: number; json: string; choice: number | null; isOptional: boolean };
 
   /** Fields of a message in a file of descriptors, and the names of its choices, real ones first. */
-  function told(schema: Schema, message: string): { fields: Map<string, Told>; choices: string[] } {
+  function parsedFields(
+    schema: Schema,
+    message: string,
+  ): { fields: Map<string, ReflectedField>; choices: string[] } {
     const file = fieldsOf(encodeFileDescriptor(schema), [10]);
     const found = (file.get(4) ?? []).map((each) => fieldsOf(each));
     const parts = found.find((each) => String(Buffer.from(each.get(1)![0]!)) === message)!;
-    const fields = (parts.get(2) ?? []).map((bytes): [string, Told] => {
-      const field: Told = { number: 0, json: '', choice: null, isOptional: false };
+    const fields = (parts.get(2) ?? []).map((bytes): [string, ReflectedField] => {
+      const field: ReflectedField = { number: 0, json: '', choice: null, isOptional: false };
       let name = '';
       const reader = new ProtobufReader(bytes);
       while (reader.next()) {
@@ -121,26 +125,26 @@ describe('a field that reflection tells', () => {
     return { fields: new Map(fields), choices };
   }
 
-  it('has its name in JSON, and says whether it is there in a choice of one, as protoc writes it', () => {
-    const { fields, choices } = told(geyserSchema, 'SubscribeRequestFilterTransactions');
+  it('has the JSON name and proto3 presence that protoc writes', () => {
+    const { fields, choices } = parsedFields(geyserSchema, 'SubscribeRequestFilterTransactions');
     expect(choices.slice(0, 3)).toEqual(['_vote', '_failed', '_signature']);
     expect(fields.get('vote')).toEqual({ number: 1, json: 'vote', choice: 0, isOptional: true });
     expect(fields.get('signature')).toEqual({ number: 5, json: 'signature', choice: 2, isOptional: true });
     const include = { number: 3, json: 'accountInclude', choice: null, isOptional: false };
     expect(fields.get('account_include')).toEqual(include);
-    const one = told(geyserSchema, 'SubscribeUpdate');
+    const one = parsedFields(geyserSchema, 'SubscribeUpdate');
     expect(one.choices).toEqual(['update_oneof']);
     const status = { number: 10, json: 'transactionStatus', choice: 0, isOptional: false };
     expect(one.fields.get('transaction_status')).toEqual(status);
-    const meta = told(solanaStorageSchema, 'TransactionStatusMeta');
+    const meta = parsedFields(solanaStorageSchema, 'TransactionStatusMeta');
     expect(meta.fields.get('compute_units_consumed')).toEqual({
       ...{ number: 16, json: 'computeUnitsConsumed', choice: 0, isOptional: true },
     });
   });
 
-  it.each([geyserSchema, solanaStorageSchema, shredstreamSchema])('is so throughout $name', (schema) => {
+  it.each([geyserSchema, solanaStorageSchema, shredstreamSchema])('is correct throughout $name', (schema) => {
     for (const [message, rows] of Object.entries(schema.messages)) {
-      const { fields, choices } = told(schema, message);
+      const { fields, choices } = parsedFields(schema, message);
       const inChoices = rows.flatMap((row) => (typeof row === 'string' ? [] : row.fields));
       const all = rows.flatMap((row) => (typeof row === 'string' ? [row] : row.fields));
       expect([...fields.keys()]).toEqual(all.map((row) => / (\w+) = \d+$/.exec(row)![1]));
@@ -156,7 +160,7 @@ describe('a field that reflection tells', () => {
   });
 });
 
-describe('code that is generated from the files', () => {
+describe('code generated from the files', () => {
   const { Subscribe } = loadSync('geyser.proto', { longs: String, includeDirs: [folder] })[
     'geyser.Geyser'
   ] as unknown as {
@@ -164,7 +168,7 @@ describe('code that is generated from the files', () => {
   };
 
   it.each(Object.keys(updates) as (keyof typeof updates)[])(
-    'reads and writes what the published codec does: %s',
+    'reads and writes like the published codec: %s',
     (kind) => {
       fc.assert(
         fc.property(updates[kind], envelope, (update, around) => {
@@ -183,8 +187,8 @@ describe('code that is generated from the files', () => {
 describe('reflection', () => {
   const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
 
-  it('lists the services, and itself in both versions', () => {
-    const [list] = fieldsOf(handleReflection(asked(7, ''))).get(6) ?? [];
+  it('lists the services and itself in both versions', () => {
+    const [list] = fieldsOf(handleReflection(requestOf(7, ''))).get(6) ?? [];
     const services = (fieldsOf(list!).get(1) ?? []).map((each) => text(fieldsOf(each).get(1)?.[0]));
     expect(services).toEqual([
       'geyser.Geyser',
@@ -212,8 +216,8 @@ describe('reflection', () => {
       'grpc.health.v1.HealthCheckResponse.ServingStatus',
       ['grpc/health/v1/health.proto'],
     ],
-  ])('tells %s with all that it imports', (_name, field, wanted, files) => {
-    const request = asked(field, wanted);
+  ])('returns %s with all imports', (_name, field, wanted, files) => {
+    const request = requestOf(field, wanted);
     const answer = fieldsOf(handleReflection(request));
     expect(text(answer.get(2)?.[0])).toBe(text(request));
     const [found] = answer.get(4) ?? [];
@@ -228,8 +232,8 @@ describe('reflection', () => {
   it.each([
     ['a name that nothing has', 4, 'geyser.Nothing', 5, 'not found: geyser.Nothing'],
     ['extensions', 6, 'geyser.SubscribeRequest', 12, 'not supported'],
-  ])('refuses %s in its answer', (_name, field, wanted, code, words) => {
-    const [error] = fieldsOf(handleReflection(asked(field, wanted))).get(7) ?? [];
+  ])('rejects %s in its response', (_name, field, wanted, code, words) => {
+    const [error] = fieldsOf(handleReflection(requestOf(field, wanted))).get(7) ?? [];
     expect(text(error)).toBe(text(new ProtobufWriter().uint32(1, code).string(2, words).finish()));
   });
 });

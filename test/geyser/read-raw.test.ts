@@ -10,7 +10,7 @@ import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/su
 import { envelope, updates } from './arbitrary.ts';
 import { messageOf, rawOf } from './re-encode.ts';
 
-const { block, ping, pong, transactionStatus, ...told } = updates;
+const { block, ping, pong, transactionStatus, ...otherUpdates } = updates;
 const NOW = 1_700_000_000_123;
 const writer = (): ProtobufWriter => new ProtobufWriter();
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -41,12 +41,12 @@ function partOf(raw: RawUpdate): Uint8Array {
   return raw.kind === 'blockMeta' ? writer().bytes(7, raw.message).finish() : new Uint8Array();
 }
 
-describe('an update that goes on as bytes', () => {
-  it.each(Object.keys(told) as (keyof typeof told)[])(
-    'is the one that came, with all that is looked at: %s',
+describe('a raw update', () => {
+  it.each(Object.keys(otherUpdates) as (keyof typeof otherUpdates)[])(
+    'keeps its bytes and exposes the fields in use: %s',
     (kind) => {
       fc.assert(
-        fc.property(told[kind], envelope, (update, { filters, createdAt = new Date(NOW) }) => {
+        fc.property(otherUpdates[kind], envelope, (update, { filters, createdAt = new Date(NOW) }) => {
           const wire = wireOf(update, { filters, createdAt });
           const raw = readRawUpdate(wire, 0) as RawUpdate;
           const theirs = SubscribeUpdate.decode(wire);
@@ -62,7 +62,7 @@ describe('an update that goes on as bytes', () => {
     },
   );
 
-  it('loses its names wherever they stand', () => {
+  it('loses its filter names at any position', () => {
     const slot = writer().uint64(1, 5n);
     const wire = writer()
       .string(1, 'a')
@@ -74,14 +74,14 @@ describe('an update that goes on as bytes', () => {
     expect(hex(tail)).toBe(hex(writer().message(3, slot).bytes(11, encodeTimestamp(9n)).finish()));
   });
 
-  it('has a time when it came without', () => {
+  it('gets a timestamp if it had none', () => {
     const wire = writer().string(1, 'a').message(3, writer().uint64(1, 5n)).finish();
     const { tail, createdAt } = readRawUpdate(wire, NOW) as RawUpdate;
     expect(SubscribeUpdate.decode(tail).createdAt).toEqual(new Date(NOW));
     expect(hex(createdAt)).toBe(hex(encodeTimestamp(BigInt(NOW))));
   });
 
-  it('may be a transaction of a version that is not known', () => {
+  it('may contain a transaction of an unknown version', () => {
     const key = new Uint8Array(32).fill(7);
     const message = writer().bytes(2, key).bool(5, true).message(7, writer().uint64(1, 9n));
     const info = writer().bytes(1, new Uint8Array(64)).message(3, writer().message(2, message));
@@ -96,7 +96,7 @@ describe('an update that goes on as bytes', () => {
     expect(hex(raw.info)).toBe(hex(info.finish()));
   });
 
-  it('tells of a block only its counts, of a ping and a pong what they are, and of the rest nothing', () => {
+  it('exposes only the counts of a block, and the ids of a ping and a pong', () => {
     fc.assert(
       fc.property(block, envelope, (update, around) => {
         const { slot, updatedAccountCount } = update.block!;
@@ -144,11 +144,11 @@ describe('an update that goes on as bytes', () => {
       'a key of 31 bytes',
       writer().message(4, writer().message(1, writer().message(4, writer().bytes(13, new Uint8Array(31))))),
     ],
-  ])('is refused with %s', (_name, message) => {
+  ])('is rejected with %s', (_name, message) => {
     expect(() => readRawUpdate(message.finish(), NOW)).toThrow(InvalidProtobuf);
   });
 
-  it('is refused, never anything worse, when it is no update', () => {
+  it('is rejected without another error if malformed', () => {
     const fuzzed = fc
       .tuple(fc.oneof(...Object.values(updates)), fc.nat(), fc.nat(255))
       .map(([update, at, byte]) => {

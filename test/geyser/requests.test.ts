@@ -9,27 +9,27 @@ import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-requ
 import { deshredRequest, request } from './arbitrary-request.ts';
 import { oracleDeshredRequest, oracleRequest } from './oracle-request.ts';
 
-describe('a request of a Geyser stream', () => {
-  it('is read by the published codec as it was meant', () => {
+describe('an encoded request', () => {
+  it('is read by the published codec', () => {
     fc.assert(
-      fc.property(request, (asked) => {
-        const read = Published.decode(encodeSubscribeRequest(asked));
+      fc.property(request, (original) => {
+        const read = Published.decode(encodeSubscribeRequest(original));
         expect(JSON.parse(JSON.stringify(read))).toMatchObject(
-          JSON.parse(JSON.stringify(oracleRequest(asked))),
+          JSON.parse(JSON.stringify(oracleRequest(original))),
         );
         for (const part of ['accounts', 'slots', 'transactions', 'blocks', 'blocksMeta', 'entry'] as const) {
-          expect(Object.keys(read[part])).toEqual(Object.keys(oracleRequest(asked)[part]));
+          expect(Object.keys(read[part])).toEqual(Object.keys(oracleRequest(original)[part]));
         }
       }),
       { numRuns: 300 },
     );
   });
 
-  it('of the shred stage is read by the published codec as it was meant', () => {
+  it('for SubscribeDeshred is read by the published codec', () => {
     fc.assert(
-      fc.property(deshredRequest, (asked) => {
-        const read = PublishedDeshred.decode(encodeSubscribeDeshredRequest(asked));
-        const meant = oracleDeshredRequest(asked);
+      fc.property(deshredRequest, (original) => {
+        const read = PublishedDeshred.decode(encodeSubscribeDeshredRequest(original));
+        const meant = oracleDeshredRequest(original);
         expect(JSON.parse(JSON.stringify(read))).toMatchObject(JSON.parse(JSON.stringify(meant)));
         expect(Object.keys(read.deshredTransactions)).toEqual(Object.keys(meant.deshredTransactions));
         expect(Object.keys(read.slots)).toEqual(Object.keys(meant.slots));
@@ -37,14 +37,14 @@ describe('a request of a Geyser stream', () => {
     );
   });
 
-  it('asks for token accounts with field 30, which is newer than the published codec', () => {
+  it('requests token accounts with field 30, which the published codec lacks', () => {
     const wire = encodeSubscribeRequest({
       transactions: new Map([['a', { tokenAccounts: 'balanceChanged' as const }]]),
     });
     expect(Buffer.from(wire).toString('hex')).toBe('1a080a016112' + '03f00101');
   });
 
-  it('asks with cuckoo filters for transactions and blocks too, which is newer than the published codec', () => {
+  it('contains cuckoo filters for transactions and blocks, which the published codec lacks', () => {
     const cuckooAccountInclude = {
       data: Uint8Array.of(1, 2),
       bucketCount: 1,
@@ -54,10 +54,10 @@ describe('a request of a Geyser stream', () => {
       hashAlgorithm: 0,
     };
     const cuckoo = '0a020102' + '1001' + '1804' + '2010' + '2809';
-    const asked = new Map([['a', { cuckooAccountInclude }]]);
+    const original = new Map([['a', { cuckooAccountInclude }]]);
     const wires = [
-      encodeSubscribeRequest({ transactions: asked }),
-      encodeSubscribeRequest({ blocks: asked }),
+      encodeSubscribeRequest({ transactions: original }),
+      encodeSubscribeRequest({ blocks: original }),
     ];
     expect(wires.map((wire) => Buffer.from(wire).toString('hex'))).toEqual([
       `1a130a0161120e3a0c${cuckoo}`,
@@ -65,7 +65,7 @@ describe('a request of a Geyser stream', () => {
     ]);
   });
 
-  it('is nothing at all when it asks for nothing', () => {
+  it('is empty without filters', () => {
     expect(encodeSubscribeRequest({})).toHaveLength(0);
   });
 });

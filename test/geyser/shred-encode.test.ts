@@ -56,8 +56,8 @@ const shredded = fc
     wire: update.info.executed.transaction.wire,
   }));
 
-describe('a transaction of the shred stage', () => {
-  it('is read by the published codec as it was meant', () => {
+describe('an encoded deshred transaction', () => {
+  it('is read by the published codec', () => {
     fc.assert(
       fc.property(shredded, envelope, ({ meant, wire: _wire, ...fields }, { filters, createdAt }) => {
         const at = createdAt ?? new Date(0);
@@ -86,7 +86,7 @@ describe('a transaction of the shred stage', () => {
     );
   });
 
-  it('shows where its static keys stand', () => {
+  it('exposes its static keys', () => {
     fc.assert(
       fc.property(shredded, ({ meant, wire, transaction: bytes }) => {
         const { transaction: again, keyOffsets } = encodeWireTransaction(wire);
@@ -98,7 +98,7 @@ describe('a transaction of the shred stage', () => {
     );
   });
 
-  it('is a transaction of a Geyser stream without a meta too', () => {
+  it('converts to a Geyser transaction without meta', () => {
     fc.assert(
       fc.property(shredded, envelope, ({ meant, slot, signature, isVote, index, ...fields }, { filters }) => {
         const keys = { bytes: fields.transaction, offsets: [] };
@@ -122,7 +122,7 @@ describe('a transaction of the shred stage', () => {
     );
   });
 
-  it('is one without an index where nobody gives it one', () => {
+  it('has no index if none is given', () => {
     const [one] = fc.sample(shredded, 1);
     const { slot, signature, isVote, transaction: bytes } = one!;
     const keys = { bytes, offsets: [] };
@@ -134,8 +134,8 @@ describe('a transaction of the shred stage', () => {
   });
 });
 
-describe('other news of the shred stage', () => {
-  it('is read by the published codec as it was meant: a slot', () => {
+describe('other deshred updates', () => {
+  it('are read by the published codec: a slot', () => {
     fc.assert(
       fc.property(updates.slot, envelope, (update, { filters, createdAt = new Date(0) }) => {
         const { slot, parent, status, deadError } = update.slot!;
@@ -159,7 +159,7 @@ describe('other news of the shred stage', () => {
     );
   });
 
-  it('is read by the published codec as it was meant: a ping and a pong', () => {
+  it('are read by the published codec: a ping and a pong', () => {
     const at = encodeTimestamp(5_250n);
     const createdAt = new Date(5_250);
     expect(SubscribeUpdateDeshred.decode(deshredPingTail(at))).toEqual({ filters: [], createdAt, ping: {} });
@@ -171,7 +171,7 @@ describe('other news of the shred stage', () => {
   });
 });
 
-describe('a block of which a part is wanted', () => {
+describe('a partial block', () => {
   const parts = fc.uniqueArray(fc.nat(25), { maxLength: 4 }).map((ends) =>
     ends
       .toSorted((a, b) => a - b)
@@ -182,7 +182,7 @@ describe('a block of which a part is wanted', () => {
       .filter((_, index) => index % 2 === 0),
   );
 
-  it('has what was chosen, accounts cut as they are wanted, and the counts of all of it', () => {
+  it('contains the selected parts, sliced accounts, and the counts of the whole block', () => {
     fc.assert(
       fc.property(block, fc.nat(7), fc.option(parts), envelope, (update, chosen, slices, { filters }) => {
         const raw = rawBlock(update, encodeTimestamp(9_000n));
@@ -212,9 +212,9 @@ describe('a block of which a part is wanted', () => {
           })),
           entries: choose(4, update.entries),
         };
-        const told = decodeSubscribeUpdate(messageOf(filters, tail));
-        expect(shapeOf(told.update!)).toEqual(shapeOf(expected));
-        expect([told.filters, told.createdAt]).toEqual([filters, 9_000n]);
+        const decoded = decodeSubscribeUpdate(messageOf(filters, tail));
+        expect(shapeOf(decoded.update!)).toEqual(shapeOf(expected));
+        expect([decoded.filters, decoded.createdAt]).toEqual([filters, 9_000n]);
       }),
       { numRuns: 200 },
     );

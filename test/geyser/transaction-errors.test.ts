@@ -1,9 +1,11 @@
 import { txErrDecode } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeTransactionError } from '../../src/solana/transaction/decode-transaction-error.ts';
 import { displayTransactionError } from '../../src/solana/transaction/display-error.ts';
-import { encodeTransactionError } from '../../src/solana/transaction/encode-transaction-error.ts';
+import {
+  decodeTransactionError,
+  encodeTransactionError,
+} from '../../src/solana/transaction/transaction-error.ts';
 
 const TRANSACTION_ERRORS = 39;
 const INSTRUCTION_ERRORS = 54;
@@ -16,9 +18,9 @@ const u32 = (value: number): number[] => [
   value >>> 24,
 ];
 
-describe('a transaction error as nodes store it', () => {
+describe('a stored transaction error', () => {
   it.each(Array.from({ length: TRANSACTION_ERRORS }, (_, variant) => variant))(
-    'is read as the published decoder reads it: variant %i',
+    'is read like the published decoder: variant %i',
     (variant) => {
       const wire = Uint8Array.from([...u32(variant), 7, ...u32(0)]);
       expect(decodeTransactionError(wire)).toEqual(txErrDecode.decode(wire));
@@ -26,7 +28,7 @@ describe('a transaction error as nodes store it', () => {
   );
 
   it.each(Array.from({ length: INSTRUCTION_ERRORS }, (_, variant) => variant))(
-    'is read as the published decoder reads it: instruction error %i',
+    'is read like the published decoder: instruction error %i',
     (variant) => {
       const payload = variant === 25 ? u32(0xffff_ffff) : [];
       const wire = Uint8Array.from([...u32(INSTRUCTION_ERROR), 200, ...u32(variant), ...payload]);
@@ -36,7 +38,7 @@ describe('a transaction error as nodes store it', () => {
     },
   );
 
-  it('is written as it is read, in every variant', () => {
+  it('survives a round trip in every variant', () => {
     const errors: Uint8Array[] = [];
     for (let variant = 0; variant < TRANSACTION_ERRORS; variant++) {
       const payload = [30, 31, 35].includes(variant) ? [9] : [];
@@ -54,13 +56,13 @@ describe('a transaction error as nodes store it', () => {
     expect(encodeTransactionError({ InstructionError: [1, 'NotKnown'] })).toBeNull();
   });
 
-  it('forgets the text that BorshIoError once carried', () => {
+  it('loses the text of BorshIoError', () => {
     const text = [...u32(7), 0, 0, 0, 0, ...Buffer.from('Unknown')];
     const wire = Uint8Array.from([...u32(INSTRUCTION_ERROR), 2, ...u32(44), ...text]);
     expect(decodeTransactionError(wire)).toEqual({ InstructionError: [2, 'BorshIoError'] });
   });
 
-  it('is null when it is not known or cut off, and never throws', () => {
+  it('is null if unknown or truncated, and never throws', () => {
     expect(decodeTransactionError(Uint8Array.from(u32(TRANSACTION_ERRORS)))).toBeNull();
     expect(decodeTransactionError(Uint8Array.of(8, 0, 0, 0, 1, 54, 0, 0, 0))).toBeNull();
     expect(decodeTransactionError(Uint8Array.of(8, 0, 0, 0, 1, 25, 0, 0, 0, 1))).toBeNull();

@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe('a call that streams nothing', () => {
+describe('a unary call', () => {
   it.each(rows)('has the bytes of the published codec: %s', (name, value, encode, decode, theirs) => {
     const wire = (encode as (value: unknown) => Uint8Array)(value);
     const codec = published[name]!;
@@ -104,7 +104,7 @@ describe('a call that streams nothing', () => {
     expect((decode as (bytes: Uint8Array) => unknown)(wire)).toEqual(value);
   });
 
-  it.each([3, -1])('is refused in the words of the plugin with the commitment %i', (commitment) => {
+  it.each([3, -1])("is rejected with the plugin's message for the commitment %i", (commitment) => {
     const refusal = new GrpcError('UNKNOWN', `failed to create CommitmentLevel from ${commitment}`);
     const wire = (field: number): Uint8Array => new ProtobufWriter().int32(field, commitment).finish();
     expect(() => unary.decodeCommitmentRequest(wire(1))).toThrow(refusal);

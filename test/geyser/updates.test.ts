@@ -6,8 +6,8 @@ import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-updat
 import { envelope, updates } from './arbitrary.ts';
 import { readShape, shapeOf } from './shapes.ts';
 
-describe('an update of a Geyser stream', () => {
-  it.each(Object.keys(updates) as (keyof typeof updates)[])('is read as it was meant: %s', (kind) => {
+describe('decoding a Geyser update', () => {
+  it.each(Object.keys(updates) as (keyof typeof updates)[])('reads %s', (kind) => {
     fc.assert(
       fc.property(updates[kind], envelope, (update, around) => {
         const wire = SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ ...around, ...update })).finish();
@@ -24,11 +24,11 @@ describe('an update of a Geyser stream', () => {
     );
   });
 
-  it('is null when its kind is not known', () => {
+  it('returns null for an unknown kind', () => {
     expect(decodeSubscribeUpdate(Uint8Array.of(0x0a, 1, 0x61, 0x9a, 6, 1, 0)).update).toBeNull();
   });
 
-  it('is refused, never anything worse, when it is no update', () => {
+  it('rejects malformed updates without another error', () => {
     const fuzzed = fc.oneof(
       fc.uint8Array({ maxLength: 80 }),
       fc.tuple(fc.oneof(...Object.values(updates)), fc.nat(), fc.nat(255)).map(([update, at, byte]) => {

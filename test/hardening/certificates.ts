@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TlsFiles } from '../../src/app/servers/tls-files.ts';
 
-/** Makes a certificate that signs itself, and its key, as two files of a folder. */
+/** Creates a self-signed certificate and its key in a folder. */
 export function makeCertificate(folder: string, name: string, more: readonly string[] = []): TlsFiles {
   const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -14,5 +14,4 @@ export function makeCertificate(folder: string, name: string, more: readonly str
   return { cert, key, certField: 'server.tls.cert_file', keyField: 'server.tls.key_file' };
 }
 
-/** What the files hold. */
 export const contentOf = ({ cert, key }: TlsFiles) => ({ cert: readFileSync(cert), key: readFileSync(key) });

@@ -7,46 +7,45 @@ import type { HttpOptions } from '../../src/servers/http/options.ts';
 import { rawPost, type TestHttpServer } from '../servers/start-http-server.ts';
 import { call, serverVariants } from './server-variants.ts';
 
-describe.each(serverVariants)('connections of one address at the door of %s', (_name, open) => {
-  let door: TestHttpServer;
-  afterEach(() => door.stop());
+describe.each(serverVariants)('connections of one address to the %s server', (_name, open) => {
+  let server: TestHttpServer;
+  afterEach(() => server.stop());
 
   const start = async (options: Partial<HttpOptions>): Promise<void> => {
-    door = await open({ connectionsPerAddressMax: 2, ...options });
+    server = await open({ connectionsPerAddressMax: 2, ...options });
   };
-  /** A connection on which a call was answered. */
   const answered = async () => {
-    const wire = door.connect();
-    wire.socket.write(rawPost(door.createKey(), call('getSlot')));
+    const wire = server.connect();
+    wire.socket.write(rawPost(server.createKey(), call('getSlot')));
     await wire.until(/"id":1}\n$/);
     return wire;
   };
 
-  it('are so many: one more is closed before it is read, until another has gone', async () => {
+  it('are limited: an excess one is closed unread, until another has closed', async () => {
     await start({ connectionsExempt: [] });
     const [first] = await Promise.all([answered(), answered()]);
-    const third = door.connect();
-    third.socket.write(rawPost(door.createKey(), call('hidden')));
+    const third = server.connect();
+    third.socket.write(rawPost(server.createKey(), call('hidden')));
     expect(await third.ended()).toBe('');
-    expect(door.http.connectionsRefused).toBe(1);
-    expect(door.calls.map((asked) => asked.call.method)).toEqual(['getSlot', 'getSlot']);
+    expect(server.http.connectionsRefused).toBe(1);
+    expect(server.calls.map((entry) => entry.call.method)).toEqual(['getSlot', 'getSlot']);
     first?.socket.destroy();
     const health = async () =>
-      (await fetch(`http://127.0.0.1:${door.port}/health`).catch(() => null))?.status;
+      (await fetch(`http://127.0.0.1:${server.port}/health`).catch(() => null))?.status;
     await expect.poll(health).toBe(200);
   });
 
   it.each([
     ['this machine', {}],
     ['a proxy that is trusted', { connectionsExempt: [], proxies: new TrustedProxies(['127.0.0.1']) }],
-  ])('are not counted when it is that of %s', async (_who, options) => {
+  ])('are not counted from %s', async (_who, options) => {
     await start(options);
     const wires = await Promise.all([answered(), answered(), answered()]);
-    expect([door.http.connectionsRefused, wires.length]).toEqual([0, 3]);
+    expect([server.http.connectionsRefused, wires.length]).toEqual([0, 3]);
   });
 });
 
-/** As much of a connection as is looked at; this machine has no other addresses to come from. */
+/** The parts of a socket that are used; the machine has no other addresses to connect from. */
 class From extends EventEmitter {
   readonly remoteAddress: string;
   isReset = false;
@@ -68,7 +67,7 @@ describe('addresses', () => {
   const take = (counted: ConnectionCaps, address: string): boolean =>
     counted.accept(new From(address) as unknown as Socket);
 
-  it('of IPv6 count as one by their first 64 bits, of IPv4 each, however they are written', () => {
+  it('count per IPv6 /64 and per IPv4 address, in any notation', () => {
     const counted = caps();
     expect(
       ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3', '2001:db8:0:1::4'].map((address) =>
@@ -81,7 +80,7 @@ describe('addresses', () => {
     expect(counted.refused).toBe(2);
   });
 
-  it('are forgotten with their last connection', async () => {
+  it('are forgotten with the last connection', async () => {
     const counted = caps();
     const socket = new From('192.0.2.1');
     expect(counted.accept(socket as unknown as Socket)).toBe(true);
@@ -92,7 +91,7 @@ describe('addresses', () => {
     expect(counted.sites).toBe(0);
   });
 
-  it('that are exempt, or gone, are not counted', () => {
+  it('are not counted when exempt or closed', () => {
     const counted = caps();
     expect(['::1', '::1', '::1', '', ''].map((address) => take(counted, address))).toEqual(
       Array(5).fill(true),

@@ -13,12 +13,12 @@ import { temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { contentOf, makeCertificate } from './certificates.ts';
 
-/** The nginx configuration of docs/operating.md, run by the real nginx. */
-const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+/** The nginx configuration of docs/how-to/reverse-proxy.md, run by the real nginx. */
+const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/reverse-proxy.md'), 'utf8');
 const [, snippet = ''] = /^```nginx\n([\s\S]*?)^```/m.exec(page) ?? [];
 const program = findProgram('nginx');
 
-/** Everything that must be replaced to run the snippet on free loopback ports. */
+/** Replacements to run the snippet on free loopback ports. */
 function fillIn(replacements: Readonly<Record<string, string>>): string {
   return Object.entries(replacements).reduce((filled, [from, to]) => {
     if (!filled.includes(from)) throw new Error(`the snippet has no "${from}"`);
@@ -81,11 +81,11 @@ describe.skipIf(program === null)('the nginx configuration in the docs', () => {
   it.each([
     ...['/', '/setup', '/docs', '/openapi.json', '/api/v1/openapi.json', '/api/v1/customers'],
     ...['/ipfs/nothing', '/health', '/v1/rpc', '/sol/v1/nothing', '/no-such-path'],
-  ])('passes %s on, and the answer is that of the service', async (path) => {
+  ])('passes %s and returns the response of the service', async (path) => {
     const direct = await fetch(service.ready.url + path);
     const { status, type, body } = await get(path);
     expect([status, type]).toEqual([direct.status, direct.headers.get('content-type') ?? '']);
-    // Not all of it: ids and the address of the request differ.
+    // A prefix: ids and client address differ.
     expect(body.slice(0, 60)).toBe((await direct.text()).slice(0, 60));
   });
 
@@ -95,7 +95,7 @@ describe.skipIf(program === null)('the nginx configuration in the docs', () => {
     }
   });
 
-  it('passes calls and REST requests with their key', async () => {
+  it('passes calls and REST requests with their keys', async () => {
     const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' });
     const call = await get('/v1/rpc', { method: 'POST', headers, body });
@@ -104,7 +104,7 @@ describe.skipIf(program === null)('the nginx configuration in the docs', () => {
     expect((await get(wallet, { headers: { 'x-api-key': service.key } })).status).toBe(200);
   });
 
-  it('keeps the host, so that the dashboard knows its own pages', async () => {
+  it('keeps the Host header, so that the dashboard recognizes its own pages', async () => {
     const headers = { 'content-type': 'application/json', 'x-solway': '1' };
     const body = JSON.stringify({ email: 'nobody@example.com', password: 'not a password' });
     const signIn = (origin: string): Promise<Answer> =>
@@ -125,7 +125,7 @@ describe.skipIf(program === null)('the nginx configuration in the docs', () => {
     await once(socket, 'close');
   });
 
-  it.each(['/ready', '/metrics'])('keeps %s from the outside', async (path) => {
+  it.each(['/ready', '/metrics'])('blocks %s from outside', async (path) => {
     expect((await get(path)).status).toBe(403);
   });
 

@@ -14,11 +14,10 @@ import { firstOperator, openAccountsFixture } from '../control/accounts/accounts
 import { startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
 import { call, serverVariants } from './server-variants.ts';
 
-/** Members that are no members of an object of ours, but of every object. */
+/** Members of every object, not of ours. */
 const POLLUTION =
   '"__proto__":{"polluted":1,"isOperator":true},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1,"toString":null';
 
-/** JSON that is odd in itself. */
 const odd: readonly (readonly [string, string])[] = [
   ['members that every object has', `{${POLLUTION}}`],
   ['300,000 open lists', '['.repeat(300_000)],
@@ -38,7 +37,6 @@ const odd: readonly (readonly [string, string])[] = [
   ['one name 100,000 times', `{${Array(100_000).fill('"a":0').join(',')}}`],
 ];
 
-/** What every object has must be what it was. */
 const natives = Object.getOwnPropertyNames(Object.prototype).sort();
 
 afterEach(() => {
@@ -48,20 +46,20 @@ afterEach(() => {
 
 const isFault = (line: string): boolean => /"level":(?:50|60)/.test(line);
 
-describe.each(serverVariants)('odd JSON at the door of %s', (_name, open) => {
-  let door: TestHttpServer;
+describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
+  let server: TestHttpServer;
   let key: string;
   beforeEach(async () => {
-    door = await open();
-    key = door.createKey();
+    server = await open();
+    key = server.createKey();
   });
   afterEach(async () => {
-    await door.stop();
-    expect(door.lines.filter(isFault)).toEqual([]);
+    await server.stop();
+    expect(server.lines.filter(isFault)).toEqual([]);
   });
 
-  const ask = async (body: string) => {
-    const response = await door.post(body, key);
+  const sendRequest = async (body: string) => {
+    const response = await server.post(body, key);
     const answer = (await response.json()) as { error?: { code: number }; result?: unknown };
     return { status: response.status, code: answer.error?.code ?? null, answer };
   };
@@ -74,22 +72,22 @@ describe.each(serverVariants)('odd JSON at the door of %s', (_name, open) => {
         `{"jsonrpc":"2.0","id":1,"method":"getSlot",${POLLUTION}}`,
       );
       for (const body of bodies) {
-        const { status, code } = await ask(body);
+        const { status, code } = await sendRequest(body);
         expect([name, status === 200 || status === 413, code === -32603]).toEqual([name, true, false]);
       }
     }
   });
 
-  it('with names that every object has as methods is asked of nobody as anything else', async () => {
+  it('with method names like object members is dispatched to no other method', async () => {
     const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', '__defineGetter__'];
-    for (const name of names) await ask(call(name));
-    expect(door.calls.map((asked) => asked.call.method)).toEqual(names);
-    expect(door.calls.every((asked) => asked.call.params?.toString() === '[]')).toBe(true);
+    for (const name of names) await sendRequest(call(name));
+    expect(server.calls.map((entry) => entry.call.method)).toEqual(names);
+    expect(server.calls.every((entry) => entry.call.params?.toString() === '[]')).toBe(true);
   });
 
-  it('in batches without end is refused as a whole', async () => {
+  it('in endless batches is refused as a whole', async () => {
     for (const one of ['{}', '[]', '0', call('getSlot')]) {
-      const { status, code } = await ask(
+      const { status, code } = await sendRequest(
         `[${Array(20_000)
           .fill(one)
           .slice(0, 900_000 / (one.length + 1))
@@ -97,12 +95,12 @@ describe.each(serverVariants)('odd JSON at the door of %s', (_name, open) => {
       );
       expect([status, [-32700, -32045].includes(code ?? 0)]).toEqual([200, true]);
     }
-    expect(door.calls).toEqual([]);
+    expect(server.calls).toEqual([]);
   });
 
-  it('does not take a key from where keys do not belong', async () => {
+  it('is not searched for keys in wrong places', async () => {
     const bare = { 'content-type': 'application/json' };
-    const url = door.url;
+    const url = server.url;
     const places: readonly (readonly [string, Record<string, string>, string])[] = [
       [url, { ...bare, cookie: `api-key=${key}; authorization=Bearer ${key}` }, call('getSlot')],
       [url, { ...bare, 'proxy-authorization': `Bearer ${key}` }, call('getSlot')],
@@ -119,7 +117,7 @@ describe.each(serverVariants)('odd JSON at the door of %s', (_name, open) => {
       const { status } = await fetch(target, { method: 'POST', headers, body });
       expect([target.slice(url.length, url.length + 12), status]).toEqual([expect.any(String), 401]);
     }
-    expect(door.lines.join('\n')).not.toContain(key.slice(-38));
+    expect(server.lines.join('\n')).not.toContain(key.slice(-38));
   });
 });
 
@@ -136,20 +134,20 @@ describe('odd JSON and queries at the REST interface', () => {
     failures: [],
     fields: z.object({ names: list(text(5, 'A name.'), 2, 'Names.') }),
     result: z.unknown(),
-    answer: async ({ names }) => ({ message: 'Probed', result: names }),
+    handle: async ({ names }) => ({ message: 'Probed', result: names }),
   });
-  let door: TestHttpServer;
+  let server: TestHttpServer;
   beforeEach(async () => {
-    door = await startHttpServer({}, {}, [restRouteOf(write, {} as unknown as Services)]);
+    server = await startHttpServer({}, {}, [restRouteOf(write, {} as unknown as Services)]);
   });
   afterEach(async () => {
-    await door.stop();
-    expect(door.lines.filter(isFault)).toEqual([]);
+    await server.stop();
+    expect(server.lines.filter(isFault)).toEqual([]);
   });
 
-  it('end in what the caller can mend', async () => {
-    const url = `http://127.0.0.1:${door.port}/sol/v1/nft/probe`;
-    const headers = { 'content-type': 'application/json', 'x-api-key': door.createKey() };
+  it('gets errors that the caller can fix', async () => {
+    const url = `http://127.0.0.1:${server.port}/sol/v1/nft/probe`;
+    const headers = { 'content-type': 'application/json', 'x-api-key': server.createKey() };
     const pollution = encodeURIComponent('{"polluted":1}');
     const names = `__proto__=${pollution}&__proto__[polluted]=1&constructor[prototype][polluted]=1`;
     const query = `${names}&hasOwnProperty=x&names=%ff%00&%=`;
@@ -166,12 +164,12 @@ describe('odd JSON and queries at the REST interface', () => {
 });
 
 describe('odd JSON at the control API', () => {
-  it('makes nobody an operator, and changes nothing', async () => {
+  it('makes nobody an operator and changes nothing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'odd-json-'));
     const store = await openDatabase({ file: join(folder, 'solway.db') });
     try {
-      const house = await openAccountsFixture(store);
-      const operator = await firstOperator(house);
+      const fixture = await openAccountsFixture(store);
+      const operator = await firstOperator(fixture);
       const names = (Object.keys(contract) as ContractName[]).filter(
         (name) => routeOf(name).body !== undefined,
       );
@@ -189,12 +187,12 @@ describe('odd JSON at the control API', () => {
           expect([name, status >= 400 && status < 500, status]).toEqual([name, true, status]);
         }
       }
-      const stranger = house.browser();
+      const stranger = fixture.browser();
       await stranger.send('POST', '/api/auth/sign-up/email', {
         body: `{"name":"x","email":"x@example.com","password":"correct horse battery",${POLLUTION}}`,
       });
       expect((await stranger.get('/api/v1/session')).text).not.toContain('"isOperator":true');
-      expect(house.logged.filter(isFault)).toEqual([]);
+      expect(fixture.logged.filter(isFault)).toEqual([]);
     } finally {
       await store.close();
       rmSync(folder, { recursive: true });
@@ -212,11 +210,11 @@ describe('a configuration', () => {
     ['[plans.constructor]\nprices = { "__proto__" = 1 }\nhasOwnProperty = 1'],
     ['[[upstream]]\nurl = "https://a.example"\nheaders = { "a b" = "x", "__proto__" = "y" }'],
     ['[plans.default.prices]\n"__proto__ x" = 1'],
-  ])('with names that every object has is told what is wrong: %s', (toml) => {
+  ])('with names like object members is rejected with a clear error: %s', (toml) => {
     expect(complaint(toml)).toMatch(/there is no such option|is named with|a name is not|is not TOML/);
   });
 
-  it('has no plan, no price and no header by such a name', () => {
+  it('has no plan, price or header by such a name', () => {
     const { plans, upstreams } = load(
       '[plans.__proto__]\nrpc_per_second = 1\n[plans.a.prices]\n__proto__ = 1\n[[upstream]]\nurl = "https://a.example"\nheaders = { "__proto__" = "y" }\n',
     );

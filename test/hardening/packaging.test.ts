@@ -1,19 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pages } from '../project/pages.ts';
 import { temporaryFolder } from '../service/program.ts';
 
-/** Files for those who run the published package; neither Docker nor systemd as a manager is needed to hold them. */
+/** Files for users of the published package, checked without Docker and systemd. */
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
@@ -23,14 +16,14 @@ const manifest = JSON.parse(read('package.json')) as {
   engines: { node: string };
   dependencies: Record<string, string>;
 };
-/** What the build makes, so that the sources do not have it. */
+/** Output of the build, absent from the sources. */
 const BUILT = ['dist', 'web/dist'];
 
 type Instruction = Readonly<{ name: string; text: string; stage: number }>;
 
 const KNOWN = /^(ARG|FROM|WORKDIR|COPY|RUN|ENV|VOLUME|EXPOSE|USER|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/;
 
-/** The instructions of a Dockerfile, lines that go on put together. */
+/** Instructions of a Dockerfile with continued lines joined. */
 function instructionsOf(text: string): Instruction[] {
   const lines = text
     .split('\n')
@@ -61,7 +54,7 @@ const lockIn = (folder: string): Record<string, LockedPackage> =>
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 13);
 
-/** Names of what a package cannot run without, and of its optional dependencies. */
+/** Dependencies and optional dependencies of a package. */
 const needsOf = (one: LockedPackage): string[] => [
   ...Object.keys({ ...one.dependencies, ...one.optionalDependencies }),
   ...Object.keys(one.peerDependencies ?? {}).filter(
@@ -69,7 +62,7 @@ const needsOf = (one: LockedPackage): string[] => [
   ),
 ];
 
-/** Names of all packages that these need, directly or through others. */
+/** All transitive dependencies. */
 function allNeededBy(names: readonly string[], lock: Record<string, LockedPackage>): Set<string> {
   const needed = new Set(names);
   for (const name of needed) {
@@ -90,7 +83,7 @@ describe('the Dockerfile', () => {
     .filter((line) => line.startsWith('!'))
     .map((line) => line.slice(1));
 
-  it('has instructions that there are, and stages that are named before they are used', () => {
+  it('uses existing instructions, and stages defined before their use', () => {
     expect(instructions.filter(({ name }) => !KNOWN.test(name))).toEqual([]);
     const named = of('FROM', 0)
       .concat(of('FROM', 1))
@@ -102,7 +95,7 @@ describe('the Dockerfile', () => {
     expect(read('packaging/Dockerfile')).toContain(`node:${/\d+/.exec(manifest.engines.node)?.[0]}-`);
   });
 
-  it('takes from the sources what there is, and all that the package is made of', () => {
+  it('copies existing sources, and everything that the package needs', () => {
     const copied = instructions
       .filter(({ name, text }) => name === 'COPY' && !text.includes('--from='))
       .flatMap(({ text }) => text.split(/\s+/).slice(0, -1));
@@ -112,13 +105,13 @@ describe('the Dockerfile', () => {
     expect(needed.filter((file) => !admitted.includes(file))).toEqual([]);
   });
 
-  it('holds what is published, by the lock file, and runs nothing of what it installs', () => {
+  it('contains the published files by the lock file, and runs no install scripts', () => {
     expect(of('RUN', 0).join()).toContain('npm pack');
     expect(of('RUN', 1)).toEqual([expect.stringMatching(/&& npm ci --omit=dev --ignore-scripts/)]);
     expect(of('COPY')).toEqual(['--from=install /opt/solway /opt/solway']);
   });
 
-  it('installs only what production dependencies need, at the versions of the lock file', () => {
+  it('installs only production dependencies, at the versions of the lock file', () => {
     const folder = temporaryFolder('image');
     for (const file of ['package.json', 'package-lock.json'])
       copyFileSync(join(root, file), join(folder, file));
@@ -140,7 +133,7 @@ describe('the Dockerfile', () => {
     expect(Object.keys(manifest.dependencies).filter((name) => !present.has(name))).toEqual([]);
   });
 
-  it('runs the program itself as nobody in particular, hears signals, and is asked whether it is ready', () => {
+  it('runs the program directly as an unprivileged user, with signals and a health check', () => {
     expect(JSON.parse(of('ENTRYPOINT')[0] ?? '')).toEqual(['node', `/opt/solway/${manifest.bin.solway}`]);
     expect(JSON.parse(of('CMD')[0] ?? '')).toEqual(['up', '--config', '/etc/solway/solway.toml']);
     expect(of('USER')).toEqual(['10001:10001']);
@@ -149,7 +142,7 @@ describe('the Dockerfile', () => {
     expect(JSON.parse(check)).toEqual(['node', '-e', expect.stringContaining('/ready')]);
   });
 
-  it('asks by a command that says what the service says', async () => {
+  it('checks health with a command that reports the state of the service', async () => {
     const [, check = ''] = /CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? [];
     const [, ...args] = JSON.parse(check) as string[];
     const status = (url: string) =>
@@ -159,12 +152,12 @@ describe('the Dockerfile', () => {
   });
 });
 
-describe('the unit of systemd', () => {
+describe('the systemd unit', () => {
   const text = read('packaging/solway.service');
   const values = (name: string): string[] =>
     [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
-  it('gives the service its folders and takes every right that it does not need', () => {
+  it('grants the service its folders and drops all unneeded privileges', () => {
     const hardened: Record<string, string> = {
       ...{ User: 'solway', StateDirectory: 'solway', ProtectSystem: 'strict', NoNewPrivileges: 'yes' },
       ...{ ProtectHome: 'yes', PrivateTmp: 'yes', PrivateDevices: 'yes', CapabilityBoundingSet: '' },
@@ -175,61 +168,55 @@ describe('the unit of systemd', () => {
       expect([name, values(name)]).toEqual([name, [value]]);
     expect(Number(values('LimitNOFILE')[0])).toBeGreaterThan(100_000);
     expect(values('MemoryMax')).toHaveLength(1);
-    // Without a path: systemd looks in /usr/local/bin and /usr/bin, where npm installs it.
+    // Without a path: systemd searches /usr/local/bin and /usr/bin, where npm installs it.
     expect(values('ExecStart')).toEqual([
       'solway up --config /etc/solway/solway.toml --data-dir /var/lib/solway',
     ]);
   });
 
-  it('lets it put its own threads behind one another, of all calls about resources', () => {
+  it('allows the scheduling calls for its own threads, and no other resource calls', () => {
     expect(values('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources', 'setpriority']);
   });
 
-  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
-    'is one that systemd understands',
-    () => {
-      const folder = mkdtempSync(join(tmpdir(), 'solway-unit-'));
-      try {
-        // The program and its user are not installed where this runs.
-        const here = text
-          .replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`)
-          .replace(/^(?:User|Group)=.*\n/gm, '');
-        writeFileSync(join(folder, 'solway.service'), here);
-        const { stderr, stdout } = spawnSync(
-          'systemd-analyze',
-          ['verify', '--man=no', join(folder, 'solway.service')],
-          {
-            encoding: 'utf8',
-          },
-        );
-        expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('solway.service'))).toEqual(
-          [],
-        );
-      } finally {
-        rmSync(folder, { recursive: true });
-      }
-    },
-  );
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('passes systemd-analyze', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'solway-unit-'));
+    try {
+      // The program and its user are not installed here.
+      const here = text
+        .replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`)
+        .replace(/^(?:User|Group)=.*\n/gm, '');
+      writeFileSync(join(folder, 'solway.service'), here);
+      const { stderr, stdout } = spawnSync(
+        'systemd-analyze',
+        ['verify', '--man=no', join(folder, 'solway.service')],
+        {
+          encoding: 'utf8',
+        },
+      );
+      expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('solway.service'))).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
 describe('the published package', () => {
   it('is installed from a tarball, because it is not in the registry', () => {
-    expect(read('docs/deployment.md')).toContain(`./solway-${manifest.version}.tgz`);
-    const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
+    expect(read('docs/how-to/install.md')).toContain(`./solway-${manifest.version}.tgz`);
     const fromRegistry = /\bnpm (?:i|install) (?:--?\S+ )*solway\b|\bnpx (?:\S+ )*solway\b/;
     expect(pages.filter((page) => fromRegistry.test(read(page)))).toEqual([]);
   });
 
-  it('has what the unit, the image and the page about them name', () => {
-    const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+  it('contains the files that unit, image and their documentation name', () => {
+    const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const parsed = JSON.parse(told) as unknown;
+    const parsed = JSON.parse(output) as unknown;
     const [packed] = Object.values(parsed as object) as { files: { path: string }[] }[];
     const paths = packed?.files.map(({ path }) => path) ?? [];
-    const named = ['bin/solway.js', 'config/solway.example.toml', 'docs/deployment.md', 'LICENSE'];
+    const named = ['bin/solway.js', 'config/solway.example.toml', 'docs/how-to/install.md', 'LICENSE'];
     const kept = ['packaging/solway.service', 'packaging/Dockerfile'];
     expect([...named, ...kept].filter((file) => !paths.includes(file))).toEqual([]);
     expect(paths.filter((path) => /^(?:src|test|solway-data|node_modules)\//.test(path))).toEqual([]);

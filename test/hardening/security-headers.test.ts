@@ -9,15 +9,14 @@ import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { securityHeaders } from '../../src/protocol/security-headers.ts';
 import { noProxies } from '../../src/servers/client-address.ts';
 import { dashboardRoutes } from '../../src/servers/dashboard/routes.ts';
-import { healthRoutes } from '../../src/servers/health.ts';
 import { type HttpRoutes, joinRoutes, NOT_FOUND_PAGE } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { ipfsRoutes, type ReadableFile } from '../../src/servers/ipfs/server.ts';
-import { metricsRoutes } from '../../src/servers/metrics.ts';
+import { healthRoutes, metricsRoutes } from '../../src/servers/operator-routes.ts';
 import { referenceRoutes } from '../../src/servers/reference/routes.ts';
 import { openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
 
-/** Every route that a browser may be led to, asked with every verb, and some that are none. */
+/** Requests every browser route with every verb, and unknown routes. */
 const folder = mkdtempSync(join(tmpdir(), 'security-headers-'));
 const CID = `b${'a'.repeat(58)}`;
 const METRICS_TOKEN = 'metrics-token';
@@ -40,7 +39,7 @@ beforeAll(async () => {
   writeFileSync(join(built, 'dashboard.html'), '<!doctype html><title>Solway</title>');
   writeFileSync(join(built, 'assets', 'theme.js'), '// theme');
   store = await openDatabase({ file: join(folder, 'solway.db') });
-  const house = await openAccountsFixture(store);
+  const fixture = await openAccountsFixture(store);
   const facts = {
     store: 'up',
     upstreams: { total: 1, usable: 1 },
@@ -51,7 +50,7 @@ beforeAll(async () => {
     dashboardRoutes(built),
     referenceRoutes({ info: { title: 'REST', version: '1' }, paths: {} }),
     ipfsRoutes({ open: async (cid) => (cid === CID ? file : null) }),
-    controlRoutes(house.http, noProxies),
+    controlRoutes(fixture.http, noProxies),
     healthRoutes(() => facts),
     metricsRoutes({ token: METRICS_TOKEN }, () => 'solway_build_info 1\n'),
   );
@@ -73,7 +72,7 @@ afterAll(async () => {
 
 type Row = keyof typeof securityHeaders;
 
-/** Whose answers have which headers, by how their paths begin; whatever else there is belongs to the dashboard. */
+/** Expected headers by path prefix; other paths belong to the dashboard. */
 const rows: readonly (readonly [string, Row])[] = [
   ['/api/', 'api'],
   ['/docs', 'reference'],
@@ -87,7 +86,6 @@ const rows: readonly (readonly [string, Row])[] = [
 
 const rowOf = (path: string): Row => rows.find(([start]) => path.startsWith(start))?.[1] ?? 'page';
 
-/** Paths that a pattern of the routes stands for. */
 function pathsOf(pattern: string): string[] {
   if (pattern === '/ipfs/*') return [`/ipfs/${CID}`, '/ipfs/nothing', `/ipfs/${CID.toUpperCase()}`];
   if (pattern === '/assets/*') return ['/assets/theme.js', '/assets/nothing.js'];
@@ -106,15 +104,15 @@ const missing = (headers: Headers, row: Row): string[] =>
     headers.get(name) === value ? [] : [`${name}: ${headers.get(name)}`],
   );
 
-/** An answer has the headers of its route, or was refused before it came there. */
+/** A response has the headers of its route, or was refused before routing. */
 const isGuarded = (headers: Headers, row: Row): boolean =>
   missing(headers, row).length === 0 || missing(headers, 'refusal').length === 0;
 
 const verbs = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
-describe('every route that a browser may be led to', () => {
-  it('has the headers of its row on every answer, whatever is asked of it', async () => {
-    const ask = async (path: string, method: string, accept: string): Promise<unknown[]> => {
+describe('every route for browsers', () => {
+  it('has its security headers on every response', async () => {
+    const sendRequest = async (path: string, method: string, accept: string): Promise<unknown[]> => {
       const answer = await fetch(url + path, { method, headers: { accept }, redirect: 'manual' });
       await answer.body?.cancel();
       const lacks = missing(answer.headers, rowOf(path));
@@ -126,16 +124,16 @@ describe('every route that a browser may be led to', () => {
     for (const pattern of routes.keys()) {
       const accept = pattern === NOT_FOUND_PAGE ? 'text/html' : '*/*';
       for (const path of pathsOf(pattern)) {
-        const asked = verbs.map((verb) => ask(path, verb, accept));
-        found.push(...(await Promise.all(asked)).flat());
-        answers += asked.length;
+        const pending = verbs.map((verb) => sendRequest(path, verb, accept));
+        found.push(...(await Promise.all(pending)).flat());
+        answers += pending.length;
       }
     }
     expect(found).toEqual([]);
     expect(answers).toBeGreaterThan(400);
   });
 
-  it('lets nothing be kept where secrets are shown', async () => {
+  it('forbids caching of responses with secrets', async () => {
     const token = { authorization: `Bearer ${METRICS_TOKEN}` };
     for (const [path, headers] of [
       ['/api/v1/session', {}],
@@ -148,7 +146,7 @@ describe('every route that a browser may be led to', () => {
     }
   });
 
-  it('is held by rows that nobody may frame but files, and in which no script is inline', () => {
+  it('forbids framing except for files, and inline scripts', () => {
     for (const [row, headers] of Object.entries(securityHeaders)) {
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['referrer-policy']).toBe('no-referrer');

@@ -4,7 +4,7 @@ import { call, serverVariants, statuses } from './server-variants.ts';
 
 const TIME_MS = 300;
 
-/** Sends one byte after another, without end, until the other side has had enough. */
+/** Sends bytes one by one until the server closes. */
 function drip(wire: RawClient, bytes: () => string): void {
   const timer = setInterval(() => {
     if (wire.socket.destroyed) clearInterval(timer);
@@ -13,13 +13,13 @@ function drip(wire: RawClient, bytes: () => string): void {
   wire.socket.once('close', () => clearInterval(timer));
 }
 
-describe.each(serverVariants)('the door of %s', (_name, open) => {
-  let door: TestHttpServer;
-  afterEach(() => door.stop());
+describe.each(serverVariants)('the %s server', (_name, open) => {
+  let server: TestHttpServer;
+  afterEach(() => server.stop());
 
-  it('cuts who sends a head or a body byte by byte in its time, and serves others meanwhile', async () => {
-    door = await open({ headersTimeoutMs: TIME_MS, requestTimeoutMs: TIME_MS });
-    const key = door.createKey();
+  it('times out heads and bodies sent byte by byte, and serves others meanwhile', async () => {
+    server = await open({ headersTimeoutMs: TIME_MS, requestTimeoutMs: TIME_MS });
+    const key = server.createKey();
     const starts = [
       ...Array<string>(10).fill('POST /v1/rpc HTTP/1.1\r\nhost: x\r\nx-long: '),
       ...Array<string>(10).fill(rawPost(key, '').replace('content-length: 0', 'content-length: 100000')),
@@ -28,7 +28,7 @@ describe.each(serverVariants)('the door of %s', (_name, open) => {
       ),
     ];
     const wires = starts.map((start) => {
-      const wire = door.connect();
+      const wire = server.connect();
       wire.socket.write(start);
       drip(wire, () => 'a');
       return wire;
@@ -38,63 +38,63 @@ describe.each(serverVariants)('the door of %s', (_name, open) => {
     let isOver = false;
     void slow.then(() => (isOver = true));
     while (!isOver) {
-      expect((await door.post(call('getSlot'), key)).status).toBe(200);
+      expect((await server.post(call('getSlot'), key)).status).toBe(200);
       served += 1;
     }
     for (const received of await slow) expect([[408], []]).toContainEqual(statuses(received));
     expect(served).toBeGreaterThan(0);
-    await expect.poll(() => door.http.inFlight).toBe(0);
+    await expect.poll(() => server.http.inFlight).toBe(0);
   });
 
-  it('cuts who sends chunks of one byte for longer than a request may take', async () => {
-    door = await open({ headersTimeoutMs: TIME_MS, requestTimeoutMs: TIME_MS });
-    const wire = door.connect();
+  it('times out bodies in one-byte chunks', async () => {
+    server = await open({ headersTimeoutMs: TIME_MS, requestTimeoutMs: TIME_MS });
+    const wire = server.connect();
     wire.socket.write(
-      rawPost(door.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
+      rawPost(server.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
     );
     drip(wire, () => '1\r\n \r\n');
     expect(statuses(await wire.ended())).toEqual([408]);
   });
 
-  it('refuses a flood of headers by their bytes, and leaves none out in silence', async () => {
-    door = await open();
-    const key = door.createKey();
+  it('refuses header floods by their bytes, and drops no header silently', async () => {
+    server = await open();
+    const key = server.createKey();
     const flood = (count: number): string =>
       Array.from({ length: count }, () => 'a:b\r\n')
         .join('')
         .slice(0, -2);
-    const few = door.connect();
+    const few = server.connect();
     few.socket.write(rawPost(key, call('getSlot'), `${flood(2_500)}\r\nhost: y\r\nconnection: close\r\n`));
     expect(statuses(await few.ended())).toEqual([400]);
-    const many = door.connect();
+    const many = server.connect();
     many.socket.write(rawPost(key, call('getSlot'), `${flood(10_000)}\r\n`));
     expect(statuses(await many.ended())).toEqual([431]);
-    const long = door.connect();
+    const long = server.connect();
     long.socket.write(`GET /${'a'.repeat(100_000)} HTTP/1.1\r\nhost: x\r\n\r\n`);
     expect(statuses(await long.ended())).toEqual([431]);
-    expect(door.calls).toEqual([]);
+    expect(server.calls).toEqual([]);
   });
 
-  it('answers what came before garbage, and nothing behind it', async () => {
-    door = await open();
-    const key = door.createKey();
-    const wire = door.connect();
+  it('answers requests before garbage, and nothing behind it', async () => {
+    server = await open();
+    const key = server.createKey();
+    const wire = server.connect();
     const good = Array.from({ length: 5 }, () => rawPost(key, call('getSlot'))).join('');
     wire.socket.write(`${good}\x00\xff garbage\r\n\r\n${rawPost(key, call('hidden'))}`, 'latin1');
     const received = await wire.ended();
     expect(statuses(received).every((status) => status === 200)).toBe(true);
-    expect(door.calls.map((asked) => asked.call.method)).not.toContain('hidden');
-    expect(door.calls.length).toBe(5);
+    expect(server.calls.map((entry) => entry.call.method)).not.toContain('hidden');
+    expect(server.calls.length).toBe(5);
     expect(statuses(received).length).toBe(5);
   });
 
   it.each(['gzip', 'br', 'zstd', 'deflate', 'gzip, identity', 'x'])(
-    'refuses a body that is packed with %s, before it is read',
+    'refuses a body compressed with %s before reading it',
     async (coding) => {
-      door = await open();
-      const wire = door.connect();
+      server = await open();
+      const wire = server.connect();
       const extra = `content-encoding: ${coding}\r\nconnection: close\r\n`;
-      const announced = rawPost(door.createKey(), '', extra).replace(
+      const announced = rawPost(server.createKey(), '', extra).replace(
         'content-length: 0',
         'content-length: 900000',
       );
@@ -103,13 +103,15 @@ describe.each(serverVariants)('the door of %s', (_name, open) => {
       expect(statuses(received)).toEqual([415]);
       expect(received).toContain('"ENCODED_BODY"');
       wire.socket.destroy();
-      expect(door.calls).toEqual([]);
+      expect(server.calls).toEqual([]);
     },
   );
 
-  it('takes a body that says that it is not packed', async () => {
-    door = await open();
-    const response = await door.post(call('getSlot'), door.createKey(), { 'content-encoding': 'identity' });
+  it('accepts a body with content-encoding identity', async () => {
+    server = await open();
+    const response = await server.post(call('getSlot'), server.createKey(), {
+      'content-encoding': 'identity',
+    });
     expect(response.status).toBe(200);
   });
 });

@@ -25,21 +25,21 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let door: TestHttpServer;
+let server: TestHttpServer;
 const ends: (() => void)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) end();
-  await door?.stop();
+  await server?.stop();
 });
 
 const start = async (tls: Partial<HttpTls> = {}, files = old): Promise<void> => {
   const all: HttpTls = { ...contentOf(files), minVersion: '1.2', strictTransportSeconds: 60, ...tls };
-  door = await startHttpServer({ tls: all, headersTimeoutMs: 500 });
+  server = await startHttpServer({ tls: all, headersTimeoutMs: 500 });
 };
 
-/** A connection whose handshake is done. */
+/** A connection after its handshake. */
 async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
-  const socket = connect({ port: door.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+  const socket = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
   ends.push(() => socket.destroy());
   await once(socket, 'secureConnect');
   return socket;
@@ -47,26 +47,26 @@ async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
 
 const nameShown = async (): Promise<unknown> => (await secure()).getPeerCertificate().subject.CN;
 
-describe('the HTTP door with a certificate', () => {
-  it('serves ordinary clients over TLS, and tells browsers to stay there', async () => {
+describe('the HTTPS server', () => {
+  it('serves ordinary clients over TLS with Strict-Transport-Security', async () => {
     await start();
     const { cert: ca } = contentOf(old);
-    const asked = request({ host: '127.0.0.1', port: door.port, path: '/health', ca });
-    asked.end();
-    const [response] = await once(asked, 'response');
+    const pending = request({ host: '127.0.0.1', port: server.port, path: '/health', ca });
+    pending.end();
+    const [response] = await once(pending, 'response');
     expect(response.statusCode).toBe(200);
     expect(response.headers['strict-transport-security']).toBe('max-age=60');
     response.resume();
     const socket = await secure({ ALPNProtocols: ['h2', 'http/1.1'] });
     expect(socket.alpnProtocol).toBe('http/1.1');
     const wire = new RawClient(socket);
-    socket.write(rawPost(door.createKey(), call('getSlot'), 'connection: close\r\n'));
+    socket.write(rawPost(server.createKey(), call('getSlot'), 'connection: close\r\n'));
     const received = await wire.ended();
     expect(statuses(received)).toEqual([200]);
     expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n/i);
   });
 
-  it('says nothing of staying where that is switched off', async () => {
+  it('sends no Strict-Transport-Security when it is disabled', async () => {
     await start({ strictTransportSeconds: 0 });
     const wire = new RawClient(await secure());
     wire.socket.write('GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
@@ -80,47 +80,47 @@ describe('the HTTP door with a certificate', () => {
     ],
     ['no forward secrecy', { maxVersion: 'TLSv1.2', ciphers: 'AES128-GCM-SHA256:AES256-SHA' }],
     ['another protocol inside', { ALPNProtocols: ['h2'] }],
-  ])('lets go of who speaks %s', async (_what, options) => {
+  ])('closes connections of clients that speak %s', async (_what, options) => {
     await start();
     await expect(secure(options)).rejects.toThrow();
   });
 
-  it('speaks 1.3 only where that is said', async () => {
+  it('accepts only TLS 1.3 if configured', async () => {
     await start({ minVersion: '1.3' });
     await expect(secure({ maxVersion: 'TLSv1.2' })).rejects.toThrow();
     expect((await secure()).getProtocol()).toBe('TLSv1.3');
   });
 
-  it('lets go of who speaks no TLS, or never ends its handshake, and drains all the same', async () => {
+  it('closes connections without TLS or with endless handshakes, and still drains', async () => {
     await start();
-    const plain = new RawClient(connectTcp(door.port, '127.0.0.1'));
+    const plain = new RawClient(connectTcp(server.port, '127.0.0.1'));
     plain.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(statuses(await plain.ended())).toEqual([]);
-    const silent = new RawClient(connectTcp(door.port, '127.0.0.1'));
+    const silent = new RawClient(connectTcp(server.port, '127.0.0.1'));
     expect(await silent.ended()).toBe('');
-    const waiting = new RawClient(connectTcp(door.port, '127.0.0.1'));
+    const waiting = new RawClient(connectTcp(server.port, '127.0.0.1'));
     await once(waiting.socket, 'connect');
     await secure();
-    await door.stop();
+    await server.stop();
     await waiting.ended();
   });
 });
 
-/** A pair of files that are replaced, and a door that shows what they hold. */
+/** Replaceable certificate files and a server that watches them. */
 function watched(settleMs: number) {
   const place = mkdtempSync(join(folder, 'watched-'));
   const files = { ...old, cert: join(place, 'cert.pem'), key: join(place, 'key.pem') };
   copyFileSync(old.cert, files.cert);
   copyFileSync(old.key, files.key);
   const lines: string[] = [];
-  const secureDoor = { name: 'the HTTP door', files, reload: door.http.reloadTls.bind(door.http) };
+  const secureServer = { name: 'the HTTP door', files, reload: server.http.reloadTls.bind(server.http) };
   const watch = watchCertificates(
-    [secureDoor],
+    [secureServer],
     createLogger('trace', (line) => lines.push(line)),
     settleMs,
   );
   ends.push(watch.close);
-  /** Puts other files in the place of those that are there, as programs that renew certificates do. */
+  /** Replaces the files as certificate renewal programs do. */
   const replace = (cert: string, key: string): void => {
     for (const [from, to] of [
       [cert, files.cert],
@@ -133,19 +133,19 @@ function watched(settleMs: number) {
   return { files, lines, watch, replace };
 }
 
-describe('a certificate that is renewed', () => {
-  it('is shown from then on when its files change, and connections that are open go on', async () => {
+describe('a renewed certificate', () => {
+  it('is used for new connections when its files change', async () => {
     await start();
     const before = await secure();
     const { replace } = watched(20);
     replace(renewed.cert, renewed.key);
     await expect.poll(nameShown).toBe('renewed');
     const wire = new RawClient(before);
-    before.write(rawPost(door.createKey(), call('getSlot'), 'connection: close\r\n'));
+    before.write(rawPost(server.createKey(), call('getSlot'), 'connection: close\r\n'));
     expect(statuses(await wire.ended())).toEqual([200]);
   });
 
-  it('is shown when it is asked for', async () => {
+  it('is used after a reload', async () => {
     await start();
     const { watch, replace } = watched(60_000);
     replace(renewed.cert, renewed.key);
@@ -158,7 +158,7 @@ describe('a certificate that is renewed', () => {
     ['a key of another', () => [renewed.cert, old.key], 'the key is not that of the certificate'],
     ['nothing in it', () => ['/dev/null', renewed.key], 'not a certificate in PEM'],
     ['a key that is none', () => [renewed.cert, renewed.cert], 'not a private key in PEM'],
-  ])('and has %s changes nothing but the log, until it is mended', async (_what, wrong, words) => {
+  ])('that has %s is only logged until it is fixed', async (_what, wrong, words) => {
     await start();
     const { files, lines, replace } = watched(20);
     const [cert, key] = wrong();
@@ -177,7 +177,7 @@ describe('the doctor', () => {
   const found = async (cert: string, key: string) =>
     checkTls(load(`[server.tls]\ncert_file = "${cert}"\nkey_file = "${key}"\n`));
 
-  it('says until when a certificate is good, when it ends soon, and when it cannot be used', async () => {
+  it('reports expiry, imminent expiry and invalid certificates', async () => {
     const soon = makeCertificate(folder, 'soon', ['-days', '3']);
     expect(await found(old.cert, old.key)).toMatchObject([{ subject: 'certificate', verdict: 'good' }]);
     expect(await found(soon.cert, soon.key)).toMatchObject([
@@ -195,7 +195,7 @@ describe('the docs', () => {
   const page = (name: string): string => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
 
   it('show a configuration with which the service itself speaks TLS, on both ports', async () => {
-    const [, toml = ''] = /^### TLS$[\s\S]*?^```toml\n([\s\S]*?)^```/m.exec(page('operating.md')) ?? [];
+    const [, toml = ''] = /^```toml\n([\s\S]*?)^```/m.exec(page('how-to/tls.md')) ?? [];
     const files = { '/etc/solway/cert.pem': old.cert, '/etc/solway/key.pem': old.key };
     const configuration = Object.entries(files).reduce((text, [from, to]) => text.replaceAll(from, to), toml);
     const service = await startService({ configuration: `${configuration}\n[localnet]\nslot_ms = 50\n` });
@@ -208,7 +208,7 @@ describe('the docs', () => {
   });
 
   it('tell callers so', () => {
-    const transport = /^\*\*HTTP\.\*\* .*$/m.exec(page('json-rpc.md'))?.[0];
-    expect(transport).toContain('(operating.md#tls)');
+    const transport = /^.*\bHTTPS\b.*$/m.exec(page('reference/json-rpc.md'))?.[0];
+    expect(transport).toContain('(../how-to/tls.md)');
   });
 });

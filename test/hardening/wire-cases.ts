@@ -1,10 +1,10 @@
-/** Bytes that are no request, or one that others on the way may cut at another place than we do. */
+/** Bytes that are no request, or that intermediaries may split differently. */
 
-/** The head of a call but for what says how long its body is. */
+/** Head of a call without its content length. */
 export const headOf = (key: string): string =>
   `POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\n`;
 
-/** What is wrong, and the bytes: `head` of a call without its end, and a whole request that hides behind it. */
+/** Name and bytes: a call head with a malformed end, and a smuggled request. */
 export type WireCase = readonly [string, (head: string, hidden: string) => string];
 
 const length = (value: string): WireCase => [
@@ -38,7 +38,7 @@ const host = (value: string): WireCase => [
   (head, hidden) => `${head.replace('host: x', `host: ${value}`)}content-length: 0\r\n\r\n${hidden}`,
 ];
 
-/** All of them end with one refusal and a closed connection. */
+/** Each ends with one refusal and a closed connection. */
 export const wireCases: readonly WireCase[] = [
   ...[
     ['a length, then chunks', 'content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],

@@ -3,25 +3,25 @@ import { rawPost, type TestHttpServer } from '../servers/start-http-server.ts';
 import { call, serverVariants, statuses } from './server-variants.ts';
 import { headOf, wireCases } from './wire-cases.ts';
 
-/** What clients, and proxies that are led astray, may send: requests that end where they seem not to. */
-describe.each(serverVariants)('bytes for the door of %s', (_name, open) => {
-  let door: TestHttpServer;
+/** Malformed requests of clients and misled proxies. */
+describe.each(serverVariants)('bytes for the %s server', (_name, open) => {
+  let server: TestHttpServer;
   let key: string;
 
   beforeEach(async () => {
-    door = await open({ headersTimeoutMs: 1_000, requestTimeoutMs: 1_000 });
-    key = door.createKey();
+    server = await open({ headersTimeoutMs: 1_000, requestTimeoutMs: 1_000 });
+    key = server.createKey();
   });
-  afterEach(() => door.stop());
+  afterEach(() => server.stop());
 
   const send = (bytes: string): Promise<string> => {
-    const wire = door.connect();
+    const wire = server.connect();
     wire.socket.write(bytes, 'latin1');
     return wire.ended();
   };
-  const methods = (): string[] => door.calls.map((asked) => asked.call.method);
+  const methods = (): string[] => server.calls.map((entry) => entry.call.method);
 
-  it('that are no request are refused once, and nothing behind them is taken for one', async () => {
+  it('that are no request are refused once, and nothing behind them is executed', async () => {
     const hidden = rawPost(key, call('hidden'));
     const ends = await Promise.all(
       wireCases.map(async ([name, bytes]) => [name, await send(bytes(headOf(key), hidden))] as const),
@@ -32,7 +32,7 @@ describe.each(serverVariants)('bytes for the door of %s', (_name, open) => {
     for (const [, received] of ends) expect(received).toMatch(/\r\nconnection: close\r\n/i);
   });
 
-  it('that are trailers add nothing to the head of their request, nor to the next', async () => {
+  it('in trailers add nothing to the headers of this or the next request', async () => {
     const body = call('first');
     const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
     const trailers = `host: y\r\ncontent-type: text/plain\r\nauthorization: Bearer ${key}\r\n\r\n`;
@@ -46,7 +46,7 @@ describe.each(serverVariants)('bytes for the door of %s', (_name, open) => {
     expect(methods()).toEqual(['first', 'next']);
   });
 
-  it('that are trailers without end are cut', async () => {
+  it('in endless trailers close the connection', async () => {
     const endless = Array.from({ length: 2_000 }, (_, at) => `x-${at}: ${'y'.repeat(100)}\r\n`).join('');
     const body = call('first');
     const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
@@ -55,7 +55,7 @@ describe.each(serverVariants)('bytes for the door of %s', (_name, open) => {
     expect(methods().length).toBe(0);
   });
 
-  it('that ask for another protocol get an answer in this one', async () => {
+  it('that request another protocol get an HTTP response', async () => {
     const upgrade =
       'connection: close, upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n';
     expect(statuses(await send(rawPost(key, call('first'), upgrade)))).toEqual([200]);
@@ -64,7 +64,7 @@ describe.each(serverVariants)('bytes for the door of %s', (_name, open) => {
     expect(statuses(await send('CONNECT inside.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'))).not.toContain(200);
   });
 
-  it('that are targets of many forms lead to the one path that they name', async () => {
+  it('with any form of the target reach the same path', async () => {
     const answers = [
       ['/health', 200],
       ['http://evil.example/health', 200],

@@ -96,9 +96,13 @@ export class Changes {
 
   async #makeKeys(url: string): Promise<void> {
     while (!this.#ended) {
-      const asked = { product: 'rpc', name: 'made until killed' };
+      const requested = { product: 'rpc', name: 'made until killed' };
       const headers = { authorization: `Bearer ${this.#token}` };
-      const made = await post<{ key: { id: string } }>(`${url}/api/v1/customers/house/keys`, asked, headers);
+      const made = await post<{ key: { id: string } }>(
+        `${url}/api/v1/customers/house/keys`,
+        requested,
+        headers,
+      );
       if (made === null) await delay(50);
       else this.#acknowledge('keys', made.key.id);
     }
@@ -107,8 +111,8 @@ export class Changes {
   async #signUp(url: string): Promise<void> {
     while (!this.#ended) {
       const email = `${randomUUID()}@example.com`;
-      const asked = { name: 'Somebody', email, password: 'made until it is killed' };
-      const made = await post(`${url}/api/auth/sign-up/email`, asked, { origin: url, 'x-solway': '1' });
+      const requested = { name: 'Somebody', email, password: 'made until it is killed' };
+      const made = await post(`${url}/api/auth/sign-up/email`, requested, { origin: url, 'x-solway': '1' });
       if (made === null) await delay(50);
       else this.#acknowledge('emails', email);
     }

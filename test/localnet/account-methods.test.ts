@@ -63,26 +63,26 @@ describe('getAccountInfo', () => {
     [[ABSENT], null],
     [[ABSENT, null], null],
     [[SHORT, { commitment: 'recent' }], shown('7bWpTW', 5)],
-  ])('shows %j', async (params, value) => {
-    expect(await ledger.ask('getAccountInfo', ...params)).toEqual({ context, value });
+  ])('returns %j', async (params, value) => {
+    expect(await ledger.callRpc('getAccountInfo', ...params)).toEqual({ context, value });
   });
 
-  it('packs data with zstd', async () => {
-    const answer = await ledger.ask('getAccountInfo', LONG, { encoding: 'base64+zstd' });
+  it('compresses data with zstd', async () => {
+    const answer = await ledger.callRpc('getAccountInfo', LONG, { encoding: 'base64+zstd' });
     const { data } = (answer as { value: { data: [string, string] } }).value;
     expect(data[1]).toBe('base64+zstd');
     expect(zstdDecompressSync(Buffer.from(data[0], 'base64'))).toEqual(Buffer.alloc(129, 7));
   });
 
-  it('writes lamports above 2^53 to the last digit, members in the order of Agave', async () => {
-    expect(await ledger.askRaw('getAccountInfo', [RICH, { commitment: 'confirmed' }])).toBe(
+  it("returns exact lamports above 2^53, members in Agave's order", async () => {
+    expect(await ledger.callRpcRaw('getAccountInfo', [RICH, { commitment: 'confirmed' }])).toBe(
       '{"context":{"apiVersion":"4.2.1","slot":2},"value":{"data":"","executable":false,' +
         `"lamports":9007199254740993,"owner":"${programs.system}","rentEpoch":18446744073709551615,"space":0}}`,
     );
   });
 
-  it('shows sysvars in full size', async () => {
-    const answer = await ledger.ask('getAccountInfo', sysvars.clock, { encoding: 'jsonParsed' });
+  it('returns full-size sysvars', async () => {
+    const answer = await ledger.callRpc('getAccountInfo', sysvars.clock, { encoding: 'jsonParsed' });
     expect(answer).toMatchObject({
       value: { lamports: 1_169_280, space: 40, data: { program: 'sysvar', parsed: { type: 'clock' } } },
     });
@@ -99,8 +99,8 @@ describe('getAccountInfo', () => {
     [['1', 5], serdeError('invalid type: integer `5`, expected struct RpcAccountInfoConfig')],
     [[SHORT, { minContextSlot: 1 }], notReached],
     [[SHORT, {}, 5], rpcError(-32602, 'Invalid parameters: Expected from 1 to 2 parameters.', '"Got: 3"')],
-  ])('answers %j with its error', async (params, error) => {
-    expect(await ledger.ask('getAccountInfo', ...params)).toEqual(error);
+  ])('rejects %j', async (params, error) => {
+    expect(await ledger.callRpc('getAccountInfo', ...params)).toEqual(error);
   });
 });
 
@@ -109,15 +109,15 @@ describe('getBalance', () => {
     [[RICH], 9007199254740993n],
     [[SHORT], 10_000_000],
     [[ABSENT], 0],
-  ])('of %j is exact', async (params, value) => {
-    expect(await ledger.ask('getBalance', ...params)).toEqual({ context, value });
+  ])('is exact for %j', async (params, value) => {
+    expect(await ledger.callRpc('getBalance', ...params)).toEqual({ context, value });
   });
 
-  it('differs by commitment', async () => {
+  it('depends on the commitment', async () => {
     const own = await openRig();
     own.node.airdrop(ABSENT, lamports(1_000_000));
     const at = async (commitment: string): Promise<JsonValue> =>
-      own.ask('getBalance', ABSENT, { commitment });
+      own.callRpc('getBalance', ABSENT, { commitment });
     const value = (slot: number, balance: number): JsonValue => ({
       context: { apiVersion: '4.2.1', slot },
       value: balance,
@@ -138,17 +138,17 @@ describe('getBalance', () => {
     [['0'], rpcError(-32602, 'Invalid param: Invalid')],
     [[SHORT, { minContextSlot: '5' }], serdeError('invalid type: string "5", expected u64')],
     [[SHORT, { minContextSlot: 1 }], notReached],
-  ])('answers %j with its error', async (params, error) => {
-    expect(await ledger.ask('getBalance', ...params)).toEqual(error);
+  ])('rejects %j', async (params, error) => {
+    expect(await ledger.callRpc('getBalance', ...params)).toEqual(error);
   });
 });
 
 describe('getMultipleAccounts', () => {
-  it('keeps the order of the addresses, in base64 unless asked otherwise', async () => {
+  it('keeps the address order, with base64 by default', async () => {
     const value = [null, shown(['AQIDBAU=', 'base64'], 5), shown(['AQIDBAU=', 'base64'], 5)];
-    expect(await ledger.ask('getMultipleAccounts', [ABSENT, SHORT, SHORT])).toEqual({ context, value });
-    expect(await ledger.ask('getMultipleAccounts', [])).toEqual({ context, value: [] });
-    expect(await ledger.ask('getMultipleAccounts', Array<string>(100).fill(ABSENT))).toEqual({
+    expect(await ledger.callRpc('getMultipleAccounts', [ABSENT, SHORT, SHORT])).toEqual({ context, value });
+    expect(await ledger.callRpc('getMultipleAccounts', [])).toEqual({ context, value: [] });
+    expect(await ledger.callRpc('getMultipleAccounts', Array<string>(100).fill(ABSENT))).toEqual({
       context,
       value: Array<null>(100).fill(null),
     });
@@ -156,18 +156,18 @@ describe('getMultipleAccounts', () => {
 
   it.each<[string, JsonValue[], JsonValue]>([
     ['101 keys', [Array<string>(101).fill('bad')], rpcError(-32602, 'Too many inputs provided; max 100')],
-    ['a bad key', [[SHORT, '1']], rpcError(-32602, 'Invalid param: WrongSize')],
+    ['an invalid key', [[SHORT, '1']], rpcError(-32602, 'Invalid param: WrongSize')],
     ['no list', [SHORT], serdeError(`invalid type: string "${SHORT}", expected a sequence`)],
     ['long base58', [[SHORT, LONG], { encoding: 'base58' }], tooLong],
-    ['a slot to come', [[SHORT], { minContextSlot: 1 }], notReached],
-  ])('answers %s with its error', async (_what, params, error) => {
-    expect(await ledger.ask('getMultipleAccounts', ...params)).toEqual(error);
+    ['a future slot', [[SHORT], { minContextSlot: 1 }], notReached],
+  ])('rejects %s', async (_what, params, error) => {
+    expect(await ledger.callRpc('getMultipleAccounts', ...params)).toEqual(error);
   });
 });
 
 describe('getProgramAccounts', () => {
   const keysOf = async (program: string, config: { [name: string]: JsonValue }): Promise<JsonValue> => {
-    const answer = await ledger.ask('getProgramAccounts', program, { encoding: 'base64', ...config });
+    const answer = await ledger.callRpc('getProgramAccounts', program, { encoding: 'base64', ...config });
     return Array.isArray(answer) ? answer.map((entry) => (entry as { pubkey: string }).pubkey) : answer;
   };
   const memcmp = (offset: number, bytes: JsonValue, encoding?: string): JsonValue =>
@@ -176,7 +176,7 @@ describe('getProgramAccounts', () => {
   it.each<[string, JsonValue[], JsonValue]>([
     ['no filter', [], [SHORT, LONG]],
     ['a size', [{ dataSize: 5 }], [SHORT]],
-    ['a size nobody has', [{ dataSize: 18446744073709551615n }], []],
+    ['a size without match', [{ dataSize: 18446744073709551615n }], []],
     ['bytes in base58', [memcmp(1, encodeBase58(Uint8Array.of(2, 3)))], [SHORT]],
     ['bytes in base64', [memcmp(1, 'AgM=', 'base64')], [SHORT]],
     ['bytes as numbers', [memcmp(1, [2, 3])], [SHORT]],
@@ -185,24 +185,24 @@ describe('getProgramAccounts', () => {
     ['no bytes', [memcmp(5, '')], [SHORT, LONG]],
     ['two filters', [memcmp(0, [7]), { dataSize: 5 }], []],
     ['token accounts', ['tokenAccountState'], []],
-  ])('finds accounts by %s', async (_what, filters, found) => {
+  ])('filters by %s', async (_what, filters, found) => {
     expect(await keysOf(PROGRAM, { filters })).toEqual(found);
   });
 
-  it('gives account and address, in a context when asked', async () => {
+  it('returns account and address, with context on request', async () => {
     const entry = { account: shown('7bWpTW', 5), pubkey: SHORT };
     const filters = [{ dataSize: 5 }];
-    expect(await ledger.ask('getProgramAccounts', PROGRAM, { filters })).toEqual([entry]);
-    expect(await ledger.ask('getProgramAccounts', PROGRAM, { filters, withContext: true })).toEqual({
+    expect(await ledger.callRpc('getProgramAccounts', PROGRAM, { filters })).toEqual([entry]);
+    expect(await ledger.callRpc('getProgramAccounts', PROGRAM, { filters, withContext: true })).toEqual({
       context,
       value: [entry],
     });
-    expect(await ledger.ask('getProgramAccounts', ABSENT)).toEqual([]);
+    expect(await ledger.callRpc('getProgramAccounts', ABSENT)).toEqual([]);
     const unsorted = await keysOf(PROGRAM, { sortResults: false });
     expect(new Set(unsorted as string[])).toEqual(new Set([SHORT, LONG]));
   });
 
-  it('leaves out token accounts that cannot be parsed', async () => {
+  it('omits unparsed token accounts', async () => {
     const filters = [{ dataSize: 165 }, memcmp(32, PROGRAM)];
     expect(await keysOf(programs.token, { filters })).toEqual([TOKENS, ORPHAN]);
     expect(await keysOf(programs.token, { filters, encoding: 'jsonParsed' })).toEqual([TOKENS]);
@@ -226,8 +226,8 @@ describe('getProgramAccounts', () => {
       [programs.token, { filters: ['tokenAccountState', memcmp(0, [1])] }],
       rpcError(-32602, 'Incorrect byte length 1 for SPL token mint filter, expected 32'),
     ],
-  ])('answers %j with its error', async (params, error) => {
-    expect(await ledger.ask('getProgramAccounts', ...params)).toEqual(error);
+  ])('rejects %j', async (params, error) => {
+    expect(await ledger.callRpc('getProgramAccounts', ...params)).toEqual(error);
   });
 });
 
@@ -241,17 +241,17 @@ describe('getMinimumBalanceForRentExemption', () => {
     [[], rpcError(-32602, '`params` should have at least 1 argument(s)')],
     [[-1], serdeError('invalid value: integer `-1`, expected usize')],
     [[0, {}], serdeError('missing field `commitment`')],
-  ])('answers %j', async (params, result) => {
-    expect(await ledger.ask('getMinimumBalanceForRentExemption', ...params)).toEqual(result);
+  ])('returns %j', async (params, result) => {
+    expect(await ledger.callRpc('getMinimumBalanceForRentExemption', ...params)).toEqual(result);
   });
 });
 
 describe('getSupply', () => {
-  it('counts what exists, and what is locked in stakes apart', async () => {
-    const answer = await ledger.ask('getSupply');
+  it('excludes locked stakes', async () => {
+    const answer = await ledger.callRpc('getSupply');
     const { value } = answer as { value: { [name: string]: JsonValue } };
     expect(value.nonCirculating).toBe(10_000_000);
-    // Beside those of mainnet-beta, which real nodes name on every chain.
+    // Includes the mainnet-beta accounts that nodes list on every chain.
     expect(value.nonCirculatingAccounts).toHaveLength(111);
     expect(value.nonCirculatingAccounts).toContain(STAKE);
     const { total, circulating } = value;
@@ -261,8 +261,8 @@ describe('getSupply', () => {
     expect(BigInt(total as bigint)).toBe(sum);
   });
 
-  it('leaves the list out when asked', async () => {
-    const answer = await ledger.ask('getSupply', { excludeNonCirculatingAccountsList: true });
+  it('omits the list on request', async () => {
+    const answer = await ledger.callRpc('getSupply', { excludeNonCirculatingAccountsList: true });
     expect(answer).toMatchObject({ context, value: { nonCirculatingAccounts: [] } });
   });
 
@@ -270,7 +270,7 @@ describe('getSupply', () => {
     [[5], serdeError('invalid type: integer `5`, expected struct RpcSupplyConfig')],
     [[{ excludeNonCirculatingAccountsList: null }], serdeError('invalid type: null, expected a boolean')],
     [[{}, {}], rpcError(-32602, 'Invalid parameters: Expected from 0 to 1 parameters.', '"Got: 2"')],
-  ])('answers %j with its error', async (params, error) => {
-    expect(await ledger.ask('getSupply', ...params)).toEqual(error);
+  ])('rejects %j', async (params, error) => {
+    expect(await ledger.callRpc('getSupply', ...params)).toEqual(error);
   });
 });

@@ -11,14 +11,13 @@ const SOL = 1_000_000_000n;
 const MINT = key(70);
 const SENDER = key(71);
 const RECEIVER = key(72);
-/** A wallet that is named in no transaction, but whose token account is. */
+/** Appears in no transaction itself, but its token account does. */
 const WALLET = key(73);
 
 let rig: Rig;
 const payer = Keypair.generate();
 const sent: Record<'tokens' | 'nothing' | 'memo', Signed> = {} as never;
 
-/** The token program's transfer. */
 const transferTokens = (amount: number): Instruction => ({
   programId: programs.token,
   accounts: [
@@ -64,12 +63,12 @@ const signatures = async (of: Address, filters: object): Promise<string[]> => {
 };
 
 describe('getTransactionsForAddress of a wallet', () => {
-  it('leaves its token accounts out unless told', async () => {
+  it('excludes token accounts by default', async () => {
     expect(await signatures(WALLET, {})).toEqual([]);
     expect(await signatures(WALLET, { tokenAccounts: 'none' })).toEqual([]);
   });
 
-  it('counts what changed a balance of its token accounts, or all that touched them', async () => {
+  it('includes token accounts by balance change or all', async () => {
     expect(await signatures(WALLET, { tokenAccounts: 'balanceChanged' })).toEqual([sent.tokens.signature]);
     expect(await signatures(WALLET, { tokenAccounts: 'all' })).toEqual([
       sent.nothing.signature,
@@ -77,13 +76,13 @@ describe('getTransactionsForAddress of a wallet', () => {
     ]);
   });
 
-  it('names each transaction once', async () => {
+  it('lists each transaction once', async () => {
     const all = await signatures(payer.address, { tokenAccounts: 'all' });
     expect(all.slice(0, 3)).toEqual([sent.memo.signature, sent.nothing.signature, sent.tokens.signature]);
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it('walks through pages in both orders without a gap', async () => {
+  it('pages in both orders without gaps', async () => {
     for (const sortOrder of ['asc', 'desc']) {
       const walked: string[] = [];
       let paginationToken: string | null = null;
@@ -98,7 +97,7 @@ describe('getTransactionsForAddress of a wallet', () => {
     }
   });
 
-  it('is bounded by signatures, inclusive or not', async () => {
+  it('is bounded by signatures, inclusive or exclusive', async () => {
     const bounded = (bounds: object) => signatures(payer.address, { signature: bounds });
     const [tokens, nothing, last] = [sent.tokens, sent.nothing, sent.memo].map(({ signature }) => signature);
     expect(await bounded({ gt: tokens })).toEqual([last, nothing]);
@@ -115,7 +114,7 @@ describe('getTransactionsForAddress of a wallet', () => {
     expect(await signatures(payer.address, { slot: { gte: 18446744073709551615n } })).toEqual([]);
   });
 
-  it('tells a line as getSignaturesForAddress does', async () => {
+  it('has entries like getSignaturesForAddress', async () => {
     const config = { commitment: 'confirmed' };
     const { data } = await rig.result('getTransactionsForAddress', [payer.address, config]);
     expect(data).toEqual(await rig.result('getSignaturesForAddress', [payer.address, config]));

@@ -10,7 +10,7 @@ import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { sign } from './signed-transactions.ts';
 import { account, key, lockedStake } from './support/accounts.ts';
 
-/** Tip 40, in epoch 1; finalized 9, in epoch 0; the schedules of epochs 0 and 1 are known. */
+/** Tip 40 in epoch 1, finalized 9 in epoch 0; schedules of epochs 0 and 1 are known. */
 const TIP = 40;
 const FINALIZED = 9;
 const SLOTS_PER_EPOCH = 32;
@@ -22,14 +22,14 @@ beforeAll(async () => {
   identity = ledger.node.genesis.identity;
   ledger.node.airdrop(key(60), lamports(1_000_000));
   ledger.freeze(TIP);
-  const isFinalized = async (): Promise<boolean> => (await ledger.ask('getSlot')) === FINALIZED;
+  const isFinalized = async (): Promise<boolean> => (await ledger.callRpc('getSlot')) === FINALIZED;
   await eventually(isFinalized, 'the ledger finalizes slot 9');
 });
 afterAll(() => ledger.close());
 
 const NO_BYTES = new Uint8Array();
 
-it('has no snapshot before its first one is written', async () => {
+it('has no snapshot before the first one is written', async () => {
   const young = { snapshotSlot: () => null };
   expect(await ledger.errorWith(young, 'getHighestSnapshotSlot', [])).toEqual({
     code: -32008,
@@ -37,9 +37,9 @@ it('has no snapshot before its first one is written', async () => {
   });
 });
 
-type Method = Parameters<Rig['ask']>[0];
+type Method = Parameters<Rig['callRpc']>[0];
 
-describe('the position of the chain', () => {
+describe('chain position', () => {
   it.each<[Method, JsonValue[], JsonValue]>([
     ['getSlot', [], FINALIZED],
     ['getSlot', [{ commitment: 'finalized' }], FINALIZED],
@@ -73,7 +73,7 @@ describe('the position of the chain', () => {
       },
     ],
   ])('%s %j', async (method, params, result) => {
-    expect(await ledger.ask(method, ...params)).toEqual(result);
+    expect(await ledger.callRpc(method, ...params)).toEqual(result);
   });
 
   const contextual = [
@@ -84,24 +84,24 @@ describe('the position of the chain', () => {
     'getSlotLeader',
     'getStakeMinimumDelegation',
   ] as const;
-  it.each(contextual)('%s refuses a slot not reached and wrong parameters', async (method) => {
-    expect(await ledger.ask(method, { minContextSlot: FINALIZED + 1 })).toEqual(
+  it.each(contextual)('%s rejects a future slot and invalid parameters', async (method) => {
+    expect(await ledger.callRpc(method, { minContextSlot: FINALIZED + 1 })).toEqual(
       rpcError(-32016, 'Minimum context slot has not been reached', { contextSlot: FINALIZED }),
     );
-    expect(await ledger.ask(method, 'confirmed')).toEqual(
+    expect(await ledger.callRpc(method, 'confirmed')).toEqual(
       serdeError('invalid type: string "confirmed", expected struct RpcContextConfig'),
     );
-    expect(await ledger.ask(method, {}, {})).toEqual(
+    expect(await ledger.callRpc(method, {}, {})).toEqual(
       rpcError(-32602, 'Invalid parameters: Expected from 0 to 1 parameters.', '"Got: 2"'),
     );
-    expect(JSON.parse(await ledger.askRaw(method, { commitment: 'confirmed' }))).toEqual(
+    expect(JSON.parse(await ledger.callRpcRaw(method, { commitment: 'confirmed' }))).toEqual(
       rpcError(-32602, '`params` should be an array'),
     );
   });
 });
 
 describe('getStakeMinimumDelegation', () => {
-  it('says what the stake program says', async () => {
+  it('matches the stake program', async () => {
     const payer = Keypair.generate();
     const own = await openRig();
     own.node.airdrop(payer.address, lamports(1_000_000_000));
@@ -110,10 +110,10 @@ describe('getStakeMinimumDelegation', () => {
     const question = { programId: programs.stake, accounts: [], data: Uint8Array.of(13, 0, 0, 0) };
     const { base64 } = sign(payer, [question], bank.blockhash);
     const config = { encoding: 'base64', commitment: 'processed' };
-    const answer = await own.ask('simulateTransaction', base64, config);
+    const answer = await own.callRpc('simulateTransaction', base64, config);
     const { data } = (answer as { value: { returnData: { data: [string, string] } } }).value.returnData;
     const value = Number(Buffer.from(data[0], 'base64').readBigUInt64LE());
-    expect(await own.ask('getStakeMinimumDelegation')).toEqual({
+    expect(await own.callRpc('getStakeMinimumDelegation')).toEqual({
       context: { apiVersion: '4.2.1', slot: 0 },
       value,
     });
@@ -121,14 +121,14 @@ describe('getStakeMinimumDelegation', () => {
   });
 });
 
-describe('what never changes', () => {
-  it('is answered without parameters', async () => {
+describe('constant results', () => {
+  it('need no parameters', async () => {
     const { genesis } = ledger.node;
-    expect(await ledger.askRaw('getHealth', undefined)).toBe('"ok"');
-    expect(await ledger.ask('getGenesisHash')).toBe(genesis.hash);
-    expect(await ledger.ask('getIdentity')).toEqual({ identity });
-    expect(await ledger.ask('getVersion')).toEqual({ 'feature-set': 565236538, 'solana-core': '4.2.1' });
-    expect(await ledger.ask('getEpochSchedule')).toEqual({
+    expect(await ledger.callRpcRaw('getHealth', undefined)).toBe('"ok"');
+    expect(await ledger.callRpc('getGenesisHash')).toBe(genesis.hash);
+    expect(await ledger.callRpc('getIdentity')).toEqual({ identity });
+    expect(await ledger.callRpc('getVersion')).toEqual({ 'feature-set': 565236538, 'solana-core': '4.2.1' });
+    expect(await ledger.callRpc('getEpochSchedule')).toEqual({
       firstNormalEpoch: 0,
       firstNormalSlot: 0,
       leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
@@ -137,8 +137,8 @@ describe('what never changes', () => {
     });
   });
 
-  it('tells the inflation with a point even when it is whole', async () => {
-    expect(await ledger.askRaw('getInflationRate', [])).toBe(
+  it('show whole inflation rates with a point', async () => {
+    expect(await ledger.callRpcRaw('getInflationRate', [])).toBe(
       '{"epoch":0,"foundation":0.004,"total":0.08,"validator":0.076}',
     );
   });
@@ -152,19 +152,19 @@ describe('what never changes', () => {
     'getInflationRate',
     'getVersion',
   ] as const;
-  it.each(withoutParameters)('%s refuses parameters', async (method) => {
-    expect(await ledger.ask(method, 5)).toEqual(
+  it.each(withoutParameters)('%s rejects parameters', async (method) => {
+    expect(await ledger.callRpc(method, 5)).toEqual(
       rpcError(-32602, 'Invalid parameters: No parameters were expected', 'Array([Number(5)])'),
     );
-    expect(JSON.parse(await ledger.askRaw(method, {}))).toEqual(
+    expect(JSON.parse(await ledger.callRpcRaw(method, {}))).toEqual(
       rpcError(-32602, 'Invalid parameters: No parameters were expected', 'Map({})'),
     );
   });
 });
 
 describe('getClusterNodes', () => {
-  it('names the one node there is', async () => {
-    expect(await ledger.ask('getClusterNodes')).toMatchObject([
+  it('returns the only node', async () => {
+    expect(await ledger.callRpc('getClusterNodes')).toMatchObject([
       {
         pubkey: identity,
         version: '4.2.1',
@@ -176,42 +176,42 @@ describe('getClusterNodes', () => {
   });
 });
 
-describe('leaders', () => {
+describe('leader methods', () => {
   const unavailable = (epoch: bigint | number): JsonValue =>
     rpcError(-32602, `Invalid slot range: leader schedule for epoch ${epoch} is unavailable`);
 
-  it('are the node itself, in every slot', async () => {
-    expect(await ledger.ask('getSlotLeader')).toBe(identity);
-    expect(await ledger.ask('getSlotLeaders', 60, 4)).toEqual(Array<string>(4).fill(identity));
-    expect(await ledger.ask('getSlotLeaders', 2n ** 64n - 1n, 0)).toEqual([]);
+  it('return the node for every slot', async () => {
+    expect(await ledger.callRpc('getSlotLeader')).toBe(identity);
+    expect(await ledger.callRpc('getSlotLeaders', 60, 4)).toEqual(Array<string>(4).fill(identity));
+    expect(await ledger.callRpc('getSlotLeaders', 2n ** 64n - 1n, 0)).toEqual([]);
     const schedule = { [identity]: Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => i) };
-    expect(await ledger.ask('getLeaderSchedule')).toEqual(schedule);
-    expect(await ledger.ask('getLeaderSchedule', null, { commitment: 'processed' })).toEqual(schedule);
-    expect(await ledger.ask('getLeaderSchedule', 63, { identity })).toEqual(schedule);
-    expect(await ledger.ask('getLeaderSchedule', { identity })).toEqual(schedule);
-    expect(await ledger.ask('getLeaderSchedule', { identity: key(1) }, { identity })).toEqual({});
+    expect(await ledger.callRpc('getLeaderSchedule')).toEqual(schedule);
+    expect(await ledger.callRpc('getLeaderSchedule', null, { commitment: 'processed' })).toEqual(schedule);
+    expect(await ledger.callRpc('getLeaderSchedule', 63, { identity })).toEqual(schedule);
+    expect(await ledger.callRpc('getLeaderSchedule', { identity })).toEqual(schedule);
+    expect(await ledger.callRpc('getLeaderSchedule', { identity: key(1) }, { identity })).toEqual({});
   });
 
-  it('are unknown beyond the next epoch', async () => {
-    expect(await ledger.ask('getLeaderSchedule', 64)).toBeNull();
+  it('reject epochs after the next', async () => {
+    expect(await ledger.callRpc('getLeaderSchedule', 64)).toBeNull();
     const absurd = 2n ** 63n - 1n;
-    expect(await ledger.ask('getLeaderSchedule', absurd)).toBeNull();
-    expect(await ledger.ask('getSlotLeaders', absurd, 1)).toEqual(unavailable(absurd / 32n));
+    expect(await ledger.callRpc('getLeaderSchedule', absurd)).toBeNull();
+    expect(await ledger.callRpc('getSlotLeaders', absurd, 1)).toEqual(unavailable(absurd / 32n));
   });
 
-  it('are forgotten but for those of ten epochs', async () => {
+  it('know ten epochs', async () => {
     const old = await openRig({ slotsPerEpoch: 32 });
-    // The tip is in epoch 13, and the last rooted slot, 31 below it, in epoch 12: known are 4 to 13.
+    // The tip is in epoch 13, the root in epoch 12: 4 to 13 are known.
     await old.finalize(13 * 32);
-    expect(await old.ask('getLeaderSchedule', 4 * 32)).not.toBeNull();
-    expect(await old.ask('getLeaderSchedule', 4 * 32 - 1)).toBeNull();
-    expect(await old.ask('getSlotLeaders', 4 * 32 - 1, 5)).toEqual(unavailable(3));
+    expect(await old.callRpc('getLeaderSchedule', 4 * 32)).not.toBeNull();
+    expect(await old.callRpc('getLeaderSchedule', 4 * 32 - 1)).toBeNull();
+    expect(await old.callRpc('getSlotLeaders', 4 * 32 - 1, 5)).toEqual(unavailable(3));
     const range = { firstSlot: 4 * 32 - 1, lastSlot: 4 * 32 };
-    expect(await old.ask('getBlockProduction', { range })).toEqual(unavailable(3));
+    expect(await old.callRpc('getBlockProduction', { range })).toEqual(unavailable(3));
     await old.close();
   });
 
-  it('are told of no further back than the slot history reaches', async () => {
+  it('reach back as far as the slot history', async () => {
     const slot = 3n * 1_048_576n;
     const late = { bank: () => ({ slot, epoch: slot / 32n }) };
     const range = { firstSlot: slot - 1_048_576n, lastSlot: slot };
@@ -239,8 +239,8 @@ describe('leaders', () => {
       [0, 5],
       serdeError('invalid type: integer `5`, expected struct RpcLeaderScheduleConfig'),
     ],
-  ])('%s answers %j with its error', async (method, params, error) => {
-    expect(await ledger.ask(method, ...params)).toEqual(error);
+  ])('%s rejects %j', async (method, params, error) => {
+    expect(await ledger.callRpc(method, ...params)).toEqual(error);
   });
 });
 
@@ -258,26 +258,26 @@ describe('getVoteAccounts', () => {
   });
   const STAKE = 999_999_997_717_120;
 
-  it('tells the stake behind the node, which votes in every slot', async () => {
-    expect(await ledger.ask('getVoteAccounts')).toEqual({ current: [own(8, 0, [])], delinquent: [] });
-    expect(await ledger.ask('getVoteAccounts', { commitment: 'processed' })).toEqual({
-      // Eight slots rooted, each with a vote in time.
+  it('returns the stake of the node, which votes in every slot', async () => {
+    expect(await ledger.callRpc('getVoteAccounts')).toEqual({ current: [own(8, 0, [])], delinquent: [] });
+    expect(await ledger.callRpc('getVoteAccounts', { commitment: 'processed' })).toEqual({
+      // Eight rooted slots with timely votes.
       current: [own(39, 8, [[1, 128, 0]])],
       delinquent: [],
     });
   });
 
-  it('tells what the vote account holds', async () => {
+  it("returns the vote account's state", async () => {
     const { voteAccount } = ledger.node.genesis;
     const config = { encoding: 'jsonParsed', commitment: 'processed' };
-    const answer = await ledger.ask('getAccountInfo', voteAccount, config);
+    const answer = await ledger.callRpc('getAccountInfo', voteAccount, config);
     const { info } = (answer as { value: { data: { parsed: { info: { [name: string]: JsonValue } } } } })
       .value.data.parsed;
     expect(info).toMatchObject({
       nodePubkey: identity,
       rootSlot: 8,
       epochCredits: [{ epoch: 1, credits: '128', previousCredits: '0' }],
-      lastTimestamp: { slot: 39, timestamp: await ledger.ask('getBlockTime', 39) },
+      lastTimestamp: { slot: 39, timestamp: await ledger.callRpc('getBlockTime', 39) },
     });
     expect(info.votes).toEqual(
       Array.from({ length: 31 }, (_, index) => ({
@@ -286,23 +286,23 @@ describe('getVoteAccounts', () => {
         confirmationCount: 31 - index,
       })),
     );
-    const found = await ledger.ask('getProgramAccounts', programs.vote, config);
+    const found = await ledger.callRpc('getProgramAccounts', programs.vote, config);
     expect(found).toMatchObject([{ pubkey: voteAccount, account: { data: { parsed: { info } } } }]);
   });
 
-  it('knows only the vote account asked for', async () => {
+  it('filters by vote account', async () => {
     const { voteAccount } = ledger.node.genesis;
-    expect(await ledger.ask('getVoteAccounts', { votePubkey: voteAccount })).toMatchObject({
+    expect(await ledger.callRpc('getVoteAccounts', { votePubkey: voteAccount })).toMatchObject({
       current: [{ votePubkey: voteAccount }],
     });
-    expect(await ledger.ask('getVoteAccounts', { votePubkey: key(1) })).toEqual({
+    expect(await ledger.callRpc('getVoteAccounts', { votePubkey: key(1) })).toEqual({
       current: [],
       delinquent: [],
     });
   });
 
-  it('calls one delinquent that voted too long ago', async () => {
-    const answer = await ledger.ask('getVoteAccounts', { delinquentSlotDistance: 1 });
+  it('lists an old voter as delinquent', async () => {
+    const answer = await ledger.callRpc('getVoteAccounts', { delinquentSlotDistance: 1 });
     expect(answer).toMatchObject({ current: [], delinquent: [{ lastVote: 8 }] });
   });
 
@@ -312,11 +312,11 @@ describe('getVoteAccounts', () => {
     [{ keepUnstakedDelinquents: 1 }, serdeError('invalid type: integer `1`, expected a boolean')],
     [{ delinquentSlotDistance: -1 }, serdeError('invalid value: integer `-1`, expected u64')],
     [5, serdeError('invalid type: integer `5`, expected struct RpcGetVoteAccountsConfig')],
-  ])('answers %j with its error', async (config, error) => {
-    expect(await ledger.ask('getVoteAccounts', config)).toEqual(error);
+  ])('rejects %j', async (config, error) => {
+    expect(await ledger.callRpc('getVoteAccounts', config)).toEqual(error);
   });
 
-  it('shows the last five epochs of another validator, and its commission in whole per cents, rounded up', async () => {
+  it('shows the last five epochs of another validator and rounds its commission up', async () => {
     const { genesis } = ledger.node;
     const state = decodeVoteState(
       ledger.node.bank('processed').account(genesis.voteAccount)?.data ?? NO_BYTES,
@@ -334,7 +334,7 @@ describe('getVoteAccounts', () => {
     });
     other.freeze(10);
     const config = { votePubkey: key(70), commitment: 'processed' };
-    expect(await other.ask('getVoteAccounts', config)).toMatchObject({
+    expect(await other.callRpc('getVoteAccounts', config)).toMatchObject({
       current: [
         {
           activatedStake: 0,
@@ -349,7 +349,7 @@ describe('getVoteAccounts', () => {
     await other.close();
   });
 
-  it('counts a delegation from the epoch after its activation, and keeps the unstaked when asked', async () => {
+  it('counts a delegation from the next epoch and keeps unstaked accounts on request', async () => {
     const voter = key(70);
     const { genesis } = ledger.node;
     const held = decodeVoteState(
@@ -365,7 +365,7 @@ describe('getVoteAccounts', () => {
       ],
     });
     const at = async (config: { [name: string]: JsonValue }): Promise<JsonValue> => {
-      const answer = await two.ask('getVoteAccounts', {
+      const answer = await two.callRpc('getVoteAccounts', {
         commitment: 'processed',
         votePubkey: voter,
         ...config,

@@ -20,7 +20,7 @@ import { type OpenLocalNode, openLocalNode } from '../../src/localnet/genesis/op
 import { type LocalnetServer, startLocalnetServer } from '../../src/localnet/http/server.ts';
 import { eventually } from '../service/eventually.ts';
 
-/** Real clients straight at the ledger's own HTTP port, with slots that pass by themselves. */
+/** Real clients on the ledger's HTTP port with running slots. */
 let ledgerDir: string;
 let node: OpenLocalNode;
 let server: LocalnetServer;
@@ -53,7 +53,7 @@ describe('@solana/web3.js v1', () => {
     await settled(await connection.requestAirdrop(payer.publicKey, 10 * LAMPORTS_PER_SOL));
   });
 
-  it('transfers, and finds the transfer in every history method', async () => {
+  it('transfers and finds the transfer in every history method', async () => {
     const to = Keypair.generate().publicKey;
     const transaction = new Transaction({
       feePayer: payer.publicKey,
@@ -76,7 +76,7 @@ describe('@solana/web3.js v1', () => {
     expect(await connection.getBlockTime(found?.slot ?? 0)).toBe(found?.blockTime);
   });
 
-  it('reads the reason of a refusal', async () => {
+  it('reads the reason of a rejection', async () => {
     const instruction = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
       toPubkey: Keypair.generate().publicKey,
@@ -91,7 +91,7 @@ describe('@solana/web3.js v1', () => {
     expect((refusal as SendTransactionError).logs?.join('\n')).toMatch(/insufficient lamports/);
   });
 
-  it('runs a version 0 transaction whose keys come from a lookup table', async () => {
+  it('runs a version 0 transaction with lookup tables', async () => {
     const to = Keypair.generate().publicKey;
     const [create, table] = AddressLookupTableProgram.createLookupTable({
       authority: payer.publicKey,
@@ -107,7 +107,7 @@ describe('@solana/web3.js v1', () => {
     await settled(await connection.sendTransaction(new Transaction().add(create, extend), [payer]));
     const lookup = await eventually(async () => {
       const { value } = await connection.getAddressLookupTable(table);
-      // Addresses are of use from the slot after the one that added them.
+      // Addresses are usable from the next slot on.
       const usable = value !== null && (await connection.getSlot()) > value.state.lastExtendedSlot;
       return usable ? value : null;
     }, 'the table is extended');
@@ -134,7 +134,7 @@ describe('@solana/web3.js v1', () => {
     expect(await connection.getSignaturesForAddress(to)).toMatchObject([{ signature }]);
   });
 
-  it('is told which lookup table is missing', async () => {
+  it('reports a missing lookup table', async () => {
     const nowhere = Keypair.generate().publicKey;
     const to = Keypair.generate().publicKey;
     const { blockhash } = await connection.getLatestBlockhash();
@@ -161,7 +161,7 @@ describe('@solana/web3.js v1', () => {
 });
 
 describe('@solana/kit', () => {
-  it('transfers and reads back exact amounts', async () => {
+  it('transfers and reads exact amounts', async () => {
     const rpc = kit.createSolanaRpc(url as kit.ClusterUrl) as kit.Rpc<
       kit.SolanaRpcApi & kit.RequestAirdropApi
     >;

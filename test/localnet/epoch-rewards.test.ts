@@ -3,14 +3,13 @@ import { epochYears } from '../../src/localnet/bank/inflation.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { sysvars } from '../../src/solana/programs.ts';
 import { decodeStakeState } from '../../src/solana/stake-state.ts';
-import { decodeEpochRewards } from '../../src/solana/sysvar/epoch-rewards.ts';
-import { decodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
+import { decodeEpochRewards, decodeStakeHistory } from '../../src/solana/sysvars.ts';
 import { slot } from '../../src/solana/units.ts';
 import { decodeVoteState } from '../../src/solana/vote-state.ts';
 import { Lab } from './ledger/lab.ts';
 
 const SLOTS_PER_EPOCH = 32;
-/** The first slot in which the node's votes have earned something in the epoch before: epoch 2. */
+/** First slot after the node's votes earned credits: epoch 2. */
 const BOUNDARY = 2 * SLOTS_PER_EPOCH;
 
 let lab: Lab;
@@ -31,8 +30,8 @@ function staked() {
   return { ...state.stake.delegation, creditsObserved: state.stake.creditsObserved };
 }
 
-describe('the turn of an epoch', () => {
-  it('pays nothing while nobody has earned anything', async () => {
+describe('epoch transition', () => {
+  it('pays nothing before anything is earned', async () => {
     await open();
     lab.freeze(SLOTS_PER_EPOCH + 1);
     expect(blockAt(SLOTS_PER_EPOCH)).toMatchObject({ rewards: [], numRewardPartitions: 1n });
@@ -40,7 +39,7 @@ describe('the turn of an epoch', () => {
     expect(rewardsState()).toMatchObject({ active: false, totalRewards: 0n, totalPoints: 0n });
   });
 
-  it('pays the votes in its first block and the stakes in the next', async () => {
+  it('pays votes in its first block and stakes in the next', async () => {
     const { voteAccount, stakeAccount } = (await open()).node.genesis;
     lab.freeze(BOUNDARY - 1);
     const before = { ...staked(), capitalization: processed().capitalization };
@@ -83,7 +82,7 @@ describe('the turn of an epoch', () => {
     expect(staked().stake).toBeGreaterThan(paid);
   });
 
-  it('adds the stake of the epoch that ended to the stake history', async () => {
+  it('extends the stake history', async () => {
     await open();
     const { stake } = staked();
     lab.freeze(BOUNDARY + SLOTS_PER_EPOCH + 1);
@@ -96,7 +95,7 @@ describe('the turn of an epoch', () => {
     expect(history?.[0]?.effective).toBeGreaterThan(stake);
   });
 
-  it('goes on after a restart between the two blocks as if there had been none', async () => {
+  it('continues after a restart between the two blocks', async () => {
     await open();
     lab.freeze(BOUNDARY);
     await lab.durable();

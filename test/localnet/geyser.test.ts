@@ -26,7 +26,7 @@ import type { Slot } from '../../src/solana/units.ts';
 import { connected, listen, nothing, type UpdateCollector } from '../clients/yellowstone-client.ts';
 import { Lab, SOL } from './ledger/lab.ts';
 
-/** The Geyser of the embedded ledger, whose slots freeze by hand, as its clients see it. */
+/** Geyser stream of an embedded ledger with manual slots. */
 let lab: Lab;
 let geyser: LocalnetGeyser;
 const open = async (): Promise<void> => {
@@ -50,11 +50,11 @@ const client = () => connected(`http://127.0.0.1:${geyser.port}`, undefined);
 const text = (bytes: Uint8Array | undefined): string => encodeBase58(bytes ?? new Uint8Array());
 const signatureOf = ({ signatures }: Transaction): string => signatures[0] ?? '';
 const anyTransaction = { accountInclude: [], accountExclude: [], accountRequired: [] };
-/** Source: geyser.proto, `SlotStatus`; the package keeps it to itself. */
+/** Source: geyser.proto, `SlotStatus`, which the package does not export. */
 const [PROCESSED, COMPLETED] = [0, 4];
 const all = { account: [], owner: [], filters: [] };
 
-/** A stream that is known to be open: its first message came. */
+/** Open stream, after its first message. */
 async function stream(request: Parameters<typeof listen>[1]): Promise<UpdateCollector<SubscribeUpdate>> {
   const listening = await listen(await client(), request);
   await listening.first(({ ping }) => ping !== undefined);
@@ -66,7 +66,7 @@ async function stream(request: Parameters<typeof listen>[1]): Promise<UpdateColl
 const slotReached = (listening: UpdateCollector<SubscribeUpdate>, slot: Slot, status: number) =>
   listening.first((update) => update.slot?.slot === String(slot) && update.slot.status === status);
 
-/** An account of the token program with 700 units. */
+/** Token account with 700 units. */
 function tokenAccount(payer: Keypair, owner: PublicKey): PublicKey {
   const mint = Keypair.generate();
   const account = getAssociatedTokenAddressSync(mint.publicKey, owner, true);
@@ -92,7 +92,7 @@ function tokenAccount(payer: Keypair, owner: PublicKey): PublicKey {
   return account;
 }
 
-/** A lookup table that is in use from the next slot on. */
+/** Lookup table usable from the next slot. */
 function lookupTable(payer: Keypair, addresses: PublicKey[]): AddressLookupTableAccount {
   const own = { authority: payer.publicKey, payer: payer.publicKey };
   const [create, key] = AddressLookupTableProgram.createLookupTable({ ...own, recentSlot: 1 });
@@ -103,8 +103,8 @@ function lookupTable(payer: Keypair, addresses: PublicKey[]): AddressLookupTable
   return new AddressLookupTableAccount({ key, state });
 }
 
-describe('the published client', () => {
-  it('hears what a slot holds, in order: bank, content, entries, statuses', async () => {
+describe('published Yellowstone client', () => {
+  it('receives a slot in order: bank, content, entries, statuses', async () => {
     const from = lab.wallet();
     const listening = await stream({
       ...nothing(),
@@ -142,14 +142,14 @@ describe('the published client', () => {
     expect(text(entries.at(-1)?.hash)).toBe(blockhash);
     const [meta] = of(({ blockMeta }) => blockMeta).filter((each) => each.slot === String(slot));
     expect(meta).toMatchObject({ blockhash, executedTransactionCount: '2', entriesCount: '4' });
-    const statuses = of(({ slot: told }) => told).filter((each) => each.slot === String(slot));
-    // The bank was made before the client came.
+    const statuses = of(({ slot: received }) => received).filter((each) => each.slot === String(slot));
+    // The bank was created before the client connected.
     expect(statuses.map(({ status }) => status).slice(-2)).toEqual([COMPLETED, PROCESSED]);
     expect(statuses.at(-1)?.parent).toBe(String(slot - 1n));
     listening.close();
   });
 
-  it('finds transactions by a token owner and by an address of a lookup table', async () => {
+  it('filters by token owner and by lookup table address', async () => {
     const [payer, owner, loaded] = [lab.wallet(), Keypair.generate(), Keypair.generate()];
     const table = lookupTable(payer, [loaded.publicKey]);
     const include = (key: PublicKey) => ({ ...anyTransaction, accountInclude: [key.toBase58()] });
@@ -175,11 +175,13 @@ describe('the published client', () => {
     const meta = transactions[1]?.transaction?.transaction?.meta;
     expect(meta?.loadedWritableAddresses.map(text)).toEqual([loaded.publicKey.toBase58()]);
     const tokens = listening.updates.filter(({ filters }) => filters.includes('tokens'));
-    expect(tokens.map(({ account: told }) => text(told?.account?.pubkey))).toEqual([account.toBase58()]);
+    expect(tokens.map(({ account: received }) => text(received?.account?.pubkey))).toEqual([
+      account.toBase58(),
+    ]);
     listening.close();
   });
 
-  it('is given whole blocks, whose counts agree with what is in them', async () => {
+  it('receives whole blocks with consistent counts', async () => {
     const from = lab.wallet();
     const block = {
       accountInclude: [],
@@ -195,14 +197,14 @@ describe('the published client', () => {
     lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
     const { slot, blockhash } = lab.node.freeze();
     lab.freeze();
-    const told = (await listening.first((update) => update.block?.slot === String(slot))).block;
-    expect(told).toMatchObject({ blockhash, entriesCount: '3', executedTransactionCount: '1' });
-    expect([told?.transactions.length, told?.entries.length]).toEqual([1, 3]);
-    expect(told?.accounts).toHaveLength(Number(told?.updatedAccountCount));
+    const received = (await listening.first((update) => update.block?.slot === String(slot))).block;
+    expect(received).toMatchObject({ blockhash, entriesCount: '3', executedTransactionCount: '1' });
+    expect([received?.transactions.length, received?.entries.length]).toEqual([1, 3]);
+    expect(received?.accounts).toHaveLength(Number(received?.updatedAccountCount));
     listening.close();
   });
 
-  it('can begin with a slot of before a restart, and is answered about it', async () => {
+  it('can replay slots from before a restart', async () => {
     const from = lab.wallet();
     const paid = lab.transfer(from, Keypair.generate().publicKey, SOL);
     lab.node.submit(paid);
@@ -219,8 +221,8 @@ describe('the published client', () => {
       fromSlot: String(slot),
     });
     await slotReached(listening, slot, PROCESSED);
-    const heard = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
-    expect([heard?.slot, text(heard?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
+    const found = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
+    expect([found?.slot, text(found?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
     listening.close();
     const yellowstone = await client();
     expect(await yellowstone.subscribeReplayInfo()).toMatchObject({ firstAvailable: '0' });
@@ -236,7 +238,7 @@ describe('the published client', () => {
     expect(await yellowstone.ping(3)).toMatchObject({ count: 3 });
   });
 
-  it('can begin with slots that were finalized long before a restart', async () => {
+  it('can replay slots finalized long before a restart', async () => {
     const paid = lab.transfer(lab.wallet(), Keypair.generate().publicKey, SOL);
     lab.node.submit(paid);
     const { slot } = lab.node.freeze();
@@ -253,16 +255,16 @@ describe('the published client', () => {
       fromSlot: String(slot),
     });
     await listening.first(({ blockMeta }) => blockMeta?.slot === String(slot + 5n));
-    const heard = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
-    expect([heard?.slot, text(heard?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
+    const found = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
+    expect([found?.slot, text(found?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
     const metas = listening.updates.flatMap(({ blockMeta }) => (blockMeta ? [BigInt(blockMeta.slot)] : []));
     expect(metas.slice(0, 6)).toEqual([0n, 1n, 2n, 3n, 4n, 5n].map((nth) => slot + nth));
     listening.close();
   });
 });
 
-describe('a client of grpc-js', () => {
-  it('reads the same of a slot, as bytes', async () => {
+describe('grpc-js client', () => {
+  it('reads the same slot in bytes', async () => {
     const raw = new Client(`127.0.0.1:${geyser.port}`, credentials.createInsecure());
     const same = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
     const call = raw.makeBidiStreamRequest('/geyser.Geyser/Subscribe', same, same);

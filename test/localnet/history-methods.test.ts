@@ -3,7 +3,7 @@ import type { Address } from '../../src/solana/address.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../src/solana/message/message.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { compileMessage } from '../../src/solana/transaction/compile-message.ts';
 import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
@@ -18,11 +18,10 @@ const SKIP = { encoding: 'base64', skipPreflight: true };
 let rig: Rig;
 let payer: Keypair;
 let recipient: Address;
-/** Oldest first: two transactions in one slot, then one in each of three, the last but one failing. */
+/** Oldest first: two transactions in one slot, then one in each of three; the last but one fails. */
 let sent: Signed[];
-/** A version 0 transaction. */
 let versioned: Signed;
-/** The slot of the first two. */
+/** Slot of the first two. */
 let slotOfPair: number;
 
 async function send(transaction: Signed): Promise<Signed> {
@@ -78,7 +77,7 @@ beforeAll(async () => {
 afterAll(() => rig?.close());
 
 describe('getTransaction', () => {
-  it('answers in the members and order of Agave', async () => {
+  it("has Agave's members and order", async () => {
     const [first] = sent;
     const seen = await rig.result('getTransaction', [first?.signature]);
     expect(Object.keys(seen)).toEqual(['blockTime', 'meta', 'slot', 'transaction', 'transactionIndex']);
@@ -100,7 +99,7 @@ describe('getTransaction', () => {
     ['base58', (t: Signed) => [t.base58, 'base58']],
     ['base64', (t: Signed) => [t.base64, 'base64']],
     ['binary', (t: Signed) => t.base58],
-  ] as const)('gives the very bytes in %s, by config and by bare name', async (encoding, expected) => {
+  ] as const)('returns the exact bytes in %s, by config and by bare name', async (encoding, expected) => {
     const transaction = sent[1] as Signed;
     for (const config of [encoding, { encoding }]) {
       const seen = await rig.result('getTransaction', [transaction.signature, config]);
@@ -117,7 +116,7 @@ describe('getTransaction', () => {
     ]);
   });
 
-  it('refuses a versioned transaction unless the caller understands it', async () => {
+  it('rejects a versioned transaction without maxSupportedTransactionVersion', async () => {
     const unsupported = {
       code: -32015,
       message:
@@ -132,13 +131,13 @@ describe('getTransaction', () => {
     expect(block.transactions[0].version).toBe(0);
   });
 
-  it('tells the version only to callers who asked for versions', async () => {
-    const ask = (config: object) => rig.result('getTransaction', [sent[0]?.signature, config]);
-    expect((await ask({ maxSupportedTransactionVersion: 0 })).version).toBe('legacy');
-    expect(await ask({})).not.toHaveProperty('version');
+  it('shows the version only on request', async () => {
+    const callRpc = (config: object) => rig.result('getTransaction', [sent[0]?.signature, config]);
+    expect((await callRpc({ maxSupportedTransactionVersion: 0 })).version).toBe('legacy');
+    expect(await callRpc({})).not.toHaveProperty('version');
   });
 
-  it('is null for an unknown one, and for one that is not settled enough', async () => {
+  it('is null when unknown or not confirmed enough', async () => {
     expect(await rig.result('getTransaction', [UNKNOWN_SIGNATURE])).toBeNull();
     const { signature } = await send(sign(payer, [memo('young')], await hash()));
     const at = (commitment: string) => rig.result('getTransaction', [signature, { commitment }]);
@@ -152,7 +151,7 @@ describe('getTransaction', () => {
   });
 
   it.each([
-    ['a bad signature', ['l'], { code: -32602, message: 'Invalid param: Invalid' }],
+    ['an invalid signature', ['l'], { code: -32602, message: 'Invalid param: Invalid' }],
     ['a short signature', ['1'], { code: -32602, message: 'Invalid param: WrongSize' }],
     ['processed', [UNKNOWN_SIGNATURE, { commitment: 'processed' }], BELOW_CONFIRMED],
     [
@@ -171,13 +170,13 @@ describe('getTransaction', () => {
         message: 'Invalid params: data did not match any variant of untagged enum RpcEncodingConfigWrapper.',
       },
     ],
-  ])('refuses %s', async (_name, params, error) => {
+  ])('rejects %s', async (_name, params, error) => {
     expect(await rig.error('getTransaction', params)).toEqual(error);
   });
 });
 
 describe('getBlock', () => {
-  it('answers in the members and order of Agave', async () => {
+  it("has Agave's members and order", async () => {
     const seen = await rig.result('getBlock', [slotOfPair]);
     expect(Object.keys(seen)).toEqual([
       'blockHeight',
@@ -196,14 +195,14 @@ describe('getBlock', () => {
     ).toEqual([sent[0]?.signature, sent[1]?.signature]);
   });
 
-  it('shows what the leader earned: half of the signature fees and all of the priority fees', async () => {
+  it('shows the leader reward: half of the signature fees and all priority fees', async () => {
     const identity = await rig.result('getIdentity', []);
     const seen = await rig.result('getBlock', [slotOfPair, { transactionDetails: 'none' }]);
     expect(seen.rewards).toEqual([
       {
         pubkey: identity.identity,
         lamports: 5000,
-        // 500 SOL at first, and its half of the fee of the airdrop in slot 1.
+        // 500 SOL, and half of the fee of the airdrop in slot 1.
         postBalance: 500_000_007_500,
         rewardType: 'Fee',
         commission: null,
@@ -231,36 +230,36 @@ describe('getBlock', () => {
     expect((await rig.result('getBlock', [0, confirmed])).rewards).toEqual([]);
   });
 
-  it('shows as much of the transactions as is asked', async () => {
-    const ask = (config: object) => rig.result('getBlock', [slotOfPair, config]);
-    expect((await ask({ transactionDetails: 'signatures' })).signatures).toEqual([
+  it('supports every level of details', async () => {
+    const callRpc = (config: object) => rig.result('getBlock', [slotOfPair, config]);
+    expect((await callRpc({ transactionDetails: 'signatures' })).signatures).toEqual([
       sent[0]?.signature,
       sent[1]?.signature,
     ]);
-    const none = await ask({ transactionDetails: 'none', rewards: false });
+    const none = await callRpc({ transactionDetails: 'none', rewards: false });
     expect(none).not.toHaveProperty('transactions');
     expect(none).not.toHaveProperty('signatures');
     expect(none).not.toHaveProperty('rewards');
-    const { transactions } = await ask({ transactionDetails: 'accounts' });
+    const { transactions } = await callRpc({ transactionDetails: 'accounts' });
     expect(transactions[0].transaction.accountKeys[1]).toEqual({
       pubkey: recipient,
       signer: false,
       source: 'transaction',
       writable: true,
     });
-    expect((await ask({ encoding: 'base64' })).transactions[0].transaction).toEqual([
+    expect((await callRpc({ encoding: 'base64' })).transactions[0].transaction).toEqual([
       sent[0]?.base64,
       'base64',
     ]);
   });
 
-  it('answers for slot 0 with the time of the genesis', async () => {
+  it('returns slot 0 with the genesis time', async () => {
     const time = Number(rig.node.genesis.creationTime);
     expect(await rig.result('getBlock', [0])).toMatchObject({ blockHeight: 0, blockTime: time });
     expect(await rig.result('getBlockTime', [0])).toBe(time);
   });
 
-  it('shows a slot that is confirmed but not finalized to callers content with that', async () => {
+  it('returns a confirmed slot on request', async () => {
     const slot = rig.slot('confirmed');
     const unavailable = { code: -32004, message: `Block not available for slot ${slot}` };
     expect(await rig.result('getBlock', [slot, { commitment: 'confirmed' }])).toMatchObject({
@@ -299,13 +298,13 @@ describe('getBlock', () => {
         message: 'Invalid params: data did not match any variant of untagged enum RpcEncodingConfigWrapper.',
       },
     ],
-  ])('refuses %s', async (_name, params, error) => {
+  ])('rejects %s', async (_name, params, error) => {
     expect(await rig.error('getBlock', params)).toEqual(error);
   });
 });
 
-describe('a block that is gone', () => {
-  it('is told from one that was skipped', async () => {
+describe('removed block', () => {
+  it('differs from a skipped one', async () => {
     const { firstAvailableSlot } = rig.node.history;
     const history = { ...rig.node.history, firstAvailableSlot, block: () => null, blockTime: () => null };
     const pruned = { firstAvailableSlot: 5n, block: () => null, blockTime: () => null };
@@ -321,8 +320,8 @@ describe('a block that is gone', () => {
   });
 });
 
-describe('the time of slot 0', () => {
-  it('is known when its block is gone', async () => {
+describe('time of slot 0', () => {
+  it('is known after its block is removed', async () => {
     const history = { firstAvailableSlot: 5n, block: () => null, blockTime: () => null };
     const time = await rig.resultWith({ history }, 'getBlockTime', [0]);
     expect(time).toBe(Number(rig.node.genesis.creationTime));
@@ -330,7 +329,7 @@ describe('the time of slot 0', () => {
 });
 
 describe('getBlocks', () => {
-  it('lists the slots of a range, both ends included', async () => {
+  it('lists a range, both ends included', async () => {
     expect(await rig.result('getBlocks', [2, 5])).toEqual([2, 3, 4, 5]);
     expect(await rig.result('getBlocks', [5, 2])).toEqual([]);
   });
@@ -344,7 +343,7 @@ describe('getBlocks', () => {
     expect(await rig.result('getBlocks', [18446744073709551615n])).toEqual([]);
   });
 
-  it('counts from a slot when told how many', async () => {
+  it('lists from a slot with a limit', async () => {
     expect(await rig.result('getBlocksWithLimit', [3, 2])).toEqual([3, 4]);
     expect(await rig.result('getBlocksWithLimit', [3, 0])).toEqual([]);
     const finalized = rig.slot('finalized');
@@ -366,11 +365,11 @@ describe('getBlocks', () => {
         message: 'Invalid params: data did not match any variant of untagged enum RpcBlocksConfigWrapper.',
       },
     ],
-  ] as const)('%s refuses %j', async (method, params, error) => {
+  ] as const)('%s rejects %j', async (method, params, error) => {
     expect(await rig.error(method, params)).toEqual(error);
   });
 
-  it('refuses a range above 500,000 slots, and a slot that was not reached', async () => {
+  it('rejects a range above 500,000 slots and a future slot', async () => {
     const far = { bank: () => ({ slot: 600_000n }) };
     expect(await rig.errorWith(far, 'getBlocks', [0, 500_001])).toEqual({
       code: -32602,
@@ -380,8 +379,8 @@ describe('getBlocks', () => {
   });
 });
 
-describe('the start of the ledger', () => {
-  it.each(['getFirstAvailableBlock', 'minimumLedgerSlot'] as const)('is what %s answers', async (method) => {
+describe('ledger start', () => {
+  it.each(['getFirstAvailableBlock', 'minimumLedgerSlot'] as const)('is returned by %s', async (method) => {
     expect(await rig.result(method, [])).toBe(0);
     expect(await rig.error(method, [1])).toMatchObject({
       code: -32602,
@@ -397,11 +396,11 @@ describe('getSignaturesForAddress', () => {
     );
   const newestFirst = (): string[] => [versioned, ...sent.toReversed()].map(({ signature }) => signature);
 
-  it('lists newest first, within a slot too', async () => {
+  it('lists newest first, also within a slot', async () => {
     expect(await list()).toEqual(newestFirst());
   });
 
-  it('tells of each what the caller needs', async () => {
+  it('returns the required members', async () => {
     const entries = await rig.result('getSignaturesForAddress', [recipient]);
     expect(entries[2]).toEqual({
       blockTime: expect.any(Number),
@@ -429,7 +428,7 @@ describe('getSignaturesForAddress', () => {
     expect(await list({ until: all[0] })).toEqual([]);
   });
 
-  it('shows only what is settled enough, and how settled it is', async () => {
+  it('returns only confirmed entries with their status', async () => {
     const to = Keypair.generate().address;
     await send(sign(payer, [transfer(payer.address, to, SOL)], await hash()));
     const at = (commitment: string) => rig.result('getSignaturesForAddress', [to, { commitment }]);
@@ -440,7 +439,7 @@ describe('getSignaturesForAddress', () => {
     expect(await at('finalized')).toEqual([]);
   });
 
-  it.each(['before', 'until'])('refuses an unknown %s', async (cursor) => {
+  it.each(['before', 'until'])('rejects an unknown %s', async (cursor) => {
     expect(await rig.error('getSignaturesForAddress', [recipient, { [cursor]: UNKNOWN_SIGNATURE }])).toEqual({
       code: -32020,
       message: `Transaction ${UNKNOWN_SIGNATURE} not found`,
@@ -454,7 +453,7 @@ describe('getSignaturesForAddress', () => {
     [{ until: 'l' }, { code: -32602, message: 'Invalid param: Invalid' }],
     [{ commitment: 'processed' }, BELOW_CONFIRMED],
     [{ limit: 'x' }, { code: -32602, message: 'Invalid params: invalid type: string "x", expected usize.' }],
-  ])('refuses %j', async (config, error) => {
+  ])('rejects %j', async (config, error) => {
     expect(await rig.error('getSignaturesForAddress', [recipient, config])).toEqual(error);
   });
 });

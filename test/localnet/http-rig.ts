@@ -6,7 +6,7 @@ import type { Bank, LocalNode } from '../../src/localnet/node.ts';
 import type { RpcHandler } from '../../src/localnet/rpc-handler.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 
-/** One account of mainnet-beta that counts as not circulating there holds 2.5 SOL. */
+/** A non-circulating mainnet-beta account holds 2.5 SOL. */
 const bank = {
   capitalization: 500_000_000_012_345_000n,
   accountsByOwner: () => [],
@@ -43,8 +43,8 @@ export const handlers: Record<string, RpcHandler> = {
   },
 };
 
-/** The ledger's door with short times. */
-export const openDoor = (): Promise<LocalnetServer> =>
+/** Ledger server with short timeouts. */
+export const openServer = (): Promise<LocalnetServer> =>
   startLocalnetServer(node, {
     port: 0,
     log: createLogger('info', (line) => logged.push(line)),

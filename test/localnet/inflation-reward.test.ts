@@ -13,7 +13,7 @@ const VOTE = Keypair.generate().address;
 const STAKE = Keypair.generate().address;
 const CONFIRMED = { commitment: 'confirmed' };
 
-/** Another validator, that earned credits in epoch 0 and keeps a tenth of what it brings. */
+/** Another validator with credits in epoch 0 and 10 % commission. */
 const vote = encodeVoteState({
   version: 'V4',
   node: VOTE,
@@ -67,7 +67,7 @@ beforeAll(async () => {
 afterAll(() => ledger.close());
 
 describe('getInflationReward', () => {
-  it('has none while the epoch lasts', async () => {
+  it('is null during the epoch', async () => {
     expect(await ledger.error('getInflationReward', [[STAKE]])).toEqual({
       code: -32004,
       message: `Block not available for slot ${SLOTS_PER_EPOCH}`,
@@ -75,7 +75,7 @@ describe('getInflationReward', () => {
   });
 
   it('has the vote account at once and the stake account a block later', async () => {
-    // The first slot of epoch 1 is confirmed, and nothing above it.
+    // The first slot of epoch 1 is the confirmed tip.
     ledger.freeze(SLOTS_PER_EPOCH + 1);
     const [voter] = await ledger.result('getInflationReward', [[VOTE], { ...CONFIRMED, epoch: 0 }]);
     expect(voter).toMatchObject({ commission: 10, effectiveSlot: SLOTS_PER_EPOCH });
@@ -99,12 +99,12 @@ describe('getInflationReward', () => {
     expect(bank.account(VOTE)?.lamports).toBe(600_000n * SOL + BigInt(voter.amount));
   });
 
-  it('leaves the rest of the vote account as it was', () => {
+  it('leaves the rest of the vote account unchanged', () => {
     const shown = decodeVoteState(ledger.node.bank('processed').account(VOTE)?.data ?? new Uint8Array());
     expect(shown).toMatchObject({ epochCredits: [{ epoch: 0n, credits: EARNED, previousCredits: 0n }] });
   });
 
-  it('tells the same in the blocks', async () => {
+  it('matches the blocks', async () => {
     const config = { ...CONFIRMED, transactionDetails: 'none' };
     const boundary = await ledger.result('getBlock', [SLOTS_PER_EPOCH, config]);
     expect(boundary.numRewardPartitions).toBe(1);
@@ -115,7 +115,7 @@ describe('getInflationReward', () => {
     expect(ledger.node.history.block(slot(0))?.rewards).toEqual([]);
   });
 
-  it('says so when the block that would tell is gone', async () => {
+  it('returns an error when the block is removed', async () => {
     const history = { ...ledger.node.history, firstAvailableSlot: slot(SLOTS_PER_EPOCH + 1) };
     expect(await ledger.errorWith({ history }, 'getInflationReward', [[STAKE], { epoch: 0 }])).toEqual({
       code: -32001,
@@ -124,8 +124,8 @@ describe('getInflationReward', () => {
   });
 });
 
-describe('a stake that was taken back in the epoch it earned in', () => {
-  it('is paid as one that is no longer active', async () => {
+describe('stake deactivated in its earning epoch', () => {
+  it('is paid as inactive', async () => {
     const leaving = Keypair.generate().address;
     const other = await openRig({
       slotsPerEpoch: SLOTS_PER_EPOCH,

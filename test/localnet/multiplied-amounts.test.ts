@@ -9,12 +9,12 @@ const MINT = key(60);
 const HOLDER = key(61);
 const SCALED_UI_AMOUNT = 25;
 const MINT_TYPE = 1;
-/** Where the type of a Token-2022 account stands. */
+/** Type byte of a Token-2022 account. */
 const TYPE_OFFSET = 165;
-/** A second that the clock of the ledger has passed, or not. */
+/** Before and after the ledger's clock, in seconds. */
 const [PAST, FUTURE] = [1n, 9_000_000_000n];
 
-/** A mint whose amounts are shown times 2, and times 5 from a second on. */
+/** Mint with a multiplier of 2, and of 5 from a time on. */
 function multiplied(from: bigint): Account {
   const plain = mint(300n, 2, programs.token2022);
   const data = new ByteWriter(TYPE_OFFSET + 1 + 4 + 56)
@@ -34,11 +34,11 @@ function multiplied(from: bigint): Account {
 describe.each([
   ['before', FUTURE, 2],
   ['after', PAST, 5],
-] as const)('the amounts of a mint that multiplies, %s its new multiplier counts', (_when, from, times) => {
+] as const)('scaled mint amounts, %s its new multiplier applies', (_when, from, times) => {
   let ledger: Rig;
   beforeAll(async () => {
     const held = tokenAccount(MINT, key(1), 150n, null, programs.token2022);
-    // Token-2022 accounts of the plain size have no type byte.
+    // Plain Token-2022 accounts have no type byte.
     ledger = await openRig({
       accounts: [
         [MINT, multiplied(from)],

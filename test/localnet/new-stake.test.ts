@@ -1,9 +1,9 @@
 import { Authorized, Keypair, PublicKey, StakeProgram } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { activeStakes } from '../../src/localnet/bank/vote-stake.ts';
+import { activeStakes } from '../../src/localnet/epoch-rewards/stake-accounts.ts';
 import { sysvars } from '../../src/solana/programs.ts';
 import { decodeStakeState } from '../../src/solana/stake-state.ts';
-import { decodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
+import { decodeStakeHistory } from '../../src/solana/sysvars.ts';
 import { at, Lab, SOL } from './ledger/lab.ts';
 
 const SLOTS_PER_EPOCH = 32;
@@ -28,8 +28,8 @@ const stakeOf = () => {
   return state?.type === 'delegated' ? state.stake : null;
 };
 
-describe('a stake that somebody delegates through the stake program', () => {
-  it('does not count in its first epoch', () => {
+describe('new stake delegation', () => {
+  it('is not effective in its first epoch', () => {
     toEpoch(1n);
     lab.freeze(2);
     const before = active();
@@ -50,7 +50,7 @@ describe('a stake that somebody delegates through the stake program', () => {
     expect(active()).toBe(before);
   });
 
-  it('counts in the next, and the stake history knows when it came', () => {
+  it('is effective and in the stake history in the next epoch', () => {
     const before = active();
     toEpoch(2n);
     const [entry] = decodeStakeHistory(bank().account(sysvars.stakeHistory)?.data ?? new Uint8Array()) ?? [];
@@ -58,7 +58,7 @@ describe('a stake that somebody delegates through the stake program', () => {
     expect(active()).toBe(before + STAKED);
   });
 
-  it('earns from its second epoch on', () => {
+  it('earns from its second epoch', () => {
     lab.freeze(3);
     expect(stakeOf()?.delegation.stake).toBe(STAKED);
     toEpoch(3n);
@@ -68,13 +68,13 @@ describe('a stake that somebody delegates through the stake program', () => {
     expect(bank().account(at(stake.publicKey))?.lamports).toBe(STAKED + 2_282_880n + earned);
   });
 
-  it('counts no more in the epoch after it was deactivated', () => {
+  it('is ineffective in the epoch after deactivation', () => {
     toEpoch(4n);
     const deactivation = StakeProgram.deactivate({
       stakePubkey: stake.publicKey,
       authorizedPubkey: wallet.publicKey,
     });
-    // Rewards are still being paid in the open slot.
+    // The open slot still pays rewards.
     lab.freeze(2);
     const own = stakeOf()?.delegation.stake ?? 0n;
     const before = active();

@@ -10,7 +10,7 @@ import { type Localnet, type LocalnetOptions, startLocalnet } from '../../src/ap
 import { createLogger } from '../../src/base/log.ts';
 import { type FirstUpdate, firstUpdate } from '../clients/first-update.ts';
 
-/** Clients as published, which find the WebSocket on the port after that of JSON-RPC by themselves. */
+/** Published clients, which find the WebSocket on the port after JSON-RPC. */
 let ledgerDir: string;
 let localnet: Localnet;
 let url: string;
@@ -38,7 +38,8 @@ describe('@solana/web3.js v1', () => {
   let connection: Connection;
   let payer: Keypair;
 
-  const first = <Told>(...told: FirstUpdate<Told>): Promise<Told> => firstUpdate(connection, ...told);
+  const first = <Notification>(...received: FirstUpdate<Notification>): Promise<Notification> =>
+    firstUpdate(connection, ...received);
   const pay = async (to: Keypair, lamports = LAMPORTS_PER_SOL): Promise<string> => {
     const instruction = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
@@ -52,30 +53,30 @@ describe('@solana/web3.js v1', () => {
     connection = new Connection(url, { commitment: 'confirmed', disableRetryOnRateLimit: true });
     payer = Keypair.generate();
     const funding = await connection.requestAirdrop(payer.publicKey, 100 * LAMPORTS_PER_SOL);
-    // Waits for the signature on the WebSocket.
+    // By the WebSocket.
     await connection.confirmTransaction({
       signature: funding,
       ...(await connection.getLatestBlockhash()),
     });
   });
   afterAll(() => {
-    // It has no close of its own.
+    // It has no public close.
     (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
   });
 
-  it('hears of an account', async () => {
+  it('receives account notifications', async () => {
     const to = Keypair.generate();
-    const told = await first<{ lamports: number }>(
+    const received = await first<{ lamports: number }>(
       (listener) => connection.onAccountChange(to.publicKey, listener, { commitment: 'confirmed' }),
       (id) => connection.removeAccountChangeListener(id),
       () => pay(to),
     );
-    expect(told.lamports).toBe(LAMPORTS_PER_SOL);
+    expect(received.lamports).toBe(LAMPORTS_PER_SOL);
   });
 
-  it('hears of the accounts of a program that pass a filter', async () => {
+  it('receives filtered program notifications', async () => {
     const to = Keypair.generate();
-    const told = await first<{ accountId: { toBase58(): string } }>(
+    const received = await first<{ accountId: { toBase58(): string } }>(
       (listener) =>
         connection.onProgramAccountChange(SystemProgram.programId, listener, {
           commitment: 'processed',
@@ -84,32 +85,32 @@ describe('@solana/web3.js v1', () => {
       (id) => connection.removeProgramAccountChangeListener(id),
       () => pay(to),
     );
-    expect([payer.publicKey.toBase58(), to.publicKey.toBase58()]).toContain(told.accountId.toBase58());
+    expect([payer.publicKey.toBase58(), to.publicKey.toBase58()]).toContain(received.accountId.toBase58());
   });
 
-  it('hears of the logs of transactions that mention an address', async () => {
+  it('receives logs by mentioned address', async () => {
     const to = Keypair.generate();
     let signature = '';
-    const told = await first<{ signature: string; logs: string[] }>(
+    const received = await first<{ signature: string; logs: string[] }>(
       (listener) => connection.onLogs(to.publicKey, listener, 'processed'),
       (id) => connection.removeOnLogsListener(id),
       async () => {
         signature = await pay(to);
       },
     );
-    expect(told.signature).toBe(signature);
-    expect(told.logs).toContain('Program 11111111111111111111111111111111 success');
+    expect(received.signature).toBe(signature);
+    expect(received.logs).toContain('Program 11111111111111111111111111111111 success');
   });
 
-  it('hears of a transaction that fails', async () => {
+  it('receives a failed transaction', async () => {
     const signature = await pay(Keypair.generate(), 1_000 * LAMPORTS_PER_SOL);
-    const told = await new Promise<{ err: unknown }>((resolve) => {
+    const received = await new Promise<{ err: unknown }>((resolve) => {
       connection.onSignature(signature, resolve, 'confirmed');
     });
-    expect(told.err).toEqual({ InstructionError: [0, { Custom: 1 }] });
+    expect(received.err).toEqual({ InstructionError: [0, { Custom: 1 }] });
   });
 
-  it('hears of slots, their progress and roots', async () => {
+  it('receives slots, slot updates and roots', async () => {
     const slot = await first<{ slot: number; parent: number }>(
       (listener) => connection.onSlotChange(listener),
       (id) => connection.removeSlotChangeListener(id),
@@ -132,23 +133,23 @@ describe('@solana/kit', () => {
   const rpcOf = () => kit.createSolanaRpc(url);
   const subscriptionsOf = () => kit.createSolanaRpcSubscriptions(`ws://127.0.0.1:${localnet.rpcPort + 1}`);
 
-  /** The first notification that is told after `act`. */
-  async function first<Told>(
-    pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Told>> },
+  /** First notification after `act`. */
+  async function first<Notification>(
+    pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Notification>> },
     act: () => Promise<unknown> = async () => {},
-  ): Promise<Told> {
+  ): Promise<Notification> {
     const abort = new AbortController();
-    const told = await pending.subscribe({ abortSignal: abort.signal });
-    const next = told[Symbol.asyncIterator]().next();
+    const received = await pending.subscribe({ abortSignal: abort.signal });
+    const next = received[Symbol.asyncIterator]().next();
     await act();
     const { value } = await next;
     abort.abort();
-    return value as Told;
+    return value as Notification;
   }
 
   const airdrop = (to: kit.Address) => rpcOf().requestAirdrop(to, kit.lamports(1_000_000_000n)).send();
 
-  it('confirms a transaction by its subscriptions', async () => {
+  it('confirms a transaction by subscriptions', async () => {
     const rpc = rpcOf();
     const rpcSubscriptions = subscriptionsOf();
     const [payer, to] = await Promise.all([kit.generateKeyPairSigner(), kit.generateKeyPairSigner()]);
@@ -176,7 +177,7 @@ describe('@solana/kit', () => {
     expect(balance).toBe(1_000_000_000n);
   });
 
-  it('hears of accounts, programs and logs with exact numbers', async () => {
+  it('receives exact account, program and log notifications', async () => {
     const subscriptions = subscriptionsOf();
     const [one, two, three] = (await Promise.all([1, 2, 3].map(() => kit.generateKeyPairSigner()))) as [
       kit.KeyPairSigner,
@@ -204,14 +205,14 @@ describe('@solana/kit', () => {
     expect(logs.value).toMatchObject({ err: null });
   });
 
-  it('hears of slots and roots', async () => {
+  it('receives slots and roots', async () => {
     const subscriptions = subscriptionsOf();
     const slot = await first(subscriptions.slotNotifications());
     expect(slot.parent).toBe(slot.slot - 1n);
     expect(typeof (await first(subscriptions.rootNotifications()))).toBe('bigint');
   });
 
-  it('hears of blocks, votes and the progress of slots, which Agave calls unstable', async () => {
+  it('receives the unstable block, vote and slot update notifications', async () => {
     const unstable = kit.createSolanaRpcSubscriptions_UNSTABLE(`ws://127.0.0.1:${localnet.rpcPort + 1}`);
     const block = await first(
       unstable.blockNotifications('all', {
@@ -226,7 +227,7 @@ describe('@solana/kit', () => {
   });
 });
 
-describe('the ports of the embedded ledger', () => {
+describe('embedded ledger ports', () => {
   const listening = async (port: number): Promise<Server> => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -235,11 +236,11 @@ describe('the ports of the embedded ledger', () => {
   const other = (rpcPort: number): Promise<Localnet> =>
     startLocalnet({ ...options(rpcPort), ledgerDir: join(ledgerDir, 'other') });
 
-  it('stand side by side', () => {
+  it('are adjacent', () => {
     expect(localnet.pubsubPort).toBe(localnet.rpcPort + 1);
   });
 
-  it('are refused when the second is taken, in words that say what to do', async () => {
+  it('are rejected when the second is taken, with what to do', async () => {
     const first = await other(0);
     const { rpcPort, pubsubPort } = first;
     await first.stop();
@@ -252,7 +253,7 @@ describe('the ports of the embedded ledger', () => {
     await expect(other(65_535)).rejects.toThrow(
       'there is no port after 65535 for WebSockets: choose a lower one with --rpc-port',
     );
-    // Nothing of the attempt is left: the pair can be had now.
+    // A failed attempt releases both ports.
     const second = await other(rpcPort);
     expect(second.pubsubPort).toBe(pubsubPort);
     await second.stop();

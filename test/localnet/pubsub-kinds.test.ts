@@ -27,7 +27,7 @@ const processed = { commitment: 'processed' };
 const tip = (): number => Number(rig.lab.node.bank('processed').slot);
 const signatureOf = (transaction: Transaction): string => transaction.signatures[0] as string;
 
-/** Freezes so many slots that what is in the open one is finalized, the disk keeping up. */
+/** Finalizes the open slot while the disk keeps up. */
 async function finalize(): Promise<void> {
   for (let i = 0; i < 34; i++) {
     rig.lab.freeze();
@@ -36,7 +36,7 @@ async function finalize(): Promise<void> {
 }
 
 describe('accountSubscribe', () => {
-  it('tells an account as each slot leaves it, once a slot, and nothing at first', async () => {
+  it('notifies once per slot with the final account, and not at first', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     const id = await client.call('accountSubscribe', [to.toBase58(), { ...processed, encoding: 'base64' }]);
     rig.lab.freeze();
@@ -45,7 +45,7 @@ describe('accountSubscribe', () => {
     rig.lab.node.submit(rig.lab.transfer(from, to, 2 * SOL));
     await client.silence();
     rig.lab.freeze();
-    expect(await client.told(id)).toEqual({
+    expect(await client.received(id)).toEqual({
       context: { slot: tip() },
       value: {
         lamports: 3 * SOL,
@@ -60,7 +60,7 @@ describe('accountSubscribe', () => {
     await client.silence();
   });
 
-  it('tells each commitment when the slot comes to it', async () => {
+  it('notifies each commitment when it reaches the slot', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     const ids = new Map<string, number>();
     for (const commitment of ['processed', 'confirmed', 'finalized']) {
@@ -70,45 +70,45 @@ describe('accountSubscribe', () => {
     rig.lab.freeze();
     const slot = tip();
     for (const commitment of ['processed', 'confirmed', 'finalized']) {
-      const told = await client.told(ids.get(commitment) as number);
-      expect(told).toMatchObject({ context: { slot }, value: { lamports: SOL, data: '' } });
+      const received = await client.received(ids.get(commitment) as number);
+      expect(received).toMatchObject({ context: { slot }, value: { lamports: SOL, data: '' } });
       await client.silence();
       if (commitment === 'processed') rig.lab.freeze();
       else if (commitment === 'confirmed') await finalize();
     }
   });
 
-  it('tells a closed account as an empty one of the system program', async () => {
+  it('notifies a closed account as an empty system account', async () => {
     const from = rig.lab.wallet(1);
     const id = await client.call('accountSubscribe', [from.publicKey.toBase58(), processed]);
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL - 5000));
     rig.lab.freeze();
-    expect(await client.told(id)).toMatchObject({
+    expect(await client.received(id)).toMatchObject({
       value: { lamports: 0, owner: SystemProgram.programId.toBase58(), data: '', space: 0 },
     });
   });
 
-  it('tells the clock in every slot', async () => {
+  it('notifies the clock in every slot', async () => {
     const clock = 'SysvarC1ock11111111111111111111111111111111';
     const id = await client.call('accountSubscribe', [clock, { ...processed, encoding: 'jsonParsed' }]);
     for (let i = 0; i < 3; i++) {
       rig.lab.freeze();
-      const { value } = await client.told(id);
+      const { value } = await client.received(id);
       expect(value.data.parsed.info.slot).toBe(tip());
     }
     await client.silence();
   });
 
-  it('tells what changed in the slot before it came', async () => {
+  it('notifies changes of the slot that was open when subscribing', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     rig.lab.node.submit(rig.lab.transfer(from, to, SOL));
     const id = await client.call('accountSubscribe', [to.toBase58(), processed]);
     rig.lab.freeze();
-    expect(await client.told(id)).toMatchObject({ value: { lamports: SOL } });
+    expect(await client.received(id)).toMatchObject({ value: { lamports: SOL } });
   });
 });
 
-/** A mint and an account of it with 5 units, made in the open slot. */
+/** Mint and account with 5 units, created in the open slot. */
 function tokenAccount(): { mint: PublicKey; account: PublicKey } {
   const [payer, mint, account] = [rig.lab.wallet(), Keypair.generate(), Keypair.generate()];
   const make = (key: Keypair, space: number) =>
@@ -133,15 +133,15 @@ function tokenAccount(): { mint: PublicKey; account: PublicKey } {
 describe('programSubscribe', () => {
   const program = TOKEN_PROGRAM_ID.toBase58();
 
-  it('tells each account of the program that its slot changed', async () => {
+  it('notifies each changed account of the program', async () => {
     const id = await client.call('programSubscribe', [program, { ...processed, encoding: 'base64' }]);
     const made = tokenAccount();
     rig.lab.freeze();
-    const told = [await client.told(id), await client.told(id)];
-    expect(told.map(({ value }) => value.pubkey).sort()).toEqual(
+    const received = [await client.received(id), await client.received(id)];
+    expect(received.map(({ value }) => value.pubkey).sort()).toEqual(
       [made.account, made.mint].map((key) => key.toBase58()).sort(),
     );
-    expect(told[0].context).toEqual({ slot: tip() });
+    expect(received[0].context).toEqual({ slot: tip() });
     await client.silence();
   });
 
@@ -155,12 +155,12 @@ describe('programSubscribe', () => {
       ],
     ],
     ['tokenAccountState', () => ['tokenAccountState']],
-  ])('tells only what passes %s', async (_name, filters) => {
+  ])('notifies only matches of %s', async (_name, filters) => {
     const made = tokenAccount();
     const config = { ...processed, encoding: 'jsonParsed', filters: filters(made) };
     const id = await client.call('programSubscribe', [program, config]);
     rig.lab.freeze();
-    const { value } = await client.told(id);
+    const { value } = await client.received(id);
     expect(value).toMatchObject({
       pubkey: made.account.toBase58(),
       account: {
@@ -170,7 +170,7 @@ describe('programSubscribe', () => {
     await client.silence();
   });
 
-  it('does not tell what passes no filter', async () => {
+  it('omits accounts without match', async () => {
     const filters = [{ dataSize: 165 }, { memcmp: { offset: 0, bytes: encodeBase58(Buffer.alloc(8, 9)) } }];
     await client.call('programSubscribe', [program, { ...processed, encoding: 'base64', filters }]);
     tokenAccount();
@@ -180,7 +180,7 @@ describe('programSubscribe', () => {
 });
 
 describe('logsSubscribe', () => {
-  it('tells the logs of all transactions, failed ones too', async () => {
+  it('notifies logs of all transactions, failed ones included', async () => {
     const from = rig.lab.wallet(1);
     const id = await client.call('logsSubscribe', ['all', processed]);
     const good = rig.lab.transfer(from, Keypair.generate().publicKey, SOL / 2);
@@ -193,11 +193,11 @@ describe('logsSubscribe', () => {
       ...(end === 'success' ? [] : [expect.stringContaining('insufficient lamports')]),
       `Program 11111111111111111111111111111111 ${end}`,
     ];
-    expect(await client.told(id)).toEqual({
+    expect(await client.received(id)).toEqual({
       context: { slot: tip() },
       value: { signature: signatureOf(good), err: null, logs: logs('success') },
     });
-    expect((await client.told(id)).value).toEqual({
+    expect((await client.received(id)).value).toEqual({
       signature: signatureOf(bad),
       err: { InstructionError: [0, { Custom: 1 }] },
       logs: logs('failed: custom program error: 0x1'),
@@ -205,14 +205,14 @@ describe('logsSubscribe', () => {
     await client.silence();
   });
 
-  it('tells only transactions that mention an address', async () => {
+  it('filters by mentioned address', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     const id = await client.call('logsSubscribe', [{ mentions: [to.toBase58()] }, processed]);
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL));
     const mentioning = rig.lab.transfer(from, to, SOL);
     rig.lab.node.submit(mentioning);
     rig.lab.freeze();
-    expect((await client.told(id)).value.signature).toBe(signatureOf(mentioning));
+    expect((await client.received(id)).value.signature).toBe(signatureOf(mentioning));
     await client.silence();
   });
 });
@@ -220,24 +220,24 @@ describe('logsSubscribe', () => {
 describe('signatureSubscribe', () => {
   const INVALID_ID = { code: -32602, message: 'Invalid subscription id.' };
 
-  it('tells once, and its id is over then', async () => {
+  it('notifies once and ends', async () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(), Keypair.generate().publicKey, SOL);
     const id = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
     rig.lab.node.submit(transaction);
     await client.silence();
     rig.lab.freeze();
-    expect(await client.told(id)).toEqual({ context: { slot: tip() }, value: { err: null } });
+    expect(await client.received(id)).toEqual({ context: { slot: tip() }, value: { err: null } });
     rig.lab.freeze();
     await client.silence();
     expect(await client.call('signatureUnsubscribe', [id])).toEqual(INVALID_ID);
-    // Asking again is another subscription.
+    // A repeated call is another subscription.
     const again = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
     expect(again).toBeGreaterThan(id);
     rig.lab.freeze();
-    expect((await client.told(again)).value).toEqual({ err: null });
+    expect((await client.received(again)).value).toEqual({ err: null });
   });
 
-  it('tells a transaction that landed before, with the next slot', async () => {
+  it('notifies an earlier transaction in the next slot', async () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(), Keypair.generate().publicKey, SOL);
     rig.lab.node.submit(transaction);
     rig.lab.freeze(3);
@@ -248,33 +248,33 @@ describe('signatureSubscribe', () => {
     ]);
     await client.silence();
     rig.lab.freeze();
-    expect((await client.told(id)).value).toEqual({ err: null });
-    expect((await client.told(confirmed)).value).toEqual({ err: null });
+    expect((await client.received(id)).value).toEqual({ err: null });
+    expect((await client.received(confirmed)).value).toEqual({ err: null });
     await client.silence();
   });
 
-  it('tells the error of one that failed', async () => {
+  it('notifies the error of a failed transaction', async () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(1), Keypair.generate().publicKey, SOL);
     const id = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
     rig.lab.node.submit(transaction);
     rig.lab.freeze();
-    expect((await client.told(id)).value).toEqual({ err: { InstructionError: [0, { Custom: 1 }] } });
+    expect((await client.received(id)).value).toEqual({ err: { InstructionError: [0, { Custom: 1 }] } });
   });
 
-  it('tells first that it was received, when that is wanted', async () => {
+  it('notifies receipt first on request', async () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(), Keypair.generate().publicKey, SOL);
     const config = { commitment: 'confirmed', enableReceivedNotification: true };
     const id = await client.call('signatureSubscribe', [signatureOf(transaction), config]);
     rig.lab.node.submit(transaction);
-    expect(await client.told(id)).toEqual({ context: { slot: tip() + 1 }, value: 'receivedSignature' });
+    expect(await client.received(id)).toEqual({ context: { slot: tip() + 1 }, value: 'receivedSignature' });
     rig.lab.freeze();
     await client.silence();
     rig.lab.freeze();
-    expect((await client.told(id)).value).toEqual({ err: null });
+    expect((await client.received(id)).value).toEqual({ err: null });
     expect(await client.call('signatureUnsubscribe', [id])).toEqual(INVALID_ID);
   });
 
-  it('tells nothing of one that never lands', async () => {
+  it('does not notify a transaction that never lands', async () => {
     const stranger = Keypair.generate();
     const transaction = rig.lab.transfer(stranger, stranger.publicKey, 1);
     const config = { ...processed, enableReceivedNotification: true };
@@ -286,20 +286,20 @@ describe('signatureSubscribe', () => {
   });
 });
 
-describe('the progress of slots', () => {
-  it('is told by slotSubscribe and rootSubscribe', async () => {
+describe('slot progress', () => {
+  it('is notified by slotSubscribe and rootSubscribe', async () => {
     await finalize();
     const [slots, roots] = [await client.call('slotSubscribe'), await client.call('rootSubscribe')];
     const before = tip();
     rig.lab.freeze();
     const first = await client.json();
     const second = await client.json();
-    const told = new Map([first, second].map(({ params }) => [params.subscription, params.result]));
-    expect(told.get(roots)).toBe(before + 1 - 31);
-    expect(told.get(slots)).toEqual({ slot: before + 2, parent: before + 1, root: before + 1 - 31 });
+    const received = new Map([first, second].map(({ params }) => [params.subscription, params.result]));
+    expect(received.get(roots)).toBe(before + 1 - 31);
+    expect(received.get(slots)).toEqual({ slot: before + 2, parent: before + 1, root: before + 1 - 31 });
   });
 
-  it('is told root by root when the disk was late', async () => {
+  it('is notified root by root after a slow disk', async () => {
     await rig.lab.durable();
     const id = await client.call('rootSubscribe');
     const first = tip() - 31;
@@ -307,24 +307,24 @@ describe('the progress of slots', () => {
     await rig.lab.durable();
     rig.lab.freeze();
     const roots: number[] = [];
-    while (roots.at(-1) !== tip() - 31) roots.push(await client.told(id));
+    while (roots.at(-1) !== tip() - 31) roots.push(await client.received(id));
     expect(roots).toEqual(Array.from({ length: roots.length }, (_, i) => first + 1 + i));
     expect(roots).toHaveLength(41);
   });
 
-  it('is told by slotsUpdatesSubscribe in its order, with the time', async () => {
+  it('is notified by slotsUpdatesSubscribe in order with timestamps', async () => {
     await finalize();
     const id = await client.call('slotsUpdatesSubscribe');
     const from = rig.lab.wallet(1);
     const before = tip();
-    while ((await client.told(id)).slot !== before + 1);
+    while ((await client.received(id)).slot !== before + 1);
     const started = Date.now();
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL / 2));
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL));
     rig.lab.freeze();
     const slot = before + 1;
     const updates = [];
-    for (let i = 0; i < 5; i++) updates.push(await client.told(id));
+    for (let i = 0; i < 5; i++) updates.push(await client.received(id));
     const stats = {
       numTransactionEntries: 2,
       numSuccessfulTransactions: 1,
@@ -348,16 +348,16 @@ describe('the progress of slots', () => {
 describe('blockSubscribe', () => {
   const confirmed = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
 
-  it('tells every confirmed block as getBlock would show it', async () => {
+  it('notifies every confirmed block like getBlock', async () => {
     const from = rig.lab.wallet();
     const id = await client.call('blockSubscribe', ['all', { ...confirmed, showRewards: true }]);
     rig.lab.freeze();
-    expect((await client.told(id)).value.block.transactions).toHaveLength(1);
+    expect((await client.received(id)).value.block.transactions).toHaveLength(1);
     const transaction = rig.lab.transfer(from, Keypair.generate().publicKey, SOL);
     rig.lab.node.submit(transaction);
     rig.lab.freeze(2);
-    await client.told(id);
-    const { context, value } = await client.told(id);
+    await client.received(id);
+    const { context, value } = await client.received(id);
     const slot = tip() - 1;
     expect(context).toEqual({ slot });
     expect(value).toMatchObject({
@@ -379,7 +379,7 @@ describe('blockSubscribe', () => {
     });
   });
 
-  it('shows blocks as asked', async () => {
+  it('honors the requested view', async () => {
     const signatures = { ...confirmed, transactionDetails: 'signatures' };
     const id = await client.call('blockSubscribe', ['all', signatures]);
     const json = await client.call('blockSubscribe', ['all', { ...confirmed, encoding: 'json' }]);
@@ -389,20 +389,20 @@ describe('blockSubscribe', () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(), Keypair.generate().publicKey, SOL);
     rig.lab.node.submit(transaction);
     rig.lab.freeze(2);
-    const told = new Map<string, unknown>();
+    const received = new Map<string, unknown>();
     for (let i = 0; i < 6; i++) {
       const { params } = await client.json();
-      told.set(`${params.subscription} ${params.result.value.slot}`, params.result.value.block);
+      received.set(`${params.subscription} ${params.result.value.slot}`, params.result.value.block);
     }
     const slot = tip() - 1;
-    expect(told.get(`${id} ${slot}`)).toMatchObject({ signatures: [signatureOf(transaction)] });
-    expect(told.get(`${id} ${slot}`)).not.toHaveProperty('transactions');
-    expect(told.get(`${json} ${slot}`)).toMatchObject({
+    expect(received.get(`${id} ${slot}`)).toMatchObject({ signatures: [signatureOf(transaction)] });
+    expect(received.get(`${id} ${slot}`)).not.toHaveProperty('transactions');
+    expect(received.get(`${json} ${slot}`)).toMatchObject({
       transactions: [{ transaction: { message: { accountKeys: expect.any(Array) } } }],
     });
   });
 
-  it('tells only blocks, and in them transactions, that mention an address', async () => {
+  it('filters blocks and transactions by mentioned address', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     const config = { ...confirmed, transactionDetails: 'signatures' };
     const filter = { mentionsAccountOrProgram: to.toBase58() };
@@ -411,18 +411,18 @@ describe('blockSubscribe', () => {
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL));
     rig.lab.node.submit(transaction);
     rig.lab.freeze(3);
-    expect((await client.told(id)).value.block.signatures).toEqual([signatureOf(transaction)]);
+    expect((await client.received(id)).value.block.signatures).toEqual([signatureOf(transaction)]);
     await client.silence();
   });
 });
 
 describe('voteSubscribe', () => {
-  it('tells the vote of the node for each slot, as its vote account has it in the next', async () => {
+  it("notifies the node's vote for each slot, consistent with its vote account", async () => {
     const id = await client.call('voteSubscribe');
     rig.lab.freeze();
     const slot = tip();
     const { genesis } = rig.lab.node;
-    const vote = await client.told(id);
+    const vote = await client.received(id);
     expect(vote).toEqual({
       votePubkey: genesis.voteAccount,
       slots: Array.from({ length: Math.min(31, slot) }, (_, i) => slot - Math.min(31, slot) + 1 + i),
@@ -434,8 +434,8 @@ describe('voteSubscribe', () => {
   });
 });
 
-describe('a ledger that was opened again', () => {
-  it('tells what was not finalized yet', async () => {
+describe('reopened ledger', () => {
+  it('notifies slots that were not finalized', async () => {
     const own = await openPubsubRig();
     const { lab } = own;
     const to = Keypair.generate().publicKey;
@@ -455,9 +455,9 @@ describe('a ledger that was opened again', () => {
       lab.freeze();
       await lab.durable();
     }
-    const told = [await late.json(), await late.json()];
-    expect(told.map(({ params }) => params.subscription).sort()).toEqual([account, logs]);
-    for (const { params } of told) expect(params.result.context).toEqual({ slot });
+    const received = [await late.json(), await late.json()];
+    expect(received.map(({ params }) => params.subscription).sort()).toEqual([account, logs]);
+    for (const { params } of received) expect(params.result.context).toEqual({ slot });
     await late.silence();
     await late.close();
     await again.close();

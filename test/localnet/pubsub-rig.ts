@@ -8,7 +8,7 @@ import {
 } from '../../src/localnet/pubsub/server.ts';
 import { Lab } from './ledger/lab.ts';
 
-/** A WebSocket as it is: what was sent and what came, in order. */
+/** Raw WebSocket that records frames in order. */
 export class RawClient {
   readonly socket: WebSocket;
   /** Resolves with the close code. */
@@ -22,7 +22,7 @@ export class RawClient {
     this.socket = socket;
     this.closed = new Promise((resolve) => socket.on('close', resolve));
     socket.on('error', () => {});
-    // Who waits for a message that will not come must hear so.
+    // Rejects pending reads.
     socket.on('close', () => {
       this.#isClosed = true;
       for (const waiter of this.#waiting.splice(0)) waiter.reject(new Error('the connection closed'));
@@ -45,7 +45,6 @@ export class RawClient {
     this.socket.send(message);
   }
 
-  /** The next message, as it came. */
   text(): Promise<string> {
     const message = this.#messages.shift();
     if (message !== undefined) return Promise.resolve(message);
@@ -72,15 +71,15 @@ export class RawClient {
 
   /** The result of the next message, which must be a notification of the subscription. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  async told(subscription: number): Promise<any> {
+  async received(subscription: number): Promise<any> {
     const message = await this.json();
     if (message.params?.subscription !== subscription) {
-      throw new Error(`not told of subscription ${subscription}: ${JSON.stringify(message)}`);
+      throw new Error(`not received of subscription ${subscription}: ${JSON.stringify(message)}`);
     }
     return message.params.result;
   }
 
-  /** Fails when anything came that nobody asked for, up to the answer of one more call. */
+  /** Fails on any message before the response to another call. */
   async silence(): Promise<void> {
     await this.call('getVersion');
     if (this.#messages.length > 0) throw new Error(`unexpected: ${this.#messages.join('\n')}`);
@@ -92,7 +91,7 @@ export class RawClient {
   }
 }
 
-/** A ledger whose slots freeze by hand, with its PubSub. */
+/** Ledger with manual slots and PubSub. */
 export type PubsubRig = Readonly<{
   lab: Lab;
   server: PubsubServer;
@@ -100,7 +99,7 @@ export type PubsubRig = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** @param lab - the ledger, which the rig closes; a fresh one by default. */
+/** @param lab - closed by the rig; default a new one. */
 export async function openPubsubRig(
   options: Partial<PubsubServerOptions> = {},
   given?: Lab,

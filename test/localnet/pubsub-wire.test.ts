@@ -16,8 +16,8 @@ afterAll(() => rig.close());
 
 const slotSubscribe = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
 
-describe('the PubSub of the embedded ledger', () => {
-  it('answers and notifies byte for byte as Agave', async () => {
+describe('embedded ledger PubSub', () => {
+  it('matches Agave byte for byte', async () => {
     const own = await openPubsubRig();
     const client = await own.client();
     client.send(slotSubscribe);
@@ -35,20 +35,20 @@ describe('the PubSub of the embedded ledger', () => {
     await own.close();
   });
 
-  it('takes any path, no subprotocol and no compression', async () => {
+  it('accepts any path, no subprotocol and no compression', async () => {
     const client = await rig
       .client('/any/path?x=1', ['solana', 'other'], { perMessageDeflate: true })
       .catch((error: Error) => error);
-    // A client that insists on a subprotocol gives up by itself: none was chosen.
+    // A client that requires a subprotocol gives up.
     expect(String(client)).toContain('Server sent no subprotocol');
     const other = await rig.client('/any/path?x=1', [], { perMessageDeflate: true });
     expect(other.socket.extensions).toBe('');
     await other.close();
   });
 
-  it('answers an ordinary request with 426', async () => {
-    const asked = request({ port: rig.server.port, host: '127.0.0.1' }).end();
-    const [response] = await once(asked, 'response');
+  it('responds with 426 to an ordinary request', async () => {
+    const pending = request({ port: rig.server.port, host: '127.0.0.1' }).end();
+    const [response] = await once(pending, 'response');
     expect(response.statusCode).toBe(426);
     response.resume();
   });
@@ -61,7 +61,7 @@ describe('the PubSub of the embedded ledger', () => {
     await client.close();
   });
 
-  it('knows the methods of PubSub and getVersion, and no other', async () => {
+  it('knows the PubSub methods and getVersion only', async () => {
     const client = await rig.client();
     expect(await client.call('getVersion')).toHaveProperty('solana-core');
     for (const method of ['getSlot', 'transactionSubscribe', 'constructor', 'slotNotification']) {
@@ -93,7 +93,7 @@ describe('the PubSub of the embedded ledger', () => {
         data: 'Array([Number(1)])',
       },
     ],
-  ])('refuses %s of %s', async (method, params, error) => {
+  ])('rejects %s of %s', async (method, params, error) => {
     const client = await rig.client();
     const given = params === undefined ? '' : `,"params":${params}`;
     client.send(`{"jsonrpc":"2.0","id":1,"method":"${method}"${given}}`);
@@ -101,7 +101,7 @@ describe('the PubSub of the embedded ledger', () => {
     await client.close();
   });
 
-  it('answers batches in one message, and nothing to calls without an id', async () => {
+  it('answers a batch in one message and ignores calls without id', async () => {
     const client = await rig.client();
     client.send('{"jsonrpc":"2.0","method":"getVersion"}');
     client.send('[{"jsonrpc":"2.0","method":"getVersion"}]');
@@ -118,7 +118,7 @@ describe('the PubSub of the embedded ledger', () => {
     await client.close();
   });
 
-  it('answers the messages of a client in their order', async () => {
+  it('answers messages in order', async () => {
     const client = await rig.client();
     const batch = Array.from({ length: 20 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"getVersion"}`);
     for (let i = 0; i < 200; i++) {
@@ -133,7 +133,7 @@ describe('the PubSub of the embedded ledger', () => {
   });
 });
 
-describe('a message to the PubSub of the embedded ledger', () => {
+describe('client message', () => {
   const padded = (bytes: number): string => slotSubscribe.padEnd(bytes);
 
   it('may have 4096 bytes', async () => {
@@ -144,14 +144,14 @@ describe('a message to the PubSub of the embedded ledger', () => {
     await client.closed;
   });
 
-  it('may not be longer in pieces', async () => {
+  it('may not be longer in fragments', async () => {
     const client = await rig.client();
     client.socket.send(padded(4000), { fin: false });
     client.socket.send(' '.repeat(97), { fin: true });
     await client.closed;
   });
 
-  it('may be binary, when it holds text', async () => {
+  it('may be binary text', async () => {
     const client = await rig.client();
     client.send(Buffer.from(slotSubscribe));
     expect(await client.json()).toMatchObject({ id: 1 });
@@ -159,15 +159,15 @@ describe('a message to the PubSub of the embedded ledger', () => {
     await client.closed;
   });
 
-  it('ends the connection when it is text that is not UTF-8', async () => {
+  it('closes the connection when it is not UTF-8', async () => {
     const client = await rig.client();
     client.socket.send(Buffer.of(0xc3, 0x28), { binary: false });
     expect(await client.closed).toBe(1007);
   });
 });
 
-describe('the id of a subscription', () => {
-  it('is the same for all who ask the same, and another for whoever asks something else', async () => {
+describe('subscription id', () => {
+  it('is shared by equal subscriptions', async () => {
     const [one, other] = await Promise.all([rig.client(), rig.client()]);
     const id = await one.call('accountSubscribe', [KEY]);
     expect(await other.call('accountSubscribe', [KEY, { commitment: 'finalized', encoding: 'binary' }])).toBe(
@@ -177,12 +177,12 @@ describe('the id of a subscription', () => {
     expect(await other.call('accountUnsubscribe', [id])).toBe(true);
     expect(await other.call('accountUnsubscribe', [id])).toEqual(INVALID_ID);
     expect(await one.call('accountUnsubscribe', [id])).toBe(true);
-    // All let go of it: the next gets a new one.
+    // After release, the next one gets a new id.
     expect(await one.call('accountSubscribe', [KEY])).toBe(id + 2);
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('is another for parameters that have no effect, though what is told is the same', async () => {
+  it('differs for parameters without effect', async () => {
     const client = await rig.client();
     const id = await client.call('accountSubscribe', [KEY]);
     const sliced = { dataSlice: { offset: 0, length: 1 } };
@@ -196,12 +196,12 @@ describe('the id of a subscription', () => {
     await client.close();
   });
 
-  it('is one on a connection that asks twice, with one stream, which one unsubscribe ends', async () => {
+  it('is shared within a connection with one stream, ended by one unsubscribe', async () => {
     const client = await rig.client();
     const id = await client.call('slotSubscribe');
     expect(await client.call('slotSubscribe')).toBe(id);
     rig.lab.freeze();
-    await client.told(id);
+    await client.received(id);
     await client.silence();
     expect(await client.call('slotUnsubscribe', [id])).toBe(true);
     rig.lab.freeze();
@@ -210,14 +210,14 @@ describe('the id of a subscription', () => {
     await client.close();
   });
 
-  it('may be given back with any unsubscribe, as Agave does not look at the kind', async () => {
+  it('can be unsubscribed by any kind, as in Agave', async () => {
     const client = await rig.client();
     const id = await client.call('rootSubscribe');
     expect(await client.call('voteUnsubscribe', [id])).toBe(true);
     await client.close();
   });
 
-  it('is let go of when its connection closes', async () => {
+  it('is released when its connection closes', async () => {
     const [one, other] = await Promise.all([rig.client(), rig.client()]);
     const id = await one.call('logsSubscribe', ['all']);
     await one.close();
@@ -230,7 +230,7 @@ describe('the id of a subscription', () => {
     await other.close();
   });
 
-  it('goes out before what the subscription tells, even while slots freeze', async () => {
+  it('is sent before its notifications, even while slots freeze', async () => {
     const client = await rig.client();
     const batch = Array.from(
       { length: 30 },
@@ -250,7 +250,7 @@ describe('the id of a subscription', () => {
       const ids = (await first) as { result: number }[];
       expect(ids).toHaveLength(30);
       const id = ids[0]?.result as number;
-      await client.told(id);
+      await client.received(id);
       client.send(`{"jsonrpc":"2.0","id":"end","method":"slotUnsubscribe","params":[${id}]}`);
       while ((await client.json()).id !== 'end');
     }
@@ -258,8 +258,8 @@ describe('the id of a subscription', () => {
   });
 });
 
-describe('the limits of the PubSub of the embedded ledger', () => {
-  it('refuse a subscription too many, counting each holder', async () => {
+describe('PubSub limits', () => {
+  it('reject excess subscriptions, counting each holder', async () => {
     const own = await openPubsubRig({ subscriptionsMax: 2 });
     const [one, other] = await Promise.all([own.client(), own.client()]);
     const refused = {
@@ -274,7 +274,7 @@ describe('the limits of the PubSub of the embedded ledger', () => {
     await own.close();
   });
 
-  it('close a connection too many unread', async () => {
+  it('close excess connections unread', async () => {
     const own = await openPubsubRig({ connectionsMax: 1 });
     const client = await own.client();
     const socket = connect(own.server.port, '127.0.0.1');
@@ -302,11 +302,11 @@ describe('the limits of the PubSub of the embedded ledger', () => {
       }
     }
     expect(await slow.closed).toBe(1006);
-    expect(await quick.told(id)).toBe(1);
+    expect(await quick.received(id)).toBe(1);
     await own.close();
   });
 
-  it('disconnect a client that only pings and does not read', async () => {
+  it('disconnect a client that only pings', async () => {
     const own = await openPubsubRig({ queueMaxBytes: 4096 });
     const [slow, quick] = await Promise.all([own.client(), own.client()]);
     slow.socket.pause();
@@ -324,7 +324,7 @@ describe('the limits of the PubSub of the embedded ledger', () => {
     await own.close();
   });
 
-  it('let nobody wait behind thousands of small messages of another', async () => {
+  it('share time between clients with many small messages', async () => {
     const own = await openPubsubRig();
     const [flood, quick] = await Promise.all([own.client(), own.client()]);
     const messages = 8_000;
@@ -337,12 +337,12 @@ describe('the limits of the PubSub of the embedded ledger', () => {
     let calls = 0;
     for (; !isOver; calls++) await quick.call('getVersion');
     await answered;
-    // Answered in one go, the flood left room for one or two.
+    // Answering the flood in one go would leave one or two.
     expect(calls).toBeGreaterThan(20);
     await own.close();
   });
 
-  it('let go of everybody when the server stops', async () => {
+  it('close all connections on shutdown', async () => {
     const own = await openPubsubRig();
     const client = await own.client();
     await client.call('slotSubscribe');

@@ -12,36 +12,34 @@ import { eventually } from '../service/eventually.ts';
 
 type Method = keyof typeof rpcHandlers;
 
-/** A real embedded ledger whose slots freeze by hand, and its methods as a client sees them. */
+/** Embedded ledger with manual slots and its methods as a client sees them. */
 export type Rig = Readonly<{
   node: OpenLocalNode;
   /** What a method answers, as JSON.parse reads it. Fails when it is an error. */
   // biome-ignore lint/suspicious/noExplicitAny: the tests look into results of every shape
   result(method: Method, params: readonly unknown[]): Promise<any>;
-  /** The error a method answers with. Fails when it is a result. */
+  /** Fails on a result. */
   error(method: Method, params: readonly unknown[]): Promise<object>;
   /** The two for a ledger some of whose parts answer differently. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   resultWith(parts: object, method: Method, params: readonly unknown[]): Promise<any>;
   errorWith(parts: object, method: Method, params: readonly unknown[]): Promise<object>;
-  /** Result or `{error}`, integers above 2^53 as bigint. */
-  ask(method: Method, ...params: JsonValue[]): Promise<JsonValue>;
-  /** The same with `params` as they stand, and as text. */
-  askRaw(method: Method, params: JsonValue | undefined): Promise<string>;
+  /** Result or `{error}`; integers above 2^53 as bigint. */
+  callRpc(method: Method, ...params: JsonValue[]): Promise<JsonValue>;
+  /** Raw `params` and text. */
+  callRpcRaw(method: Method, params: JsonValue | undefined): Promise<string>;
   slot(commitment: Commitment): number;
   freeze(slots?: number): void;
-  /** Freezes slots (32 unless told) and waits until the slot 31 below the tip is finalized. */
+  /** Freezes slots (default 32) and waits until the slot 31 below the tip is finalized. */
   finalize(slots?: number): Promise<void>;
   close(): Promise<void>;
 }>;
 
-/** The text that a method answers. */
 async function answer(from: LocalNode, method: Method, params: JsonValue | undefined): Promise<string> {
   const handler: RpcHandler = rpcHandlers[method];
   return writeJson(await handler(from, params));
 }
 
-/** The text of the error that a method answers with. */
 async function errorOf(answered: Promise<string>): Promise<string> {
   try {
     await answered;
@@ -55,9 +53,9 @@ async function errorOf(answered: Promise<string>): Promise<string> {
 
 const wire = (params: readonly unknown[]): JsonValue => parseJson(writeJson(params as WritableJson));
 
-type Asking = Pick<Rig, 'result' | 'error' | 'resultWith' | 'errorWith' | 'ask' | 'askRaw'>;
+type RigCalls = Pick<Rig, 'result' | 'error' | 'resultWith' | 'errorWith' | 'callRpc' | 'callRpcRaw'>;
 
-function asking(node: OpenLocalNode): Asking {
+function callsOn(node: OpenLocalNode): RigCalls {
   const { genesis, history } = node;
   const nodeWith = (parts: object): LocalNode =>
     ({ genesis, history, bank: node.bank.bind(node), ...parts }) as LocalNode;
@@ -65,7 +63,7 @@ function asking(node: OpenLocalNode): Asking {
     JSON.parse(await answer(from, method, wire(params)));
   const failureOf = async (from: LocalNode, method: Method, params: readonly unknown[]) =>
     JSON.parse(await errorOf(answer(from, method, wire(params))));
-  const askRaw: Rig['askRaw'] = async (method, params) => {
+  const callRpcRaw: Rig['callRpcRaw'] = async (method, params) => {
     const answered = answer(node, method, params);
     return answered.catch(async () => `{"error":${await errorOf(answered)}}`);
   };
@@ -74,12 +72,11 @@ function asking(node: OpenLocalNode): Asking {
     error: (method, params) => failureOf(node, method, params),
     resultWith: (parts, method, params) => resultOf(nodeWith(parts), method, params),
     errorWith: (parts, method, params) => failureOf(nodeWith(parts), method, params),
-    ask: async (method, ...params) => parseJson(await askRaw(method, params)),
-    askRaw,
+    callRpc: async (method, ...params) => parseJson(await callRpcRaw(method, params)),
+    callRpcRaw,
   };
 }
 
-/** Opens a fresh ledger in a directory of its own. */
 export async function openRig(options: Partial<LocalNodeOptions> = {}): Promise<Rig> {
   const ledgerDir = mkdtempSync(join(tmpdir(), 'solway-ledger-'));
   const node = await openLocalNode({ manual: true, ...options, ledgerDir });
@@ -89,7 +86,7 @@ export async function openRig(options: Partial<LocalNodeOptions> = {}): Promise<
   };
   return {
     node,
-    ...asking(node),
+    ...callsOn(node),
     slot,
     freeze,
     finalize: async (slots = 32) => {
@@ -103,10 +100,10 @@ export async function openRig(options: Partial<LocalNodeOptions> = {}): Promise<
   };
 }
 
-/** What `ask` gives for -32602 and the like. */
+/** Expected error from `call`. */
 export const rpcError = (code: number, message: string, data?: JsonValue): JsonValue => ({
   error: data === undefined ? { code, message } : { code, message, data },
 });
 
-/** -32602 in the words of serde. */
+/** -32602 with serde's text. */
 export const serdeError = (text: string): JsonValue => rpcError(-32602, `Invalid params: ${text}.`);

@@ -3,7 +3,7 @@ import { type Address, addressBytes } from '../../src/solana/address.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
 import type { Keypair } from '../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../src/solana/message/message.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
 import {
   type AccountMeta,
@@ -12,7 +12,6 @@ import {
 } from '../../src/solana/transaction/compile-message.ts';
 import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
 
-/** A transaction as a client sends it. */
 export type Signed = Readonly<{
   signature: string;
   wire: Uint8Array;
@@ -27,7 +26,6 @@ const u64 = (value: bigint): Uint8Array => {
   return bytes;
 };
 
-/** The system program's transfer. */
 export const transfer = (from: Address, to: Address, lamports: bigint): Instruction => ({
   programId: programs.system,
   accounts: [
@@ -37,21 +35,18 @@ export const transfer = (from: Address, to: Address, lamports: bigint): Instruct
   data: Buffer.concat([Buffer.from([2, 0, 0, 0]), u64(lamports)]),
 });
 
-/** A memo without signers. */
 export const memo = (text: string): Instruction => ({
   programId: programs.memoV3,
   accounts: [],
   data: Buffer.from(text),
 });
 
-/** A compute unit price in micro-lamports. */
 export const unitPrice = (price: bigint): Instruction => ({
   programId: programs.computeBudget,
   accounts: [],
   data: Buffer.concat([Buffer.from([3]), u64(price)]),
 });
 
-/** A compute unit limit. */
 export const unitLimit = (units: number): Instruction => {
   const data = Buffer.from([2, 0, 0, 0, 0]);
   data.writeUInt32LE(units, 1);
@@ -64,7 +59,7 @@ const key = (address: Address, signer: boolean, writable: boolean): AccountMeta 
   writable,
 });
 
-/** Makes a nonce account whose authority is the payer. */
+/** The payer is its authority. */
 export const nonceAccount = (payer: Address, nonce: Address, lamports: bigint): Instruction[] => [
   {
     programId: programs.system,
@@ -82,7 +77,6 @@ export const nonceAccount = (payer: Address, nonce: Address, lamports: bigint): 
   },
 ];
 
-/** The instruction that makes a transaction stand on a nonce. */
 export const advanceNonce = (nonce: Address, authority: Address): Instruction => ({
   programId: programs.system,
   accounts: [
@@ -93,7 +87,6 @@ export const advanceNonce = (nonce: Address, authority: Address): Instruction =>
   data: Buffer.from([4, 0, 0, 0]),
 });
 
-/** The associated token account of a wallet, and the instruction that makes it. */
 export function associatedTokenAccount(
   wallet: Address,
   mint: Address,
@@ -111,7 +104,6 @@ export function associatedTokenAccount(
   return { address, create: { programId: programs.ata, accounts, data: new Uint8Array() } };
 }
 
-/** Makes a mint whose authority is the payer. */
 export const newMint = (payer: Address, mint: Address, decimals: number): Instruction[] => [
   {
     programId: programs.system,
@@ -125,7 +117,7 @@ export const newMint = (payer: Address, mint: Address, decimals: number): Instru
   },
 ];
 
-/** A transaction with one signer; `signer` null leaves the signature all zeros. */
+/** `signer` null leaves an all-zero signature. */
 export const sign = (
   payer: Keypair,
   instructions: readonly Instruction[],
@@ -133,7 +125,7 @@ export const sign = (
   signer: Keypair | null = payer,
 ): Signed => signWith([payer], [signer], instructions, recentBlockhash);
 
-/** A transaction with several signers, the first of whom pays. */
+/** The first signer pays. */
 export const signAll = (
   signers: readonly Keypair[],
   instructions: readonly Instruction[],

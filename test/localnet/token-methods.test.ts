@@ -14,13 +14,13 @@ const LARGE = key(30);
 const SMALL = key(31);
 const DELEGATED = key(32);
 const OF_2022 = key(33);
-/** Of the other token program than its mint: belongs to no answer about the mint. */
+/** Belongs to the other token program, so it is in no result of the mint. */
 const FOREIGN = key(34);
 const WIDE_MINT = key(13);
 const HOLDERS = 21;
 const NO_TOKEN = key(40);
 const NO_MINT = key(41);
-/** A mint's bytes in an account of a stranger. */
+/** Mint data owned by another program. */
 const FAKE_MINT = key(42);
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 
@@ -59,16 +59,15 @@ const amount = (text: string, decimals: number, ui: number, uiText: string): Jso
 const HUGE = amount('9007199254740993', 2, 9_007_199_254_740_992 / 100, '90071992547409.93');
 const SOME = amount('150', 2, 1.5, '1.5');
 
-/** The addresses in an answer that lists accounts. */
-async function addresses(...call: Parameters<Rig['ask']>): Promise<JsonValue> {
-  const answer = (await ledger.ask(...call)) as { value: { pubkey: string }[] };
+async function addresses(...call: Parameters<Rig['callRpc']>): Promise<JsonValue> {
+  const answer = (await ledger.callRpc(...call)) as { value: { pubkey: string }[] };
   return answer.value?.map(({ pubkey }) => pubkey) ?? answer;
 }
 
 describe('getTokenAccountBalance', () => {
-  it('tells the balance exactly, in base units and in tokens', async () => {
-    expect(await ledger.ask('getTokenAccountBalance', LARGE)).toEqual({ context, value: HUGE });
-    expect(await ledger.ask('getTokenAccountBalance', OF_2022, { commitment: 'processed' })).toEqual({
+  it('returns the exact balance in base units and tokens', async () => {
+    expect(await ledger.callRpc('getTokenAccountBalance', LARGE)).toEqual({ context, value: HUGE });
+    expect(await ledger.callRpc('getTokenAccountBalance', OF_2022, { commitment: 'processed' })).toEqual({
       context: { ...context, slot: 3 },
       value: amount('5', 0, 5, '5'),
     });
@@ -80,17 +79,17 @@ describe('getTokenAccountBalance', () => {
     [[MINT], rpcError(-32602, 'Invalid param: not a Token account')],
     [[], rpcError(-32602, '`params` should have at least 1 argument(s)')],
     [[5], serdeError('invalid type: integer `5`, expected a string')],
-    [['not a key', {}], serdeError('missing field `commitment`')],
-    [['not a key'], rpcError(-32602, 'Invalid param: Invalid')],
-  ])('answers %j with its error', async (params, error) => {
-    expect(await ledger.ask('getTokenAccountBalance', ...params)).toEqual(error);
+    [['an invalid key', {}], serdeError('missing field `commitment`')],
+    [['an invalid key'], rpcError(-32602, 'Invalid param: Invalid')],
+  ])('rejects %j', async (params, error) => {
+    expect(await ledger.callRpc('getTokenAccountBalance', ...params)).toEqual(error);
   });
 });
 
 describe('getTokenSupply', () => {
-  it('tells the supply exactly', async () => {
+  it('returns the exact supply', async () => {
     const value = amount('18446744073709551615', 2, 2 ** 64 / 100, '184467440737095516.15');
-    expect(await ledger.ask('getTokenSupply', MINT)).toEqual({ context, value });
+    expect(await ledger.callRpc('getTokenSupply', MINT)).toEqual({ context, value });
   });
 
   it.each<[JsonValue[], JsonValue]>([
@@ -99,14 +98,14 @@ describe('getTokenSupply', () => {
     [[LARGE], rpcError(-32602, 'Invalid param: mint could not be unpacked')],
     [[MINT, {}], serdeError('missing field `commitment`')],
     [['1'], rpcError(-32602, 'Invalid param: WrongSize')],
-  ])('answers %j with its error', async (params, error) => {
-    expect(await ledger.ask('getTokenSupply', ...params)).toEqual(error);
+  ])('rejects %j', async (params, error) => {
+    expect(await ledger.callRpc('getTokenSupply', ...params)).toEqual(error);
   });
 });
 
 describe('getTokenLargestAccounts', () => {
-  it('lists the holders of a mint, the largest first, of equals the higher address', async () => {
-    expect(await ledger.ask('getTokenLargestAccounts', MINT)).toEqual({
+  it('lists the largest holders first, ties by descending address', async () => {
+    expect(await ledger.callRpc('getTokenLargestAccounts', MINT)).toEqual({
       context,
       value: [
         { address: LARGE, ...(HUGE as object) },
@@ -114,12 +113,12 @@ describe('getTokenLargestAccounts', () => {
         { address: SMALL, ...(SOME as object) },
       ],
     });
-    expect(await ledger.ask('getTokenLargestAccounts', EMPTY_MINT)).toEqual({ context, value: [] });
-    expect(await ledger.ask('getTokenLargestAccounts', WRAPPED_SOL)).toEqual({ context, value: [] });
+    expect(await ledger.callRpc('getTokenLargestAccounts', EMPTY_MINT)).toEqual({ context, value: [] });
+    expect(await ledger.callRpc('getTokenLargestAccounts', WRAPPED_SOL)).toEqual({ context, value: [] });
   });
 
-  it('lists twenty at most', async () => {
-    const answer = await ledger.ask('getTokenLargestAccounts', WIDE_MINT);
+  it('lists at most twenty', async () => {
+    const answer = await ledger.callRpc('getTokenLargestAccounts', WIDE_MINT);
     const { value } = answer as { value: { amount: string }[] };
     expect(value.map((entry) => Number(entry.amount))).toEqual(Array.from({ length: 20 }, (_, i) => 20 - i));
   });
@@ -132,15 +131,15 @@ describe('getTokenLargestAccounts', () => {
       [MINT, { commitment: 'max' }],
       serdeError('unknown variant `max`, expected one of `processed`, `confirmed`, `finalized`'),
     ],
-  ])('answers %j with its error', async (params, error) => {
-    expect(await ledger.ask('getTokenLargestAccounts', ...params)).toEqual(error);
+  ])('rejects %j', async (params, error) => {
+    expect(await ledger.callRpc('getTokenLargestAccounts', ...params)).toEqual(error);
   });
 });
 
 describe('getTokenAccountsByOwner', () => {
   const base64 = { encoding: 'base64' };
 
-  it('finds the accounts of a wallet by mint or by program, sorted', async () => {
+  it('finds the accounts of a wallet by mint or program, sorted', async () => {
     expect(await addresses('getTokenAccountsByOwner', OWNER, { mint: MINT }, base64)).toEqual([LARGE, SMALL]);
     const program = (id: string): JsonValue => ({ programId: id });
     expect(await addresses('getTokenAccountsByOwner', OWNER, program(programs.token), base64)).toEqual([
@@ -154,8 +153,8 @@ describe('getTokenAccountsByOwner', () => {
     expect(await addresses('getTokenAccountsByOwner', OWNER, { mint: WRAPPED_SOL })).toEqual([]);
   });
 
-  it('shows what a token account means', async () => {
-    const answer = await ledger.ask(
+  it('parses token accounts', async () => {
+    const answer = await ledger.callRpc(
       'getTokenAccountsByOwner',
       OWNER,
       { mint: MINT },
@@ -182,9 +181,9 @@ describe('getTokenAccountsByOwner', () => {
     });
   });
 
-  it('cuts the data as asked', async () => {
+  it('slices the data on request', async () => {
     const config = { encoding: 'base58', dataSlice: { offset: 64, length: 1 } };
-    const answer = await ledger.ask('getTokenAccountsByOwner', OWNER, { mint: MINT_2022 }, config);
+    const answer = await ledger.callRpc('getTokenAccountsByOwner', OWNER, { mint: MINT_2022 }, config);
     expect(answer).toMatchObject({ value: [{ account: { data: ['6', 'base58'], space: 165 } }] });
   });
 
@@ -214,13 +213,13 @@ describe('getTokenAccountsByOwner', () => {
       [OWNER, { mint: MINT }, {}, {}],
       rpcError(-32602, 'Invalid parameters: Expected from 2 to 3 parameters.', '"Got: 4"'),
     ],
-  ])('answers %j with its error', async (params, error) => {
-    expect(await ledger.ask('getTokenAccountsByOwner', ...params)).toEqual(error);
+  ])('rejects %j', async (params, error) => {
+    expect(await ledger.callRpc('getTokenAccountsByOwner', ...params)).toEqual(error);
   });
 });
 
 describe('getTokenAccountsByDelegate', () => {
-  it('finds the accounts a delegate may spend from', async () => {
+  it('finds accounts by delegate', async () => {
     const found = (filter: JsonValue): Promise<JsonValue> =>
       addresses('getTokenAccountsByDelegate', DELEGATE, filter, { encoding: 'jsonParsed' });
     expect(await found({ mint: MINT })).toEqual([DELEGATED]);
@@ -233,7 +232,7 @@ describe('getTokenAccountsByDelegate', () => {
     [[DELEGATE, { mint: key(99) }], rpcError(-32602, 'Invalid param: could not find mint')],
     [[DELEGATE, { programId: OWNER }], rpcError(-32602, 'Invalid param: unrecognized Token program id')],
     [[DELEGATE, 'mint'], serdeError('invalid type: unit variant, expected newtype variant')],
-  ])('answers %j with its error', async (params, error) => {
-    expect(await ledger.ask('getTokenAccountsByDelegate', ...params)).toEqual(error);
+  ])('rejects %j', async (params, error) => {
+    expect(await ledger.callRpc('getTokenAccountsByDelegate', ...params)).toEqual(error);
   });
 });

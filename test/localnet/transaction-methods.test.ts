@@ -41,14 +41,14 @@ const blockhash = async (commitment = 'processed'): Promise<string> => {
   const { value } = await rig.result('getLatestBlockhash', [{ commitment }]);
   return value.blockhash;
 };
-/** A transfer that no other test makes. */
+/** A distinct amount per transfer. */
 let amount = SOL;
 const someTransfer = async (commitment = 'processed'): Promise<Signed> =>
   sign(payer, [transfer(payer.address, recipient, amount++)], await blockhash(commitment));
 const BASE64 = { encoding: 'base64', preflightCommitment: 'processed' };
 
 describe('sendTransaction', () => {
-  it('runs a transaction in the open slot and answers with its first signature', async () => {
+  it('runs a transaction in the open slot and returns its first signature', async () => {
     const sent = await someTransfer();
     expect(await rig.result('sendTransaction', [sent.base64, BASE64])).toBe(sent.signature);
     expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toEqual([null]);
@@ -58,7 +58,7 @@ describe('sendTransaction', () => {
     ]);
   });
 
-  it('takes base58 by default', async () => {
+  it('accepts base58 by default', async () => {
     const sent = await someTransfer('finalized');
     expect(await rig.result('sendTransaction', [sent.base58])).toBe(sent.signature);
     const other = await someTransfer('finalized');
@@ -90,12 +90,12 @@ describe('sendTransaction', () => {
       `decoded ${TRANSACTION} too large: 1233 bytes (max: 1232 bytes)`,
     ],
     [
-      'bytes that are no transaction',
+      'invalid transaction bytes',
       ['AQID', BASE64],
       `failed to deserialize ${TRANSACTION}: Attempting to read 64 bytes`,
     ],
     [
-      'an encoding for answers only',
+      'a response encoding',
       ['', { encoding: 'jsonParsed' }],
       'unsupported encoding: jsonParsed. Supported encodings: base58, base64',
     ],
@@ -110,20 +110,20 @@ describe('sendTransaction', () => {
       'Invalid params: unknown variant `max`, expected one of `processed`, `confirmed`, `finalized`.',
     ],
     [
-      'a flag that is no boolean',
+      'a flag that is not boolean',
       ['', { skipPreflight: 1 }],
       'Invalid params: invalid type: integer `1`, expected a boolean.',
     ],
     ['nothing', [], '`params` should have at least 1 argument(s)'],
     ['no text', [5], 'Invalid params: invalid type: integer `5`, expected a string.'],
-  ])('refuses %s with -32602', async (_name, params, message) => {
+  ])('rejects %s with -32602', async (_name, params, message) => {
     expect(await rig.error('sendTransaction', params)).toEqual({ code: -32602, message });
   });
 
-  it('refuses a transaction whose counts do not agree', async () => {
+  it('rejects a transaction with wrong counts', async () => {
     const { wire } = await someTransfer();
     const broken = Uint8Array.from(wire);
-    // The first byte of the message: two signatures required where one is given.
+    // The message requires two signatures, but one is given.
     broken[65] = 2;
     expect(await rig.error('sendTransaction', [Buffer.from(broken).toString('base64'), BASE64])).toEqual({
       code: -32602,
@@ -131,7 +131,7 @@ describe('sendTransaction', () => {
     });
   });
 
-  it('refuses a transaction that asks twice for the same budget', async () => {
+  it('rejects duplicate compute budget requests', async () => {
     const { base64 } = sign(payer, [unitPrice(1n), unitPrice(1n), memo('x')], await blockhash());
     const error = {
       code: -32602,
@@ -141,7 +141,7 @@ describe('sendTransaction', () => {
     expect(await rig.error('simulateTransaction', [base64, { encoding: 'base64' }])).toEqual(error);
   });
 
-  it('asks for the slot the caller has seen before it looks at the transaction', async () => {
+  it('checks minContextSlot before the transaction', async () => {
     const { base64 } = await someTransfer();
     const tip = rig.slot('processed');
     expect(await rig.error('sendTransaction', [base64, { ...BASE64, minContextSlot: tip + 1 }])).toEqual({
@@ -173,7 +173,7 @@ describe('sendTransaction', () => {
     },
   });
 
-  it('tells with the whole simulation why preflight failed', async () => {
+  it('returns the simulation of a failed preflight', async () => {
     const poor = sign(payer, [transfer(payer.address, recipient, 1_000_000n * SOL)], await blockhash());
     const seen = await rig.error('sendTransaction', [poor.base64, BASE64]);
     expect(seen).toMatchObject(
@@ -195,23 +195,23 @@ describe('sendTransaction', () => {
       'BlockhashNotFound',
     ],
     [
-      'a payer without an account',
+      'a payer without account',
       async () => sign(Keypair.generate(), [memo('x')], await blockhash()),
       'Attempt to debit an account but found no record of a prior credit.',
       'AccountNotFound',
     ],
     [
-      'a signature that does not fit',
+      'an invalid signature',
       async () => sign(payer, [memo('x')], await blockhash(), Keypair.generate()),
       'Transaction did not pass signature verification',
       'SignatureFailure',
     ],
-  ])('refuses %s in preflight', async (_name, make, message, err) => {
+  ])('rejects %s in preflight', async (_name, make, message, err) => {
     const { base64 } = await make();
     expect(await rig.error('sendTransaction', [base64, BASE64])).toEqual(refusal(message, { err }));
   });
 
-  it('refuses a transaction that was processed already, in preflight only', async () => {
+  it('rejects a processed transaction in preflight only', async () => {
     const sent = await someTransfer();
     await rig.result('sendTransaction', [sent.base64, BASE64]);
     rig.freeze();
@@ -226,7 +226,7 @@ describe('sendTransaction', () => {
     expect(rig.node.bank('processed').account(recipient)?.lamports).toBe(before);
   });
 
-  it('takes a transaction again while its slot is open, and runs it once', async () => {
+  it('accepts a repeated transaction in the open slot and runs it once', async () => {
     const before = rig.node.bank('processed').account(recipient)?.lamports ?? 0n;
     const sent = await someTransfer();
     for (let i = 0; i < 2; i++) {
@@ -236,7 +236,7 @@ describe('sendTransaction', () => {
     expect(rig.node.bank('processed').account(recipient)?.lamports).toBe(before + amount - 1n);
   });
 
-  it('without preflight answers with the signature whatever becomes of the transaction', async () => {
+  it('returns the signature without preflight whatever the outcome', async () => {
     const skip = { ...BASE64, skipPreflight: true };
     const unsigned = sign(payer, [memo('unsigned')], await blockhash(), null);
     const failing = sign(payer, [transfer(payer.address, recipient, 1_000_000n * SOL)], await blockhash());
@@ -249,11 +249,11 @@ describe('sendTransaction', () => {
   });
 });
 
-describe('bytes after the end of a transaction', () => {
+describe('trailing bytes of a transaction', () => {
   const withTail = (base64: string): string =>
     Buffer.concat([Buffer.from(base64, 'base64'), Buffer.of(1, 2, 3)]).toString('base64');
 
-  it('are passed over where it is simulated', async () => {
+  it('are ignored in a simulation', async () => {
     const { base64 } = await someTransfer();
     const { value } = await rig.result('simulateTransaction', [
       withTail(base64),
@@ -262,14 +262,14 @@ describe('bytes after the end of a transaction', () => {
     expect(value.err).toBeNull();
   });
 
-  it('are passed over where it is sent, but no leader takes it', async () => {
+  it('are accepted when sent, but the transaction never lands', async () => {
     const sent = await someTransfer();
     expect(await rig.result('sendTransaction', [withTail(sent.base64), BASE64])).toBe(sent.signature);
     rig.freeze();
     expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toEqual([null]);
   });
 
-  it('are passed over where the fee of its message is asked', async () => {
+  it('are ignored in a message fee request', async () => {
     const { message } = await someTransfer();
     const { value } = await rig.result('getFeeForMessage', [withTail(message), { commitment: 'processed' }]);
     expect(value).toBe(5000);
@@ -285,7 +285,7 @@ describe('simulateTransaction', () => {
       ])
     ).value;
 
-  it('shows what would happen, and nothing happens', async () => {
+  it('returns the outcome without effect', async () => {
     const { base64 } = await someTransfer();
     const balance = rig.node.bank('processed').account(payer.address)?.lamports;
     const value = await simulate(base64);
@@ -321,7 +321,7 @@ describe('simulateTransaction', () => {
     expect(rig.node.bank('processed').account(payer.address)?.lamports).toBe(balance);
   });
 
-  it('shows the balances of what it could not load, and no inner instructions', async () => {
+  it('returns balances and no inner instructions when accounts cannot be loaded', async () => {
     const { base64 } = sign(payer, [transfer(payer.address, recipient, 1n)], UNKNOWN_HASH);
     const held = Number(rig.node.bank('processed').account(payer.address)?.lamports);
     const value = await simulate(base64, { innerInstructions: true });
@@ -337,7 +337,7 @@ describe('simulateTransaction', () => {
     expect(value.postBalances).toEqual(value.preBalances);
   });
 
-  it('shows the fee of what can only be charged', async () => {
+  it('returns the fee of a transaction that can only be charged', async () => {
     const absent = Keypair.generate().address;
     const nothing = { programId: absent, accounts: [], data: new Uint8Array() };
     const { base64 } = sign(payer, [nothing], await blockhash());
@@ -352,7 +352,7 @@ describe('simulateTransaction', () => {
     expect(value.preBalances[0] - value.postBalances[0]).toBe(5000);
   });
 
-  it('refuses a blockhash that would be too old by the time a leader sees it', async () => {
+  it('rejects a blockhash too old to reach a leader', async () => {
     const sent = await someTransfer();
     rig.freeze(144);
     expect((await simulate(sent.base64)).err).toBeNull();
@@ -366,7 +366,7 @@ describe('simulateTransaction', () => {
     ]);
   });
 
-  it('shows an account that was drained as one without lamports', async () => {
+  it('returns a drained account without lamports', async () => {
     const poor = Keypair.generate();
     await rig.result('requestAirdrop', [poor.address, SOL]);
     rig.freeze();
@@ -376,7 +376,7 @@ describe('simulateTransaction', () => {
     expect((await simulate(base64, { accounts })).accounts).toMatchObject([{ lamports: 0, space: 0 }]);
   });
 
-  it('needs no signature unless it is told to verify', async () => {
+  it('needs no signature unless sigVerify is set', async () => {
     const { base64 } = sign(payer, [memo('x')], await blockhash(), null);
     expect((await simulate(base64)).err).toBeNull();
     expect(await simulate(base64, { sigVerify: true })).toMatchObject({
@@ -387,7 +387,7 @@ describe('simulateTransaction', () => {
     });
   });
 
-  it('replaces the blockhash when asked, and says with which', async () => {
+  it('replaces the blockhash on request and returns it', async () => {
     const { base64 } = sign(payer, [memo('x')], UNKNOWN_HASH);
     expect((await simulate(base64)).err).toBe('BlockhashNotFound');
     const value = await simulate(base64, { replaceRecentBlockhash: true });
@@ -395,7 +395,7 @@ describe('simulateTransaction', () => {
     expect(value).toMatchObject({ err: null, replacementBlockhash: latest });
   });
 
-  it('shows accounts as the run left them', async () => {
+  it('returns accounts after the run', async () => {
     const fresh = Keypair.generate().address;
     const { base64 } = sign(payer, [transfer(payer.address, fresh, SOL)], await blockhash());
     const value = await simulate(base64, { accounts: { encoding: 'base64', addresses: [fresh] } });
@@ -415,7 +415,7 @@ describe('simulateTransaction', () => {
     ).toEqual([null, null]);
   });
 
-  it('lists inner instructions, parsed, when asked, and parses the accounts they make', async () => {
+  it('lists parsed inner instructions and parses created accounts on request', async () => {
     const ata = associatedTokenAccount(payer.address, nativeMint);
     const { base64 } = sign(payer, [ata.create], await blockhash());
     expect((await simulate(base64)).innerInstructions).toBeNull();
@@ -438,7 +438,7 @@ describe('simulateTransaction', () => {
     );
   });
 
-  it('parses token accounts with mints that only the run has made', async () => {
+  it('parses token accounts of mints created in the run', async () => {
     const mint = Keypair.generate();
     const ata = associatedTokenAccount(payer.address, mint.address);
     const made = signAll(
@@ -458,7 +458,7 @@ describe('simulateTransaction', () => {
 
   it.each([
     [
-      'both verifying and replacing',
+      'verification with replacement',
       { sigVerify: true, replaceRecentBlockhash: true },
       'sigVerify may not be used with replaceRecentBlockhash',
     ],
@@ -472,20 +472,20 @@ describe('simulateTransaction', () => {
       { accounts: { addresses: ['a', 'b', 'c', 'd'] } },
       'Too many accounts provided; max 3',
     ],
-    ['an account that is no address', { accounts: { addresses: ['0'] } }, 'Invalid param: Invalid'],
+    ['an invalid account address', { accounts: { addresses: ['0'] } }, 'Invalid param: Invalid'],
     ['accounts without addresses', { accounts: {} }, 'Invalid params: missing field `addresses`.'],
     [
-      'an encoding for answers',
+      'a response encoding',
       { encoding: 'json' },
       'unsupported encoding: json. Supported encodings: base58, base64',
     ],
-  ])('refuses %s with -32602', async (_name, config, message) => {
+  ])('rejects %s with -32602', async (_name, config, message) => {
     const { base64 } = await someTransfer();
     const params = [base64, { encoding: 'base64', commitment: 'processed', ...config }];
     expect(await rig.error('simulateTransaction', params)).toEqual({ code: -32602, message });
   });
 
-  it('asks for the slot the caller has seen', async () => {
+  it('checks minContextSlot', async () => {
     const { base64 } = await someTransfer();
     const seen = await rig.error('simulateTransaction', [
       base64,
@@ -495,8 +495,8 @@ describe('simulateTransaction', () => {
   });
 });
 
-describe('a ledger whose blocks are small', () => {
-  it('lets what does not fit wait as long as maxRetries allows, then refuses more', async () => {
+describe('ledger with small blocks', () => {
+  it('queues transactions according to maxRetries, then rejects', async () => {
     const small = await openRig({ blockCostMax: 4000n, waitingMaxTransactions: 1 });
     try {
       await small.result('requestAirdrop', [payer.address, 100n * SOL]);
@@ -534,8 +534,8 @@ describe('a ledger whose blocks are small', () => {
   });
 });
 
-describe('a ledger that could not write', () => {
-  it('is unhealthy, and takes no transactions', async () => {
+describe('halted ledger', () => {
+  it('is unhealthy and rejects transactions', async () => {
     const { base64 } = await someTransfer();
     const failed = { failure: new Error('the disk is full') };
     const unhealthy = { code: -32005, message: 'Node is unhealthy', data: { numSlotsBehind: null } };
@@ -546,7 +546,7 @@ describe('a ledger that could not write', () => {
 });
 
 describe('requestAirdrop', () => {
-  it('gives lamports', async () => {
+  it('transfers lamports', async () => {
     const to = Keypair.generate().address;
     const signature = await rig.result('requestAirdrop', [to, 5n * SOL]);
     rig.freeze();
@@ -554,7 +554,7 @@ describe('requestAirdrop', () => {
     expect((await rig.result('getBalance', [to, { commitment: 'processed' }])).value).toBe(Number(5n * SOL));
   });
 
-  it('takes the blockhash it is given', async () => {
+  it('uses the given blockhash', async () => {
     const to = Keypair.generate().address;
     const recentBlockhash = await blockhash('finalized');
     const signature = await rig.result('requestAirdrop', [to, SOL, { recentBlockhash }]);
@@ -573,7 +573,7 @@ describe('requestAirdrop', () => {
         return old;
       },
     ],
-  ])('with a blockhash that is %s answers a signature that never lands', async (_name, hash) => {
+  ])('returns a signature that never lands for a blockhash that is %s', async (_name, hash) => {
     const recentBlockhash = await hash();
     const signature = await rig.result('requestAirdrop', [recipient, 77, { recentBlockhash }]);
     expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
@@ -583,19 +583,19 @@ describe('requestAirdrop', () => {
 
   it.each([
     ['no lamports', ['11111111111111111111111111111111'], '`params` should have at least 2 argument(s)'],
-    ['a bad address', ['l', 1], 'Invalid param: Invalid'],
+    ['an invalid address', ['l', 1], 'Invalid param: Invalid'],
     ['a short address', ['1111', 1], 'Invalid param: WrongSize'],
     ['negative lamports', ['1', -1], 'Invalid params: invalid value: integer `-1`, expected u64.'],
     [
-      'a bad blockhash',
+      'an invalid blockhash',
       ['11111111111111111111111111111111', 1, { recentBlockhash: '1' }],
       'Invalid param: WrongSize',
     ],
-  ])('refuses %s with -32602', async (_name, params, message) => {
+  ])('rejects %s with -32602', async (_name, params, message) => {
     expect(await rig.error('requestAirdrop', params)).toEqual({ code: -32602, message });
   });
 
-  it('answers -32603 when the faucet has not that much', async () => {
+  it('responds with -32603 when the faucet lacks funds', async () => {
     const to = Keypair.generate().address;
     expect(await rig.error('requestAirdrop', [to, 18446744073709551615n])).toEqual({
       code: -32603,
@@ -604,7 +604,7 @@ describe('requestAirdrop', () => {
   });
 });
 
-describe('a blockhash', () => {
+describe('blockhash', () => {
   it('is valid for 150 blocks', async () => {
     const { context, value } = await rig.result('getLatestBlockhash', [{ commitment: 'processed' }]);
     expect(context).toEqual({
@@ -622,7 +622,7 @@ describe('a blockhash', () => {
     expect(await valid()).toBe(false);
   });
 
-  it('is not valid at a commitment that has not reached it', async () => {
+  it('is invalid at a commitment that has not reached it', async () => {
     const params = [await blockhash(), { commitment: 'finalized' }];
     expect((await rig.result('isBlockhashValid', params)).value).toBe(false);
   });
@@ -630,13 +630,13 @@ describe('a blockhash', () => {
   it.each([
     ['l', 'Invalid'],
     ['1111', 'WrongSize'],
-  ])('"%s" is refused with %s', async (text, message) => {
+  ])('"%s" is rejected with %s', async (text, message) => {
     expect(await rig.error('isBlockhashValid', [text])).toEqual({ code: -32602, message });
   });
 });
 
 describe('getFeeForMessage', () => {
-  it('knows messages that stand on a durable nonce', async () => {
+  it('supports durable nonces', async () => {
     const nonce = Keypair.generate();
     const create = nonceAccount(payer.address, nonce.address, 1_447_680n);
     const made = signAll([payer, nonce], create, await blockhash());
@@ -656,14 +656,14 @@ describe('getFeeForMessage', () => {
   const fee = async (message: string) =>
     (await rig.result('getFeeForMessage', [message, { commitment: 'processed' }])).value;
 
-  it('is 5,000 lamports a signature and the price of the compute units', async () => {
+  it('is 5,000 lamports per signature plus the unit price', async () => {
     expect(await fee((await someTransfer()).message)).toBe(5_000);
     const priced = sign(payer, [unitPrice(1_000_000n), memo('x')], await blockhash());
     // 200,000 units for the memo and 3,000 for the budget instruction, at one lamport each.
     expect(await fee(priced.message)).toBe(5_000 + 203_000);
   });
 
-  it('is known while the blockhash is remembered, twice as long as it may be used', async () => {
+  it('is known for twice the life of the blockhash', async () => {
     const { message } = await someTransfer();
     rig.freeze(300);
     expect(await fee(message)).toBe(5_000);
@@ -683,7 +683,7 @@ describe('getFeeForMessage', () => {
       'A'.repeat(1648),
       'base64 encoded solana_message::versions::VersionedMessage too large: 1648 bytes (max: encoded/raw 1644/1232)',
     ],
-  ])('refuses %s', async (text, message) => {
+  ])('rejects %s', async (text, message) => {
     expect(await rig.error('getFeeForMessage', [text])).toEqual({ code: -32602, message });
   });
 });
@@ -709,31 +709,31 @@ describe('getSignatureStatuses', () => {
     });
   });
 
-  it('calls a transaction from history finalized only when it is', async () => {
+  it('reports finalized history only', async () => {
     const sent = await someTransfer();
     await rig.result('sendTransaction', [sent.base64, BASE64]);
     rig.freeze();
     const forgotten = { recentStatus: () => null };
-    const ask = async () =>
+    const callRpc = async () =>
       (
         await rig.resultWith(forgotten, 'getSignatureStatuses', [
           [sent.signature],
           { searchTransactionHistory: true },
         ])
       ).value;
-    expect(await ask()).toEqual([null]);
+    expect(await callRpc()).toEqual([null]);
     await rig.finalize();
-    expect(await ask()).toMatchObject([{ confirmationStatus: 'finalized' }]);
+    expect(await callRpc()).toMatchObject([{ confirmationStatus: 'finalized' }]);
   });
 
-  it('looks beyond the status cache only when asked', async () => {
+  it('searches history only on request', async () => {
     const sent = await someTransfer();
     await rig.result('sendTransaction', [sent.base64, BASE64]);
     await rig.finalize(320);
-    const ask = async (config: object | null) =>
+    const callRpc = async (config: object | null) =>
       (await rig.result('getSignatureStatuses', [[sent.signature, UNKNOWN_SIGNATURE], config])).value;
-    expect(await ask(null)).toEqual([null, null]);
-    expect(await ask({ searchTransactionHistory: true })).toMatchObject([
+    expect(await callRpc(null)).toEqual([null, null]);
+    expect(await callRpc({ searchTransactionHistory: true })).toMatchObject([
       { confirmationStatus: 'finalized', confirmations: null, err: null },
       null,
     ]);
@@ -741,17 +741,17 @@ describe('getSignatureStatuses', () => {
 
   it.each([
     ['257 signatures', [Array(257).fill('1')], 'Too many inputs provided; max 256'],
-    ['a bad signature', [['l']], 'Invalid param: Invalid'],
+    ['an invalid signature', [['l']], 'Invalid param: Invalid'],
     ['a short signature', [['1']], 'Invalid param: WrongSize'],
     ['an empty config', [[], {}], 'Invalid params: missing field `searchTransactionHistory`.'],
     ['a text', ['1'], 'Invalid params: invalid type: string "1", expected a sequence.'],
-  ])('refuses %s', async (_name, params, message) => {
+  ])('rejects %s', async (_name, params, message) => {
     expect(await rig.error('getSignatureStatuses', params)).toEqual({ code: -32602, message });
   });
 });
 
 describe('getRecentPrioritizationFees', () => {
-  it('is the lowest price that got in, or that got a lock on the accounts', async () => {
+  it('returns the lowest landed price, also per account lock', async () => {
     const hash = await blockhash();
     const other = Keypair.generate().address;
     for (const [price, to] of [
@@ -771,7 +771,7 @@ describe('getRecentPrioritizationFees', () => {
     expect(await last([recipient])).toEqual({ prioritizationFee: 1000, slot });
   });
 
-  it('has no entry for a block without transactions', async () => {
+  it('omits blocks without transactions', async () => {
     const before = await rig.result('getRecentPrioritizationFees', []);
     rig.freeze(200);
     expect(await rig.result('getRecentPrioritizationFees', [])).toEqual(before);
@@ -779,7 +779,7 @@ describe('getRecentPrioritizationFees', () => {
     expect(before.length).toBeLessThan(150);
   });
 
-  it('is a whole number of lamports over the units, which may be more than was offered', async () => {
+  it('rounds the fee to lamports, which may exceed the offer', async () => {
     // 7 millionths of a lamport for each of 6,000 units cost a whole lamport.
     const { base64 } = sign(
       payer,
@@ -791,7 +791,7 @@ describe('getRecentPrioritizationFees', () => {
     expect((await rig.result('getRecentPrioritizationFees', [])).at(-1).prioritizationFee).toBe(166);
   });
 
-  it('passes over what asks for no compute units', async () => {
+  it('ignores transactions without unit request', async () => {
     const none = sign(payer, [unitPrice(3n), unitLimit(0)], await blockhash());
     const some = sign(payer, [unitPrice(8000n), unitLimit(100_000), memo('x')], await blockhash());
     for (const { base64 } of [none, some]) {
@@ -803,7 +803,7 @@ describe('getRecentPrioritizationFees', () => {
     });
   });
 
-  it('refuses more than 128 accounts', async () => {
+  it('rejects more than 128 accounts', async () => {
     expect(await rig.error('getRecentPrioritizationFees', [Array(129).fill('1')])).toEqual({
       code: -32602,
       message: 'Too many inputs provided; max 128',

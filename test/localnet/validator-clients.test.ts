@@ -9,14 +9,14 @@ import { type OpenLocalNode, openLocalNode } from '../../src/localnet/genesis/op
 import { type LocalnetServer, startLocalnetServer } from '../../src/localnet/http/server.ts';
 import { eventually } from '../service/eventually.ts';
 
-/** What clients read of validators, stakes and their earnings, after two epochs of slots that passed by hand. */
+/** Validator, stake and reward reads after two epochs of manual slots. */
 const SLOTS_PER_EPOCH = 32;
 let ledgerDir: string;
 let node: OpenLocalNode;
 let server: LocalnetServer;
 let connection: Connection;
 let rpc: kit.Rpc<kit.SolanaRpcApi>;
-/** Milliseconds; the ledger's slots take 400 of them. */
+/** Milliseconds; slots take 400. */
 let now = 1_800_000_000_000;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 describe('@solana/web3.js v1', () => {
-  it('reads what a stake earned', async () => {
+  it('reads stake rewards', async () => {
     const stake = new PublicKey(node.genesis.stakeAccount);
     const [reward] = await connection.getInflationReward([stake], 4);
     expect(reward).toMatchObject({ epoch: 4, effectiveSlot: 161, commission: 0 });
@@ -47,7 +47,7 @@ describe('@solana/web3.js v1', () => {
     expect(block?.rewards).toMatchObject([{ pubkey: stake.toBase58(), lamports: reward?.amount }]);
   });
 
-  it('reads who made blocks, who holds most, and how inflation goes', async () => {
+  it('reads block production, largest accounts and inflation', async () => {
     const { value } = await connection.getBlockProduction();
     expect(value.byIdentity[node.genesis.identity]).toEqual([8, 8]);
     const largest = (await connection.getLargestAccounts()).value;
@@ -58,14 +58,14 @@ describe('@solana/web3.js v1', () => {
 
   it('reads samples of whole minutes', async () => {
     const samples = await connection.getRecentPerformanceSamples(5);
-    // 200 slots of 400 ms are 80 s: one minute of the clock is over, with the genesis in it.
+    // 200 slots of 400 ms are 80 s: one full minute, including the genesis.
     expect(samples).toHaveLength(1);
     expect(samples[0]).toMatchObject({ numSlots: 151, numTransactions: 0, samplePeriodSecs: 60 });
   });
 });
 
 describe('@solana/kit', () => {
-  it('reads the same, with exact integers', async () => {
+  it('reads the same with exact integers', async () => {
     const stake = kit.address(node.genesis.stakeAccount);
     const [reward] = await rpc.getInflationReward([stake], { epoch: 4n }).send();
     expect(reward).toMatchObject({ epoch: 4n, effectiveSlot: 161n });
@@ -78,9 +78,9 @@ describe('@solana/kit', () => {
     expect(totalStake).toBeGreaterThan(999_000_000_000_000n);
   });
 
-  it('is told what is wrong with a code it knows', async () => {
-    const asked = rpc.getInflationReward([], { epoch: 50n }).send();
-    await expect(asked).rejects.toMatchObject({
+  it('receives errors with known codes', async () => {
+    const request = rpc.getInflationReward([], { epoch: 50n }).send();
+    await expect(request).rejects.toMatchObject({
       context: { __code: kit.SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_NOT_AVAILABLE },
     });
   });

@@ -27,18 +27,18 @@ afterAll(() => ledger.close());
 type Call = { id: string; method: keyof typeof rpcHandlers; params?: JsonValue };
 
 async function answer({ id, method, params }: Call): Promise<string> {
-  const result = await ledger.askRaw(method, params);
+  const result = await ledger.callRpcRaw(method, params);
   return result.startsWith('{"error":')
     ? `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${result.slice(1)}`
     : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
-/** Stands in for the network: JSON-RPC in, JSON-RPC out. */
+/** Fake network: JSON-RPC in, JSON-RPC out. */
 async function fetchFromLedger(_url: string, { body }: { body: string }): Promise<Response> {
   return new Response(await answer(parseJson(body) as Call));
 }
 
-/** web3.js checks the shape of every answer and throws when it does not fit. */
+/** web3.js validates every response. */
 describe('@solana/web3.js reads', () => {
   it('accounts', async () => {
     const owner = new PublicKey(OWNER);

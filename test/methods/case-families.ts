@@ -1,6 +1,6 @@
 import { type CaseError, fixed, invalid, type MethodCase, made } from './method-case.ts';
 
-/** Cases that many methods have in common, in Agave's words (reference solana-json-rpc.md §1.0 and §2.3). */
+/** Cases shared by many methods, with Agave's messages (reference solana-json-rpc.md §1.0 and §2.3). */
 
 export const refusal = (
   method: string,
@@ -9,7 +9,7 @@ export const refusal = (
   error: CaseError,
 ): MethodCase => ({ method, name: `${method} refuses ${name}`, params, error });
 
-/** @param check - looks into the result: that there is one says little. */
+/** @param check - checks the result. */
 export const answer = (
   method: string,
   name: string,
@@ -17,7 +17,7 @@ export const answer = (
   check: NonNullable<MethodCase['check']>,
 ): MethodCase => ({ method, name: `${method} answers ${name}`, params, check });
 
-/** Other parameters that mean the same: the answer is the same text. */
+/** Equivalent params: the response is the same text. */
 export const sameResult = (
   method: string,
   name: string,
@@ -25,7 +25,7 @@ export const sameResult = (
   sameAs: MethodCase['params'],
 ): MethodCase => ({ method, name: `${method} answers ${name} alike`, params, sameAs });
 
-/** A method without parameters: answers with none, null and an empty list alike, and refuses any. */
+/** A method without parameters accepts none, null and an empty list, and refuses any. */
 export const withoutParameters = (method: string, check: NonNullable<MethodCase['check']>): MethodCase[] => [
   answer(method, 'without params', () => undefined, check),
   sameResult(method, 'an empty list', fixed('[]'), () => undefined),
@@ -33,7 +33,7 @@ export const withoutParameters = (method: string, check: NonNullable<MethodCase[
   refusal(method, 'a parameter', fixed('[1]'), invalid('Invalid parameters: No parameters were expected')),
 ];
 
-/** The ways in which an address in first place can be wrong. */
+/** Invalid addresses as the first parameter. */
 export const badAddress = (method: string, rest = ''): MethodCase[] => [
   refusal(method, 'an address that is no base58', fixed(`["0"${rest}]`), invalid('Invalid param: Invalid')),
   refusal(method, 'an address that is too short', fixed(`["1"${rest}]`), invalid('Invalid param: WrongSize')),
@@ -66,7 +66,7 @@ export const arity = (method: string, least: number, most: number): MethodCase[]
   ];
 };
 
-/** Methods all of whose parameters are required parse them as a tuple. */
+/** Methods with required parameters only, which Agave parses as a tuple. */
 export const tuple = (method: string, size: number): MethodCase[] => [
   refusal(
     method,
@@ -76,7 +76,7 @@ export const tuple = (method: string, size: number): MethodCase[] => [
   ),
 ];
 
-/** A state that is not there yet (-32016). */
+/** A slot not reached yet (-32016). */
 export const notYet = (method: string, params: MethodCase['params']): MethodCase =>
   refusal(method, 'a state that is not there yet', params, {
     code: -32016,
@@ -84,7 +84,7 @@ export const notYet = (method: string, params: MethodCase['params']): MethodCase
     data: ({ at }) => ({ contextSlot: Number(at.finalized) }),
   });
 
-/** The same, and a commitment that nobody knows, which counts as none. */
+/** The same, and an unknown commitment, which Agave ignores. */
 export const context = (method: string, first: string | null): MethodCase[] => {
   const lead = first === null ? '' : `${first},`;
   const finalized = fixed(`[${lead}{"commitment":"finalized"}]`);
@@ -100,7 +100,7 @@ export const context = (method: string, first: string | null): MethodCase[] => {
   ];
 };
 
-/** A strict config: `commitment` must be there and be one of three. */
+/** A strict config: `commitment` is required and one of three. */
 export const strictConfig = (method: string, first: string): MethodCase[] => [
   refusal(
     method,
@@ -116,6 +116,6 @@ export const strictConfig = (method: string, first: string): MethodCase[] => [
   ),
 ];
 
-/** History below `confirmed` is asked of nobody. */
+/** History needs at least `confirmed`. */
 export const aboveProcessed = (method: string, make: Parameters<typeof made>[0]): MethodCase =>
   refusal(method, 'processed', made(make), invalid('Method does not support commitment below `confirmed`'));

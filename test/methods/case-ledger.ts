@@ -8,7 +8,7 @@ import type { Address } from '../../src/solana/address.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../src/solana/message/message.ts';
 import type { Signature } from '../../src/solana/signature.ts';
 import { compileMessage } from '../../src/solana/transaction/compile-message.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
@@ -30,7 +30,7 @@ const OTHER_MINT = key(54);
 const OTHER_PROGRAM = key(55);
 const NO_BLOCKHASH = key(56) as string as Blockhash;
 
-/** An embedded ledger with a history, behind its real door; its slots stand still. */
+/** An embedded ledger with history behind its RPC server; its slots stand still. */
 export type RunningLedger = Readonly<{ url: string; facts: CaseLedger; close: () => Promise<void> }>;
 
 function signVersioned(payer: Keypair, recentBlockhash: Blockhash): Uint8Array {
@@ -40,7 +40,7 @@ function signVersioned(payer: Keypair, recentBlockhash: Blockhash): Uint8Array {
   return encodeTransaction([payer.sign(message)], message);
 }
 
-/** Runs a transaction in a slot of its own. @returns its signature and the slot. */
+/** Executes a transaction in its own slot. @returns signature and slot. */
 function land(node: OpenLocalNode, wire: Uint8Array): { signature: Signature; slot: bigint } {
   const { transaction } = decodeTransaction(wire) as { transaction: Transaction };
   node.submit(transaction);
@@ -59,7 +59,7 @@ async function settle(node: OpenLocalNode, slots: number): Promise<void> {
   );
 }
 
-/** Goes on until the segment with the first slots is deleted, which happens beside the making of slots. */
+/** Continues until the segment with the first slots is deleted, which happens in the background. */
 async function forgetFirstSlots(node: OpenLocalNode): Promise<void> {
   await eventually(
     async () => {
@@ -107,7 +107,7 @@ async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLed
     finalized: slotAt('finalized'),
     at: { processed: slotAt('processed'), confirmed: slotAt('confirmed'), finalized: slotAt('finalized') },
     blockhash: node.bank('finalized').blockhash,
-    // Old segments are deleted beside everything else.
+    // Old segments are deleted in the background.
     get firstSlot() {
       return node.history.firstAvailableSlot;
     },
@@ -116,7 +116,7 @@ async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLed
   };
 }
 
-/** Opens a ledger of several short epochs whose first slots are gone. */
+/** A ledger of several short epochs whose first slots are deleted. */
 export async function startCaseLedger(): Promise<RunningLedger> {
   const ledgerDir = mkdtempSync(join(tmpdir(), 'solway-cases-'));
   const payer = Keypair.generate();

@@ -8,8 +8,8 @@ import { type RunningLedger, startCaseLedger } from './case-ledger.ts';
 import type { MethodCase } from './method-case.ts';
 
 /**
- * Every method, with good parameters and with each documented error, put to the embedded ledger itself and to the
- * gateway in front of it: both answer the same text. Slots stand still meanwhile.
+ * Every method with valid params and each documented error, on the embedded ledger and through the gateway:
+ * both return the same text. Slots stand still.
  */
 const folder = join(import.meta.dirname, 'cases');
 const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
@@ -47,7 +47,7 @@ function expectError(reply: Reply, expected: NonNullable<MethodCase['error']>): 
   const { code, message, data } = expected;
   const shown = typeof message === 'string' ? message : expect.stringMatching(message);
   expect(reply.error).toMatchObject({ code, message: shown });
-  // Where a case says nothing of data, the ledger has its own facts there.
+  // The ledger has its own facts in `data` where the case has none.
   if (data === undefined) return;
   const wanted = typeof data === 'function' ? data(ledger.facts) : data;
   expect((reply.error as { data?: JsonValue }).data).toEqual(wanted);
@@ -56,7 +56,7 @@ function expectError(reply: Reply, expected: NonNullable<MethodCase['error']>): 
 describe.each(Object.keys(methods))('%s', (method) => {
   const own = cases.filter((row) => row.method === method);
 
-  it('has a case that it answers and one that it refuses', () => {
+  it('has a case that succeeds and one that fails', () => {
     expect(own.some(({ error }) => error === undefined)).toBe(true);
     expect(own.some(({ error }) => error !== undefined)).toBe(true);
     const unchecked = own.filter(({ error, check, sameAs }) => !error && !check && !sameAs);

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, startService } from '../service/start-service.ts';
 
 /**
- * The documented errors of Agave (reference solana-json-rpc.md §2.2), also those that the embedded ledger has no
- * cause for: what the only node answers reaches the client as it stands, code, text and data.
+ * Documented Agave errors (reference solana-json-rpc.md §2.2), including those that the embedded ledger cannot
+ * cause: the response of the only node is returned unchanged.
  */
 const N = 18446744073709551615n;
 const documented: readonly (readonly [code: number, message: string, data?: string])[] = [
@@ -52,7 +52,7 @@ const errorText = ([code, message, data]: (typeof documented)[number]): string =
 let node: Server;
 let service: RunningService;
 
-/** Answers what keeps it in the pool, and every other call with the error whose number is its parameter. */
+/** Answers health checks, and every other call with the error of the given code. */
 function reply(body: string): string {
   const { id, method, params } = JSON.parse(body) as { id: number; method: string; params?: [number] };
   const end = `,"id":${id}}\n`;
@@ -83,7 +83,7 @@ afterAll(async () => {
 
 describe('an error of the only node', () => {
   it.each(documented.map((row, index) => [row[0], row[1], index] as const))(
-    '%i "%s" reaches the client as it stands',
+    '%i "%s" reaches the client unchanged',
     async (_code, _message, index) => {
       const response = await fetch(service.ready.rpcUrl, {
         method: 'POST',

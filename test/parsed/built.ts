@@ -4,10 +4,9 @@ import { type Address, address } from '../../src/solana/address.ts';
 import type { CompiledInstruction } from '../../src/solana/message/message.ts';
 import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
 
-/** An instruction of a message, with the message's keys. */
 export type Built = Readonly<{ programId: Address; instruction: CompiledInstruction; keys: Address[] }>;
 
-/** Gives an instruction of a client library the form that it has in a message. */
+/** Converts a client library instruction to message form. */
 export function built({ programId, keys: metas, data }: TransactionInstruction): Built {
   const keys = metas.map(({ pubkey }) => address(pubkey.toBase58()));
   const instruction = { programIdIndex: keys.length, accounts: Uint8Array.from(keys.keys()), data };
@@ -18,14 +17,13 @@ export function built({ programId, keys: metas, data }: TransactionInstruction):
   };
 }
 
-/** What a client would read of an instruction's parsed form, or null when it is not parsed. */
+/** Parsed JSON, or null. */
 export function parsedJson(instruction: TransactionInstruction): JsonValue {
   const { programId, instruction: compiled, keys } = built(instruction);
   const parsed = parseInstruction(programId, compiled, keys);
   return parsed === null ? null : ((parseJson(writeJson(parsed)) as { parsed: JsonValue }).parsed ?? null);
 }
 
-/** The instruction without its last `count` accounts. */
 export function withoutAccounts(instruction: TransactionInstruction, count: number): TransactionInstruction {
   return {
     ...instruction,
@@ -33,12 +31,10 @@ export function withoutAccounts(instruction: TransactionInstruction, count: numb
   } as TransactionInstruction;
 }
 
-/** The instruction with other data. */
 export function withData(instruction: TransactionInstruction, data: Uint8Array): TransactionInstruction {
   return { ...instruction, data: Buffer.from(data) } as TransactionInstruction;
 }
 
-/** The one instruction that a builder put into a transaction, or the one at `index`. */
 export function only(transaction: Transaction | TransactionInstruction, index = 0): TransactionInstruction {
   if (!(transaction instanceof Transaction)) return transaction;
   const instruction = transaction.instructions[index];
@@ -46,5 +42,4 @@ export function only(transaction: Transaction | TransactionInstruction, index = 
   return instruction;
 }
 
-/** A key by a small number, the same in every run. */
 export const text = (key: PublicKey): string => key.toBase58();

@@ -176,7 +176,7 @@ const rows: readonly AccountRow[] = [
       .u32(2)
       .u8(1)
       .u64(69n)
-      // Two epochs, not in order.
+      // Unsorted epochs.
       .u64(2n)
       .u64(8n)
       .bytes(key(8))
@@ -271,7 +271,7 @@ const rows: readonly AccountRow[] = [
   ),
 ];
 
-/** Every type that Agave's account-decoder writes, by program; validatorInfo and slotHistory are proved below. */
+/** Types written by Agave's account-decoder, by program; validatorInfo and slotHistory are tested below. */
 const types: Readonly<Record<string, string>> = {
   'address-lookup-table': 'uninitialized lookupTable',
   'bpf-upgradeable-loader': 'uninitialized buffer program programData',
@@ -289,24 +289,24 @@ function shown(owner: Address, data: Uint8Array, at: Address = k(99)): JsonValue
   return parseJson(writeJson(parseAccountData(at, account, { mint: () => ({ decimals: 2 }) })));
 }
 
-describe('every account that nodes parse', () => {
-  it.each(Object.entries(types))('of %s has a row', (program, names) => {
+describe('parsed accounts', () => {
+  it.each(Object.entries(types))('of %s have a row', (program, names) => {
     const found = rows.filter((row) => row.program === program).map(({ type }) => type);
     expect(new Set(found)).toEqual(new Set(names.split(/\s+/)));
   });
 
-  it.each(rows)('$program $type is shown by its meaning', ({ program, type, owner, data, at, info }) => {
+  it.each(rows)('$program $type matches its row', ({ program, type, owner, data, at, info }) => {
     const parsed = info === undefined ? { type } : { type, info };
     expect(shown(owner, data, at)).toEqual({ program, parsed, space: data.length });
   });
 
-  it.each(rows)('$program $type is never shown from half of its bytes', ({ owner, data, at, info }) => {
+  it.each(rows)('$program $type is unparsed when cut in half', ({ owner, data, at, info }) => {
     if (info !== undefined && !('data' in (info as object))) {
       expect(shown(owner, data.subarray(0, data.length >> 1), at)).toBeNull();
     }
   });
 
-  it('is the slot history by its bits', () => {
+  it('show the slot history as bits', () => {
     const WORDS = 16_384;
     const data = bytes(1)
       .u64(BigInt(WORDS))
@@ -320,13 +320,13 @@ describe('every account that nodes parse', () => {
     });
   });
 
-  it('is of a program that nodes parse', () => {
+  it('cover only programs that nodes parse', () => {
     expect(shown(programs.memoV3, clock.finish())).toBeNull();
     expect(shown(sysvarOwner, clock.finish(), sysvars.instructions)).toBeNull();
   });
 });
 
-describe('an account of the config program', () => {
+describe('config program account', () => {
   const about = (json: string, first: Address = validatorInfo): Uint8Array =>
     bytes(2).bytes(addressBytes(first)).u8(0).bytes(key(9)).u8(1).bytes(text(json)).finish();
   const data = (json: string): JsonValue => {
@@ -336,7 +336,7 @@ describe('an account of the config program', () => {
     return parsed === null ? 'not parsed' : (parsed.parsed.info.configData ?? null);
   };
 
-  it('is what a validator says of itself', () => {
+  it('shows validator info', () => {
     expect(shown(programs.config, about('{"website":"https://x","name":"Solana"}'))).toEqual({
       program: 'config',
       parsed: {
@@ -353,7 +353,7 @@ describe('an account of the config program', () => {
     });
   });
 
-  it('is written as serde_json writes what it read', () => {
+  it('is formatted as serde_json does', () => {
     const json =
       '{"b":1,"a":[1.0,1e2,-0,18446744073709551615,18446744073709551616],"__proto__":{"10":1,"9":2},"b":2}';
     const account = { lamports: lamports(1), data: about(json), owner: programs.config };
@@ -365,21 +365,21 @@ describe('an account of the config program', () => {
 
   it.each([
     ['no JSON', '{'],
-    ['a number that is no f64', '1e999'],
+    ['a number beyond f64', '1e999'],
     ['half of a surrogate pair', '"\\ud800"'],
-    ['128 arrays in one another', `${'['.repeat(128)}${']'.repeat(128)}`],
-    ['a million arrays', '['.repeat(1_000_000)],
-  ])('is not parsed when it holds %s', (_name, json) => {
+    ['128 nested arrays', `${'['.repeat(128)}${']'.repeat(128)}`],
+    ['a million nested arrays', '['.repeat(1_000_000)],
+  ])('is unparsed with %s', (_name, json) => {
     expect(data(json)).toBe('not parsed');
   });
 
-  it('may hold any JSON, brackets in strings not counted', () => {
+  it('allows any JSON and ignores brackets in strings', () => {
     expect(data(`"${'['.repeat(200)}\\""`)).toBe(`${'['.repeat(200)}"`);
     expect(data('null')).toBeNull();
     expect(data(`${'['.repeat(127)}${']'.repeat(127)}`)).toBeInstanceOf(Array);
   });
 
-  it('is not parsed when it is of no validator, is cut short or is the old stake configuration', () => {
+  it('is unparsed for other keys, truncated data and the old stake configuration', () => {
     expect(shown(programs.config, about('{}', k(8)))).toBeNull();
     expect(shown(programs.config, about('{}').subarray(0, -1))).toBeNull();
     expect(shown(programs.config, bytes(0).f64(0.25).u8(12).finish(), stakeConfig)).toBeNull();

@@ -10,7 +10,6 @@ import { fill, k } from './rows/row.ts';
 
 const UNINITIALIZED = 0;
 
-/** A mint or token account with extensions behind it. */
 function withExtensions(on: ExtensionRow['on'], ...entries: readonly ByteWriter[]): Uint8Array {
   const head = new Uint8Array(166);
   if (on === 'account') head[108] = 1;
@@ -22,7 +21,7 @@ function withExtensions(on: ExtensionRow['on'], ...entries: readonly ByteWriter[
 const entry = (type: number, value: Uint8Array): ByteWriter =>
   new ByteWriter().u16(type).u16(value.length).bytes(value);
 
-/** The extensions that a client reads; undefined when it is told of none. */
+/** Extensions in the parsed JSON; undefined when absent. */
 function shown(data: Uint8Array): JsonValue | undefined {
   const account = {
     lamports: lamports(1),
@@ -39,48 +38,45 @@ function shown(data: Uint8Array): JsonValue | undefined {
 const other = (on: ExtensionRow['on']): ExtensionRow['on'] => (on === 'mint' ? 'account' : 'mint');
 const unparseable = [{ extension: 'unparseableExtension' }];
 
-describe('every extension of Token-2022', () => {
-  it('has a row', () => {
+describe('Token-2022 extensions', () => {
+  it('all have a row', () => {
     const types = new Set(extensionRows.map(({ type }) => type));
     expect([...types]).toEqual(Array.from({ length: LAST_EXTENSION_TYPE }, (_, at) => at + 1));
   });
 
-  it.each(extensionRows)(
-    '$extension is shown by name and state (%#)',
-    ({ extension, type, on, value, state }) => {
-      expect(shown(withExtensions(on, entry(type, value)))).toEqual([
-        state === undefined ? { extension } : { extension, state },
-      ]);
-    },
-  );
+  it.each(extensionRows)('$extension matches its row (%#)', ({ extension, type, on, value, state }) => {
+    expect(shown(withExtensions(on, entry(type, value)))).toEqual([
+      state === undefined ? { extension } : { extension, state },
+    ]);
+  });
 
   it.each(extensionRows.filter(({ state }) => state))(
-    '$extension is unparseable on the other kind of account, and in another size (%#)',
+    '$extension is unparseable on the other account type or with another size (%#)',
     ({ extension, type, on, value }) => {
       expect(shown(withExtensions(other(on), entry(type, value)))).toEqual(unparseable);
       expect(shown(withExtensions(on, entry(type, value.subarray(1))))).toEqual(unparseable);
       const longer = shown(withExtensions(on, entry(type, Buffer.concat([value, fill(1, 0)]))));
-      // Metadata is read from the front; the rest of its room may be unused.
+      // Metadata may leave unused space.
       if (extension === 'tokenMetadata') expect(longer).toMatchObject([{ extension }]);
       else expect(longer).toEqual(unparseable);
     },
   );
 
   it.each(extensionRows.filter(({ state }) => !state))(
-    '$extension is its name, whatever it holds and wherever it stands',
+    '$extension is a bare name everywhere',
     ({ extension, type, on }) => {
       expect(shown(withExtensions(other(on), entry(type, fill(3, 9))))).toEqual([{ extension }]);
     },
   );
 
-  it('is none when the first is uninitialized, unknown or too long', () => {
+  it('are empty when the first is uninitialized, unknown or too long', () => {
     expect(shown(withExtensions('mint', entry(UNINITIALIZED, fill(0, 0))))).toBeUndefined();
     expect(shown(withExtensions('mint', entry(9, fill(0, 0)), entry(99, fill(0, 0))))).toBeUndefined();
     const cut = withExtensions('mint', entry(9, fill(0, 0)), entry(3, fill(32, 1)));
     expect(shown(cut.subarray(0, -1))).toBeUndefined();
   });
 
-  it('is read from the first of its type', () => {
+  it('are read from the first of a type', () => {
     const twice = withExtensions('account', entry(8, fill(1, 1)), entry(8, fill(1, 0)));
     const first = { extension: 'memoTransfer', state: { requireIncomingTransferMemos: true } };
     expect(shown(twice)).toEqual([first, first]);

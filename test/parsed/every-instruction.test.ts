@@ -27,7 +27,7 @@ const everything: readonly Rows[] = [
   confidential,
 ];
 
-/** Every type that Agave's transaction-status writes, by program. Memos are bare strings and have none. */
+/** Types written by Agave's transaction-status, by program. Memos are bare strings. */
 const types: Readonly<Record<string, string>> = {
   'address-lookup-table': `createLookupTable freezeLookupTable extendLookupTable deactivateLookupTable
     closeLookupTable`,
@@ -73,15 +73,15 @@ const types: Readonly<Record<string, string>> = {
     permissionedConfidentialBurn`,
 };
 
-describe('every instruction that nodes parse', () => {
-  it.each(Object.entries(types))('of %s has a row', (program, names) => {
+describe('parsed instructions', () => {
+  it.each(Object.entries(types))('of %s have a row', (program, names) => {
     const rows = everything.filter((rows) => rows.program === program).flatMap(({ rows }) => rows);
     expect(new Set(rows.map(({ type }) => type))).toEqual(new Set(names.split(/\s+/)));
   });
 });
 
-describe.each(everything)('an instruction of $program', ({ program, programId, rows }) => {
-  it.each(rows)('$type is shown by its meaning (%#)', ({ type, data, accounts, info }) => {
+describe.each(everything)('$program instruction', ({ program, programId, rows }) => {
+  it.each(rows)('$type matches its row (%#)', ({ type, data, accounts, info }) => {
     expect(parsed(programId, accounts, data)).toEqual({
       parsed: info === undefined ? { type } : { type, info },
       program,
@@ -90,16 +90,16 @@ describe.each(everything)('an instruction of $program', ({ program, programId, r
     });
   });
 
-  it.each(rows)('$type is not parsed when its data is cut off (%#)', ({ type, data, accounts }) => {
+  it.each(rows)('$type is unparsed when truncated (%#)', ({ type, data, accounts }) => {
     for (let length = 1; length < data.length; length++) {
       const cut = parsed(programId, accounts, data.subarray(0, length)) as { parsed: object } | null;
-      // Text that fills the rest, types that fill the rest, and a batch of fewer are whole at many lengths.
+      // Trailing text, trailing types and shorter batches are valid at many lengths.
       const mayBeWhole = ['uiAmountToAmount', 'getAccountDataSize', 'reallocate', 'batch'].includes(type);
       if (cut !== null) expect([mayBeWhole, cut.parsed]).toEqual([true, expect.objectContaining({ type })]);
     }
   });
 
-  it.each(rows)('$type needs $minimum accounts (%#)', ({ data, accounts, minimum }) => {
+  it.each(rows)('$type requires $minimum accounts (%#)', ({ data, accounts, minimum }) => {
     for (let count = 0; count < accounts.length; count++) {
       expect([count, parsed(programId, accounts.slice(0, count), data) === null]).toEqual([
         count,
@@ -109,7 +109,7 @@ describe.each(everything)('an instruction of $program', ({ program, programId, r
   });
 });
 
-describe('a memo', () => {
+describe('memo', () => {
   it.each([programs.memoV1, programs.memoV3, programs.memoV4])('of %s is its text', (programId) => {
     const memo = parsed(programId, [], Buffer.from('🦖'));
     expect(memo).toEqual({ parsed: '🦖', program: 'spl-memo', programId, stackHeight: 1 });
@@ -117,7 +117,7 @@ describe('a memo', () => {
   });
 });
 
-describe('an instruction of a program that nodes do not parse', () => {
+describe('instruction of an unparsed program', () => {
   const unparsed = [
     'config',
     'computeBudget',
@@ -126,7 +126,7 @@ describe('an instruction of a program that nodes do not parse', () => {
     'ed25519',
     'bpfLoader1',
   ] as const;
-  it.each(unparsed)('%s is left as it is', (name) => {
+  it.each(unparsed)('%s stays unparsed', (name) => {
     expect(parsed(programs[name], keys(8), bytes(0, 0, 0, 0, 0, 0, 0, 0).finish())).toBeNull();
   });
 });

@@ -6,12 +6,12 @@ import { encodeParsedInstruction } from '../../src/solana/encoding/ui-instructio
 import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
 import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
 import { programs, sysvarOwner, sysvars } from '../../src/solana/programs.ts';
-import { decodeMintScale } from '../../src/solana/token/mint-scale.ts';
+import { decodeMintScale } from '../../src/solana/token/extensions.ts';
 import { lamports } from '../../src/solana/units.ts';
 
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
 const program = fc.constantFrom(...keys.entries());
-/** Bytes that begin like a variant of some program, or of an extension of the token program. */
+/** Bytes that start like a variant of a program or extension. */
 const data = fc
   .tuple(
     fc.oneof(fc.nat(20), fc.nat(46), fc.constant(255)),
@@ -42,8 +42,8 @@ function namesInOrder(value: JsonValue): boolean {
   return names.join() === names.toSorted().join() && Object.values(value).every(namesInOrder);
 }
 
-describe('any bytes', () => {
-  it('as an instruction are shown as JSON, members in wire order', () => {
+describe('arbitrary bytes', () => {
+  it('as an instruction are valid JSON in wire order', () => {
     let parsed = 0;
     fc.assert(
       fc.property(program, accounts, data, ([programIdIndex], indexes, bytes) => {
@@ -57,7 +57,7 @@ describe('any bytes', () => {
     expect(parsed).toBeGreaterThan(50);
   });
 
-  it('as an instruction with an index beyond the keys are never parsed', () => {
+  it('as an instruction with an index out of range are unparsed', () => {
     fc.assert(
       fc.property(program, data, ([programIdIndex, programId], bytes) => {
         const instruction = { programIdIndex, accounts: Uint8Array.of(0, keys.length, 1, 2, 3), data: bytes };
@@ -68,7 +68,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('as an account are shown as JSON, members in wire order', () => {
+  it('as an account are valid JSON in wire order', () => {
     const lookup = { mint: () => ({ decimals: 9 }) };
     const size = fc.constantFrom(4, 33, 40, 56, 80, 82, 120, 165, 166, 170, 200, 355, 3762);
     const account = size.chain((length) =>
@@ -94,9 +94,9 @@ describe('any bytes', () => {
     );
   });
 
-  it('as extensions of a mint or token account are shown as JSON, members in wire order', () => {
+  it('as extensions are valid JSON in wire order', () => {
     const mint = { decimals: 9, scaledUiAmount: scaled, interestBearing: interest };
-    // Most states are short, and of one length each.
+    // Most states are short and of fixed length.
     const value = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.uint8Array({ maxLength: 300, size: 'small' }),
@@ -135,7 +135,7 @@ describe('any bytes', () => {
     expect(withState).toBeGreaterThan(5);
   });
 
-  it('as what a validator says of itself are shown as JSON, or not', () => {
+  it('as validator info are valid JSON or unparsed', () => {
     const text = fc.oneof(
       fc.json(),
       fc.string(),
@@ -162,7 +162,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('of an owner that is not parsed stay unparsed', () => {
+  it('of an unparsed owner stay unparsed', () => {
     const owner = addressFromBytes(new Uint8Array(32).fill(9));
     const held = { lamports: lamports(1), data: new Uint8Array(82), owner, executable: false, rentEpoch: 0n };
     expect(parseAccountData(owner, held)).toBeNull();

@@ -51,7 +51,7 @@ function read(account: Recorded): [type: string, mint: spl.Mint | null] {
   }
 }
 
-/** The client asks a node for what is recorded. */
+/** Reads the recorded account with the published client. */
 function metadataOf(account: Recorded): ReturnType<typeof spl.getTokenMetadata> {
   const info = infoOf(account);
   const node = { getAccountInfo: async () => info } as unknown as Connection;
@@ -59,7 +59,7 @@ function metadataOf(account: Recorded): ReturnType<typeof spl.getTokenMetadata> 
 }
 
 describe.skipIf(recorded.length === 0)('accounts of real ledgers (../shared/data, metaplex)', () => {
-  it('of the token programs are what their client reads', () => {
+  it('of the token programs match their client', () => {
     for (const account of ofTokens) {
       const [type, mint] = read(account);
       const parsed = shown(account)?.parsed;
@@ -79,7 +79,7 @@ describe.skipIf(recorded.length === 0)('accounts of real ledgers (../shared/data
     expect(ofTokens.length).toBeGreaterThan(20);
   });
 
-  it('show the metadata of Token-2022 as its client reads it', async () => {
+  it('show Token-2022 metadata as its client reads it', async () => {
     let count = 0;
     for (const account of ofTokens) {
       const metadata = read(account)[1] && (await metadataOf(account));
@@ -96,7 +96,7 @@ describe.skipIf(recorded.length === 0)('accounts of real ledgers (../shared/data
     expect(count).toBeGreaterThan(0);
   });
 
-  it('of other programs are not parsed', () => {
+  it('of other programs are unparsed', () => {
     const metadata = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
     const others = recorded.filter(({ account }) => account.owner === metadata);
     expect(others.map(shown)).toEqual(others.map(() => null));

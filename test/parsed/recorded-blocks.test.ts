@@ -22,7 +22,7 @@ type Seen = Readonly<{
   stackHeight: number | null;
 }>;
 
-/** Every instruction of a block, those that programs called too. */
+/** All instructions of a block, inner ones included. */
 function instructionsIn(file: string): Seen[] {
   const { transactions } = decodeConfirmedBlock(readFileSync(join(folder, file)), slot(0));
   return transactions.flatMap(({ transaction: { message }, meta }) => {
@@ -42,7 +42,7 @@ function instructionsIn(file: string): Seen[] {
 const shown = ({ instruction, keys, stackHeight }: Seen): Record<string, JsonValue> =>
   parseJson(writeJson(encodeParsedInstruction(instruction, keys, stackHeight))) as Record<string, JsonValue>;
 
-/** The form in which the published libraries decode it. */
+/** Form for the published libraries. */
 const published = ({ instruction, keys }: Seen): TransactionInstruction =>
   new TransactionInstruction({
     programId: new PublicKey(keys[instruction.programIdIndex] as Address),
@@ -54,7 +54,7 @@ const published = ({ instruction, keys }: Seen): TransactionInstruction =>
     data: Buffer.from(instruction.data),
   });
 
-/** How often each kind is in a block; what no node parses counts as `partial`. */
+/** Instruction counts; unparsed ones count as `partial`. */
 const counts: readonly (readonly [file: string, kinds: Readonly<Record<string, number>>])[] = [
   ['18144001.bincode', { 'vote vote': 89 }],
   ['43200000.bincode', { 'vote vote': 192, 'spl-token transfer': 38, 'system transfer': 10, partial: 32 }],
@@ -62,7 +62,7 @@ const counts: readonly (readonly [file: string, kinds: Readonly<Record<string, n
 ];
 
 describe.skipIf(!present)('instructions of real blocks (../shared/data, blocks)', () => {
-  it.each(counts)('of %s are of the kinds that they are known to be of', (file, kinds) => {
+  it.each(counts)('of %s have the known types', (file, kinds) => {
     const found: Record<string, number> = {};
     for (const seen of instructionsIn(file)) {
       const { program, parsed } = shown(seen);
@@ -72,7 +72,7 @@ describe.skipIf(!present)('instructions of real blocks (../shared/data, blocks)'
     expect(found).toEqual(kinds);
   });
 
-  it.each(counts)('of %s say what the published libraries read', (file) => {
+  it.each(counts)('of %s match the published libraries', (file) => {
     for (const seen of instructionsIn(file)) {
       const programId = seen.keys[seen.instruction.programIdIndex];
       const { parsed } = shown(seen) as { parsed?: { info: JsonValue } };
@@ -94,7 +94,7 @@ describe.skipIf(!present)('instructions of real blocks (../shared/data, blocks)'
     }
   });
 
-  it.each(counts)('of %s that are not parsed keep their accounts and data', (file) => {
+  it.each(counts)('of %s keep accounts and data when unparsed', (file) => {
     for (const seen of instructionsIn(file)) {
       const { instruction, keys, stackHeight } = seen;
       const found = shown(seen);

@@ -34,7 +34,7 @@ type Info = {
 type Recorded = { program: string; parsed: { type: string; info: Info } };
 
 const key = (text: string): PublicKey => new PublicKey(text);
-/** Whoever decides: a key, or a multisig account with its signers. */
+/** Single authority, or a multisig with signers. */
 function authority(info: Info, name: string): PublicKey {
   const named = info as unknown as Record<string, string>;
   const found = named[name] ?? named[`multisig${name[0]?.toUpperCase()}${name.slice(1)}`];
@@ -50,7 +50,7 @@ const authorityTypes: Record<string, spl.AuthorityType> = {
   closeAccount: spl.AuthorityType.CloseAccount,
 };
 
-/** The instruction that a client builds to say what was recorded. */
+/** Client builders for recorded instructions. */
 const builders: Record<string, (info: Info) => TransactionInstruction> = {
   'system transfer': (i) =>
     SystemProgram.transfer({
@@ -168,12 +168,12 @@ function recordedIn(file: string): Recorded[] {
 const present = existsSync(folder);
 const recorded = present ? readdirSync(folder).flatMap(recordedIn) : [];
 
-describe.skipIf(!present)('instructions that a node parsed (../shared/data, formfunction)', () => {
-  it('are parsed into the same members in the same order', () => {
+describe.skipIf(!present)('recorded parsed instructions (../shared/data, formfunction)', () => {
+  it('have the same members in the same order', () => {
     for (const { program, parsed } of recorded) {
       const build = builders[`${program} ${parsed.type}`];
       if (build === undefined) throw new Error(`no builder for ${program} ${parsed.type}`);
-      // An account that newer nodes no longer name.
+      // Newer nodes no longer name this account.
       const { rentSysvar, ...rest } = parsed.info;
       const info = program === 'spl-associated-token-account' ? rest : parsed.info;
       expect(JSON.stringify(parsedJson(build(info as Info)))).toBe(

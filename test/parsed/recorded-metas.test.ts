@@ -11,7 +11,7 @@ const present = existsSync(folder);
 
 type Meta = { readonly [name: string]: JsonValue };
 
-/** One stands for all where they are not here: tests that skip are counted. */
+/** Placeholder without recordings, so that skipped tests are counted. */
 const recorded: [string, Meta][] = present
   ? readdirSync(folder).map((file) => {
       const [answer] = parseJson(readFileSync(join(folder, file), 'utf8')) as [{ meta: Meta }];
@@ -19,13 +19,13 @@ const recorded: [string, Meta][] = present
     })
   : [['each recording', {}]];
 
-describe.skipIf(!present)('metas that a node answered (../shared/data, tx-parser)', () => {
-  it.each(recorded)('%s is read and written again as it was', (_file, meta) => {
+describe.skipIf(!present)('recorded metas (../shared/data, tx-parser)', () => {
+  it.each(recorded)('%s round-trips', (_file, meta) => {
     const written = writeJson(encodeMeta(readMeta(meta), { parsedWith: null, showRewards: true }));
-    // Old nodes wrote null for what was not recorded where newer ones leave it out.
-    const told = Object.fromEntries(
+    // Old nodes wrote null for unrecorded members.
+    const actual = Object.fromEntries(
       Object.entries(meta).filter(([name, value]) => name !== 'returnData' || value !== null),
     );
-    expect(parseJson(written)).toEqual(told);
+    expect(parseJson(written)).toEqual(actual);
   });
 });

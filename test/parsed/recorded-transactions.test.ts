@@ -34,7 +34,7 @@ const balance = (b: Recorded): TokenBalance => ({
   decimals: b.uiTokenAmount.decimals,
 });
 
-/** The ledger's values behind a recorded answer. */
+/** Ledger values behind a recorded response. */
 function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta {
   const message: Message = {
     ...transaction.message,
@@ -53,7 +53,7 @@ function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta
     messageBytes: nothing,
     wire: nothing,
   };
-  const kept: TransactionMeta = {
+  const storedMeta: TransactionMeta = {
     err: meta.err,
     fee: lamports(meta.fee),
     preBalances: meta.preBalances.map(lamports),
@@ -71,7 +71,7 @@ function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta
     computeUnitsConsumed: BigInt(meta.computeUnitsConsumed),
     costUnits: 0n,
   };
-  return { transaction: rebuilt, meta: kept };
+  return { transaction: rebuilt, meta: storedMeta };
 }
 
 function encoded(values: TransactionWithMeta, encoding: 'json' | 'jsonParsed'): Recorded {
@@ -80,25 +80,25 @@ function encoded(values: TransactionWithMeta, encoding: 'json' | 'jsonParsed'): 
   return parseJson(writeJson(shown.json));
 }
 
-/** What nodes of the time said, in the form of nodes since 3.0: top-level height 1, costUnits. */
+/** Recorded response in the form of nodes since 3.0: top-level height 1, costUnits. */
 function modern({ transaction, meta, version }: Recorded): JsonValue {
   const { returnData: _, ...rest } = meta;
   for (const i of transaction.message.instructions) i.stackHeight = 1;
   return { meta: { ...rest, costUnits: 0 }, transaction, version };
 }
 
-/** One stands for all where they are not here: tests that skip are counted. */
+/** Placeholder without recordings, so that skipped tests are counted. */
 const recorded: [string, Recorded][] = present
   ? readdirSync(folder).map((file) => [file, parseJson(readFileSync(join(folder, file), 'utf8'))])
   : [['each recording', []]];
 
-describe.skipIf(!present)('transactions that a node answered (../shared/data, tx-parser)', () => {
-  it.each(recorded)('%s is encoded as it was recorded', (_file, [answer]) => {
+describe.skipIf(!present)('recorded transactions (../shared/data, tx-parser)', () => {
+  it.each(recorded)('%s is encoded as recorded', (_file, [answer]) => {
     const values = valuesOf(answer);
     expect(encoded(values, 'json')).toEqual(modern(answer));
   });
 
-  it.each(recorded)('%s names every program it knows when parsed', (_file, [answer]) => {
+  it.each(recorded)('%s names all known programs when parsed', (_file, [answer]) => {
     const values = valuesOf(answer);
     const { transaction, meta } = encoded(values, 'jsonParsed');
     const all = [

@@ -16,7 +16,6 @@ type Shown = {
   parsed: { type: string; info: { vote: { slots: number[]; hash: string } } };
 };
 
-/** Every instruction of a block that is parsed. */
 function parsedIn(file: string): Shown[] {
   const { transactions } = decodeConfirmedBlock(readFileSync(join(folder, file)), slot(0));
   return transactions.flatMap(({ transaction: { message } }) =>
@@ -34,7 +33,7 @@ const expected: [string, number][] = [
 ];
 
 describe.skipIf(!existsSync(folder))('votes of real blocks (../shared/data, blocks)', () => {
-  it.each(expected)('are all understood in %s', (file, count) => {
+  it.each(expected)('are all parsed in %s', (file, count) => {
     const votes = parsedIn(file).filter(({ program }) => program === 'vote');
     expect(votes.length).toBe(count);
     const blockSlot = Number.parseInt(file, 10);

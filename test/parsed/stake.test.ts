@@ -53,13 +53,13 @@ const withSeed = only(
   }),
 );
 
-/** An instruction on the accounts of another, its data a discriminant and what follows. */
+/** Instruction with the accounts of another. */
 const onAccountsOf = (of: typeof delegate, discriminant: number, ...rest: number[]) =>
   withData(of, Uint8Array.of(discriminant, 0, 0, 0, ...rest));
 
 const lamports = (n: number): number[] => [n, 0, 0, 0, 0, 0, 0, 0];
 
-describe('a stake instruction', () => {
+describe('stake instruction', () => {
   it('initializes', () => {
     const info = {
       stakeAccount: text(stake),
@@ -70,7 +70,7 @@ describe('a stake instruction', () => {
     expect(parsedJson(withoutAccounts(initialize, 1))).toEqual({ type: 'initialize', info });
   });
 
-  it('delegates, with the sysvars of old or without', () => {
+  it('delegates with or without old sysvars', () => {
     const info = { stakeAccount: text(stake), voteAccount: text(other) };
     const sysvars = { clockSysvar: clock, stakeHistorySysvar: history };
     expect(parsedJson(delegate)).toEqual({
@@ -163,7 +163,7 @@ describe('a stake instruction', () => {
     });
   });
 
-  it('sets a lockup of which only the given parts are shown', () => {
+  it('sets a lockup and shows only the given parts', () => {
     const setLockup = onAccountsOf(split, 6, 1, ...lamports(7), 0, 1, ...staker.toBytes());
     expect(parsedJson(setLockup)).toEqual({
       type: 'setLockup',
@@ -184,7 +184,7 @@ describe('a stake instruction', () => {
     });
   });
 
-  it('takes new authorities from its accounts in the checked variants', () => {
+  it('takes new authorities from accounts when checked', () => {
     expect(parsedJson(onAccountsOf(authorize, 10, 1, 0, 0, 0))).toEqual({
       type: 'authorizeChecked',
       info: {
@@ -202,14 +202,14 @@ describe('a stake instruction', () => {
     expect(parsedJson(onAccountsOf(authorize, 10, 2, 0, 0, 0))).toBeNull();
   });
 
-  it('moves stake and lamports between accounts', () => {
+  it('moves stake and lamports', () => {
     const info = { source: text(stake), destination: text(other), stakeAuthority: text(staker), lamports: 8 };
     expect(parsedJson(onAccountsOf(split, 16, ...lamports(8)))).toEqual({ type: 'moveStake', info });
     expect(parsedJson(onAccountsOf(split, 17, ...lamports(8)))).toEqual({ type: 'moveLamports', info });
     expect(parsedJson(withoutAccounts(onAccountsOf(split, 17, ...lamports(8)), 1))).toBeNull();
   });
 
-  it('deactivates delinquent stake, and asks for the minimum', () => {
+  it('deactivates delinquent stake and gets the minimum delegation', () => {
     expect(parsedJson(onAccountsOf(split, 14))).toEqual({
       type: 'deactivateDelinquent',
       info: { stakeAccount: text(stake), voteAccount: text(other), referenceVoteAccount: text(staker) },

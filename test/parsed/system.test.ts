@@ -8,7 +8,7 @@ const blockhashes = 'SysvarRecentB1ockHashes11111111111111111111';
 const rent = 'SysvarRent111111111111111111111111111111111';
 const nonce = { noncePubkey: to, authorizedPubkey: base };
 
-/** What the client library builds, and what a node says of it. */
+/** Client library builder and expected JSON. */
 const table: [ReturnType<typeof only>, string, Record<string, unknown>][] = [
   [
     SystemProgram.createAccount({
@@ -124,20 +124,20 @@ const table: [ReturnType<typeof only>, string, Record<string, unknown>][] = [
   ],
 ];
 
-describe('a system instruction', () => {
-  it.each(table)('is shown by its meaning (%#)', (instruction, type, info) => {
+describe('system instruction', () => {
+  it.each(table)('matches its row (%#)', (instruction, type, info) => {
     expect(parsedJson(only(instruction))).toEqual({ type, info });
   });
 
-  it.each(table)('is not parsed when an account or a byte is missing (%#)', (instruction, type) => {
+  it.each(table)('is unparsed when an account or byte is missing (%#)', (instruction, type) => {
     const { data } = only(instruction);
-    // The builder adds the base's signature to the two accounts that are needed.
+    // The builder adds the base's signature.
     const spare = type === 'createAccountWithSeed' ? 1 : 0;
     expect(parsedJson(withoutAccounts(only(instruction), 1 + spare))).toBeNull();
     expect(parsedJson(withData(only(instruction), data.subarray(0, data.length - 1)))).toBeNull();
   });
 
-  it('says what an upgraded nonce account is', () => {
+  it('shows an upgraded nonce account', () => {
     const instruction = withoutAccounts(SystemProgram.nonceAdvance(nonce), 2);
     expect(parsedJson(withData(instruction, Uint8Array.of(12, 0, 0, 0)))).toEqual({
       type: 'upgradeNonce',
@@ -145,7 +145,7 @@ describe('a system instruction', () => {
     });
   });
 
-  it('names the payer of a prefunded account only when there is something to pay', () => {
+  it('names the payer of a prefunded account only with lamports to pay', () => {
     const created = SystemProgram.createAccount({
       fromPubkey: to,
       newAccountPubkey: from,
@@ -165,12 +165,12 @@ describe('a system instruction', () => {
     expect(parsedJson(withoutAccounts(withData(created, data), 1))).toBeNull();
   });
 
-  it('may have bytes to spare, as bincode allows', () => {
+  it('allows trailing bytes, as bincode does', () => {
     const transfer = SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports: 1 });
     expect(parsedJson(withData(transfer, Buffer.concat([transfer.data, Buffer.alloc(3)])))).not.toBeNull();
   });
 
-  it('is not parsed when its number is unknown or its seed is not UTF-8', () => {
+  it('is unparsed for an unknown number or an invalid seed', () => {
     const transfer = SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports: 1 });
     expect(parsedJson(withData(transfer, Uint8Array.of(99, 0, 0, 0)))).toBeNull();
     const seeded = only(

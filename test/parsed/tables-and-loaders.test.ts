@@ -7,7 +7,7 @@ const key = (n: number): PublicKey => new PublicKey(Buffer.alloc(32, n));
 const [table, authority, payer, other] = [key(1), key(2), key(3), key(4)];
 const systemProgram = '11111111111111111111111111111111';
 
-describe('an instruction of the address lookup table program', () => {
+describe('address lookup table instruction', () => {
   const info = { lookupTableAccount: text(table), lookupTableAuthority: text(authority) };
 
   it('creates a table', () => {
@@ -30,7 +30,7 @@ describe('an instruction of the address lookup table program', () => {
     expect(parsedJson(withoutAccounts(create, 1))).toBeNull();
   });
 
-  it('extends a table, with a payer or without', () => {
+  it('extends a table with or without payer', () => {
     const extend = AddressLookupTableProgram.extendLookupTable({
       lookupTable: table,
       authority,
@@ -77,7 +77,7 @@ const loading =
 
 const name = (n: number): string => text(key(n));
 
-describe('an instruction of the upgradeable loader', () => {
+describe('upgradeable loader instruction', () => {
   const loader = loading('BPFLoaderUpgradeab1e11111111111111111111111');
 
   it('writes bytes in base64', () => {
@@ -133,7 +133,7 @@ describe('an instruction of the upgradeable loader', () => {
     expect(parsedJson(loader([], (data) => data.u32(discriminant)))).toBeNull();
   });
 
-  it('extends a program, the payer null when there is none', () => {
+  it('extends a program with a null payer if absent', () => {
     expect(parsedJson(loader([1, 2], (data) => data.u32(6).u32(10)))).toEqual({
       type: 'extendProgram',
       info: {
@@ -151,7 +151,7 @@ describe('an instruction of the upgradeable loader', () => {
   });
 });
 
-describe('an instruction of the older loader', () => {
+describe('older loader instruction', () => {
   const loader = loading('BPFLoader2111111111111111111111111111111111');
 
   it('writes and finalizes', () => {

@@ -18,7 +18,7 @@ const ui = (amount: string, uiAmount: number) => ({
 const of2022 = { programId: spl.TOKEN_2022_PROGRAM_ID };
 const metadata = { ...of2022, metadata: account, updateAuthority: owner };
 
-/** What the client library builds, and what a node says of it. */
+/** Client library builder and expected JSON. */
 const table: [string, TransactionInstruction, Record<string, unknown>][] = [
   [
     'initializeTransferFeeConfig',
@@ -100,7 +100,7 @@ const table: [string, TransactionInstruction, Record<string, unknown>][] = [
     { mint: m, rateAuthority: o, newRate: 300 },
   ],
   [
-    // The library names a single authority twice; to a node that is a multisig.
+    // The library repeats a single authority, which nodes take for a multisig.
     'updateInterestBearingConfigRate',
     spl.createUpdateRateInterestBearingMintInstruction(mint, owner, 300),
     { mint: m, multisigRateAuthority: o, signers: [o], newRate: 300 },
@@ -251,16 +251,16 @@ const table: [string, TransactionInstruction, Record<string, unknown>][] = [
   ],
 ];
 
-describe('an instruction for a Token-2022 extension', () => {
-  it.each(table)('%s is shown by its meaning (%#)', (type, instruction, info) => {
+describe('Token-2022 extension instruction', () => {
+  it.each(table)('%s matches its row (%#)', (type, instruction, info) => {
     expect(parsedJson(instruction)).toEqual({ type, info });
   });
 
-  it.each(table)('%s is not parsed without its accounts (%#)', (_type, instruction) => {
+  it.each(table)('%s is unparsed without its accounts (%#)', (_type, instruction) => {
     expect(parsedJson(withoutAccounts(instruction, instruction.keys.length))).toBeNull();
   });
 
-  it('is not parsed when a structure is longer or shorter than it should be', () => {
+  it('is unparsed with a wrong data length', () => {
     const update = spl.createUpdateTransferHookInstruction(mint, owner, other);
     expect(parsedJson(withData(update, Buffer.concat([update.data, Buffer.alloc(1)])))).toBeNull();
     expect(parsedJson(withData(update, update.data.subarray(0, -1)))).toBeNull();
@@ -268,7 +268,7 @@ describe('an instruction for a Token-2022 extension', () => {
     expect(parsedJson(withData(update, Uint8Array.of(28, 0, 3)))).toBeNull();
   });
 
-  it('is not parsed when it names more fee accounts than there are', () => {
+  it('is unparsed with fewer fee accounts than stated', () => {
     const withdraw = spl.createWithdrawWithheldTokensFromAccountsInstruction(
       mint,
       other,

@@ -33,7 +33,6 @@ function extensionBytes({ extension, state }: Recorded): Buffer {
   return Buffer.concat([Buffer.from([2, 0, 8, 0]), withheld]);
 }
 
-/** The account's bytes as the token program keeps them. */
 function dataOf({ parsed, space }: Recorded): Uint8Array {
   const { info } = parsed;
   const data = Buffer.alloc(165);
@@ -58,8 +57,8 @@ function dataOf({ parsed, space }: Recorded): Uint8Array {
   return Buffer.concat([data, Buffer.from([AccountType.Account]), ...extensions], space);
 }
 
-describe.skipIf(!present)('token accounts that a node parsed (../shared/data, token-accounts)', () => {
-  it('are shown byte for byte as they were, whole accounts', () => {
+describe.skipIf(!present)('recorded token accounts (../shared/data, token-accounts)', () => {
+  it('are shown byte for byte as recorded', () => {
     for (const { account, pubkey } of recorded) {
       const held = {
         lamports: lamports(account.lamports),

@@ -107,22 +107,22 @@ const table: [string, TransactionInstruction, Record<string, unknown>][] = [
   ],
 ];
 
-/** Instructions whose last accounts nobody needs. */
+/** The last accounts are optional. */
 const keepsWithoutLast = new Set(['mintToChecked']);
 
-describe('an instruction of a token program', () => {
-  it.each(table)('%s is shown by its meaning', (type, instruction, info) => {
+describe('token instruction', () => {
+  it.each(table)('%s matches its row', (type, instruction, info) => {
     expect(parsedJson(instruction)).toEqual({ type, info });
   });
 
   it.each(table.filter(([type]) => !keepsWithoutLast.has(type)))(
-    '%s is not parsed when an account is missing',
+    '%s is unparsed when an account is missing',
     (_type, instruction) => {
       expect(parsedJson(withoutAccounts(instruction, instruction.keys.length === 4 ? 2 : 1))).toBeNull();
     },
   );
 
-  it('shows an empty new authority as null, and what it governed', () => {
+  it('shows a removed authority as null with its type', () => {
     const set = spl.createSetAuthorityInstruction(account, owner, spl.AuthorityType.CloseAccount, null);
     expect(parsedJson(set)).toEqual({
       type: 'setAuthority',
@@ -137,7 +137,7 @@ describe('an instruction of a token program', () => {
     expect(parsedJson(withData(set, Uint8Array.of(6, 1, 1)))).toBeNull();
   });
 
-  it('shows the instructions of a batch, or none when one of them is not understood', () => {
+  it('parses a batch only as a whole', () => {
     const transfer = [3, 5, 0, 0, 0, 0, 0, 0, 0];
     const batch = new TransactionInstruction({
       programId: spl.TOKEN_PROGRAM_ID,
@@ -166,20 +166,20 @@ describe('an instruction of a token program', () => {
       },
     });
     expect(parsedJson(withoutAccounts(batch, 1))).toBeNull();
-    // Two accounts are meant for the first instruction, more than it needs and more than are left.
+    // The first instruction claims two accounts, more than remain.
     expect(parsedJson(withData(withoutAccounts(batch, 3), Uint8Array.of(255, 2, 1, 17)))).toBeNull();
     expect(parsedJson(withData(batch, Uint8Array.of(255, 1, 1, 255)))).toBeNull();
     expect(parsedJson(withData(batch, Uint8Array.of(255, 1, 9, 17)))).toBeNull();
   });
 
-  it('is not parsed when it has no data, or a number that no variant has', () => {
+  it('is unparsed without data or with an unknown number', () => {
     const sync = spl.createSyncNativeInstruction(account);
     expect(parsedJson(withData(sync, new Uint8Array()))).toBeNull();
     expect(parsedJson(withData(sync, Uint8Array.of(200)))).toBeNull();
   });
 });
 
-describe('an instruction of the associated token account program', () => {
+describe('associated token account instruction', () => {
   const create = spl.createAssociatedTokenAccountIdempotentInstruction(payer, account, owner, mint);
   const info = {
     source: text(payer),
@@ -190,7 +190,7 @@ describe('an instruction of the associated token account program', () => {
     tokenProgram: spl.TOKEN_PROGRAM_ID.toBase58(),
   };
 
-  it('creates, in three ways of saying so', () => {
+  it('creates in three forms', () => {
     expect(parsedJson(create)).toEqual({ type: 'createIdempotent', info });
     expect(parsedJson(withData(create, Uint8Array.of(0)))).toEqual({ type: 'create', info });
     expect(parsedJson(withData(create, new Uint8Array()))).toEqual({ type: 'create', info });
@@ -213,14 +213,14 @@ describe('an instruction of the associated token account program', () => {
     });
   });
 
-  it('is not parsed with data to spare, as borsh refuses it', () => {
+  it('is unparsed with trailing data, as in borsh', () => {
     expect(parsedJson(withData(create, Uint8Array.of(1, 0)))).toBeNull();
     expect(parsedJson(withData(create, Uint8Array.of(3)))).toBeNull();
     expect(parsedJson(withoutAccounts(create, 1))).toBeNull();
   });
 });
 
-describe('a memo', () => {
+describe('memo', () => {
   const memo = (data: Uint8Array): TransactionInstruction =>
     new TransactionInstruction({
       programId: new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'),
@@ -232,7 +232,7 @@ describe('a memo', () => {
     expect(parsedJson(memo(new TextEncoder().encode('Grüße 🦖')))).toBe('Grüße 🦖');
   });
 
-  it('is not parsed when it is not UTF-8', () => {
+  it('is unparsed unless UTF-8', () => {
     expect(parsedJson(memo(Uint8Array.of(128)))).toBeNull();
   });
 });

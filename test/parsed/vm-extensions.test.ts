@@ -7,11 +7,11 @@ import { addressBytes, addressFromBytes } from '../../src/solana/address.ts';
 import { mintTokenAmount } from '../../src/solana/encoding/ui-token-amount.ts';
 import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
-import { decodeClock } from '../../src/solana/sysvar/clock.ts';
-import { decodeMintScale, type MintScale } from '../../src/solana/token/mint-scale.ts';
+import { decodeClock } from '../../src/solana/sysvars.ts';
+import { decodeMintScale, type MintScale } from '../../src/solana/token/extensions.ts';
 import { lamports } from '../../src/solana/units.ts';
 
-/** Accounts as the real Token-2022 program writes them, read by the program's own client and by us. */
+/** Accounts written by the real Token-2022 program, compared with its client. */
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID;
 const SOL = 1_000_000_000n;
 const vm = new LiteSvm();
@@ -62,7 +62,7 @@ function shown(key: PublicKey, mint: MintScale | null = null): Shown {
 const stateOf = ({ info: { extensions } }: Shown, name: string): JsonValue | undefined =>
   extensions.find(({ extension }) => extension === name)?.state;
 
-/** What the client reads, in the form of JSON: keys as text, u64 as number. */
+/** Client output as JSON. */
 function asJson(value: unknown): JsonValue {
   const text = JSON.stringify(value, (_name, member) =>
     typeof member === 'bigint' ? Number(member) : member,
@@ -77,7 +77,7 @@ const hand = (accounts: readonly PublicKey[], ...data: number[]): TransactionIns
     data: Buffer.from(data),
   });
 
-/** A mint with room for its extensions, whose instructions come before its own. */
+/** Mint with extensions, initialized before the mint. */
 function createMint(
   types: readonly spl.ExtensionType[],
   decimals: number,
@@ -180,15 +180,15 @@ run([
 const bound = spl.getAssociatedTokenAddressSync(scaled, me, false, PROGRAM);
 run([spl.createAssociatedTokenAccountInstruction(me, bound, me, scaled, PROGRAM)]);
 
-describe('a mint that the Token-2022 program wrote', () => {
-  it.each([rich, scaled, confidential])('is shown with the extensions that it has (%#)', (mint) => {
+describe('mint written by Token-2022', () => {
+  it.each([rich, scaled, confidential])('shows its extensions (%#)', (mint) => {
     const types = spl.getExtensionTypes(mintOf(mint).tlvData).map((type) => T[type]);
     const names = shown(mint).info.extensions.map(({ extension }) => extension.toLowerCase());
     expect(names).toEqual(types.map((type) => type?.toLowerCase()));
     expect(names.length).toBeGreaterThan(0);
   });
 
-  it('says of its extensions what the client reads', () => {
+  it('matches the client', () => {
     const mint = mintOf(rich);
     const read: Record<string, unknown> = {
       mintCloseAuthority: spl.getMintCloseAuthority(mint),
@@ -221,7 +221,7 @@ describe('a mint that the Token-2022 program wrote', () => {
     });
   });
 
-  it('says of its multiplier and its group what the client reads', () => {
+  it('matches the client for multiplier and group', () => {
     const mint = mintOf(scaled);
     const config = asJson(spl.getScaledUiAmountConfig(mint)) as Record<string, JsonValue>;
     const texts = { multiplier: String(config.multiplier), newMultiplier: String(config.newMultiplier) };
@@ -235,8 +235,8 @@ describe('a mint that the Token-2022 program wrote', () => {
   });
 });
 
-describe('a token account that the Token-2022 program wrote', () => {
-  it('is shown with the extensions that it has', () => {
+describe('token account written by Token-2022', () => {
+  it('shows its extensions', () => {
     const account = accountOf(holding);
     const parsed = shown(holding, { decimals: 9 });
     const types = spl.getExtensionTypes(account.tlvData).map((type) => T[type]?.toLowerCase());
@@ -253,8 +253,8 @@ describe('a token account that the Token-2022 program wrote', () => {
   });
 });
 
-describe('an amount as the Token-2022 program itself writes it', () => {
-  /** The program's answer, from the clock that the VM has. */
+describe('amount written by Token-2022', () => {
+  /** Program output at the VM's clock. */
   function byProgram(mint: PublicKey, amount: bigint): string {
     const outcome = run([spl.createAmountToUiAmountInstruction(mint, amount, PROGRAM)]);
     return Buffer.from(outcome.returnData().data()).toString();
@@ -272,7 +272,7 @@ describe('an amount as the Token-2022 program itself writes it', () => {
   const YEAR = 31_556_736n;
   const amounts = [0n, 1n, 101n, 1_234_567_890n, 10n ** 15n, 2n ** 64n - 1n];
 
-  it.each(amounts)('is the same with interest after 0, 1 and 20 years (%d)', (amount) => {
+  it.each(amounts)('matches with interest after 0, 1 and 20 years (%d)', (amount) => {
     const clock = vm.getClock();
     const start = clock.unixTimestamp;
     const readAfter = (years: bigint): [ours: JsonValue, theirs: string] => {
@@ -281,14 +281,14 @@ describe('an amount as the Token-2022 program itself writes it', () => {
       return [ours(rich, amount), byProgram(rich, amount)];
     };
     for (const [own, theirs] of [readAfter(0n), readAfter(1n)]) expect(own).toBe(theirs);
-    // The program brings its own exp, whose e has another last digit than that of a node.
+    // The program's exp differs from the node's in the last digit of e.
     const [own, theirs] = readAfter(20n);
     expect(Number(own).toPrecision(15)).toBe(Number(theirs).toPrecision(15));
     clock.unixTimestamp = start;
     vm.setClock(clock);
   });
 
-  it.each(amounts)('is the same with a multiplier (%d)', (amount) => {
+  it.each(amounts)('matches with a multiplier (%d)', (amount) => {
     expect(ours(scaled, amount)).toBe(byProgram(scaled, amount));
   });
 });

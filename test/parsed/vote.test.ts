@@ -22,7 +22,7 @@ const on = (accounts: PublicKey[], write: (data: ByteWriter) => ByteWriter): Tra
     data: Buffer.from(write(new ByteWriter()).finish()),
   });
 
-/** Root 100, then votes on 101, 103 and 303 (its distance, 200, needs two bytes). */
+/** Root 100, then votes on 101, 103 and 303 (the offset 200 needs two bytes). */
 const compactTower = (data: ByteWriter, root = 100n): ByteWriter =>
   data
     .u64(root)
@@ -37,7 +37,7 @@ const lockouts = [
   { slot: 303, confirmation_count: 1 },
 ];
 
-describe('a vote instruction', () => {
+describe('vote instruction', () => {
   it('initializes an account', () => {
     const initialize = VoteProgram.initializeAccount({
       votePubkey: vote,
@@ -59,7 +59,7 @@ describe('a vote instruction', () => {
     expect(parsedJson(withoutAccounts(initialize, 1))).toBeNull();
   });
 
-  it('authorizes, also by a seed', () => {
+  it('authorizes, also with a seed', () => {
     const change = {
       votePubkey: vote,
       newAuthorizedPubkey: other,
@@ -113,7 +113,7 @@ describe('a vote instruction', () => {
     });
   });
 
-  it('synchronizes a tower whose slots are distances', () => {
+  it('syncs a compact tower', () => {
     const sync = on([vote, voter], (data) => compactTower(data.u32(14)).bytes(blockId.toBytes()));
     expect(parsedJson(sync)).toEqual({
       type: 'towersync',
@@ -127,7 +127,7 @@ describe('a vote instruction', () => {
     expect(parsedJson(withoutAccounts(sync, 1))).toBeNull();
   });
 
-  it('shows no root when there is none, and counts distances from zero then', () => {
+  it('shows no root when absent and counts offsets from zero', () => {
     const update = on([vote, voter], (data) =>
       compactTower(data.u32(13), 0xffff_ffff_ffff_ffffn).bytes(blockId.toBytes()),
     );
@@ -147,7 +147,7 @@ describe('a vote instruction', () => {
     });
   });
 
-  it('reads the long form of a tower, and plain votes', () => {
+  it('reads full towers and plain votes', () => {
     const update = on([vote, voter], (data) =>
       data.u32(8).u64(1n).u64(5n).u32(2).u8(0).bytes(hash.toBytes()).u8(0),
     );
@@ -202,7 +202,7 @@ describe('a vote instruction', () => {
     });
   });
 
-  it('is not parsed when a count or a distance cannot be', () => {
+  it('is unparsed with an invalid count or offset', () => {
     const endless = on([vote, other, node, voter], (data) => data.u32(2).u64(0xffff_ffff_ffff_ffffn));
     expect(parsedJson(endless)).toBeNull();
     const beyond = on([vote, voter], (data) =>

@@ -9,18 +9,18 @@ import { GrpcServer } from '../../src/servers/grpc/server.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { lamports } from '../../src/solana/units.ts';
+import { UnauthenticatedHandler } from '../../src/streams/geyser/geyser-handler.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
-import { UnauthenticatedHandler } from '../../src/streams/geyser/unauthenticated-handler.ts';
 import { connected, listen, nothing, type UpdateCollector } from '../clients/yellowstone-client.ts';
 import { rawOf } from '../geyser/re-encode.ts';
 import { readShape, shapeOf } from '../geyser/shapes.ts';
-import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './told-block.ts';
+import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './recorded-block.ts';
 
-/** What nodes told of real blocks, through hub, channels, server and the client as published. */
+/** Real blocks through hub, channels, server and published client. */
 const AT = encodeTimestamp(1_700_000_000_123n);
 const levels = ['processed', 'confirmed', 'finalized'] as const;
 
-/** A recorded block with a write of an account, which recordings do not have. */
+/** Adds an account write, which recordings lack. */
 function withAccount(block: BlockUpdate): BlockUpdate {
   const account = {
     lamports: lamports(block.slot),
@@ -36,7 +36,7 @@ function withAccount(block: BlockUpdate): BlockUpdate {
 
 const files = hasBlocks ? blockFiles : [];
 const blocks = files.map((file) => withAccount(blockOf(readBlockFile(file), file)));
-/** All that streams should tell of one, beside its statuses. */
+/** Expected updates besides statuses. */
 const updatesOf = (block: BlockUpdate): readonly Update[] => [
   ...block.accounts.map((write) => ({
     kind: 'account' as const,
@@ -49,7 +49,7 @@ const updatesOf = (block: BlockUpdate): readonly Update[] => [
   blockMetaOf(block),
 ];
 
-/** The client hands out Buffers where the codec has bare bytes. */
+/** The client returns Buffers. */
 function withBareBytes<T>(value: T): T {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (value instanceof Uint8Array) return Uint8Array.from(value) as T;
@@ -66,7 +66,7 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks), streamed'
   });
   const streams = new Map<string, UpdateCollector<SubscribeUpdate>>();
 
-  const tellStatus = ({ slot, parentSlot }: BlockUpdate, status: SlotStatus): void =>
+  const sendStatus = ({ slot, parentSlot }: BlockUpdate, status: SlotStatus): void =>
     hub.onUpdate(rawOf({ kind: 'slot', slot, parent: parentSlot, status, deadError: null }, AT));
 
   beforeAll(async () => {
@@ -89,9 +89,9 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks), streamed'
       await stream.first(({ pong }) => pong?.id === 5);
     }
     for (const block of blocks) {
-      tellStatus(block, 'createdBank');
+      sendStatus(block, 'createdBank');
       for (const update of updatesOf(block)) if (update.kind !== 'block') hub.onUpdate(rawOf(update, AT));
-      for (const level of levels) tellStatus(block, level);
+      for (const level of levels) sendStatus(block, level);
     }
     const last = String(blocks.at(-1)!.slot);
     for (const stream of streams.values()) await stream.first(({ slot }) => slot?.slot === last);
@@ -101,7 +101,7 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks), streamed'
     await server.close();
   });
 
-  it.each(levels)('are told at %s with the values that they were read with', (level) => {
+  it.each(levels)('arrive at %s with the original values', (level) => {
     const { updates } = streams.get(level)!;
     for (const block of blocks) {
       const slot = String(block.slot);

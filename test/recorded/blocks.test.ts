@@ -4,10 +4,10 @@ import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirme
 import { verifyTransaction } from '../../src/solana/ed25519.ts';
 import { readBlock } from '../../src/solana/encoding/read-ui-block.ts';
 import { encodeBlock } from '../../src/solana/encoding/ui-block.ts';
-import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../src/solana/message/message.ts';
 import { signatureBytes } from '../../src/solana/signature.ts';
-import { decodeTransactionError } from '../../src/solana/transaction/decode-transaction-error.ts';
 import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
+import { decodeTransactionError } from '../../src/solana/transaction/transaction-error.ts';
 import { slot } from '../../src/solana/units.ts';
 import {
   ConfirmedBlock,
@@ -17,7 +17,7 @@ import {
   oracleTransaction,
 } from '../geyser/oracle.ts';
 import { kitValues, ourValues } from './kit-values.ts';
-import { blockFiles, hasBlocks, readBlockFile } from './told-block.ts';
+import { blockFiles, hasBlocks, readBlockFile } from './recorded-block.ts';
 
 const recorded = new Map(
   (hasBlocks ? blockFiles : []).map((file) => {
@@ -27,7 +27,7 @@ const recorded = new Map(
   }),
 );
 
-/** Transactions, failed ones and rewards of each. */
+/** Transactions, failures and rewards. */
 const counts: readonly (readonly [string, number, number, number])[] = [
   ['18144001.bincode', 89, 4, 0],
   ['43200000.bincode', 208, 3, 0],
@@ -35,7 +35,7 @@ const counts: readonly (readonly [string, number, number, number])[] = [
 ];
 
 describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks)', () => {
-  it.each(counts)('%s holds what it is known to hold', (file, transactions, failed, rewards) => {
+  it.each(counts)('%s has the known counts', (file, transactions, failed, rewards) => {
     const { ours } = recorded.get(file)!;
     expect(ours.transactions).toHaveLength(transactions);
     expect(ours.transactions.filter(({ meta }) => meta.err !== null)).toHaveLength(failed);
@@ -43,7 +43,7 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks)', () => {
     expect(ours.slot).toBe(BigInt(Number.parseInt(file, 10)));
   });
 
-  it.each(blockFiles)('%s has the header and the rewards that the published codec reads', (file) => {
+  it.each(blockFiles)('%s matches the published codec in header and rewards', (file) => {
     const { ours, theirs } = recorded.get(file)!;
     expect([ours.blockhash, ours.previousBlockhash]).toEqual([theirs.blockhash, theirs.previousBlockhash]);
     expect(String(ours.parentSlot)).toBe(theirs.parentSlot);
@@ -55,7 +55,7 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks)', () => {
     expect(ours.rewards.map(oracleReward)).toEqual(theirs.rewards);
   });
 
-  it.each(blockFiles)('%s has the transactions and meta that the published codec reads', (file) => {
+  it.each(blockFiles)('%s matches the published codec in transactions and meta', (file) => {
     const { ours, theirs } = recorded.get(file)!;
     ours.transactions.forEach(({ transaction, meta }, index) => {
       const their = theirs.transactions[index]!;
@@ -66,19 +66,16 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks)', () => {
     });
   });
 
-  it.each(blockFiles)(
-    '%s, written as wire bytes, has transactions with the values that kit reads',
-    (file) => {
-      for (const { transaction } of recorded.get(file)!.ours.transactions) {
-        const { signatures, message, wire } = transaction;
-        const written = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
-        expect(Buffer.from(written).equals(wire)).toBe(true);
-        expect(ourValues(transaction)).toEqual(kitValues(written));
-      }
-    },
-  );
+  it.each(blockFiles)('%s has transactions that kit decodes equally', (file) => {
+    for (const { transaction } of recorded.get(file)!.ours.transactions) {
+      const { signatures, message, wire } = transaction;
+      const written = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
+      expect(Buffer.from(written).equals(wire)).toBe(true);
+      expect(ourValues(transaction)).toEqual(kitValues(written));
+    }
+  });
 
-  it.each(blockFiles)('%s, shown as JSON as a node shows it, is read as the same block', (file) => {
+  it.each(blockFiles)('%s round-trips through JSON', (file) => {
     const { ours } = recorded.get(file)!;
     const shown = encodeBlock(ours, { encoding: 'base64', details: 'full', rewards: true, maxVersion: 0 });
     if ('unsupportedVersion' in shown) throw new Error('refused');
@@ -96,7 +93,7 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks)', () => {
     expect(read.block.transactions).toHaveLength(transactions.length);
   });
 
-  it.each(blockFiles)('%s has signatures that hold', (file) => {
+  it.each(blockFiles)('%s has valid signatures', (file) => {
     const { transactions } = recorded.get(file)!.ours;
     expect(transactions.filter(({ transaction }) => !verifyTransaction(transaction))).toEqual([]);
   });

@@ -5,12 +5,12 @@ import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/su
 import { ConfirmedBlock } from '../geyser/oracle.ts';
 import { messageOf, tailOf } from '../geyser/re-encode.ts';
 import { readShape, shapeOf } from '../geyser/shapes.ts';
-import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './told-block.ts';
+import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './recorded-block.ts';
 
 const AT = encodeTimestamp(1_700_000_000_123n);
 
-describe.skipIf(!hasBlocks).each(blockFiles)('the recorded block %s (../shared/data, blocks)', (file) => {
-  it('is told by a stream with the values that it was read with', () => {
+describe.skipIf(!hasBlocks).each(blockFiles)('recorded block %s (../shared/data, blocks)', (file) => {
+  it('is streamed with its original values', () => {
     const block = blockOf(readBlockFile(file), file);
     const updates: readonly Update[] = [
       ...block.transactions.map((info) => ({ kind: 'transaction' as const, slot: block.slot, info })),
@@ -27,8 +27,9 @@ describe.skipIf(!hasBlocks).each(blockFiles)('the recorded block %s (../shared/d
   it('has token amounts as the node wrote them', () => {
     const bytes = readBlockFile(file);
     const theirs = ConfirmedBlock.decode(bytes).transactions.map(({ meta }) => meta!);
-    const told = SubscribeUpdate.decode(messageOf([], tailOf(blockOf(bytes, file), AT))).block!.transactions;
-    told.forEach(({ meta }, index) => {
+    const actual = SubscribeUpdate.decode(messageOf([], tailOf(blockOf(bytes, file), AT))).block!
+      .transactions;
+    actual.forEach(({ meta }, index) => {
       expect(meta!.preTokenBalances).toEqual(theirs[index]!.preTokenBalances.map(completed));
       expect(meta!.postTokenBalances).toEqual(theirs[index]!.postTokenBalances.map(completed));
     });
@@ -39,7 +40,7 @@ type Balance = NonNullable<
   ReturnType<typeof ConfirmedBlock.decode>['transactions'][number]['meta']
 >['preTokenBalances'][number];
 
-/** Old nodes wrote no text beside the number. */
+/** Old nodes wrote no amount text. */
 function completed(balance: Balance): unknown {
   const amount = balance.uiTokenAmount!;
   return {

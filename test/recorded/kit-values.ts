@@ -6,7 +6,6 @@ import {
 import { signatureBytes } from '../../src/solana/signature.ts';
 import type { Transaction } from '../../src/solana/transaction/transaction.ts';
 
-/** A transaction's values as plain data, to compare decoders with each other. */
 export type TransactionValues = Readonly<{
   version: 'legacy' | number;
   signatures: readonly string[];
@@ -21,7 +20,6 @@ export type TransactionValues = Readonly<{
 const hex = (bytes: Uint8Array | ReadonlyUint8Array): string =>
   Buffer.from(bytes as Uint8Array).toString('hex');
 
-/** What @solana/kit makes of a transaction on the wire. */
 export function kitValues(wire: Uint8Array): TransactionValues {
   const transaction = getTransactionDecoder().decode(wire);
   const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
@@ -50,7 +48,6 @@ export function kitValues(wire: Uint8Array): TransactionValues {
   };
 }
 
-/** What we made of it. */
 export function ourValues({ signatures, message, messageBytes }: Transaction): TransactionValues {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   return {

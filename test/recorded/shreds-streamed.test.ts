@@ -8,7 +8,7 @@ import { encodeSubscribeDeshredRequest } from '../../src/protocol/geyser/subscri
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { decodeEntryMessage, type EntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
-import { readEntries } from '../../src/solana/entry/read-entries.ts';
+import { readEntries } from '../../src/solana/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
 import { slot } from '../../src/solana/units.ts';
 import { UpdateCollector } from '../clients/yellowstone-client.ts';
@@ -26,10 +26,10 @@ import {
 } from '../shreds/recorded-shreds.ts';
 import { type MockNode, send, startMock } from '../upstream/mock/server.ts';
 
-/** Slot 0 is the recorded one; a slot of our own behind it shows that all before it was read. */
+/** Slot 0 is recorded; a later slot of our own marks the end. */
 const MARK_SLOT = 60;
 const MARK = 77;
-/** Packets that the smallest socket buffer of a kernel holds. */
+/** Fits the smallest kernel socket buffer. */
 const SENT_AT_ONCE = 64;
 
 const network: Readonly<Record<string, unknown>> = {
@@ -77,8 +77,8 @@ async function freeUdpPort(): Promise<number> {
 
 type Stream = ClientDuplexStream<Buffer, unknown>;
 
-/** The whole program in front of a scripted network, and what it tells on each stream of the shred stage. */
-class Heard {
+/** Records the shred stage streams of a whole gateway on a scripted network. */
+class StreamRecorder {
   readonly #service: RunningService;
   readonly #port: number;
   readonly #client: Client;
@@ -99,28 +99,28 @@ class Heard {
     this.entries = this.#open('shredstream.ShredstreamProxy/SubscribeEntries', decodeEntryMessage);
   }
 
-  static async start(url: string): Promise<Heard> {
+  static async start(url: string): Promise<StreamRecorder> {
     const port = await freeUdpPort();
     const configuration = `[shreds]\nudp = true\nudp_host = "127.0.0.1"\nudp_port = ${port}\n`;
     const service = await startService({ configuration, arguments: ['--upstream', url, '--ws', 'off'] });
-    const heard = new Heard(service, port);
-    await heard.#ask();
-    return heard;
+    const recorders = new StreamRecorder(service, port);
+    await recorders.#subscribeAll();
+    return recorders;
   }
 
   #open<Update>(path: string, read: (bytes: Buffer) => Update): UpdateCollector<Update> {
     const metadata = new Metadata();
     metadata.set('x-token', this.#service.ready.keys.find(({ product }) => product === 'fs')?.key ?? '');
     const asIs = (bytes: Buffer): Buffer => bytes;
-    // The codec's `decode` takes more arguments than a message.
+    // The codec's `decode` has extra parameters.
     const decode = (bytes: Buffer): Update => read(bytes);
     const stream = this.#client.makeBidiStreamRequest(`/${path}`, asIs, decode, metadata);
     this.#streams.push(stream as unknown as Stream);
     return new UpdateCollector<Update>(stream as unknown as Duplex);
   }
 
-  /** Asks for everything, and waits until that is in force. */
-  async #ask(): Promise<void> {
+  /** Subscribes to everything and waits until active. */
+  async #subscribeAll(): Promise<void> {
     const [deshred, subscribe, entries] = this.#streams as [Stream, Stream, Stream];
     const transactions = new Map([['all', {}]]);
     deshred.write(Buffer.from(encodeSubscribeDeshredRequest({ deshredTransactions: transactions })));
@@ -134,10 +134,10 @@ class Heard {
     await accepted;
   }
 
-  /** Signatures that each stream was told, and batches but for that of the mark. */
-  get told() {
-    const deshred = this.deshred.updates.flatMap(({ deshredTransaction: told }) => told?.transaction ?? []);
-    const subscribe = this.subscribe.updates.flatMap(({ transaction: told }) => told?.transaction ?? []);
+  /** Received signatures and batches, without the mark. */
+  get received() {
+    const deshred = this.deshred.updates.flatMap(({ deshredTransaction: sent }) => sent?.transaction ?? []);
+    const subscribe = this.subscribe.updates.flatMap(({ transaction: sent }) => sent?.transaction ?? []);
     return {
       deshred: deshred.map(({ signature }) => hex(signature)),
       subscribe: subscribe.map(({ signature }) => hex(signature)),
@@ -146,14 +146,14 @@ class Heard {
   }
 
   /**
-   * Sends packets, then those of the mark until that is told. What a busy kernel dropped is sent again: the service
-   * must not mind.
+   * Resends packets and mark until received: a busy kernel may drop datagrams, and duplicates must not
+   * matter.
    */
   async send(packets: readonly Uint8Array[], wanted: number): Promise<void> {
     const socket = createSocket('udp4').bind(0, '127.0.0.1');
     await once(socket, 'listening');
     try {
-      while (this.told.deshred.length < wanted) await this.#round(socket, packets);
+      while (this.received.deshred.length < wanted) await this.#round(socket, packets);
       while (!this.#isMarked()) await this.#round(socket, mark);
     } finally {
       socket.close();
@@ -161,7 +161,7 @@ class Heard {
   }
 
   #isMarked(): boolean {
-    const { deshred, subscribe } = this.told;
+    const { deshred, subscribe } = this.received;
     const isInEntries = this.entries.updates.some(({ slot: of }) => of === BigInt(MARK_SLOT));
     return isInEntries && deshred.includes(markSignature) && subscribe.includes(markSignature);
   }
@@ -173,7 +173,7 @@ class Heard {
     }
   }
 
-  /** An answer says that the service had a turn, in which it also read its socket. */
+  /** A response shows that the gateway also read its socket. */
   async #ping(): Promise<void> {
     const id = this.#pings++;
     this.#streams[0]!.write(Buffer.from(encodeSubscribeDeshredRequest({ ping: id })));
@@ -186,38 +186,32 @@ class Heard {
   }
 }
 
-describe.skipIf(!hasRecordedShreds)(
-  'recorded shreds (../shared/data, shreds), sent to the whole program',
-  () => {
-    let node: MockNode;
-    const heard: Heard[] = [];
-    const signatures = (hasRecordedShreds ? readEntries(demoEntries)! : []).flatMap(({ transactions }) =>
-      transactions.map(({ signature }) => hex(signature)),
-    );
+describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds), sent to a gateway', () => {
+  let node: MockNode;
+  const recorders: StreamRecorder[] = [];
+  const signatures = (hasRecordedShreds ? readEntries(demoEntries)! : []).flatMap(({ transactions }) =>
+    transactions.map(({ signature }) => hex(signature)),
+  );
 
-    beforeAll(async () => {
-      node = await startMock(({ id, method }, reply) =>
-        send(reply, JSON.stringify({ jsonrpc: '2.0', result: network[method] ?? null, id })),
-      );
-      heard.push(...(await Promise.all(orders.map(() => Heard.start(node.url)))));
-    }, 60_000);
-    afterAll(async () => {
-      await Promise.all(heard.map((each) => each.stop()));
-      await node?.close();
-    });
-
-    it.each(orders)(
-      '%s give exactly their 1,280 transactions and their entries, once',
-      async (name, packets) => {
-        const at = orders.findIndex(([other]) => other === name);
-        await heard[at]!.send(packets, signatures.length);
-        const { deshred, subscribe, batches } = heard[at]!.told;
-        expect(signatures).toHaveLength(1_280);
-        expect(deshred.filter((one) => one !== markSignature)).toEqual(signatures);
-        expect(subscribe.filter((one) => one !== markSignature)).toEqual(signatures);
-        expect(batches.map(({ slot: of }) => of)).toEqual([0n]);
-        expect(hex(batches[0]!.entries) === hex(demoEntries)).toBe(true);
-      },
+  beforeAll(async () => {
+    node = await startMock(({ id, method }, reply) =>
+      send(reply, JSON.stringify({ jsonrpc: '2.0', result: network[method] ?? null, id })),
     );
-  },
-);
+    recorders.push(...(await Promise.all(orders.map(() => StreamRecorder.start(node.url)))));
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(recorders.map((each) => each.stop()));
+    await node?.close();
+  });
+
+  it.each(orders)('%s yield exactly their 1,280 transactions and entries', async (name, packets) => {
+    const at = orders.findIndex(([other]) => other === name);
+    await recorders[at]!.send(packets, signatures.length);
+    const { deshred, subscribe, batches } = recorders[at]!.received;
+    expect(signatures).toHaveLength(1_280);
+    expect(deshred.filter((one) => one !== markSignature)).toEqual(signatures);
+    expect(subscribe.filter((one) => one !== markSignature)).toEqual(signatures);
+    expect(batches.map(({ slot: of }) => of)).toEqual([0n]);
+    expect(hex(batches[0]!.entries) === hex(demoEntries)).toBe(true);
+  });
+});

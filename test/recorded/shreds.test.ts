@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { verify } from '../../src/solana/ed25519.ts';
 import { makeFecSet, type SetEnd } from '../../src/solana/shred/make-shreds.ts';
-import { merkleRoot } from '../../src/solana/shred/merkle-tree.ts';
 import { parseShred, payloadOf, type Shred } from '../../src/solana/shred/parse-shred.ts';
+import { merkleRoot } from '../../src/solana/shred/proven-nodes.ts';
 import {
   DEMO_VERSION,
   demoEntries,
@@ -18,21 +18,20 @@ function parsed(packet: Uint8Array): Shred {
   return shred;
 }
 
-/** Payloads of data shreds, one after the other. */
 const joined = (shreds: readonly Shred[]): Buffer =>
   Buffer.concat(shreds.map((shred) => (shred.kind === 'data' ? payloadOf(shred) : new Uint8Array())));
 
 describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds)', () => {
   const sets = Array.from({ length: 8 }, (_, i) => demoPackets.slice(i * 64, (i + 1) * 64));
 
-  it('are read, and carry their batch', () => {
+  it('carry their batch', () => {
     const shreds = demoPackets.map(parsed);
     expect(shreds.filter(({ kind }) => kind === 'data')).toHaveLength(256);
     expect(shreds.every(({ version, slot }) => version === DEMO_VERSION && slot === 0n)).toBe(true);
     expect(joined(shreds).equals(demoEntries)).toBe(true);
   });
 
-  it.each([0, 1, 2, 3, 4, 5, 6, 7])('set %i has one root in all its shreds, signed by the leader', (i) => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])('set %i has one signed root in all shreds', (i) => {
     const roots = sets[i]!.map((packet) => Buffer.from(merkleRoot(parsed(packet))!).toString('hex'));
     expect(new Set(roots).size).toBe(1);
     for (const packet of sets[i]!) {
@@ -40,7 +39,7 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds)', 
     }
   });
 
-  it.each([0, 1, 2, 3, 4, 5, 6, 7])('set %i is made again from its payload, to the byte', (i) => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])('set %i is rebuilt byte for byte from its payload', (i) => {
     const shreds = sets[i]!.map(parsed);
     const [first] = shreds;
     const { bytes, layout } = first!;
@@ -60,7 +59,7 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds)', 
     });
   });
 
-  it('of the legacy kind are read, cut short as they are kept', () => {
+  it('of the legacy variant are read when truncated', () => {
     const shreds = legacyPackets.map(parsed);
     expect(shreds.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(shreds.every(({ layout }) => layout.isLegacy)).toBe(true);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifyTransaction } from '../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../src/solana/message/message.ts';
 import { signatureBytes } from '../../src/solana/signature.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
@@ -10,14 +10,14 @@ import { sanitizeTransaction } from '../../src/solana/transaction/sanitize-trans
 import type { Transaction } from '../../src/solana/transaction/transaction.ts';
 import { kitValues, ourValues } from './kit-values.ts';
 
-/** Needs ../shared/data/transactions: raw transactions, two of them odd on purpose (see its README). */
+/** Needs ../shared/data/transactions; two are odd on purpose (see its README). */
 const folder = join(import.meta.dirname, '../../../shared/data/transactions');
 const present = existsSync(folder);
 const files = present ? readdirSync(folder).filter((file) => file.endsWith('.bin')) : [];
 
-/** It has the greatest message that fits, and was never signed. */
+/** Maximum message size, unsigned. */
 const UNSIGNED = 'ballet-transaction3.bin';
-/** 26 lookups that look up nothing, which no node takes. kit decodes it: it does not judge. */
+/** 26 empty lookups, which no node accepts; kit decodes it. */
 const EMPTY_LOOKUPS = 'ballet-transaction5.bin';
 
 function decoded(file: string): Transaction {
@@ -27,23 +27,23 @@ function decoded(file: string): Transaction {
 }
 
 describe.skipIf(!present)('recorded transactions (../shared/data, transactions)', () => {
-  it('are all there', () => {
+  it('are all present', () => {
     expect(files).toHaveLength(13);
     expect(files).toEqual(expect.arrayContaining([UNSIGNED, EMPTY_LOOKUPS]));
   });
 
-  it.each(files)('%s has the values that kit reads', (file) => {
+  it.each(files)('%s matches kit', (file) => {
     expect(ourValues(decoded(file))).toEqual(kitValues(readFileSync(join(folder, file))));
   });
 
-  it.each(files)('%s is written again to the byte', (file) => {
+  it.each(files)('%s round-trips', (file) => {
     const { signatures, message, wire } = decoded(file);
     const again = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
     expect(Buffer.from(again).equals(wire)).toBe(true);
   });
 
   it.each(files.filter((file) => file !== UNSIGNED && file !== EMPTY_LOOKUPS))(
-    '%s makes sense and is signed',
+    '%s is sane and signed',
     (file) => {
       const transaction = decoded(file);
       expect(sanitizeTransaction(transaction)).toBeNull();
@@ -51,7 +51,7 @@ describe.skipIf(!present)('recorded transactions (../shared/data, transactions)'
     },
   );
 
-  it('are refused where they make no sense or were not signed', () => {
+  it('are rejected when invalid or unsigned', () => {
     expect(sanitizeTransaction(decoded(UNSIGNED))).toBeNull();
     expect(verifyTransaction(decoded(UNSIGNED))).toBe(false);
     const lookups = decoded(EMPTY_LOOKUPS).message.addressTableLookups;
@@ -62,8 +62,8 @@ describe.skipIf(!present)('recorded transactions (../shared/data, transactions)'
     );
   });
 
-  // kit does not look at what follows a message, and takes a length that is cut off for 0.
-  it.each(files)('%s is refused when a byte is missing or one is over', (file) => {
+  // kit ignores trailing bytes and takes a missing length for 0.
+  it.each(files)('%s is rejected with a byte missing or added', (file) => {
     const wire = readFileSync(join(folder, file));
     expect(decodeTransaction(wire.subarray(0, -1))).toEqual({
       fault: expect.stringMatching(/^Attempting to read \d+ bytes$/),

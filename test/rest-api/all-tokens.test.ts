@@ -18,9 +18,9 @@ import {
   tokenServices,
 } from './token-fixtures.ts';
 
-/** Holds 250 tokens, each with metadata and an image off the chain. */
+/** 250 tokens with metadata and off-chain images. */
 const RICH = key(40);
-/** Holds tokens of each kind. */
+/** Tokens of each kind. */
 const MIXED = key(41);
 const POOR = key(42);
 
@@ -42,10 +42,10 @@ const mixed = [
     metadataFields: { uri: documentOf(PLAIN) },
   }),
   ...heldToken(NAMELESS, MIXED, { amount: 1n, decimals: 9, metadataFields: null }),
-  // One of a hundred, and with metadata: a fungible of which the wallet has one.
+  // One unit of a supply of a hundred, with metadata: fungible.
   ...heldToken(SEMI, MIXED, { amount: 1n, decimals: 0, supply: 100n, metadataFields: { standard: 1 } }),
   ...heldNft(NFT, MIXED),
-  // It says that it is one of a kind, and there are five.
+  // Metadata claims an NFT, but the supply is five.
   ...heldToken(FIVE, MIXED, { amount: 5n, decimals: 0, metadataFields: { standard: 0 } }),
   ...heldToken(EMPTY, MIXED, { amount: 0n, decimals: 2 }),
   ...heldToken(TWICE, MIXED, {
@@ -94,8 +94,8 @@ beforeAll(() => {
   caller = new LedgerCaller(rig);
 });
 
-describe('all tokens of a wallet', () => {
-  it('are told of 250 with metadata in two calls and one for each hundred accounts', async () => {
+describe('wallet/all_tokens', () => {
+  it('returns 250 tokens with metadata in two calls plus one per hundred accounts', async () => {
     const answer = await answerOf(allTokens, { wallet: RICH }, caller, tokenServices(documents));
     expect(answer.message).toBe('250 tokens fetched successfully');
     expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getMultipleAccounts: 5 });
@@ -112,7 +112,7 @@ describe('all tokens of a wallet', () => {
     expect(tokens.map(({ address }) => address)).toEqual(mints.sort());
   });
 
-  it('need half as many calls when a list names them, and no document', async () => {
+  it('needs half the calls and no documents when the list names the tokens', async () => {
     const all = Array.from({ length: 250 }, (_, n) => [
       numbered(1, n),
       { name: `Listed ${n}`, symbol: 'L', image: imageOf(n) },
@@ -124,7 +124,7 @@ describe('all tokens of a wallet', () => {
     expect(documents.reads()).toEqual([]);
   });
 
-  it('are named by the list, then by metadata, then by words that say that nothing is known', async () => {
+  it('names tokens from the list, else metadata, else as unknown', async () => {
     const tokens = await tokensOf(MIXED);
     const infoOf = (n: number) => tokens.get(numbered(1, n))?.[0]?.info;
     expect(infoOf(LISTED)).toEqual({
@@ -139,7 +139,7 @@ describe('all tokens of a wallet', () => {
     expect(documents.reads()).toEqual([documentOf(PLAIN)]);
   });
 
-  it('are those with something in them, in whole tokens, one for each token account', async () => {
+  it('returns one entry per non-empty token account, in whole tokens', async () => {
     const tokens = await tokensOf(MIXED);
     const balances = (n: number) => tokens.get(numbered(1, n))?.map(({ balance }) => balance);
     expect(balances(PLAIN)).toEqual([123.456789]);
@@ -149,14 +149,14 @@ describe('all tokens of a wallet', () => {
     expect(balances(EMPTY)).toBeUndefined();
   });
 
-  it('are no NFTs, but a token of many of which the wallet has one', async () => {
+  it('omits NFTs but includes one unit of a larger supply', async () => {
     const tokens = await tokensOf(MIXED);
     expect(tokens.has(numbered(1, NFT))).toBe(false);
     expect(tokens.get(numbered(1, SEMI))).toHaveLength(1);
     expect(tokens.get(numbered(1, FIVE))).toHaveLength(1);
   });
 
-  it('are none in a wallet that has none, in two calls', async () => {
+  it('is empty for an empty wallet, in two calls', async () => {
     caller.counts();
     expect(await answerOf(allTokens, { wallet: POOR }, caller, tokenServices(documents))).toEqual({
       ...{ message: '0 tokens fetched successfully', result: [] },
@@ -164,7 +164,7 @@ describe('all tokens of a wallet', () => {
     expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2 });
   });
 
-  it('are not told when a node says what no node says', async () => {
+  it('fails on a malformed node response', async () => {
     const liar = new LedgerCaller(rig);
     liar.answering = ({ method }) =>
       method === 'getTokenAccountsByOwner'
@@ -175,7 +175,7 @@ describe('all tokens of a wallet', () => {
     });
   });
 
-  it('are only those of the wallet, whatever a node says', async () => {
+  it('returns tokens of the wallet only, whatever the node returns', async () => {
     const liar = new LedgerCaller(rig);
     liar.answering = (made) =>
       made.method === 'getTokenAccountsByOwner' && made.params[0] === POOR
@@ -188,19 +188,19 @@ describe('all tokens of a wallet', () => {
     [{}, 'wallet', 'is missing: send an address in base58'],
     [{ wallet: 'me' }, 'wallet', 'must be an address: 32 bytes in base58'],
     [{ wallet: POOR, network: 'main' }, 'network', 'must be one of mainnet-beta, devnet, testnet'],
-  ])('are not told for %j', async (fields, field, message) => {
+  ])('rejects %j', async (fields, field, message) => {
     expect(await failureOf(allTokens, fields, caller, tokenServices(documents))).toMatchObject({
       problems: [{ field, message }],
     });
   });
 });
 
-describe('names of many mints', () => {
+describe('TokenNames', () => {
   const sources = { list: listed, offChain: documents };
   const namesOf = (mints: Address[], most = 1000) =>
     new TokenNames(sources, { mintsMax: most }).names(new Chain('mainnet-beta', caller), mints);
 
-  it('take one call for a hundred accounts, each read once', async () => {
+  it('reads each of a hundred accounts once per call', async () => {
     caller.counts();
     const mints = Array.from({ length: 60 }, (_, n) => numbered(1, n % 50));
     const names = await namesOf([...mints, numbered(1, LISTED), POOR]);
@@ -216,12 +216,12 @@ describe('names of many mints', () => {
     documents.reads();
   });
 
-  it('are of so many mints at the most', async () => {
+  it('limits the number of mints', async () => {
     const names = await namesOf([numbered(1, 1), numbered(1, 2), numbered(1, 3)], 2);
     expect([...names.keys()]).toEqual([numbered(1, 1), numbered(1, 2)]);
   });
 
-  it('of no mints take no call', async () => {
+  it('makes no call without mints', async () => {
     caller.counts();
     expect((await namesOf([])).size).toBe(0);
     expect(caller.counts()).toEqual({});

@@ -28,7 +28,6 @@ const WRAPPED_SOL = String(spl.NATIVE_MINT);
 let rig: Rig;
 let caller: LedgerCaller;
 let sending: TransactionSender;
-/** Every transaction that the tests sent. */
 const sent: string[] = [];
 
 beforeAll(async () => {
@@ -86,7 +85,6 @@ const createAccount = (payer: Keypair, owner: PublicKey, mint: Keypair, program 
     program,
   );
 
-/** A mint of which its maker holds some. */
 function tokenOf(payer: Keypair, decimals: number, amount: bigint, program = spl.TOKEN_PROGRAM_ID): Keypair {
   const mint = Keypair.generate();
   const own = accountOf(payer.publicKey, mint, program);
@@ -101,8 +99,8 @@ function tokenOf(payer: Keypair, decimals: number, amount: bigint, program = spl
   return mint;
 }
 
-describe('what moves SOL', () => {
-  it('is SOL_TRANSFER, with who paid the fee and when it was', async () => {
+describe('SOL transfers', () => {
+  it('are SOL_TRANSFER with fee payer and time', async () => {
     const [from, to] = [sending.wallet(), Keypair.generate()];
     const keys = { fromPubkey: from.publicKey, toPubkey: to.publicKey };
     const signature = send(
@@ -143,7 +141,7 @@ describe('what moves SOL', () => {
     });
   });
 
-  it('is told of a transfer with a seed too, and of one that failed with the status Fail', async () => {
+  it('include transfers with seed and failed ones', async () => {
     const from = sending.wallet();
     const derived = await PublicKey.createWithSeed(from.publicKey, 'purse', SystemProgram.programId);
     const keys = { basePubkey: from.publicKey, seed: 'purse', programId: SystemProgram.programId };
@@ -171,8 +169,8 @@ describe('what moves SOL', () => {
   });
 });
 
-describe('what is written down', () => {
-  it('is MEMO', async () => {
+describe('memos', () => {
+  it('are MEMO', async () => {
     const [payer, to] = [sending.wallet(), Keypair.generate()];
     const transfer = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
@@ -194,7 +192,7 @@ describe.each([
   ['Token', spl.TOKEN_PROGRAM_ID, TOKEN],
   ['Token-2022', spl.TOKEN_2022_PROGRAM_ID, TOKEN_2022],
 ])('tokens of the %s program', (_, program, protocol) => {
-  it('are TOKEN_CREATE and TOKEN_MINT when they come into being, and nothing is told of their accounts', async () => {
+  it('are TOKEN_CREATE and TOKEN_MINT when created, without account setup', async () => {
     const payer = sending.wallet();
     const mint = Keypair.generate();
     const own = accountOf(payer.publicKey, mint, program);
@@ -244,7 +242,7 @@ describe.each([
     ]);
   });
 
-  it('are TOKEN_TRANSFER between wallets, checked or not, also to an account that is made on the way', async () => {
+  it('are TOKEN_TRANSFER, checked or not, also to a new account', async () => {
     const [payer, to] = [sending.wallet(), Keypair.generate()];
     const mint = tokenOf(payer, 6, 1_000_000n, program);
     const [own, theirs] = [payer.publicKey, to.publicKey].map((owner) => accountOf(owner, mint, program));
@@ -271,20 +269,20 @@ describe.each([
       receiver_associated_account: String(theirs),
       token_address: String(mint.publicKey),
     };
-    const told = transfers.filter(({ type }) => type === 'TOKEN_TRANSFER');
-    expect(told.map(({ info }) => info)).toEqual([
+    const actual = transfers.filter(({ type }) => type === 'TOKEN_TRANSFER');
+    expect(actual.map(({ info }) => info)).toEqual([
       { amount: 0.0015, amount_raw: 1_500, ...parties },
       { amount: 0.002, amount_raw: 2_000, ...parties },
     ]);
-    expect(transfers).toEqual(told);
+    expect(transfers).toEqual(actual);
   });
 
-  it('are TOKEN_BURN when they are burnt, by their owner or one who may', async () => {
+  it('are TOKEN_BURN when burnt by owner or delegate', async () => {
     const [payer, delegate] = [sending.wallet(), sending.wallet()];
     const mint = tokenOf(payer, 2, 1_000n, program);
     const own = accountOf(payer.publicKey, mint, program);
     const approve = spl.createApproveInstruction(own, delegate.publicKey, payer.publicKey, 500n, [], program);
-    const told = await shown(
+    const actual = await shown(
       send(
         [payer, delegate],
         [
@@ -294,8 +292,8 @@ describe.each([
         ],
       ),
     );
-    expect(told).toMatchObject({ type: 'TOKEN_BURN', protocol });
-    expect(told.actions.map(({ type, info }) => ({ type, info }))).toEqual([
+    expect(actual).toMatchObject({ type: 'TOKEN_BURN', protocol });
+    expect(actual.actions.map(({ type, info }) => ({ type, info }))).toEqual([
       {
         type: 'APPROVE',
         info: {
@@ -315,7 +313,7 @@ describe.each([
     ]);
   });
 
-  it('are NFT_TRANSFER and NFT_BURN where there is one, without decimals', async () => {
+  it('are NFT_TRANSFER and NFT_BURN for a single indivisible unit', async () => {
     const [payer, to] = [sending.wallet(), sending.wallet()];
     const mint = tokenOf(payer, 0, 1n, program);
     const [own, theirs] = [payer.publicKey, to.publicKey].map((owner) => accountOf(owner, mint, program));
@@ -355,7 +353,7 @@ describe.each([
     ]);
   });
 
-  it('are no NFT where somebody has more than one', async () => {
+  it('are no NFT when somebody holds more than one', async () => {
     const [payer, to] = [sending.wallet(), Keypair.generate()];
     const mint = tokenOf(payer, 0, 3n, program);
     const [own, theirs] = [payer.publicKey, to.publicKey].map((owner) => accountOf(owner, mint, program));
@@ -370,8 +368,8 @@ describe.each([
   });
 });
 
-describe('token accounts that no balance tells of', () => {
-  it('are known from what made them: wrapped SOL that is there for one transfer', async () => {
+describe('token accounts without balances', () => {
+  it('come from their creation: wrapped SOL for one transfer', async () => {
     const [payer, purse, to] = [sending.wallet(), Keypair.generate(), Keypair.generate()];
     const theirs = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, to.publicKey);
     const open = SystemProgram.createAccount({
@@ -387,7 +385,7 @@ describe('token accounts that no balance tells of', () => {
       to.publicKey,
       spl.NATIVE_MINT,
     );
-    const told = await shown(
+    const actual = await shown(
       send(
         [payer, purse],
         [
@@ -399,7 +397,7 @@ describe('token accounts that no balance tells of', () => {
         ],
       ),
     );
-    expect(told.actions).toEqual([
+    expect(actual.actions).toEqual([
       {
         info: {
           amount: 0.25,
@@ -418,11 +416,11 @@ describe('token accounts that no balance tells of', () => {
 });
 
 describe('other base programs', () => {
-  it('are told under the name of the instruction: stake that is made and delegated', async () => {
+  it('use the instruction name: stake creation and delegation', async () => {
     const [payer, stake] = [sending.wallet(), Keypair.generate()];
     const votePubkey = new PublicKey(rig.node.genesis.voteAccount);
     const keys = { stakePubkey: stake.publicKey, authorizedPubkey: payer.publicKey };
-    const told = await actionsOf(
+    const actual = await actionsOf(
       [payer, stake],
       [
         StakeProgram.createAccount({
@@ -434,16 +432,16 @@ describe('other base programs', () => {
         StakeProgram.delegate({ ...keys, votePubkey }),
       ].flatMap(({ instructions }) => instructions),
     );
-    expect(told.map(({ type }) => type)).toEqual(['INITIALIZE', 'DELEGATE']);
-    expect(told[1]).toMatchObject({
+    expect(actual.map(({ type }) => type)).toEqual(['INITIALIZE', 'DELEGATE']);
+    expect(actual[1]).toMatchObject({
       source_protocol: { name: 'STAKE_PROGRAM' },
       info: { stakeAccount: String(stake.publicKey), voteAccount: String(votePubkey) },
     });
   });
 });
 
-describe('a message of version 0', () => {
-  it('is told with the keys that it looked up', async () => {
+describe('version 0 message', () => {
+  it('includes keys from lookup tables', async () => {
     const [payer, to] = [sending.wallet(), Keypair.generate()];
     const [create, table] = AddressLookupTableProgram.createLookupTable({
       authority: payer.publicKey,
@@ -486,14 +484,14 @@ describe('a message of version 0', () => {
   });
 });
 
-describe('both encodings of getTransaction, and base64', () => {
-  it('say the same of every transaction of this file', async () => {
+describe('getTransaction encodings', () => {
+  it('give the same result for every transaction in this file', async () => {
     expect(sent.length).toBeGreaterThan(20);
     for (const signature of sent) {
       const [whole, named, wire] = await Promise.all(
         ['json', 'jsonParsed', 'base64'].map(async (encoding) => {
           const config = { encoding, commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
-          return readExecutedTransaction(await rig.ask('getTransaction', signature, config));
+          return readExecutedTransaction(await rig.callRpc('getTransaction', signature, config));
         }),
       );
       expect(wire).toEqual(whole);

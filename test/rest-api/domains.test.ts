@@ -4,9 +4,8 @@ import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
 import { Chain } from '../../src/decoding/chain/chain.ts';
-import { ownedDomains } from '../../src/decoding/sns/domains.ts';
+import { domainMint, ownedDomains } from '../../src/decoding/sns/domains.ts';
 import { domainAccount } from '../../src/decoding/sns/name-account.ts';
-import { domainMint } from '../../src/decoding/sns/tokenized-domain.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { getDomains } from '../../src/rest-api/wallet/get_domains.ts';
 import { resolveAddress } from '../../src/rest-api/wallet/resolve_address.ts';
@@ -27,7 +26,7 @@ import {
   tokenized,
 } from './sns-accounts.ts';
 
-/** Needs ../shared/data/rest/sns-vectors.json: what the name service's own SDK holds for true. */
+/** Needs ../shared/data/rest/sns-vectors.json from the SNS SDK. */
 const file = join(import.meta.dirname, '../../../shared/data/rest/sns-vectors.json');
 const present = existsSync(file);
 
@@ -43,7 +42,6 @@ const vectors: Vectors = present ? JSON.parse(readFileSync(file, 'utf8')) : empt
 
 const someone = (): Address => at(Keypair.generate().publicKey);
 
-/** Who has what in the ledger of these tests. */
 const people = {
   owner: someone(),
   favours: someone(),
@@ -78,7 +76,7 @@ const placed: AccountEntry[] = [
   ...domain('top', someone()),
   ...domain('shop.top', people.favoursSubdomain),
   favourite(people.favoursSubdomain, 'shop.top'),
-  // NFTs that say they are domains: one that anybody minted, and two of one token.
+  // NFTs that claim to be domains: one minted by anybody, two of one token.
   mint(fakeMint, Keypair.generate().publicKey),
   held(people.liar, fakeMint),
   metadata(fakeMint, 'apple'),
@@ -87,7 +85,7 @@ const placed: AccountEntry[] = [
   mint(twice),
   held(people.liar, twice),
   metadata(twice, 'zebra'),
-  // A domain that nothing names.
+  // Domain without reverse lookup.
   domain('nameless', people.poor)[0]!,
 ];
 
@@ -118,7 +116,7 @@ const domainsOf = async (wallet: Address, fields: object = {}) =>
 const nameOf = async (fields: { [name: string]: string }) =>
   ((await answerOf(resolveAddress, fields, caller)).result as { name: string }).name;
 
-/** A node that tells of this account whoever's token accounts are asked for. */
+/** Node that returns this account for any token account request. */
 function tellingHeld({ data, owner }: Account): Answering {
   const account = { lamports: 1, data: [Buffer.from(data).toString('base64'), 'base64'], owner };
   const value = [{ pubkey: someone(), account: { ...account, executable: false, rentEpoch: 0 } }];
@@ -128,8 +126,8 @@ function tellingHeld({ data, owner }: Account): Answering {
       : undefined;
 }
 
-describe.skipIf(!present)('the vectors of the name service (../shared/data/rest/sns-vectors.json)', () => {
-  it('are all there', () => {
+describe.skipIf(!present)('SNS SDK vectors (../shared/data/rest/sns-vectors.json)', () => {
+  it('are all present', () => {
     const { derivation, nftMint, primary } = vectors;
     expect([derivation.length, nftMint.length, primary.length]).toEqual([11, 2, 4]);
   });
@@ -138,7 +136,7 @@ describe.skipIf(!present)('the vectors of the name service (../shared/data/rest/
     expect(domainAccount(name)).toBe(nameAccount);
   });
 
-  it.each(vectors.nftMint)('derive the mint of the NFT of $nameAccount', ({ nameAccount, mint: nft }) => {
+  it.each(vectors.nftMint)('derive the NFT mint of $nameAccount', ({ nameAccount, mint: nft }) => {
     expect(domainMint(nameAccount)).toBe(nft);
   });
 
@@ -157,7 +155,7 @@ describe.skipIf(!present)('the vectors of the name service (../shared/data/rest/
 });
 
 describe('wallet/get_domains', () => {
-  it('lists the domains of the first level by name, in three calls', async () => {
+  it('lists top-level domains by name in three calls', async () => {
     const { message, result } = await domainsOf(people.owner);
     expect(message).toBe('2 domains fetched successfully');
     expect(result).toEqual([
@@ -171,21 +169,21 @@ describe('wallet/get_domains', () => {
     });
   });
 
-  it('lists domains that are NFTs beside the others', async () => {
+  it('lists domains wrapped as NFTs', async () => {
     expect((await domainsOf(people.collector)).result).toEqual([
       { address: keyOf('plain').toBase58(), name: 'plain.sol' },
       { address: keyOf('token').toBase58(), name: 'token.sol' },
     ]);
   });
 
-  it('believes no NFT that only says that it is a domain', async () => {
+  it('ignores NFTs that only claim to be a domain', async () => {
     expect((await domainsOf(people.liar)).result).toEqual([]);
   });
 
   it.each([
-    ['of somebody else', () => held(people.collector, mintOf('token'))[1]],
-    ['of no token program', (wallet: Address) => ({ ...held(wallet, mintOf('token'))[1], owner: wallet })],
-  ])('believes no node that calls a token account %s the wallet’s', async (_, accountOf) => {
+    ['of another wallet', () => held(people.collector, mintOf('token'))[1]],
+    ['of another program', (wallet: Address) => ({ ...held(wallet, mintOf('token'))[1], owner: wallet })],
+  ])("ignores a token account %s in the node's response", async (_, accountOf) => {
     caller.answering = tellingHeld(accountOf(people.liar));
     expect((await domainsOf(people.liar)).result).toEqual([]);
     caller.answering = tellingHeld(accountOf(people.soldNft));
@@ -193,33 +191,33 @@ describe('wallet/get_domains', () => {
     expect(failure).toMatchObject({ code: 'DOMAIN_NOT_FOUND' });
   });
 
-  it('asks what NFTs are called only where they may be domains', async () => {
+  it('reads NFT names only for possible domains', async () => {
     expect((await domainsOf(people.stranger)).result).toEqual([]);
     expect(caller.counts()).toMatchObject({ getMultipleAccounts: 1 });
   });
 
-  it('lists nothing, in two calls, for a wallet without domains', async () => {
+  it('returns an empty list in two calls for a wallet without domains', async () => {
     expect(await domainsOf(someone())).toEqual({ message: '0 domains fetched successfully', result: [] });
     expect(caller.counts()).toEqual({ getProgramAccounts: 1, getTokenAccountsByOwner: 1 });
   });
 
-  it('leaves a domain out that nothing names', async () => {
+  it('omits unnamed domains', async () => {
     expect((await domainsOf(people.poor)).result).toEqual([]);
   });
 
-  it('lists nothing on other networks, and asks nobody', async () => {
+  it('returns an empty list on other networks without calls', async () => {
     expect((await domainsOf(people.owner, { network: 'devnet' })).result).toEqual([]);
     expect(caller.counts()).toEqual({});
   });
 
-  it('ends names as the operator says', async () => {
+  it('appends the configured suffix', async () => {
     const settings = { historyDays: 4, domainSuffix: '.sns' };
     const { result } = await answerOf(getDomains, { wallet: people.favours }, caller, { settings });
     expect(result).toMatchObject([{ name: 'first.sns' }, { name: 'wanted.sns' }]);
   });
 
   it.each(['getProgramAccounts', 'getTokenAccountsByOwner', 'getMultipleAccounts'])(
-    'fails when %s does, and does not take that for none',
+    'fails when %s fails',
     async (failing) => {
       caller.answering = ({ method }) =>
         method === failing ? Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')) : undefined;
@@ -228,13 +226,13 @@ describe('wallet/get_domains', () => {
     },
   );
 
-  it('has no answer for a wallet with more domains than it tells', async () => {
+  it('fails for a wallet with more domains than the limit', async () => {
     const chain = new Chain('mainnet-beta', caller);
-    const asked = ownedDomains(chain, people.owner, { domainsMax: 1 });
-    await expect(asked).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE', facts: { domainsMax: 1 } });
+    const input = ownedDomains(chain, people.owner, { domainsMax: 1 });
+    await expect(input).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE', facts: { domainsMax: 1 } });
   });
 
-  it('stops when the caller has left', async () => {
+  it('stops when the client disconnects', async () => {
     const many = Array.from({ length: 40 }, () => ({
       pubkey: someone(),
       account: { lamports: 1, data: ['', 'base64'], owner: people.owner, executable: false, rentEpoch: 0 },
@@ -257,18 +255,18 @@ describe('wallet/resolve_address', () => {
     expect(await nameOf({ address: keyOf('token').toBase58() })).toBe('token.sol');
   });
 
-  it('lets address win over wallet', async () => {
+  it('prefers address over wallet', async () => {
     const both = { address: keyOf('apple').toBase58(), wallet: people.favours };
     expect(await nameOf(both)).toBe('apple.sol');
   });
 
-  it('calls a wallet as it wants to be called', async () => {
+  it('returns the primary domain of a wallet', async () => {
     expect(await nameOf({ wallet: people.favours })).toBe('wanted.sol');
     expect(await nameOf({ wallet: people.favoursSubdomain })).toBe('shop.top.sol');
     expect(await nameOf({ wallet: people.favoursNft })).toBe('kept.sol');
   });
 
-  it('calls a wallet by the first of its domains when it wants none, or one that is no longer its own', async () => {
+  it('returns the first domain without a primary domain, or with one that was sold', async () => {
     expect(await nameOf({ wallet: people.owner })).toBe('apple.sol');
     expect(await nameOf({ wallet: people.stale })).toBe('left.sol');
   });
@@ -276,19 +274,19 @@ describe('wallet/resolve_address', () => {
   it.each([
     ['has nothing', someone()],
     ['sold the NFT of its primary domain', people.soldNft],
-    ['has a domain that nothing names', people.poor],
-  ])('finds nothing for a wallet that %s', async (_, wallet) => {
+    ['has an unnamed domain', people.poor],
+  ])('returns 404 for a wallet that %s', async (_, wallet) => {
     const failure = await failureOf(resolveAddress, { wallet }, caller);
     expect(failure).toMatchObject({ code: 'DOMAIN_NOT_FOUND', text: `No domain found for ${wallet}` });
   });
 
-  it('finds nothing on other networks, and asks nobody', async () => {
-    const asked = { wallet: people.owner, network: 'testnet' };
-    expect(await failureOf(resolveAddress, asked, caller)).toMatchObject({ code: 'DOMAIN_NOT_FOUND' });
+  it('returns 404 on other networks without calls', async () => {
+    const input = { wallet: people.owner, network: 'testnet' };
+    expect(await failureOf(resolveAddress, input, caller)).toMatchObject({ code: 'DOMAIN_NOT_FOUND' });
     expect(caller.counts()).toEqual({});
   });
 
-  it('wants one of the two', async () => {
+  it('requires address or wallet', async () => {
     expect(await failureOf(resolveAddress, {}, caller)).toMatchObject({
       code: 'INVALID_FIELDS',
       problems: [{ field: 'wallet' }],

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { failures } from '../../src/protocol/errors.ts';
-import type { Endpoint } from '../../src/rest-api/endpoint.ts';
-import { failuresOf } from '../../src/rest-api/failures.ts';
+import { type Endpoint, failuresOf } from '../../src/rest-api/endpoint.ts';
 import { openApi } from '../../src/rest-api/openapi.ts';
 import { endpoints } from '../../src/rest-api/registry.ts';
 import { type ApiDocument, referencePage } from '../../src/servers/reference/page.ts';
@@ -12,20 +11,22 @@ import { readImportGraph, unreachable } from '../project/import-graph.ts';
 const source = join(import.meta.dirname, '..', '..', 'src');
 const graph = new Map(
   [...readImportGraph(source)]
-    .filter(([file]) => /^(endpoints|insight)\//.test(file))
-    // It hands everybody a chain; what reads one imports a reader besides.
-    .map(([file, to]) => [file, file === 'endpoints/endpoint.ts' ? [] : to]),
+    .filter(([file]) => /^(rest-api|decoding)\//.test(file))
+    // The chain is passed to every endpoint; its readers are imported separately.
+    .map(([file, to]) => [file, file === 'rest-api/endpoint.ts' ? [] : to]),
 );
 
-/** What ends no request: it is told of single transactions in an answer, or given by a neighbour in a shared file. */
+/**
+ * Failures that end no request: they are part of a response, or come from another function in a shared file.
+ */
 const otherwise: Readonly<Record<string, readonly string[]>> = {
   'transaction/send_many_txns': ['TRANSACTION_REFUSED', 'TRANSACTION_FAILED', 'TRANSACTION_UNCONFIRMED'],
   'transaction/parse_selected': ['TRANSACTION_NOT_FOUND'],
 };
 
-/** Codes of the failures that the files make which an endpoint stands on. */
+/** Failure codes thrown by the modules of an endpoint. */
 function madeFor({ name }: Endpoint): string[] {
-  const apart = new Set(unreachable(graph, [`endpoints/${name}.ts`]));
+  const apart = new Set(unreachable(graph, [`rest-api/${name}.ts`]));
   const texts = [...graph.keys()]
     .filter((file) => !apart.has(file))
     .map((file) => readFileSync(join(source, file), 'utf8'));
@@ -37,15 +38,15 @@ function madeFor({ name }: Endpoint): string[] {
 
 const document = openApi(endpoints, '1.2.3') as ApiDocument;
 
-describe('each endpoint', () => {
+describe('endpoint failures', () => {
   it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
-    'declares what %s may fail with',
+    'are declared by %s',
     (_, endpoint) => {
       expect(failuresOf(endpoint)).toEqual(expect.arrayContaining(madeFor(endpoint)));
     },
   );
 
-  it('is looked at with all that it stands on', () => {
+  it('are checked across all modules of the endpoint', () => {
     const own = [
       'NFT_NOT_FOUND',
       'NOT_A_MINT',
@@ -56,7 +57,7 @@ describe('each endpoint', () => {
     expect(endpoints.flatMap(madeFor)).toEqual(expect.arrayContaining([...own, 'ANSWER_TOO_LARGE']));
   });
 
-  it('tells of each failure under its status in OpenAPI, and on the page', () => {
+  it('are listed with their status in OpenAPI and docs', () => {
     const page = referencePage(document, 'http://localhost');
     for (const endpoint of endpoints) {
       const operation = document.paths[endpoint.paths[0]]?.[endpoint.verb.toLowerCase()];
@@ -68,7 +69,7 @@ describe('each endpoint', () => {
     }
   });
 
-  it('tells of no failure that it cannot give', () => {
+  it('are not declared without a cause', () => {
     const { responses } = document.paths['/sol/v1/wallet/balance']?.get ?? {};
     expect(Object.keys(responses ?? {})).toEqual([
       '200',
@@ -81,9 +82,9 @@ describe('each endpoint', () => {
       '503',
       '504',
     ]);
-    const told = Object.values(responses ?? {})
+    const actual = Object.values(responses ?? {})
       .map(({ description }) => description)
       .join();
-    expect(told).not.toMatch(/NOT_FOUND|TRANSACTION|STORAGE/);
+    expect(actual).not.toMatch(/NOT_FOUND|TRANSACTION|STORAGE/);
   });
 });

@@ -3,19 +3,17 @@ import type { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { type NodeError, NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
 import type { RestCaller, RestInput, RestResponse } from '../../src/protocol/rest/route.ts';
-import type { Endpoint } from '../../src/rest-api/endpoint.ts';
-import { failuresOf } from '../../src/rest-api/failures.ts';
+import { type Endpoint, failuresOf } from '../../src/rest-api/endpoint.ts';
 import { routeOf } from '../../src/rest-api/routes.ts';
 import type { Services } from '../../src/rest-api/services.ts';
 import type { Rig } from '../localnet/rig.ts';
 
-/** One call that an endpoint made. */
 export type RecordedCall = Readonly<{ network: string; method: string; params: readonly WritableJson[] }>;
 
-/** Answers in place of the ledger; undefined leaves the call to it. */
+/** Replaces the ledger's response; undefined forwards the call. */
 export type Answering = (made: RecordedCall) => Promise<JsonValue> | undefined;
 
-/** Somebody whose endpoints read an embedded ledger, as one who counts calls sees them. */
+/** REST caller on an embedded ledger that counts calls. */
 export class LedgerCaller implements RestCaller {
   readonly ownerId = 'somebody';
   readonly calls: RecordedCall[] = [];
@@ -37,13 +35,13 @@ export class LedgerCaller implements RestCaller {
     const given = this.answering(made);
     if (given !== undefined) return given;
     const wire = parseJson(writeJson(params)) as JsonValue[];
-    const answer = await this.#rig.ask(method as keyof typeof rpcHandlers, ...wire);
+    const answer = await this.#rig.callRpc(method as keyof typeof rpcHandlers, ...wire);
     const error = (answer as { error?: unknown } | null)?.error;
     if (error !== undefined) throw new NodeRefusal(error as NodeError);
     return answer;
   };
 
-  /** How often each method was called since the last look. */
+  /** Calls per method since the last reading. */
   counts(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { method } of this.calls.splice(0)) counts[method] = (counts[method] ?? 0) + 1;
@@ -51,7 +49,6 @@ export class LedgerCaller implements RestCaller {
   }
 }
 
-/** What a request brings, as a server reads it. */
 export function inputOf(endpoint: Endpoint, fields: { [name: string]: WritableJson }): RestInput {
   const wire = parseJson(writeJson(fields)) as { [name: string]: JsonValue };
   if (endpoint.from !== 'query') return { query: new Map(), body: wire, file: null };
@@ -59,14 +56,14 @@ export function inputOf(endpoint: Endpoint, fields: { [name: string]: WritableJs
   return { query, body: undefined, file: null };
 }
 
-/** What an endpoint throws, held to the failures that it declares. Who has left is told nothing. */
+/** Checks a thrown failure against the declared ones; CLIENT_GONE is exempt. */
 function declared(endpoint: Endpoint, thrown: unknown): unknown {
   if (!(thrown instanceof Failure) || thrown.code === 'CLIENT_GONE') return thrown;
   if (failuresOf(endpoint).includes(thrown.code)) return thrown;
   return new Error(`${endpoint.name} does not declare that it may fail with ${thrown.code}`);
 }
 
-/** What an endpoint answers, held to the shape that it promises, as a client reads it. */
+/** Response as a client parses it, checked against the schema. */
 export async function answerOf(
   endpoint: Endpoint,
   fields: { [name: string]: WritableJson },
@@ -83,7 +80,6 @@ export async function answerOf(
   return { message, result: read };
 }
 
-/** What an endpoint fails with. */
 export async function failureOf(
   ...request: Parameters<typeof answerOf>
 ): Promise<Error & { code?: string; problems?: unknown; error?: unknown; text?: string }> {

@@ -32,7 +32,7 @@ afterAll(() => rig.close());
 
 type Members = { [name: string]: JsonValue };
 
-/** A transaction in which a trader gives a pool two tokens of a mint and gets three SOL. */
+/** A trader sells two tokens to a pool for three SOL. */
 function sale(signature: string, token: string): Members {
   const [coins, vault, purse, till] = accounts;
   const holding = (accountIndex: number, of: string, owner: string, amount: string, decimals: number) => ({
@@ -85,8 +85,8 @@ const sides = async (): Promise<Members[]> => {
   return (result as { actions: { info: Members }[] }[]).map(({ actions }) => actions[0]!.info);
 };
 
-describe('tokens of swaps', () => {
-  it('have the names that the list and the chain know, looked up at once for all transactions', async () => {
+describe('token names of swaps', () => {
+  it('come from list and chain, looked up once for all transactions', async () => {
     const [coin, nameless] = await sides();
     expect(coin).toMatchObject({
       swapper: TRADER,
@@ -102,7 +102,7 @@ describe('tokens of swaps', () => {
     expect(caller.counts()).toEqual({ getTransaction: 2, getMultipleAccounts: 1 });
   });
 
-  it('are not made up when nodes do not answer', async () => {
+  it('fail when nodes do not respond', async () => {
     const { answering } = caller;
     caller.answering = (made) =>
       made.method === 'getMultipleAccounts' ? Promise.resolve({ value: 'none' }) : answering(made);

@@ -29,7 +29,7 @@ const WALLET = key(50);
 /** Holds 120 NFTs. */
 const COLLECTOR = key(51);
 const NOBODY = key(52);
-/** Holds one NFT more than lists without pages show. */
+/** Holds one NFT more than unpaged lists allow. */
 const HOARDER = key(53);
 const HOARD = 1001;
 const [ANN, BEN, CEM] = [key(60), key(61), key(62)] as const;
@@ -61,7 +61,6 @@ const said: readonly MetadataFields[] = [
   { royalty: 0, creators: [], updateAuthority: CEM },
   { royalty: 750, creators: [CEM], updateAuthority: ANN },
 ];
-/** The NFTs of the wallet that are tokens, by number. */
 const NFTS = [10, 11, 12, 13, 14];
 const energies: readonly JsonValue[] = ['5', 10, '100', 'much'];
 
@@ -123,7 +122,7 @@ const pageOf = async (fields: { [name: string]: string | number }): Promise<Page
 const ALL = inTextOrder([...mints(...NFTS), CORE]);
 
 describe('NFTs of a wallet', () => {
-  it('are told in the order of their mints, with the totals', async () => {
+  it('are sorted by mint, with totals', async () => {
     const page = await pageOf({});
     expect(mintsOf(page)).toEqual(ALL);
     expect(page).toMatchObject({ page: 1, size: 50, total_count: 6, total_pages: 1 });
@@ -137,7 +136,7 @@ describe('NFTs of a wallet', () => {
     });
   });
 
-  it('come in pages, of which only the documents are read', async () => {
+  it('load documents of the requested page only', async () => {
     documents.reads();
     const page = await pageOf({ page: 2, size: 4 });
     expect(mintsOf(page)).toEqual(ALL.slice(4));
@@ -148,7 +147,7 @@ describe('NFTs of a wallet', () => {
     expect(documents.reads()).toEqual([]);
   });
 
-  it('are filtered by update authority before they are counted', async () => {
+  it('are filtered by update authority before counting', async () => {
     const page = await pageOf({ update_authority: BEN, size: 1 });
     expect(page).toMatchObject({ total_count: 2, total_pages: 2 });
     expect(mintsOf(page)).toEqual(inTextOrder(mints(11, 12)).slice(0, 1));
@@ -159,7 +158,7 @@ describe('NFTs of a wallet', () => {
     });
   });
 
-  it('are told of 120 of one collection in seven calls', async () => {
+  it('are read in seven calls for 120 of one collection', async () => {
     caller.counts();
     const page = await pageOf({ address: COLLECTOR, page: 3 });
     expect(page).toMatchObject({ total_count: 120, total_pages: 3 });
@@ -169,13 +168,13 @@ describe('NFTs of a wallet', () => {
     });
   });
 
-  it('are a list in the first version of the interface', async () => {
+  it('are a plain list in v1', async () => {
     const { message, result } = await answerOf(readAllV1, { address: WALLET }, caller, services);
     expect(message).toBe('All NFTS in your wallet');
     expect((result as unknown as Shown[]).map((nft) => nft.mint)).toEqual(ALL);
   });
 
-  it('have their documents read anew where that is wanted', async () => {
+  it('reload documents with refresh', async () => {
     documents.forgotten.length = 0;
     await pageOf({ refresh: 'false' });
     expect(documents.forgotten).toEqual([]);
@@ -194,15 +193,15 @@ describe('NFTs of a wallet', () => {
       'must be an address: 32 bytes in base58',
     ],
     [{}, 'address', 'is missing: send an address in base58'],
-  ])('are not told for %j', async (fields, field, message) => {
+  ])('rejects %j', async (fields, field, message) => {
     expect(await failureOf(readAll, fields, caller, services)).toMatchObject({
       problems: [{ field, message }],
     });
   });
 });
 
-describe('one NFT', () => {
-  it('is read with its owner', async () => {
+describe('nft/read', () => {
+  it('returns the NFT with its owner', async () => {
     const answer = await answerOf(read, { token_address: mint(12) }, caller, services);
     expect(answer).toMatchObject({
       message: 'NFT metadata',
@@ -210,24 +209,24 @@ describe('one NFT', () => {
     });
   });
 
-  it('is not there where no NFT is', async () => {
+  it('returns 404 for an address without NFT', async () => {
     const failure = await failureOf(read, { token_address: NOBODY, network: 'testnet' }, caller, services);
     expect([failure.code, failure.text]).toEqual(['NFT_NOT_FOUND', `NFT ${NOBODY} not found on testnet`]);
     expect(failure).toMatchObject({ facts: { address: NOBODY, network: 'testnet' } });
   });
 });
 
-describe('selected NFTs', () => {
+describe('nft/read_selected', () => {
   const selectedOf = async (fields: { [name: string]: JsonValue }) =>
     (await answerOf(readSelected, fields, caller, services)).result as unknown as Shown[];
 
-  it('come in the order of the request, without those that are none', async () => {
+  it('keeps the request order and omits addresses without NFT', async () => {
     const wanted = [mint(13), NOBODY, mint(10), CORE];
     const shown = await selectedOf({ token_addresses: wanted });
     expect(shown.map((nft) => nft.mint)).toEqual([mint(13), mint(10), CORE]);
   });
 
-  it('are ten at the most', async () => {
+  it('accepts at most ten addresses', async () => {
     const eleven = Array.from({ length: 11 }, (_, n) => mint(1000 + n));
     expect(await selectedOf({ token_addresses: eleven.slice(1) })).toHaveLength(10);
     for (const [token_addresses, message] of [
@@ -243,7 +242,7 @@ describe('selected NFTs', () => {
   });
 });
 
-describe('a search', () => {
+describe('nft/search', () => {
   const searchOf = async (fields: { [name: string]: JsonValue }) => {
     const { message, result } = await answerOf(search, { wallet: WALLET, ...fields }, caller, services);
     expect(message).toBe('filtered NFTs');
@@ -252,7 +251,7 @@ describe('a search', () => {
   const found = async (fields: { [name: string]: JsonValue }): Promise<Address[]> =>
     mintsOf(await searchOf(fields));
 
-  it('without filters finds all', async () => {
+  it('returns all without filters', async () => {
     const page = await searchOf({});
     expect(mintsOf(page)).toEqual(ALL);
     expect(page).toMatchObject({
@@ -265,7 +264,7 @@ describe('a search', () => {
     });
   });
 
-  it('finds those of any of the creators', async () => {
+  it('filters by any of the creators', async () => {
     expect(await found({ creators: ANN })).toEqual(inTextOrder(mints(10, 11)));
     const query = new Map([
       ['wallet', [WALLET]],
@@ -276,17 +275,17 @@ describe('a search', () => {
     expect(mintsOf(result as unknown as Page)).toEqual(inTextOrder(mints(10, 11, 14)));
   });
 
-  it('finds those of a collection that has verified them', async () => {
+  it('filters by verified collection', async () => {
     expect(await found({ collection: COLLECTION })).toEqual(inTextOrder(mints(10, 12)));
     expect(await found({ collection: CLAIMED })).toEqual([]);
   });
 
-  it('finds those of a royalty', async () => {
+  it('filters by royalty', async () => {
     expect(await found({ royalty: 5 })).toEqual(inTextOrder(mints(10, 11)));
     expect(await found({ royalty: '{"gte":5,"lt":10}' })).toEqual(inTextOrder(mints(10, 11, 14)));
   });
 
-  it('finds those with attributes, compared as numbers', async () => {
+  it('filters by attributes, compared as numbers', async () => {
     expect(await found({ attributes: '{"energy":{"gte":"10"}}' })).toEqual(inTextOrder(mints(11, 12)));
     expect(await found({ attributes: '{"energy":"10"}' })).toEqual(mints(11));
     expect(await found({ attributes: '{"energy":{"lt":"1000"},"kind":"even"}' })).toEqual(
@@ -295,7 +294,7 @@ describe('a search', () => {
     expect(await found({ attributes: '{"__proto__":{"gte":"0"}}' })).toEqual([]);
   });
 
-  it('takes all filters together, and counts what is left', async () => {
+  it('combines all filters and counts the matches', async () => {
     const page = await searchOf({ collection: COLLECTION, attributes: '{"kind":"even"}', size: 1, page: 2 });
     expect(page).toMatchObject({
       page: 2,
@@ -309,7 +308,7 @@ describe('a search', () => {
     expect(await found({ creators: CEM, royalty: 5 })).toEqual([]);
   });
 
-  it('reads the documents of those alone that the chain leaves', async () => {
+  it('loads documents only after the on-chain filters', async () => {
     documents.reads();
     await found({ royalty: 10, attributes: '{"kind":"even"}' });
     expect(documents.reads()).toEqual([documentOf(12)]);
@@ -322,20 +321,20 @@ describe('a search', () => {
     [{ creators: 'me' }, 'creators[0]'],
     [{ collection: 'mine' }, 'collection'],
     [{ size: 51 }, 'size'],
-  ])('is refused for %j by the name of the field', async (fields, field) => {
+  ])('rejects %j with the field name', async (fields, field) => {
     const failure = await failureOf(search, { wallet: WALLET, ...fields }, caller, services);
     expect(failure).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field }] });
   });
 });
 
-describe('collections of a wallet', () => {
-  it('are verified ones, then what documents name, then nothing', async () => {
+describe('wallet/collections', () => {
+  it('lists verified collections, then off-chain names, then the rest', async () => {
     const { result } = await answerOf(collections, { wallet_address: WALLET }, caller, services);
     const { collections: groups } = result as unknown as {
       collections: { address?: string; name: string; family?: string; nft_count: number; nfts: Shown[] }[];
     };
-    const told = groups.map(({ nfts, ...about }) => ({ ...about, mints: mintsOf({ nfts }) }));
-    const byName = (name: string) => told.find((group) => group.name === name);
+    const actual = groups.map(({ nfts, ...about }) => ({ ...about, mints: mintsOf({ nfts }) }));
+    const byName = (name: string) => actual.find((group) => group.name === name);
     expect(byName('The collection')).toEqual({
       ...{ address: COLLECTION, name: 'The collection', family: 'Pens', nft_count: 2 },
       mints: inTextOrder(mints(10, 12)),
@@ -343,27 +342,27 @@ describe('collections of a wallet', () => {
     expect(byName('Written')).toEqual({
       ...{ name: 'Written', family: 'Pens', nft_count: 2, mints: inTextOrder(mints(11, 13)) },
     });
-    expect(told.at(-1)).toEqual({ name: '', nft_count: 2, mints: inTextOrder([mint(14), CORE]) });
+    expect(actual.at(-1)).toEqual({ name: '', nft_count: 2, mints: inTextOrder([mint(14), CORE]) });
     expect(groups).toHaveLength(3);
     expect(groups[0]?.nfts[0]).toMatchObject({ creators: [{ share: 100 }], is_loaded_metadata: true });
   });
 });
 
-it('a collection whose family no document tells has the symbol of its NFTs', async () => {
+it('uses the NFT symbol for a collection without family', async () => {
   const { result } = await answerOf(collections, { wallet_address: COLLECTOR }, caller, services);
   expect(result).toMatchObject({
     collections: [{ address: COLLECTION, name: 'The collection', family: 'TKN', nft_count: 120 }],
   });
 });
 
-describe('a wallet with more NFTs than one answer reads documents of', () => {
-  it('is shown in pages', async () => {
+describe('a wallet with more NFTs than the document limit', () => {
+  it('can be listed in pages', async () => {
     caller.counts();
     expect(await pageOf({ address: HOARDER })).toMatchObject({ total_count: HOARD, total_pages: 21 });
     expect(caller.counts()).toMatchObject({ getTokenAccountsByOwner: 2, getMultipleAccounts: 21 });
   });
 
-  it('is not shown whole', async () => {
+  it('cannot be listed without pages', async () => {
     const attributes = '{"kind":"even"}';
     for (const failure of [
       await failureOf(readAllV1, { address: HOARDER }, caller, services),
@@ -374,7 +373,7 @@ describe('a wallet with more NFTs than one answer reads documents of', () => {
     }
   });
 
-  it('is searched by what the chain says, and by attributes when that leaves few', async () => {
+  it('can be searched on-chain, and by attributes when few NFTs remain', async () => {
     const shown = await answerOf(search, { wallet: HOARDER, royalty: 0 }, caller, services);
     expect(shown.result).toMatchObject({ total_data: HOARD });
     const fields = { wallet: HOARDER, creators: BEN, attributes: '{"kind":"even"}' };
@@ -382,8 +381,8 @@ describe('a wallet with more NFTs than one answer reads documents of', () => {
   });
 });
 
-describe('a portfolio', () => {
-  it('has what the wallet has in SOL, tokens and NFTs, each account read once', async () => {
+describe('wallet/get_portfolio', () => {
+  it('returns SOL, tokens and NFTs, reading each account once', async () => {
     documents.reads();
     rig.node.airdrop(WALLET, 2_500_000_000n as never);
     await rig.finalize();

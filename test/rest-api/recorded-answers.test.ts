@@ -12,7 +12,7 @@ import { key, mint, tokenAccount } from '../localnet/support/accounts.ts';
 import { answerOf, LedgerCaller } from './ledger-caller.ts';
 import { Documents, metadata, numbered, tokenServices } from './token-fixtures.ts';
 
-/** Needs ../shared/data/rest/nft_read_all_and_all_tokens_2023.json: answers of the interface that we stand in for. */
+/** Needs ../shared/data/rest/nft_read_all_and_all_tokens_2023.json. */
 const file = join(import.meta.dirname, '../../../shared/data/rest/nft_read_all_and_all_tokens_2023.json');
 const present = existsSync(file);
 
@@ -31,7 +31,7 @@ const { nft_read_all_result: nfts, wallet_all_tokens_result: tokens }: Recorded 
 const OWNER = (nfts[0]?.owner ?? key(1)) as Address;
 const tokenDocument = (token: Token): string => `https://example.org/${token.address}.json`;
 
-/** The accounts of an NFT as the answer has it. */
+/** Accounts that produce the recorded NFT. */
 const accountsOf = (nft: Nft, n: number) => [
   [nft.mint as Address, mint(1n, 0)] as const,
   [numbered(2, n), tokenAccount(nft.mint as Address, OWNER, 1n)] as const,
@@ -42,14 +42,14 @@ const accountsOf = (nft: Nft, n: number) => [
   }),
 ];
 
-/** The document that an NFT points at, as its creator must have written it. */
+/** Off-chain document that produces the recorded NFT. */
 const documentOf = ({ image_uri, description, attributes_array, files }: Nft) =>
   ({
     ...{ image: image_uri, description, external_url: '', attributes: attributes_array },
     properties: { files },
   }) as unknown as JsonValue;
 
-describe.skipIf(!present)('answers of the interface that were recorded (../shared/data, rest)', () => {
+describe.skipIf(!present)('recorded responses (../shared/data, rest)', () => {
   const documents = new Documents({
     ...Object.fromEntries(nfts.map((nft) => [nft.metadata_uri, documentOf(nft)])),
     ...Object.fromEntries(tokens.map((token) => [tokenDocument(token), { image: token.info.image }])),
@@ -74,11 +74,11 @@ describe.skipIf(!present)('answers of the interface that were recorded (../share
   });
   afterAll(() => rig.close());
 
-  it('are all there', () => {
+  it('are all present', () => {
     expect([nfts.length, tokens.length]).toEqual([2, 1]);
   });
 
-  it('are given again of NFTs, with what is new since', async () => {
+  it('are reproduced for NFTs, with later additions', async () => {
     const { result } = await answerOf(readAllV1, { address: OWNER }, caller, services);
     const byMint = nfts.toSorted((a, b) => (a.mint < b.mint ? -1 : 1));
     expect(result).toEqual(byMint.map((nft) => ({ ...nft, is_burnt: false })));
@@ -88,7 +88,7 @@ describe.skipIf(!present)('answers of the interface that were recorded (../share
     );
   });
 
-  it('are given again of tokens, with what is new since', async () => {
+  it('are reproduced for tokens, with later additions', async () => {
     const { message, result } = await answerOf(allTokens, { wallet: OWNER }, caller, services);
     expect(message).toBe('1 tokens fetched successfully');
     expect(result).toEqual(tokens.map((token) => ({ ...token, isFrozen: false })));

@@ -5,8 +5,7 @@ import { getInfo } from '../../src/rest-api/token/get_info.ts';
 import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { isTokenProgram } from '../../src/solana/programs.ts';
-import { decodeMint } from '../../src/solana/token/mint.ts';
-import { decodeTokenAccount } from '../../src/solana/token/token-account.ts';
+import { decodeMint, decodeTokenAccount } from '../../src/solana/token/token-state.ts';
 import { isRecorded, recordedAccounts, recordedAssets } from '../decoding/nft/recorded-assets.ts';
 import { openRig, type Rig } from '../localnet/rig.ts';
 import { answerOf, LedgerCaller } from './ledger-caller.ts';
@@ -24,8 +23,8 @@ const owned = [...recordedAccounts].filter(([, { owner }]) => isTokenProgram(own
 const mints = owned.flatMap(([at, { data }]) => (decodeMint(data) === null ? [] : [at]));
 const held = owned.flatMap(([, { data }]) => decodeTokenAccount(data) ?? []);
 
-/** Mints of which a server of DAS tells what a mint is. */
-const told = new Map(
+/** Mints by DAS data. */
+const actual = new Map(
   recordedAssets.flatMap(([, asset]) => {
     const { token_info: info } = asset as unknown as { token_info?: Fungible };
     return info !== undefined && recordedAccounts.has(asset.id) ? [[asset.id, { asset, info }] as const] : [];
@@ -45,9 +44,9 @@ describe.skipIf(!isRecorded)('mints of real ledgers (../shared/data, metaplex)',
   const infoOf = async (mint: Address) =>
     (await answerOf(getInfo, { token_address: mint }, caller, services)).result as { extensions: JsonValue };
 
-  it('are what a server of DAS says', async () => {
-    expect(told.size).toBe(2);
-    for (const [mint, { asset, info }] of told) {
+  it('match DAS', async () => {
+    expect(actual.size).toBe(2);
+    for (const [mint, { asset, info }] of actual) {
       const { name, symbol } = asset.content.metadata;
       expect(await infoOf(mint)).toMatchObject({
         ...{ name, symbol, metadata_uri: asset.content.json_uri, address: mint, decimals: info.decimals },
@@ -58,21 +57,21 @@ describe.skipIf(!isRecorded)('mints of real ledgers (../shared/data, metaplex)',
     }
   });
 
-  it('have the extensions that the ledger parses', async () => {
+  it('have the extensions of jsonParsed', async () => {
     const withExtensions: string[] = [];
     for (const mint of mints) {
       const { value } = await rig.result('getAccountInfo', [mint, { encoding: 'jsonParsed' }]);
       const { extensions = [] } = value.data.parsed.info;
-      // As text, since members have an order.
-      const told = writeJson((await infoOf(mint)).extensions);
-      expect([mint, told]).toEqual([mint, JSON.stringify(extensions)]);
+      // As text, since members are ordered.
+      const actual = writeJson((await infoOf(mint)).extensions);
+      expect([mint, actual]).toEqual([mint, JSON.stringify(extensions)]);
       if (extensions.length > 0) withExtensions.push(mint);
     }
     expect(mints.length).toBe(19);
     expect(withExtensions.length).toBe(2);
   });
 
-  it('are shown to each of their holders as a token or as an NFT, and as one of them', async () => {
+  it('appear for each holder either as token or as NFT', async () => {
     const seen = { tokens: 0, nfts: 0 };
     for (const wallet of new Set(held.map(({ owner }) => owner))) {
       const all = (await answerOf(allTokens, { wallet }, caller, services)).result as { address: Address }[];

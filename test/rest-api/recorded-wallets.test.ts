@@ -14,8 +14,8 @@ import { answerOf, LedgerCaller } from './ledger-caller.ts';
 import { Documents, tokenServices } from './token-fixtures.ts';
 
 /**
- * Needs ../shared/data/rest/token-accounts: what getTokenAccountsByOwner told of wallets of mainnet in jsonParsed, and
- * verified_tokens.json beside it.
+ * Needs ../shared/data/rest/token-accounts (getTokenAccountsByOwner of mainnet wallets in jsonParsed) and
+ * verified_tokens.json.
  */
 const folder = join(import.meta.dirname, '../../../shared/data/rest');
 const present = existsSync(join(folder, 'token-accounts'));
@@ -45,7 +45,7 @@ const recorded: Recorded[] = files.flatMap(
 const infoOf = ({ account }: Recorded) => account.data.parsed.info;
 const wallets = [...new Set(recorded.map((one) => infoOf(one).owner))];
 
-/** The bytes that a node has parsed. */
+/** Account bytes of a parsed account. */
 function bytesOf(one: Recorded): Account {
   const { mint: of, owner, tokenAmount, extensions } = infoOf(one);
   const bare = tokenAccount(of, owner, BigInt(tokenAmount.amount), null, one.account.owner);
@@ -64,7 +64,7 @@ const mintOf = (one: Recorded): readonly [Address, Account] => {
 };
 
 let rig: Rig;
-describe.skipIf(!present)('wallets of mainnet (../shared/data, token-accounts)', () => {
+describe.skipIf(!present)('mainnet wallets (../shared/data, token-accounts)', () => {
   const list = present
     ? parseTokenList(readFileSync(join(folder, 'verified_tokens.json'), 'utf8'))
     : parseTokenList('[]');
@@ -77,11 +77,11 @@ describe.skipIf(!present)('wallets of mainnet (../shared/data, token-accounts)',
   });
   afterAll(() => rig.close());
 
-  it('are those that were recorded', () => {
+  it('are all present', () => {
     expect([files.length, wallets.length, recorded.length]).toEqual([7, 5, 55]);
   });
 
-  it.each(wallets)('%s has the balances that its node told', async (wallet) => {
+  it.each(wallets)('%s has the recorded balances', async (wallet) => {
     const held = recorded.filter(
       (one) => infoOf(one).owner === wallet && infoOf(one).tokenAmount.uiAmount > 0,
     );
@@ -89,8 +89,8 @@ describe.skipIf(!present)('wallets of mainnet (../shared/data, token-accounts)',
     const { message, result } = await answerOf(allTokens, { wallet }, caller, services);
     expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getMultipleAccounts: 1 });
     expect(message).toBe(`${held.length} tokens fetched successfully`);
-    const told = result as { address: string; associated_account: string; balance: number }[];
-    const balances = told.map(({ address, associated_account, balance }) => [
+    const actual = result as { address: string; associated_account: string; balance: number }[];
+    const balances = actual.map(({ address, associated_account, balance }) => [
       associated_account,
       address,
       balance,
@@ -102,7 +102,7 @@ describe.skipIf(!present)('wallets of mainnet (../shared/data, token-accounts)',
     );
   });
 
-  it('have each balance that is asked for alone', async () => {
+  it('have the same balance when requested alone', async () => {
     for (const one of recorded) {
       const { owner: wallet, mint: token, tokenAmount } = infoOf(one);
       const { result } = await answerOf(tokenBalance, { wallet, token }, new LedgerCaller(rig), services);
@@ -110,11 +110,11 @@ describe.skipIf(!present)('wallets of mainnet (../shared/data, token-accounts)',
     }
   });
 
-  it('name what the list of verified tokens names', async () => {
-    const told = await Promise.all(
+  it('use names of the verified list', async () => {
+    const actual = await Promise.all(
       wallets.map((wallet) => answerOf(allTokens, { wallet }, new LedgerCaller(rig), services)),
     );
-    const tokens = told.flatMap(
+    const tokens = actual.flatMap(
       ({ result }) => result as { address: Address; info: { name: string; symbol: string; image: string } }[],
     );
     const named = tokens.filter(({ address }) => list.find(address) !== null);
@@ -124,7 +124,7 @@ describe.skipIf(!present)('wallets of mainnet (../shared/data, token-accounts)',
     for (const { info } of unnamed) expect(info).toMatchObject({ name: 'Unknown Token', symbol: 'Token' });
   });
 
-  it('have a portfolio in which each account is read once', async () => {
+  it('read each account once for a portfolio', async () => {
     const [wallet] = wallets;
     const caller = new LedgerCaller(rig);
     const { result } = await answerOf(getPortfolio, { wallet: wallet! }, caller, services);

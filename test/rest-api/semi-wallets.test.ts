@@ -48,8 +48,8 @@ type Fields = Record<string, JsonValue>;
 
 const callerOf = (ownerId: string) => ({ ownerId, signal: new AbortController().signal }) as RestCaller;
 
-/** Asks with the fields in a JSON body, or behind the `?`. The answer is held to the shape that is promised. */
-async function ask(
+/** Sends the fields as JSON body or query string and checks the response schema. */
+async function send(
   endpoint: Endpoint,
   fields: Fields,
   ownerId = 'owner',
@@ -67,7 +67,7 @@ async function ask(
 
 async function refused(endpoint: Endpoint, fields: Fields, ownerId?: string): Promise<string> {
   try {
-    await ask(endpoint, fields, ownerId);
+    await send(endpoint, fields, ownerId);
     return 'answered';
   } catch (error) {
     if (error instanceof InvalidFields) {
@@ -78,13 +78,13 @@ async function refused(endpoint: Endpoint, fields: Fields, ownerId?: string): Pr
 }
 
 async function made(): Promise<string> {
-  const { message, result } = await ask(createSemiWallet, { password: PASSWORD });
+  const { message, result } = await send(createSemiWallet, { password: PASSWORD });
   expect(message).toBe('Semi custodial wallet created successfully');
   return (result as { wallet_address: string }).wallet_address;
 }
 
-describe('endpoints of semi-custodial wallets', () => {
-  it('are asked where the interface and its client ask for them', () => {
+describe('semi-custodial wallet endpoints', () => {
+  it('exist at the paths of interface and client', () => {
     const semi = endpoints.filter(({ name }) => name.includes('semi_wallet'));
     expect(semi.flatMap(({ verb, paths }) => paths.map((path) => `${verb} ${path}`)).sort()).toEqual([
       'GET /sol/v1/semi_wallet/get_keypair',
@@ -96,28 +96,28 @@ describe('endpoints of semi-custodial wallets', () => {
     ]);
   });
 
-  it.each(['body', 'query'])('give what decrypts a wallet, asked for in the %s', async (place) => {
+  it.each(['body', 'query'])('return decryption data for fields in the %s', async (place) => {
     const wallet = await made();
-    const { message, result } = await ask(decryptSemiWallet, { wallet, password: PASSWORD }, 'owner', place);
+    const { message, result } = await send(decryptSemiWallet, { wallet, password: PASSWORD }, 'owner', place);
     expect(message).toBe('Decryption Data');
     const { encryptedPrivateKey, decryptionKey } = result as Record<string, string>;
     const { salt, digest, iterations, nonce } = JSON.parse(decryptionKey!);
     const key = pbkdf2Sync(PASSWORD, base58.decode(salt), iterations, 32, digest);
     const text = tweetnacl.secretbox.open(base58.decode(encryptedPrivateKey!), base58.decode(nonce), key)!;
     const secretKey = Buffer.from(text).toString('utf8');
-    const { result: keypair } = await ask(getKeypair, { wallet, password: PASSWORD }, 'owner', place);
+    const { result: keypair } = await send(getKeypair, { wallet, password: PASSWORD }, 'owner', place);
     expect(keypair).toEqual({ publicKey: wallet, secretKey });
     const { publicKey } = tweetnacl.sign.keyPair.fromSecretKey(base58.decode(secretKey));
     expect(base58.encode(publicKey)).toBe(wallet);
   });
 
-  it('say of a wallet that is not there, or another’s, that there is none', async () => {
+  it('report an unknown or foreign wallet as missing', async () => {
     const wallet = await made();
     for (const [name, owner] of [
       [ELSEWHERE, 'owner'],
       [wallet, 'other'],
     ] as const) {
-      const { result } = await ask(decryptSemiWallet, { wallet: name, password: PASSWORD }, owner);
+      const { result } = await send(decryptSemiWallet, { wallet: name, password: PASSWORD }, owner);
       expect(result).toEqual({ msg: `No semi custodial wallet found with address: ${name}` });
       const words = 'wallet is no semi-custodial wallet of this key: send one that it has created';
       expect(await refused(getKeypair, { wallet: name, password: PASSWORD }, owner)).toBe(words);
@@ -130,15 +130,15 @@ describe('endpoints of semi-custodial wallets', () => {
     const wallet = await made();
     const change = { wallet, current_password: PASSWORD, new_password: 'another password' };
     expect(await refused(changePassword, { ...change, current_password: 'wrong' })).toBe('WRONG_PASSWORD');
-    expect(await ask(changePassword, change)).toEqual({
+    expect(await send(changePassword, change)).toEqual({
       message: 'Password changed successfully',
       result: { wallet },
     });
     expect(await refused(decryptSemiWallet, { wallet, password: PASSWORD })).toBe('WRONG_PASSWORD');
-    await ask(decryptSemiWallet, { wallet, password: 'another password' });
+    await send(decryptSemiWallet, { wallet, password: 'another password' });
   });
 
-  it('name the fields that are wrong, and show no password', async () => {
+  it('name invalid fields without showing passwords', async () => {
     expect(await refused(createSemiWallet, {})).toBe('password is missing');
     expect(await refused(createSemiWallet, { password: 'short' })).toBe(
       'password must be text of 8 to 1024 characters',

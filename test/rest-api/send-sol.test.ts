@@ -37,7 +37,7 @@ async function made(amount: WritableJson, to = Keypair.generate()): Promise<Buff
 }
 
 describe('wallet/send_sol', () => {
-  it('makes a legacy transaction that every client reads, with one signature of zeros', async () => {
+  it('builds a legacy transaction with one all-zero signature that clients can read', async () => {
     const to = Keypair.generate();
     caller.counts();
     const { message } = await answerOf(sendSol, fieldsOf(1.5, to), caller);
@@ -66,7 +66,7 @@ describe('wallet/send_sol', () => {
     });
   });
 
-  it('makes the bytes that web3.js makes', async () => {
+  it('builds the same bytes as web3.js', async () => {
     const to = Keypair.generate();
     const transfer = SystemProgram.transfer({
       ...{ fromPubkey: from.publicKey, toPubkey: to.publicKey },
@@ -82,7 +82,7 @@ describe('wallet/send_sol', () => {
     ['0.1', 100_000_000n],
     [1.000000001, 1_000_000_001n],
     [4.35, 4_350_000_000n],
-  ])('moves %s SOL to the lamport once it is signed', async (amount, moved) => {
+  ])('moves exactly %s SOL once signed', async (amount, moved) => {
     const to = Keypair.generate();
     const transaction = Transaction.from(await made(amount, to));
     transaction.sign(from);
@@ -91,7 +91,7 @@ describe('wallet/send_sol', () => {
     expect(rig.node.bank('processed').account(at(to.publicKey))?.lamports).toBe(moved);
   });
 
-  it('makes a transfer to oneself too', async () => {
+  it('builds a transfer to the sender', async () => {
     const transaction = Transaction.from(await made(1, from));
     transaction.sign(from);
     expect(rig.node.submit(decoded(transaction.serialize()))).toBeNull();
@@ -112,12 +112,12 @@ describe('wallet/send_sol', () => {
     undefined,
     '',
     [1],
-  ])('takes no amount of %j', async (amount) => {
+  ])('rejects an amount of %j', async (amount) => {
     const failure = await failureOf(sendSol, fieldsOf(amount as WritableJson), caller);
     expect(failure).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field: 'amount' }] });
   });
 
-  it('names every field that is missing', async () => {
+  it('names every missing field', async () => {
     const failure = await failureOf(sendSol, {}, caller);
     expect(failure.problems).toMatchObject([
       { field: 'from_address' },
@@ -126,7 +126,7 @@ describe('wallet/send_sol', () => {
     ]);
   });
 
-  it('also answers where the older interface had it', () => {
+  it('is available at the old path', () => {
     expect(sendSol.paths).toEqual(['/sol/v1/wallet/send_sol', '/sol/v1/wallet/send_sol_detach']);
   });
 });

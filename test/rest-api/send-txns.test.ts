@@ -25,7 +25,7 @@ beforeEach(() => {
 
 const someone = () => Keypair.generate().publicKey;
 
-/** Lets slots freeze from now on, so many at a time. */
+/** Freezes slots continuously, `slots` at a time. */
 function freeze(slots = 1): void {
   clearInterval(freezing);
   freezing = setInterval(() => scene.lab.freeze(slots), 10);
@@ -34,15 +34,15 @@ function freeze(slots = 1): void {
 const count = (methods: readonly string[], method: string): number =>
   methods.filter((one) => one === method).length;
 
-/** A node that takes transactions and lets them fall. */
+/** Node that accepts transactions and drops them. */
 const takesAndDrops = (method: string) => (method === 'sendTransaction' ? 'taken' : undefined);
 
-/** What the pool throws when no node has got the call, and when one may have. */
+/** Failures of the pool when no node received the call, and when one may have. */
 const away = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: 'devnet' } });
 const unseen = (code: FailureCode) => new Failure(code, { facts: { network: 'devnet', outcome: 'unknown' } });
 
 describe('transaction/send_txn', () => {
-  it('tells the signature without waiting until it lands', async () => {
+  it('returns the signature before the transaction lands', async () => {
     const to = someone();
     const { text, signature } = scene.transfer(scene.lab.wallet(), to, 1);
     expect(await scene.answer(sendTxn, { encoded_transaction: text })).toEqual({ signature });
@@ -52,14 +52,14 @@ describe('transaction/send_txn', () => {
     expect(scene.lab.balance(to)).toBe(1_000_000_000n);
   });
 
-  it('takes a blockhash that only the newest state knows', async () => {
+  it('accepts a blockhash known only at processed', async () => {
     const from = scene.lab.wallet();
     scene.lab.freeze();
     const { text, signature } = scene.transfer(from, someone(), 1);
     expect(await scene.answer(sendTxn, { encoded_transaction: text })).toEqual({ signature });
   });
 
-  it('tells what a node has against the transaction', async () => {
+  it("returns the node's rejection", async () => {
     const { text } = scene.transfer(scene.lab.wallet(), someone(), 100);
     const failure = await scene.failure(sendTxn, { encoded_transaction: text });
     expect(failure).toMatchObject({
@@ -72,7 +72,7 @@ describe('transaction/send_txn', () => {
     });
   });
 
-  it('tells that a transaction is not signed', async () => {
+  it('rejects an unsigned transaction', async () => {
     const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
     const bytes = Buffer.from(text, 'base64').fill(1, 1, 65);
     const failure = await scene.failure(sendTxn, { encoded_transaction: bytes.toString('base64') });
@@ -82,7 +82,7 @@ describe('transaction/send_txn', () => {
     });
   });
 
-  it('blames no transaction for what a node has against itself', async () => {
+  it('does not blame the transaction for a node error', async () => {
     const error = { code: -32005, message: 'Node is behind by 150 slots' };
     scene.answering = () => {
       throw new NodeRefusal(error);
@@ -93,18 +93,18 @@ describe('transaction/send_txn', () => {
   });
 
   it.each([
-    ['did not answer in time', () => Promise.reject(unseen('UPSTREAM_TIMEOUT'))],
+    ['did not respond in time', () => Promise.reject(unseen('UPSTREAM_TIMEOUT'))],
     ['broke off', () => Promise.reject(unseen('UPSTREAM_UNAVAILABLE'))],
-    ['answered with no signature', async () => ({})],
-    ['answered with what is no JSON', () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'))],
-  ])('tells the signature of a transaction that a node may have which %s', async (_, ending) => {
+    ['returned no signature', async () => ({})],
+    ['returned invalid JSON', () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'))],
+  ])('returns the signature when a node %s', async (_, ending) => {
     scene.answering = ending;
     const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
     const failure = await scene.failure(sendTxn, { encoded_transaction: text });
     expect(failure).toMatchObject({ facts: { outcome: 'unknown', signature } });
   });
 
-  it('tells of no signature when no node can have the transaction', async () => {
+  it('returns no signature when no node received the transaction', async () => {
     scene.answering = () => {
       throw away;
     };
@@ -116,16 +116,16 @@ describe('transaction/send_txn', () => {
     ['nothing', undefined],
     ['no text', 7],
     ['no base64', '***'],
-    ['base64 without its end', 'AQA'],
+    ['truncated base64', 'AQA'],
     ['other bytes', Buffer.alloc(300, 9).toString('base64')],
-    ['far too much', 'A'.repeat(1_000_000)],
+    ['oversized data', 'A'.repeat(1_000_000)],
   ])('names the field that holds %s', async (_, encoded_transaction) => {
     const failure = await scene.failure(sendTxn, { encoded_transaction });
     expect(failure).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field: 'encoded_transaction' }] });
     expect(scene.calls).toEqual([]);
   });
 
-  it.each([-1, 1])('takes no transaction that has %i byte too many', async (bytes) => {
+  it.each([-1, 1])('rejects a transaction with %i byte too many', async (bytes) => {
     const wire = Buffer.from(scene.transfer(scene.lab.wallet(), someone(), 1).text, 'base64');
     const other = bytes < 0 ? wire.subarray(0, -1) : Buffer.concat([wire, Buffer.alloc(1)]);
     const failure = await scene.failure(sendTxn, { encoded_transaction: other.toString('base64') });
@@ -134,12 +134,12 @@ describe('transaction/send_txn', () => {
 });
 
 describe('transaction/send_many_txns', () => {
-  it('tells in the order of the request what became of each', async () => {
+  it('reports outcomes in request order', async () => {
     const [from, poor] = [scene.lab.wallet(), scene.lab.wallet()];
     const first = scene.transfer(from, someone(), 1);
     const refused = scene.transfer(from, someone(), 100);
     const landed = scene.transfer(poor, someone(), 8);
-    // Both can succeed as long as the other has not landed.
+    // Either can succeed unless the other lands first.
     const failed = scene.transfer(poor, someone(), 9);
     const texts = [first, refused, landed, first].map(({ text }) => text);
     const sending = scene.answer(sendManyTxns, { encoded_transactions: texts, commitment: 'confirmed' });
@@ -171,7 +171,7 @@ describe('transaction/send_many_txns', () => {
         error: {
           code: -32084,
           message:
-            'The transaction ran and failed: Error processing Instruction 0: custom program error: 0x1',
+            'The transaction failed on chain: Error processing Instruction 0: custom program error: 0x1',
           data: { err: { InstructionError: [0, { Custom: 1 }] } },
         },
         status: 'confirmed',
@@ -182,7 +182,7 @@ describe('transaction/send_many_txns', () => {
     expect(scene.confirmations.size).toBe(0);
   });
 
-  it('waits until transactions are finalized where nothing else is asked', async () => {
+  it('waits for finalized by default', async () => {
     const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
     freeze();
     expect(await scene.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
@@ -205,7 +205,7 @@ describe('transaction/send_many_txns', () => {
     );
   });
 
-  it('tells that a blockhash has expired', async () => {
+  it('reports an expired blockhash', async () => {
     scene.answering = takesAndDrops;
     const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
     const sending = scene.answer(sendManyTxns, { encoded_transactions: [text], commitment: 'confirmed' });
@@ -231,7 +231,7 @@ describe('transaction/send_many_txns', () => {
     expect(confirmed().isBlockhashValid(blockhash)).toBe(false);
   });
 
-  it('gives a transaction on a durable nonce up by time, and never by height', async () => {
+  it('times out on a durable nonce regardless of block height', async () => {
     const impatient = scene.withSameLedger({ limits: { waitMaxMs: 1_500 } });
     impatient.answering = takesAndDrops;
     const from = scene.lab.wallet();
@@ -248,12 +248,12 @@ describe('transaction/send_many_txns', () => {
       },
     ]);
     expect(performance.now() - startedAt).toBeGreaterThan(1_400);
-    // Nobody needs to know of heights.
+    // No block height is needed.
     expect(impatient.calls).toEqual(['sendTransaction']);
     expect(impatient.polled.calls).not.toContain('getEpochInfo');
   });
 
-  it('lets a transaction on a durable nonce land', async () => {
+  it('waits for a transaction on a durable nonce', async () => {
     const from = scene.lab.wallet();
     const { blockhash, advance } = scene.nonce(from);
     scene.lab.freeze(400);
@@ -263,7 +263,7 @@ describe('transaction/send_many_txns', () => {
     expect(await scene.answer(sendManyTxns, sent)).toEqual([{ id: 1, signature, status: 'confirmed' }]);
   });
 
-  it('learns by the subscription, as soon as that tells', async () => {
+  it('uses the signature subscription', async () => {
     const patient = scene.withSameLedger({ limits: { pollMs: 60_000 } });
     const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
     freeze();
@@ -273,15 +273,15 @@ describe('transaction/send_many_txns', () => {
   });
 
   it.each([
-    ['nothing is fed', null],
-    ['the feed tells nothing', new ScriptedFeed()],
+    ['there is no feed', null],
+    ['the feed reports nothing', new ScriptedFeed()],
     [
-      'the feed refuses',
+      'the feed rejects',
       {
         open: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')),
       },
     ],
-  ])('learns by asking where %s', async (_, feed) => {
+  ])('polls when %s', async (_, feed) => {
     const other = scene.withSameLedger({ feed });
     const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
     freeze();
@@ -290,7 +290,7 @@ describe('transaction/send_many_txns', () => {
     expect(other.polled.calls).toContain('getSignatureStatuses');
   });
 
-  it('learns by asking when the feed dies meanwhile', async () => {
+  it('polls when the feed ends', async () => {
     const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
     const sending = scene.answer(sendManyTxns, { encoded_transactions: [text], commitment: 'confirmed' });
     await eventually(async () => scene.polled.calls.length > 0, 'it is waited for');
@@ -304,7 +304,7 @@ describe('transaction/send_many_txns', () => {
     }
   });
 
-  it('names the transaction that is none, and sends no other', async () => {
+  it('names an invalid transaction and sends none', async () => {
     const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
     const failure = await scene.failure(sendManyTxns, { encoded_transactions: [text, text, 'AAAA'] });
     expect(failure).toMatchObject({ problems: [{ field: 'encoded_transactions[2]' }] });
@@ -315,12 +315,12 @@ describe('transaction/send_many_txns', () => {
     ['none', []],
     ['more than a hundred', Array(101).fill('AAAA')],
     ['no list', undefined],
-  ])('names the list that has %s', async (_, encoded_transactions) => {
+  ])('rejects a list with %s', async (_, encoded_transactions) => {
     const failure = await scene.failure(sendManyTxns, { encoded_transactions });
     expect(failure).toMatchObject({ problems: [{ field: 'encoded_transactions' }] });
   });
 
-  it('fails when no node is there for any of them, and tells of each when one is for some', async () => {
+  it('fails without any node, and reports each outcome if some were sent', async () => {
     const from = scene.lab.wallet();
     const all = [1, 2].map((sol) => scene.transfer(from, someone(), sol));
     const fields = { encoded_transactions: all.map(({ text }) => text), commitment: 'processed' };
@@ -339,7 +339,7 @@ describe('transaction/send_many_txns', () => {
     ]);
   });
 
-  it('waits for what a node may have taken, and tells that it landed', async () => {
+  it('waits for a transaction with an unknown outcome', async () => {
     const from = scene.lab.wallet();
     const all = [1, 2].map((sol) => scene.transfer(from, someone(), sol));
     const sent = { encoded_transactions: all.map(({ text }) => text), commitment: 'confirmed' };
@@ -354,7 +354,7 @@ describe('transaction/send_many_txns', () => {
     );
   });
 
-  it('tells the signature of what a node may have taken that did not land in time', async () => {
+  it('returns the signature of a transaction with an unknown outcome that did not land', async () => {
     const impatient = scene.withSameLedger({ limits: { waitMaxMs: 200 } });
     impatient.answering = (method) => {
       if (method === 'sendTransaction') throw unseen('UPSTREAM_UNAVAILABLE');
@@ -364,12 +364,12 @@ describe('transaction/send_many_txns', () => {
     expect(await impatient.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
       {
         ...{ id: 1, signature, status: null },
-        error: { code: -32086, message: expect.stringContaining('not seen to reach the commitment') },
+        error: { code: -32086, message: expect.stringContaining('not confirmed at the commitment') },
       },
     ]);
   });
 
-  it('tells which transactions were sent when the time of the request is over', async () => {
+  it('reports sent transactions when the request times out', async () => {
     const feed = new ScriptedFeed();
     const late = scene.withSameLedger({ feed });
     const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
@@ -381,7 +381,7 @@ describe('transaction/send_many_txns', () => {
     ]);
   });
 
-  it('stops when the caller has left', async () => {
+  it('stops when the client disconnects', async () => {
     const feed = new ScriptedFeed();
     const leaver = scene.withSameLedger({ feed });
     const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);

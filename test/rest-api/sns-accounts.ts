@@ -5,10 +5,7 @@ import { type Address, addressBytes } from '../../src/solana/address.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { lamports, U64_MAX } from '../../src/solana/units.ts';
 
-/**
- * Accounts as the name service makes them, derived by web3.js from what its program documents: nothing here comes
- * from what is tested.
- */
+/** SNS accounts derived with web3.js, independent of the code under test. */
 
 const NAMES = new PublicKey('namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX');
 const OFFERS = new PublicKey('85iDfUvr3HJyLM2zcq5BXSiDvUWfw6cSE1FfNBo8Ap29');
@@ -46,7 +43,7 @@ function lengthed(value: string): Buffer {
   return Buffer.concat([length, Buffer.from(value)]);
 }
 
-/** The name account of `bonfida` or `dex.bonfida`. */
+/** Name account of `bonfida` or `dex.bonfida`. */
 export function keyOf(name: string): PublicKey {
   const [label, parent] = name.split('.');
   return parent === undefined
@@ -54,26 +51,28 @@ export function keyOf(name: string): PublicKey {
     : nameKey(`\0${label}`, NONE, nameKey(parent, NONE, ROOT));
 }
 
-/** A domain of any level with the account that names it. */
+/** Domain of any level with its reverse lookup account. */
 export function domain(name: string, owner: Address): AccountEntry[] {
   const key = keyOf(name);
   const [label, above] = name.split('.') as [string, string?];
   const parent = above === undefined ? ROOT : keyOf(above);
   const reverse = nameKey(key.toBase58(), REVERSE_CLASS, above === undefined ? NONE : parent);
-  const told = lengthed(above === undefined ? label : `\0${label}`);
+  const actual = lengthed(above === undefined ? label : `\0${label}`);
   return [
     [text(key), account(NAMES, Buffer.concat([header(parent, owner, NONE), Buffer.alloc(64)]))],
-    [text(reverse), account(NAMES, Buffer.concat([header(NONE, text(REVERSE_CLASS), REVERSE_CLASS), told]))],
+    [
+      text(reverse),
+      account(NAMES, Buffer.concat([header(NONE, text(REVERSE_CLASS), REVERSE_CLASS), actual])),
+    ],
   ];
 }
 
-/** What a wallet wants to be called by. */
+/** Favorite domain account. */
 export const favourite = (wallet: Address, name: string): AccountEntry => [
   text(derived([Buffer.from('favourite_domain'), addressBytes(wallet)], OFFERS)),
   account(OFFERS, Buffer.concat([Buffer.from([7]), keyOf(name).toBytes()])),
 ];
 
-/** The mint of the NFT that a domain is. */
 export const mintOf = (name: string): Address =>
   text(derived([Buffer.from('tokenized_name'), keyOf(name).toBytes()], TOKENIZER));
 
@@ -86,7 +85,7 @@ const u64 = (value: bigint): Buffer => {
   return bytes;
 };
 
-/** A mint; by default with the authority that only the tokenizer signs for. */
+/** The default authority is the tokenizer's. */
 export const mint = (
   at: Address,
   authority = derived([TOKENIZER.toBytes()], TOKENIZER),
@@ -99,7 +98,6 @@ export const mint = (
   ),
 ];
 
-/** A token account of a wallet. */
 export function held(wallet: Address, of: Address, amount = 1n, seed = 0): AccountEntry {
   const data = Buffer.concat([
     addressBytes(of),
@@ -117,7 +115,6 @@ export function held(wallet: Address, of: Address, amount = 1n, seed = 0): Accou
   ];
 }
 
-/** What Metaplex keeps of an NFT. */
 export const metadata = (of: Address, name: string): AccountEntry => [
   text(derived([Buffer.from('metadata'), METADATA.toBytes(), addressBytes(of)], METADATA)),
   account(
@@ -129,14 +126,14 @@ export const metadata = (of: Address, name: string): AccountEntry => [
       lengthed(name.padEnd(32, '\0')),
       lengthed('.sol'.padEnd(10, '\0')),
       lengthed('https://example.org/nft.json'.padEnd(200, '\0')),
-      // A fee, no creators, not sold, mutable, and nothing of what came later.
+      // Seller fee, no creators, not sold, mutable, without later fields.
       Buffer.from([0xf4, 1, 0, 0, 1, 0, 0, 0, 0, 0]),
       Buffer.alloc(230),
     ]),
   ),
 ];
 
-/** A domain that is an NFT: its name account belongs to the tokenizer's record, the NFT to the wallet. */
+/** Wrapped domain: the record owns the name account, the wallet holds the NFT. */
 export function tokenized(name: string, wallet: Address): AccountEntry[] {
   const record = text(derived([Buffer.from('nft_record'), keyOf(name).toBytes()], TOKENIZER));
   const nft = mintOf(name);

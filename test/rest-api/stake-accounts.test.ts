@@ -7,13 +7,12 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { activeStakes } from '../../src/localnet/bank/vote-stake.ts';
+import { activeStakes } from '../../src/localnet/epoch-rewards/stake-accounts.ts';
 import { stakeAccounts } from '../../src/rest-api/wallet/stake_accounts.ts';
-import type { Address } from '../../src/solana/address.ts';
-import { compareAddresses } from '../../src/solana/address-order.ts';
+import { type Address, compareAddresses } from '../../src/solana/address.ts';
 import { sysvars } from '../../src/solana/programs.ts';
 import { decodeStakeState } from '../../src/solana/stake-state.ts';
-import { decodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
+import { decodeStakeHistory } from '../../src/solana/sysvars.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
 import { openRig, type Rig } from '../localnet/rig.ts';
@@ -66,13 +65,13 @@ const deactivate = (stake: Keypair): void =>
       .instructions,
   );
 
-/** Freezes slots until the finalized state, which endpoints read, is in the second half of an epoch. */
+/** Freezes slots until the finalized slot is in the second half of an epoch. */
 async function finalizedIn(epoch: number): Promise<void> {
   while (rig.slot('finalized') < (epoch + 0.5) * SLOTS_PER_EPOCH) await rig.finalize(4);
   expect(Number(rig.node.bank('finalized').epoch)).toBe(epoch);
 }
 
-/** Freezes slots until transactions run in an epoch, beyond the slots in which it pays rewards. */
+/** Freezes slots until transactions run in an epoch, past its reward slots. */
 function runningIn(epoch: bigint): void {
   while (rig.node.bank('processed').epoch < epoch) rig.freeze();
   rig.freeze(4);
@@ -82,8 +81,8 @@ type Shown = { [name: string]: string | number | null };
 type Page = { data: Shown[]; page: number; size: number; total_data: number; total_page: number };
 
 const pageOf = async (fields: object = {}): Promise<Page> => {
-  const asked = { wallet_address: wallet.publicKey.toBase58(), ...fields };
-  return (await answerOf(stakeAccounts, asked, caller)).result as unknown as Page;
+  const request = { wallet_address: wallet.publicKey.toBase58(), ...fields };
+  return (await answerOf(stakeAccounts, request, caller)).result as unknown as Page;
 };
 const shownOf = async (stake: Keypair): Promise<Shown> => {
   const { data } = await pageOf();
@@ -91,8 +90,7 @@ const shownOf = async (stake: Keypair): Promise<Shown> => {
 };
 
 /**
- * What of the large stake counts, by its share of the 9 % of the cluster that may move in an epoch: written down from
- * the reference once more, in floats, and from the ledger's own history.
+ * Effective part of the large stake under the 9 % warmup rate, computed in floats from the ledger's history.
  */
 function effectiveSol(staked: number, from: number, now: number): number {
   const data = rig.node.bank('finalized').account(sysvars.stakeHistory)!.data;
@@ -117,14 +115,14 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 describe('wallet/stake_accounts', () => {
-  it('lists nothing, with two calls, for a wallet that never staked', async () => {
+  it('returns an empty list in two calls for a wallet without stakes', async () => {
     await rig.finalize();
     caller.counts();
     expect(await pageOf()).toEqual({ data: [], page: 1, size: 10, total_data: 0, total_page: 0 });
     expect(caller.counts()).toEqual({ getProgramAccounts: 2 });
   });
 
-  it('tells which accounts wait, which warm up, and of which the wallet may only withdraw', async () => {
+  it('reports inactive, activating and withdraw-only accounts', async () => {
     runningIn(2n);
     create(stakes.idle, 1, wallet, wallet);
     create(stakes.small, 2, wallet, wallet);
@@ -159,7 +157,7 @@ describe('wallet/stake_accounts', () => {
     });
   });
 
-  it('tells what counts while a stake warms up over several epochs, as the history of the ledger has it', async () => {
+  it('reports effective stake during warmup according to the stake history', async () => {
     await finalizedIn(3);
     const third = await shownOf(stakes.large);
     expect(third).toMatchObject({ state: 'activating', delegated_amount: 1_500_000, activation_epoch: 2 });
@@ -172,7 +170,7 @@ describe('wallet/stake_accounts', () => {
     expect(fourth.state).toBe('activating');
   });
 
-  it('tells a stake that is active as a whole, and nothing of one that never was', async () => {
+  it('reports fully active and never active stakes', async () => {
     const epochs = Math.ceil(1_500_000 / 90_000) + 60;
     let epoch = 4;
     while ((await shownOf(stakes.large)).state === 'activating' && epoch < epochs) await finalizedIn(++epoch);
@@ -184,14 +182,14 @@ describe('wallet/stake_accounts', () => {
     ] as const) {
       const shown = await shownOf(stake);
       expect(shown).toMatchObject({ state: 'active', activation_epoch: 2 });
-      // It has earned meanwhile.
+      // It has earned rewards.
       expect(shown.delegated_amount).toBeGreaterThan(sol);
       expect(shown.active_amount).toBe(shown.delegated_amount);
     }
     expect(await shownOf(stakes.fleeting)).toMatchObject({ state: 'inactive', active_amount: 0 });
   });
 
-  it('tells the same sum as the ledger counts for its validator', async () => {
+  it("matches the ledger's stake of the validator", async () => {
     const sum = (await pageOf()).data.reduce((all, one) => all + Number(one.active_amount), 0);
     const bank = rig.node.bank('finalized');
     const counted = Number(activeStakes(bank).get(rig.node.genesis.voteAccount)!) / SOL;
@@ -201,7 +199,7 @@ describe('wallet/stake_accounts', () => {
     expect(sum + genesis).toBeCloseTo(counted, 3);
   });
 
-  it('tells a stake that cools down, until nothing of it counts', async () => {
+  it('reports a deactivating stake until none is effective', async () => {
     const now = Number(rig.node.bank('processed').epoch) + 1;
     runningIn(BigInt(now));
     deactivate(stakes.small);
@@ -222,7 +220,7 @@ describe('wallet/stake_accounts', () => {
     expect(last.delegated_amount).toBeGreaterThan(1_500_000);
   });
 
-  it('gives pages in the order of addresses, in three calls', async () => {
+  it('pages by address in three calls', async () => {
     const all = (await pageOf()).data.map((one) => one.stake_account_address as Address);
     expect(all).toHaveLength(5);
     expect(all).toEqual([...all].sort(compareAddresses));
@@ -240,13 +238,13 @@ describe('wallet/stake_accounts', () => {
     [{ size: 'ten' }, 'size'],
     [{ page: 0 }, 'page'],
     [{ wallet_address: 'somebody' }, 'wallet_address'],
-  ])('names the field that cannot be: %j', async (fields, field) => {
-    const asked = { wallet_address: wallet.publicKey.toBase58(), ...fields };
-    const failure = await failureOf(stakeAccounts, asked, caller);
+  ])('rejects the field %j', async (fields, field) => {
+    const request = { wallet_address: wallet.publicKey.toBase58(), ...fields };
+    const failure = await failureOf(stakeAccounts, request, caller);
     expect(failure).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field }] });
   });
 
-  it('takes a node for absent that knows no stake history', async () => {
+  it('fails when the node lacks the stake history', async () => {
     caller.answering = ({ method, params }) =>
       method === 'getMultipleAccounts'
         ? Promise.resolve({ value: (params[0] as string[]).map(() => null) })

@@ -11,7 +11,6 @@ type Put = { text: string; about: unknown };
 
 const caller = { ownerId: 'family', signal: new AbortController().signal } as RestCaller;
 
-/** Storage that remembers what it was given. */
 function storage(): { puts: Put[]; services: Services } {
   const puts: Put[] = [];
   const files: Services['files'] = {
@@ -25,7 +24,7 @@ function storage(): { puts: Put[]; services: Services } {
   return { puts, services: { files } as Services };
 }
 
-async function ask(body: string | Record<string, unknown>): Promise<{ answer: unknown; puts: Put[] }> {
+async function send(body: string | Record<string, unknown>): Promise<{ answer: unknown; puts: Put[] }> {
   const { puts, services } = storage();
   const input = {
     query: new Map(),
@@ -35,10 +34,9 @@ async function ask(body: string | Record<string, unknown>): Promise<{ answer: un
   return { answer: await routeOf(create, services).handle(input, caller), puts };
 }
 
-/** The fields that are named in the refusal. */
 async function problems(body: JsonValue | Record<string, unknown>): Promise<string[]> {
   try {
-    await ask(body as Record<string, unknown>);
+    await send(body as Record<string, unknown>);
     return [];
   } catch (failure) {
     if (!(failure instanceof InvalidFields)) throw failure;
@@ -50,8 +48,8 @@ const CREATOR = '2fmz8SuNVyxEP6QwKQs6LNaT2ATszySPEJdhUDesxktc';
 const least = { creator: CREATOR, name: 'Fish', image: 'https://x.example/fish.png' };
 
 describe('metadata/create', () => {
-  it('stores the document of the interface, compact and in its order', async () => {
-    const { answer, puts } = await ask({
+  it('stores compact JSON in a fixed order', async () => {
+    const { answer, puts } = await send({
       network: 'devnet',
       share: 100,
       royalty: 500,
@@ -83,8 +81,8 @@ describe('metadata/create', () => {
     ]);
   });
 
-  it('fills in what is left out', async () => {
-    const { puts } = await ask(least);
+  it('fills in defaults', async () => {
+    const { puts } = await send(least);
     expect(puts[0]?.text).toBe(
       '{"name":"Fish","symbol":"","description":"","seller_fee_basis_points":0,"external_url":"",' +
         '"image":"https://x.example/fish.png","attributes":[],' +
@@ -92,14 +90,14 @@ describe('metadata/create', () => {
     );
   });
 
-  it('takes the files under either name, and numbers beyond those of doubles as they are', async () => {
+  it('accepts files under either name, and numbers beyond doubles', async () => {
     const file = { uri: 'ipfs://bafy/1.mp4', type: 'video/mp4' };
     for (const given of [{ file }, { file: [file] }, { files: [file] }]) {
-      const { puts } = await ask({ ...least, ...given });
+      const { puts } = await send({ ...least, ...given });
       expect(JSON.parse(puts[0]?.text ?? '').properties.files).toEqual([file]);
     }
     const attribute = '[{"trait_type":"id","value":12345678901234567890}]';
-    const { puts } = await ask(`${JSON.stringify(least).slice(0, -1)},"attributes":${attribute}}`);
+    const { puts } = await send(`${JSON.stringify(least).slice(0, -1)},"attributes":${attribute}}`);
     expect(puts[0]?.text).toContain(attribute);
   });
 
@@ -109,8 +107,8 @@ describe('metadata/create', () => {
     [10_000, 10_000],
     ['', 0],
     [null, 0],
-  ])('writes a royalty of %j as it is given', async (royalty, written) => {
-    const { puts } = await ask({ ...least, royalty });
+  ])('stores a royalty of %j as given', async (royalty, written) => {
+    const { puts } = await send({ ...least, royalty });
     expect(JSON.parse(puts[0]?.text ?? '').seller_fee_basis_points).toBe(written);
   });
 
@@ -141,7 +139,7 @@ describe('metadata/create', () => {
     ],
     [{ ...least, files: [{ uri: 'https://x.example' }] }, /^files\[0\]\[type\] is missing/],
     [[], /^body must be a JSON object/],
-  ])('names the field that is wrong (%#)', async (body, problem) => {
+  ])('names the invalid field (%#)', async (body, problem) => {
     expect(await problems(body as Record<string, unknown>)).toEqual([expect.stringMatching(problem)]);
   });
 });
@@ -149,7 +147,7 @@ describe('metadata/create', () => {
 describe('storage/upload', () => {
   const route = (services: Services) => routeOf(upload, services);
 
-  it('stores the file under the family of its sender', async () => {
+  it('stores the file for the key family', async () => {
     const { puts, services } = storage();
     const bytes = (async function* () {
       yield Buffer.from('fish');
@@ -163,9 +161,9 @@ describe('storage/upload', () => {
     expect(puts).toEqual([{ text: 'fish', about: { name: 'a.png', type: 'image/png', ownerId: 'family' } }]);
   });
 
-  it('says which part is missing', async () => {
+  it('names the missing part', async () => {
     const { services } = storage();
-    const asked = route(services).handle({ query: new Map(), body: {}, file: null }, caller);
-    await expect(asked).rejects.toMatchObject({ problems: [{ field: 'file' }] });
+    const request = route(services).handle({ query: new Map(), body: {}, file: null }, caller);
+    await expect(request).rejects.toMatchObject({ problems: [{ field: 'file' }] });
   });
 });

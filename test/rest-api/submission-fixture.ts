@@ -8,10 +8,11 @@ import {
 } from '@solana/web3.js';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
 import { type ConfirmationLimits, Confirmations } from '../../src/gateway/rest/confirmations.ts';
-import type { Network, RpcClient } from '../../src/protocol/call.ts';
+import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../../src/protocol/call.ts';
 import { methodRow } from '../../src/protocol/methods.ts';
 import { type NodeError, NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
 import type { RestCaller } from '../../src/protocol/rest/route.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import type { Endpoint } from '../../src/rest-api/endpoint.ts';
 import type { Confirmations as Promised } from '../../src/rest-api/services.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
@@ -20,37 +21,36 @@ import { at, type Lab, SOL } from '../localnet/ledger/lab.ts';
 import { LedgerScene } from '../upstream/feeds/ledger-scene.ts';
 import { answerOf, failureOf } from './ledger-caller.ts';
 
-/** The network of the ledger. */
 export const NETWORK: Network = 'devnet';
 
-/** Answers in place of the nodes; undefined leaves the call to them. */
+/** Replaces the nodes' response; undefined forwards the call. */
 type Answering = (
   method: string,
   params: readonly WritableJson[],
 ) => JsonValue | Promise<JsonValue> | undefined;
 
 /** Counts what nodes are asked. */
-class CountedSource implements RpcClient {
+class CountedSource implements RpcDispatcher {
   readonly calls: string[] = [];
-  readonly #source: RpcClient;
+  readonly #source: RpcDispatcher;
 
-  constructor(source: RpcClient) {
+  constructor(source: RpcDispatcher) {
     this.#source = source;
   }
 
-  request(...call: Parameters<RpcClient['request']>): ReturnType<RpcClient['request']> {
-    this.calls.push(call[0].method);
-    return this.#source.request(...call);
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    this.calls.push(call.method);
+    return this.#source.dispatch(call, handler);
   }
 }
 
 export type SubmissionFixtureOptions = Readonly<{
   limits?: Partial<ConfirmationLimits>;
-  /** In place of the feed of the nodes. */
+  /** Replaces the nodes' feed. */
   feed?: Feed | null;
 }>;
 
-/** An embedded ledger whose slots freeze by hand, with its nodes, and somebody who sends by the endpoints. */
+/** Embedded ledger with manual slots, its nodes, and a REST caller. */
 export class SubmissionFixture implements RestCaller {
   readonly ownerId = 'somebody';
   readonly scene: LedgerScene;
@@ -73,7 +73,7 @@ export class SubmissionFixture implements RestCaller {
     return new SubmissionFixture(await LedgerScene.open({ ledger: { manual: true }, upstreams: 1 }), options);
   }
 
-  /** Somebody else who sends to the same ledger. */
+  /** Another caller on the same ledger. */
   withSameLedger(options: SubmissionFixtureOptions = {}): SubmissionFixture {
     return new SubmissionFixture(this.scene, options);
   }
@@ -96,7 +96,7 @@ export class SubmissionFixture implements RestCaller {
     const given = this.answering(method, params);
     if (given !== undefined) return given;
     const call = { network, method, row: methodRow(method), params: Buffer.from(writeJson(params)) };
-    const { body, errorCode } = await this.scene.pool.request(call, this.signal);
+    const { body, errorCode } = await request(this.scene.pool, call, this.signal);
     const read = parseJson(body.toString());
     if (errorCode !== 0) throw new NodeRefusal(read as unknown as NodeError);
     return read;
@@ -118,7 +118,6 @@ export class SubmissionFixture implements RestCaller {
     return failureOf(endpoint, { network: NETWORK, ...fields }, this, this.#services);
   }
 
-  /** A signed transaction in base64, with its signature. */
   signed(
     signers: Keypair[],
     instructions: TransactionInstruction[],
@@ -143,7 +142,7 @@ export class SubmissionFixture implements RestCaller {
     return this.signed([from], [SystemProgram.transfer({ ...keys, lamports })], blockhash);
   }
 
-  /** A nonce account of somebody, and what a transaction that stands on it begins with. */
+  /** Nonce account and the advance instruction for its transactions. */
   nonce(authority: Keypair): { blockhash: string; advance: TransactionInstruction } {
     const nonce = Keypair.generate();
     const keys = { noncePubkey: nonce.publicKey, authorizedPubkey: authority.publicKey };

@@ -30,7 +30,7 @@ import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import { tokenBalance } from '../../src/rest-api/wallet/token_balance.ts';
 import type { Account } from '../../src/solana/account/account.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
-import { decodeClock } from '../../src/solana/sysvar/clock.ts';
+import { decodeClock } from '../../src/solana/sysvars.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
 import { openRig, type Rig } from '../localnet/rig.ts';
@@ -38,12 +38,12 @@ import { mint, tokenAccount } from '../localnet/support/accounts.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import { Documents, heldToken, listing, numbered, tokenServices } from './token-fixtures.ts';
 
-/** Mints and accounts, most of which real transactions of the two token programs made. */
+/** Mints and accounts, mostly created by real token program transactions. */
 const payer = Keypair.generate();
 const holder = Keypair.generate();
 const wallet = holder.publicKey;
 const INTEREST_BASIS_POINTS = 500;
-/** A second of 2020. */
+/** In 2020. */
 const BORN = 1_600_000_000;
 const BORNE = 10_000_000n;
 const LISTED = 7;
@@ -51,7 +51,7 @@ const DOCUMENT = 'https://example.org/7.json';
 
 const bearing = Keypair.generate().publicKey;
 
-/** A mint of four decimals that has borne interest since 2020. */
+/** Interest-bearing mint since 2020. */
 function bearingMint(): Account {
   const bare = mint(BORNE, 4, programs.token2022);
   const data = new ByteWriter(170 + 52)
@@ -119,7 +119,6 @@ function associated(mint: PublicKey, program: PublicKey, amount: bigint): Public
   return account;
 }
 
-/** Another account of the wallet for a mint of the Token program. */
 function another(mint: PublicKey, amount: bigint): PublicKey {
   const account = Keypair.generate();
   run(
@@ -208,8 +207,8 @@ const balanceOf = async (mint: PublicKey): Promise<Balance> =>
   (await answerOf(tokenBalance, { wallet: wallet.toBase58(), token: mint.toBase58() }, caller, services))
     .result as unknown as Balance;
 
-describe('the balance of one token', () => {
-  it('is what all token accounts of the wallet hold, told in two calls', async () => {
+describe('wallet/token_balance', () => {
+  it('sums all token accounts in two calls', async () => {
     caller.counts();
     const answer = await answerOf(
       tokenBalance,
@@ -230,13 +229,13 @@ describe('the balance of one token', () => {
     });
   });
 
-  it('names the fullest account where the associated one is none', async () => {
+  it('returns the fullest account without an associated one', async () => {
     expect(await balanceOf(scattered)).toMatchObject({
       ...{ balance: 48, associated_account: scatteredAccounts[1]!.toBase58() },
     });
   });
 
-  it('names another account than an empty associated one only when something is in it', async () => {
+  it('prefers a non-empty account over an empty associated one', async () => {
     expect(await balanceOf(drained)).toMatchObject({
       ...{ balance: 4, associated_account: drainedAccounts[1]!.toBase58() },
     });
@@ -248,14 +247,14 @@ describe('the balance of one token', () => {
     });
   });
 
-  it('is 0 of a token that the wallet has not, with the account it would be in', async () => {
+  it('is 0 with the associated address for a token not held', async () => {
     const account = getAssociatedTokenAddressSync(unheld, wallet, false, TOKEN_2022_PROGRAM_ID);
     expect(await balanceOf(unheld)).toMatchObject({
       ...{ balance: 0, associated_account: account.toBase58(), isFrozen: false },
     });
   });
 
-  it('says when its account is frozen, as the list does', async () => {
+  it('reports a frozen account, as the list does', async () => {
     expect(await balanceOf(frozen)).toMatchObject({ balance: 2.5, isFrozen: true });
     const all = await answerOf(allTokens, { wallet: wallet.toBase58() }, caller, services);
     const flags = (all.result as { address: string; isFrozen: boolean }[]).map((one) => [
@@ -265,19 +264,19 @@ describe('the balance of one token', () => {
     expect(Object.fromEntries(flags)).toMatchObject({ [frozen.toBase58()]: true, [plain.toBase58()]: false });
   });
 
-  it('bears interest until now, as nodes and the published library compute it', async () => {
+  it('applies interest as nodes and the SPL library do', async () => {
     const expected = amountToUiAmountForInterestBearingMintWithoutSimulation(
       ...([BORNE, 4, now(), BORN, BORN, INTEREST_BASIS_POINTS, INTEREST_BASIS_POINTS] as const),
     );
     const { balance } = await balanceOf(bearing);
     expect(balance).toBeGreaterThan(1_300);
-    // The library cuts the last digit that nodes round.
+    // The SPL library truncates the last digit, nodes round it.
     expect(Math.abs(balance - Number(expected))).toBeLessThan(0.00011);
     const { value } = await rig.result('getTokenAccountBalance', [numbered(2, 8)]);
     expect(balance).toBe(value.uiAmount);
   });
 
-  it('is multiplied where the mint says so, also in the list', async () => {
+  it('applies the multiplier, also in the list', async () => {
     expect((await balanceOf(scaled)).balance).toBe(25);
     caller.counts();
     const all = await answerOf(allTokens, { wallet: wallet.toBase58() }, caller, services);
@@ -292,7 +291,7 @@ describe('the balance of one token', () => {
     });
   });
 
-  it('is not told of what is no mint', async () => {
+  it('returns an error for an address without mint', async () => {
     const fields = { wallet: wallet.toBase58(), token: wallet.toBase58(), network: 'devnet' };
     const failure = await failureOf(tokenBalance, fields, caller, services);
     expect(failure).toMatchObject({ code: 'NOT_A_MINT' });
@@ -300,11 +299,11 @@ describe('the balance of one token', () => {
   });
 });
 
-describe('what is known of a token', () => {
+describe('token/get_info', () => {
   const infoOf = async (mint: string, list = tokenServices(documents)) =>
     (await answerOf(getInfo, { token_address: mint }, caller, list)).result as { [name: string]: unknown };
 
-  it('is told in one call, with its authorities and supply', async () => {
+  it('returns authorities and supply in one call', async () => {
     caller.counts();
     expect(await answerOf(getInfo, { token_address: plain.toBase58() }, caller, services)).toEqual({
       message: 'Tokens info',
@@ -318,11 +317,11 @@ describe('what is known of a token', () => {
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('has no mint authority once nobody may mint', async () => {
+  it('has no mint authority after it was removed', async () => {
     expect(await infoOf(scattered.toBase58())).toMatchObject({ mint_authority: '', current_supply: 48 });
   });
 
-  it('has its metadata, and the image of its document or of the list', async () => {
+  it('returns metadata, with the image of document or list', async () => {
     const mint = numbered(1, LISTED);
     expect(await infoOf(mint)).toMatchObject({
       ...{ name: 'Token 7', symbol: 'TKN', metadata_uri: DOCUMENT, image: 'https://example.org/7.png' },
@@ -336,7 +335,7 @@ describe('what is known of a token', () => {
     expect(documents.reads()).toEqual([]);
   });
 
-  it('has the extensions of a mint as jsonParsed shows them', async () => {
+  it('returns extensions as in jsonParsed', async () => {
     const { value } = await rig.result('getAccountInfo', [scaled.toBase58(), { encoding: 'jsonParsed' }]);
     const { extensions, current_supply } = await infoOf(scaled.toBase58());
     expect(extensions).toEqual(value.data.parsed.info.extensions);
@@ -346,7 +345,7 @@ describe('what is known of a token', () => {
     expect(current_supply).toBe(25);
   });
 
-  it('is not told of what is no mint', async () => {
+  it('returns an error for an address without mint', async () => {
     const account = plainAccounts[0]!.toBase58();
     const failure = await failureOf(getInfo, { token_address: account }, caller, services);
     expect([failure.code, failure.text]).toEqual([

@@ -1,28 +1,24 @@
 import { PublicKey } from '@solana/web3.js';
 import { ByteWriter } from '../../src/base/bytes.ts';
 import type { JsonValue } from '../../src/base/json.ts';
-import type { NftOffChain } from '../../src/decoding/nft/found-nft.ts';
+import type { NftOffChain } from '../../src/decoding/nft/nft.ts';
 import { type ListedToken, noTokenList, type TokenList } from '../../src/decoding/token/token-list.ts';
 import { type Address, addressBytes, addressFromBytes } from '../../src/solana/address.ts';
 import { account, mint, tokenAccount } from '../localnet/support/accounts.ts';
 import type { AccountEntry } from './sns-accounts.ts';
 
-/**
- * Accounts of tokens and NFTs in the layouts of their programs, at addresses that web3.js derives: nothing here comes
- * from what is tested.
- */
+/** Token and NFT accounts at addresses derived with web3.js, independent of the code under test. */
 
 const METADATA = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
 const CORE = 'CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d' as Address;
 
-/** An address by two small numbers, the same in every run and on or off the curve. */
+/** Deterministic address, on or off the curve. */
 export const numbered = (kind: number, n: number): Address => {
   const bytes = new Uint8Array(32).fill(kind);
   new DataView(bytes.buffer).setUint32(0, n + 1);
   return addressFromBytes(bytes);
 };
 
-/** Where the metadata program keeps what it says of a mint. */
 export const metadataOf = (of: Address): Address =>
   PublicKey.findProgramAddressSync(
     [Buffer.from('metadata'), METADATA.toBytes(), addressBytes(of)],
@@ -48,7 +44,7 @@ const padded = (text: string, length: number): Uint8Array => {
   return bytes;
 };
 
-/** The account in which the metadata program says what a mint is called. Layout: rest-api.md §4. */
+/** Metadata account. Layout: rest-api.md §4. */
 export function metadata(of: Address, metadataFields: MetadataFields): AccountEntry {
   const {
     name = 'A token',
@@ -80,7 +76,6 @@ export function metadata(of: Address, metadataFields: MetadataFields): AccountEn
   return [metadataOf(of), account(METADATA.toBase58() as Address, writer.finish())];
 }
 
-/** A mint with its metadata, and the account in which a wallet holds some of it. */
 export function heldToken(
   n: number,
   wallet: Address,
@@ -100,7 +95,6 @@ export function heldToken(
   ];
 }
 
-/** An NFT of the token program in a wallet. */
 export const heldNft = (n: number, wallet: Address, metadataFields: MetadataFields = {}): AccountEntry[] =>
   heldToken(n, wallet, {
     amount: 1n,
@@ -111,14 +105,13 @@ export const heldNft = (n: number, wallet: Address, metadataFields: MetadataFiel
 const text = (writer: ByteWriter, value: string): ByteWriter =>
   writer.u32(Buffer.byteLength(value)).bytes(Buffer.from(value));
 
-/** An asset of MPL Core without plugins. */
 export function coreAsset(at: Address, owner: Address, uri: string): AccountEntry {
   const writer = new ByteWriter().u8(1).bytes(addressBytes(owner)).u8(1).bytes(addressBytes(owner));
   text(text(writer, 'Core asset'), uri).u8(0);
   return [at, account(CORE, writer.finish())];
 }
 
-/** Documents off the chain, and which of them were read and forgotten. */
+/** Off-chain documents that record reads and forgets. */
 export class Documents implements NftOffChain {
   readonly #reads: string[] = [];
   readonly forgotten: string[] = [];
@@ -138,24 +131,22 @@ export class Documents implements NftOffChain {
     this.forgotten.push(uri);
   }
 
-  /** What was read since the last look. */
+  /** Reads since the last call. */
   reads(): string[] {
     return this.#reads.splice(0);
   }
 }
 
-/** No server of DAS. */
 export const noDas = {
   has: () => false,
   request: () => Promise.reject(new Error('there is no server of DAS')),
 };
 
-/** A list of these tokens. */
 export const listing = (tokens: { readonly [mint: string]: ListedToken }): TokenList => ({
   find: (of) => tokens[of] ?? null,
 });
 
-/** What the endpoints of tokens and NFTs stand on; what is not given knows nothing. */
+/** Services of token and NFT endpoints; missing ones return nothing. */
 export const tokenServices = (offChain: Documents, tokenList: TokenList = noTokenList) => ({
   offChain,
   tokenList,

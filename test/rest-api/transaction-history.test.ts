@@ -14,7 +14,6 @@ import { type Answering, answerOf, failureOf, LedgerCaller } from './ledger-call
 import { TransactionSender } from './transaction-sender.ts';
 
 const COUNT = 12;
-/** A signature that no transaction has. */
 const NOBODYS = encodeBase58(new Uint8Array(64).fill(7));
 
 let rig: Rig;
@@ -43,14 +42,15 @@ afterEach(() => {
   caller.counts();
 });
 
-type Told = { signatures: string[]; events?: unknown; raw?: { transaction: { signatures: string[] } } };
+type Parsed = { signatures: string[]; events?: unknown; raw?: { transaction: { signatures: string[] } } };
 
-const told = async (fields: { [name: string]: JsonValue } = {}): Promise<Told[]> =>
-  (await answerOf(history, { account, ...fields }, caller)).result as Told[];
+const actual = async (fields: { [name: string]: JsonValue } = {}): Promise<Parsed[]> =>
+  (await answerOf(history, { account, ...fields }, caller)).result as Parsed[];
 
-const names = (transactions: readonly Told[]): string[] => transactions.map((one) => one.signatures[0] ?? '');
+const names = (transactions: readonly Parsed[]): string[] =>
+  transactions.map((one) => one.signatures[0] ?? '');
 
-/** Lets some calls fail, or be answered with null, so many times each. */
+/** Makes calls fail or return null a number of times. */
 const troubled =
   (times: number, trouble: (signature: string) => Promise<JsonValue> | undefined): Answering =>
   ({ method, params: [signature] }) => {
@@ -59,42 +59,42 @@ const troubled =
   };
 
 describe('transaction/history', () => {
-  it('tells ten transactions unless asked for more, newest first, in one call and one for each', async () => {
+  it('returns ten transactions by default, newest first, with one call each', async () => {
     const { message, result } = await answerOf(history, { account }, caller);
     expect(message).toBe('Transaction history fetched successfully');
-    expect(names(result as Told[])).toEqual(signatures.slice(0, 10));
+    expect(names(result as Parsed[])).toEqual(signatures.slice(0, 10));
     expect(caller.counts()).toEqual({ getSignaturesForAddress: 1, getTransaction: 10 });
-    expect(names(await told({ tx_num: 100 }))).toEqual(signatures);
-    expect(names(await told({ tx_num: 1 }))).toEqual(signatures.slice(0, 1));
+    expect(names(await actual({ tx_num: 100 }))).toEqual(signatures);
+    expect(names(await actual({ tx_num: 1 }))).toEqual(signatures.slice(0, 1));
   });
 
-  it('goes on before one transaction and ends after another', async () => {
+  it('honors before and until', async () => {
     const before = { before_tx_signature: signatures[3]! };
     const until = { until_tx_signature: signatures[6]! };
-    expect(names(await told({ ...before, tx_num: 4 }))).toEqual(signatures.slice(4, 8));
-    expect(names(await told(until))).toEqual(signatures.slice(0, 6));
-    expect(names(await told({ ...before, ...until }))).toEqual(signatures.slice(4, 6));
+    expect(names(await actual({ ...before, tx_num: 4 }))).toEqual(signatures.slice(4, 8));
+    expect(names(await actual(until))).toEqual(signatures.slice(0, 6));
+    expect(names(await actual({ ...before, ...until }))).toEqual(signatures.slice(4, 6));
   });
 
   it.each([
     ['transaction/history', history],
     ['wallet/transaction_history', transactionHistory],
-  ])('%s gives page after page to who goes on `before` the last', async (_, endpoint) => {
+  ])('%s pages with `before`', async (_, endpoint) => {
     const who = { account, wallet: account };
     const pages: string[] = [];
     for (let before: string | undefined; pages.length < COUNT; before = pages.at(-1)) {
       const fields = { ...who, tx_num: 5, ...(before === undefined ? {} : { before }) };
-      const page = (await answerOf(endpoint, fields, caller)).result as (Told & Told['raw'])[];
+      const page = (await answerOf(endpoint, fields, caller)).result as (Parsed & Parsed['raw'])[];
       pages.push(...page.map((one) => one.signatures?.[0] ?? one.transaction?.signatures[0] ?? ''));
     }
     expect(pages).toEqual(signatures);
   });
 
-  it('takes `before` and `until` as other names, of which the longer ones count', async () => {
+  it('accepts `before` and `until` as aliases; the long names win', async () => {
     const ends = { before: signatures[3]!, until: signatures[6]! };
-    expect(names(await told(ends))).toEqual(signatures.slice(4, 6));
+    expect(names(await actual(ends))).toEqual(signatures.slice(4, 6));
     const longer = { before_tx_signature: signatures[1]!, until_tx_signature: signatures[4]! };
-    expect(names(await told({ ...ends, ...longer }))).toEqual(signatures.slice(2, 4));
+    expect(names(await actual({ ...ends, ...longer }))).toEqual(signatures.slice(2, 4));
   });
 
   it.each([
@@ -102,7 +102,7 @@ describe('transaction/history', () => {
     { until_tx_signature: NOBODYS },
     { before: NOBODYS },
     { until: NOBODYS },
-  ])('says that there is no transaction such as that of %j', async (end) => {
+  ])('returns 404 for %j', async (end) => {
     const text = `Transaction ${NOBODYS} not found on mainnet-beta`;
     const other = JSON.stringify(end).includes('before')
       ? { until: signatures[5]! }
@@ -113,25 +113,25 @@ describe('transaction/history', () => {
     }
   });
 
-  it('is empty for an account that nobody has heard of', async () => {
-    expect(await told({ account: String(Keypair.generate().publicKey) })).toEqual([]);
+  it('is empty for an unknown account', async () => {
+    expect(await actual({ account: String(Keypair.generate().publicKey) })).toEqual([]);
   });
 
-  it('brings raw transactions and events when they are asked for, and only then', async () => {
-    const [bare] = await told({ tx_num: 1 });
+  it('includes raw transactions and events only when requested', async () => {
+    const [bare] = await actual({ tx_num: 1 });
     expect(Object.keys(bare!)).toEqual(
       'timestamp,fee,fee_payer,signers,signatures,protocol,type,status,token_balance_changes,actions'.split(
         ',',
       ),
     );
-    const [full] = await told({ tx_num: 1, enable_raw: true, enable_events: true });
+    const [full] = await actual({ tx_num: 1, enable_raw: true, enable_events: true });
     expect(Object.keys(full!).slice(-2)).toEqual(['events', 'raw']);
     expect(full).toMatchObject({ events: [], raw: { transaction: { signatures: [signatures[0]] } } });
   });
 
-  it('asks nodes in the commitment of the request: confirmed unless told', async () => {
-    await told({ tx_num: 1 });
-    await told({ commitment: 'finalized' });
+  it('reads at the requested commitment, confirmed by default', async () => {
+    await actual({ tx_num: 1 });
+    await actual({ commitment: 'finalized' });
     const commitments = caller.calls.map(
       ({ method, params }) => `${method} ${(params[1] as { commitment: string }).commitment}`,
     );
@@ -144,13 +144,13 @@ describe('transaction/history', () => {
     expect(refused).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field: 'commitment' }] });
   });
 
-  it.each([0, 101, 'ten', 1.5])('takes 1 to 100 transactions, not %s', async (tx_num) => {
+  it.each([0, 101, 'ten', 1.5])('accepts 1 to 100 transactions, not %s', async (tx_num) => {
     const refused = await failureOf(history, { account, tx_num }, caller);
     expect(refused.problems).toEqual([{ field: 'tx_num', message: 'must be a whole number from 1 to 100' }]);
     expect(caller.calls).toEqual([]);
   });
 
-  it('ends where the days end that it reaches back, and reads nothing older', async () => {
+  it('ends at the history limit without reading older transactions', async () => {
     const now = Math.floor(Date.now() / 1000);
     const days = (count: number) => now - count * 86_400;
     const times = [now, null, days(3.9), days(4.1), days(300)];
@@ -158,12 +158,12 @@ describe('transaction/history', () => {
       method === 'getSignaturesForAddress'
         ? Promise.resolve(times.map((blockTime, at) => ({ signature: signatures[at]!, blockTime })))
         : undefined;
-    expect(names(await told())).toEqual(signatures.slice(0, 3));
+    expect(names(await actual())).toEqual(signatures.slice(0, 3));
     expect(caller.counts()).toMatchObject({ getTransaction: 3 });
     const { result } = await answerOf(history, { account }, caller, {
       settings: { historyDays: 5, domainSuffix: '.sol' },
     });
-    expect(names(result as Told[])).toEqual(signatures.slice(0, 4));
+    expect(names(result as Parsed[])).toEqual(signatures.slice(0, 4));
   });
 
   it.each([
@@ -171,9 +171,9 @@ describe('transaction/history', () => {
     ['an error', () => Promise.reject(new NodeRefusal({ code: -32603, message: 'no' }))],
     ['nothing', () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'))],
     ['nonsense', () => Promise.resolve({ transaction: 7 })],
-  ])('reads a transaction again for which a node has %s', async (_, trouble) => {
+  ])('retries a transaction for which a node has %s', async (_, trouble) => {
     caller.answering = troubled(1, (signature) => (signature === signatures[2] ? trouble() : undefined));
-    expect(names(await told({ tx_num: 5 }))).toEqual(signatures.slice(0, 5));
+    expect(names(await actual({ tx_num: 5 }))).toEqual(signatures.slice(0, 5));
     expect(caller.counts()).toMatchObject({ getTransaction: 6 });
   });
 
@@ -181,12 +181,12 @@ describe('transaction/history', () => {
     ['UPSTREAM_UNAVAILABLE', () => Promise.resolve(null)],
     ['UPSTREAM_UNAVAILABLE', () => Promise.reject(new NodeRefusal({ code: -32603, message: 'no' }))],
     ['UPSTREAM_TIMEOUT', () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'))],
-  ])('fails with %s rather than leave one out', async (code, trouble) => {
+  ])('fails with %s rather than omit one', async (code, trouble) => {
     caller.answering = troubled(2, (signature) => (signature === signatures[2] ? trouble() : undefined));
     expect(await failureOf(history, { account }, caller)).toMatchObject({ code });
   });
 
-  it('does not try again for a caller who has left', async () => {
+  it('does not retry after a disconnect', async () => {
     const leaving = new LedgerCaller(rig);
     leaving.answering = ({ method }) => {
       if (method !== 'getTransaction') return undefined;
@@ -197,8 +197,8 @@ describe('transaction/history', () => {
     expect(leaving.counts()).toMatchObject({ getTransaction: 1 });
   });
 
-  it('has no more than eight calls on their way at a time', async () => {
-    // What an earlier request has still on its way is not counted.
+  it('has at most eight calls in flight', async () => {
+    // Calls in flight of an earlier request do not count.
     const caller = new LedgerCaller(rig);
     let open = 0;
     let most = 0;
@@ -214,29 +214,29 @@ describe('transaction/history', () => {
     expect(most).toBe(8);
   });
 
-  it('is what older clients find under wallet/parsed_transaction_history', () => {
+  it('is also at wallet/parsed_transaction_history', () => {
     expect(history.paths).toContain('/sol/v1/wallet/parsed_transaction_history');
   });
 });
 
 describe('transaction/parse_selected', () => {
   const selected = async (transaction_signatures: string[], more: { [name: string]: JsonValue } = {}) =>
-    (await answerOf(parseSelected, { transaction_signatures, ...more }, caller)).result as Told[];
+    (await answerOf(parseSelected, { transaction_signatures, ...more }, caller)).result as Parsed[];
 
-  it('tells transactions in the order asked for, each read once, without those that nobody knows', async () => {
+  it('keeps the request order, reads each once and omits unknown ones', async () => {
     const wanted = [signatures[5]!, NOBODYS, signatures[1]!, signatures[5]!];
     expect(names(await selected(wanted))).toEqual([signatures[5], signatures[1], signatures[5]]);
     expect(caller.counts()).toEqual({ getTransaction: 3 });
     expect(await selected([NOBODYS])).toEqual([]);
   });
 
-  it('brings raw transactions and events when they are asked for', async () => {
+  it('includes raw transactions and events when requested', async () => {
     const [full] = await selected([signatures[0]!], { enable_raw: true, enable_events: true });
     expect(full).toMatchObject({ events: [], raw: { transaction: { signatures: [signatures[0]] } } });
     expect(Object.keys((await selected([signatures[0]!]))[0]!)).not.toContain('events');
   });
 
-  it('reads one again that failed, and fails rather than leave it out', async () => {
+  it('retries a failed read, then fails', async () => {
     const trouble = () => Promise.reject(new NodeRefusal({ code: -32603, message: 'no' }));
     caller.answering = troubled(1, trouble);
     expect(names(await selected([signatures[0]!]))).toEqual([signatures[0]]);
@@ -246,7 +246,7 @@ describe('transaction/parse_selected', () => {
     expect(failed).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('takes 1 to 100 signatures', async () => {
+  it('accepts 1 to 100 signatures', async () => {
     for (const list of [[], new Array(101).fill(NOBODYS), ['abc'], undefined]) {
       const refused = await failureOf(parseSelected, { transaction_signatures: list! }, caller);
       expect(refused).toMatchObject({ code: 'INVALID_FIELDS' });
@@ -257,13 +257,13 @@ describe('transaction/parse_selected', () => {
 });
 
 describe('transaction/parsed', () => {
-  it('always has the events', async () => {
+  it('always includes events', async () => {
     const { message, result } = await answerOf(parsed, { txn_signature: signatures[0]! }, caller);
     expect(message).toBe('Transaction details fetched successfully');
     expect(result).toMatchObject({ signatures: [signatures[0]], events: [] });
   });
 
-  it('says which transaction there is not', async () => {
+  it('names the missing transaction', async () => {
     for (const endpoint of [parsed, raw]) {
       const failed = await failureOf(endpoint, { txn_signature: NOBODYS, network: 'devnet' }, caller);
       expect(failed).toMatchObject({
@@ -273,13 +273,13 @@ describe('transaction/parsed', () => {
     }
   });
 
-  it('does not take a node for one that knows no transaction when it says what is none', async () => {
+  it('fails on a malformed response instead of returning 404', async () => {
     caller.answering = () => Promise.resolve({ meta: null });
     const failed = await failureOf(parsed, { txn_signature: NOBODYS }, caller);
     expect(failed).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('wants a signature', async () => {
+  it('requires a signature', async () => {
     for (const txn_signature of ['', account, 'z'.repeat(100)]) {
       const refused = await failureOf(parsed, { txn_signature }, caller);
       expect(refused.problems).toMatchObject([{ field: 'txn_signature' }]);
@@ -288,11 +288,11 @@ describe('transaction/parsed', () => {
 });
 
 describe('transaction/raw', () => {
-  it('is what the node says, with its meaning in `parsed`', async () => {
+  it("returns the node's result with `parsed`", async () => {
     const { result } = await answerOf(raw, { txn_signature: signatures[0]! }, caller);
     const { parsed: meaning, ...rest } = result as { [name: string]: JsonValue };
     expect(rest).toEqual(
-      await rig.ask('getTransaction', signatures[0]!, {
+      await rig.callRpc('getTransaction', signatures[0]!, {
         ...{ encoding: 'jsonParsed', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
       }),
     );
@@ -302,9 +302,9 @@ describe('transaction/raw', () => {
 });
 
 describe('wallet/transaction_history', () => {
-  it('is the same history as nodes tell it', async () => {
+  it('returns the same history in jsonParsed', async () => {
     const { result } = await answerOf(transactionHistory, { wallet: account, tx_num: 3 }, caller);
-    const histories = await told({ tx_num: 3, enable_raw: true });
+    const histories = await actual({ tx_num: 3, enable_raw: true });
     expect(result).toEqual(histories.map((one) => one.raw));
   });
 });

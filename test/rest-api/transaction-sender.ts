@@ -12,7 +12,7 @@ import { lamports } from '../../src/solana/units.ts';
 import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
 import type { Rig } from '../localnet/rig.ts';
 
-/** Wallets that send transactions to an embedded ledger, each in a slot of its own. */
+/** Wallets that send transactions to an embedded ledger, one per slot. */
 export class TransactionSender {
   readonly #rig: Rig;
 
@@ -20,7 +20,7 @@ export class TransactionSender {
     this.#rig = rig;
   }
 
-  /** A new wallet with lamports that are visible at once. */
+  /** New wallet with lamports visible at once. */
   wallet(sol = 10): Keypair {
     const wallet = Keypair.generate();
     this.#rig.node.airdrop(at(wallet.publicKey), lamports(BigInt(sol * SOL)));
@@ -28,7 +28,7 @@ export class TransactionSender {
     return wallet;
   }
 
-  /** Sends a legacy transaction, of which the first signer pays. @returns its signature. */
+  /** Sends a legacy transaction paid by the first signer. @returns its signature. */
   send(
     signers: readonly Keypair[],
     instructions: readonly TransactionInstruction[],
@@ -44,7 +44,7 @@ export class TransactionSender {
     return encodeBase58(transaction.signature as Uint8Array);
   }
 
-  /** The same with a message of version 0 that looks keys up in tables. */
+  /** Version 0 with address lookup tables. */
   sendWithTables(
     signers: readonly Keypair[],
     instructions: readonly TransactionInstruction[],

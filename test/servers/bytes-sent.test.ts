@@ -10,21 +10,21 @@ const unversioned = '{"id":12,"method":"getSlot"}';
 
 const open: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((door) => door.stop()));
+  await Promise.all(open.splice(0).map((server) => server.stop()));
 });
 
 const sentBy = ({ usage }: Pick<TestHttpServer, 'usage'>): number =>
   usage.drain().reduce((sum, { bytesOut }) => sum + bytesOut, 0);
 
-describe.each([{ raw: true }, { raw: false }])('bytes sent, at the fast door: $raw', ({ raw }) => {
+describe.each([{ raw: true }, { raw: false }])('bytes sent, fast path: $raw', ({ raw }) => {
   async function start(): Promise<TestHttpServer> {
-    const door = await startHttpServer({ raw });
-    open.push(door);
-    return door;
+    const server = await startHttpServer({ raw });
+    open.push(server);
+    return server;
   }
-  /** Bytes of the answer, without the line break that ends its body. */
-  const post = async (door: TestHttpServer, body: string, key = door.createKey()): Promise<number> => {
-    const bytes = Buffer.from(await (await door.post(body, key)).arrayBuffer());
+  /** Bytes of the response without the final line break. */
+  const post = async (server: TestHttpServer, body: string, key = server.createKey()): Promise<number> => {
+    const bytes = Buffer.from(await (await server.post(body, key)).arrayBuffer());
     return bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
   };
 
@@ -35,46 +35,46 @@ describe.each([{ raw: true }, { raw: false }])('bytes sent, at the fast door: $r
     ['a call without a version', unversioned],
     ['what is no JSON', '{bad'],
     ['a notification', '{"jsonrpc":"2.0","method":"getSlot"}'],
-  ])('are those of the answer, its envelope included: %s', async (_, body, text = 'ü') => {
-    const door = await start();
-    door.answer = async () => result(`"${text}"`);
-    const bytes = await post(door, body);
-    expect(sentBy(door)).toBe(bytes);
+  ])('include the response envelope: %s', async (_, body, text = 'ü') => {
+    const server = await start();
+    server.answer = async () => result(`"${text}"`);
+    const bytes = await post(server, body);
+    expect(sentBy(server)).toBe(bytes);
   });
 
-  it('are those of an error of a node, of a failure and of a refusal', async () => {
-    const door = await start();
-    door.answer = async () => ({ body: Buffer.from('{"code":-32009,"message":"no"}'), errorCode: -32_009 });
-    const refused = await post(door, call('1'));
-    expect(sentBy(door)).toBe(refused);
-    door.answer = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    const failed = await post(door, call('1'));
-    expect(sentBy(door)).toBe(failed);
+  it('count node errors, failures and refusals', async () => {
+    const server = await start();
+    server.answer = async () => ({ body: Buffer.from('{"code":-32009,"message":"no"}'), errorCode: -32_009 });
+    const refused = await post(server, call('1'));
+    expect(sentBy(server)).toBe(refused);
+    server.answer = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    const failed = await post(server, call('1'));
+    expect(sentBy(server)).toBe(failed);
     for (const body of [call('"limited"'), '{bad', '{"jsonrpc":"2.0","method":"getSlot"}', '[]']) {
-      const key = door.createKey('rpc', once);
-      await post(door, call('1'), key);
-      sentBy(door);
-      const limited = await post(door, body, key);
-      expect(sentBy(door)).toBe(limited);
+      const key = server.createKey('rpc', once);
+      await post(server, call('1'), key);
+      sentBy(server);
+      const limited = await post(server, body, key);
+      expect(sentBy(server)).toBe(limited);
     }
   });
 
-  it('are those of the members of a batch, without what stands between them', async () => {
-    const door = await start();
+  it('count the members of a batch without separators', async () => {
+    const server = await start();
     const between = '[,,]'.length;
     const members = [call('1'), '{"jsonrpc":"2.0","method":"getSlot"}', faulty, call('"x"')];
-    const bytes = await post(door, `[${members}]`);
-    expect(sentBy(door)).toBe(bytes - between);
+    const bytes = await post(server, `[${members}]`);
+    expect(sentBy(server)).toBe(bytes - between);
   });
 });
 
-it('bytes sent over a WebSocket are those of the texts that answer calls and faults', async () => {
-  const door = await new TestWebSocketServer().listen();
-  open.push(door);
-  const client = await door.connect(door.createKey({ ...once, rpcBurst: 3 }));
+it('bytes sent over a WebSocket count responses to calls and faults', async () => {
+  const server = await new TestWebSocketServer().listen();
+  open.push(server);
+  const client = await server.connect(server.createKey({ ...once, rpcBurst: 3 }));
   for (const text of [call('"an id"'), faulty, call('7'), '{bad']) {
     client.socket.send(text);
     const bytes = Buffer.byteLength(await client.next());
-    expect(sentBy(door)).toBe(bytes);
+    expect(sentBy(server)).toBe(bytes);
   }
 });

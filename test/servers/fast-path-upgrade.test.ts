@@ -2,12 +2,11 @@ import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import type { RequestHandler } from '../../src/protocol/request-handler.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import type { HttpUpgrade } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 
-/** Answers each byte with the same. */
 const echo: HttpUpgrade = {
   paths: ['/echo'],
   protocol: 'echo',
@@ -23,14 +22,12 @@ const called = () => {
 };
 const nobody: RequestHandler = {
   admit: called,
-  preAdmit: called,
-  serve: called,
   dispatch: called,
   recordInvalidRequest: called,
 };
 
 it.each([{ sharesReads: true }, { sharesReads: false }])(
-  'a connection that leaves HTTP carries every byte, read in shared memory before: $sharesReads',
+  'an upgraded connection delivers every byte after shared reads: $sharesReads',
   async ({ sharesReads }) => {
     const log = createLogger('silent', () => {});
     const front = new FastHttpServer(new RpcCalls(nobody), log, { sharesReads });

@@ -14,18 +14,18 @@ const call = (method: string, id: string | number = 1, params = '[]') =>
 const open: TestHttpServer[] = [];
 
 async function start(...options: Parameters<typeof startHttpServer>): Promise<TestHttpServer> {
-  const door = await startHttpServer(...options);
-  open.push(door);
-  return door;
+  const gateway = await startHttpServer(...options);
+  open.push(gateway);
+  return gateway;
 }
 
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((door) => door.stop()));
+  await Promise.all(open.splice(0).map((gateway) => gateway.stop()));
 });
 
-/** All that comes back on a connection of its own, until the other side closes it. */
-async function exchange(door: TestHttpServer, pieces: readonly string[]): Promise<string> {
-  const wire = door.connect();
+/** All bytes received on a connection until the server closes it. */
+async function exchange(gateway: TestHttpServer, pieces: readonly string[]): Promise<string> {
+  const wire = gateway.connect();
   wire.socket.setNoDelay(true);
   for (const piece of pieces) {
     wire.socket.write(piece, 'latin1');
@@ -34,14 +34,14 @@ async function exchange(door: TestHttpServer, pieces: readonly string[]): Promis
   return wire.ended();
 }
 
-/** The same for every time that it is asked: what is left of a limit is not. */
-const toldIn = (received: string) => parseResponses(received.replaceAll(/;r=\d+;t=\d+/g, ';r=;t='));
+/** Without the varying limit status. */
+const receivedBy = (received: string) => parseResponses(received.replaceAll(/;r=\d+;t=\d+/g, ';r=;t='));
 
 const closing = 'connection: close\r\n';
 const typed = (text: string, type: string) => text.replace('application/json', type);
 const lengthless = (text: string, instead: string) => text.replace(/content-length: \d+/, instead);
 
-/** What a client may send on one connection; the last of it has the connection closed. */
+/** Byte sequences of clients; the last request closes the connection. */
 const conversations = (key: string): [string, string][] => [
   ['a call', rawPost(key, call('getSlot'), closing)],
   ['a call that keeps the connection', rawPost(key, call('a')) + rawPost(key, call('b', '"x"'), closing)],
@@ -75,37 +75,37 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
   ({ sharesReads }) => {
     const options: TestServerOptions = { sharesReads };
 
-    it('gives the answers of node:http, wherever the bytes come apart', async () => {
+    it('returns the responses of node:http for any packet boundaries', async () => {
       const [raw, plain] = [await start(options), await start({ raw: false })];
       const key = raw.createKey('rpc', { rpcPerSecond: 1_000, rpcBurst: 1_000_000 });
       plain.keys.apply([raw.keys.find(key.slice(13, 21) as never) as never]);
       for (const [what, text] of conversations(key)) {
-        const expected = toldIn(await exchange(plain, [text]));
+        const expected = receivedBy(await exchange(plain, [text]));
         const cuts = [0.1, 0.35, 0.6, 0.8, 0.97].map((share) => Math.floor(text.length * share));
         const split = [[text], ...cuts.map((at) => [text.slice(0, at), text.slice(at)])];
         const received = await Promise.all(split.map((pieces) => exchange(raw, pieces)));
-        for (const each of received) expect([what, toldIn(each)]).toEqual([what, expected]);
+        for (const each of received) expect([what, receivedBy(each)]).toEqual([what, expected]);
       }
       expect([raw.lines, raw.http.inFlight, raw.fastPath?.connections]).toEqual([[], 0, 0]);
     });
 
-    it('gives them one by one when each byte comes alone', async () => {
-      const door = await start(options);
-      const text = rawPost(door.createKey(), call('a'), closing);
-      expect(parseResponses(await exchange(door, [...text]))).toMatchObject([{ status: 200 }]);
+    it('returns the same responses for single bytes', async () => {
+      const gateway = await start(options);
+      const text = rawPost(gateway.createKey(), call('a'), closing);
+      expect(parseResponses(await exchange(gateway, [...text]))).toMatchObject([{ status: 200 }]);
     });
 
-    it('keeps what one connection said while others speak', async () => {
-      const door = await start(options);
-      const key = door.createKey();
+    it('keeps the state of connections apart', async () => {
+      const gateway = await start(options);
+      const key = gateway.createKey();
       const release: (() => void)[] = [];
-      door.answer = ({ params }) =>
+      gateway.answer = ({ params }) =>
         new Promise((resolve) => release.push(() => resolve(result(String(params)))));
-      const wires = Array.from({ length: 20 }, () => door.connect());
+      const wires = Array.from({ length: 20 }, () => gateway.connect());
       const texts = wires.map((_, i) => rawPost(key, call('a', i, `["${`${i}-`.repeat(50)}"]`), closing));
       const bodyAt = texts.map((text) => text.indexOf('\r\n\r\n') + 4);
       for (const [i, wire] of wires.entries()) wire.socket.write(texts[i]?.slice(0, bodyAt[i]) ?? '');
-      await expect.poll(() => door.http.inFlight).toBe(20);
+      await expect.poll(() => gateway.http.inFlight).toBe(20);
       for (const [i, wire] of wires.entries()) wire.socket.write(texts[i]?.slice(bodyAt[i]) ?? '');
       await expect.poll(() => release.length).toBe(20);
       for (const each of release.toReversed()) each();
@@ -113,69 +113,68 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
         expect(await wire.ended()).toContain(`"result":["${`${i}-`.repeat(50)}"],"id":${i}}`);
     });
 
-    it('hands a connection on with the first request that is not for it, and for good', async () => {
-      const door = await start(options);
-      const key = door.createKey();
-      const wire = door.connect();
+    it('moves a connection to node:http at the first unsupported request, for good', async () => {
+      const gateway = await start(options);
+      const key = gateway.createKey();
+      const wire = gateway.connect();
       wire.socket.write(rawPost(key, call('a', 1)));
       await wire.until(/"id":1}\n$/);
-      expect(door.fastPath?.connections).toBe(1);
+      expect(gateway.fastPath?.connections).toBe(1);
       wire.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
-      await wire.until(/ok$/);
-      expect(door.fastPath?.connections).toBe(0);
+      await wire.until(/"mode":"production"}\n$/);
+      expect(gateway.fastPath?.connections).toBe(0);
       wire.socket.write(rawPost(key, call('a', 2)));
       await wire.until(/"id":2}\n$/);
-      expect(door.fastPath?.connections).toBe(0);
+      expect(gateway.fastPath?.connections).toBe(0);
       const large = call('a', 3, `["${'0123456789'.repeat(20_000)}"]`);
       wire.socket.write(rawPost(key, large));
       expect(await wire.until(/"id":3}\n$/)).toContain('0123456789'.repeat(20_000));
       wire.socket.destroy();
     });
 
-    it('reads no further while its answer is not taken', async () => {
-      const door = await start(options);
-      const key = door.createKey();
-      door.answer = async () => result(`"${'x'.repeat(12 * 1024 * 1024)}"`);
-      const wire = door.connect();
+    it('stops reading while its response is not read', async () => {
+      const gateway = await start(options);
+      const key = gateway.createKey();
+      gateway.answer = async () => result(`"${'x'.repeat(12 * 1024 * 1024)}"`);
+      const wire = gateway.connect();
       wire.socket.pause();
       wire.socket.write(rawPost(key, call('a', 1)) + rawPost(key, call('a', 2), closing));
       await expect.poll(() => wire.socket.readableLength).toBeGreaterThan(0);
       await new Promise((resolve) => setTimeout(resolve, 50));
-      expect([door.calls.length, door.http.inFlight]).toEqual([1, 1]);
+      expect([gateway.calls.length, gateway.http.inFlight]).toEqual([1, 1]);
       wire.socket.resume();
       expect(parseResponses(await wire.ended())).toMatchObject([{ status: 200 }, { status: 200 }]);
-      await expect.poll(() => door.http.inFlight).toBe(0);
+      await expect.poll(() => gateway.http.inFlight).toBe(0);
     });
 
-    it('gives back the places of connections, those that were handed on as well', async () => {
-      const door = await start({ ...options, connectionsPerAddressMax: 2, connectionsExempt: [] });
-      const key = door.createKey();
+    it('releases connection permits, also of moved connections', async () => {
+      const gateway = await start({ ...options, connectionsPerAddressMax: 2, connectionsExempt: [] });
+      const key = gateway.createKey();
       for (let round = 0; round < 3; round++) {
-        const [first, second] = [door.connect(), door.connect()];
+        const [first, second] = [gateway.connect(), gateway.connect()];
         first.socket.write(rawPost(key, call('a')));
         second.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
-        await Promise.all([first.until(/\n$/), second.until(/ok$/)]);
-        expect(await door.connect().ended()).toBe('');
+        await Promise.all([first.until(/\n$/), second.until(/"mode":"production"}\n$/)]);
+        expect(await gateway.connect().ended()).toBe('');
         first.socket.destroy();
         second.socket.destroy();
-        await expect.poll(() => counted(door)).toBe(0);
+        await expect.poll(() => counted(gateway)).toBe(0);
       }
-      expect(door.http.connectionsRefused).toBe(3);
+      expect(gateway.http.connectionsRefused).toBe(3);
     });
   },
 );
 
-it('closes a kept connection that nothing comes on', async () => {
-  const door = await start({ keepAliveTimeoutMs: 100 });
-  const wire = door.connect();
-  wire.socket.write(rawPost(door.createKey(), call('a')));
+it('closes an idle keep-alive connection', async () => {
+  const gateway = await start({ keepAliveTimeoutMs: 100 });
+  const wire = gateway.connect();
+  wire.socket.write(rawPost(gateway.createKey(), call('a')));
   expect(parseResponses(await wire.ended())).toMatchObject([
     { status: 200, fields: { 'keep-alive': 'timeout=0' } },
   ]);
 });
 
-/** Connections that the listener counts. */
-const counted = (door: TestHttpServer): Promise<number> =>
+const counted = (gateway: TestHttpServer): Promise<number> =>
   new Promise((resolve, reject) =>
-    door.http.server.getConnections((fault, count) => (fault ? reject(fault) : resolve(count))),
+    gateway.http.server.getConnections((fault, count) => (fault ? reject(fault) : resolve(count))),
   );

@@ -15,32 +15,31 @@ const MEBIBYTE = 1024 * 1024;
 const statusOf = (received: string): number => Number(received.slice(9, 12));
 const dataOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
 
-// Whoever asks cannot tell whether the fast way is there.
-describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw', ({ raw }) => {
-  let door: TestHttpServer;
+// Clients cannot tell whether the fast path is enabled.
+describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ raw }) => {
+  let server: TestHttpServer;
 
   beforeEach(async () => {
-    door = await startHttpServer({ raw });
+    server = await startHttpServer({ raw });
   });
 
   afterEach(async () => {
-    await door.stop();
-    const logged = door.lines.join('\n');
-    for (const secret of door.secrets) expect(logged).not.toContain(secret.slice(-38));
+    await server.stop();
+    const logged = server.lines.join('\n');
+    for (const secret of server.secrets) expect(logged).not.toContain(secret.slice(-38));
   });
 
-  /** Restarts the door with other limits. */
   async function restart(
     http: TestServerOptions,
     rpc?: Parameters<typeof startHttpServer>[1],
   ): Promise<void> {
-    await door.stop();
-    door = await startHttpServer({ raw, ...http }, rpc);
+    await server.stop();
+    server = await startHttpServer({ raw, ...http }, rpc);
   }
 
-  describe('the way to a handler', () => {
-    it('ends in 404 where there is no path', async () => {
-      const url = door.url.replace('/v1/rpc', '/nowhere?api-key=x');
+  describe('routing', () => {
+    it('returns 404 for an unknown path', async () => {
+      const url = server.url.replace('/v1/rpc', '/nowhere?api-key=x');
       for (const init of [{}, { method: 'POST', body: call('getSlot') }]) {
         const response = await fetch(url, init);
         expect([response.status, await response.json()]).toEqual([
@@ -58,24 +57,24 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       }
     });
 
-    it('ends in 405 for another verb, and says which there are', async () => {
+    it('returns 405 for another verb, with the allowed ones', async () => {
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
-        const response = await fetch(door.url, { method });
+        const response = await fetch(server.url, { method });
         expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
         expect(await response.json()).toMatchObject({ error: { data: { code: 'METHOD_NOT_ALLOWED' } } });
       }
     });
 
-    it('compares names of paths and verbs as names, not as members of an object', async () => {
+    it('does not confuse paths and verbs with object members', async () => {
       for (const path of ['/__proto__', '/constructor', '//v1/rpc', '/v1/rpc/']) {
-        expect((await fetch(`http://127.0.0.1:${door.port}${path}`)).status).toBe(404);
+        expect((await fetch(`http://127.0.0.1:${server.port}${path}`)).status).toBe(404);
       }
     });
 
-    it('takes a request target with its authority, as proxies send it', async () => {
-      const wire = door.connect();
+    it('accepts an absolute request target, as proxies send it', async () => {
+      const wire = server.connect();
       wire.socket.write(
-        rawPost(door.createKey(), call('getSlot')).replace('/v1/rpc', 'http://x.example/v1/rpc?a=b'),
+        rawPost(server.createKey(), call('getSlot')).replace('/v1/rpc', 'http://x.example/v1/rpc?a=b'),
       );
       expect(statusOf(await wire.until(/\n$/))).toBe(200);
       wire.socket.destroy();
@@ -88,8 +87,8 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ['text/plain', 415],
       ['application/jsonp', 415],
       ['application/json-patch+json', 415],
-    ])('of the content type %s gives %i', async (type, status) => {
-      const response = await door.post(call('getSlot'), door.createKey(), { 'content-type': type });
+    ])('with content type %s returns %i', async (type, status) => {
+      const response = await server.post(call('getSlot'), server.createKey(), { 'content-type': type });
       expect(response.status).toBe(status);
       if (status === 415)
         expect(await response.json()).toMatchObject({ error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE' } } });
@@ -97,17 +96,17 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   describe('health', () => {
-    it('says that the process is up', async () => {
-      const response = await fetch(`http://127.0.0.1:${door.port}/health`);
-      expect([response.status, await response.text()]).toEqual([200, 'ok']);
-      expect((await fetch(`http://127.0.0.1:${door.port}/health`, { method: 'HEAD' })).status).toBe(200);
+    it('reports liveness', async () => {
+      const response = await fetch(`http://127.0.0.1:${server.port}/health`);
+      expect([response.status, await response.json()]).toEqual([200, { status: 'ok', mode: 'production' }]);
+      expect((await fetch(`http://127.0.0.1:${server.port}/health`, { method: 'HEAD' })).status).toBe(200);
     });
 
-    it('says whether requests should come here', async () => {
-      const response = await fetch(`http://127.0.0.1:${door.port}/ready`);
+    it('reports readiness', async () => {
+      const response = await fetch(`http://127.0.0.1:${server.port}/ready`);
       expect([response.status, await response.json()]).toEqual([
         200,
-        { ready: true, store: 'up', upstreams: { total: 1, usable: 1 }, draining: false },
+        { ready: true, store: 'up', upstreams: { total: 1, usable: 1 }, draining: false, mode: 'production' },
       ]);
     });
   });
@@ -118,10 +117,10 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       id: null,
     };
 
-    it('is refused by its announced length, before it was sent', async () => {
-      const wire = door.connect();
+    it('is refused by its content-length before it is sent', async () => {
+      const wire = server.connect();
       wire.socket.write(
-        rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${10 * MEBIBYTE}`),
+        rawPost(server.createKey(), '').replace('content-length: 0', `content-length: ${10 * MEBIBYTE}`),
       );
       const received = await wire.until(/\n$/);
       expect(statusOf(received)).toBe(413);
@@ -131,27 +130,27 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await wire.ended();
     });
 
-    it('is refused with an answer that an ordinary client can read, though it sends all 10 MB first', async () => {
-      const response = await door.post(Buffer.alloc(10 * MEBIBYTE, 0x20), door.createKey());
+    it('is refused with a readable response, although the client sends all 10 MB first', async () => {
+      const response = await server.post(Buffer.alloc(10 * MEBIBYTE, 0x20), server.createKey());
       expect([response.status, await response.json()]).toMatchObject([413, tooLarge]);
-      expect(door.calls).toEqual([]);
+      expect(server.calls).toEqual([]);
     });
 
-    it('is refused without a reset, so that a client that reads only after it has sent all reads the answer', async () => {
-      const wire = door.connect();
+    it('is refused without a reset, for a client that reads only after sending everything', async () => {
+      const wire = server.connect();
       const body = ' '.repeat(10 * MEBIBYTE);
       await new Promise<void>((resolve, reject) => {
-        wire.socket.write(rawPost(door.createKey(), body), (fault) => (fault ? reject(fault) : resolve()));
+        wire.socket.write(rawPost(server.createKey(), body), (fault) => (fault ? reject(fault) : resolve()));
       });
       expect(statusOf(await wire.until(/\n$/))).toBe(413);
       await wire.ended();
-      await expect.poll(() => door.http.inFlight).toBe(0);
+      await expect.poll(() => server.http.inFlight).toBe(0);
     });
 
-    it('is refused when it arrives in chunks without end', async () => {
-      const wire = door.connect();
+    it('is refused in endless chunks', async () => {
+      const wire = server.connect();
       wire.socket.write(
-        rawPost(door.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
+        rawPost(server.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
       );
       const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
       for (let sent = 0; sent <= 17; sent++) wire.socket.write(chunk);
@@ -159,30 +158,30 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(statusOf(received)).toBe(413);
       wire.socket.end('0\r\n\r\n');
       await wire.ended();
-      await expect.poll(() => door.http.inFlight).toBe(0);
+      await expect.poll(() => server.http.inFlight).toBe(0);
     });
 
-    it('is not asked for with 100 Continue', async () => {
-      const wire = door.connect();
-      const head = rawPost(door.createKey(), '', 'expect: 100-continue\r\n');
+    it('gets no 100 Continue', async () => {
+      const wire = server.connect();
+      const head = rawPost(server.createKey(), '', 'expect: 100-continue\r\n');
       wire.socket.write(head.replace('content-length: 0', `content-length: ${2 * MEBIBYTE}`));
       expect(statusOf(await wire.until(/\n$/))).toBe(413);
       wire.socket.end();
       await wire.ended();
     });
 
-    it('is one byte above what is taken', async () => {
+    it('is one byte above the limit', async () => {
       const body = call('getSlot');
       const padded = (bytes: number) => body + ' '.repeat(bytes - body.length);
-      expect((await door.post(padded(MEBIBYTE), door.createKey())).status).toBe(200);
-      expect((await door.post(padded(MEBIBYTE + 1), door.createKey())).status).toBe(413);
+      expect((await server.post(padded(MEBIBYTE), server.createKey())).status).toBe(200);
+      expect((await server.post(padded(MEBIBYTE + 1), server.createKey())).status).toBe(413);
     });
   });
 
   describe('a connection', () => {
-    it('carries one request after another', async () => {
-      const wire = door.connect();
-      const key = door.createKey();
+    it('serves one request after another', async () => {
+      const wire = server.connect();
+      const key = server.createKey();
       for (let id = 1; id <= 5; id++) {
         wire.socket.write(rawPost(key, call('getSlot', id)));
         await wire.until(new RegExp(`"id":${id}}\n$`));
@@ -191,14 +190,14 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       wire.socket.destroy();
     });
 
-    it('answers requests that were sent at once in their order', async () => {
-      door.answer = async ({ params }) => {
+    it('answers pipelined requests in order', async () => {
+      server.answer = async ({ params }) => {
         const turns = 10 - Number(String(params).slice(1, -1));
         for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
         return result(String(params));
       };
-      const wire = door.connect();
-      const key = door.createKey();
+      const wire = server.connect();
+      const key = server.createKey();
       wire.socket.write([1, 2, 3, 4].map((id) => rawPost(key, call('getSlot', id, `[${id}]`))).join(''));
       const received = await wire.until(/"id":4}\n$/);
       expect(received.match(/"result":\[\d\],"id":\d/g)).toEqual(
@@ -207,9 +206,9 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       wire.socket.destroy();
     });
 
-    it('goes on after a call that went wrong, and after a refusal whose body was read', async () => {
-      const wire = door.connect();
-      const key = door.createKey();
+    it('continues after a failed call, and after a refusal whose body was read', async () => {
+      const wire = server.connect();
+      const key = server.createKey();
       wire.socket.write(rawPost(key, '{'));
       await wire.until(/-32700/);
       wire.socket.write(rawPost('nonsense', call('getSlot', 2)));
@@ -219,10 +218,10 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       wire.socket.destroy();
     });
 
-    it('gets its body asked for when it waits for 100 Continue', async () => {
-      const wire = door.connect();
+    it('gets 100 Continue for its body', async () => {
+      const wire = server.connect();
       const [head = '', body = ''] = rawPost(
-        door.createKey(),
+        server.createKey(),
         call('getSlot'),
         'expect: 100-continue\r\n',
       ).split('\r\n\r\n');
@@ -233,56 +232,56 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       wire.socket.destroy();
     });
 
-    it('that breaks off in the middle of a body is forgotten', async () => {
-      const wire = door.connect();
-      wire.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
-      await expect.poll(() => door.http.inFlight).toBe(1);
+    it('that breaks off within a body is forgotten', async () => {
+      const wire = server.connect();
+      wire.socket.write(rawPost(server.createKey(), call('getSlot')).slice(0, -5));
+      await expect.poll(() => server.http.inFlight).toBe(1);
       wire.socket.destroy();
-      await expect.poll(() => door.http.inFlight).toBe(0);
-      expect([door.calls, door.lines]).toEqual([[], []]);
+      await expect.poll(() => server.http.inFlight).toBe(0);
+      expect([server.calls, server.lines]).toEqual([[], []]);
     });
 
-    it('that goes away with several requests on their way leaves none of them behind', async () => {
-      door.answer = () => new Promise(() => {});
-      const wire = door.connect();
-      const key = door.createKey();
+    it('that closes cancels all of its requests', async () => {
+      server.answer = () => new Promise(() => {});
+      const wire = server.connect();
+      const key = server.createKey();
       wire.socket.write([1, 2, 3].map((id) => rawPost(key, call('getSlot', id))).join(''));
-      // The next is begun when one is answered.
-      await expect.poll(() => door.calls.length).toBe(1);
-      expect(door.http.inFlight).toBe(1);
+      // Each request starts after the response before it.
+      await expect.poll(() => server.calls.length).toBe(1);
+      expect(server.http.inFlight).toBe(1);
       wire.socket.destroy();
-      await expect.poll(() => door.http.inFlight).toBe(0);
-      await expect.poll(() => door.calls.map(({ signal }) => signal?.aborted)).toEqual([true]);
+      await expect.poll(() => server.http.inFlight).toBe(0);
+      await expect.poll(() => server.calls.map(({ signal }) => signal?.aborted)).toEqual([true]);
     });
 
-    it('that never finishes its request is answered with 408 and closed', async () => {
+    it('with an incomplete request gets 408 and is closed', async () => {
       await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
-      const half = door.connect();
-      half.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
-      const headless = door.connect();
+      const half = server.connect();
+      half.socket.write(rawPost(server.createKey(), call('getSlot')).slice(0, -5));
+      const headless = server.connect();
       headless.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\n');
       for (const received of await Promise.all([half.ended(), headless.ended()])) {
         expect(statusOf(received)).toBe(408);
         expect(dataOf(received)).toMatchObject({ error: { data: { code: 'REQUEST_TIMEOUT' } } });
       }
-      expect([door.calls, door.lines]).toEqual([[], []]);
+      expect([server.calls, server.lines]).toEqual([[], []]);
     });
 
-    it('that never says a word is closed', async () => {
+    it('that is silent is closed', async () => {
       await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
-      const silent = door.connect();
+      const silent = server.connect();
       await silent.ended();
       expect(statusOf(silent.received)).toBe(408);
     });
 
-    it('that does not read its answer is closed', async () => {
+    it('that does not read its response is closed', async () => {
       await restart({ idleTimeoutMs: 200 });
-      door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
-      const wire = door.connect();
+      server.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
+      const wire = server.connect();
       wire.socket.pause();
-      wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
-      await expect.poll(() => door.calls.length).toBe(1);
-      await expect.poll(() => door.http.inFlight, { timeout: 5_000 }).toBe(0);
+      wire.socket.write(rawPost(server.createKey(), call('getProgramAccounts')));
+      await expect.poll(() => server.calls.length).toBe(1);
+      await expect.poll(() => server.http.inFlight, { timeout: 5_000 }).toBe(0);
       wire.socket.destroy();
     });
 
@@ -302,20 +301,20 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ['no host', 'GET /health HTTP/1.1\r\n\r\n', 400],
       ['an expectation that nobody knows', 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: foo\r\n\r\n', 400],
       ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
-    ])('that sends %s is told so and closed', async (_what, bytes, status) => {
-      const wire = door.connect();
+    ])('that sends %s gets an error and is closed', async (_what, bytes, status) => {
+      const wire = server.connect();
       wire.socket.write(bytes);
       const received = await wire.ended();
       expect(statusOf(received)).toBe(status);
       expect(dataOf(received)).toMatchObject({ jsonrpc: '2.0', id: null });
     });
 
-    it('that sends nonsense behind a request gets no second answer in the middle of the first', async () => {
-      door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
-      const wire = door.connect();
+    it('with garbage behind a request gets no second response within the first', async () => {
+      server.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
+      const wire = server.connect();
       wire.socket.pause();
-      wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
-      await expect.poll(() => door.calls.length).toBe(1);
+      wire.socket.write(rawPost(server.createKey(), call('getProgramAccounts')));
+      await expect.poll(() => server.calls.length).toBe(1);
       await expect.poll(() => wire.socket.readableLength).toBeGreaterThan(0);
       wire.socket.write('nonsense\r\n\r\n');
       wire.socket.resume();
@@ -332,50 +331,50 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
         'half a body that never goes on',
         rawPost(null, '{').replace('content-length: 1', 'content-length: 9'),
       ],
-    ])('that sends %s behind a call gets the answer of the call, then is closed', async (_what, rest) => {
+    ])('with %s behind a call gets the response to the call, then is closed', async (_what, rest) => {
       await restart({ requestTimeoutMs: 100, headersTimeoutMs: 100 });
       let finish = (): void => {};
-      door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"done"'))));
-      const wire = door.connect();
-      wire.socket.write(rawPost(door.createKey(), call('requestAirdrop')) + rest);
-      await expect.poll(() => door.calls.length).toBe(1);
+      server.answer = () => new Promise((resolve) => (finish = () => resolve(result('"done"'))));
+      const wire = server.connect();
+      wire.socket.write(rawPost(server.createKey(), call('requestAirdrop')) + rest);
+      await expect.poll(() => server.calls.length).toBe(1);
       await new Promise((resolve) => setTimeout(resolve, 300)); // The timeouts above must have come.
       expect([wire.received, wire.closed]).toEqual(['', false]);
       finish();
       const received = await wire.ended();
       expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n.*"result":"done","id":1}\n/s);
       expect(received).not.toMatch(/ 400 | 408 /);
-      await expect.poll(() => door.http.inFlight).toBe(0);
+      await expect.poll(() => server.http.inFlight).toBe(0);
     });
 
-    it('that is one too many is not taken', async () => {
+    it('beyond the limit is closed', async () => {
       await restart({ connectionsMax: 1 });
-      const first = door.connect();
-      first.socket.write(rawPost(door.createKey(), call('getSlot')));
+      const first = server.connect();
+      first.socket.write(rawPost(server.createKey(), call('getSlot')));
       await first.until(/\n$/);
-      const second = door.connect();
+      const second = server.connect();
       await second.ended();
       expect(second.received).toBe('');
       first.socket.destroy();
     });
   });
 
-  describe('too many requests at a time', () => {
-    it('are refused with the time to wait, and taken again when there is room', async () => {
+  describe('too many concurrent requests', () => {
+    it('are refused with retry-after, and accepted again later', async () => {
       await restart({ requestsInFlightMax: 1 });
-      const key = door.createKey();
+      const key = server.createKey();
       let finish = (): void => {};
-      door.answer = () => new Promise((resolve) => (finish = () => resolve(result('1'))));
-      const first = door.post(call('getSlot'), key);
-      await expect.poll(() => door.calls.length).toBe(1);
-      const refused = await door.post(call('getSlot'), key);
+      server.answer = () => new Promise((resolve) => (finish = () => resolve(result('1'))));
+      const first = server.post(call('getSlot'), key);
+      await expect.poll(() => server.calls.length).toBe(1);
+      const refused = await server.post(call('getSlot'), key);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
       finish();
       expect((await first).status).toBe(200);
-      await expect.poll(() => door.http.inFlight).toBe(0);
-      door.answer = async () => result('1');
-      expect((await door.post(call('getSlot'), key)).status).toBe(200);
+      await expect.poll(() => server.http.inFlight).toBe(0);
+      server.answer = async () => result('1');
+      expect((await server.post(call('getSlot'), key)).status).toBe(200);
     });
   });
 
@@ -383,80 +382,83 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     const chunked = (key: string | null) =>
       rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked');
 
-    // Chunks are nothing for the raw door.
+    // The fast path does not read chunked bodies.
     if (!raw) {
-      it('are counted by the memory they hold, in however small chunks they come', async () => {
+      it('are counted by their memory, for chunks of any size', async () => {
         await restart({}, { bodiesMaxBytes: 3 * MEBIBYTE });
-        const key = door.createKey();
+        const key = server.createKey();
         const before = process.memoryUsage().heapUsed;
-        const wires = [1, 2, 3].map(() => door.connect());
+        const wires = [1, 2, 3].map(() => server.connect());
         for (const wire of wires) wire.socket.write(chunked(key) + '1\r\n \r\n'.repeat(600_000));
-        // Whoever asks for more room at that moment is refused: it may be one of those that grow.
+        // Whichever body grows next is refused.
         const isRefused = async () =>
           wires.some(({ received }) => received.startsWith('HTTP/1.1 503')) ||
-          (await door.post(' '.repeat(MEBIBYTE), key)).status === 503;
+          (await server.post(' '.repeat(MEBIBYTE), key)).status === 503;
         await expect.poll(isRefused, { timeout: 50_000 }).toBe(true);
-        // A Buffer for each chunk would be 1.8 million of them.
+        // A Buffer per chunk would be 1.8 million objects.
         expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * MEBIBYTE);
         for (const wire of wires) wire.socket.destroy();
-        // What had come by then is still read.
-        await expect.poll(() => door.http.inFlight, { timeout: 20_000 }).toBe(0);
-        expect((await door.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), key)).status).toBe(200);
+        // Bytes received before are still read.
+        await expect.poll(() => server.http.inFlight, { timeout: 20_000 }).toBe(0);
+        expect((await server.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), key)).status).toBe(200);
       });
     }
 
-    it('are not those of strangers, who are refused before a byte of theirs is kept', async () => {
+    it('are not those of strangers, who are refused before their bodies are read', async () => {
       await restart({}, { bodiesMaxBytes: MEBIBYTE });
       const wires = [null, null, 'nonsense'].map((key) => {
-        const wire = door.connect();
+        const wire = server.connect();
         wire.socket.write(`${chunked(key)}80000\r\n${' '.repeat(0x80000)}\r\n`);
         return wire;
       });
       const statuses = await Promise.all(wires.map((wire) => wire.until(/\n$/).then(statusOf)));
       expect(statuses).toEqual([401, 401, 403]);
-      expect((await door.post(' '.repeat(MEBIBYTE), door.createKey())).status).toBe(200);
+      expect((await server.post(' '.repeat(MEBIBYTE), server.createKey())).status).toBe(200);
       for (const wire of wires) wire.socket.destroy();
     });
 
-    it('take no room that is only announced', async () => {
+    it('reserve nothing for an announced length', async () => {
       await restart({}, { bodiesMaxBytes: MEBIBYTE });
-      const wire = door.connect();
-      const head = rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${MEBIBYTE}`);
+      const wire = server.connect();
+      const head = rawPost(server.createKey(), '').replace(
+        'content-length: 0',
+        `content-length: ${MEBIBYTE}`,
+      );
       wire.socket.write(`${head} `);
-      await expect.poll(() => door.http.inFlight).toBe(1);
-      expect((await door.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), door.createKey())).status).toBe(
+      await expect.poll(() => server.http.inFlight).toBe(1);
+      expect((await server.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), server.createKey())).status).toBe(
         200,
       );
       wire.socket.destroy();
     });
 
-    it('are refused, and taken again when there is room', async () => {
+    it('are refused, and accepted again when memory is free', async () => {
       await restart({}, { bodiesMaxBytes: 1000 });
-      const key = door.createKey();
+      const key = server.createKey();
       let finish = (): void => {};
-      door.answer = () =>
+      server.answer = () =>
         new Promise((resolve) => {
           finish = () => resolve(result('1'));
         });
-      const first = door.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key);
-      await expect.poll(() => door.calls.length).toBe(1);
-      const refused = await door.post(call('getSlot', 1, `["${'x'.repeat(300)}"]`), key);
+      const first = server.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key);
+      await expect.poll(() => server.calls.length).toBe(1);
+      const refused = await server.post(call('getSlot', 1, `["${'x'.repeat(300)}"]`), key);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
       finish();
       expect((await first).status).toBe(200);
-      await expect.poll(() => door.http.inFlight).toBe(0);
-      door.answer = async () => result('1');
+      await expect.poll(() => server.http.inFlight).toBe(0);
+      server.answer = async () => result('1');
       for (let i = 0; i < 10; i++) {
-        expect((await door.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key)).status).toBe(200);
-        await expect.poll(() => door.http.inFlight).toBe(0);
+        expect((await server.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key)).status).toBe(200);
+        await expect.poll(() => server.http.inFlight).toBe(0);
       }
     });
   });
 
-  describe('a refusal of what never became a request', () => {
-    it('can be read by a script in a browser', async () => {
-      const wire = door.connect();
+  describe('a refusal of a malformed request', () => {
+    it('can be read by a browser script', async () => {
+      const wire = server.connect();
       wire.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n');
       const answer = await wire.ended();
       expect(answer).toMatch(/^HTTP\/1.1 400 /);
@@ -468,15 +470,15 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   describe('draining', () => {
-    it('finishes what is in flight, closes its connection, and takes nothing new', async () => {
-      const key = door.createKey();
+    it('finishes requests in flight, closes their connection, and accepts nothing new', async () => {
+      const key = server.createKey();
       let finish = (): void => {};
-      door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
-      const wire = door.connect();
+      server.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
+      const wire = server.connect();
       wire.socket.write(rawPost(key, call('getSlot')));
-      await expect.poll(() => door.calls.length).toBe(1);
-      const drained = door.http.drain(10_000);
-      const late = door.connect();
+      await expect.poll(() => server.calls.length).toBe(1);
+      const drained = server.http.drain(10_000);
+      const late = server.connect();
       await late.ended();
       expect(late.received).toBe('');
       finish();
@@ -484,70 +486,70 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(await drained).toBe(true);
     });
 
-    it('answers what is just arriving on open connections, and closes them with the answer', async () => {
-      const key = door.createKey();
-      const [kept, fresh] = [door.connect(), door.connect()];
-      kept.socket.write(rawPost(key, call('getSlot', 1)));
+    it('answers requests arriving on open connections, and closes them with the response', async () => {
+      const key = server.createKey();
+      const [existing, fresh] = [server.connect(), server.connect()];
+      existing.socket.write(rawPost(key, call('getSlot', 1)));
       fresh.socket.write(rawPost(key, call('getSlot', 2)).slice(0, 40));
-      await kept.until(/"id":1}\n$/);
-      const drained = door.http.drain(10_000);
+      await existing.until(/"id":1}\n$/);
+      const drained = server.http.drain(10_000);
       await new Promise(setImmediate);
-      kept.socket.write(rawPost(key, call('getSlot', 3)));
+      existing.socket.write(rawPost(key, call('getSlot', 3)));
       fresh.socket.write(rawPost(key, call('getSlot', 2)).slice(40));
-      expect(await kept.ended()).toMatch(/\r\nconnection: close\r\n.*"id":3}\n$/is);
+      expect(await existing.ended()).toMatch(/\r\nconnection: close\r\n.*"id":3}\n$/is);
       expect(await fresh.ended()).toMatch(/\r\nconnection: close\r\n.*"id":2}\n$/is);
       expect(await drained).toBe(true);
     });
 
-    it('closes with its answer also the connection of a call that was begun before', async () => {
+    it('closes the connection of a call started before with its response', async () => {
       let finish = (): void => {};
-      door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
-      const wire = door.connect();
-      wire.socket.write(rawPost(door.createKey(), call('getSlot')));
-      await expect.poll(() => door.calls.length).toBe(1);
-      const drained = door.http.drain(10_000, 100);
+      server.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
+      const wire = server.connect();
+      wire.socket.write(rawPost(server.createKey(), call('getSlot')));
+      await expect.poll(() => server.calls.length).toBe(1);
+      const drained = server.http.drain(10_000, 100);
       finish();
       expect(await wire.ended()).toMatch(/\r\nconnection: close\r\n/i);
       expect(await drained).toBe(true);
     });
 
-    it('says so on /ready while it still takes requests, and asks clients to reconnect elsewhere', async () => {
-      const key = door.createKey();
-      const idle = door.connect();
+    it('reports it on /ready while it still serves requests with connection: close', async () => {
+      const key = server.createKey();
+      const idle = server.connect();
       idle.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
-      await idle.until(/ok$/);
-      const drained = door.http.drain(10_000, 300);
-      const ready = await fetch(`http://127.0.0.1:${door.port}/ready`);
+      await idle.until(/"mode":"production"}\n$/);
+      const drained = server.http.drain(10_000, 300);
+      const ready = await fetch(`http://127.0.0.1:${server.port}/ready`);
       expect([ready.status, await ready.json()]).toMatchObject([503, { ready: false, draining: true }]);
-      const response = await door.post(call('getSlot'), key);
+      const response = await server.post(call('getSlot'), key);
       expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
       expect(await drained).toBe(true);
       await idle.ended();
     });
 
-    it('cuts what does not finish in time', async () => {
-      door.answer = () => new Promise(() => {});
-      const wire = door.connect();
-      wire.socket.write(rawPost(door.createKey(), call('getSlot')));
-      await expect.poll(() => door.calls.length).toBe(1);
-      expect(await door.http.drain(50)).toBe(false);
+    it('cuts requests that do not finish in time', async () => {
+      server.answer = () => new Promise(() => {});
+      const wire = server.connect();
+      wire.socket.write(rawPost(server.createKey(), call('getSlot')));
+      await expect.poll(() => server.calls.length).toBe(1);
+      expect(await server.http.drain(50)).toBe(false);
       expect(await wire.ended()).toBe('');
-      await expect.poll(() => door.calls[0]?.signal?.aborted).toBe(true);
+      await expect.poll(() => server.calls[0]?.signal?.aborted).toBe(true);
     });
 
-    it('may be asked for twice', async () => {
-      expect(await Promise.all([door.http.drain(10), door.http.drain(10)])).toEqual([true, true]);
+    it('is idempotent', async () => {
+      expect(await Promise.all([server.http.drain(10), server.http.drain(10)])).toEqual([true, true]);
     });
   });
 
   describe('listening', () => {
-    it('fails in words when the port is taken', async () => {
-      await expect(startHttpServer({ port: door.port })).rejects.toThrow('EADDRINUSE');
+    it('fails clearly when the port is in use', async () => {
+      await expect(startHttpServer({ port: server.port })).rejects.toThrow('EADDRINUSE');
     });
 
-    it('takes a free port when asked for none', async () => {
-      expect(door.port).toBeGreaterThan(0);
-      await once(door.connect().socket, 'connect');
+    it('binds a free port for port 0', async () => {
+      expect(server.port).toBeGreaterThan(0);
+      await once(server.connect().socket, 'connect');
     });
   });
 });

@@ -4,10 +4,10 @@ import type { UsageRow } from '../../src/gateway/metering/usage-meter.ts';
 import { startHttpServer, type TestHttpServer } from './start-http-server.ts';
 import { TestWebSocketServer } from './start-websocket-server.ts';
 
-/** One call at once, and the next after a hundred seconds: none comes back while a test runs. */
+/** A burst of one and a refill after a hundred seconds, longer than a test. */
 const once: Partial<PlanLimits> = { rpcPerSecond: 0.01, rpcBurst: 1 };
 const many: Partial<PlanLimits> = { rpcPerSecond: 1_000, rpcBurst: 1_000 };
-/** A credit, which the first call spends. */
+/** One credit, spent by the first call. */
 const oneCredit: Partial<PlanLimits> = { rpcPerSecond: 0, monthlyCredits: 1, quotaIsHard: true };
 
 const call = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
@@ -16,7 +16,7 @@ const notification = '{"jsonrpc":"2.0","method":"getSlot"}';
 const overlong = JSON.stringify(Array.from({ length: 101 }, () => ({})));
 const copies = (text: string, count: number): string => `[${Array.from({ length: count }, () => text)}]`;
 
-/** Messages that hold no call that could be made, with the code that they are answered with; null: with nothing. */
+/** Invalid messages with their error codes; null for no response. */
 const nonCalls: [string, string, number | null][] = [
   ['no JSON', '{bad', -32700],
   ['an id that is none', '{"jsonrpc":"2.0","id":{},"method":"getSlot"}', -32700],
@@ -36,103 +36,100 @@ const counted = (text: string, status: 'ok' | 'client' | 'limited', requests = 1
 
 const open: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((door) => door.stop()));
+  await Promise.all(open.splice(0).map((server) => server.stop()));
 });
 
-describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast door: $raw', ({ raw }) => {
+describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $raw', ({ raw }) => {
   async function start(): Promise<TestHttpServer> {
-    const door = await startHttpServer({ raw });
-    open.push(door);
-    return door;
+    const server = await startHttpServer({ raw });
+    open.push(server);
+    return server;
   }
 
   const errorOf = (text: string) => (text === '' ? null : JSON.parse(text).error);
 
-  it.each(nonCalls)(
-    'takes from the rate and is recorded once, shown as calls are: %s',
-    async (_, text, code) => {
-      const door = await start();
-      const key = door.createKey('rpc', once);
-      const first = await door.post(text, key);
-      expect([first.status, errorOf(await first.text())?.code ?? null]).toEqual([200, code]);
-      expect(first.headers.get('ratelimit')).toMatch(/^"rpc";r=0;t=\d+$/);
-      expect(first.headers.get('ratelimit-policy')).toBe('"rpc";q=1;w=100');
-      expect(rows(door.usage.drain())).toEqual([counted(text, code === null ? 'ok' : 'client')]);
+  it.each(nonCalls)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
+    const server = await start();
+    const key = server.createKey('rpc', once);
+    const first = await server.post(text, key);
+    expect([first.status, errorOf(await first.text())?.code ?? null]).toEqual([200, code]);
+    expect(first.headers.get('ratelimit')).toMatch(/^"rpc";r=0;t=\d+$/);
+    expect(first.headers.get('ratelimit-policy')).toBe('"rpc";q=1;w=100');
+    expect(rows(server.usage.drain())).toEqual([counted(text, code === null ? 'ok' : 'client')]);
 
-      const second = await door.post(text, key);
-      expect([second.status, second.headers.get('retry-after')]).toEqual([429, '100']);
-      expect(errorOf(await second.text())).toMatchObject({ code: -32043, data: { code: 'RATE_LIMITED' } });
-      expect(second.headers.get('ratelimit')).toMatch(/^"rpc";r=0;t=\d+$/);
-      expect(rows(door.usage.drain())).toEqual([counted(text, 'limited')]);
-    },
-  );
+    const second = await server.post(text, key);
+    expect([second.status, second.headers.get('retry-after')]).toEqual([429, '100']);
+    expect(errorOf(await second.text())).toMatchObject({ code: -32043, data: { code: 'RATE_LIMITED' } });
+    expect(second.headers.get('ratelimit')).toMatch(/^"rpc";r=0;t=\d+$/);
+    expect(rows(server.usage.drain())).toEqual([counted(text, 'limited')]);
+  });
 
-  it('is one for each member of a batch', async () => {
-    const door = await start();
-    const response = await door.post(copies(faulty, 100), door.createKey('rpc', once));
+  it('count once per member of a batch', async () => {
+    const server = await start();
+    const response = await server.post(copies(faulty, 100), server.createKey('rpc', once));
     const answers = (await response.json()) as { id: number; error: { code: number } }[];
     expect(answers.map(({ error }) => error.code)).toEqual([-32600, ...Array(99).fill(-32043)]);
     expect(answers.every(({ id }) => id === 7)).toBe(true);
-    expect(rows(door.usage.drain())).toEqual([counted(faulty, 'client'), counted(faulty, 'limited', 99)]);
+    expect(rows(server.usage.drain())).toEqual([counted(faulty, 'client'), counted(faulty, 'limited', 99)]);
   });
 
-  it('says nothing to notifications in a batch, unless none of them was let in', async () => {
-    const door = await start();
-    const key = door.createKey('rpc', once);
-    const first = await door.post(copies(notification, 3), key);
+  it('get no response as notifications in a batch, unless all are refused', async () => {
+    const server = await start();
+    const key = server.createKey('rpc', once);
+    const first = await server.post(copies(notification, 3), key);
     expect([first.status, await first.text()]).toEqual([200, '']);
-    const second = await door.post(copies(notification, 3), key);
+    const second = await server.post(copies(notification, 3), key);
     expect([second.status, errorOf(await second.text()).code]).toEqual([429, -32043]);
   });
 
-  it('takes from the rate of the address where the key has one', async () => {
-    const door = await start();
-    const key = door.createKey('rpc', many, { addressPerSecond: 0.01 });
-    expect((await door.post('{bad', key)).status).toBe(200);
-    expect((await door.post('{bad', key)).status).toBe(429);
+  it('count against the rate limit of the address where the key has one', async () => {
+    const server = await start();
+    const key = server.createKey('rpc', many, { addressPerSecond: 0.01 });
+    expect((await server.post('{bad', key)).status).toBe(200);
+    expect((await server.post('{bad', key)).status).toBe(429);
   });
 
-  it.each(nonCalls)('is refused when the quota is spent: %s', async (_, text) => {
-    const door = await start();
-    const key = door.createKey('rpc', oneCredit);
-    await door.post(call, key);
-    const refused = await door.post(text, key);
+  it.each(nonCalls)('are refused when the quota is exhausted: %s', async (_, text) => {
+    const server = await start();
+    const key = server.createKey('rpc', oneCredit);
+    await server.post(call, key);
+    const refused = await server.post(text, key);
     expect(refused.status).toBe(429);
     expect(errorOf(await refused.text())).toMatchObject({ data: { code: 'QUOTA_EXCEEDED' } });
   });
 
-  it('is counted when its body comes after its head', async () => {
-    const door = await start();
-    const key = door.createKey('rpc', once);
-    const wire = door.connect();
+  it('are counted when the body arrives after the head', async () => {
+    const server = await start();
+    const key = server.createKey('rpc', once);
+    const wire = server.connect();
     const head = `POST /v1/rpc HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n`;
     wire.socket.write(`${head}content-type: application/json\r\ncontent-length: 4\r\n\r\n`);
-    await expect.poll(() => door.http.inFlight).toBe(1);
+    await expect.poll(() => server.http.inFlight).toBe(1);
     wire.socket.write('{bad');
     expect((await wire.until(/\n$/)).toLowerCase()).toContain('ratelimit: "rpc";r=0');
-    expect(rows(door.usage.drain())).toEqual([counted('{bad', 'client')]);
+    expect(rows(server.usage.drain())).toEqual([counted('{bad', 'client')]);
     wire.socket.destroy();
   });
 
-  it('takes nothing from the rate for a body that there is no room for', async () => {
-    const door = await startHttpServer({ raw }, { bodiesMaxBytes: 10 });
-    open.push(door);
-    const key = door.createKey('rpc', once);
+  it('do not count for a body without memory', async () => {
+    const server = await startHttpServer({ raw }, { bodiesMaxBytes: 10 });
+    open.push(server);
+    const key = server.createKey('rpc', once);
     for (let time = 0; time < 2; time++) {
-      const refused = await door.post(call, key);
+      const refused = await server.post(call, key);
       expect([refused.status, refused.headers.get('ratelimit')]).toEqual([503, null]);
       expect(await refused.text()).toContain('OVERLOADED');
     }
-    expect(door.usage.drain().map(({ status, requests }) => [status, requests])).toEqual([['capacity', 2]]);
+    expect(server.usage.drain().map(({ status, requests }) => [status, requests])).toEqual([['capacity', 2]]);
   });
 
-  it('counts a body that is too long to be read', async () => {
-    const door = await start();
-    const key = door.createKey('rpc', once);
+  it('count for a body that is too long to read', async () => {
+    const server = await start();
+    const key = server.createKey('rpc', once);
     const long = ' '.repeat(5 * 1024 * 1024);
-    expect((await door.post(long, key)).status).toBe(413);
-    expect((await door.post(long, key)).status).toBe(429);
-    const statuses = door.usage.drain().map(({ method, status }) => [method, status]);
+    expect((await server.post(long, key)).status).toBe(413);
+    expect((await server.post(long, key)).status).toBe(429);
+    const statuses = server.usage.drain().map(({ method, status }) => [method, status]);
     expect(statuses).toEqual([
       ['other', 'client'],
       ['other', 'limited'],
@@ -140,22 +137,22 @@ describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast doo
   });
 });
 
-describe('what is no call, on a WebSocket', () => {
+describe('invalid requests on a WebSocket', () => {
   async function start(limits: Partial<PlanLimits>) {
-    const door = await new TestWebSocketServer().listen();
-    open.push(door);
-    const client = await door.connect(door.createKey(limits));
-    door.usage.drain();
-    return { door, client };
+    const server = await new TestWebSocketServer().listen();
+    open.push(server);
+    const client = await server.connect(server.createKey(limits));
+    server.usage.drain();
+    return { server, client };
   }
 
-  it.each(nonCalls)('takes from the rate and is recorded once: %s', async (_, text, code) => {
-    // The connection takes one itself.
-    const { door, client } = await start({ ...once, rpcBurst: 2 });
+  it.each(nonCalls)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
+    // The handshake counts as one.
+    const { server, client } = await start({ ...once, rpcBurst: 2 });
     client.socket.send(text);
     client.socket.send(text);
     await client.settle();
-    expect(rows(door.usage.drain())).toEqual([
+    expect(rows(server.usage.drain())).toEqual([
       counted(text, code === null ? 'ok' : 'client'),
       counted(text, 'limited'),
     ]);
@@ -164,21 +161,21 @@ describe('what is no call, on a WebSocket', () => {
     expect(codes).toEqual(code === null ? refusals : [code, ...refusals]);
   });
 
-  it('is one for each member of a batch', async () => {
-    const { door, client } = await start({ ...once, rpcBurst: 2 });
+  it('count once per member of a batch', async () => {
+    const { server, client } = await start({ ...once, rpcBurst: 2 });
     client.socket.send(`[${faulty},${notification},${faulty}]`);
     const answers = (await client.nextJson()) as { id: number; error: { code: number } }[];
     expect(answers.map(({ id, error }) => [id, error.code])).toEqual([
       [7, -32600],
       [7, -32043],
     ]);
-    expect(door.usage.drain().map(({ status, requests }) => [status, requests])).toEqual([
+    expect(server.usage.drain().map(({ status, requests }) => [status, requests])).toEqual([
       ['client', 1],
       ['limited', 2],
     ]);
   });
 
-  it('is refused when the quota is spent', async () => {
+  it('are refused when the quota is exhausted', async () => {
     const { client } = await start(oneCredit);
     await client.request('getSlot');
     client.socket.send('{bad');

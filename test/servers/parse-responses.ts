@@ -1,9 +1,8 @@
-/** An answer in HTTP as a client reads it. */
 export type HttpResponse = { status: number; fields: Record<string, string>; body: string };
 
 /**
- * The answers in what came back on a connection. Dates are left out, and names of fields are in lower case.
- * @throws Error when what came back is something else.
+ * Parses the responses on a connection, without dates, with lower-case header names. @throws Error for anything
+ * else.
  */
 export function parseResponses(received: string): HttpResponse[] {
   const answers: HttpResponse[] = [];

@@ -3,7 +3,7 @@ import { until } from '../upstream/mock/pool.ts';
 import { rawPost, result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
 const KIB = 1_024;
-/** More than the system takes of an answer that nobody reads. */
+/** More than the system buffers for a client that does not read. */
 const LONG_BYTES = 16 * KIB * KIB;
 
 const call = (id: number, method = 'getProgramAccounts') =>
@@ -13,62 +13,59 @@ const ofBytes = (bytes: number) => result(`"${'x'.repeat(bytes - 2)}"`);
 
 type Answered = { id: number; result?: string; error?: { data: Record<string, unknown> } };
 
-let door: TestHttpServer;
-afterEach(() => door.stop());
+let server: TestHttpServer;
+afterEach(() => server.stop());
 
-describe.each([{ raw: true }, { raw: false }])(
-  'answers that wait for their callers, raw: $raw',
-  ({ raw }) => {
-    it('are no more of a batch than one may have: its other calls are told what to do', async () => {
-      door = await startHttpServer({ raw }, { batchAnswersMaxBytes: 100 * KIB, batchConcurrency: 2 });
-      door.answer = async () => ofBytes(30 * KIB);
-      const key = door.createKey();
-      for (let i = 0; i < 2; i++) {
-        door.calls.length = 0;
-        const answers = (await (await door.post(batch(20), key)).json()) as Answered[];
-        expect(answers.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, id) => id));
-        expect(answers.filter((one) => one.result !== undefined)).toHaveLength(3);
-        const data = { code: 'BATCH_ANSWER_TOO_LARGE', answersMaxBytes: 100 * KIB };
-        for (const { error } of answers.slice(5)) expect(error?.data).toEqual(data);
-        // What cannot be held is not asked for.
-        expect(door.calls.length).toBeLessThan(6);
-      }
-    });
+describe.each([{ raw: true }, { raw: false }])('memory of unsent responses, fast path: $raw', ({ raw }) => {
+  it('is limited per batch: further calls are refused with a remedy', async () => {
+    server = await startHttpServer({ raw }, { batchAnswersMaxBytes: 100 * KIB, batchConcurrency: 2 });
+    server.answer = async () => ofBytes(30 * KIB);
+    const key = server.createKey();
+    for (let i = 0; i < 2; i++) {
+      server.calls.length = 0;
+      const answers = (await (await server.post(batch(20), key)).json()) as Answered[];
+      expect(answers.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, id) => id));
+      expect(answers.filter((one) => one.result !== undefined)).toHaveLength(3);
+      const data = { code: 'BATCH_ANSWER_TOO_LARGE', answersMaxBytes: 100 * KIB };
+      for (const { error } of answers.slice(5)) expect(error?.data).toEqual(data);
+      // Calls without memory for their responses are not dispatched.
+      expect(server.calls.length).toBeLessThan(6);
+    }
+  });
 
-    it('are no more of all of them than may be held, and find room again when those are gone', async () => {
-      door = await startHttpServer({ raw }, { answersMaxBytes: LONG_BYTES + 50 * KIB });
-      door.answer = async ({ method }) => ofBytes(method === 'getSlot' ? 100 : LONG_BYTES);
-      const key = door.createKey();
-      const slow = door.connect();
-      slow.socket.pause();
-      slow.socket.write(rawPost(key, call(1)));
-      await until(() => door.calls.length === 1);
-      const post = async (body: string) => (await door.post(body, key)).json() as Promise<Answered>;
-      const refused = { error: { data: { code: 'OVERLOADED', retryAfter: 1 } } };
-      expect(await post(call(2))).toMatchObject(refused);
-      expect(await post(`[${call(2)}]`)).toMatchObject([refused]);
-      expect(await post(call(3, 'getSlot'))).toHaveProperty('result');
-      slow.socket.destroy();
-      const answered = async () => ((await post(call(4))).result?.length ?? 0) > LONG_BYTES / 2;
-      await expect.poll(answered, { timeout: 5_000 }).toBe(true);
-      for (let i = 0; i < 2; i++) expect(await answered()).toBe(true);
-    });
+  it('is limited for all callers, and released', async () => {
+    server = await startHttpServer({ raw }, { answersMaxBytes: LONG_BYTES + 50 * KIB });
+    server.answer = async ({ method }) => ofBytes(method === 'getSlot' ? 100 : LONG_BYTES);
+    const key = server.createKey();
+    const slow = server.connect();
+    slow.socket.pause();
+    slow.socket.write(rawPost(key, call(1)));
+    await until(() => server.calls.length === 1);
+    const post = async (body: string) => (await server.post(body, key)).json() as Promise<Answered>;
+    const refused = { error: { data: { code: 'OVERLOADED', retryAfter: 1 } } };
+    expect(await post(call(2))).toMatchObject(refused);
+    expect(await post(`[${call(2)}]`)).toMatchObject([refused]);
+    expect(await post(call(3, 'getSlot'))).toHaveProperty('result');
+    slow.socket.destroy();
+    const answered = async () => ((await post(call(4))).result?.length ?? 0) > LONG_BYTES / 2;
+    await expect.poll(answered, { timeout: 5_000 }).toBe(true);
+    for (let i = 0; i < 2; i++) expect(await answered()).toBe(true);
+  });
 
-    it('are one for a connection, however many requests were sent ahead', async () => {
-      door = await startHttpServer({ raw });
-      door.answer = async ({ params }) => (String(params) === '[0]' ? ofBytes(LONG_BYTES) : ofBytes(100));
-      const key = door.createKey();
-      const slow = door.connect();
-      slow.socket.pause();
-      slow.socket.write(Array.from({ length: 40 }, (_, id) => rawPost(key, call(id))).join(''));
-      await until(() => door.calls.length > 0);
-      // Whoever comes later is answered before any that waits behind the first.
-      expect(await (await door.post(call(50), key)).text()).toContain('"id":50');
-      expect(door.calls.map(({ call: { params } }) => String(params))).toEqual(['[0]', '[50]']);
-      slow.socket.resume();
-      await slow.until(/"id":39}/);
-      const numbers = [...slow.received.matchAll(/"id":(\d+)}/g)].map(([, id]) => Number(id));
-      expect(numbers).toEqual(Array.from({ length: 40 }, (_, id) => id));
-    });
-  },
-);
+  it('is at most one response per connection with pipelined requests', async () => {
+    server = await startHttpServer({ raw });
+    server.answer = async ({ params }) => (String(params) === '[0]' ? ofBytes(LONG_BYTES) : ofBytes(100));
+    const key = server.createKey();
+    const slow = server.connect();
+    slow.socket.pause();
+    slow.socket.write(Array.from({ length: 40 }, (_, id) => rawPost(key, call(id))).join(''));
+    await until(() => server.calls.length > 0);
+    // A later connection is served before requests queued behind the first one.
+    expect(await (await server.post(call(50), key)).text()).toContain('"id":50');
+    expect(server.calls.map(({ call: { params } }) => String(params))).toEqual(['[0]', '[50]']);
+    slow.socket.resume();
+    await slow.until(/"id":39}/);
+    const numbers = [...slow.received.matchAll(/"id":(\d+)}/g)].map(([, id]) => Number(id));
+    expect(numbers).toEqual(Array.from({ length: 40 }, (_, id) => id));
+  });
+});

@@ -4,11 +4,11 @@ import { Failure } from '../../src/protocol/errors.ts';
 import type { RestRoute, Upload } from '../../src/protocol/rest/route.ts';
 import type { HttpOptions } from '../../src/servers/http/options.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
-import { errorBody } from '../../src/servers/rest/errors.ts';
+import { errorBody } from '../../src/servers/rest/encode.ts';
 import { REST_PREFIX } from '../../src/servers/rest/server.ts';
 import { startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
-/** What the upload does with its file is what the test says. */
+/** Scripted consumer of the uploaded file. */
 let take: (bytes: Upload['bytes']) => Promise<void>;
 
 const upload: RestRoute = {
@@ -34,11 +34,11 @@ const write: RestRoute = {
   },
 };
 
-let door: TestHttpServer;
+let server: TestHttpServer;
 
 async function restart(http: Partial<HttpOptions> = {}): Promise<void> {
-  await door?.stop();
-  door = await startHttpServer(http, {}, [upload, write]);
+  await server?.stop();
+  server = await startHttpServer(http, {}, [upload, write]);
 }
 
 beforeEach(async () => {
@@ -47,17 +47,16 @@ beforeEach(async () => {
   };
   await restart();
 });
-afterEach(() => door.stop());
+afterEach(() => server.stop());
 
 const PATH = '/sol/v1/nft/probe';
 
-/** The body of an answer that was read to its end. */
 const bodyOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
 
 const head = (key: string, extra: string): string =>
   `POST ${PATH} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n${extra}\r\n`;
 
-describe('what never became a request of REST', () => {
+describe('a failed REST request', () => {
   const line = `POST ${PATH} HTTP/1.1\r\n`;
 
   it.each([
@@ -66,31 +65,31 @@ describe('what never became a request of REST', () => {
     ['a length below nothing', `${line}host: x\r\ncontent-length: -1\r\n\r\n`, 'MALFORMED_HTTP'],
     ['headers without end', `${line}host: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 'HEADERS_TOO_LARGE'],
     ['an authority', `POST http://x${PATH} HTTP/1.1\r\nhost: x\r\na b\r\n\r\n`, 'MALFORMED_HTTP'],
-  ])('for %s is refused in the envelope', async (_what, bytes, code) => {
-    const wire = door.connect();
+  ])('with %s is refused in the envelope', async (_what, bytes, code) => {
+    const wire = server.connect();
     wire.socket.write(bytes);
     expect(bodyOf(await wire.ended())).toMatchObject({ success: false, error: { code } });
   });
 
-  it('for a body that never comes on is refused in the envelope', async () => {
+  it('with an overdue body is refused in the envelope', async () => {
     await restart({ requestTimeoutMs: 100, headersTimeoutMs: 100 });
-    const wire = door.connect();
-    wire.socket.write(`${head(door.createKey(), 'content-length: 9\r\n')}{`);
+    const wire = server.connect();
+    wire.socket.write(`${head(server.createKey(), 'content-length: 9\r\n')}{`);
     expect(bodyOf(await wire.ended())).toMatchObject({ success: false, error: { code: 'REQUEST_TIMEOUT' } });
   });
 
-  it('for others that are too many is refused in the envelope', async () => {
+  it('beyond the request limit is refused in the envelope', async () => {
     await restart({ requestsInFlightMax: 1 });
-    const first = door.connect();
-    first.socket.write(head(door.createKey(), 'content-length: 9\r\n'));
-    await expect.poll(() => door.http.inFlight).toBe(1);
-    const response = await fetch(`http://127.0.0.1:${door.port}${PATH}`, { method: 'POST' });
+    const first = server.connect();
+    first.socket.write(head(server.createKey(), 'content-length: 9\r\n'));
+    await expect.poll(() => server.http.inFlight).toBe(1);
+    const response = await fetch(`http://127.0.0.1:${server.port}${PATH}`, { method: 'POST' });
     expect(await response.json()).toMatchObject({ success: false, error: { code: 'OVERLOADED' } });
     first.socket.destroy();
   });
 });
 
-it('what goes wrong in a handler is told in the words of its path', async () => {
+it('that throws in its handler is refused in the format of its path', async () => {
   const broken = () => {
     throw new Error('broken');
   };
@@ -104,12 +103,12 @@ it('what goes wrong in a handler is told in the words of its path', async () => 
 });
 
 describe('the bytes of a request', () => {
-  const metered = () => door.usage.drain().map(({ status, bytesIn }) => [status, bytesIn]);
+  const metered = () => server.usage.drain().map(({ status, bytesIn }) => [status, bytesIn]);
   const chunked = (body: string): string => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
-  it('are counted as they were read, in chunks too, and when it fails', async () => {
-    const wire = door.connect();
-    const key = door.createKey();
+  it('are counted as read, also in chunks and for failures', async () => {
+    const wire = server.connect();
+    const key = server.createKey();
     const send = async (body: string, mark: RegExp): Promise<void> => {
       wire.received = '';
       wire.socket.write(head(key, 'transfer-encoding: chunked\r\n') + chunked(body));
@@ -134,9 +133,9 @@ describe('the bytes of a request', () => {
     const body =
       '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n' +
       `${'x'.repeat(100_000)}\r\n--b--\r\n`;
-    const response = await fetch(`http://127.0.0.1:${door.port}/sol/v1/storage/probe`, {
+    const response = await fetch(`http://127.0.0.1:${server.port}/sol/v1/storage/probe`, {
       method: 'POST',
-      headers: { 'x-api-key': door.createKey(), 'content-type': 'multipart/form-data; boundary=b' },
+      headers: { 'x-api-key': server.createKey(), 'content-type': 'multipart/form-data; boundary=b' },
       body: new Blob([body]).stream(),
       duplex: 'half',
     } as RequestInit);

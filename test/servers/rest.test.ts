@@ -10,7 +10,7 @@ import { result, startHttpServer, type TestHttpServer } from './start-http-serve
 
 const WALLET = '7xWMV4CtWrqtLKwZKAh7Zr3vMqjPevcJfHamcuhT2Tg';
 
-/** What an endpoint does here is what the test says. */
+/** Scripted endpoint. */
 let behave: () => Promise<void> = async () => {};
 
 const read = endpoint({
@@ -23,7 +23,7 @@ const read = endpoint({
   failures: [],
   fields: z.object({ network: network(), wallet: address('The wallet.'), refresh: flag('Anew.') }),
   result: z.unknown(),
-  async answer(fields, { chain }) {
+  async handle(fields, { chain }) {
     await behave();
     const slots = await Promise.all([
       chain(fields.network).request('getSlot', []),
@@ -43,7 +43,7 @@ const write = endpoint({
   failures: [],
   fields: z.object({ names: list(text(5, 'A name.'), 2, 'Names.') }),
   result: z.unknown(),
-  answer: async ({ names }) => ({ message: 'Probed', result: names }),
+  handle: async ({ names }) => ({ message: 'Probed', result: names }),
 });
 
 const either = endpoint({
@@ -58,7 +58,7 @@ const either = endpoint({
   failures: [],
   fields: z.object({ password: text(10, 'A password.') }),
   result: z.unknown(),
-  answer: async (fields) => ({ message: 'Probed', result: fields as { password: string } }),
+  handle: async (fields) => ({ message: 'Probed', result: fields as { password: string } }),
 });
 
 const asset = endpoint({
@@ -67,42 +67,42 @@ const asset = endpoint({
   failures: [],
   fields: z.object({}),
   result: z.unknown(),
-  async answer(_, { chain, services: { das }, caller: { signal } }) {
+  async handle(_, { chain, services: { das }, caller: { signal } }) {
     await chain('devnet').request('getSlot', []);
     return { message: 'Probed', result: await das.request('devnet', 'getAssetBatch', { ids: [] }, signal) };
   },
 });
 
-const das = { has: () => true, ask: async () => 'an asset' };
+const das = { has: () => true, request: async () => 'an asset' };
 const routes = [read, write, either, asset].map((one) => routeOf(one, { das } as unknown as Services));
 
-let door: TestHttpServer;
+let server: TestHttpServer;
 
 beforeEach(async () => {
   behave = async () => {};
-  door = await startHttpServer({}, {}, routes, {
+  server = await startHttpServer({}, {}, routes, {
     requestsPerMinute: 5,
     keyInFlightMax: 2,
     timeoutMs: 60_000,
   });
-  door.answer = async ({ method }) => result(method === 'getSlot' ? '18446744073709551615' : '{"a":1}');
+  server.answer = async ({ method }) => result(method === 'getSlot' ? '18446744073709551615' : '{"a":1}');
 });
 
 afterEach(async () => {
-  await door.stop();
-  const logged = door.lines.join('\n');
-  for (const secret of door.secrets) expect(logged).not.toContain(secret.slice(-38));
+  await server.stop();
+  const logged = server.lines.join('\n');
+  for (const secret of server.secrets) expect(logged).not.toContain(secret.slice(-38));
 });
 
 type Reply = { success: boolean; message: string; result?: unknown; error?: Record<string, unknown> };
 
-async function ask(
+async function sendRequest(
   path: string,
   init: RequestInit & { key?: string | null } = {},
 ): Promise<{ status: number; headers: Headers; reply: Reply; text: string }> {
-  const { key = door.createKey(), headers, ...rest } = init;
+  const { key = server.createKey(), headers, ...rest } = init;
   const credential: Record<string, string> = key === null ? {} : { 'x-api-key': key };
-  const response = await fetch(`http://127.0.0.1:${door.port}${path}`, {
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     ...rest,
     headers: { ...credential, ...(headers as Record<string, string>) },
   });
@@ -114,27 +114,27 @@ const probe = `/sol/v1/wallet/probe?wallet=${WALLET}`;
 const json = { 'content-type': 'application/json' };
 
 describe('a REST request', () => {
-  it('is answered in the envelope, with every digit, and with how many calls were made', async () => {
-    const { status, headers, text: body } = await ask(`${probe}&refresh`);
+  it('is answered in the envelope, with every digit and the number of upstream calls', async () => {
+    const { status, headers, text: body } = await sendRequest(`${probe}&refresh`);
     expect([status, headers.get('x-upstream-calls')]).toEqual([200, '2']);
     expect(body).toBe(
       `{"success":true,"message":"Probed","result":{"network":"mainnet-beta","wallet":"${WALLET}","refresh":true,"slots":[18446744073709551615,{"a":1}]}}`,
     );
-    expect(door.calls.map(({ call }) => [call.network, call.method, String(call.params)])).toEqual([
+    expect(server.calls.map(({ call }) => [call.network, call.method, String(call.params)])).toEqual([
       ['mainnet-beta', 'getSlot', '[]'],
       ['devnet', 'getBlock', '[1]'],
     ]);
   });
 
-  it('counts calls to servers of the Digital Asset Standard API with the others', async () => {
-    const { headers, reply } = await ask('/sol/v1/nft/asset');
+  it('counts calls to Digital Asset Standard API servers with the others', async () => {
+    const { headers, reply } = await sendRequest('/sol/v1/nft/asset');
     expect([reply.result, headers.get('x-upstream-calls')]).toEqual(['an asset', '2']);
   });
 
-  it('counts in the group of the path that it was asked at', async () => {
-    const key = door.createKey();
+  it('counts in the group of the requested path', async () => {
+    const key = server.createKey();
     const left = async (path: string) =>
-      (await ask(`${path}?wallet=${WALLET}`, { key })).headers.get('ratelimit')?.split(';t=')[0];
+      (await sendRequest(`${path}?wallet=${WALLET}`, { key })).headers.get('ratelimit')?.split(';t=')[0];
     expect([
       await left('/sol/v1/wallet/probe'),
       await left('/sol/v1/wallet/old_probe/'),
@@ -143,26 +143,26 @@ describe('a REST request', () => {
     ]).toEqual(['"wallet";r=4', '"wallet";r=3', '"transaction";r=4', '"transaction";r=3']);
   });
 
-  it('is told every place for its key when it brings none', async () => {
-    const { status, reply } = await ask(probe, { key: null });
+  it('without a key is told every place for it', async () => {
+    const { status, reply } = await sendRequest(probe, { key: null });
     const words =
       'No API key: send it in the header "x-api-key", as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"';
     expect([status, reply.message, reply.error?.message]).toEqual([401, words, words]);
   });
 
-  it('may bring its key in x-api-key, as a bearer, or behind the question mark', async () => {
-    const key = door.createKey();
-    const bearer = await ask(probe, { key: null, headers: { authorization: `Bearer ${key}` } });
-    const query = await ask(`${probe}&api-key=${key}`, { key: null });
-    const spelled = await ask(`${probe}&api_key=${key}`, { key: null });
+  it('takes its key from x-api-key, a bearer token, or the query', async () => {
+    const key = server.createKey();
+    const bearer = await sendRequest(probe, { key: null, headers: { authorization: `Bearer ${key}` } });
+    const query = await sendRequest(`${probe}&api-key=${key}`, { key: null });
+    const spelled = await sendRequest(`${probe}&api_key=${key}`, { key: null });
     expect([bearer, query, spelled].map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('is let in by the first of its keys in that order, and by no other when that is wrong', async () => {
-    const [key, wrong] = [door.createKey(), `${door.createKey()}x`];
+  it('uses the first of its keys in that order, and no other when that is wrong', async () => {
+    const [key, wrong] = [server.createKey(), `${server.createKey()}x`];
     const statusOf = async (header: string | null, bearer: string | null, more: string) => {
       const headers: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
-      return (await ask(`${probe}${more}`, { key: header, headers })).status;
+      return (await sendRequest(`${probe}${more}`, { key: header, headers })).status;
     };
     expect([
       await statusOf(key, wrong, `&api-key=${wrong}&api_key=${wrong}`),
@@ -175,28 +175,30 @@ describe('a REST request', () => {
     ]).toEqual([200, 403, 403, 200, 403, 200, 403]);
   });
 
-  it('is refused without a key, with a wrong one and with that of another product', async () => {
+  it('is refused without a key, with a wrong one and with one of another product', async () => {
     const refused = [
-      await ask(probe, { key: null }),
-      await ask(probe, { key: `${door.createKey()}x` }),
-      await ask(probe, { key: door.createKey('grpc') }),
+      await sendRequest(probe, { key: null }),
+      await sendRequest(probe, { key: `${server.createKey()}x` }),
+      await sendRequest(probe, { key: server.createKey('grpc') }),
     ];
     expect(refused.map(({ status, reply }) => [status, reply.success, reply.error?.code])).toEqual([
       [401, false, 'MISSING_KEY'],
       [403, false, 'INVALID_KEY'],
       [403, false, 'UNAUTHORIZED_PRODUCT'],
     ]);
-    expect(door.calls).toEqual([]);
+    expect(server.calls).toEqual([]);
   });
 
-  it('is answered under each of its paths, also with a slash at the end', async () => {
+  it('is served under each of its paths, also with a trailing slash', async () => {
     for (const path of ['/sol/v1/wallet/probe/', '/sol/v1/wallet/old_probe', '/sol/v1/wallet/old_probe/']) {
-      expect((await ask(`${path}?wallet=${WALLET}`)).status).toBe(200);
+      expect((await sendRequest(`${path}?wallet=${WALLET}`)).status).toBe(200);
     }
   });
 
-  it('hears which fields are wrong and what to send instead', async () => {
-    const { status, reply } = await ask('/sol/v1/wallet/probe?wallet=0OIl&network=mainnet&refresh=maybe');
+  it('reports which fields are wrong and what to send instead', async () => {
+    const { status, reply } = await sendRequest(
+      '/sol/v1/wallet/probe?wallet=0OIl&network=mainnet&refresh=maybe',
+    );
     expect([status, reply.message]).toEqual([400, 'Validation failed!']);
     expect(reply.error).toEqual({
       code: 'INVALID_FIELDS',
@@ -211,9 +213,9 @@ describe('a REST request', () => {
     });
   });
 
-  it('hears of a place inside a list', async () => {
+  it('reports the place within a list', async () => {
     const body = JSON.stringify({ names: ['fine', 'much too long'] });
-    const { reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
+    const { reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
     expect(reply.error?.message).toBe('names[1] must be text of 1 to 5 characters');
   });
 
@@ -224,25 +226,25 @@ describe('a REST request', () => {
     ['too many', '{"names":["a","b","c"]}', 'names has more than 2: send fewer at once'],
     ['an empty list', '{"names":[]}', 'names is empty: send 1 to 2'],
     ['names of an object', '{"__proto__":{"names":["a"]}}', 'names is missing: send a list of 1 to 2'],
-  ])('of a body that is %s is refused and says so', async (_what, body, message) => {
-    const { status, reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
+  ])('with a body that is %s is refused with that reason', async (_what, body, message) => {
+    const { status, reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
     expect([status, reply.error?.message]).toEqual([400, message]);
   });
 
-  it('of another media type is refused', async () => {
-    const { status, reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body: 'a=b' });
+  it('with another media type is refused', async () => {
+    const { status, reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST', body: 'a=b' });
     expect([status, reply.error?.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('of too long a body is refused in the envelope', async () => {
+  it('with too long a body is refused in the envelope', async () => {
     const body = JSON.stringify({ names: ['x'.repeat(100_000)] });
-    const { status, reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
+    const { status, reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
     expect([status, reply.error?.code, reply.error?.bodyMaxBytes]).toEqual([413, 'BODY_TOO_LARGE', 65_536]);
   });
 
-  it('of an unknown path or another verb is refused in the envelope', async () => {
-    const lost = await ask('/sol/v1/wallet/nothing');
-    const wrong = await ask('/sol/v1/nft/probe');
+  it('with an unknown path or another verb is refused in the envelope', async () => {
+    const lost = await sendRequest('/sol/v1/wallet/nothing');
+    const wrong = await sendRequest('/sol/v1/nft/probe');
     expect([lost.status, lost.reply.success, lost.reply.error?.code]).toEqual([404, false, 'NOT_FOUND']);
     expect([wrong.status, wrong.headers.get('allow'), wrong.reply.error?.code]).toEqual([
       405,
@@ -251,12 +253,12 @@ describe('a REST request', () => {
     ]);
   });
 
-  it('passes on that no node answers, as 503 with when to come again', async () => {
-    door.answer = () =>
+  it('returns 503 with retry-after when no node answers', async () => {
+    server.answer = () =>
       Promise.reject(
         new Failure('UPSTREAM_UNAVAILABLE', { cause: new Error('https://node.example/?api-key=x') }),
       );
-    const { status, headers, reply, text: body } = await ask(probe);
+    const { status, headers, reply, text: body } = await sendRequest(probe);
     expect([status, headers.get('retry-after'), reply.error?.code]).toEqual([
       503,
       '1',
@@ -265,16 +267,16 @@ describe('a REST request', () => {
     expect(body).not.toContain('node.example');
   });
 
-  it('is never refused with status 200, whatever nodes think of the calls of an endpoint', async () => {
-    door.answer = () => Promise.reject(new Failure('INVALID_REQUEST'));
-    const { status, reply } = await ask(probe);
+  it('never fails with status 200, whatever nodes answer', async () => {
+    server.answer = () => Promise.reject(new Failure('INVALID_REQUEST'));
+    const { status, reply } = await sendRequest(probe);
     expect([status, reply.success, reply.error?.code]).toEqual([503, false, 'UPSTREAM_UNAVAILABLE']);
   });
 
   it("tells a node's own refusal of a read as 503, with the node's words", async () => {
     const error = { code: -32010, message: 'excluded from account secondary indexes' };
-    door.answer = async () => ({ body: Buffer.from(JSON.stringify(error)), errorCode: -32010 });
-    const { status, reply } = await ask(probe);
+    server.answer = async () => ({ body: Buffer.from(JSON.stringify(error)), errorCode: -32010 });
+    const { status, reply } = await sendRequest(probe);
     expect([status, reply.error?.code, reply.error?.rpc]).toEqual([503, 'UPSTREAM_UNAVAILABLE', error]);
   });
 
@@ -283,7 +285,7 @@ describe('a REST request', () => {
       Promise.reject(
         new NodeRefusal({ code: -32002, message: 'Blockhash not found' }, 'TRANSACTION_REFUSED'),
       );
-    const { status, reply } = await ask(probe);
+    const { status, reply } = await sendRequest(probe);
     expect([status, reply.message, reply.error?.message]).toEqual([
       400,
       'Blockhash not found',
@@ -291,18 +293,18 @@ describe('a REST request', () => {
     ]);
   });
 
-  it('says nothing of what goes wrong inside, and logs it without the key', async () => {
+  it('hides internal errors, and logs them without the key', async () => {
     behave = () => Promise.reject(new Error('the secret of the house'));
-    const { status, reply, text: body } = await ask(probe);
+    const { status, reply, text: body } = await sendRequest(probe);
     expect([status, reply.error?.code]).toEqual([500, 'INTERNAL']);
     expect(body).not.toContain('secret of the house');
-    expect(door.lines.join('\n')).toContain('secret of the house');
+    expect(server.lines.join('\n')).toContain('secret of the house');
   });
 
   it('is metered under its endpoint, with the credits of its calls', async () => {
-    await ask(probe);
-    await ask('/sol/v1/wallet/probe');
-    expect(door.usage.drain()).toMatchObject([
+    await sendRequest(probe);
+    await sendRequest('/sol/v1/wallet/probe');
+    expect(server.usage.drain()).toMatchObject([
       { method: 'wallet/balance', status: 'ok', requests: 1, credits: 6 },
       { method: 'wallet/balance', status: 'client', requests: 1, credits: 0 },
     ]);
@@ -310,10 +312,10 @@ describe('a REST request', () => {
 });
 
 describe('the limit of an endpoint group', () => {
-  it('counts a key and a group for itself, and says where it stands and when to come again', async () => {
-    const key = door.createKey();
+  it('counts per key and group, and returns state and retry-after', async () => {
+    const key = server.createKey();
     const replies = [];
-    for (let i = 0; i < 6; i++) replies.push(await ask(probe, { key }));
+    for (let i = 0; i < 6; i++) replies.push(await sendRequest(probe, { key }));
     const [first, refused] = [replies[0], replies[5]];
     expect(first?.headers.get('ratelimit-policy')).toBe('"wallet";q=5;w=60');
     expect(first?.headers.get('ratelimit')).toMatch(/^"wallet";r=4;t=\d+$/);
@@ -321,21 +323,24 @@ describe('the limit of an endpoint group', () => {
     const wait = Number(refused?.headers.get('retry-after'));
     expect(wait >= 1 && wait <= 120 && refused?.reply.error?.retryAfter === wait).toBe(true);
     const body = JSON.stringify({ names: ['a'] });
-    expect((await ask('/sol/v1/nft/probe', { key, method: 'POST', body, headers: json })).status).toBe(200);
-    expect((await ask(probe)).status).toBe(200);
+    expect(
+      (await sendRequest('/sol/v1/nft/probe', { key, method: 'POST', body, headers: json })).status,
+    ).toBe(200);
+    expect((await sendRequest(probe)).status).toBe(200);
   });
 
   it('is shared by the keys of a family', async () => {
-    const keys = [0, 1].map(() => door.createKey('rpc', {}, { familyId: 'family' }));
+    const keys = [0, 1].map(() => server.createKey('rpc', {}, { familyId: 'family' }));
     const statuses = [];
-    for (let i = 0; i < 6; i++) statuses.push((await ask(probe, { key: keys[i % 2] as string })).status);
+    for (let i = 0; i < 6; i++)
+      statuses.push((await sendRequest(probe, { key: keys[i % 2] as string })).status);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
   });
 });
 
-describe('requests under way', () => {
-  it('are no more than a key may have at a time', async () => {
-    const key = door.createKey();
+describe('concurrent requests', () => {
+  it('are limited per key', async () => {
+    const key = server.createKey();
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     let running = 0;
@@ -343,24 +348,24 @@ describe('requests under way', () => {
       if (++running === 2) started.resolve();
       return go.promise;
     };
-    const waiting = [ask(probe, { key }), ask(probe, { key })];
+    const waiting = [sendRequest(probe, { key }), sendRequest(probe, { key })];
     await started.promise;
-    const { status, reply } = await ask(probe, { key });
+    const { status, reply } = await sendRequest(probe, { key });
     expect([status, reply.error?.code]).toEqual([503, 'OVERLOADED']);
     go.resolve();
     expect((await Promise.all(waiting)).map((one) => one.status)).toEqual([200, 200]);
-    expect((await ask(probe, { key })).status).toBe(200);
+    expect((await sendRequest(probe, { key })).status).toBe(200);
   });
 
-  it('end what they have asked for when their caller leaves', async () => {
-    const asked = Promise.withResolvers<AbortSignal | undefined>();
-    door.answer = () => {
-      asked.resolve(door.calls[0]?.signal);
+  it('cancel their calls when their caller disconnects', async () => {
+    const pending = Promise.withResolvers<AbortSignal | undefined>();
+    server.answer = () => {
+      pending.resolve(server.calls[0]?.signal);
       return new Promise(() => {});
     };
     const leave = new AbortController();
-    const request = ask(probe, { signal: leave.signal }).catch((error: Error) => error.name);
-    const signal = await asked.promise;
+    const request = sendRequest(probe, { signal: leave.signal }).catch((error: Error) => error.name);
+    const signal = await pending.promise;
     const aborted = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
     leave.abort();
     expect(await request).toBe('AbortError');
@@ -368,41 +373,41 @@ describe('requests under way', () => {
     expect(signal?.reason).toMatchObject({ code: 'CLIENT_GONE' });
   });
 
-  it('take no longer than the time there is', async () => {
-    await door.stop();
-    door = await startHttpServer({}, {}, routes, { timeoutMs: 20 });
-    door.answer = (_call) =>
+  it('time out', async () => {
+    await server.stop();
+    server = await startHttpServer({}, {}, routes, { timeoutMs: 20 });
+    server.answer = (_call) =>
       new Promise((_resolve, reject) => {
-        const signal = door.calls[0]?.signal;
+        const signal = server.calls[0]?.signal;
         const cut = (): void => reject(new Error('cut short'));
-        // A slow machine may come here when the time is over already.
+        // On a slow machine the time may be over already.
         if (signal?.aborted) cut();
         else signal?.addEventListener('abort', cut);
       });
-    const { status, reply } = await ask(probe);
+    const { status, reply } = await sendRequest(probe);
     expect([status, reply.error?.code]).toEqual([504, 'UPSTREAM_TIMEOUT']);
   });
 });
 
-describe('answers of nodes', () => {
-  it('that are too large for one call, or for one request, are not read', async () => {
-    await door.stop();
-    door = await startHttpServer({}, {}, routes, { answerMaxBytes: 100, answersMaxBytes: 150 });
+describe('node responses', () => {
+  it('that are too large for one call or one request are not read', async () => {
+    await server.stop();
+    server = await startHttpServer({}, {}, routes, { answerMaxBytes: 100, answersMaxBytes: 150 });
     const answering = (bytes: number) => {
-      door.answer = async () => result(`"${'x'.repeat(bytes - 2)}"`);
+      server.answer = async () => result(`"${'x'.repeat(bytes - 2)}"`);
     };
     answering(75);
-    expect((await ask(probe)).status).toBe(200);
+    expect((await sendRequest(probe)).status).toBe(200);
     answering(101);
-    const one = await ask(probe);
+    const one = await sendRequest(probe);
     answering(76);
-    const all = await ask(probe);
-    const told = [one, all].map(({ status, reply }) => [
+    const all = await sendRequest(probe);
+    const observed = [one, all].map(({ status, reply }) => [
       status,
       reply.error?.code,
       reply.error?.answerMaxBytes,
     ]);
-    expect(told).toEqual([
+    expect(observed).toEqual([
       [502, 'ANSWER_TOO_LARGE', 100],
       [502, 'ANSWER_TOO_LARGE', undefined],
     ]);
@@ -411,8 +416,10 @@ describe('answers of nodes', () => {
 });
 
 describe('a browser', () => {
-  it('may send what the interface’s client sends', async () => {
-    const response = await fetch(`http://127.0.0.1:${door.port}/sol/v1/wallet/probe`, { method: 'OPTIONS' });
+  it('may send the headers of the interface’s client', async () => {
+    const response = await fetch(`http://127.0.0.1:${server.port}/sol/v1/wallet/probe`, {
+      method: 'OPTIONS',
+    });
     const allowed = response.headers.get('access-control-allow-headers')?.split(', ');
     expect(allowed).toEqual(['access-control-allow-origin', 'authorization', 'content-type', 'x-api-key']);
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
@@ -423,21 +430,21 @@ describe('a browser', () => {
     ]);
   });
 
-  it('may read answers, and how many calls they took', async () => {
-    const { status, headers } = await ask(probe, { headers: { origin: 'https://wallet.example' } });
+  it('may read responses and the number of upstream calls', async () => {
+    const { status, headers } = await sendRequest(probe, { headers: { origin: 'https://wallet.example' } });
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     const exposed = headers.get('access-control-expose-headers')?.split(', ');
     expect(exposed).toEqual(['RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Upstream-Calls']);
   });
 
   it('may read refusals too', async () => {
-    const { headers } = await ask('/sol/v1/wallet/nothing', { key: null });
+    const { headers } = await sendRequest('/sol/v1/wallet/nothing', { key: null });
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 });
 
-it('takes a JSON body with GET where a client sends one, or the same behind the question mark', async () => {
-  const { reply } = await ask('/sol/v1/wallet/either?password=query');
+it('accepts a JSON body with GET, or the same in the query', async () => {
+  const { reply } = await sendRequest('/sol/v1/wallet/either?password=query');
   expect(reply.result).toEqual({ password: 'query' });
   const sent = await rawGet('/sol/v1/wallet/either?password=query', '{"password":"body"}');
   expect(sent).toContain('"result":{"password":"body"}');
@@ -445,9 +452,9 @@ it('takes a JSON body with GET where a client sends one, or the same behind the 
 
 /** fetch sends no body with GET. */
 async function rawGet(path: string, body: string): Promise<string> {
-  const wire = door.connect();
+  const wire = server.connect();
   wire.socket.write(
-    `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${door.createKey()}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.createKey()}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   return wire.ended();
 }

@@ -5,24 +5,24 @@ import { rawPost, result, startHttpServer, type TestHttpServer } from './start-h
 const call = (method: string, id: string | number = 1, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
-// Whoever asks cannot tell whether the fast way is there.
-describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw', ({ raw }) => {
-  let door: TestHttpServer;
+// Clients cannot tell whether the fast path is enabled.
+describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ raw }) => {
+  let server: TestHttpServer;
 
   beforeEach(async () => {
-    door = await startHttpServer({ raw });
+    server = await startHttpServer({ raw });
   });
 
   afterEach(async () => {
-    await door.stop();
-    const logged = door.lines.join('\n');
-    for (const secret of door.secrets) expect(logged).not.toContain(secret.slice(-38));
+    await server.stop();
+    const logged = server.lines.join('\n');
+    for (const secret of server.secrets) expect(logged).not.toContain(secret.slice(-38));
   });
 
   describe('a call over HTTP', () => {
-    it('is answered with the bytes of the source under its own id', async () => {
-      door.answer = async () => result('{"value":18446744073709551615, "z":1,"a":0.10}');
-      const response = await door.post(call('getBalance', '9007199254740993'), door.createKey());
+    it('returns the response of the source under its own id', async () => {
+      server.answer = async () => result('{"value":18446744073709551615, "z":1,"a":0.10}');
+      const response = await server.post(call('getBalance', '9007199254740993'), server.createKey());
       expect(response.status).toBe(200);
       expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect(await response.text()).toBe(
@@ -30,61 +30,61 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       );
     });
 
-    it('hands on its params as they were written', async () => {
+    it('forwards its params unchanged', async () => {
       const params =
         '[ 18446744073709551615, {"b":1,"a":[1.50], "__proto__":{"x":1}, "constructor":"\\u0041"} ]';
-      const response = await door.post(call('getBlock', '"a\\u0062"', params), door.createKey());
+      const response = await server.post(call('getBlock', '"a\\u0062"', params), server.createKey());
       expect(await response.text()).toBe(`{"jsonrpc":"2.0","result":{"params":${params}},"id":"a\\u0062"}\n`);
-      expect(String(door.calls[0]?.call.params)).toBe(params);
+      expect(String(server.calls[0]?.call.params)).toBe(params);
     });
 
-    it('passes on the error of a node with HTTP 200', async () => {
-      door.answer = async () => ({
+    it('returns the error of a node with HTTP 200', async () => {
+      server.answer = async () => ({
         body: Buffer.from('{"code":-32005,"message":"Node is unhealthy"}'),
         errorCode: -32005,
       });
-      const response = await door.post(call('getHealth'), door.createKey());
+      const response = await server.post(call('getHealth'), server.createKey());
       expect([response.status, await response.json()]).toEqual([
         200,
         { jsonrpc: '2.0', error: { code: -32005, message: 'Node is unhealthy' }, id: 1 },
       ]);
     });
 
-    it('reaches the source whatever its method is called', async () => {
-      const key = door.createKey();
+    it('reaches the source for any method name', async () => {
+      const key = server.createKey();
       for (const method of ['getAsset', 'constructor', '__proto__', 'toString', '']) {
-        expect((await door.post(call(method), key)).status).toBe(200);
+        expect((await server.post(call(method), key)).status).toBe(200);
       }
-      expect(door.calls.map((one) => one.call.row.kind)).toEqual(Array(5).fill('unknown'));
+      expect(server.calls.map((one) => one.call.row.kind)).toEqual(Array(5).fill('unknown'));
     });
 
-    it('may leave its params out', async () => {
-      const response = await door.post('{"jsonrpc":"2.0","id":1,"method":"getSlot"}', door.createKey());
+    it('may omit its params', async () => {
+      const response = await server.post('{"jsonrpc":"2.0","id":1,"method":"getSlot"}', server.createKey());
       expect(await response.json()).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
-      expect(door.calls[0]?.call.params).toBeNull();
+      expect(server.calls[0]?.call.params).toBeNull();
     });
 
-    it('gets an answer of many megabytes whole', async () => {
+    it('gets a response of many megabytes', async () => {
       const big = `"${'x'.repeat(20 * 1024 * 1024)}"`;
-      door.answer = async () => result(big);
-      const text = await (await door.post(call('getProgramAccounts'), door.createKey())).text();
+      server.answer = async () => result(big);
+      const text = await (await server.post(call('getProgramAccounts'), server.createKey())).text();
       expect(text === `{"jsonrpc":"2.0","result":${big},"id":1}\n`).toBe(true);
     });
 
-    it('is metered by what went in and out', async () => {
+    it('is metered by its bytes in and out', async () => {
       const body = call('getSlot');
-      const text = await (await door.post(body, door.createKey())).text();
-      expect(door.usage.drain()).toMatchObject([
+      const text = await (await server.post(body, server.createKey())).text();
+      expect(server.usage.drain()).toMatchObject([
         { method: 'getSlot', bytesIn: body.length, bytesOut: text.trimEnd().length },
       ]);
     });
 
-    it('that fails upstream has the status and text of its row and nothing of the cause', async () => {
-      door.answer = () =>
+    it('that fails upstream has status and text of its failure and hides the cause', async () => {
+      server.answer = () =>
         Promise.reject(
           new Failure('UPSTREAM_UNAVAILABLE', { cause: new Error('https://node.example/?api-key=abc') }),
         );
-      const response = await door.post(call('getSlot'), door.createKey());
+      const response = await server.post(call('getSlot'), server.createKey());
       expect([response.status, await response.json()]).toEqual([
         503,
         {
@@ -99,26 +99,26 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ]);
     });
 
-    it('is given up upstream when its sender hangs up', async () => {
+    it('is cancelled upstream when its client disconnects', async () => {
       const abandoned = new Promise<void>((resolve) => {
-        door.answer = () =>
+        server.answer = () =>
           new Promise((_resolve, reject) => {
-            door.calls[0]?.signal?.addEventListener('abort', () => {
+            server.calls[0]?.signal?.addEventListener('abort', () => {
               resolve();
               reject(new Failure('CLIENT_GONE'));
             });
             wire.socket.destroy();
           });
       });
-      const wire = door.connect();
-      wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
+      const wire = server.connect();
+      wire.socket.write(rawPost(server.createKey(), call('getProgramAccounts')));
       await abandoned;
-      await expect.poll(() => door.http.inFlight).toBe(0);
-      expect(door.lines).toEqual([]);
+      await expect.poll(() => server.http.inFlight).toBe(0);
+      expect(server.lines).toEqual([]);
     });
   });
 
-  describe('bad JSON-RPC', () => {
+  describe('invalid JSON-RPC', () => {
     const failing: [string, string, unknown][] = [
       [
         'no JSON',
@@ -163,16 +163,16 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ],
     ];
 
-    it.each(failing)('with %s gets its own error and asks nobody', async (_what, body, expected) => {
-      const response = await door.post(body, door.createKey());
+    it.each(failing)('with %s gets its own error without an upstream call', async (_what, body, expected) => {
+      const response = await server.post(body, server.createKey());
       expect([response.status, await response.json()]).toEqual([200, expected]);
-      expect(door.calls).toEqual([]);
+      expect(server.calls).toEqual([]);
     });
 
     it('in bytes that are not UTF-8 is a parse error', async () => {
-      const response = await door.post(
+      const response = await server.post(
         Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', 'latin1'),
-        door.createKey(),
+        server.createKey(),
       );
       expect(await response.json()).toMatchObject({ error: { code: -32700 } });
     });
@@ -182,29 +182,28 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     const refused = async (response: Response) => {
       const { error, id } = (await response.json()) as { error: { data: { code: string } }; id: unknown };
       expect(id).toBeNull();
-      expect(door.calls).toEqual([]);
+      expect(server.calls).toEqual([]);
       return [response.status, error.data.code];
     };
 
-    it('is asked for when it is missing', async () => {
-      expect(await refused(await door.post(call('getSlot'), null))).toEqual([401, 'MISSING_KEY']);
-      expect(await refused(await door.post(call('getSlot'), null, { authorization: 'Basic abc' }))).toEqual([
-        401,
-        'MISSING_KEY',
-      ]);
+    it('is required', async () => {
+      expect(await refused(await server.post(call('getSlot'), null))).toEqual([401, 'MISSING_KEY']);
+      expect(await refused(await server.post(call('getSlot'), null, { authorization: 'Basic abc' }))).toEqual(
+        [401, 'MISSING_KEY'],
+      );
     });
 
-    it('is refused when it is unknown, damaged or revoked, always in the same words', async () => {
-      const key = door.createKey();
+    it('is refused when it is unknown, damaged or revoked, always with the same text', async () => {
+      const key = server.createKey();
       const damaged = key.slice(0, -1) + (key.endsWith('1') ? '2' : '1');
-      const revoked = door.createKey('rpc', undefined, { status: 'revoked' });
+      const revoked = server.createKey('rpc', undefined, { status: 'revoked' });
       const other = await startHttpServer({ raw });
       const unknown = other.createKey();
       await other.stop();
-      door.secrets.push(unknown, damaged);
+      server.secrets.push(unknown, damaged);
       const bodies = new Set<string>();
       for (const wrong of [damaged, revoked, unknown, 'nonsense']) {
-        const response = await door.post(call('getSlot'), wrong);
+        const response = await server.post(call('getSlot'), wrong);
         expect(response.status).toBe(403);
         bodies.add(await response.text());
       }
@@ -213,27 +212,27 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ]);
     });
 
-    it('of another product is told so', async () => {
-      expect(await refused(await door.post(call('getSlot'), door.createKey('grpc')))).toEqual([
+    it('of another product is refused as such', async () => {
+      expect(await refused(await server.post(call('getSlot'), server.createKey('grpc')))).toEqual([
         403,
         'UNAUTHORIZED_PRODUCT',
       ]);
     });
 
-    it('that cannot be checked is not called wrong', async () => {
-      const key = door.createKey();
+    it('that cannot be checked is not called invalid', async () => {
+      const key = server.createKey();
       const other = await startHttpServer({ raw });
       const unknown = other.createKey();
       await other.stop();
-      door.keys.setStoreReachable(false);
-      expect(await refused(await door.post(call('getSlot'), unknown))).toEqual([503, 'KEYS_UNAVAILABLE']);
-      expect((await door.post(call('getSlot'), key)).status).toBe(200);
+      server.keys.setStoreReachable(false);
+      expect(await refused(await server.post(call('getSlot'), unknown))).toEqual([503, 'KEYS_UNAVAILABLE']);
+      expect((await server.post(call('getSlot'), key)).status).toBe(200);
     });
 
-    it('may stand in the query, and in the header with the scheme in any case; the header wins', async () => {
-      const key = door.createKey();
+    it('may be in the query or the header, with the scheme in any case; the header wins', async () => {
+      const key = server.createKey();
       const send = (query: string, headers: Record<string, string> = {}) =>
-        fetch(`${door.url}?${query}`, {
+        fetch(`${server.url}?${query}`, {
           method: 'POST',
           body: call('getSlot'),
           headers: { 'content-type': 'application/json', ...headers },
@@ -249,32 +248,32 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     });
 
     it('stops working at once when it is revoked', async () => {
-      const key = door.createKey();
-      expect((await door.post(call('getSlot'), key)).status).toBe(200);
-      const record = door.keys.find(key.slice(13, 21) as never);
+      const key = server.createKey();
+      expect((await server.post(call('getSlot'), key)).status).toBe(200);
+      const record = server.keys.find(key.slice(13, 21) as never);
       if (record === undefined) throw new Error('the key is not there');
-      door.keys.apply([{ ...record, status: 'revoked', version: 2 }]);
-      expect((await door.post(call('getSlot'), key)).status).toBe(403);
+      server.keys.apply([{ ...record, status: 'revoked', version: 2 }]);
+      expect((await server.post(call('getSlot'), key)).status).toBe(403);
     });
 
-    it('is in no log line, not even when all goes wrong', async () => {
-      const key = door.createKey();
-      door.answer = () => Promise.reject(new Error(`with ${key} and ${door.url}?api-key=${key}`));
-      expect((await door.post(call('getSlot'), key)).status).toBe(500);
-      expect(door.lines).toHaveLength(1);
-      expect(door.lines.join()).not.toContain(key.slice(13));
+    it('is in no log line, not even after failures', async () => {
+      const key = server.createKey();
+      server.answer = () => Promise.reject(new Error(`with ${key} and ${server.url}?api-key=${key}`));
+      expect((await server.post(call('getSlot'), key)).status).toBe(500);
+      expect(server.lines).toHaveLength(1);
+      expect(server.lines.join()).not.toContain(key.slice(13));
     });
   });
 
   describe('the rate limit', () => {
-    it('is shown on every answer and refuses with the time to wait', async () => {
-      const key = door.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
-      const first = await door.post(call('getSlot'), key);
+    it('is shown on every response and refuses with retry-after', async () => {
+      const key = server.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
+      const first = await server.post(call('getSlot'), key);
       expect(first.headers.get('ratelimit-policy')).toBe('"rpc";q=2;w=200');
       expect(first.headers.get('ratelimit')).toBe('"rpc";r=1;t=100');
       expect(first.headers.get('retry-after')).toBeNull();
-      await door.post(call('getSlot'), key);
-      const refused = await door.post(call('getSlot', '"x"'), key);
+      await server.post(call('getSlot'), key);
+      const refused = await server.post(call('getSlot', '"x"'), key);
       expect(refused.status).toBe(429);
       expect(refused.headers.get('retry-after')).toBe('100');
       expect(refused.headers.get('ratelimit')).toBe('"rpc";r=0;t=100');
@@ -285,22 +284,22 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     });
 
     it('counts each call of a batch', async () => {
-      const key = door.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
-      const response = await door.post(`[${[1, 2, 3].map((id) => call('getSlot', id)).join()}]`, key);
+      const key = server.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
+      const response = await server.post(`[${[1, 2, 3].map((id) => call('getSlot', id)).join()}]`, key);
       expect(response.status).toBe(200);
       expect(await response.json()).toMatchObject([
         { id: 1, result: {} },
         { id: 2, result: {} },
         { id: 3, error: { data: { code: 'RATE_LIMITED' } } },
       ]);
-      const refused = await door.post(`[${[1, 2].map((id) => call('getSlot', id)).join()}]`, key);
+      const refused = await server.post(`[${[1, 2].map((id) => call('getSlot', id)).join()}]`, key);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '100']);
     });
   });
 
   describe('a batch', () => {
-    it('answers each call in order, whatever became of the others', async () => {
-      door.answer = async ({ method }) => {
+    it('answers each call in order, whatever the results of the others', async () => {
+      server.answer = async ({ method }) => {
         if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
         return result(`"${method}"`);
       };
@@ -312,7 +311,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
         '{"id":4,"method":"x"}',
         call('getHealth', 'null'),
       ];
-      const response = await door.post(`[${items.join()}]`, door.createKey());
+      const response = await server.post(`[${items.join()}]`, server.createKey());
       expect([response.status, await response.json()]).toEqual([
         200,
         [
@@ -323,41 +322,41 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
           { jsonrpc: '2.0', result: 'getHealth', id: null },
         ],
       ]);
-      expect(door.calls.map((one) => one.call.method)).toEqual(['getSlot', 'getBlock', 'getHealth']);
+      expect(server.calls.map((one) => one.call.method)).toEqual(['getSlot', 'getBlock', 'getHealth']);
     });
 
     it.each([
       ['[]'],
       ['{"jsonrpc":"2.0","method":"a"}'],
       ['[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]'],
-    ])('or call that wants no answer gets none and is not executed: %s', async (body) => {
-      const response = await door.post(body, door.createKey());
+    ])('or call without an id gets no response and is not executed: %s', async (body) => {
+      const response = await server.post(body, server.createKey());
       expect([response.status, await response.text()]).toEqual([200, '']);
-      expect(door.calls).toEqual([]);
+      expect(server.calls).toEqual([]);
     });
 
-    it('has HTTP 200 when only some of it failed, whichever came first', async () => {
-      door.answer = async ({ method }) => {
+    it('has HTTP 200 when only some calls failed, whichever came first', async () => {
+      server.answer = async ({ method }) => {
         if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
         return result('1');
       };
       const statusOf = async (...methods: string[]) =>
-        (await door.post(`[${methods.map((method) => call(method)).join()}]`, door.createKey())).status;
+        (await server.post(`[${methods.map((method) => call(method)).join()}]`, server.createKey())).status;
       expect(await statusOf('getBlock', 'getSlot')).toBe(200);
       expect(await statusOf('getSlot', 'getBlock')).toBe(200);
       expect(await statusOf('getBlock', 'getBlock')).toBe(504);
     });
 
-    it('without a key gets one error, since nobody reads it', async () => {
-      const response = await door.post(`[${call('a', 1)},${call('b', 2)}]`, null);
+    it('without a key gets one error', async () => {
+      const response = await server.post(`[${call('a', 1)},${call('b', 2)}]`, null);
       expect(response.status).toBe(401);
       expect(await response.json()).toMatchObject({ id: null, error: { code: -32040 } });
     });
 
-    it('has a limit', async () => {
+    it('has a maximum length', async () => {
       const batch = (count: number) => `[${Array(count).fill(call('getSlot')).join()}]`;
-      expect(await (await door.post(batch(100), door.createKey())).json()).toHaveLength(100);
-      const response = await door.post(batch(101), door.createKey());
+      expect(await (await server.post(batch(100), server.createKey())).json()).toHaveLength(100);
+      const response = await server.post(batch(101), server.createKey());
       expect([response.status, await response.json()]).toEqual([
         200,
         {
@@ -366,31 +365,31 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
           id: null,
         },
       ]);
-      expect(door.calls).toHaveLength(100);
+      expect(server.calls).toHaveLength(100);
     });
 
-    it('has only so many calls on their way at a time', async () => {
+    it('has a limited number of calls in flight', async () => {
       let under = 0;
       let most = 0;
-      door.answer = async () => {
+      server.answer = async () => {
         most = Math.max(most, ++under);
         await new Promise(setImmediate);
         under -= 1;
         return result('1');
       };
-      await door.post(`[${Array(50).fill(call('getSlot')).join()}]`, door.createKey());
+      await server.post(`[${Array(50).fill(call('getSlot')).join()}]`, server.createKey());
       expect(most).toBe(8);
     });
   });
 
   describe('a page in a browser', () => {
-    it('may ask from anywhere', async () => {
+    it('may call from any origin', async () => {
       const headers = {
         origin: 'https://app.example',
         'access-control-request-method': 'POST',
         'access-control-request-headers': 'content-type,solana-client',
       };
-      const preflight = await fetch(door.url, { method: 'OPTIONS', headers });
+      const preflight = await fetch(server.url, { method: 'OPTIONS', headers });
       expect(preflight.status).toBe(204);
       expect(Object.fromEntries(preflight.headers)).toMatchObject({
         'access-control-allow-origin': '*',
@@ -398,15 +397,17 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
         'access-control-allow-headers': 'content-type, authorization, solana-client, x-solway-session',
         'access-control-max-age': '86400',
       });
-      const answer = await door.post(call('getSlot'), door.createKey(), { origin: 'https://app.example' });
+      const answer = await server.post(call('getSlot'), server.createKey(), {
+        origin: 'https://app.example',
+      });
       expect(answer.headers.get('access-control-allow-origin')).toBe('*');
       expect(answer.headers.get('access-control-expose-headers')).toBe(
         'RateLimit, RateLimit-Policy, Retry-After',
       );
       for (const refused of [
-        await door.post(call('getSlot'), null),
-        await door.post('{', door.createKey()),
-        await door.post(call('getSlot'), door.createKey(), { 'content-type': 'text/plain' }),
+        await server.post(call('getSlot'), null),
+        await server.post('{', server.createKey()),
+        await server.post(call('getSlot'), server.createKey(), { 'content-type': 'text/plain' }),
       ]) {
         expect(refused.headers.get('access-control-allow-origin')).toBe('*');
         expect(refused.headers.get('access-control-expose-headers')).toContain('Retry-After');

@@ -13,39 +13,37 @@ import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
 import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { RestGateway, type RestLimits } from '../../src/gateway/rest/rest-gateway.ts';
-import type { Call, RpcClient, RpcResponse } from '../../src/protocol/call.ts';
+import type { Call, RpcResponse } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
 import type { RestRoute } from '../../src/protocol/rest/route.ts';
-import type { FastHttpOptions } from '../../src/servers/fast-path/fast-http-options.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
-import { healthRoutes } from '../../src/servers/health.ts';
+import type { FastHttpOptions } from '../../src/servers/fast-path/context.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import type { HttpOptions } from '../../src/servers/http/options.ts';
 import { joinRoutes } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
-import { errorBody } from '../../src/servers/rest/errors.ts';
+import { healthRoutes } from '../../src/servers/operator-routes.ts';
+import { errorBody } from '../../src/servers/rest/encode.ts';
 import { REST_PREFIX, restRoutes } from '../../src/servers/rest/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import type { RpcServerOptions } from '../../src/servers/rpc/options.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
+import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 
 const pepper = Buffer.alloc(32, 1);
 
-/** Bounds of the listener; `raw: false` leaves out the fast way before it. */
+/** `raw: false` disables the fast path. */
 export type TestServerOptions = Partial<HttpOptions & FastHttpOptions> & Readonly<{ raw?: boolean }>;
 
-/** The gateway's door with a source that answers as the test says. What answers is not what is tested here. */
+/** The HTTP servers with a gateway and a scripted source. */
 export class TestHttpServer {
   readonly keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
   readonly usage = new UsageMeter();
-  /** Every line that was logged. */
   readonly lines: string[] = [];
-  /** Every key that was made. */
   readonly secrets: string[] = [];
   readonly calls: { call: Call; signal: AbortSignal | undefined }[] = [];
   answer: (call: Call) => Promise<RpcResponse> = async ({ params }) =>
     result(`{"params":${params ?? 'null'}}`);
   readonly http: HttpServer;
-  /** The fast way, where there is one. */
   readonly fastPath: FastHttpServer | null;
   port = 0;
 
@@ -55,25 +53,23 @@ export class TestHttpServer {
     rest: readonly RestRoute[],
     limits: Partial<RestLimits>,
   ) {
-    const source: RpcClient = {
-      request: (call, signal) => {
-        this.calls.push({ call, signal });
-        return this.answer(call);
-      },
-    };
+    const source = dispatcherOf((call, signal) => {
+      this.calls.push({ call, signal });
+      return this.answer(call);
+    });
     const log = createLogger('trace', (line) => this.lines.push(line));
     const admission = new Admission({ keys: this.keys });
     const parts = { admission, source, meter: new CallMeter({ usage: this.usage }), log };
-    const door = createPipeline(parts);
+    const server = createPipeline(parts);
     const facts = () => ({
       store: 'up' as const,
       upstreams: { total: 1, usable: 1 },
       draining: this.http.draining,
       mode: 'production' as const,
     });
-    const restDoor = restRoutes(new RestGateway(parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
-    const calls = new RpcCalls(door, rpc);
-    const routes = joinRoutes(rpcRoutes(calls), restDoor, healthRoutes(facts));
+    const restHandler = restRoutes(new RestGateway(parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
+    const calls = new RpcCalls(server, rpc);
+    const routes = joinRoutes(rpcRoutes(calls), restHandler, healthRoutes(facts));
     this.fastPath = raw ? new FastHttpServer(calls, log, http) : null;
     const refusals = new Map([[REST_PREFIX, errorBody]]);
     this.http = new HttpServer(routes, log, http, [], refusals, this.fastPath);
@@ -110,7 +106,6 @@ export class TestHttpServer {
     return text;
   }
 
-  /** POSTs a body with a key in the header. */
   post(body: string | Buffer, key: string | null, headers: Record<string, string> = {}): Promise<Response> {
     const authorization: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
     const type = { 'content-type': 'application/json' };
@@ -121,7 +116,7 @@ export class TestHttpServer {
     });
   }
 
-  /** An open connection, for bytes that no HTTP client would send. */
+  /** A raw connection. */
   connect(): RawClient {
     return new RawClient(connect(this.port, '127.0.0.1'));
   }
@@ -131,7 +126,7 @@ export class TestHttpServer {
   }
 }
 
-/** A socket and all that came back on it. */
+/** A socket with everything it received. */
 export class RawClient {
   readonly socket: Socket;
   received = '';
@@ -149,7 +144,7 @@ export class RawClient {
     });
   }
 
-  /** Waits until what came back matches; fails when the connection ends without. */
+  /** Waits for matching bytes; rejects when the connection closes. */
   until(pattern: RegExp): Promise<string> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -163,7 +158,6 @@ export class RawClient {
     });
   }
 
-  /** Waits for the other side to close. */
   ended(): Promise<string> {
     if (this.closed) return Promise.resolve(this.received);
     return new Promise((resolve) => this.socket.once('close', () => resolve(this.received)));
@@ -172,7 +166,7 @@ export class RawClient {
 
 export const result = (body: string): RpcResponse => ({ body: Buffer.from(body), errorCode: 0 });
 
-/** A request with everything an ordinary client sends. */
+/** A request with the headers of an ordinary client. */
 export function rawPost(key: string | null, body: string, extra = ''): string {
   const authorization = key === null ? '' : `authorization: Bearer ${key}\r\n`;
   return (
@@ -187,7 +181,7 @@ export async function startHttpServer(
   rest: readonly RestRoute[] = [],
   limits: Partial<RestLimits> = {},
 ): Promise<TestHttpServer> {
-  const door = new TestHttpServer(http, rpc, rest, limits);
-  door.port = (await door.http.listen()).port;
-  return door;
+  const server = new TestHttpServer(http, rpc, rest, limits);
+  server.port = (await server.http.listen()).port;
+  return server;
 }

@@ -17,9 +17,9 @@ import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { SessionMinSlots } from '../../src/gateway/session-min-slots.ts';
 import { LiveConnections } from '../../src/gateway/telemetry/live-connections.ts';
 import { WebSocketGateway, type WebSocketGatewayOptions } from '../../src/gateway/websocket/session.ts';
-import type { Call, RpcClient, RpcResponse } from '../../src/protocol/call.ts';
+import type { Call, RpcResponse } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import type { HttpOptions } from '../../src/servers/http/options.ts';
 import { joinRoutes } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
@@ -28,6 +28,7 @@ import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed } from '../../src/streams/feed.ts';
 import { ScriptedFeed } from '../streams/scripted-feed.ts';
+import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 import { RawClient, result } from './start-http-server.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -39,13 +40,12 @@ export type TestWebSocketOptions = Readonly<{
   feed?: Feed;
 }>;
 
-/** The gateway's doors with a source and a feed that say what the test says. */
+/** The HTTP and WebSocket servers with a gateway, a scripted source and a scripted feed. */
 export class TestWebSocketServer {
   readonly keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
   readonly usage = new UsageMeter();
   readonly connections = new LiveConnections();
   readonly feed = new ScriptedFeed();
-  /** Every line that was logged. */
   readonly lines: string[] = [];
   readonly calls: { call: Call; signal: AbortSignal | undefined }[] = [];
   answer: (call: Call) => Promise<RpcResponse> = async ({ params }) =>
@@ -59,12 +59,10 @@ export class TestWebSocketServer {
   port = 0;
 
   constructor({ http, webSocket, gate, feed }: TestWebSocketOptions = {}) {
-    const source: RpcClient = {
-      request: (call, signal) => {
-        this.calls.push({ call, signal });
-        return this.answer(call);
-      },
-    };
+    const source = dispatcherOf((call, signal) => {
+      this.calls.push({ call, signal });
+      return this.answer(call);
+    });
     const log = createLogger('trace', (line) => this.lines.push(line));
     const admission = new Admission({ keys: this.keys });
     const parts = {
@@ -80,7 +78,7 @@ export class TestWebSocketServer {
     this.webSocket = new WebSocketDialect(this.gateway, log, webSocket);
     const calls = new RpcCalls(createPipeline(parts));
     const routes = joinRoutes(rpcRoutes(calls), this.webSocket.routes);
-    // As in the program: connections come to it from there.
+    // As in the program, connections come through the fast path.
     const front = new FastHttpServer(calls, log, http);
     this.http = new HttpServer(routes, log, http, [this.webSocket], new Map(), front);
     this.keys.setStoreReachable(true);
@@ -128,7 +126,6 @@ export class TestWebSocketServer {
     return `ws://127.0.0.1:${this.port}${path}${key === null ? '' : `?api-key=${key}`}`;
   }
 
-  /** A client that is connected. */
   async connect(
     key: string | null = this.createKey(),
     options: ClientOptions = {},
@@ -140,12 +137,11 @@ export class TestWebSocketServer {
     return client;
   }
 
-  /** A bare socket. */
   rawClient(): RawClient {
     return new RawClient(connect(this.port, '127.0.0.1'));
   }
 
-  /** A bare socket that has shaken hands, for frames that no library would send. */
+  /** A raw socket after the handshake, for arbitrary frames. */
   async upgradedClient(key: string = this.createKey()): Promise<RawClient> {
     const wire = this.rawClient();
     wire.socket.write(handshake(`/v1/ws?api-key=${key}`));
@@ -154,7 +150,6 @@ export class TestWebSocketServer {
     return wire;
   }
 
-  /** What a handshake that is refused gets. */
   async refusal(path: string, headers: Record<string, string> = {}): Promise<Refusal> {
     const wire = this.rawClient();
     wire.socket.write(handshake(path, headers));
@@ -183,7 +178,7 @@ export function readRefusal(received: string): Refusal {
   };
 }
 
-/** A request for an upgrade as any client sends it, but for the headers given; an empty one is left out. */
+/** An upgrade request with replaced headers; an empty one is omitted. */
 export function handshake(path: string, headers: Record<string, string> = {}): string {
   const all = {
     host: 'x',
@@ -199,11 +194,10 @@ export function handshake(path: string, headers: Record<string, string> = {}): s
   return [`GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n');
 }
 
-/** A client and all that it received. */
+/** A client with everything it received. */
 export class Client {
   readonly socket: WebSocket;
   readonly received: string[] = [];
-  /** Code and reason with which the connection was closed. */
   readonly closed: Promise<{ code: number; reason: string }>;
   #taken = 0;
   #wake: () => void = () => {};
@@ -225,7 +219,7 @@ export class Client {
     );
   }
 
-  /** The next message that was not taken yet, as text. */
+  /** The next unread message. */
   async next(): Promise<string> {
     while (this.#taken >= this.received.length) {
       if (this.#isClosed) throw new Error('closed');
@@ -236,7 +230,7 @@ export class Client {
     return this.received[this.#taken++] as string;
   }
 
-  /** Sends a call and gives the next message. */
+  /** Sends a call and returns the next message. */
   request(method: string, params?: unknown, id: unknown = 1): Promise<unknown> {
     this.send(method, params, id);
     return this.nextJson();
@@ -250,7 +244,7 @@ export class Client {
     return JSON.parse(await this.next());
   }
 
-  /** The answer to a ping, which comes behind all that was sent before it. */
+  /** Waits for a pong, which follows everything sent before it. */
   async settle(): Promise<void> {
     this.socket.ping();
     await once(this.socket, 'pong');
@@ -269,11 +263,11 @@ export function clientFrame(first: number, payload: Buffer): Buffer {
     head[1] = 0x80 | 127;
     head.writeBigUInt64BE(BigInt(payload.length), 2);
   }
-  // A mask of zeros leaves the payload as it is.
+  // A zero mask leaves the payload unchanged.
   return Buffer.concat([head, Buffer.alloc(4), payload]);
 }
 
-/** Code and reason of the close frame at the end of what a wire received. */
+/** The close frame at the end of the received bytes. */
 export function closeOf(received: string): { code: number; reason: string } {
   const bytes = Buffer.from(received, 'latin1');
   const at = bytes.lastIndexOf(0x88);

@@ -4,7 +4,7 @@ import { bufferPool } from '../../src/http/buffer-pool.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import type { RequestHandler } from '../../src/protocol/request-handler.ts';
 import type { ResponseReader, StreamedResponse } from '../../src/protocol/streamed-response.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
@@ -14,10 +14,9 @@ const PIECE_BYTES = 64 * 1024;
 const BLANK = Buffer.alloc(PIECE_BYTES);
 const QUOTE = Buffer.from('"');
 
-/** Which letter the piece consists of. */
 const letterOf = (piece: number): string => String.fromCharCode(0x61 + (piece % 26));
 
-/** A long result that comes as fast as it is taken, in memory that is lent, and ends as it is told to. */
+/** A streamed result in pooled buffers, produced with backpressure, with a scripted end. */
 class Coming implements StreamedResponse {
   readonly bytes: number | null;
   readonly #pieces: number;
@@ -25,7 +24,7 @@ class Coming implements StreamedResponse {
   #reader: ResponseReader | null = null;
   #isPaused = false;
   given = 0;
-  readonly lent: Buffer[] = [];
+  readonly pooled: Buffer[] = [];
   hasLeft = false;
 
   constructor(pieces: number, hasLength: boolean, end: 'whole' | 'broken') {
@@ -58,7 +57,7 @@ class Coming implements StreamedResponse {
     while (!this.#isPaused && !this.hasLeft && this.given < this.#pieces) {
       const piece = bufferPool.copyOf(BLANK, 0, PIECE_BYTES).fill(letterOf(this.given));
       this.given++;
-      this.lent.push(piece);
+      this.pooled.push(piece);
       reader?.onData(piece);
     }
     if (this.#isPaused || this.hasLeft || this.#reader === null) return;
@@ -69,7 +68,7 @@ class Coming implements StreamedResponse {
     }
     const last = bufferPool.copyOf(BLANK, 0, PIECE_BYTES).fill(' ');
     QUOTE.copy(last);
-    this.lent.push(last);
+    this.pooled.push(last);
     reader?.onEnd(last);
   }
 }
@@ -78,12 +77,10 @@ let server: HttpServer;
 let coming: Coming;
 afterEach(() => server.drain(0));
 
-/** A server that answers every call with a long result. */
+/** A server that answers every call with a streamed result. */
 async function start(raw: boolean, next: () => Coming): Promise<string> {
-  const door: RequestHandler = {
-    admit: () => null,
-    preAdmit: () => ({ startedAt: 0 }),
-    serve: () => Promise.reject(new Error('asked for the whole')),
+  const gateway: RequestHandler = {
+    admit: () => ({ startedAt: 0 }),
     dispatch: (_request, { stream }) => {
       coming = next();
       stream?.respondStream(coming, { rateLimit: null });
@@ -92,7 +89,7 @@ async function start(raw: boolean, next: () => Coming): Promise<string> {
     recordInvalidRequest: ({ fault }) => ({ failure: fault, rateLimit: null }),
   };
   const log = createLogger('silent', () => {});
-  const calls = new RpcCalls(door);
+  const calls = new RpcCalls(gateway);
   server = new HttpServer(
     rpcRoutes(calls),
     log,
@@ -111,9 +108,9 @@ const post = (url: string): Promise<Response> =>
     body: '{"jsonrpc":"2.0","id":"me","method":"getProgramAccounts"}',
   });
 
-describe.each([{ raw: true }, { raw: false }])('a long result through the door, raw: $raw', ({ raw }) => {
+describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $raw', ({ raw }) => {
   it.each([{ hasLength: true }, { hasLength: false }])(
-    'arrives whole, its memory is given back, and the connection goes on; its length known: $hasLength',
+    'arrives completely, releases its memory and keeps the connection; length known: $hasLength',
     async ({ hasLength }) => {
       const url = await start(raw, () => new Coming(100, hasLength, 'whole'));
       const letters = Array.from({ length: 100 }, (_, piece) => letterOf(piece).repeat(PIECE_BYTES));
@@ -125,19 +122,19 @@ describe.each([{ raw: true }, { raw: false }])('a long result through the door, 
         expect(result === letters.join('')).toBe(true);
       };
       for (let i = 0; i < 2; i++) await Promise.all([take(), take(), take()]);
-      await until(() => coming.lent.every((piece) => !bufferPool.isPooled(piece)));
+      await until(() => coming.pooled.every((piece) => !bufferPool.isPooled(piece)));
     },
   );
 
   it.each([{ hasLength: true }, { hasLength: false }])(
-    'that breaks off is not taken for whole by the client; its length known: $hasLength',
+    'that breaks off is detected by the client; length known: $hasLength',
     async ({ hasLength }) => {
       const url = await start(raw, () => new Coming(3, hasLength, 'broken'));
       await expect(post(url).then((response) => response.text())).rejects.toThrow();
     },
   );
 
-  it('waits for a client that reads slowly, and is left when they leave', async () => {
+  it('waits for a slow reader, and is cancelled when it disconnects', async () => {
     const url = await start(raw, () => new Coming(10_000, true, 'whole'));
     const response = await post(url);
     const reader = response.body!.getReader();

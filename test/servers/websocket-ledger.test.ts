@@ -7,17 +7,17 @@ import { TestWebSocketServer } from './start-websocket-server.ts';
 const notifier = new LedgerNotifier();
 const feed: Feed = { open: async (subscription, listener) => notifier.add(subscription, listener) };
 
-let door: TestWebSocketServer;
+let server: TestWebSocketServer;
 
 beforeEach(async () => {
-  door = await new TestWebSocketServer({ feed, gate: { topics: { graceMs: 0 } } }).listen();
+  server = await new TestWebSocketServer({ feed, gate: { topics: { graceMs: 0 } } }).listen();
 });
 
-afterEach(() => door.stop());
+afterEach(() => server.stop());
 
-it('tells a client what a ledger tells, from the event to the message', async () => {
+it('delivers ledger notifications to a client, from the event to the message', async () => {
   const story = new LedgerScript(notifier);
-  const client = await door.connect();
+  const client = await server.connect();
   const commitment = { commitment: 'processed' };
   await client.request('slotSubscribe');
   await client.request('accountSubscribe', [key(1), { ...commitment, encoding: 'base64' }]);
@@ -36,12 +36,12 @@ it('tells a client what a ledger tells, from the event to the message', async ()
   story.processed(1);
   story.rooted(1);
 
-  const told: Record<string, unknown> = {};
-  while (!('rootNotification' in told)) {
+  const observed: Record<string, unknown> = {};
+  while (!('rootNotification' in observed)) {
     const { method, params } = (await client.nextJson()) as { method: string; params: { result: unknown } };
-    told[method] = params.result;
+    observed[method] = params.result;
   }
-  expect(told).toMatchObject({
+  expect(observed).toMatchObject({
     slotNotification: { slot: 1, parent: 0 },
     accountNotification: { context: { slot: 1 }, value: { data: ['', 'base64'] } },
     logsNotification: { context: { slot: 1 }, value: { signature: signature(5), err: null } },
@@ -51,8 +51,8 @@ it('tells a client what a ledger tells, from the event to the message', async ()
   expect(await client.request('signatureUnsubscribe', [4])).toMatchObject({ error: { code: -32602 } });
 });
 
-it('asks the notifier for nothing any longer when the last client has gone', async () => {
-  const clients = [await door.connect(), await door.connect()];
+it('has no demand on the notifier after the last client has disconnected', async () => {
+  const clients = [await server.connect(), await server.connect()];
   for (const client of clients) await client.request('voteSubscribe');
   expect(notifier.hasSubscribers('vote')).toBe(true);
   for (const client of clients) client.socket.terminate();

@@ -14,46 +14,45 @@ import {
 
 const ACCOUNT = ['11111111111111111111111111111111', { commitment: 'confirmed' }];
 
-let door: TestWebSocketServer;
+let server: TestWebSocketServer;
 
 beforeEach(async () => {
-  door = await new TestWebSocketServer().listen();
+  server = await new TestWebSocketServer().listen();
 });
 
-afterEach(() => door.stop());
+afterEach(() => server.stop());
 
 async function restart(...options: ConstructorParameters<typeof TestWebSocketServer>): Promise<void> {
-  await door.stop();
-  door = await new TestWebSocketServer(...options).listen();
+  await server.stop();
+  server = await new TestWebSocketServer(...options).listen();
 }
 
-/** How often a method was metered. */
 const requestsOf = (name: string): number =>
-  door.usage
+  server.usage
     .snapshot()
     .filter(({ method }) => method === name)
     .reduce((sum, { requests }) => sum + requests, 0);
 
 describe('a handshake', () => {
-  it('succeeds with the key in the query, or as a bearer', async () => {
-    const key = door.createKey();
+  it('succeeds with the key in the query, or as a bearer token', async () => {
+    const key = server.createKey();
     for (const client of [
-      await door.connect(key),
-      await door.connect(null, { headers: { authorization: `Bearer ${key}` } }),
+      await server.connect(key),
+      await server.connect(null, { headers: { authorization: `Bearer ${key}` } }),
     ]) {
       expect(await client.request('getSlot')).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
     }
   });
 
   it('succeeds on the JSON-RPC path too, which web3.js derives from an http URL', async () => {
-    const client = await door.connect(door.createKey(), {}, '/v1/rpc');
+    const client = await server.connect(server.createKey(), {}, '/v1/rpc');
     expect(await client.request('getSlot')).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
     expect(await client.request('slotSubscribe')).toMatchObject({ result: 1 });
   });
 
   it('on the JSON-RPC path may follow a call on the same connection', async () => {
-    const key = door.createKey();
-    const wire = door.rawClient();
+    const key = server.createKey();
+    const wire = server.rawClient();
     wire.socket.write(rawPost(key, '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'));
     await wire.until(/"id":1\}/);
     wire.socket.write(handshake(`/v1/rpc?api-key=${key}`));
@@ -66,22 +65,22 @@ describe('a handshake', () => {
     ['with a key that does not exist', () => '/v1/ws?api-key=nonsense', 403, 'INVALID_KEY'],
     [
       'with a revoked key',
-      () => `/v1/ws?api-key=${door.createKey({}, { status: 'revoked' })}`,
+      () => `/v1/ws?api-key=${server.createKey({}, { status: 'revoked' })}`,
       403,
       'INVALID_KEY',
     ],
     [
       'with the key of another product',
-      () => `/v1/ws?api-key=${door.createKey({}, {}, 'grpc')}`,
+      () => `/v1/ws?api-key=${server.createKey({}, {}, 'grpc')}`,
       403,
       'UNAUTHORIZED_PRODUCT',
     ],
-    ['on a path that does not exist', () => `/v1/wss?api-key=${door.createKey()}`, 404, 'NOT_FOUND'],
+    ['on a path that does not exist', () => `/v1/wss?api-key=${server.createKey()}`, 404, 'NOT_FOUND'],
     ['on the JSON-RPC path without a key', () => '/v1/rpc', 401, 'MISSING_KEY'],
     ['on the JSON-RPC path with a wrong key', () => '/v1/rpc?api-key=nonsense', 403, 'INVALID_KEY'],
   ];
   it.each(refused)('%s is refused in HTTP', async (_, path, status, code) => {
-    const refusal = await door.refusal(path());
+    const refusal = await server.refusal(path());
     expect(refusal).toMatchObject({ status, body: { id: null, error: { data: { code } } } });
     expect(refusal.head).toContain('content-type: application/json');
     expect(refusal.head).toContain('connection: close');
@@ -95,89 +94,89 @@ describe('a handshake', () => {
     ['no Host', { host: '' }, 400, 'MALFORMED_HTTP'],
   ];
   it.each(malformed)('with %s is refused', async (_, headers, status, code) => {
-    const refusal = await door.refusal(`/v1/ws?api-key=${door.createKey()}`, headers);
+    const refusal = await server.refusal(`/v1/ws?api-key=${server.createKey()}`, headers);
     expect(refusal).toMatchObject({ status, body: { error: { data: { code } } } });
     if (status === 426) expect(refusal.head).toContain('sec-websocket-version: 13');
-    expect(door.webSocket.size).toBe(0);
+    expect(server.webSocket.size).toBe(0);
   });
 
   it('over HTTP/1.0 is refused', async () => {
-    const wire = door.rawClient();
-    wire.socket.write(handshake(`/v1/ws?api-key=${door.createKey()}`).replace('HTTP/1.1', 'HTTP/1.0'));
+    const wire = server.rawClient();
+    wire.socket.write(handshake(`/v1/ws?api-key=${server.createKey()}`).replace('HTTP/1.1', 'HTTP/1.0'));
     expect(readRefusal(await wire.ended())).toMatchObject({ status: 400 });
   });
 
-  it('that was meant as a plain request is told to upgrade', async () => {
-    const url = door.url(door.createKey({ wsConnectionsMax: 1 })).replace('ws:', 'http:');
+  it('sent as a plain request gets 426', async () => {
+    const url = server.url(server.createKey({ wsConnectionsMax: 1 })).replace('ws:', 'http:');
     const response = await fetch(url);
     expect([response.status, response.headers.get('upgrade')]).toEqual([426, 'websocket']);
     expect(await response.json()).toMatchObject({ error: { data: { code: 'UPGRADE_REQUIRED' } } });
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
-    // It took no place of the key's.
+    // It counted against no limit of the key.
     expect((await fetch(url)).status).toBe(426);
   });
 
-  it('that was meant as a plain request is told what keeps it from a connection', async () => {
+  it('sent as a plain request gets the failure that it would get', async () => {
     for (const [key, status, code] of [
       [null, 401, 'MISSING_KEY'],
       ['nonsense', 403, 'INVALID_KEY'],
-      [door.createKey({ wsConnectionsMax: 0 }), 429, 'CONNECTION_LIMIT'],
+      [server.createKey({ wsConnectionsMax: 0 }), 429, 'CONNECTION_LIMIT'],
     ] as const) {
-      const response = await fetch(door.url(key).replace('ws:', 'http:'));
+      const response = await fetch(server.url(key).replace('ws:', 'http:'));
       expect([response.status, response.headers.get('upgrade')]).toEqual([status, null]);
       expect(await response.json()).toMatchObject({ error: { data: { code } } });
     }
   });
 
-  it('asks for no other protocol: such a request is answered as if it had not asked', async () => {
-    const wire = door.rawClient();
+  it('for another protocol is answered as a plain request', async () => {
+    const wire = server.rawClient();
     const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     wire.socket.write(
       `POST /v1/rpc HTTP/1.1\r\nhost: x\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\n` +
-        `content-type: application/json\r\nauthorization: Bearer ${door.createKey()}\r\n` +
+        `content-type: application/json\r\nauthorization: Bearer ${server.createKey()}\r\n` +
         `content-length: ${body.length}\r\n\r\n${body}`,
     );
     expect(await wire.until(/"id":1}\n$/)).toMatch(/^HTTP\/1\.1 200/);
     wire.socket.destroy();
   });
 
-  it('is refused with 429 beyond the connections of the plan, and not when one has ended', async () => {
-    const key = door.createKey({ wsConnectionsMax: 2 });
-    const client = await door.connect(key);
-    await door.connect(key);
-    expect(await door.refusal(`/v1/ws?api-key=${key}`)).toMatchObject({
+  it('is refused with 429 beyond the connections of the plan, until one has ended', async () => {
+    const key = server.createKey({ wsConnectionsMax: 2 });
+    const client = await server.connect(key);
+    await server.connect(key);
+    expect(await server.refusal(`/v1/ws?api-key=${key}`)).toMatchObject({
       status: 429,
       body: { error: { data: { code: 'CONNECTION_LIMIT', connectionsMax: 2 } } },
     });
     client.socket.close();
-    await expect.poll(() => door.webSocket.size).toBe(1);
-    await door.connect(key);
+    await expect.poll(() => server.webSocket.size).toBe(1);
+    await server.connect(key);
   });
 
-  it('is refused with 429 and the time to wait beyond the rate of the plan', async () => {
-    const key = door.createKey({ rpcPerSecond: 0.01, rpcBurst: 1 });
-    await door.connect(key);
-    const refusal = await door.refusal(`/v1/ws?api-key=${key}`);
+  it('is refused with 429 and retry-after beyond the rate of the plan', async () => {
+    const key = server.createKey({ rpcPerSecond: 0.01, rpcBurst: 1 });
+    await server.connect(key);
+    const refusal = await server.refusal(`/v1/ws?api-key=${key}`);
     expect(refusal).toMatchObject({ status: 429, body: { error: { data: { code: 'RATE_LIMITED' } } } });
     expect(refusal.head).toMatch(/retry-after: \d+/);
   });
 
   it('is refused with 503 beyond the connections of the server', async () => {
     await restart({ webSocket: { connectionsMax: 1 } });
-    await door.connect();
-    expect(await door.refusal(`/v1/ws?api-key=${door.createKey()}`)).toMatchObject({
+    await server.connect();
+    expect(await server.refusal(`/v1/ws?api-key=${server.createKey()}`)).toMatchObject({
       status: 503,
       body: { error: { data: { code: 'OVERLOADED' } } },
     });
   });
 
   it('negotiates neither a subprotocol nor compression', async () => {
-    const wire = door.rawClient();
+    const wire = server.rawClient();
     const offers = {
       'sec-websocket-protocol': 'chat, ,,superchat',
       'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits',
     };
-    wire.socket.write(handshake(`/v1/ws?api-key=${door.createKey()}`, offers));
+    wire.socket.write(handshake(`/v1/ws?api-key=${server.createKey()}`, offers));
     const head = (await wire.until(/\r\n\r\n/)).toLowerCase();
     expect(head).toMatch(/^http\/1\.1 101/);
     expect(head).not.toMatch(/sec-websocket-(protocol|extensions)/);
@@ -185,72 +184,73 @@ describe('a handshake', () => {
   });
 
   it('may be followed by the first message at once', async () => {
-    const wire = door.rawClient();
+    const wire = server.rawClient();
     const text = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     const frame = Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
-    const key = door.createKey();
+    const key = server.createKey();
     wire.socket.write(Buffer.concat([Buffer.from(handshake(`/v1/ws?api-key=${key}`)), frame]));
     expect(await wire.until(/"id":1}$/)).toContain('{"jsonrpc":"2.0","result":{"params":null},"id":1}');
     wire.socket.destroy();
   });
 
-  it('behind a call that is still being answered gets that answer, and nothing else', async () => {
+  it('behind a pending call gets the response to that call only', async () => {
     const slow = Promise.withResolvers<void>();
-    door.answer = async () => {
+    server.answer = async () => {
       await slow.promise;
       return result('"late"');
     };
-    const key = door.createKey();
-    const wire = door.rawClient();
+    const key = server.createKey();
+    const wire = server.rawClient();
     wire.socket.write(rawPost(key, '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'));
     wire.socket.write(handshake(`/v1/ws?api-key=${key}`));
-    await expect.poll(() => door.calls.length).toBe(1);
+    await expect.poll(() => server.calls.length).toBe(1);
     slow.resolve();
     const received = await wire.ended();
     expect(received).toMatch(/^HTTP\/1\.1 200 [\s\S]*"late"/);
     expect(received).not.toContain('101');
-    expect(door.webSocket.size).toBe(0);
+    expect(server.webSocket.size).toBe(0);
   });
 
-  it('that breaks off, or ends in the middle, leaves nothing behind', async () => {
+  it('that breaks off leaves nothing behind', async () => {
     await restart({ http: { headersTimeoutMs: 200, requestTimeoutMs: 200 } });
-    const half = door.rawClient();
-    half.socket.write(handshake(`/v1/ws?api-key=${door.createKey()}`).slice(0, -4));
+    const half = server.rawClient();
+    half.socket.write(handshake(`/v1/ws?api-key=${server.createKey()}`).slice(0, -4));
     expect(readRefusal(await half.ended()).status).toBe(408);
-    const gone = door.rawClient();
-    gone.socket.end(handshake(`/v1/ws?api-key=${door.createKey()}`));
+    const gone = server.rawClient();
+    gone.socket.end(handshake(`/v1/ws?api-key=${server.createKey()}`));
     await gone.ended();
-    await expect.poll(() => door.webSocket.size).toBe(0);
+    await expect.poll(() => server.webSocket.size).toBe(0);
   });
 });
 
 describe('a subscription', () => {
-  it('is acknowledged, told and ended', async () => {
-    const client = await door.connect();
+  it('is acknowledged, notified and ended', async () => {
+    const client = await server.connect();
     expect(await client.request('accountSubscribe', ACCOUNT, 'a')).toEqual({
       jsonrpc: '2.0',
       result: 1,
       id: 'a',
     });
-    door.feed.emit('account', '{"value":18446744073709551615}');
+    server.feed.emit('account', '{"value":18446744073709551615}');
     expect(await client.next()).toBe(
       '{"jsonrpc":"2.0","method":"accountNotification","params":{"result":{"value":18446744073709551615},"subscription":1}}',
     );
     expect(await client.request('accountUnsubscribe', [1])).toEqual({ jsonrpc: '2.0', result: true, id: 1 });
-    door.feed.emit('account', '{}');
+    server.feed.emit('account', '{}');
     await client.settle();
     expect(client.received).toHaveLength(3);
   });
 
-  it('is acknowledged before anything is told, however early that comes', async () => {
-    door.feed.gate = async () => door.feed.openings.at(-1)?.listener.onNotification(Buffer.from('1'), false);
-    const client = await door.connect();
+  it('is acknowledged before any notification', async () => {
+    server.feed.gate = async () =>
+      server.feed.openings.at(-1)?.listener.onNotification(Buffer.from('1'), false);
+    const client = await server.connect();
     expect(await client.request('slotSubscribe')).toMatchObject({ result: 1 });
     expect(await client.nextJson()).toMatchObject({ method: 'slotNotification', params: { result: 1 } });
   });
 
-  it('has an id of its own each time, counted from 1 in each connection and never used again', async () => {
-    const [one, other] = [await door.connect(), await door.connect()];
+  it('has a new id each time, counted from 1 per connection and never reused', async () => {
+    const [one, other] = [await server.connect(), await server.connect()];
     expect(await one.request('slotSubscribe')).toMatchObject({ result: 1 });
     expect(await one.request('slotSubscribe')).toMatchObject({ result: 2 });
     expect(await one.request('slotUnsubscribe', [2])).toMatchObject({ result: true });
@@ -258,13 +258,13 @@ describe('a subscription', () => {
     expect(await other.request('slotSubscribe')).toMatchObject({ result: 1 });
   });
 
-  it('that is asked for twice is told twice, each under its id', async () => {
-    const client = await door.connect();
+  it('that is opened twice is notified twice, each under its id', async () => {
+    const client = await server.connect();
     await client.request('slotSubscribe');
     await client.request('slotSubscribe');
-    door.feed.emit('slot', '9');
-    const told = [await client.nextJson(), await client.nextJson()];
-    expect(told).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
+    server.feed.emit('slot', '9');
+    const observed = [await client.nextJson(), await client.nextJson()];
+    expect(observed).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
   });
 
   it.each([
@@ -272,19 +272,19 @@ describe('a subscription', () => {
     ['an id of another kind', 'rootUnsubscribe', [1]],
     ['an id beyond all numbers', 'slotUnsubscribe', [2 ** 60]],
   ])('is not ended by %s', async (_, method, params) => {
-    const client = await door.connect();
+    const client = await server.connect();
     await client.request('slotSubscribe');
     expect(await client.request(method, params)).toEqual({
       jsonrpc: '2.0',
       error: { code: -32602, message: 'Invalid subscription id.' },
       id: 1,
     });
-    door.feed.emit('slot', '1');
+    server.feed.emit('slot', '1');
     expect(await client.nextJson()).toMatchObject({ method: 'slotNotification' });
   });
 
-  it('is not ended by parameters of any length, which are not read', async () => {
-    const client = await door.connect();
+  it('is not ended by params of any length, which are not parsed', async () => {
+    const client = await server.connect();
     await client.request('slotSubscribe');
     const refusal = { error: { code: -32602, message: 'Invalid subscription id.' } };
     for (const params of [['9'.repeat(900_000)], [1, 'x'.repeat(900_000)], { a: [...Array(1_000).keys()] }]) {
@@ -298,67 +298,67 @@ describe('a subscription', () => {
   });
 
   it('is not ended twice, and not by another connection', async () => {
-    const [one, other] = [await door.connect(), await door.connect()];
+    const [one, other] = [await server.connect(), await server.connect()];
     await one.request('slotSubscribe');
     expect(await other.request('slotUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
     await one.request('slotUnsubscribe', [1]);
     expect(await one.request('slotUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('to a signature is over with its last notification', async () => {
-    const client = await door.connect();
+  it('to a signature ends with its last notification', async () => {
+    const client = await server.connect();
     await client.request('signatureSubscribe', ['1'.repeat(64)]);
-    door.feed.emit('signature', '{"err":null}', true);
+    server.feed.emit('signature', '{"err":null}', true);
     expect(await client.nextJson()).toMatchObject({ method: 'signatureNotification' });
     expect(await client.request('signatureUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('is refused in the words of the method, of the node or of the plan', async () => {
-    const client = await door.connect(door.createKey({ wsSubscriptionsMax: 1 }));
+  it('is refused with the message of the method, the node or the plan', async () => {
+    const client = await server.connect(server.createKey({ wsSubscriptionsMax: 1 }));
     expect(await client.request('accountSubscribe', ['x'])).toEqual({
       jsonrpc: '2.0',
       error: { code: -32602, message: 'Invalid Request: Invalid pubkey provided' },
       id: 1,
     });
-    door.feed.gate = () => Promise.reject(new RpcError(-32601, 'Method not found'));
+    server.feed.gate = () => Promise.reject(new RpcError(-32601, 'Method not found'));
     expect(await client.request('voteSubscribe')).toMatchObject({
       error: { code: -32601, message: 'Method not found' },
     });
-    door.feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    server.feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(await client.request('voteSubscribe')).toMatchObject({
       error: { code: -32050, data: { code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 } },
     });
-    door.feed.gate = async () => {};
+    server.feed.gate = async () => {};
     await client.request('slotSubscribe');
     expect(await client.request('slotSubscribe')).toMatchObject({
       error: { code: -32059, data: { code: 'SUBSCRIPTION_LIMIT', subscriptionsMax: 1 } },
     });
   });
 
-  it('costs one opening of the feed for a hundred clients, and all get the same bytes', async () => {
-    const key = door.createKey();
-    const clients = await Promise.all(Array.from({ length: 100 }, () => door.connect(key)));
+  it('opens the feed once for a hundred clients, and all get the same bytes', async () => {
+    const key = server.createKey();
+    const clients = await Promise.all(Array.from({ length: 100 }, () => server.connect(key)));
     await Promise.all(clients.map((client) => client.request('accountSubscribe', ACCOUNT)));
-    door.feed.emit('account', '{"value":null}');
-    const told = await Promise.all(clients.map((client) => client.next()));
-    expect([door.feed.openings.length, new Set(told).size, told.length]).toEqual([1, 1, 100]);
+    server.feed.emit('account', '{"value":null}');
+    const observed = await Promise.all(clients.map((client) => client.next()));
+    expect([server.feed.openings.length, new Set(observed).size, observed.length]).toEqual([1, 1, 100]);
   });
 
-  it('ends at the feed once the last client has left and the grace period is over', async () => {
+  it('ends at the feed after the last client and the grace period', async () => {
     await restart({ gate: { topics: { graceMs: 50 } } });
-    const clients = [await door.connect(), await door.connect()];
+    const clients = [await server.connect(), await server.connect()];
     for (const client of clients) await client.request('slotSubscribe');
     clients[0]?.socket.terminate();
-    await expect.poll(() => door.webSocket.size).toBe(1);
+    await expect.poll(() => server.webSocket.size).toBe(1);
     clients[1]?.socket.close();
-    await expect.poll(() => door.feed.live.length).toBe(0);
-    expect(door.feed.openings).toHaveLength(1);
+    await expect.poll(() => server.feed.live.length).toBe(0);
+    expect(server.feed.openings).toHaveLength(1);
   });
 
-  it('that the feed gives up ends the connection, so that the client knows', async () => {
-    const client = await door.connect();
+  it('that the feed ends closes the connection, so that the client notices', async () => {
+    const client = await server.connect();
     await client.request('slotSubscribe');
-    door.feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
+    server.feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(await client.closed).toEqual({
       code: 1013,
       reason: 'UPSTREAM_UNAVAILABLE: The upstream service is temporarily unavailable',
@@ -367,53 +367,53 @@ describe('a subscription', () => {
 });
 
 describe('a message', () => {
-  it('may hold any call, answered as over HTTP and metered alike', async () => {
-    const client = await door.connect();
+  it('may hold any call, answered and metered as over HTTP', async () => {
+    const client = await server.connect();
     const text = '{"jsonrpc":"2.0","id":"x\\u0041","method":"getBlock","params":[18446744073709551615]}';
     client.socket.send(text);
     expect(await client.next()).toBe(
       '{"jsonrpc":"2.0","result":{"params":[18446744073709551615]},"id":"x\\u0041"}',
     );
     const met = { method: 'getBlock', requests: 1, bytesIn: text.length, credits: 5 };
-    expect(door.usage.drain()).toMatchObject([met]);
+    expect(server.usage.drain()).toMatchObject([met]);
   });
 
-  it('is of the session that its handshake names, the same as over HTTP, or of none', async () => {
-    const key = door.createKey();
+  it('uses the session of its handshake, the same as over HTTP, or none', async () => {
+    const key = server.createKey();
     const headers = { 'x-solway-session': 'order book' };
-    const named = await door.connect(key, { headers });
-    const unnamed = await door.connect(key);
+    const named = await server.connect(key, { headers });
+    const unnamed = await server.connect(key);
     await named.request('getSlot');
     await unnamed.request('getSlot');
     const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     const authorization = `Bearer ${key}`;
     const type = 'application/json';
-    await fetch(`http://127.0.0.1:${door.port}/v1/rpc`, {
+    await fetch(`http://127.0.0.1:${server.port}/v1/rpc`, {
       method: 'POST',
       headers: { ...headers, authorization, 'content-type': type },
       body,
     });
-    const [first, second, third] = door.calls.map(({ call }) => call.minSlot ?? null);
+    const [first, second, third] = server.calls.map(({ call }) => call.minSlot ?? null);
     expect(first).not.toBeNull();
     expect(second).toBeNull();
     expect(third).toBe(first);
   });
 
-  it('is of one session with all that its key asks, where the reads of the key never go back', async () => {
-    const key = door.createKey();
-    const [one, other] = [await door.connect(key), await door.connect(key)];
+  it('uses one session for all calls of its key, if the key has monotonic reads', async () => {
+    const key = server.createKey();
+    const [one, other] = [await server.connect(key), await server.connect(key)];
     await one.request('getSlot');
-    door.changeKey(key, { monotonicReads: true });
+    server.changeKey(key, { monotonicReads: true });
     await one.request('getSlot');
     await other.request('getSlot');
-    const [before, first, second] = door.calls.map(({ call }) => call.minSlot ?? null);
+    const [before, first, second] = server.calls.map(({ call }) => call.minSlot ?? null);
     expect(before).toBeNull();
     expect(first).not.toBeNull();
     expect(second).toBe(first);
   });
 
-  it('may be binary when it holds UTF-8', async () => {
-    const client = await door.connect();
+  it('may be binary if it holds UTF-8', async () => {
+    const client = await server.connect();
     client.socket.send(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"getSlot"}'), { binary: true });
     expect(await client.nextJson()).toMatchObject({ result: { params: null } });
   });
@@ -433,38 +433,38 @@ describe('a message', () => {
       { error: { code: -32602 } },
     ],
   ];
-  it.each(faulty)('of %s is answered with an error, and the connection goes on', async (_, text, error) => {
-    const client = await door.connect();
+  it.each(faulty)('of %s gets an error, and the connection continues', async (_, text, error) => {
+    const client = await server.connect();
     client.socket.send(text);
     expect(await client.nextJson()).toMatchObject(error as object);
     expect(await client.request('getSlot')).toMatchObject({ id: 1, result: {} });
   });
 
   it('without an id is not executed and not answered', async () => {
-    const client = await door.connect();
+    const client = await server.connect();
     client.socket.send('{"jsonrpc":"2.0","method":"getSlot"}');
     client.socket.send('{"jsonrpc":"2.0","method":"slotSubscribe"}');
     client.socket.send('[{"jsonrpc":"2.0","method":"slotSubscribe"}]');
     await client.settle();
-    expect([client.received, door.calls, door.feed.openings]).toEqual([[], [], []]);
+    expect([client.received, server.calls, server.feed.openings]).toEqual([[], [], []]);
   });
 
-  it('is answered when it is done, not when its turn comes', async () => {
+  it('is answered when it is done, not in order', async () => {
     const slow = Promise.withResolvers<void>();
-    door.answer = async ({ method }) => {
+    server.answer = async ({ method }) => {
       if (method === 'getBlock') await slow.promise;
       return result(`"${method}"`);
     };
-    const client = await door.connect();
+    const client = await server.connect();
     client.send('getBlock', [1], 1);
     expect(await client.request('getSlot', [], 2)).toMatchObject({ id: 2 });
     slow.resolve();
     expect(await client.nextJson()).toMatchObject({ id: 1, result: 'getBlock' });
   });
 
-  it('passes on the error of a node, and a failure with its facts', async () => {
-    const client = await door.connect();
-    door.answer = async () => ({
+  it('returns the error of a node, and a failure with its facts', async () => {
+    const client = await server.connect();
+    server.answer = async () => ({
       body: Buffer.from('{"code":-32005,"message":"behind"}'),
       errorCode: -32005,
     });
@@ -473,23 +473,23 @@ describe('a message', () => {
       error: { code: -32005, message: 'behind' },
       id: 1,
     });
-    door.answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
+    server.answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
     expect(await client.request('getSlot')).toMatchObject({
       error: { code: -32051, data: { code: 'UPSTREAM_TIMEOUT' } },
     });
   });
 
-  it('waits its turn when too many calls of the connection are under way, and is refused when too many wait', async () => {
+  it('waits when too many calls of the connection are in flight, and is refused when too many wait', async () => {
     await restart({ webSocket: { callsInFlightMax: 2, callsWaitingMax: 1 } });
     const slow = Promise.withResolvers<void>();
-    door.answer = async () => {
+    server.answer = async () => {
       await slow.promise;
       return result('1');
     };
-    const client = await door.connect();
+    const client = await server.connect();
     for (const id of [1, 2, 3, 4]) client.send('getSlot', [], id);
     expect(await client.nextJson()).toMatchObject({ id: 4, error: { data: { code: 'OVERLOADED' } } });
-    expect(door.calls).toHaveLength(2);
+    expect(server.calls).toHaveLength(2);
     slow.resolve();
     const answers = [await client.nextJson(), await client.nextJson(), await client.nextJson()];
     expect(answers).toMatchObject([
@@ -499,49 +499,49 @@ describe('a message', () => {
     ]);
   });
 
-  it('that waits is not run when its sender has gone', async () => {
+  it('that waits is not executed after its client has disconnected', async () => {
     await restart({ webSocket: { callsInFlightMax: 1 } });
     const slow = Promise.withResolvers<void>();
-    door.answer = async () => {
+    server.answer = async () => {
       await slow.promise;
       return result('1');
     };
-    const client = await door.connect();
+    const client = await server.connect();
     for (const id of [1, 2, 3]) client.send('getSlot', [], id);
     await client.settle();
     client.socket.terminate();
-    await expect.poll(() => door.webSocket.size).toBe(0);
+    await expect.poll(() => server.webSocket.size).toBe(0);
     slow.resolve();
-    await (await door.connect()).request('getHealth');
-    expect(door.calls.map(({ call }) => call.method)).toEqual(['getSlot', 'getHealth']);
+    await (await server.connect()).request('getHealth');
+    expect(server.calls.map(({ call }) => call.method)).toEqual(['getSlot', 'getHealth']);
     expect(requestsOf('getSlot')).toBe(1);
   });
 
-  it('may ask for all the subscriptions of the plan at once, as clients that come back do', async () => {
+  it('may open all subscriptions of the plan at once, as reconnecting clients do', async () => {
     const opening = Promise.withResolvers<void>();
-    door.feed.gate = () => opening.promise;
-    const client = await door.connect();
+    server.feed.gate = () => opening.promise;
+    const client = await server.connect();
     for (let id = 1; id <= 1_000; id++) client.send(id % 2 === 0 ? 'slotSubscribe' : 'rootSubscribe', [], id);
     await client.settle();
     opening.resolve();
     const ids = new Set<unknown>();
     for (let count = 0; count < 1_000; count++)
       ids.add(((await client.nextJson()) as { result: unknown }).result);
-    expect([ids.size, ids.has(undefined), door.feed.openings.length]).toEqual([1_000, false, 2]);
+    expect([ids.size, ids.has(undefined), server.feed.openings.length]).toEqual([1_000, false, 2]);
   });
 
-  it('is refused when too many calls of all connections are under way', async () => {
+  it('is refused when too many calls of all connections are in flight', async () => {
     await restart({ webSocket: { allCallsInFlightMax: 1 } });
-    door.answer = () => new Promise(() => {});
-    const [one, other] = [await door.connect(), await door.connect()];
+    server.answer = () => new Promise(() => {});
+    const [one, other] = [await server.connect(), await server.connect()];
     one.send('getSlot');
-    await expect.poll(() => door.calls.length).toBe(1);
+    await expect.poll(() => server.calls.length).toBe(1);
     expect(await other.request('getSlot')).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
     one.socket.terminate();
   });
 
   it('is refused with RATE_LIMITED beyond the rate of the plan', async () => {
-    const client = await door.connect(door.createKey({ rpcPerSecond: 0.01, rpcBurst: 2 }));
+    const client = await server.connect(server.createKey({ rpcPerSecond: 0.01, rpcBurst: 2 }));
     await client.request('slotSubscribe');
     const limited = { error: { code: -32043, data: { code: 'RATE_LIMITED', limit: 2, remaining: 0 } } };
     expect(await client.request('getSlot')).toMatchObject(limited);
@@ -558,9 +558,9 @@ describe('messages that are no calls', () => {
     ['faults in batches', `[${Array(10).fill('{}').join()}]`],
     ['unsubscribes', '{"jsonrpc":"2.0","id":1,"method":"slotUnsubscribe","params":[9]}'],
     ['long ones', `{"${'x'.repeat(10_240)}`],
-  ])('such as %s are read no faster than the key may send, and all answered', async (_, text) => {
+  ])('such as %s are read at the rate of the key, and all answered', async (_, text) => {
     await restart({ gate });
-    const client = await door.connect(door.createKey(limits));
+    const client = await server.connect(server.createKey(limits));
     const each = text.startsWith('[') ? 10 : text.length > 10_000 ? 11 : 1;
     const count = Math.ceil(130 / each);
     const before = performance.now();
@@ -568,13 +568,13 @@ describe('messages that are no calls', () => {
     for (let sent = 0; sent < count; sent++) await client.next();
     client.socket.send('{');
     await client.next();
-    // Two seconds of them may come at once; what is beyond takes its time.
+    // A burst of two seconds is read at once; the rest at the rate of the key.
     expect(performance.now() - before).toBeGreaterThan(500);
   });
 
-  it('end the connection when there is no end to them', async () => {
+  it('close the connection when they do not stop', async () => {
     await restart({ gate });
-    const wire = await door.upgradedClient(door.createKey(limits));
+    const wire = await server.upgradedClient(server.createKey(limits));
     wire.socket.write(Buffer.concat(Array.from({ length: 1_000 }, () => clientFrame(0x89, Buffer.alloc(0)))));
     const close = closeOf(await wire.ended());
     expect([close.code, close.reason]).toEqual([1008, expect.stringMatching(/^RATE_LIMITED/)]);
@@ -584,9 +584,10 @@ describe('messages that are no calls', () => {
 describe('a batch', () => {
   const item = (method: string, id: number, params: unknown = []) => ({ jsonrpc: '2.0', id, method, params });
 
-  it('is answered as one, in its order, with its subscriptions told afterwards', async () => {
-    const client = await door.connect();
-    door.feed.gate = async () => door.feed.openings.at(-1)?.listener.onNotification(Buffer.from('5'), false);
+  it('gets one response, in order, followed by its notifications', async () => {
+    const client = await server.connect();
+    server.feed.gate = async () =>
+      server.feed.openings.at(-1)?.listener.onNotification(Buffer.from('5'), false);
     client.socket.send(
       JSON.stringify([
         item('slotSubscribe', 1),
@@ -603,85 +604,85 @@ describe('a batch', () => {
       { id: 4, error: { code: -32602 } },
       { id: null, error: { code: -32600 } },
     ]);
-    const told = [await client.nextJson(), await client.nextJson()];
-    expect(told).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
+    const observed = [await client.nextJson(), await client.nextJson()];
+    expect(observed).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
   });
 
-  it('has answers that are together no longer than one may have', async () => {
+  it('has a limit for its responses together', async () => {
     await restart({ webSocket: { batchAnswersMaxBytes: 200, batchConcurrency: 1 } });
-    door.answer = async () => result(`"${'x'.repeat(88)}"`);
-    const client = await door.connect();
+    server.answer = async () => result(`"${'x'.repeat(88)}"`);
+    const client = await server.connect();
     for (let i = 1; i <= 2; i++) {
       client.socket.send(JSON.stringify(Array.from({ length: 5 }, (_, id) => item('getSlot', id))));
       const data = { code: 'BATCH_ANSWER_TOO_LARGE', answersMaxBytes: 200 };
       const refused = { error: { data } };
-      const told = { result: 'x'.repeat(88) };
-      expect(await client.nextJson()).toMatchObject([told, told, refused, refused, refused]);
-      // What cannot be held is not asked for.
-      expect(door.calls).toHaveLength(3 * i);
+      const observed = { result: 'x'.repeat(88) };
+      expect(await client.nextJson()).toMatchObject([observed, observed, refused, refused, refused]);
+      // Calls without memory for their responses are not dispatched.
+      expect(server.calls).toHaveLength(3 * i);
     }
   });
 
-  it('of nothing, or of nothing that wants an answer, has none', async () => {
-    const client = await door.connect();
+  it('that is empty, or has only notifications, gets no response', async () => {
+    const client = await server.connect();
     client.socket.send('[]');
     client.socket.send('[{"jsonrpc":"2.0","method":"getSlot"}]');
     await client.settle();
     expect(client.received).toEqual([]);
   });
 
-  it('has a limit', async () => {
-    const client = await door.connect();
+  it('has a maximum length', async () => {
+    const client = await server.connect();
     client.socket.send(JSON.stringify(Array.from({ length: 101 }, (_, id) => item('getSlot', id))));
     expect(await client.nextJson()).toMatchObject({ id: null, error: { data: { batchMax: 100 } } });
-    expect(door.calls).toEqual([]);
+    expect(server.calls).toEqual([]);
   });
 
-  it('does not go on when its sender has gone', async () => {
-    const client = await door.connect();
+  it('is cancelled when its client disconnects', async () => {
+    const client = await server.connect();
     const first = Promise.withResolvers<void>();
-    door.answer = async () => {
+    server.answer = async () => {
       await first.promise;
       return result('1');
     };
     client.socket.send(JSON.stringify(Array.from({ length: 50 }, (_, id) => item('getSlot', id))));
-    await expect.poll(() => door.calls.length).toBe(8);
+    await expect.poll(() => server.calls.length).toBe(8);
     client.socket.terminate();
-    await expect.poll(() => door.webSocket.size).toBe(0);
-    expect(door.calls.map(({ signal }) => signal?.aborted)).toEqual(Array(8).fill(true));
+    await expect.poll(() => server.webSocket.size).toBe(0);
+    expect(server.calls.map(({ signal }) => signal?.aborted)).toEqual(Array(8).fill(true));
     first.resolve();
-    await (await door.connect()).request('getHealth');
-    expect(door.calls).toHaveLength(9);
+    await (await server.connect()).request('getHealth');
+    expect(server.calls).toHaveLength(9);
     expect(requestsOf('getSlot')).toBe(8);
   });
 });
 
-describe('a connection that is closed by its client', () => {
-  it('runs nothing any longer, not even what was opened for it meanwhile', async () => {
-    const client = await door.connect();
+describe('a connection closed by its client', () => {
+  it('cancels everything, including a subscription opened meanwhile', async () => {
+    const client = await server.connect();
     const opening = Promise.withResolvers<void>();
-    door.feed.gate = () => opening.promise;
-    door.answer = () => new Promise(() => {});
+    server.feed.gate = () => opening.promise;
+    server.answer = () => new Promise(() => {});
     client.send('slotSubscribe');
     client.send('getSlot');
-    await expect.poll(() => [door.feed.openings.length, door.calls.length]).toEqual([1, 1]);
+    await expect.poll(() => [server.feed.openings.length, server.calls.length]).toEqual([1, 1]);
     client.socket.close(1000, 'bye');
     expect(await client.closed).toEqual({ code: 1000, reason: 'bye' });
     opening.resolve();
-    await expect.poll(() => door.webSocket.size).toBe(0);
-    expect(door.calls[0]?.signal?.aborted).toBe(true);
+    await expect.poll(() => server.webSocket.size).toBe(0);
+    expect(server.calls[0]?.signal?.aborted).toBe(true);
   });
 
-  it('is told what was on its way ahead of the close frame, and nothing behind it', async () => {
-    const wire = await door.upgradedClient();
+  it('gets pending data before the close frame, and nothing behind it', async () => {
+    const wire = await server.upgradedClient();
     wire.socket.write(clientFrame(0x81, Buffer.from('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}')));
     await wire.until(/"id":1}$/);
-    door.feed.emit('slot', '7');
+    server.feed.emit('slot', '7');
     await wire.until(/"result":7,/);
     wire.received = '';
-    // In the same turn: told, then closed, then what was told is due to leave.
-    door.answer = () => {
-      door.feed.emit('slot', '2');
+    // In one turn: notified, then closed, while the notification is still queued.
+    server.answer = () => {
+      server.feed.emit('slot', '2');
       return new Promise(() => {});
     };
     const call = clientFrame(0x81, Buffer.from('{"jsonrpc":"2.0","id":2,"method":"getSlot"}'));
@@ -694,20 +695,20 @@ describe('a connection that is closed by its client', () => {
 });
 
 it('meters notifications by number and bytes', async () => {
-  const client = await door.connect();
+  const client = await server.connect();
   await client.request('slotSubscribe');
-  for (const slot of ['1', '2', '3']) door.feed.emit('slot', slot);
+  for (const slot of ['1', '2', '3']) server.feed.emit('slot', slot);
   for (let count = 0; count < 3; count++) await client.next();
   const bytes = client.received.slice(1).reduce((sum, text) => sum + text.length + 2, 0);
   client.socket.close();
   await once(client.socket, 'close');
-  await expect.poll(() => door.webSocket.size).toBe(0);
-  const row = door.usage.drain().find(({ method }) => method === 'notifications');
+  await expect.poll(() => server.webSocket.size).toBe(0);
+  const row = server.usage.drain().find(({ method }) => method === 'notifications');
   expect(row).toMatchObject({ requests: 0, messages: 3, bytesOut: bytes });
 });
 
-it('opens no connection before its key was looked at', async () => {
-  const socket = new WebSocket(door.url(null));
+it('opens no connection before its key is checked', async () => {
+  const socket = new WebSocket(server.url(null));
   const [, response] = await once(socket, 'unexpected-response');
   expect(response.statusCode).toBe(401);
   socket.on('error', () => {});

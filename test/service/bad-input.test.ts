@@ -10,7 +10,7 @@ import { rawSocket } from './raw-socket.ts';
 import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** A node that knows two methods. */
+/** A node with two methods. */
 const node: Behaviour = ({ id, method }, reply) => {
   if (method === 'getHealth') send(reply, `{"jsonrpc":"2.0","result":"ok","id":${id}}\n`);
   else if (method === 'getSlot') send(reply, `{"jsonrpc":"2.0","result":1000,"id":${id}}\n`);
@@ -23,9 +23,7 @@ const folder = temporaryFolder('bad-input');
 const logFile = join(folder, 'solway.log');
 let mock: MockNode;
 let service: RunningService;
-/** Every key that was used, good or not, and every secret there is. */
 const secrets = new Set<string>([UPSTREAM_SECRET]);
-/** Every byte that clients were answered. */
 const answers: string[] = [];
 const keys = { good: '', grpc: '', revoked: '', disabled: '', unknown: '', broken: '' };
 
@@ -45,7 +43,7 @@ async function makeKey(after: 'revoke' | 'disable'): Promise<string> {
 beforeAll(async () => {
   mock = await startMock(node);
   service = await startService({
-    // Each call is to reach the node.
+    // Every call must reach the node.
     configuration: `
       [cache]
       enabled = false
@@ -92,7 +90,7 @@ type Sent = Readonly<{
 
 const HEALTH = '{"jsonrpc":"2.0","id":7,"method":"getHealth"}';
 
-async function ask({ body = HEALTH, verb = 'POST', path = '/v1/rpc', headers }: Sent) {
+async function sendRequest({ body = HEALTH, verb = 'POST', path = '/v1/rpc', headers }: Sent) {
   const response = await fetch(`${service.ready.url}${path}`, {
     method: verb,
     headers: headers ?? { 'content-type': 'application/json', authorization: `Bearer ${keys.good}` },
@@ -153,8 +151,8 @@ describe('a body that is no JSON-RPC request', () => {
       call('"id":7,"params":{"__proto__":1}'),
       error('7', -32602, '`params` should be an array'),
     ],
-  ])('because it is or has %s is told so', async (_name, body, expected) => {
-    const { status, text } = await ask({ body });
+  ])('because it is or has %s gets that error', async (_name, body, expected) => {
+    const { status, text } = await sendRequest({ body });
     expect([status, text]).toEqual([200, expected]);
   });
 });
@@ -167,8 +165,8 @@ describe('an id', () => {
     ['a text', '"a \\u00e9 \\" b"'],
     ['an empty text', '""'],
     ['a text of 1000 characters', `"${'x'.repeat(1000)}"`],
-  ])('that is %s comes back as it was written', async (_name, id) => {
-    const { status, text } = await ask({ body: withId(id) });
+  ])('that is %s is returned unchanged', async (_name, id) => {
+    const { status, text } = await sendRequest({ body: withId(id) });
     expect([status, text]).toEqual([200, ok(id)]);
   });
 
@@ -182,21 +180,21 @@ describe('an id', () => {
     ['true', 'true'],
     ['a list', '[1]'],
     ['an object', '{"a":1}'],
-  ])('that is %s spoils the request', async (_name, id) => {
-    const { status, text } = await ask({ body: withId(id) });
+  ])('that is %s makes the request invalid', async (_name, id) => {
+    const { status, text } = await sendRequest({ body: withId(id) });
     expect([status, text]).toEqual([200, PARSE_ERROR]);
   });
 
   it.each([
     ['2000', 2_000],
     ['500000', 500_000],
-  ])('of %s characters is refused and not sent back', async (_name, length) => {
-    const { status, text } = await ask({ body: withId(`"${'x'.repeat(length)}"`) });
+  ])('of %s characters is refused and not returned', async (_name, length) => {
+    const { status, text } = await sendRequest({ body: withId(`"${'x'.repeat(length)}"`) });
     expect([status, text]).toEqual([200, error('null', -32600, 'Invalid request')]);
   });
 
-  it('that is not there makes a notification, which has no answer', async () => {
-    const { status, text } = await ask({ body: '{"jsonrpc":"2.0","method":"getHealth"}' });
+  it('that is missing makes a notification without a response', async () => {
+    const { status, text } = await sendRequest({ body: '{"jsonrpc":"2.0","method":"getHealth"}' });
     expect([status, text]).toEqual([200, '']);
   });
 });
@@ -213,7 +211,7 @@ describe('a method', () => {
     ['a known one and a zero', 'getHealth\\u0000'],
     ['10000 characters long', 'm'.repeat(10_000)],
   ])('that is %s is not found', async (_name, method) => {
-    const { status, text } = await ask({ body: `{"jsonrpc":"2.0","id":7,"method":"${method}"}` });
+    const { status, text } = await sendRequest({ body: `{"jsonrpc":"2.0","id":7,"method":"${method}"}` });
     expect([status, text]).toEqual([200, error('7', -32601, 'Method not found')]);
   });
 });
@@ -256,8 +254,8 @@ describe('a key', () => {
     ['of another product, in the query', () => inQuery(keys.grpc), 403, PRODUCT],
     ['good', () => bearer(keys.good), 200, ok('7')],
     ['good, in the query', () => inQuery(keys.good), 200, ok('7')],
-  ])('that is %s has its own answer', async (_name, sent, status, expected) => {
-    const answer = await ask(sent());
+  ])('that is %s has its own error', async (_name, sent, status, expected) => {
+    const answer = await sendRequest(sent());
     expect([answer.status, answer.text]).toEqual([status, expected]);
   });
 });
@@ -268,7 +266,7 @@ const MEDIA = refusal(
   'Send the header "Content-Type: application/json"',
   '{"code":"UNSUPPORTED_MEDIA_TYPE"}',
 );
-const VERB = refusal(-32048, 'This path does not take that HTTP method', '{"code":"METHOD_NOT_ALLOWED"}');
+const VERB = refusal(-32048, 'HTTP method not allowed for this path', '{"code":"METHOD_NOT_ALLOWED"}');
 const PATH = refusal(
   -32047,
   'No such path',
@@ -296,27 +294,27 @@ describe('an HTTP request', () => {
     ['a path that climbs', () => ({ path: '/v1/rpc/..%2f..%2fetc/passwd' }), 404, PATH],
     ['a path behind the door', () => ({ path: '/v1/rpc/' }), 404, PATH],
     ['10 MB with Content-Length', () => ({ body: `"${'x'.repeat(10_000_000)}"` }), 413, LARGE],
-  ])('with %s has its own answer', async (_name, sent, status, expected) => {
-    const answer = await ask(sent());
+  ])('with %s has its own error', async (_name, sent, status, expected) => {
+    const answer = await sendRequest(sent());
     expect([answer.status, answer.text]).toEqual([status, expected]);
     if (status === 405) expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
   });
 
-  it('with more calls in its batch than are taken is refused as a whole', async () => {
-    const { status, text } = await ask({ body: `[${Array(11).fill(HEALTH).join(',')}]` });
+  it('with too many calls in its batch is refused as a whole', async () => {
+    const { status, text } = await sendRequest({ body: `[${Array(11).fill(HEALTH).join(',')}]` });
     const data = '{"code":"BATCH_TOO_LARGE","batchMax":10}';
-    const message = 'The batch has more calls than this service accepts: send fewer at once';
+    const message = 'The batch has more calls than this service accepts: send fewer per batch';
     expect([status, text]).toEqual([200, refusal(-32045, message, data)]);
   });
 
-  it('with a batch in which not all members are objects is no request at all', async () => {
-    const { status, text } = await ask({ body: `[${HEALTH},7]` });
+  it('with a batch whose members are not all objects is invalid', async () => {
+    const { status, text } = await sendRequest({ body: `[${HEALTH},7]` });
     expect([status, text]).toEqual([200, PARSE_ERROR]);
   });
 
-  it('with a mixed batch has an answer for each of its calls', async () => {
+  it('with a mixed batch gets a response for each of its calls', async () => {
     const body = `[${HEALTH},{},{"jsonrpc":"2.0","id":8},{"jsonrpc":"2.0","id":9,"method":"getNothing"}]`;
-    const { status, text } = await ask({ body });
+    const { status, text } = await sendRequest({ body });
     expect(status).toBe(200);
     const invalid = { code: -32600, message: 'Invalid request' };
     expect(JSON.parse(text)).toEqual([
@@ -339,7 +337,7 @@ const head = (...lines: string[]): string =>
     '',
   ].join('\r\n');
 
-/** Sends bytes, waits for the end, and gives status and body. */
+/** Sends bytes until the connection ends. @returns status and body. */
 async function converse(...pieces: readonly (string | Uint8Array)[]): Promise<[number, string]> {
   const { write, closed } = await rawSocket(service.ready.url);
   for (const piece of pieces) write(piece);
@@ -349,7 +347,11 @@ async function converse(...pieces: readonly (string | Uint8Array)[]): Promise<[n
   return [status, /^\{.*\n/m.exec(text)?.[0] ?? ''];
 }
 
-const LATE = refusal(-32049, 'The request did not arrive whole in time', '{"code":"REQUEST_TIMEOUT"}');
+const LATE = refusal(
+  -32049,
+  'Request timeout: the request did not arrive completely in time',
+  '{"code":"REQUEST_TIMEOUT"}',
+);
 const MALFORMED = refusal(-32057, 'The HTTP request is malformed', '{"code":"MALFORMED_HTTP"}');
 
 describe('bytes on a socket', () => {
@@ -387,32 +389,32 @@ describe('bytes on a socket', () => {
         '{"code":"HEADERS_TOO_LARGE"}',
       ),
     ],
-  ])('that are %s have their own answer, and an end', async (_name, pieces, status, expected) => {
+  ])('that are %s have their own error, and an end', async (_name, pieces, status, expected) => {
     expect(await converse(...pieces())).toEqual([status, expected]);
   });
 
-  it('of a client that goes away in the middle harm nobody', async () => {
+  it('of a client that disconnects midway do not affect others', async () => {
     for (const rest of ['', '{"jsonrpc":"2.0",', HEALTH]) {
       const { socket, write, closed } = await rawSocket(service.ready.url);
       write(head('content-length: 45') + rest);
       socket.resetAndDestroy();
       await closed;
     }
-    expect((await ask({})).text).toBe(ok('7'));
+    expect((await sendRequest({})).text).toBe(ok('7'));
   });
 
-  it('of a client that waits for its answer in vain harm nobody', async () => {
+  it('of a client that waits in vain do not affect others', async () => {
     const sockets = await Promise.all(Array.from({ length: 20 }, () => rawSocket(service.ready.url)));
     mock.become((request, reply, socket) => setTimeout(() => node(request, reply, socket), 100));
     for (const { write } of sockets) write(head('content-length: 45') + HEALTH);
     await mockReceived(20);
     for (const { socket } of sockets) socket.resetAndDestroy();
     mock.become(node);
-    expect((await ask({})).text).toBe(ok('7'));
+    expect((await sendRequest({})).text).toBe(ok('7'));
   });
 });
 
-/** Waits until the node was asked so often for its health more than now. */
+/** Waits for more health checks of the node. */
 async function mockReceived(more: number): Promise<void> {
   const wanted = mock.count('getHealth') + more;
   const end = Date.now() + 5_000;
@@ -422,8 +424,8 @@ async function mockReceived(more: number): Promise<void> {
   }
 }
 
-describe('after all that', () => {
-  it('the service still answers, and never said that something of its own went wrong', async () => {
+describe('afterwards', () => {
+  it('the service still answers and has logged no errors', async () => {
     expect(await createRpcClient(service.ready.rpcUrl, keys.good).result('getHealth')).toBe('ok');
     expect(service.process.exitCode).toBeNull();
     const log = readFileSync(logFile, 'utf8');
@@ -431,12 +433,12 @@ describe('after all that', () => {
     expect(log.match(/"level":(?:50|60).*/g)).toBeNull();
   });
 
-  it('no key and no secret stands in what the program wrote, logged, answered or sent to a node', async () => {
+  it('no key and no secret is in output, log, responses or upstream requests', async () => {
     await service.stop();
     const written = service.output().replace(/^\{"event":"ready".*\n/, '');
     const log = readFileSync(logFile, 'utf8');
     const sent = JSON.stringify([mock.received, mock.polls]).replaceAll(UPSTREAM_SECRET, '');
-    // A key's own secret is no less secret without what stands around it.
+    // The secret part of a key counts too.
     const pieces = [...secrets].flatMap((secret) =>
       KEY.test(secret) ? [secret, secret.slice(-38)] : [secret],
     );

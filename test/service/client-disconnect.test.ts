@@ -5,7 +5,7 @@ import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock
 import { eventually } from './eventually.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** A node that keeps calls of one method until it is told to answer, and notes whether they were given up. */
+/** A node that holds calls of one method until released, and records cancellations. */
 let node: MockNode;
 let service: RunningService;
 type Held = { answer: () => void; ended: 'answered' | 'given up' | null };
@@ -33,11 +33,11 @@ afterAll(async () => {
   await node?.close();
 });
 
-/** Asks, and hangs up as soon as the node has the call. */
-async function askAndLeave(method: string): Promise<Held> {
+/** Disconnects as soon as the node has the call. */
+async function sendAndDisconnect(method: string): Promise<Held> {
   const leaving = new AbortController();
   const call = { jsonrpc: '2.0', id: 1, method, params: ['11111111111111111111111111111111', 1] };
-  const asked = fetch(service.ready.rpcUrl, {
+  const pending = fetch(service.ready.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${service.key}` },
     body: JSON.stringify(method === 'getBalance' ? { ...call, params: call.params.slice(0, 1) } : call),
@@ -45,16 +45,16 @@ async function askAndLeave(method: string): Promise<Held> {
   }).catch((error: Error) => error.name);
   const entry = await eventually(async () => held.get(method), `the node has ${method}`);
   leaving.abort();
-  expect(await asked).toBe('AbortError');
+  expect(await pending).toBe('AbortError');
   return entry;
 }
 
-it('an airdrop under way goes on when its caller leaves, while a read is given up', async () => {
-  const airdrop = await askAndLeave('requestAirdrop');
-  const read = await askAndLeave('getBalance');
+it('an airdrop in flight continues when its caller disconnects, while a read is cancelled', async () => {
+  const airdrop = await sendAndDisconnect('requestAirdrop');
+  const read = await sendAndDisconnect('getBalance');
   await eventually(async () => read.ended, 'the read has ended');
   expect(read.ended).toBe('given up');
-  // The airdrop's caller left before the read was asked.
+  // The airdrop's caller disconnected before the read was sent.
   expect(airdrop.ended).toBeNull();
   airdrop.answer();
   await eventually(async () => airdrop.ended, 'the airdrop has ended');

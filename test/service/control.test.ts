@@ -12,7 +12,6 @@ const folder = temporaryFolder('control');
 let service: RunningService;
 let setupUrl: string;
 let cookie = '';
-/** Of the operator. */
 let token = '';
 
 async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
@@ -40,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-it('a first start prints a link with which the operator account is made, and a token of it works', async () => {
+it('a first start prints a link to create the operator account, whose token works', async () => {
   expect(setupUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/setup#token=[\w-]{43}$/);
   const invitation = setupUrl.split('#token=')[1];
   const user = { name: 'Root', email: EMAIL, password: PASSWORD, invitation };
@@ -54,16 +53,16 @@ it('a first start prints a link with which the operator account is made, and a t
   for await (const line of await api.call('GET /audit.jsonl', {})) lines.push(line);
   expect(lines.map((line) => JSON.parse(line).action)).toContain('invitation.accept');
   await expect(api.call('GET /customers/{customer}', { path: { customer: 'nobody' } })).rejects.toThrow(
-    'there is no such customer',
+    'There is no such customer',
   );
 });
 
-it('a token for the control API opens no door', async () => {
+it('a control API token is no API key', async () => {
   const { status, body } = await createRpcClient(service.ready.rpcUrl, token).call('getHealth');
   expect([status, body.error?.data?.code]).toEqual([403, 'INVALID_KEY']);
 });
 
-it('the command line lists operators, and makes a link for a new password', async () => {
+it('the command line lists operators, and creates password reset links', async () => {
   const where = ['--data-dir', service.dataDir, '--config', service.config, '--json'];
   const run = async (...args: string[]) =>
     JSON.parse((await runSolway(folder, ['operator', ...args, ...where])).out);
@@ -76,14 +75,14 @@ it('the command line lists operators, and makes a link for a new password', asyn
   expect((await send('POST', '/api/auth/sign-in/email', again)).status).toBe(200);
 });
 
-it('keys of a customer that is suspended stop, and work again when it no longer is', async () => {
+it('keys of a suspended customer stop working until it is active again', async () => {
   const api = remoteApi({ url: service.ready.url, token });
   const { id: customer } = await api.call('POST /customers', { body: { name: 'Acme' } });
   const key = { product: 'rpc', name: 'one' } as const;
   const { secret } = await api.call('POST /customers/{customer}/keys', { path: { customer }, body: key });
-  const door = createRpcClient(service.ready.rpcUrl, secret);
+  const server = createRpcClient(service.ready.rpcUrl, secret);
   const answers = (status: number) =>
-    eventually(async () => (await door.call('getHealth')).status === status, `${status}`);
+    eventually(async () => (await server.call('getHealth')).status === status, `${status}`);
   await answers(200);
   await api.call('PATCH /customers/{customer}', { path: { customer }, body: { state: 'suspended' } });
   await answers(403);
@@ -91,7 +90,7 @@ it('keys of a customer that is suspended stop, and work again when it no longer 
   await answers(200);
 });
 
-it('the door refuses below /api as everywhere, in the words of the API', async () => {
+it('unknown paths below /api are refused in the format of the API', async () => {
   const { url } = service.ready;
   const large = await fetch(`${url}/api/v1/invitations/look`, {
     method: 'POST',
@@ -108,7 +107,7 @@ it('the door refuses below /api as everywhere, in the words of the API', async (
   expect(((await host.json()) as { openapi: string }).openapi).toBe('3.1.0');
 });
 
-it('nothing that the program says holds a token, a password or a cookie', async () => {
+it('no output contains a token, a password or a cookie', async () => {
   const { items } = await remoteApi({ url: service.ready.url, token }).call('GET /audit', {
     query: { limit: 1_000 },
   });
@@ -117,7 +116,7 @@ it('nothing that the program says holds a token, a password or a cookie', async 
   for (const secret of [token, PASSWORD, session]) expect(said).not.toContain(secret);
 });
 
-it('the service stops while somebody follows a live tail', async () => {
+it('the service stops while a live tail is open', async () => {
   const { url } = service.ready;
   const headers = { authorization: `Bearer ${token}` };
   const tail = await fetch(`${url}/api/v1/customers/house/logs/tail`, { headers });

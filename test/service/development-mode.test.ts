@@ -15,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => node.close());
 
-/** Runs `solway up` where it is expected to refuse. */
 async function refused(dataDir: string, configuration: string, ...args: string[]): Promise<string> {
   const config = writeConfiguration(configuration);
   const up = startProgram(['up', '--port', '0', '--data-dir', dataDir, '--config', config, ...args]);
@@ -23,7 +22,6 @@ async function refused(dataDir: string, configuration: string, ...args: string[]
   return up.stderr();
 }
 
-/** Runs `solway upstream …` on a data folder that no service has open. */
 async function upstream(dataDir: string, ...args: string[]): Promise<void> {
   const config = writeConfiguration(NO_FILE_NODES);
   const where = ['--data-dir', dataDir, '--config', config];
@@ -57,7 +55,7 @@ describe('a start without nodes', () => {
     for (const remedy of ['[[upstream]]', 'solway upstream add', '--dev']) expect(words).toContain(remedy);
   });
 
-  it('serves the embedded ledger in development mode, and says so everywhere', async () => {
+  it('serves the embedded ledger in development mode, and reports that everywhere', async () => {
     const config = writeConfiguration(NO_FILE_NODES);
     const dataDir = temporaryFolder('mode');
     const up = ['up', '--dev', '--port', '0', '--data-dir', dataDir, '--config', config];
@@ -73,8 +71,8 @@ describe('a start without nodes', () => {
   });
 });
 
-describe('nodes in the database alone', () => {
-  it('answer from the start, and the embedded ledger does not, --dev or not', async () => {
+describe('nodes in the database only', () => {
+  it('are used from the start, and the embedded ledger is not, with or without --dev', async () => {
     const dataDir = await folderWithDatabase();
     await addDevnet(dataDir);
     for (const args of [[], ['--dev']]) {
@@ -100,7 +98,7 @@ describe('nodes in the database alone', () => {
     expect(words).toContain('SOLWAY_NETWORK=devnet');
   });
 
-  it('keep development mode from coming back when they are removed', async () => {
+  it('prevent development mode after they are removed', async () => {
     const dataDir = await folderWithDatabase();
     await addDevnet(dataDir);
     await upstream(dataDir, 'remove', 'added', '--force');
@@ -112,7 +110,7 @@ describe('nodes in the database alone', () => {
 });
 
 describe('nodes of the file', () => {
-  it('answer although --dev is given, and keep development mode from coming back', async () => {
+  it('are used although --dev is given, and prevent development mode afterwards', async () => {
     const dataDir = temporaryFolder('mode');
     const configuration = `${NO_FILE_NODES}[[upstream]]\nurl = "${node.url}"\nws = "off"\n`;
     const service = await startService({ dataDir, configuration, arguments: ['--dev'] });

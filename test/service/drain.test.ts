@@ -9,14 +9,13 @@ import { rawSocket } from './raw-socket.ts';
 import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** How the service ends: by SIGTERM in order, by SIGKILL at once. */
+/** Shutdown of the service by SIGTERM and SIGKILL. */
 const ANSWER_LENGTH = 8_000_000;
 const ANSWER = `"${'x'.repeat(ANSWER_LENGTH)}"`;
 const NOTICE_MS = 2_500;
 const HELD_UP_MS = 2_000;
 let mock: MockNode;
 let service: RunningService | null = null;
-/** Lets the calls that wait at the node have their answer. */
 let release = (): void => {};
 
 beforeAll(async () => {
@@ -46,7 +45,7 @@ async function startBeforeSlowNode(noticeMs: number): Promise<RunningService> {
 
 type Begun = Readonly<{ length: Promise<number> }>;
 
-/** Begins a call and waits until the node has it. */
+/** Starts a call and waits until the node has it. */
 async function begin({ ready, key }: RunningService): Promise<Begun> {
   const before = mock.count('getBlock');
   const length = createRpcClient(ready.rpcUrl, key)
@@ -56,7 +55,7 @@ async function begin({ ready, key }: RunningService): Promise<Begun> {
   return { length };
 }
 
-/** Asks over a connection of its own. @returns the status and the body; the code of the error when refused. */
+/** On a connection of its own. @returns status and body, or the error code when refused. */
 const ready = (url: string): Promise<[number, unknown] | string> =>
   fetch(`${url}/ready`, { headers: { connection: 'close' } }).then(
     async (response) => [response.status, await response.json()],
@@ -66,7 +65,7 @@ const ready = (url: string): Promise<[number, unknown] | string> =>
 const GET_READY = 'GET /ready HTTP/1.1\r\nhost: localhost\r\n\r\n';
 
 describe('SIGTERM', () => {
-  it('lets the answer under way arrive whole, takes nothing new, and ends with 0', async () => {
+  it('finishes the pending response, accepts nothing new, and exits with 0', async () => {
     const running = await startBeforeSlowNode(0);
     const { url } = running.ready;
     const { length } = await begin(running);
@@ -78,20 +77,20 @@ describe('SIGTERM', () => {
     expect(await ended).toBe(0);
   });
 
-  it('with a notice says 503 at /ready while it still answers, then takes nothing new', async () => {
+  it('with a notice period returns 503 at /ready while it still answers, then accepts nothing new', async () => {
     const running = await startBeforeSlowNode(NOTICE_MS);
     const { url, rpcUrl } = running.ready;
-    const kept = await rawSocket(url);
-    kept.write(GET_READY);
-    await kept.until(/^HTTP\/1\.1 200 [\s\S]*"draining":false/);
+    const existing = await rawSocket(url);
+    existing.write(GET_READY);
+    await existing.until(/^HTTP\/1\.1 200 [\s\S]*"draining":false/);
     const { length } = await begin(running);
     const ended = running.stop();
     await eventually(async () => {
       const answer = await ready(url);
       return Array.isArray(answer) && answer[0] === 503;
     }, '/ready says 503');
-    kept.write(GET_READY);
-    const [, headers] = await kept.until(/HTTP\/1\.1 503 ([\s\S]*)"ready":false[\s\S]*"draining":true/);
+    existing.write(GET_READY);
+    const [, headers] = await existing.until(/HTTP\/1\.1 503 ([\s\S]*)"ready":false[\s\S]*"draining":true/);
     expect(headers!.toLowerCase()).toContain('connection: close');
     expect(await createRpcClient(rpcUrl, running.key).result('getHealth')).toBe('ok');
     await eventually(async () => (await ready(url)) === 'ECONNREFUSED', 'new connections are refused');
@@ -100,14 +99,14 @@ describe('SIGTERM', () => {
     expect(await ended).toBe(0);
   });
 
-  it('ends the embedded ledger too', async () => {
+  it('stops the embedded ledger too', async () => {
     const running = await startService();
     const pid = ledgerPid(running.dataDir)!;
     expect(await running.stop()).toBe(0);
     expect(isRunning(pid)).toBe(false);
   });
 
-  it('does not wait for a client that only holds its connection', async () => {
+  it('does not wait for an idle client', async () => {
     const running = await startBeforeSlowNode(0);
     const { write, closed } = await rawSocket(running.ready.url);
     write('POST /v1/rpc HTTP/1.1\r\nhost: localh');
@@ -116,8 +115,8 @@ describe('SIGTERM', () => {
   });
 });
 
-describe('Ctrl+C in a terminal, which reaches every process of the group', () => {
-  it('leaves the ledger answering until the gateway has drained', async () => {
+describe('Ctrl+C in a terminal, which reaches the whole process group', () => {
+  it('keeps the ledger answering until the gateway has drained', async () => {
     const configuration = `[server]\ndrain_notice_ms = ${NOTICE_MS}\n[localnet]\nslot_ms = 50\n`;
     service = await startService({ configuration, ownGroup: true });
     const { ready: facts, key, output } = service;
@@ -132,10 +131,10 @@ describe('Ctrl+C in a terminal, which reaches every process of the group', () =>
 });
 
 describe('SIGKILL', () => {
-  it('of the gateway ends the ledger by itself, and the next start waits for that', async () => {
+  it('of the gateway stops the ledger, and the next start waits for that', async () => {
     const { key, dataDir, stop } = await startService();
     const pid = ledgerPid(dataDir)!;
-    // Held up so long that the next start comes before its end.
+    // Stopped so long that the next start comes before its end.
     process.kill(pid, 'SIGSTOP');
     await stop('SIGKILL');
     const starting = startService({ dataDir });
@@ -147,7 +146,7 @@ describe('SIGKILL', () => {
     expect(await createRpcClient(service.ready.rpcUrl, key).result('getHealth')).toBe('ok');
   });
 
-  it('of gateway and ledger at once does not keep the next start waiting', async () => {
+  it('of gateway and ledger at once does not delay the next start', async () => {
     const { key, dataDir, stop } = await startService();
     const killed = stop('SIGKILL');
     process.kill(ledgerPid(dataDir)!, 'SIGKILL');

@@ -16,7 +16,7 @@ import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The whole service in front of two scripted nodes that do not do what they should. */
+/** The service in front of two misbehaving scripted nodes. */
 const payer = Keypair.generate();
 const account = payer.publicKey.toBase58();
 const BLOCKHASH = encodeBase58(Buffer.alloc(32, 9));
@@ -40,11 +40,10 @@ const results: Readonly<Record<string, (raw: string) => string>> = {
   },
 };
 
-/** Answers what the test asks for, as a node does. */
 const good: Behaviour = ({ id, method, raw }, reply) =>
   send(reply, `{"jsonrpc":"2.0","result":${results[method]?.(raw) ?? 'null'},"id":${id}}\n`);
 
-/** Of the requests for a method every second one is treated one way, the others as they should be. */
+/** Treats every second request for a method in one way, the others normally. */
 const everySecond = (bad: Behaviour): Behaviour => {
   const requests = new Map<string, number>();
   return (request, reply, socket) => {
@@ -63,7 +62,7 @@ const alreadyProcessed = failing(
 let one: MockNode;
 let other: MockNode;
 let service: RunningService;
-let door: TestRpcClient;
+let server: TestRpcClient;
 
 beforeAll(async () => {
   [one, other] = await Promise.all([startMock(good), startMock(good)]);
@@ -80,7 +79,7 @@ beforeAll(async () => {
       poll_interval_ms = 50
     `,
   });
-  door = createRpcClient(service.ready.rpcUrl, service.key);
+  server = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(async () => {
   await service?.stop();
@@ -155,7 +154,7 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
   it('every read is answered', async () => {
     become(pair);
     for (const [method, params] of Array.from({ length: ROUNDS }, () => reads).flat()) {
-      const { text } = await door.call(method, params);
+      const { text } = await server.call(method, params);
       expect(text).toBe(`{"jsonrpc":"2.0","result":${results[method]!('')},"id":1}\n`);
     }
   });
@@ -163,7 +162,7 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
   it('no transaction is lost', async () => {
     become(pair);
     for (const { wire, signature } of Array.from({ length: 10 }, () => signedTransfer())) {
-      expect(await door.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
+      expect(await server.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
     }
   });
 
@@ -172,7 +171,7 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
     const before = countOf('requestAirdrop');
     const answers = [];
     for (let i = 1; i <= 10; i++) {
-      answers.push(await door.call('requestAirdrop', [account, LAMPORTS_PER_SOL]));
+      answers.push(await server.call('requestAirdrop', [account, LAMPORTS_PER_SOL]));
       expect(countOf('requestAirdrop') - before).toBe(i);
     }
     const codes = answers.map(({ body }) => body.error?.code ?? 'answered');
@@ -190,7 +189,7 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
   });
 });
 
-/** Half of the requests, by the toss of a coin, are treated one way, the others another. */
+/** Treats each request at random in one of two ways. */
 const byChance =
   (bad: Behaviour): Behaviour =>
   (request, reply, socket) =>
@@ -204,11 +203,11 @@ describe.each([
     byChance(dyingMidBody),
     behind,
   ],
-])('when of two nodes %s, and forty callers come at once', (_, first, second) => {
+])('when of two nodes %s with forty concurrent callers', (_, first, second) => {
   it('every read is answered', async () => {
     one.become(first);
     other.become(second);
-    const answers = await Promise.all(Array.from({ length: 40 }, () => door.call('getBalance', [account])));
+    const answers = await Promise.all(Array.from({ length: 40 }, () => server.call('getBalance', [account])));
     expect(answers.filter(({ body }) => body.error !== undefined)).toEqual([]);
   });
 
@@ -216,32 +215,34 @@ describe.each([
     one.become(first);
     other.become(second);
     const sent = Array.from({ length: 40 }, () => signedTransfer());
-    const answers = await Promise.all(sent.map(({ wire }) => door.call('sendTransaction', sendParams(wire))));
+    const answers = await Promise.all(
+      sent.map(({ wire }) => server.call('sendTransaction', sendParams(wire))),
+    );
     expect(answers.map(({ body }) => body.result)).toEqual(sent.map(({ signature }) => signature));
   });
 });
 
-describe('a transaction whose first node dies after it took it', () => {
-  it('has its signature for an answer when the second node knows it already', async () => {
+describe('a transaction whose first node dies after accepting it', () => {
+  it('returns its signature when the second node already knows it', async () => {
     one.become(dyingAfterRequest);
     other.become(dyingAfterRequest);
     let taken = 0;
     const { wire, signature } = signedTransfer();
-    // The service's own polls come in between, and transactions that were sent before: only this one counts.
+    // The service's own polls and earlier transactions do not count.
     const firstDies: Behaviour = (request, reply, socket) => {
       if (!request.raw.includes(wire.toString('base64'))) return good(request, reply, socket);
       return (taken++ === 0 ? dyingAfterRequest : alreadyProcessed)(request, reply, socket);
     };
     one.become(firstDies);
     other.become(firstDies);
-    expect(await door.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
+    expect(await server.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
   });
 
-  it('is never called dead: without an answer from anyone its outcome is unknown, and its signature told', async () => {
+  it('is never reported as failed: its outcome is unknown, and its signature is returned', async () => {
     one.become(dyingAfterRequest);
     other.become(dyingAfterRequest);
     const { wire, signature } = signedTransfer();
-    const { status, body } = await door.call('sendTransaction', sendParams(wire));
+    const { status, body } = await server.call('sendTransaction', sendParams(wire));
     expect(status).toBe(503);
     expect(body.error).toMatchObject({
       code: -32050,
@@ -250,19 +251,19 @@ describe('a transaction whose first node dies after it took it', () => {
   });
 });
 
-describe('with no node that could have answered', () => {
-  it('a read says that nobody is there when both die', async () => {
+describe('without a node that can answer', () => {
+  it('a read fails as unavailable when both nodes die', async () => {
     one.become(dyingAfterRequest);
     other.become(dyingMidBody);
-    const { status, body } = await door.call('getBalance', [account]);
+    const { status, body } = await server.call('getBalance', [account]);
     expect(status).toBe(503);
     expect(body.error).toMatchObject({ code: -32050, data: { code: 'UPSTREAM_UNAVAILABLE' } });
   });
 
-  it('a read passes on what a node says of itself when both are behind', async () => {
+  it('a read returns the node’s own error when both are behind', async () => {
     one.become(behind);
     other.become(behind);
-    const { status, text } = await door.call('getBalance', [account]);
+    const { status, text } = await server.call('getBalance', [account]);
     expect(status).toBe(200);
     expect(text).toBe(
       '{"jsonrpc":"2.0","error":{"code":-32005,"message":"Node is behind by 150 slots","data":{"numSlotsBehind":150}},"id":1}\n',

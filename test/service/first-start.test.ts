@@ -11,7 +11,7 @@ import { ledgerPid, type Program, startProgram, temporaryFolder } from './progra
 import { createRpcClient } from './rpc-client.ts';
 import { writeConfiguration } from './start-service.ts';
 
-/** The two commands of the README, as a person has them: words, not JSON. */
+/** The two commands of the README with text output. */
 const dataDir = temporaryFolder('first-start');
 const config = writeConfiguration();
 const account = Keypair.generate().publicKey.toBase58();
@@ -21,9 +21,9 @@ const AIRDROP = /^\s*(curl .*"requestAirdrop".*)$/m;
 const REST = /^ *(curl '.*\/sol\/v1\/.*)$/m;
 const NODE = /^ *(npx node -e .*)$/m;
 const GRPCURL = /^ *(grpcurl .*)$/gm;
-/** On a machine that has nothing else to do, what its processes work is what it takes. */
+/** CPU time of the start. */
 const WORK_MAX_MS = 5_000;
-/** On one that has much else to do. */
+/** Wall time of the start on a loaded machine. */
 const START_MAX_MS = 15_000;
 const SOL = 1_000_000_000;
 
@@ -53,14 +53,13 @@ beforeAll(async () => {
 });
 afterAll(() => first?.program.stop());
 
-/** Runs a command line as it was printed. */
 async function runInShell(line: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
   return stdout;
 }
 
 describe('the first start', () => {
-  it('makes one key of each product and shows each once, and again in lines to paste', () => {
+  it('creates one key per product and shows each once, with commands to paste', () => {
     const words = [CURL, AIRDROP, REST, NODE, GRPCURL].reduce(
       (text, line) => text.replace(line, ''),
       first.program.stdout(),
@@ -71,7 +70,7 @@ describe('the first start', () => {
     expect(first.program.stderr().match(SECRET)).toBeNull();
   });
 
-  it('is ready in good time', () => {
+  it('is ready quickly', () => {
     expect(first.workMs).toBeGreaterThan(100);
     expect(first.workMs).toBeLessThan(WORK_MAX_MS);
     expect(first.tookMs).toBeLessThan(START_MAX_MS);
@@ -84,19 +83,19 @@ describe('the first start', () => {
     expect(await runInShell(line)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}\n');
   });
 
-  it('prints a curl line for REST, and where the page of its endpoints is', async () => {
+  it('prints a curl command for REST, and the URL of the reference', async () => {
     const line = REST.exec(first.program.stdout())![1]!;
     expect(JSON.parse(await runInShell(line))).toMatchObject({ success: true, result: {} });
     const page = /every endpoint of REST on (\S+)$/m.exec(first.program.stdout())![1]!;
     expect(await (await fetch(page)).text()).toContain('/sol/v1/wallet/balance');
   });
 
-  it('prints a curl line that sends a transaction, since nobody else does', async () => {
+  it('prints a curl command that sends a transaction', async () => {
     const line = AIRDROP.exec(first.program.stdout())![1]!;
     expect(await runInShell(line)).toMatch(/"result":"[1-9A-HJ-NP-Za-km-z]{64,88}"/);
   });
 
-  it('prints a line for Node.js that shows slots as they come', async () => {
+  it('prints a Node.js command that shows slots', async () => {
     const line = NODE.exec(first.program.stdout())![1]!;
     expect(line).toContain(`ws://${new URL(first.url).host}/v1/ws?api-key=${key}`);
     const shown = spawn('sh', ['-c', line.replace(/^npx node/, `exec ${process.execPath}`)]);
@@ -110,7 +109,7 @@ describe('the first start', () => {
     shown.kill();
   });
 
-  it('prints lines for grpcurl with the address, the key and a call of each stage', () => {
+  it('prints grpcurl commands with address, key and a call of each stage', () => {
     const lines = first.program.stdout().match(GRPCURL) ?? [];
     const address = /gRPC streams on http:\/\/(\S+)$/m.exec(first.program.stdout())![1]!;
     const calls = [
@@ -126,20 +125,19 @@ describe('the first start', () => {
     );
   });
 
-  it('prints a curl line that answers getBalance and getLatestBlockhash as well', async () => {
+  it('prints a curl command that answers getBalance and getLatestBlockhash as well', async () => {
     const line = CURL.exec(first.program.stdout())![1]!;
-    const ask = async (call: string) =>
+    const sendRequest = async (call: string) =>
       JSON.parse(await runInShell(line.replace('"method":"getHealth"', call)));
-    expect(await ask(`"method":"getBalance","params":["${account}"]`)).toMatchObject({
+    expect(await sendRequest(`"method":"getBalance","params":["${account}"]`)).toMatchObject({
       result: { value: 0 },
     });
-    const { result } = await ask('"method":"getLatestBlockhash"');
+    const { result } = await sendRequest('"method":"getLatestBlockhash"');
     expect(result.value.blockhash).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
     expect(result.value.lastValidBlockHeight).toBeGreaterThanOrEqual(150);
   });
 });
 
-/** Waits until the airdrop is finalized. */
 async function fund(): Promise<Slots> {
   const { result } = createRpcClient(first.url, key);
   await result('requestAirdrop', [account, 3 * SOL]);
@@ -160,22 +158,22 @@ describe('the second start', () => {
     first = await start();
   });
 
-  it('prints no secret anywhere, and says where keys are found', () => {
+  it('prints no secret, and says where keys are found', () => {
     expect(first.program.output().match(/svc_\w+_live_/g)).toBeNull();
     expect(first.program.stdout()).toContain('Keys: as before. "solway keys list" shows them');
   });
 
-  it('is ready in good time', () => {
+  it('is ready quickly', () => {
     expect(first.workMs).toBeGreaterThan(100);
     expect(first.workMs).toBeLessThan(WORK_MAX_MS);
     expect(first.tookMs).toBeLessThan(START_MAX_MS);
   });
 
-  it('lets the first start’s key in', async () => {
+  it('accepts the first start’s key', async () => {
     expect(await createRpcClient(first.url, key).result('getHealth')).toBe('ok');
   });
 
-  it('goes on with the ledger from where it was', async () => {
+  it('continues the ledger', async () => {
     const { result } = createRpcClient(first.url, key);
     expect(await result<number>('getSlot', [{ commitment: 'finalized' }])).toBeGreaterThanOrEqual(
       before.finalized,
@@ -185,7 +183,7 @@ describe('the second start', () => {
 });
 
 describe('a start that fails because its port is taken', () => {
-  it('makes no keys that nobody was shown: the next start shows them', async () => {
+  it('creates no keys without showing them: the next start shows them', async () => {
     const dir = temporaryFolder('taken-port');
     const taken = new URL(first.url).port;
     const failing = startProgram(['up', '--dev', '--port', taken, '--data-dir', dir, '--config', config]);
@@ -201,7 +199,7 @@ describe('a start that fails because its port is taken', () => {
 });
 
 describe('a start that fails because of its embedded ledger', () => {
-  it('says so in one sentence, with the field to change', async () => {
+  it('reports it in one sentence, with the field to change', async () => {
     const port = new URL(first.url).port;
     const configuration = writeConfiguration(`[localnet]\nrpc_port = ${port}\n`);
     const failing = startProgram(['up', '--dev', '--port', '0', '--config', configuration, '--json']);
@@ -214,7 +212,7 @@ describe('a start that fails because of its embedded ledger', () => {
 });
 
 describe('a start that fails because of its log file', () => {
-  it('says so in one sentence and leaves with exit code 1', async () => {
+  it('reports it in one sentence and exits with code 1', async () => {
     const configuration = writeConfiguration('[log]\nfile = "none/solway.log"\n');
     const failing = startProgram(['up', '--dev', '--port', '0', '--config', configuration]);
     expect(await failing.ended).toBe(1);

@@ -7,7 +7,7 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The whole program in front of a node that has Yellowstone gRPC and no PubSub. */
+/** The service in front of a node with Yellowstone gRPC and without PubSub. */
 const TOKEN = 'a-secret-token';
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 let geyser: GeyserServer;
@@ -36,7 +36,7 @@ afterAll(async () => {
   geyser?.stop();
 });
 
-it('tells a processed account within the slot, with each write, through the gateway', async () => {
+it('delivers each write of a processed account within the slot', async () => {
   const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
   const options = { commitment: 'processed', encoding: 'base64' };
   const id = await client.result<number>('accountSubscribe', [address, options]);
@@ -45,8 +45,8 @@ it('tells a processed account within the slot, with each write, through the gate
   geyser.send(slotIs(1_001, 'created'));
   geyser.send(accountIs(1_001, address, account(1), 1));
   geyser.send(accountIs(1_001, address, account(2), 2));
-  const told = [await client.next(id), await client.next(id)];
-  expect(told.map(({ result }) => result)).toMatchObject([
+  const observed = [await client.next(id), await client.next(id)];
+  expect(observed.map(({ result }) => result)).toMatchObject([
     { context: { slot: 1_001 }, value: { lamports: 1 } },
     { context: { slot: 1_001 }, value: { lamports: 2 } },
   ]);
@@ -54,7 +54,7 @@ it('tells a processed account within the slot, with each write, through the gate
   await client.close();
 });
 
-it('refuses what nobody can feed: Geyser does not tell it, and the node has no PubSub', async () => {
+it('refuses what nobody can feed: neither Geyser nor PubSub', async () => {
   const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
   expect(await client.call('slotsUpdatesSubscribe')).toMatchObject({
     error: { data: { code: 'UPSTREAM_UNAVAILABLE', network: 'mainnet-beta' } },

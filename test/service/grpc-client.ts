@@ -6,7 +6,7 @@ import {
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
-/** How a call was refused: number of the status, text, and the name in the trailers. */
+/** Status number, message, and error code in the trailers. */
 export type Refusal = Readonly<{ status: number; text: string; name: string; facts: unknown }>;
 
 const refusalOf = ({ code, details, metadata }: StatusObject): Refusal => {
@@ -19,11 +19,10 @@ const refusalOf = ({ code, details, metadata }: StatusObject): Refusal => {
   };
 };
 
-/** A stream that counts what it hears. */
+/** A stream with counters. */
 export class ReceivedStream {
   messages = 0;
   bytes = 0;
-  /** How it ended. */
   readonly ended: Promise<Refusal>;
   readonly #stream: ClientDuplexStream<Buffer, Buffer>;
   readonly #first = Promise.withResolvers<void>();
@@ -41,7 +40,6 @@ export class ReceivedStream {
     stream.on('status', (status: StatusObject) => resolve(refusalOf(status)));
   }
 
-  /** Kept when anything was told. */
   get first(): Promise<void> {
     return this.#first.promise;
   }
@@ -55,20 +53,17 @@ export class ReceivedStream {
   }
 }
 
-/** A client of @grpc/grpc-js that hands bytes through. */
+/** A @grpc/grpc-js client for raw bytes. */
 export class GrpcClient {
   readonly #client: Client;
 
-  /** @param root - a certificate that is trusted; without it, plain text. */
+  /** @param root - trusted certificate; plain text without it. */
   constructor(url: string, root?: Buffer) {
     const secure = root === undefined ? credentials.createInsecure() : credentials.createSsl(root);
     this.#client = new Client(new URL(url).host, secure, { 'grpc.max_receive_message_length': -1 });
   }
 
-  /**
-   * Opens a stream; `SubscribeEntries` gets its one request.
-   * @param headers - sent beside the key.
-   */
+  /** `SubscribeEntries` gets its one request. @param headers - additional ones. */
   open(key: string | null, rpc: string, headers: Record<string, string> = {}): ReceivedStream {
     const service = rpc === 'SubscribeEntries' ? 'shredstream.ShredstreamProxy' : 'geyser.Geyser';
     const stream = this.#client.makeBidiStreamRequest(
@@ -81,7 +76,7 @@ export class GrpcClient {
     return new ReceivedStream(stream);
   }
 
-  /** @returns the answer's bytes, or how it was refused. */
+  /** @returns the response bytes, or the refusal. */
   call(key: string | null, rpc: string, headers: Record<string, string> = {}): Promise<Buffer | Refusal> {
     return new Promise((resolve) => {
       const method = `/geyser.Geyser/${rpc}`;

@@ -10,13 +10,13 @@ import { GrpcClient } from './grpc-client.ts';
 import { temporaryFolder } from './program.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The gRPC door with a certificate, in front of a node without Geyser. */
+/** The gRPC server with a certificate, in front of a node without Geyser. */
 const folder = temporaryFolder('grpc-tls');
 const [keyFile, certFile] = [join(folder, 'door.key'), join(folder, 'door.pem')];
 let mock: MockNode;
 let service: RunningService;
 
-/** Makes a certificate that signs itself. */
+/** Creates a self-signed certificate. */
 function renew(): Buffer {
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const subject = ['-subj', '/CN=door', '-addext', 'subjectAltName=IP:127.0.0.1'];
@@ -25,7 +25,7 @@ function renew(): Buffer {
   return readFileSync(certFile);
 }
 
-/** The serial number of the certificate that the door shows. */
+/** Serial number of the served certificate. */
 function shown(): Promise<string> {
   const port = Number(new URL(service.ready.grpcUrl).port);
   return new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 const keyOf = (name: string): string => service.ready.keys.find(({ product }) => product === name)?.key ?? '';
 
-it('is called over TLS, and refuses streams of a shred stage that nothing feeds', async () => {
+it('serves calls over TLS, and refuses shred stage streams without a source', async () => {
   expect(service.ready.grpcUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   const client = new GrpcClient(service.ready.grpcUrl, readFileSync(certFile));
   expect(Buffer.isBuffer(await client.call(keyOf('grpc'), 'GetVersion'))).toBe(true);
@@ -61,7 +61,7 @@ it('is called over TLS, and refuses streams of a shred stage that nothing feeds'
   client.close();
 });
 
-it('takes a renewed certificate on SIGHUP, and keeps the old one when the new is none', async () => {
+it('reloads its certificate on SIGHUP, and keeps the old one when the new one is invalid', async () => {
   const before = await shown();
   renew();
   service.process.kill('SIGHUP');

@@ -8,7 +8,7 @@ import { GrpcClient, type ReceivedStream } from './grpc-client.ts';
 import { temporaryFolder } from './program.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The gRPC door of the whole program, with the embedded ledger behind it. */
+/** The gRPC server of the whole service with the embedded ledger. */
 const EFFECT_MAX_MS = 1_000;
 const folder = temporaryFolder('grpc');
 const slots: SubscribeRequest = { slots: new Map([['all', {}]]) };
@@ -47,21 +47,21 @@ async function solwayKeys(...args: string[]): Promise<Made> {
   return JSON.parse(out) as Made;
 }
 
-/** Makes a key, and waits until the service lets it in. */
+/** Creates a key and waits until the service accepts it. */
 async function createKey(...args: string[]): Promise<Made> {
   const made = await solwayKeys('create', '--name', 'test', '--product', 'grpc', ...args);
   await eventually(async () => Buffer.isBuffer(await client.call(made.secret, 'GetSlot')), 'it is let in');
   return made;
 }
 
-describe('a key opens', () => {
+describe('access by key', () => {
   it.each([
     ['grpc', 'Subscribe'],
     ['fs', 'Subscribe'],
     ['fs', 'SubscribeDeshred'],
-  ] as const)('of the product %s, %s', async (product, rpc) => {
+  ] as const)('is granted for the product %s, %s', async (product, rpc) => {
     const stream = listen(keyOf(product), rpc);
-    // The first word of a stream is a ping.
+    // A stream starts with a ping.
     await stream.first;
     expect(stream.messages).toBeGreaterThan(0);
   });
@@ -71,7 +71,7 @@ describe('a key opens', () => {
     ['grpc', 'SubscribeEntries'],
     ['rpc', 'Subscribe'],
     ['rpc', 'SubscribeEntries'],
-  ] as const)('not, of the product %s, %s', async (product, rpc) => {
+  ] as const)('is refused for the product %s, %s', async (product, rpc) => {
     expect(await listen(keyOf(product), rpc).ended).toEqual({
       status: 7,
       text: 'The API key belongs to a different product',
@@ -80,7 +80,7 @@ describe('a key opens', () => {
     });
   });
 
-  it('nothing when it is missing or wrong, and says so in words of gRPC', async () => {
+  it('is refused without a valid key, with a gRPC status', async () => {
     const text = 'No API key: send it as the metadata "x-token"';
     const missing = { status: 16, text, name: 'MISSING_KEY', facts: null };
     expect(await listen(null).ended).toEqual(missing);
@@ -90,7 +90,7 @@ describe('a key opens', () => {
     expect(await client.call('svc_grpc_live_nonsense', 'GetVersion')).toMatchObject(wrong);
   });
 
-  it('calls with one answer, with either of the two products', async () => {
+  it('to unary calls is granted with either product', async () => {
     for (const product of ['grpc', 'fs'] as const) {
       const answer = async () => Buffer.isBuffer(await client.call(keyOf(product), 'GetLatestBlockhash'));
       await eventually(answer, 'a block was told');
@@ -100,7 +100,7 @@ describe('a key opens', () => {
 });
 
 describe('a stream', () => {
-  it('ends within a second when its key is revoked, and its neighbour does not', async () => {
+  it('ends within a second when its key is revoked, unlike that of another key', async () => {
     const { secret, key } = await createKey();
     const stream = listen(secret);
     const neighbour = listen(keyOf('grpc'));
@@ -116,7 +116,7 @@ describe('a stream', () => {
     await eventually(async () => neighbour.messages > before + 3, 'the neighbour goes on');
   });
 
-  it('is one of as many as the plan has', async () => {
+  it('is limited by the plan', async () => {
     const { secret } = await createKey('--plan', 'small');
     const first = listen(secret);
     await first.first;
@@ -132,7 +132,7 @@ describe('a stream', () => {
     await eventually(opened, 'the place is free again');
   });
 
-  it('has as many filters as the plan has, and ends with what the plugin says', async () => {
+  it('has as many filters as the plan allows, and ends with the plugin’s message', async () => {
     const { secret } = await createKey('--plan', 'small');
     const stream = listen(secret);
     stream.send({ ...slots, blocksMeta: ['meta'] });
@@ -174,8 +174,8 @@ it('counts streams, requests, calls, messages and bytes in the store', async () 
   expect(Number(request!.bytesIn)).toBeGreaterThan(0);
 });
 
-it('shows no key in what the program writes', () => {
-  // The keys are in the one line that says that it is ready.
+it('no output contains a key', () => {
+  // The keys are in the ready line only.
   const words = service.output().replace(/^\{"event":"ready".*\}$/m, '');
   for (const { key } of service.ready.keys) expect(words).not.toContain(key);
 });

@@ -10,10 +10,9 @@ import { startService, writeConfiguration } from './start-service.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 const START_MS = 120_000;
-/** As `nice` counts: as who starts it, and behind. */
+/** Nice values: of the parent process, and lower. */
 const AS_ALL = getPriority();
 const BEHIND = Math.min(19, AS_ALL + 10);
-/** More than that are refused. */
 const WORKERS_MAX = 64;
 const NO_LEDGER = `
   [grpc]
@@ -28,7 +27,7 @@ afterEach(async () => {
   for (const one of undo.splice(0)) await one();
 });
 
-/** Priorities of V8's helper threads of a process, each once. */
+/** Distinct priorities of a process's V8 helper threads. */
 function helpersOf(pid: number): number[] {
   const tasks = `/proc/${pid}/task`;
   const helpers = readdirSync(tasks).filter((task) =>
@@ -37,11 +36,10 @@ function helpersOf(pid: number): number[] {
   return [...new Set(helpers.map((task) => getPriority(Number(task))))];
 }
 
-/** The first processor that this process may use. */
 const firstProcessor = (): string =>
   /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
 
-/** `solway up` where it has one processor. @returns its process, when it is ready. */
+/** `solway up` on one processor. @returns the process when ready. */
 async function startOnOne(): Promise<number> {
   const up = ['up', '--json', '--port', '0', '--data-dir', temporaryFolder('one')];
   const program = [process.execPath, MAIN, ...up, '--config', writeConfiguration(NO_LEDGER)];
@@ -60,7 +58,7 @@ async function startOnOne(): Promise<number> {
 }
 
 it(
-  'a service that has one processor answers before V8 compiles and collects garbage beside it',
+  'a service with one processor answers before V8 compiles and collects garbage concurrently',
   async () => {
     const pid = await startOnOne();
     expect(helpersOf(pid)).toEqual([BEHIND]);
@@ -70,7 +68,7 @@ it(
 );
 
 it.skipIf(availableParallelism() > WORKERS_MAX)(
-  'so do workers, of which there is one for each processor, and not the primary, which answers nobody',
+  'so do workers, one per processor, unlike the primary, which serves no requests',
   async () => {
     const workers = Math.max(2, availableParallelism());
     const many = ['--workers', String(workers)];

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-it('refuses what is no request in the same words under /ipfs/ as under /sol/', async () => {
+it('returns the same refusals of malformed requests under /ipfs/ as under /sol/', async () => {
   for (const path of ['/ipfs/x', '/sol/v1/wallet/balance']) {
     const wire = await rawSocket(service.ready.url);
     wire.write(`GET ${path} HTTP/1.1\r\n\r\n`);

@@ -16,7 +16,7 @@ import { GrpcClient } from './grpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** What keys may be used for, at every door of the whole program. It trusts 127.0.0.1 as a proxy and nobody else. */
+/** Key rules in every server of the service, which trusts 127.0.0.1 as a proxy. */
 const STRANGER = '127.0.0.2';
 const WRONG_KEYS = 5;
 const WALLET = '11111111111111111111111111111111';
@@ -51,7 +51,7 @@ afterAll(async () => {
   await mock?.close();
 });
 
-/** Where a request comes from: what the proxy says of it, or whoever it is who is no proxy. */
+/** Origin of a request: address reported by the proxy, or of a direct client. */
 type From = Readonly<{ address?: string; origin?: string; localAddress?: string }>;
 
 const headersOf = ({ address, origin }: From): Record<string, string> => ({
@@ -75,11 +75,11 @@ function http(
     ...(localAddress && { localAddress }),
   };
   return new Promise((resolve, reject) => {
-    const asking = request(url, { ...options, agent: false }, async (response) => {
+    const requesting = request(url, { ...options, agent: false }, async (response) => {
       const { statusCode = 0, headers } = response;
       resolve({ status: statusCode, headers, body: await text(response) });
     });
-    asking.on('error', reject).end(body);
+    requesting.on('error', reject).end(body);
   });
 }
 
@@ -90,12 +90,12 @@ const post = (key: string, from: From, body: unknown): Promise<Reply> => {
 
 const callOf = (method: string) => ({ jsonrpc: '2.0', id: 1, method, params: [] });
 
-async function askRpc(key: string, from: From, method = 'getSlot'): Promise<string> {
+async function sendRpc(key: string, from: From, method = 'getSlot'): Promise<string> {
   const { body } = await post(key, from, callOf(method));
   return JSON.parse(body).error?.data.code ?? 'ok';
 }
 
-async function askWebSocket(key: string, from: From): Promise<string> {
+async function sendWebSocket(key: string, from: From): Promise<string> {
   const { localAddress } = from;
   const options = { headers: headersOf(from), ...(localAddress && { localAddress }) };
   const socket = new WebSocket(`${service.ready.wsUrl}?api-key=${key}`, options);
@@ -109,92 +109,100 @@ async function askWebSocket(key: string, from: From): Promise<string> {
   return Promise.race([refused, opened]);
 }
 
-async function askRest(key: string, from: From, network = 'mainnet-beta'): Promise<string> {
+async function sendRest(key: string, from: From, network = 'mainnet-beta'): Promise<string> {
   const url = `${service.ready.url}/sol/v1/wallet/balance?network=${network}&wallet=${WALLET}`;
   const { status, body } = await http(url, 'GET', { 'x-api-key': key }, from);
   return status === 200 ? 'ok' : JSON.parse(body).error.code;
 }
 
-async function askGrpc(key: string, from: From, rpc = 'GetVersion'): Promise<string> {
+async function sendGrpc(key: string, from: From, rpc = 'GetVersion'): Promise<string> {
   const answer = await grpc.call(key, rpc, headersOf(from));
   return Buffer.isBuffer(answer) ? 'ok' : answer.name;
 }
 
-/** The doors, each with the product of its keys and how it is asked. */
-const doors = [
-  ['RPC', 'rpc', askRpc],
-  ['WebSocket', 'rpc', askWebSocket],
-  ['REST', 'rpc', askRest],
-  ['gRPC', 'grpc', askGrpc],
+/** The servers with the products of their keys and a request. */
+const servers = [
+  ['RPC', 'rpc', sendRpc],
+  ['WebSocket', 'rpc', sendWebSocket],
+  ['REST', 'rpc', sendRest],
+  ['gRPC', 'grpc', sendGrpc],
 ] as const;
 
 let looks = 0;
 
-/** Makes a key, and waits until the service knows it: each look comes from elsewhere, since it may be a wrong one. */
+/** Creates a key and waits for the service. Each attempt has another address, since it may count as a failed one. */
 async function keyWith(options: Partial<CreateKeyOptions>): Promise<NewKey> {
   const made = await createKey(register, { product: 'rpc', name: 'test', ...options });
-  const ask = options.product === 'grpc' ? askGrpc : askRpc;
-  const look = () => ask(made.secret, { address: `198.18.0.${++looks % 250}` });
+  const sendRequest = options.product === 'grpc' ? sendGrpc : sendRpc;
+  const look = () => sendRequest(made.secret, { address: `198.18.0.${++looks % 250}` });
   await eventually(async () => (await look()) !== 'INVALID_KEY', 'the key is known');
   return made;
 }
 
-describe.each(doors)('over %s', (_door, product, ask) => {
-  it('a key for some addresses is good from there, by the word of a trusted proxy and of nobody else', async () => {
+describe.each(servers)('over %s', (_server, product, sendRequest) => {
+  it('a key limited to addresses is valid there only, by the word of a trusted proxy', async () => {
     const { secret } = await keyWith({ product, cidrs: ['203.0.113.0/24', '2001:db8::/32'] });
-    const told = (address: string) => ask(secret, { address });
-    expect(await told('203.0.113.9')).toBe('ok');
-    expect(await told('2001:db8:1::9')).toBe('ok');
-    expect(await told('::ffff:203.0.113.9')).toBe('ok');
-    expect(await told('203.0.114.9')).toBe('ADDRESS_FORBIDDEN');
-    expect(await ask(secret, {})).toBe('ADDRESS_FORBIDDEN');
-    // The client wrote an address that may, and the proxy added that from which it really came.
-    expect(await told('203.0.113.9, 198.51.100.66')).toBe('ADDRESS_FORBIDDEN');
-    expect(await told('203.0.113.9, nonsense')).toBe('ADDRESS_FORBIDDEN');
+    const observed = (address: string) => sendRequest(secret, { address });
+    expect(await observed('203.0.113.9')).toBe('ok');
+    expect(await observed('2001:db8:1::9')).toBe('ok');
+    expect(await observed('::ffff:203.0.113.9')).toBe('ok');
+    expect(await observed('203.0.114.9')).toBe('ADDRESS_FORBIDDEN');
+    expect(await sendRequest(secret, {})).toBe('ADDRESS_FORBIDDEN');
+    // The client forged an allowed address, and the proxy added the real one.
+    expect(await observed('203.0.113.9, 198.51.100.66')).toBe('ADDRESS_FORBIDDEN');
+    expect(await observed('203.0.113.9, nonsense')).toBe('ADDRESS_FORBIDDEN');
   });
 
   it('a key for other networks is refused', async () => {
     const { secret } = await keyWith({ product, networks: ['devnet'] });
-    expect(await ask(secret, {})).toBe('NETWORK_FORBIDDEN');
+    expect(await sendRequest(secret, {})).toBe('NETWORK_FORBIDDEN');
     const { secret: other } = await keyWith({ product, networks: ['devnet', 'mainnet-beta'] });
-    expect(await ask(other, {})).toBe('ok');
+    expect(await sendRequest(other, {})).toBe('ok');
   });
 
-  it('a right key is refused from where too many wrong ones came, and good from anywhere else', async () => {
+  it('a valid key is refused from an address with too many failed attempts, and valid elsewhere', async () => {
     const { secret } = await keyWith({ product });
-    const place = doors.findIndex(([, , asked]) => asked === ask) + 1;
+    const place = servers.findIndex(([, , preflightHeaders]) => preflightHeaders === sendRequest) + 1;
     const [address, elsewhere] = [`192.0.2.${place}`, `192.0.2.${place + 100}`];
     for (let wrong = 0; wrong < WRONG_KEYS; wrong++) {
-      expect(await ask(`${secret.slice(0, -1)}!`, { address })).toBe('INVALID_KEY');
+      expect(await sendRequest(`${secret.slice(0, -1)}!`, { address })).toBe('INVALID_KEY');
     }
-    expect(await ask(secret, { address })).toBe('TOO_MANY_WRONG_KEYS');
-    expect(await ask(secret, { address: elsewhere })).toBe('ok');
-    expect(await ask(secret, {})).toBe('ok');
+    expect(await sendRequest(secret, { address })).toBe('TOO_MANY_WRONG_KEYS');
+    expect(await sendRequest(secret, { address: elsewhere })).toBe('ok');
+    expect(await sendRequest(secret, {})).toBe('ok');
   });
 });
 
-describe.each(doors.filter(([, product]) => product === 'rpc'))('over %s', (_door, _product, ask) => {
-  it('a key for some pages is good there, and nowhere without one', async () => {
-    const { secret } = await keyWith({
-      origins: ['https://app.example.com', 'https://*.example.org'],
+describe.each(servers.filter(([, product]) => product === 'rpc'))(
+  'over %s',
+  (_server, _product, sendRequest) => {
+    it('a key limited to origins is valid there only, and nowhere without one', async () => {
+      const { secret } = await keyWith({
+        origins: ['https://app.example.com', 'https://*.example.org'],
+      });
+      const at = (origin?: string) => sendRequest(secret, origin === undefined ? {} : { origin });
+      expect(await at('https://app.example.com')).toBe('ok');
+      expect(await at('https://a.b.example.org')).toBe('ok');
+      for (const page of [
+        'https://example.org',
+        'http://app.example.com',
+        'https://evil.example',
+        undefined,
+      ]) {
+        expect(await at(page)).toBe('ORIGIN_FORBIDDEN');
+      }
     });
-    const at = (origin?: string) => ask(secret, origin === undefined ? {} : { origin });
-    expect(await at('https://app.example.com')).toBe('ok');
-    expect(await at('https://a.b.example.org')).toBe('ok');
-    for (const page of ['https://example.org', 'http://app.example.com', 'https://evil.example', undefined]) {
-      expect(await at(page)).toBe('ORIGIN_FORBIDDEN');
-    }
-  });
-});
+  },
+);
 
 describe('methods', () => {
-  it('are those that the key is for: calls, subscriptions, endpoints', async () => {
+  it('are limited by the key: calls, subscriptions, endpoints', async () => {
     const { secret } = await keyWith({ methods: ['getSlot', 'slotSubscribe', 'wallet/*'] });
-    expect(await askRpc(secret, {}, 'getSlot')).toBe('ok');
-    expect(await askRpc(secret, {}, 'getBalance')).toBe('METHOD_FORBIDDEN');
-    expect(await askRest(secret, {})).toBe('ok');
+    expect(await sendRpc(secret, {}, 'getSlot')).toBe('ok');
+    expect(await sendRpc(secret, {}, 'getBalance')).toBe('METHOD_FORBIDDEN');
+    expect(await sendRest(secret, {})).toBe('ok');
     const { secret: without } = await keyWith({ methods: ['getSlot'] });
-    expect(await askRest(without, {})).toBe('METHOD_FORBIDDEN');
+    expect(await sendRest(without, {})).toBe('METHOD_FORBIDDEN');
     const socket = await SocketClient.open(`${service.ready.wsUrl}?api-key=${secret}`);
     const refused = { error: { data: { code: 'METHOD_FORBIDDEN', method: 'rootSubscribe' } } };
     expect(await socket.call('rootSubscribe')).toMatchObject(refused);
@@ -202,10 +210,10 @@ describe('methods', () => {
     await socket.close();
   });
 
-  it('are those that the key is for: calls and streams of gRPC', async () => {
+  it('are limited by the key: gRPC calls and streams', async () => {
     const { secret } = await keyWith({ product: 'grpc', methods: ['Get*'] });
-    expect(await askGrpc(secret, {}, 'GetVersion')).toBe('ok');
-    expect(await askGrpc(secret, {}, 'Ping')).toBe('METHOD_FORBIDDEN');
+    expect(await sendGrpc(secret, {}, 'GetVersion')).toBe('ok');
+    expect(await sendGrpc(secret, {}, 'Ping')).toBe('METHOD_FORBIDDEN');
     expect(await grpc.open(secret, 'Subscribe').ended).toMatchObject({
       status: 7,
       name: 'METHOD_FORBIDDEN',
@@ -214,20 +222,20 @@ describe('methods', () => {
   });
 });
 
-it('REST asks no other network than the key is for, whatever the request names', async () => {
+it('REST uses no network that the key does not allow', async () => {
   const { secret } = await keyWith({ networks: ['mainnet-beta'] });
-  expect(await askRest(secret, {}, 'mainnet-beta')).toBe('ok');
-  expect(await askRest(secret, {}, 'devnet')).toBe('NETWORK_FORBIDDEN');
+  expect(await sendRest(secret, {}, 'mainnet-beta')).toBe('ok');
+  expect(await sendRest(secret, {}, 'devnet')).toBe('NETWORK_FORBIDDEN');
 });
 
-it('a refusal can be read by the page that gets it, after a preflight that any page gets', async () => {
+it('a refusal can be read by the page that gets it, after a CORS preflight', async () => {
   const { secret } = await keyWith({ origins: ['https://app.example.com'] });
   const from = { origin: 'https://evil.example' };
-  const asked = {
+  const preflightHeaders = {
     'access-control-request-method': 'POST',
     'access-control-request-headers': 'authorization',
   };
-  const preflight = await http(service.ready.rpcUrl, 'OPTIONS', asked, from);
+  const preflight = await http(service.ready.rpcUrl, 'OPTIONS', preflightHeaders, from);
   expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
   expect(preflight.headers['access-control-allow-headers']).toContain('authorization');
   const refused = await post(secret, from, callOf('getSlot'));
@@ -235,42 +243,42 @@ it('a refusal can be read by the page that gets it, after a preflight that any p
   expect(JSON.parse(refused.body).error.data.code).toBe('ORIGIN_FORBIDDEN');
 });
 
-it('a stranger neither slips away nor harms another by what it writes of itself', async () => {
+it('a forged address neither bypasses limits nor harms another client', async () => {
   const { secret } = await keyWith({});
   for (let wrong = 0; wrong < WRONG_KEYS; wrong++) {
     const from = { localAddress: STRANGER, address: `192.0.2.${200 + wrong}` };
-    expect(await askRpc(`${secret.slice(0, -1)}!`, from)).toBe('INVALID_KEY');
+    expect(await sendRpc(`${secret.slice(0, -1)}!`, from)).toBe('INVALID_KEY');
   }
   const refused = await post(secret, { localAddress: STRANGER, address: '192.0.2.210' }, callOf('getSlot'));
   expect([refused.status, Number(refused.headers['retry-after'])]).toEqual([429, expect.any(Number)]);
   expect(JSON.parse(refused.body).error.data.code).toBe('TOO_MANY_WRONG_KEYS');
-  expect(await askWebSocket(secret, { localAddress: STRANGER })).toBe('TOO_MANY_WRONG_KEYS');
-  expect(await askRpc(secret, { address: '192.0.2.200' })).toBe('ok');
+  expect(await sendWebSocket(secret, { localAddress: STRANGER })).toBe('TOO_MANY_WRONG_KEYS');
+  expect(await sendRpc(secret, { address: '192.0.2.200' })).toBe('ok');
   const { secret: bound } = await keyWith({ cidrs: ['203.0.113.0/24'] });
   const other = { localAddress: '127.0.0.3', address: '203.0.113.1' };
-  for (const ask of [askRpc, askWebSocket, askRest])
-    expect(await ask(bound, other)).toBe('ADDRESS_FORBIDDEN');
+  for (const sendRequest of [sendRpc, sendWebSocket, sendRest])
+    expect(await sendRequest(bound, other)).toBe('ADDRESS_FORBIDDEN');
 });
 
-it('a public key has a rate for each address, which takes nothing from the others', async () => {
+it('a public key has a rate limit per address, which does not affect others', async () => {
   const origin = 'https://app.example.com';
   const { secret } = await keyWith({ isPublic: true, origins: [origin], addressPerSecond: 1 });
   const flood = await post(secret, { origin, address: '203.0.113.1' }, Array(20).fill(callOf('getSlot')));
   const answers = JSON.parse(flood.body) as { error?: { data: { code: string } } }[];
   expect(answers[0]?.error).toBeUndefined();
   expect(answers.at(-1)?.error?.data.code).toBe('RATE_LIMITED');
-  expect(await askRpc(secret, { origin, address: '203.0.113.2' })).toBe('ok');
+  expect(await sendRpc(secret, { origin, address: '203.0.113.2' })).toBe('ok');
 });
 
-it('new rules close the sockets and streams that they keep out, and no others', async () => {
+it('new rules close the sockets and streams that they forbid, and no others', async () => {
   const cidrs = ['203.0.113.0/24'];
   const [rpcKey, grpcKey] = [await keyWith({ cidrs }), await keyWith({ product: 'grpc', cidrs })];
   const url = `${service.ready.wsUrl}?api-key=${rpcKey.secret}`;
-  const [left, kept] = ['203.0.113.1', '203.0.113.2'].map((address) => headersOf({ address }));
-  const sockets = [await SocketClient.open(url, left), await SocketClient.open(url, kept)] as const;
+  const [left, allowed] = ['203.0.113.1', '203.0.113.2'].map((address) => headersOf({ address }));
+  const sockets = [await SocketClient.open(url, left), await SocketClient.open(url, allowed)] as const;
   const streams = [
     grpc.open(grpcKey.secret, 'Subscribe', left),
-    grpc.open(grpcKey.secret, 'Subscribe', kept),
+    grpc.open(grpcKey.secret, 'Subscribe', allowed),
   ] as const;
   await Promise.all(streams.map(({ first }) => first));
   const changedAt = performance.now();

@@ -48,7 +48,7 @@ async function solwayKeys(...args: string[]): Promise<Printed> {
 const statusWith = async (key: string): Promise<number> =>
   (await createRpcClient(service.ready.rpcUrl, key).call('getHealth')).status;
 
-/** Waits until a key is answered so, and tells how long that took. */
+/** Waits for a result of a key. @returns how long it took. */
 async function takesEffect(key: string, status: number, what: string): Promise<void> {
   const from = performance.now();
   await eventually(async () => (await statusWith(key)) === status, what, { timeoutMs: EFFECT_MAX_MS });
@@ -59,7 +59,7 @@ describe('while the service runs', () => {
   let made: Printed;
   let rotated: Printed;
 
-  it('a key that is made is let in', async () => {
+  it('a new key is accepted', async () => {
     made = await solwayKeys('create', '--name', 'web shop');
     expect(made.key).toMatchObject({ name: 'web shop', state: 'active', lastUsedAt: null });
     await takesEffect(made.secret, 200, 'a new key was let in');
@@ -79,32 +79,32 @@ describe('while the service runs', () => {
     await takesEffect(rotated.secret, 200, 'its successor was let in');
   });
 
-  it('a key that is revoked is refused, and its neighbour is not', async () => {
+  it('a revoked key is refused, and another one is not', async () => {
     expect(await statusWith(rotated.secret)).toBe(200);
     expect((await solwayKeys('revoke', rotated.key.id)).key.state).toBe('revoked');
     await takesEffect(rotated.secret, 403, 'a revoked key was refused');
     expect(await statusWith(service.key)).toBe(200);
   });
 
-  it('a key that is rotated with overlap goes on beside the new one', async () => {
+  it('a key rotated with overlap stays valid beside the new one', async () => {
     const { secret } = await solwayKeys('rotate', service.key, '--overlap', '1');
     await takesEffect(secret, 200, 'its successor was let in');
     expect(await statusWith(service.key)).toBe(200);
   });
 
-  it('the use of a key is counted, and shown by the list', async () => {
+  it('the use of a key is counted and listed', async () => {
     const used = await eventually(async () => {
       const { keys } = await solwayKeys('list', '--product', 'rpc');
       const { lastUsedAt, lastUsedFrom } = keys.find(({ id }) => id === service.ready.keys[0]!.id)!;
       return lastUsedFrom === '127.0.0.1' && lastUsedAt;
     }, 'the list shows when the key was used, and from where');
-    // Usage is kept by the minute.
+    // Usage is stored by the minute.
     expect(used).toBeGreaterThanOrEqual(startedAt - 60_000);
     expect(used).toBeLessThanOrEqual(Date.now());
   });
 });
 
-/** An operator's token, made in the service's own store. */
+/** An operator token created in the service's store. */
 async function operatorToken(): Promise<string> {
   const { dataDir } = service;
   const store = await openDatabase({ file: join(dataDir, 'solway.db') });
@@ -123,12 +123,12 @@ async function operatorToken(): Promise<string> {
   return secret;
 }
 
-describe('with the token of an operator, on another machine', () => {
+describe('with an operator token, on another machine', () => {
   let token = '';
   const remote = (args: readonly string[], input: string | null = null) =>
     runSolway(folder, ['keys', ...args, '--server', service.ready.url], { SOLWAY_TOKEN: token }, input);
 
-  it('a key is made with rules, changed and found again, and the log says from where', async () => {
+  it('a key is created with rules, changed and found, and the log says from where', async () => {
     token = await operatorToken();
     const rules = [
       '--public',
@@ -175,7 +175,7 @@ describe('with the token of an operator, on another machine', () => {
     ]);
   });
 
-  it('a change is in force where it was made, once that is said', async () => {
+  it('a change is in force when the command returns', async () => {
     const headers = {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
@@ -199,9 +199,9 @@ describe('with the token of an operator, on another machine', () => {
     expect(seen).toEqual(Array(5).fill([200, 200, 403]).flat());
   });
 
-  it('the list is the same as on the machine itself', async () => {
+  it('the list is the same as on the same machine', async () => {
     const where = ['--data-dir', service.dataDir, '--config', service.config];
-    // What was used a moment ago may be written between the two.
+    // Recent usage may be written between the two reads.
     await eventually(async () => {
       const [there, here] = [await remote(['list']), await runSolway(folder, ['keys', 'list', ...where])];
       expect(here.out).toContain('LAST USED');
@@ -209,11 +209,11 @@ describe('with the token of an operator, on another machine', () => {
     }, 'both lists are the same');
   });
 
-  it('what is wrong is told in the same words, with the same exit codes', async () => {
+  it('errors have the same texts and exit codes', async () => {
     const none = {
       code: 1,
       out: '',
-      err: 'solway: there is no such key: see the list of keys for the ids\n',
+      err: 'solway: There is no such key. See the list of keys for the ids.\n',
     };
     expect(await remote(['revoke', '11111111'])).toEqual(none);
     expect(await remote(['create', '--name', 'x', '--cidr', '192.0.2.0/33'])).toMatchObject({

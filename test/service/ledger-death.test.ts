@@ -7,38 +7,37 @@ import { isRunning, ledgerPid } from './program.ts';
 import { createRpcClient, type HttpRpcResponse, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The embedded ledger is a process of its own, which may die and must not be made to. */
+/** The embedded ledger is a process that may die, but not because of its input. */
 let service: RunningService;
-let door: TestRpcClient;
+let server: TestRpcClient;
 const payer = Keypair.generate();
 const account = payer.publicKey.toBase58();
 const SOL = 1_000_000_000;
 
 beforeAll(async () => {
   service = await startService();
-  door = createRpcClient(service.ready.rpcUrl, service.key);
+  server = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(() => service?.stop());
 
 type Balance = { context: { slot: number }; value: number };
 
 const balance = (commitment: string): Promise<Balance> =>
-  door.result('getBalance', [account, { commitment }]);
+  server.result('getBalance', [account, { commitment }]);
 
-describe('the death of the ledger under load', () => {
+describe('the ledger dying under load', () => {
   const BACK_MAX_MS = 10_000;
   const AFTERWARDS = 200;
 
-  /** What became of a call: answered, or the failure. */
   const outcomeOf = ({ status, body }: HttpRpcResponse): string =>
     body.error === undefined ? 'answered' : `${status} ${body.error.code} ${body.error.data?.code ?? ''}`;
 
   async function load(outcomes: string[], isOver: () => boolean): Promise<void> {
-    while (!isOver()) outcomes.push(outcomeOf(await door.call('getBalance', [account])));
+    while (!isOver()) outcomes.push(outcomeOf(await server.call('getBalance', [account])));
   }
 
-  it('is bridged for every read, and the ledger comes back with all that was finalized', async () => {
-    await door.result('requestAirdrop', [account, 2 * SOL]);
+  it('does not fail reads, and the ledger returns with everything finalized', async () => {
+    await server.result('requestAirdrop', [account, 2 * SOL]);
     const before = await eventually(async () => {
       const seen = await balance('finalized');
       return seen.value > 0 && seen;
@@ -71,12 +70,12 @@ describe('the death of the ledger under load', () => {
     expect(service.output()).toContain('Embedded ledger ended; restarting it');
   });
 
-  it('lets the ledger take transactions again afterwards', async () => {
+  it('accepts transactions again afterwards', async () => {
     const to = Keypair.generate().publicKey.toBase58();
-    const signature = await door.result('requestAirdrop', [to, SOL]);
+    const signature = await server.result('requestAirdrop', [to, SOL]);
     await eventually(async () => {
       type Statuses = { value: ({ err: unknown } | null)[] };
-      const { value } = await door.result<Statuses>('getSignatureStatuses', [[signature]]);
+      const { value } = await server.result<Statuses>('getSignatureStatuses', [[signature]]);
       return value[0] && value[0].err === null;
     }, 'the airdrop is processed');
   });
@@ -94,7 +93,7 @@ describe('bytes that are no transaction', () => {
   }
 
   async function realTransaction(): Promise<Buffer> {
-    const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash');
+    const { value } = await server.result<{ value: { blockhash: string } }>('getLatestBlockhash');
     const transfer = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
       toPubkey: payer.publicKey,
@@ -105,7 +104,7 @@ describe('bytes that are no transaction', () => {
     return transaction.serialize();
   }
 
-  /** Sends and simulates each in one way of many; gives the codes that came back. */
+  /** Sends and simulates each. @returns the error codes. */
   async function sendAll(wires: readonly Buffer[]): Promise<Set<number | 'answered'>> {
     const calls = wires.flatMap((wire, index) => {
       const [data, encoding] =
@@ -123,28 +122,28 @@ describe('bytes that are no transaction', () => {
     });
     const codes = new Set<number | 'answered'>();
     for (let at = 0; at < calls.length; at += BATCH) {
-      const { body } = await door.post(JSON.stringify(calls.slice(at, at + BATCH)));
+      const { body } = await server.post(JSON.stringify(calls.slice(at, at + BATCH)));
       for (const { error } of body as HttpRpcResponse['body'][]) codes.add(error?.code ?? 'answered');
     }
     return codes;
   }
 
-  it('never kill the ledger, sent or simulated', async () => {
+  it('never crash the ledger, sent or simulated', async () => {
     const pid = ledgerPid(service.dataDir)!;
     const real = await realTransaction();
     const random = Array.from({ length: 150 }, (_, index) => randomBytes(1 + index * 8));
     const broken = Array.from({ length: 250 }, () => mutated(real));
     const codes = new Set([...(await sendAll(random)), ...(await sendAll(broken))]);
     expect(codes).toContain(-32602);
-    // Decoded but not signed right, refused by the preflight, or taken after all: the answers of a real node.
+    // Decoded with an invalid signature, refused by the preflight, or accepted: as on a real node.
     expect([-32602, -32003, -32002, -32013, 'answered']).toEqual(expect.arrayContaining([...codes]));
     expect(ledgerPid(service.dataDir)).toBe(pid);
     expect(isRunning(pid)).toBe(true);
-    expect(await door.result('getHealth')).toBe('ok');
+    expect(await server.result('getHealth')).toBe('ok');
   });
 });
 
-describe('params that cannot be meant', () => {
+describe('invalid params', () => {
   it.each<[string, string, unknown, string]>([
     ['absent', 'getBalance', undefined, '`params` should have at least 1 argument(s)'],
     ['empty', 'getBalance', [], '`params` should have at least 1 argument(s)'],
@@ -158,8 +157,8 @@ describe('params that cannot be meant', () => {
       ['!'],
       "invalid base58 encoding: InvalidCharacter { character: '!', index: 0 }",
     ],
-  ])('because they are %s are told so by the ledger', async (_name, method, params, message) => {
-    const { status, body } = await door.call(method, params);
+  ])('that are %s are refused by the ledger', async (_name, method, params, message) => {
+    const { status, body } = await server.call(method, params);
     expect(status).toBe(200);
     expect(body.error).toMatchObject({ code: -32602, message });
   });

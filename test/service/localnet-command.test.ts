@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
-/** `solway localnet` alone, in place of solana-test-validator. */
+/** `solway localnet` alone, as a replacement of solana-test-validator. */
 const folder = temporaryFolder('localnet');
 const SYSTEM = '11111111111111111111111111111111';
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
@@ -20,16 +20,16 @@ const SOL = 1_000_000_000;
 const running = new Set<Program>();
 afterAll(() => Promise.all([...running].map((program) => program.stop('SIGKILL'))));
 
-type Localnet = Readonly<{ program: Program; door: TestRpcClient; port: number; grpcPort: number }>;
+type Localnet = Readonly<{ program: Program; server: TestRpcClient; port: number; grpcPort: number }>;
 
-/** Starts it with `--json` on a free port and waits until it answers. */
+/** Starts it with `--json` on a free port. */
 async function start(ledger: string, ...args: string[]): Promise<Localnet> {
   const fixed = ['localnet', '--ledger', ledger, '--rpc-port', '0', '--slot-ms', '50', '--json'];
   const program = startProgram([...fixed, ...args], folder);
   running.add(program);
   const [line] = await program.said(/^\{"event":"ready".*\}$/m);
   const { rpcPort, grpcPort } = JSON.parse(line) as { rpcPort: number; grpcPort: number };
-  return { program, port: rpcPort, grpcPort, door: createRpcClient(`http://127.0.0.1:${rpcPort}/`, '') };
+  return { program, port: rpcPort, grpcPort, server: createRpcClient(`http://127.0.0.1:${rpcPort}/`, '') };
 }
 
 const ledgerOf = (name: string): string => join(folder, name);
@@ -41,11 +41,11 @@ const addressOf = (ledger: string, name: string): string =>
 type Account = { lamports: number; owner: string; data: [string, string]; executable: boolean };
 type AccountInfo = { value: (Account & { space: number; rentEpoch: number }) | null };
 
-/** An account file as `solana account --output json` writes it. */
+/** An account file in the format of `solana account --output json`. */
 function accountFile(name: string, pubkey: string, account: Partial<Account>): string {
   const file = join(folder, name);
   const whole = { lamports: 5 * SOL, data: ['aGVsbG8=', 'base64'], owner: SYSTEM, executable: false };
-  // JSON numbers of JavaScript cannot say u64::MAX, which is what the command writes.
+  // JavaScript numbers cannot hold u64::MAX, which the command writes.
   const text = JSON.stringify({ pubkey, account: { ...whole, ...account, rentEpoch: 0 } });
   writeFileSync(file, text.replace('"rentEpoch":0', '"rentEpoch":18446744073709551615'));
   return file;
@@ -63,9 +63,9 @@ describe('a new ledger', () => {
   const recipient = Keypair.generate().publicKey.toBase58();
   let first: Localnet;
 
-  it('begins with the accounts, programs, epochs and faucet that were asked for', async () => {
+  it('starts with the requested accounts, programs, epochs and faucet', async () => {
     const source = await start(ledgerOf('source'));
-    const elf = await dumpProgram(source.door, MEMO);
+    const elf = await dumpProgram(source.server, MEMO);
     await source.program.stop();
     writeFileSync(join(folder, 'memo.so'), elf);
     mkdirSync(join(folder, 'accounts'));
@@ -84,7 +84,7 @@ describe('a new ledger', () => {
       ...['--bpf-program', keypairFile('program-keypair.json', programKeypair), join(folder, 'memo.so')],
       ...['--slots-per-epoch', '64', '--faucet-sol', '1234'],
     );
-    const { result } = first.door;
+    const { result } = first.server;
     const account = (address: string) =>
       result<AccountInfo>('getAccountInfo', [address, { encoding: 'base64' }]).then(({ value }) => value);
     const hello = { lamports: 5 * SOL, data: ['aGVsbG8=', 'base64'], owner: SYSTEM };
@@ -101,12 +101,12 @@ describe('a new ledger', () => {
     expect(faucet.value).toBe(1234 * SOL);
   });
 
-  it('lets the program that was put in run', async () => {
-    const { result } = first.door;
+  it('runs the loaded program', async () => {
+    const { result } = first.server;
     const payer = Keypair.generate();
     const funding = await result('requestAirdrop', [payer.publicKey.toBase58(), SOL]);
-    await processed(first.door, funding);
-    const { wire } = await memoTo(first.door, program, payer);
+    await processed(first.server, funding);
+    const { wire } = await memoTo(first.server, program, payer);
     type Simulated = { value: { err: unknown; logs: string[] } };
     const { value } = await result<Simulated>('simulateTransaction', [
       wire,
@@ -116,8 +116,8 @@ describe('a new ledger', () => {
     expect(value.logs.join('\n')).toContain('Program log: hello');
   });
 
-  it('tells the cluster where it is reached', async () => {
-    const nodes = await first.door.result('getClusterNodes');
+  it('reports its address in getClusterNodes', async () => {
+    const nodes = await first.server.result('getClusterNodes');
     expect(nodes).toMatchObject([
       {
         pubkey: addressOf(ledger, 'validator'),
@@ -128,14 +128,14 @@ describe('a new ledger', () => {
     ]);
   });
 
-  it('says nothing on standard error, and on standard output no more than that it is ready', () => {
+  it('prints nothing to standard error, and only its readiness to standard output', () => {
     expect(first.program.stdout()).toBe(
       `{"event":"ready","rpcPort":${first.port},"pubsubPort":${first.port + 1},"grpcPort":${first.grpcPort}}\n`,
     );
     expect(first.program.stderr().match(/"level":(?:40|50|60)/g)).toBeNull();
   });
 
-  it('writes its keys as lists of 64 numbers that only their owner may read', async () => {
+  it('writes its keys as lists of 64 numbers readable only by their owner', async () => {
     const files = readdirSync(ledger).filter((name) => name.endsWith('-keypair.json'));
     expect(files.sort()).toEqual([
       'faucet-keypair.json',
@@ -147,20 +147,20 @@ describe('a new ledger', () => {
       expect(keyFile(ledger, file.replace('-keypair.json', ''))).toHaveLength(64);
       expect(statSync(join(ledger, file)).mode & 0o777).toBe(0o600);
     }
-    const { identity } = await first.door.result<{ identity: string }>('getIdentity');
+    const { identity } = await first.server.result<{ identity: string }>('getIdentity');
     expect(identity).toBe(addressOf(ledger, 'validator'));
   });
 
-  it('is refused to a second process, in a clear sentence', async () => {
+  it('refuses a second process, in a clear sentence', async () => {
     const args = ['localnet', '--ledger', ledger, '--rpc-port', '0'];
     const { code, out, err } = await runSolway(folder, args);
     expect([code, out]).toEqual([1, '']);
     expect(err.trim().split('\n').at(-1)).toBe(
-      `solway: the ledger directory ${ledger} is in use by process ${first.program.process.pid}: end it, or name another folder with --ledger or --data-dir`,
+      `solway: the ledger directory ${ledger} is in use by process ${first.program.process.pid}: stop it, or choose another directory with --ledger or --data-dir`,
     );
   });
 
-  it('is refused where a file stands, in a clear sentence', async () => {
+  it('refuses a file in place of its folder, in a clear sentence', async () => {
     const file = join(folder, 'a-file');
     writeFileSync(file, '');
     const { code, err } = await runSolway(folder, ['localnet', '--ledger', file, '--rpc-port', '0']);
@@ -170,32 +170,32 @@ describe('a new ledger', () => {
     ]);
   });
 
-  it('goes on at the next start, and begins again with --reset', async () => {
-    const funding = await first.door.result('requestAirdrop', [recipient, 3 * SOL]);
-    await processed(first.door, funding, 'finalized');
-    const slot = await first.door.result<number>('getSlot', [{ commitment: 'finalized' }]);
-    const genesis = await first.door.result('getGenesisHash');
+  it('resumes at the next start, and starts over with --reset', async () => {
+    const funding = await first.server.result('requestAirdrop', [recipient, 3 * SOL]);
+    await processed(first.server, funding, 'finalized');
+    const slot = await first.server.result<number>('getSlot', [{ commitment: 'finalized' }]);
+    const genesis = await first.server.result('getGenesisHash');
     expect(await first.program.stop()).toBe(0);
 
     const second = await start(ledger);
-    expect(await second.door.result('getGenesisHash')).toBe(genesis);
-    expect(await second.door.result<number>('getSlot')).toBeGreaterThanOrEqual(slot);
-    const kept = await second.door.result<{ value: number }>('getBalance', [recipient]);
-    expect(kept.value).toBe(3 * SOL);
+    expect(await second.server.result('getGenesisHash')).toBe(genesis);
+    expect(await second.server.result<number>('getSlot')).toBeGreaterThanOrEqual(slot);
+    const balance = await second.server.result<{ value: number }>('getBalance', [recipient]);
+    expect(balance.value).toBe(3 * SOL);
     expect(await second.program.stop()).toBe(0);
 
     const third = await start(ledger, '--reset');
-    expect(await third.door.result('getGenesisHash')).not.toBe(genesis);
-    const gone = await third.door.result<{ value: number }>('getBalance', [recipient]);
+    expect(await third.server.result('getGenesisHash')).not.toBe(genesis);
+    const gone = await third.server.result<{ value: number }>('getBalance', [recipient]);
     expect(gone.value).toBe(0);
     expect(await third.program.stop('SIGINT')).toBe(0);
   });
 });
 
-/** The ELF file inside an account of the old loader, or of the upgradeable one behind its header of 45 bytes. */
-async function dumpProgram(door: TestRpcClient, address: string): Promise<Buffer> {
+/** The ELF file in an account of the old loader, or behind the 45-byte header of the upgradeable one. */
+async function dumpProgram(server: TestRpcClient, address: string): Promise<Buffer> {
   const read = async (at: string): Promise<Buffer> => {
-    const { value } = await door.result<AccountInfo>('getAccountInfo', [at, { encoding: 'base64' }]);
+    const { value } = await server.result<AccountInfo>('getAccountInfo', [at, { encoding: 'base64' }]);
     return Buffer.from(value!.data[0], 'base64');
   };
   const data = await read(address);
@@ -203,18 +203,18 @@ async function dumpProgram(door: TestRpcClient, address: string): Promise<Buffer
   return (await read(new PublicKey(data.subarray(4, 36)).toBase58())).subarray(45);
 }
 
-async function processed(door: TestRpcClient, signature: unknown, level = 'processed'): Promise<void> {
+async function processed(server: TestRpcClient, signature: unknown, level = 'processed'): Promise<void> {
   type Statuses = { value: ({ err: unknown; confirmationStatus: string } | null)[] };
   await eventually(async () => {
-    const { value } = await door.result<Statuses>('getSignatureStatuses', [[signature]]);
+    const { value } = await server.result<Statuses>('getSignatureStatuses', [[signature]]);
     return value[0] && (level === 'processed' || value[0].confirmationStatus === level);
   }, `the transaction is ${level}`);
 }
 
-/** A transaction that says hello to a memo program at whatever address. */
-async function memoTo(door: TestRpcClient, program: string, payer: Keypair): Promise<{ wire: string }> {
+/** A transaction that calls a memo program at the given address. */
+async function memoTo(server: TestRpcClient, program: string, payer: Keypair): Promise<{ wire: string }> {
   const { Transaction, TransactionInstruction } = await import('@solana/web3.js');
-  const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash', [
+  const { value } = await server.result<{ value: { blockhash: string } }>('getLatestBlockhash', [
     { commitment: 'processed' },
   ]);
   const hello = new TransactionInstruction({
@@ -229,8 +229,8 @@ async function memoTo(door: TestRpcClient, program: string, payer: Keypair): Pro
   return { wire: transaction.serialize().toString('base64') };
 }
 
-describe('the words of solway localnet', () => {
-  it('tell a person where the ledger answers, and with --quiet there are none', async () => {
+describe('the output of solway localnet', () => {
+  it('names the ledger’s address, and is empty with --quiet', async () => {
     const common = ['localnet', '--rpc-port', '0', '--slot-ms', '50'];
     const spoken = startProgram([...common, '--ledger', ledgerOf('spoken')], folder);
     running.add(spoken);
@@ -241,7 +241,8 @@ describe('the words of solway localnet', () => {
     );
     await spoken.stop();
 
-    // The first makes a ledger, the second goes on with it, the third begins again, with short names run together.
+    // The first creates a ledger, the second resumes it, the third starts over, with combined short
+    // options.
     for (const quietly of [['--quiet'], ['--quiet'], ['-rq']]) {
       const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), ...quietly], folder);
       running.add(quiet);
@@ -268,7 +269,7 @@ describe('the words of solway localnet', () => {
     [['--ledger'], '--ledger needs a value'],
     [['somewhere'], '"somewhere" is not understood: see solway localnet --help'],
     [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
-  ])('for %j are what to write instead, with exit code 2', async (args, words) => {
+  ])('for %j is the correct usage, with exit code 2', async (args, words) => {
     expect(await runSolway(folder, ['localnet', ...args])).toEqual({
       code: 2,
       out: '',
@@ -285,7 +286,7 @@ describe('the words of solway localnet', () => {
     [
       'an account file that is wrong',
       () => ['--account', SYSTEM, accountFile('wrong.json', SYSTEM, { owner: 'x' })],
-      /wrong\.json is wrong at account\.owner: not a base58 address/,
+      /wrong\.json is invalid at account\.owner: not a base58 address/,
     ],
     [
       'a folder that is not there',
@@ -302,7 +303,7 @@ describe('the words of solway localnet', () => {
       () => ['--bpf-program', SYSTEM, accountFile('text.so', SYSTEM, {})],
       /text\.so is not a compiled program: give the \.so file/,
     ],
-  ])('for %s name it in one sentence', async (_name, args, words) => {
+  ])('for %s names it in one sentence', async (_name, args, words) => {
     const common = ['localnet', '--ledger', ledgerOf('never'), '--rpc-port', '0'];
     const { code, out, err } = await runSolway(folder, [...common, ...args()]);
     expect([code, out]).toEqual([1, '']);
@@ -311,7 +312,7 @@ describe('the words of solway localnet', () => {
     expect(err).not.toContain('ENOENT');
   });
 
-  it('for a port that is taken name it', async () => {
+  it('for a port in use names it', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as { port: number };

@@ -14,72 +14,76 @@ afterAll(() => running?.stop('SIGKILL'));
 
 type Status = { slot: number; confirmationStatus: string; err: unknown } | null;
 
-async function start(): Promise<{ program: Program; door: TestRpcClient }> {
+async function start(): Promise<{ program: Program; server: TestRpcClient }> {
   const program = startProgram([
     ...['localnet', '--ledger', ledger, '--rpc-port', '0', '--slot-ms', '10', '--json'],
   ]);
   running = program;
   const [line] = await program.said(/^\{"event":"ready".*\}$/m);
   const { rpcPort } = JSON.parse(line) as { rpcPort: number };
-  return { program, door: createRpcClient(`http://127.0.0.1:${rpcPort}/`, '') };
+  return { program, server: createRpcClient(`http://127.0.0.1:${rpcPort}/`, '') };
 }
 
-const statusesOf = async (door: TestRpcClient, signatures: readonly string[]): Promise<Status[]> => {
+const statusesOf = async (server: TestRpcClient, signatures: readonly string[]): Promise<Status[]> => {
   const config = { searchTransactionHistory: true };
-  return (await door.result<{ value: Status[] }>('getSignatureStatuses', [signatures, config])).value;
+  return (await server.result<{ value: Status[] }>('getSignatureStatuses', [signatures, config])).value;
 };
 
-/** Asks for airdrops without end, until the program is gone. */
-async function traffic(door: TestRpcClient, sent: string[]): Promise<void> {
+/** Requests airdrops until the program is gone. */
+async function traffic(server: TestRpcClient, sent: string[]): Promise<void> {
   try {
-    for (;;) sent.push(await door.result<string>('requestAirdrop', [account, SOL]));
+    for (;;) sent.push(await server.result<string>('requestAirdrop', [account, SOL]));
   } catch {
-    // It was killed in the middle of a call: nothing was acknowledged.
+    // Killed during a call: nothing was acknowledged.
   }
 }
 
-/** Slots of what the program has called finalized, by signature. */
-type Told = Map<string, number>;
+/** Finalized slots by signature. */
+type Observed = Map<string, number>;
 
-async function noteFinalized(door: TestRpcClient, sent: readonly string[], told: Told): Promise<void> {
-  const unknown = sent.filter((signature) => !told.has(signature)).slice(0, 256);
-  for (const [index, status] of (await statusesOf(door, unknown)).entries()) {
-    if (status?.confirmationStatus === 'finalized') told.set(unknown[index]!, status.slot);
+async function noteFinalized(
+  server: TestRpcClient,
+  sent: readonly string[],
+  observed: Observed,
+): Promise<void> {
+  const unknown = sent.filter((signature) => !observed.has(signature)).slice(0, 256);
+  for (const [index, status] of (await statusesOf(server, unknown)).entries()) {
+    if (status?.confirmationStatus === 'finalized') observed.set(unknown[index]!, status.slot);
   }
 }
 
-async function expectAllThere(door: TestRpcClient, told: Told): Promise<void> {
-  const all = [...told];
+async function expectAllThere(server: TestRpcClient, observed: Observed): Promise<void> {
+  const all = [...observed];
   for (let from = 0; from < all.length; from += 256) {
     const page = all.slice(from, from + 256);
     const statuses = await statusesOf(
-      door,
+      server,
       page.map(([signature]) => signature),
     );
     expect(statuses.map((status) => [status?.confirmationStatus, status?.slot, status?.err])).toEqual(
       page.map(([, slot]) => ['finalized', slot, null]),
     );
   }
-  const { value } = await door.result<{ value: number }>('getBalance', [account]);
-  expect(value).toBeGreaterThanOrEqual(told.size * SOL);
+  const { value } = await server.result<{ value: number }>('getBalance', [account]);
+  expect(value).toBeGreaterThanOrEqual(observed.size * SOL);
 }
 
-it('the program killed again and again under traffic has lost nothing that it called finalized', async () => {
-  const told: Told = new Map();
+it('the program, killed repeatedly under load, loses nothing that it reported as finalized', async () => {
+  const observed: Observed = new Map();
   for (let kill = 0; kill < KILLS; kill++) {
-    const { program, door } = await start();
-    await expectAllThere(door, told);
+    const { program, server } = await start();
+    await expectAllThere(server, observed);
     const sent: string[] = [];
-    const calling = [traffic(door, sent), traffic(door, sent)];
-    const wanted = told.size + FINALIZED_PER_LIFE;
+    const calling = [traffic(server, sent), traffic(server, sent)];
+    const wanted = observed.size + FINALIZED_PER_LIFE;
     await eventually(async () => {
-      await noteFinalized(door, sent, told);
-      return told.size >= wanted;
+      await noteFinalized(server, sent, observed);
+      return observed.size >= wanted;
     }, 'enough is finalized');
     expect(await program.stop('SIGKILL')).toBeNull();
     await Promise.all(calling);
   }
-  const { program, door } = await start();
-  await expectAllThere(door, told);
+  const { program, server } = await start();
+  await expectAllThere(server, observed);
   expect(await program.stop()).toBe(0);
 });

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isRunning, temporaryFolder } from './program.ts';
 
-/** The README's command itself, as a service manager runs it. */
+/** The README's command, as a service manager runs it. */
 const root = join(import.meta.dirname, '..', '..');
 
 describe('npm start', () => {
-  it('passes SIGTERM on: the service drains and nothing is left running', async () => {
+  it('forwards SIGTERM: the service drains and nothing keeps running', async () => {
     const ports = ['--port', '0', '--grpc-port', '0'];
     const args = ['start', '--', '--json', ...ports, '--data-dir', temporaryFolder('npm')];
     const npm = spawn('npm', args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });

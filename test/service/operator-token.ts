@@ -3,16 +3,16 @@ import { createAdminToken } from '../../src/control/accounts/admin-tokens.ts';
 import { type OpenOptions, openDatabase } from '../../src/control/database/open.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 
-/** What a program asks the control API with a token of the operator's. */
+/** Control API client with an operator token. */
 export type OperatorApi = Readonly<{
-  /** Asks, and reads the answer as JSON. @throws Error that shows an answer which is none of success. */
-  ask: <Result>(verb: string, path: string, body?: object) => Promise<Result>;
-  /** The answer as it comes. */
+  /** Parses the response as JSON. @throws Error with the response on failure. */
+  sendRequest: <Result>(verb: string, path: string, body?: object) => Promise<Result>;
+  /** The unread response. */
   open: (path: string, signal: AbortSignal) => Promise<Response>;
   secret: string;
 }>;
 
-/** Makes a token of the operator's in the store of a service: the embedded one unless another is named. */
+/** Creates an operator token in the store of a service, by default the embedded one. */
 export async function operatorToken(
   dataDir: string,
   place: OpenOptions = { file: join(dataDir, 'solway.db') },
@@ -32,13 +32,13 @@ export async function operatorToken(
   return secret;
 }
 
-/** What the control API of a service that runs on SQLite is asked with. */
+/** Control API client of a service on SQLite. */
 export async function operatorApi(url: string, dataDir: string): Promise<OperatorApi> {
   const secret = await operatorToken(dataDir);
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
   return {
     secret,
-    async ask<Result>(verb: string, path: string, body?: object) {
+    async sendRequest<Result>(verb: string, path: string, body?: object) {
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
       const response = await fetch(`${url}/api/v1${path}`, { method: verb, headers, ...sent });
       const text = await response.text();

@@ -11,14 +11,14 @@ process.on('exit', () => {
   for (const dir of created) rmSync(dir, { recursive: true, force: true });
 });
 
-/** A new empty folder that is removed when the test process ends. */
+/** A new folder that is removed when the test process exits. */
 export function temporaryFolder(prefix: string): string {
   const dir = mkdtempSync(join(tmpdir(), `solway-${prefix}-`));
   created.add(dir);
   return dir;
 }
 
-/** Without variables of the machine that would change what the program does; its gRPC door on a free port. */
+/** Without variables of the machine; the gRPC server binds a free port. */
 const ownEnvironment = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(
@@ -29,25 +29,21 @@ const ownEnvironment = {
   SOLWAY_INTERNAL_LIMITS: 'allow',
 };
 
-/** The real program, running as a process of its own. */
+/** The real program as a process. */
 export type Program = Readonly<{
   process: ChildProcess;
   stdout: () => string;
   stderr: () => string;
-  /** Both streams in the order in which they were read. */
+  /** stdout and stderr in the order read. */
   output: () => string;
-  /** Waits until standard output matches. @throws Error when it ended before, or was not in time. */
+  /** Waits for standard output. @throws Error on exit or timeout. */
   said: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
-  /** The exit code once it has ended; null when a signal ended it. */
+  /** The exit code; null after a signal. */
   ended: Promise<number | null>;
-  /** SIGTERM, or the given signal, then the exit code. */
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }>;
 
-/**
- * Starts `solway …` in an empty folder.
- * @param ownGroup - makes it the leader of a process group, as a shell does.
- */
+/** Starts `solway …` in an empty folder. @param ownGroup - as the leader of a process group, as a shell does. */
 export function startProgram(
   args: readonly string[],
   folder = temporaryFolder('program'),
@@ -107,7 +103,7 @@ export function startProgram(
   };
 }
 
-/** The process that has a ledger folder open, by its lock; null when there is none. */
+/** The process that holds the lock of a ledger folder; null for none. */
 export function ledgerPid(dataDir: string): number | null {
   try {
     return (JSON.parse(readFileSync(join(dataDir, 'ledger', 'ledger.lock'), 'utf8')) as { pid: number }).pid;
@@ -116,7 +112,7 @@ export function ledgerPid(dataDir: string): number | null {
   }
 }
 
-/** Whether the process is there and not merely waiting to be reaped. */
+/** Whether the process exists and is no zombie. */
 export function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -8,13 +8,13 @@ import { type RunningService, startService } from './start-service.ts';
 /** A service whose first key has 6 credits a month. */
 let mock: MockNode;
 let service: RunningService;
-let door: TestRpcClient;
+let server: TestRpcClient;
 let secret = '';
 
 beforeAll(async () => {
   mock = await startMock(healthy());
   service = await startService({
-    // Each call that is let in is to reach the node.
+    // Every accepted call must reach the node.
     configuration: `
       [cache]
       enabled = false
@@ -28,7 +28,7 @@ beforeAll(async () => {
     `,
   });
   secret = service.key;
-  door = createRpcClient(service.ready.rpcUrl, secret);
+  server = createRpcClient(service.ready.rpcUrl, secret);
 });
 afterAll(async () => {
   await service?.stop();
@@ -38,19 +38,19 @@ afterAll(async () => {
 describe('a quota of 6 credits', () => {
   it("is shown, spent at the plan's prices, refused with what there is to know, and closes what is open", async () => {
     const socket = await SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
-    const first = await door.call('getHealth');
+    const first = await server.call('getHealth');
     expect(first.headers.get('ratelimit-policy')).toMatch(/^"rpc";q=2000;w=2, "credits";q=6;w=2\d{6}$/);
     expect(first.headers.get('ratelimit')).toMatch(/, "credits";r=4;t=\d+$/);
-    await door.call('getHealth');
-    expect((await door.call('getHealth')).status).toBe(200);
-    const refused = await door.call('getHealth');
+    await server.call('getHealth');
+    expect((await server.call('getHealth')).status).toBe(200);
+    const refused = await server.call('getHealth');
     expect(refused.status).toBe(429);
     expect(refused.headers.get('ratelimit')).toMatch(/^"credits";r=0;t=\d+$/);
     const retryAfter = Number(refused.headers.get('retry-after'));
     expect(refused.body).toMatchObject({
       error: { code: -32087, data: { code: 'QUOTA_EXCEEDED', limit: 6, used: 6, retryAfter } },
     });
-    const nonCall = await door.post('{bad');
+    const nonCall = await server.post('{bad');
     expect([nonCall.status, nonCall.body]).toMatchObject([
       429,
       { error: { data: { code: 'QUOTA_EXCEEDED' } } },
@@ -63,7 +63,7 @@ describe('a quota of 6 credits', () => {
     expect(mock.count('getHealth')).toBe(3);
   });
 
-  it('is remembered by the next run', async () => {
+  it('survives a restart', async () => {
     const { dataDir } = service;
     await service.stop();
     service = await startService({

@@ -5,15 +5,15 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** A plan of 5 calls at once and then 1 per second: slow enough for the busiest machine. */
+/** A burst of 5 and 1 call per second, slow enough for a loaded machine. */
 let mock: MockNode;
 let service: RunningService;
-let door: TestRpcClient;
+let server: TestRpcClient;
 
 beforeAll(async () => {
   mock = await startMock(healthy());
   service = await startService({
-    // Each call that is let in is to reach the node.
+    // Every accepted call must reach the node.
     configuration: `
       [cache]
       enabled = false
@@ -26,7 +26,7 @@ beforeAll(async () => {
       url = "${mock.url}"
     `,
   });
-  door = createRpcClient(service.ready.rpcUrl, service.key);
+  server = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(async () => {
   await service?.stop();
@@ -46,17 +46,17 @@ const limited = (id: number) => ({
   id,
 });
 
-describe('a plan of 5 calls at once and 1 per second', () => {
-  it('counts each call of a batch, and puts no more than allowed to the node', async () => {
-    const { status, body } = await door.post(batch(8));
+describe('a plan with a burst of 5 calls and 1 call per second', () => {
+  it('counts each call of a batch, and forwards no more than allowed', async () => {
+    const { status, body } = await server.post(batch(8));
     const answered = [0, 1, 2, 3, 4].map((id) => ({ jsonrpc: '2.0', result: 'ok', id }));
     expect(status).toBe(200);
     expect(body).toEqual([...answered, ...[5, 6, 7].map(limited)]);
     expect(mock.count('getHealth')).toBe(5);
   });
 
-  it('refuses one call too many, says why and when to come again, and lets it in then', async () => {
-    const refused = await door.call('getHealth');
+  it('refuses excess calls with retry-after, and accepts them then', async () => {
+    const refused = await server.call('getHealth');
     expect(refused.status).toBe(429);
     expect(refused.body).toEqual(limited(1));
     expect(refused.headers.get('ratelimit-policy')).toBe('"rpc";q=5;w=5');
@@ -65,13 +65,13 @@ describe('a plan of 5 calls at once and 1 per second', () => {
     expect(mock.count('getHealth')).toBe(5);
 
     await delay(Number(refused.headers.get('retry-after')) * 1_000);
-    const { status, headers } = await door.call('getHealth');
+    const { status, headers } = await server.call('getHealth');
     expect([status, headers.get('retry-after')]).toEqual([200, null]);
     expect(headers.get('ratelimit')).toBe('"rpc";r=0;t=1');
   });
 
-  it('refuses a batch as a whole when nothing is left, in words that any page may read', async () => {
-    const { status, headers } = await door.post(batch(3), { origin: 'https://shop.example' });
+  it('refuses a whole batch at the limit, readable for any page', async () => {
+    const { status, headers } = await server.post(batch(3), { origin: 'https://shop.example' });
     expect([status, headers.get('retry-after')]).toEqual([429, '1']);
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('access-control-expose-headers')).toBe('RateLimit, RateLimit-Policy, Retry-After');

@@ -1,18 +1,16 @@
 import { connect, type Socket } from 'node:net';
 
-/** Bytes to and from a TCP port, as they are. */
+/** Raw bytes to and from a TCP port. */
 export type RawSocket = Readonly<{
   socket: Socket;
   write: (bytes: string | Uint8Array) => void;
-  /** All that was received so far. */
   received: () => string;
-  /** Waits until what was received matches. @throws Error when the connection ended before, or after the time. */
+  /** Waits for received bytes. @throws Error on close or timeout. */
   until: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
-  /** Waits until the other side has closed, and gives all it sent. */
   closed: Promise<string>;
 }>;
 
-/** Connects. @throws Error ECONNREFUSED when nobody listens. */
+/** @throws Error ECONNREFUSED */
 export function rawSocket(url: string): Promise<RawSocket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: false });
@@ -45,7 +43,7 @@ export function rawSocket(url: string): Promise<RawSocket> {
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.off('error', reject);
-      // A reset is an end like any other; whoever waits learns of it by the close.
+      // A reset is followed by `close`.
       socket.on('error', () => {});
       resolve({ socket, write: (bytes) => void socket.write(bytes), received: () => text, until, closed });
     });

@@ -32,7 +32,7 @@ async function ready(): Promise<{ status: number; facts: Facts }> {
   return { status: response.status, facts: (await response.json()) as Facts };
 }
 
-it('/ready counts as usable only nodes that answer, and is 503 when none does', async () => {
+it('/ready counts only answering nodes as usable, and returns 503 without any', async () => {
   await eventually(async () => (await ready()).facts.upstreams.usable === 1, 'one node is usable');
   expect(await ready()).toMatchObject({
     status: 200,

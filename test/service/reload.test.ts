@@ -21,17 +21,17 @@ const nodeTable = (name: string, { url }: MockNode): string =>
   `[[upstream]]\nname = "${name}"\nurl = "${url}${SECRET}"\nws = "off"\n`;
 const configure = (text: string): void => writeFileSync(service.config, text);
 
-/** Nobody knows it, so it is kept by nobody and shared with nobody. */
+/** An unknown method is neither cached nor coalesced. */
 const METHOD = 'getSomethingElse';
 const call = () => createRpcClient(service.ready.rpcUrl, service.key).call(METHOD);
-const askedOf = (node: MockNode): number => node.count(METHOD);
+const requestCountOf = (node: MockNode): number => node.count(METHOD);
 
-/** Asks until a node was asked. */
-const asks = (node: MockNode): Promise<boolean> =>
+/** Sends calls until the node receives one. */
+const waitForPoll = (node: MockNode): Promise<boolean> =>
   eventually(async () => {
-    const before = askedOf(node);
+    const before = requestCountOf(node);
     await call();
-    return askedOf(node) > before;
+    return requestCountOf(node) > before;
   }, 'a call that comes to the node');
 
 beforeAll(async () => {
@@ -44,31 +44,31 @@ afterAll(async () => {
   await Promise.all(nodes.map((node) => node.close()));
 });
 
-it('a running service takes another configuration at SIGHUP and when it is asked to, and a bad one never', async () => {
+it('a running service reloads its configuration on SIGHUP and by command, and never an invalid one', async () => {
   const [first, second] = nodes as [MockNode, MockNode];
-  await asks(first);
+  await waitForPoll(first);
   configure(`${nodeTable('second', second)}[server]\nconnections_max = 20000\n`);
-  expect(await api.ask<Reloaded>('POST', '/reload')).toEqual({
+  expect(await api.sendRequest<Reloaded>('POST', '/reload')).toEqual({
     changed: ['upstream'],
     restart: ['server.connections_max'],
   });
-  await asks(second);
-  const before = askedOf(first);
+  await waitForPoll(second);
+  const before = requestCountOf(first);
 
   configure(`${nodeTable('third', first)}[server]\nbody_max_bytes = 5\n`);
   service.process.kill('SIGHUP');
   await eventually(async () => service.output().includes('what was read is not good'), 'the log says so');
-  await expect(api.ask('POST', '/reload')).rejects.toThrow(/409.*server\.body_max_bytes/);
-  await asks(second);
-  expect(askedOf(first)).toBe(before);
+  await expect(api.sendRequest('POST', '/reload')).rejects.toThrow(/409.*server\.body_max_bytes/);
+  await waitForPoll(second);
+  expect(requestCountOf(first)).toBe(before);
 
   configure(`${nodeTable('second', second)}${nodeTable('first', first)}[log]\nlevel = "debug"\n`);
   service.process.kill('SIGHUP');
-  await asks(first);
+  await waitForPoll(first);
   expect(service.output()).not.toContain(SECRET);
 });
 
-it('solway reload reaches the service of the data folder without a token, and tells the result', async () => {
+it('solway reload finds the service by its data folder without a token, and reports the result', async () => {
   const [first, second] = nodes as [MockNode, MockNode];
   const reload = (...args: string[]) => runCommand('reload', '--data-dir', service.dataDir, ...args);
   expect(statSync(join(service.dataDir, 'reload.sock')).mode & 0o777).toBe(0o600);
@@ -92,33 +92,36 @@ it('solway reload reaches the service of the data folder without a token, and te
   expect(JSON.parse((await reload('--json')).out)).toEqual({
     error: expect.stringContaining('server.body_max_bytes'),
   });
-  await asks(first);
-  const { items } = await api.ask<{ items: { actor: string; action: string }[] }>('GET', '/audit');
+  await waitForPoll(first);
+  const { items } = await api.sendRequest<{ items: { actor: string; action: string }[] }>('GET', '/audit');
   const actors = items.filter(({ action }) => action === 'configuration.reload').map(({ actor }) => actor);
   expect(actors[0]).toMatch(/^cli:/);
 });
 
-it('solway reload says where it looked when no service uses the data folder', async () => {
+it('solway reload reports where it looked when no service uses the data folder', async () => {
   const folder = temporaryFolder('reload');
   const words = expect.stringContaining(`no running service uses the data folder ${folder}`);
   expect(await runCommand('reload', '--data-dir', folder)).toMatchObject({ code: 1, err: words });
 });
 
-it('a node that is added answers calls within a second or two, and no more once it is removed', async () => {
+it('an added node serves calls within two seconds, and none after its removal', async () => {
   const third = nodes[2]!;
   const node = { network: 'mainnet-beta', name: 'added', url: `${third.url}${SECRET}`, ws: 'off' };
-  await api.ask('POST', '/upstreams', node);
-  await asks(third);
+  await api.sendRequest('POST', '/upstreams', node);
+  await waitForPoll(third);
   expect(third.received.at(-1)?.path).toBe(`/${SECRET}`);
   const listed = await eventually(async () => {
-    const { nodes: all } = await api.ask<{ nodes: { name: string; source: string }[] }>('GET', '/upstreams');
+    const { nodes: all } = await api.sendRequest<{ nodes: { name: string; source: string }[] }>(
+      'GET',
+      '/upstreams',
+    );
     return all.some(({ name, source }) => name === 'added' && source === 'added') && JSON.stringify(all);
   }, 'the node is listed');
   expect(listed).not.toContain(SECRET);
-  await api.ask('DELETE', '/upstreams/added');
+  await api.sendRequest('DELETE', '/upstreams/added');
   await call();
-  const before = askedOf(third);
+  const before = requestCountOf(third);
   for (let i = 0; i < 20; i++) await call();
-  expect(askedOf(third)).toBe(before);
+  expect(requestCountOf(third)).toBe(before);
   expect(service.output()).not.toContain(SECRET);
 });

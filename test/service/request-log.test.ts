@@ -12,7 +12,7 @@ import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The whole service in front of two scripted nodes, looked at through all that it tells of itself. */
+/** The service in front of two scripted nodes, observed through its telemetry. */
 type Step = Readonly<{ name: string; node: string | null; startMs: number; endMs: number; outcome: string }>;
 type Entry = Readonly<{
   id: string;
@@ -58,7 +58,7 @@ let nodes: readonly [MockNode, MockNode];
 let collector: Collector;
 let service: RunningService;
 let api: OperatorApi;
-let door: TestRpcClient;
+let server: TestRpcClient;
 
 beforeAll(async () => {
   nodes = [await startMock(good), await startMock(good)];
@@ -92,7 +92,7 @@ beforeAll(async () => {
     `,
   });
   api = await operatorApi(service.ready.url, service.dataDir);
-  door = createRpcClient(service.ready.rpcUrl, service.key);
+  server = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(async () => {
   await service?.stop();
@@ -101,14 +101,14 @@ afterAll(async () => {
 
 const LOGS = '/customers/house/logs';
 const listed = async (query: string): Promise<readonly Entry[]> =>
-  (await api.ask<{ items: Entry[] }>('GET', `${LOGS}?${query}`)).items;
+  (await api.sendRequest<{ items: Entry[] }>('GET', `${LOGS}?${query}`)).items;
 const found = (query: string): Promise<Entry> =>
   eventually(async () => (await listed(query))[0], `an entry with ${query}`);
-const whole = (id: string): Promise<Entry> => api.ask('GET', `${LOGS}/${id}`);
+const whole = (id: string): Promise<Entry> => api.sendRequest('GET', `${LOGS}/${id}`);
 
-describe('the log', () => {
-  it('holds what is no call', async () => {
-    await door.post('{bad');
+describe('the request log', () => {
+  it('records invalid requests', async () => {
+    await server.post('{bad');
     expect(await found('method=other')).toMatchObject({
       status: 'client',
       failure: 'PARSE_ERROR',
@@ -116,13 +116,13 @@ describe('the log', () => {
     });
   });
 
-  it('shows the way of a call past a node that died to the one that answered', async () => {
+  it('shows the attempts of a call past a failed node', async () => {
     let calls = 0;
-    // Which node is asked first is its own business: that one dies.
+    // The node that is used first dies.
     const dyingFirst: Behaviour = (request, reply, socket) =>
       (request.method === 'getBalance' && ++calls === 1 ? dyingAfterRequest : good)(request, reply, socket);
     for (const node of nodes) node.become(dyingFirst);
-    await door.result('getBalance', ['x']);
+    await server.result('getBalance', ['x']);
     for (const node of nodes) node.become(good);
     const walked = await whole((await found('method=getBalance')).id);
     const [, , dead, living] = walked.steps;
@@ -138,14 +138,14 @@ describe('the log', () => {
     expect(living!.startMs).toBeGreaterThanOrEqual(dead!.endMs);
   });
 
-  it('shows that no node was asked for what is kept', async () => {
-    for (let i = 0; i < 2; i++) await door.result('getGenesisHash');
+  it('shows that a cached response used no node', async () => {
+    for (let i = 0; i < 2; i++) await server.result('getGenesisHash');
     const entries = await eventually(async () => {
       const both = await listed('method=getGenesisHash');
       return both.length === 2 && both;
     }, 'entries of both calls');
-    const kept = (await Promise.all(entries.map(({ id }) => whole(id)))).find(({ node }) => node === null)!;
-    expect(kept.steps.map(({ name, node }) => [name, node])).toEqual([
+    const cached = (await Promise.all(entries.map(({ id }) => whole(id)))).find(({ node }) => node === null)!;
+    expect(cached.steps.map(({ name, node }) => [name, node])).toEqual([
       ...[
         ['authenticate', null],
         ['limit', null],
@@ -154,10 +154,10 @@ describe('the log', () => {
     ]);
   });
 
-  it('has no session told of a slot before the one that it was told of', async () => {
+  it('never reports an earlier slot to a session than before', async () => {
     const read = async (slot: number): Promise<string> => {
       results.getBalance = () => `{"context":{"slot":${slot}},"value":7}`;
-      const { text } = await door.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["s"]}', {
+      const { text } = await server.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["s"]}', {
         'x-solway-session': 'one after the other',
       });
       return text;
@@ -168,7 +168,7 @@ describe('the log', () => {
     results.getBalance = () => BALANCE;
   });
 
-  it('has strangers with what they showed left out, and where they came from', async () => {
+  it('records strangers without their credentials, and with their addresses', async () => {
     const { text: stranger } = generateApiKey('rpc');
     await createRpcClient(service.ready.rpcUrl, stranger).call('getBlockHeight');
     const entry = await whole((await found('status=client&method=')).id);
@@ -177,10 +177,10 @@ describe('the log', () => {
     expect(JSON.stringify(entry)).not.toContain(stranger);
   });
 
-  it('has parameters and results of a key that allows it, without anything like a key', async () => {
+  it('records params and results of a key that allows it, without secrets', async () => {
     type Created = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
     const wanted = { product: 'rpc', name: 'open', logsBodies: true };
-    const { secret, key } = await api.ask<Created>('POST', '/customers/house/keys', wanted);
+    const { secret, key } = await api.sendRequest<Created>('POST', '/customers/house/keys', wanted);
     const own = createRpcClient(service.ready.rpcUrl, secret);
     await eventually(async () => (await own.call('getSlot')).status === 200, 'the new key works');
     await own.result('getBalance', [secret, { 'api-key': 'hunter2', commitment: 'confirmed' }]);
@@ -191,13 +191,13 @@ describe('the log', () => {
     expect(entry.result).toBe(BALANCE);
   });
 
-  it('is followed live, and no longer than somebody listens', async () => {
+  it('is followed live while a client is connected', async () => {
     const cancel = new AbortController();
     const response = await api.open(`${LOGS}/tail?method=getBlockHeight`, cancel.signal);
     expect(response.headers.get('content-type')).toContain('text/event-stream');
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     await reader.read();
-    await door.result('getBlockHeight');
+    await server.result('getBlockHeight');
     let text = '';
     while (!text.startsWith('data: ')) text = (await reader.read()).value ?? '';
     expect(JSON.parse(text.slice('data: '.length))).toMatchObject({ method: 'getBlockHeight', http: 200 });
@@ -205,7 +205,7 @@ describe('the log', () => {
     await expect(reader.read()).rejects.toThrow();
   });
 
-  it('has requests of every wire', async () => {
+  it('records requests of every protocol', async () => {
     await fetch(`${service.ready.url}/sol/v1/wallet/balance?wallet=nonsense`, {
       headers: { 'x-api-key': service.key },
     });
@@ -219,8 +219,8 @@ describe('the log', () => {
   });
 });
 
-describe('a transaction that is sent', () => {
-  it('is found by its signature with each attempt and what the chain says', async () => {
+describe('a sent transaction', () => {
+  it('is found by its signature with each attempt and its status on chain', async () => {
     const payer = Keypair.generate();
     const transfer = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
@@ -234,11 +234,11 @@ describe('a transaction that is sent', () => {
     });
     transaction.add(transfer).sign(payer);
     const wire = transaction.serialize().toString('base64');
-    const signature = await door.result<string>('sendTransaction', [wire, { encoding: 'base64' }]);
+    const signature = await server.result<string>('sendTransaction', [wire, { encoding: 'base64' }]);
     const path = `/customers/house/transactions?signature=${signature}`;
     type Sent = Readonly<{ fate: object | null; attempts: readonly { node: string }[] }>;
     const sent = await eventually(async () => {
-      const [item] = (await api.ask<{ items: Sent[] }>('GET', path)).items;
+      const [item] = (await api.sendRequest<{ items: Sent[] }>('GET', path)).items;
       return item?.fate == null ? undefined : item;
     }, 'the submission, and what became of it');
     expect(sent).toMatchObject({
@@ -257,52 +257,52 @@ describe('a transaction that is sent', () => {
 describe('the operator', () => {
   type Nodes = Readonly<{ nodes: readonly { name: string; state: string; reason: string | null }[] }>;
   const stateOf = async (name: string) =>
-    (await api.ask<Nodes>('GET', '/upstreams')).nodes.find((node) => node.name === name);
+    (await api.sendRequest<Nodes>('GET', '/upstreams')).nodes.find((node) => node.name === name);
 
-  it('cordons a node, and calls stop going there until it is uncordoned', async () => {
+  it('cordons a node, which gets no calls until it is uncordoned', async () => {
     const network = 'mainnet-beta';
     const [a, b] = nodes;
     const cordon = async (name: string) => {
-      await api.ask('POST', `/upstreams/${name}/cordon`, { network, reason: 'new disks' });
+      await api.sendRequest('POST', `/upstreams/${name}/cordon`, { network, reason: 'new disks' });
       const isCordoned = async () => (await stateOf(name))?.state === 'cordoned';
       await eventually(isCordoned, `the cordon of ${name} is in force`);
     };
     const callsTo = async (node: MockNode): Promise<number> => {
       const before = node.received.length;
-      for (let i = 0; i < 20; i++) await door.result('getBalance', ['x']);
+      for (let i = 0; i < 20; i++) await server.result('getBalance', ['x']);
       return node.received.length - before;
     };
     await cordon('a');
     expect(await stateOf('a')).toMatchObject({ reason: 'new disks', cordoned: true });
     expect(await callsTo(a)).toBe(0);
-    await api.ask('POST', '/upstreams/a/uncordon', { network });
+    await api.sendRequest('POST', '/upstreams/a/uncordon', { network });
     await cordon('b');
     await eventually(async () => (await stateOf('a'))?.state !== 'cordoned', 'a is back');
     expect([await callsTo(a), await callsTo(b)]).toEqual([20, 0]);
-    await api.ask('POST', '/upstreams/b/uncordon', { network });
-    const nobody = api.ask('POST', '/upstreams/z/cordon', { network, reason: '' });
+    await api.sendRequest('POST', '/upstreams/b/uncordon', { network });
+    const nobody = api.sendRequest('POST', '/upstreams/z/cordon', { network, reason: '' });
     await expect(nobody).rejects.toThrow('404');
   });
 
-  it('sees an open socket, and closes it with a text', async () => {
+  it('sees an open socket, and closes it with a message', async () => {
     const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
     type Listed = Readonly<{ items: readonly { id: string; kind: string; address: string }[] }>;
     const connection = await eventually(
-      async () => (await api.ask<Listed>('GET', '/customers/house/connections')).items[0],
+      async () => (await api.sendRequest<Listed>('GET', '/customers/house/connections')).items[0],
       'the socket is listed',
     );
     expect(connection).toMatchObject({ kind: 'websocket', address: '127.0.0.1', subscriptions: 0 });
-    const asked = `/customers/house/connections/${connection.id}`;
-    await api.ask('DELETE', asked);
+    const path = `/customers/house/connections/${connection.id}`;
+    await api.sendRequest('DELETE', path);
     expect(await client.ended).toMatchObject({
       code: 1008,
       reason: expect.stringContaining('The owner of this key closed this connection'),
     });
     await eventually(
-      async () => (await api.ask<Listed>('GET', '/customers/house/connections')).items.length === 0,
+      async () => (await api.sendRequest<Listed>('GET', '/customers/house/connections')).items.length === 0,
       'the socket is gone from the list',
     );
-    await expect(api.ask('DELETE', asked)).rejects.toThrow('404');
+    await expect(api.sendRequest('DELETE', path)).rejects.toThrow('404');
   });
 });
 
@@ -310,14 +310,14 @@ describe('/metrics', () => {
   const read = (token: string) =>
     fetch(`${service.ready.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
 
-  it('is shown to whoever has the token', async () => {
+  it('are shown to clients with the token', async () => {
     expect((await read('another')).status).toBe(401);
     expect((await fetch(`${service.ready.url}/metrics`)).status).toBe(401);
     const response = await read(METRICS_TOKEN);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it('counts what was asked, tells of every node, and holds no secret', async () => {
+  it('count calls, report every node, and contain no secret', async () => {
     const text = await (await read(METRICS_TOKEN)).text();
     const families = readMetrics(text);
     const sampleOf = (name: string, labels: Record<string, string>) =>
@@ -339,8 +339,8 @@ describe('/metrics', () => {
 });
 
 describe('traces', () => {
-  it('go on from the client through each attempt', async () => {
-    await door.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', {
+  it('span from the client through each attempt', async () => {
+    await server.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', {
       traceparent: `00-${TRACE}-${PARENT}-01`,
     });
     const own = await eventually(

@@ -15,8 +15,8 @@ type Sent = Readonly<{
 }>;
 type Reply = Readonly<{ status: number; result: unknown; code: string | undefined }>;
 
-/** Asks an endpoint as a program would; a body with GET too, which fetch does not send. */
-async function ask(service: RunningService, endpoint: string, sent: Sent = {}): Promise<Reply> {
+/** With a body for GET too, which fetch does not support. */
+async function sendRequest(service: RunningService, endpoint: string, sent: Sent = {}): Promise<Reply> {
   const url = new URL(`/sol/v1/${endpoint}`, service.ready.url);
   for (const [name, value] of Object.entries(sent.query ?? {})) url.searchParams.set(name, value);
   const body = typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body);
@@ -28,15 +28,15 @@ async function ask(service: RunningService, endpoint: string, sent: Sent = {}): 
     ...sent.headers,
   };
   return new Promise((resolve, reject) => {
-    const asking = request(url, { method: sent.method ?? 'GET', headers }, async (response) => {
+    const requesting = request(url, { method: sent.method ?? 'GET', headers }, async (response) => {
       const { result, error } = JSON.parse(await text(response));
       resolve({ status: response.statusCode ?? 0, result, code: error?.code });
     });
-    asking.on('error', reject).end(body);
+    requesting.on('error', reject).end(body);
   });
 }
 
-/** Files of a folder and the folders in it that hold any of these words. */
+/** Files of a folder, recursively, that contain one of these texts. */
 const filesWith = (folder: string, words: readonly string[]): string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
@@ -46,8 +46,8 @@ const filesWith = (folder: string, words: readonly string[]): string[] =>
       return words.some((word) => bytes.includes(word));
     });
 
-describe('what a request says of itself', () => {
-  /** Stands wherever somebody may write something; hexadecimal, so that it looks the same however it is written. */
+describe('client data', () => {
+  /** In every input; hexadecimal, so that encodings do not change it. */
   const marker = randomBytes(12).toString('hex');
   const password = `correct ${marker}`;
   let service: RunningService;
@@ -58,33 +58,42 @@ describe('what a request says of itself', () => {
   }, 60_000);
   afterAll(() => service?.stop());
 
-  it('is in no log and in no file, whatever it is and whatever comes of it', async () => {
-    const made = await ask(service, 'wallet/create_semi_wallet', { method: 'POST', body: { password } });
+  it('is in no log and no file', async () => {
+    const made = await sendRequest(service, 'wallet/create_semi_wallet', {
+      method: 'POST',
+      body: { password },
+    });
     const wallet = (made.result as { wallet_address: string }).wallet_address;
     const wrong = { wallet, password: `wrong ${marker}` };
     const answers = [
       made,
-      await ask(service, 'semi_wallet/get_keypair', { body: { wallet, password } }),
-      await ask(service, 'wallet/decrypt_semi_wallet', { body: wrong }),
-      await ask(service, 'semi_wallet/get_keypair', { query: wrong }),
-      await ask(service, 'semi_wallet/change_password', {
+      await sendRequest(service, 'semi_wallet/get_keypair', { body: { wallet, password } }),
+      await sendRequest(service, 'wallet/decrypt_semi_wallet', { body: wrong }),
+      await sendRequest(service, 'semi_wallet/get_keypair', { query: wrong }),
+      await sendRequest(service, 'semi_wallet/change_password', {
         method: 'POST',
         body: { wallet, current_password: password, new_password: `battery ${marker}` },
       }),
-      await ask(service, 'wallet/balance', { query: { wallet, note: marker } }),
-      await ask(service, 'wallet/balance', { query: { wallet: marker, network: marker } }),
-      await ask(service, 'wallet/balance', { query: { wallet }, headers: { 'x-api-key': `key-${marker}` } }),
-      await ask(service, 'wallet/balance', {
+      await sendRequest(service, 'wallet/balance', { query: { wallet, note: marker } }),
+      await sendRequest(service, 'wallet/balance', { query: { wallet: marker, network: marker } }),
+      await sendRequest(service, 'wallet/balance', {
+        query: { wallet },
+        headers: { 'x-api-key': `key-${marker}` },
+      }),
+      await sendRequest(service, 'wallet/balance', {
         query: { wallet },
         headers: { cookie: marker, 'user-agent': marker, referer: `https://x/${marker}`, 'x-note': marker },
       }),
-      await ask(service, `wallet/${marker}`),
-      await ask(service, 'transaction/send_txn', { method: 'POST', body: { encoded_transaction: marker } }),
-      await ask(service, 'transaction/send_txn', {
+      await sendRequest(service, `wallet/${marker}`),
+      await sendRequest(service, 'transaction/send_txn', {
+        method: 'POST',
+        body: { encoded_transaction: marker },
+      }),
+      await sendRequest(service, 'transaction/send_txn', {
         method: 'POST',
         body: `{"encoded_transaction": ${marker}`,
       }),
-      await ask(service, 'transaction/parsed', { query: { txn_signature: marker } }),
+      await sendRequest(service, 'transaction/parsed', { query: { txn_signature: marker } }),
     ];
     expect(answers.map(({ status, code }) => code ?? status)).toEqual([
       ...[200, 200, 'WRONG_PASSWORD', 'WRONG_PASSWORD', 200],
@@ -96,11 +105,11 @@ describe('what a request says of itself', () => {
     expect(secretKey).not.toBe('');
     const secrets = [marker, secretKey, service.key.slice(-38)];
     expect(filesWith(service.dataDir, secrets)).toEqual([]);
-    // The same look finds what is kept indeed: the address of the wallet.
+    // The search finds stored data: the address of the wallet.
     expect(filesWith(service.dataDir, [wallet])).not.toEqual([]);
     expect(await service.stop()).toBe(0);
     expect(filesWith(service.dataDir, secrets)).toEqual([]);
-    // The key is told once, in the line that says that the service is ready.
+    // The key is in the ready line only.
     const [ready = '', ...logged] = service
       .output()
       .split('\n')
@@ -118,7 +127,7 @@ describe('a network', () => {
     for (const close of closing.splice(0).toReversed()) await close();
   });
 
-  /** A node of one chain, whose wallets all have the same. */
+  /** A node of one chain, with one balance for all wallets. */
   async function nodeWith(balance: number): Promise<MockNode> {
     const node = await startMock(({ id, method }, reply) => {
       const result = method === 'getSlot' ? 1_000 : { context: { slot: 1_000 }, value: balance };
@@ -138,9 +147,9 @@ describe('a network', () => {
   }
 
   const balanceOn = (service: RunningService, network: string) =>
-    ask(service, 'wallet/balance', { query: { wallet: WALLET, network } });
+    sendRequest(service, 'wallet/balance', { query: { wallet: WALLET, network } });
 
-  it('without a node is refused as not served, and no node of another one is asked', async () => {
+  it('without a node is refused as not served, without a call to nodes of another one', async () => {
     const main = await nodeWith(2_000_000_000);
     const service = await serviceBefore({ 'mainnet-beta': main });
     for (const network of ['devnet', 'testnet']) {
@@ -151,7 +160,7 @@ describe('a network', () => {
     expect(main.count('getBalance')).toBe(1);
   }, 60_000);
 
-  it('is answered by its own nodes only, also when they are gone', async () => {
+  it('is served by its own nodes only, also when they are unavailable', async () => {
     const [main, dev] = [await nodeWith(2_000_000_000), await nodeWith(3_000_000_000)];
     const service = await serviceBefore({ 'mainnet-beta': main, devnet: dev });
     expect(await balanceOn(service, 'devnet')).toMatchObject({ status: 200, result: { balance: 3 } });

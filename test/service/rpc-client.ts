@@ -1,4 +1,3 @@
-/** An answer of the JSON-RPC door, whole. */
 export type HttpRpcResponse<Result = unknown> = Readonly<{
   status: number;
   headers: Headers;
@@ -11,16 +10,15 @@ export type HttpRpcResponse<Result = unknown> = Readonly<{
   }>;
 }>;
 
-/** What is called through the JSON-RPC door with one key. */
+/** JSON-RPC client with one key. */
 export type TestRpcClient = Readonly<{
-  /** Any body; the answer must be JSON or empty. */
+  /** Any body; the response must be JSON or empty. */
   post: (
     body: string | Uint8Array<ArrayBuffer>,
     headers?: Record<string, string>,
   ) => Promise<HttpRpcResponse>;
-  /** One call, with the answer whole. */
   call: <Result>(method: string, params?: unknown) => Promise<HttpRpcResponse<Result>>;
-  /** One call that must be answered with a result. @throws Error that shows the answer. */
+  /** @throws Error with the response when it is no result. */
   result: <Result>(method: string, params?: unknown) => Promise<Result>;
 }>;
 

@@ -31,8 +31,12 @@ afterAll(async () => {
   await Promise.all([main.close(), dev.close()]);
 });
 
-/** A body in chunks is read by node:http, one of a known length by the fast path. */
-async function ask(query: string, body: unknown = CALL, { isChunked = false, key = service.key } = {}) {
+/** node:http reads chunked bodies, the fast path those with a length. */
+async function sendRequest(
+  query: string,
+  body: unknown = CALL,
+  { isChunked = false, key = service.key } = {},
+) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const bytes = JSON.stringify(body);
   const sent = isChunked ? { body: new Blob([bytes]).stream(), duplex: 'half' as const } : { body: bytes };
@@ -52,24 +56,25 @@ const refusalOf = (network: string) => ({
   },
 });
 
-describe.each([false, true])('?network= of JSON-RPC, the body in chunks: %s', (isChunked) => {
-  it('selects the network, also in a batch, and the default one without it', async () => {
-    const balanceOn = async (query: string) => (await ask(query, CALL, { isChunked })).body.result.value;
+describe.each([false, true])('?network= of JSON-RPC, chunked body: %s', (isChunked) => {
+  it('selects the network, also for a batch, and the default one without it', async () => {
+    const balanceOn = async (query: string) =>
+      (await sendRequest(query, CALL, { isChunked })).body.result.value;
     expect(await balanceOn('')).toBe(MAIN);
     expect(await balanceOn('?network=devnet')).toBe(DEV);
     expect(await balanceOn('?network=mainnet-beta')).toBe(MAIN);
-    const batch = await ask('?network=devnet', [CALL, { ...CALL, id: 2 }], { isChunked });
+    const batch = await sendRequest('?network=devnet', [CALL, { ...CALL, id: 2 }], { isChunked });
     expect(batch.body).toMatchObject([{ result: { value: DEV } }, { result: { value: DEV } }]);
   });
 
-  it.each(['testnet', 'nonsense', ''])('refuses %j, and names the networks that are served', async (name) => {
+  it.each(['testnet', 'nonsense', ''])('refuses %j, and names the served networks', async (name) => {
     const before = main.count('getBalance') + dev.count('getBalance');
-    expect(await ask(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
+    expect(await sendRequest(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
     expect(main.count('getBalance') + dev.count('getBalance')).toBe(before);
   });
 
-  it('tells a stranger of the key first', async () => {
-    const { status, body } = await ask('?network=nonsense', CALL, { isChunked, key: 'nobody' });
+  it('reports a missing key first', async () => {
+    const { status, body } = await sendRequest('?network=nonsense', CALL, { isChunked, key: 'nobody' });
     expect([status, body.error.data.code]).toEqual([403, 'INVALID_KEY']);
   });
 });
@@ -87,7 +92,7 @@ describe('?network= of a WebSocket', () => {
     socket.terminate();
   });
 
-  it('is refused for any other, whose subscriptions nothing feeds', async () => {
+  it('is refused for any other network, whose subscriptions nothing feeds', async () => {
     const socket = open('devnet');
     socket.on('error', () => {});
     const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];

@@ -21,7 +21,7 @@ const NODE_TOKEN = 'the-token-of-a-node-that-was-added';
 
 type Json = { readonly [name: string]: Json } & readonly Json[] & string;
 
-/** A page of the dashboard, and a customer's program, at the real service. */
+/** A dashboard user and a customer's program. */
 class Person {
   readonly #service: RunningService;
   readonly #cookies = new Map<string, string>();
@@ -31,7 +31,7 @@ class Person {
   }
 
   get sessionTokens(): string[] {
-    // Each is a token and its signature: neither is to be found.
+    // Each cookie is a token and its signature; neither may be found.
     return [...this.#cookies.values()].flatMap((value) => decodeURIComponent(value).split('.'));
   }
 
@@ -58,8 +58,8 @@ class Person {
   }
 }
 
-/** Asks REST as a program does, with fields behind the `?` where it only reads. */
-function ask(
+/** REST request, with fields in the query for GET. */
+function sendRequest(
   { ready, key }: RunningService,
   method: 'GET' | 'POST',
   endpoint: string,
@@ -69,14 +69,14 @@ function ask(
   if (method === 'GET') url.search = String(new URLSearchParams(fields));
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
-    const asking = request(url, { method, headers }, async (response) => {
+    const requesting = request(url, { method, headers }, async (response) => {
       resolve(JSON.parse(await text(response)) as Json);
     });
-    asking.on('error', reject).end(method === 'GET' ? undefined : JSON.stringify(fields));
+    requesting.on('error', reject).end(method === 'GET' ? undefined : JSON.stringify(fields));
   });
 }
 
-/** Does everything that a secret comes from. @returns the secrets, by what they are. */
+/** Uses every feature that creates a secret. @returns the secrets by name. */
 async function live(service: RunningService): Promise<Record<string, string>> {
   const setup = /#token=([^"&\s]+)/.exec(service.output())![1]!;
   const person = new Person(service);
@@ -86,17 +86,23 @@ async function live(service: RunningService): Promise<Record<string, string>> {
   const factor = await person.send('/api/auth/two-factor/enable', { password: PASSWORD });
   const seed = new URL(factor.totpURI!).searchParams.get('secret')!;
   const token = await person.send('/api/v1/tokens', { name: 'program' });
-  const house = '/api/v1/customers/house';
-  const webhook = await person.send(`${house}/notices`, { kind: 'webhook', to: 'https://example.com/hook' });
+  const customerPath = '/api/v1/customers/house';
+  const webhook = await person.send(`${customerPath}/notices`, {
+    kind: 'webhook',
+    to: 'https://example.com/hook',
+  });
   await person.send('/api/v1/upstreams', {
     ...{ network: 'devnet', name: 'added', url: `http://127.0.0.1:1/${NODE_KEY}`, force: true },
     ...{ grpc: `http://127.0.0.1:1/${NODE_KEY}`, headers: { 'x-token': NODE_TOKEN } },
   });
-  const invited = await person.send(`${house}/invitations`, { email: 'x@example.com', role: 'viewer' });
+  const invited = await person.send(`${customerPath}/invitations`, {
+    email: 'x@example.com',
+    role: 'viewer',
+  });
   const authorization = { authorization: `Bearer ${token.secret}` };
   const body = { product: 'rpc', name: 'by a token', logsBodies: true };
-  const made = await new Person(service).send(`${house}/keys`, body, authorization);
-  const rotated = await person.send(`${house}/keys/${made.key!.id}/rotate`, {});
+  const made = await new Person(service).send(`${customerPath}/keys`, body, authorization);
+  const rotated = await person.send(`${customerPath}/keys/${made.key!.id}/rotate`, {});
   const keys = service.ready.keys.map(({ key }) => key);
   for (const key of [made.secret!, rotated.secret!, service.key]) {
     await createRpcClient(service.ready.rpcUrl, key).call('getHealth');
@@ -110,9 +116,9 @@ async function live(service: RunningService): Promise<Record<string, string>> {
     });
   }
   const password = WALLET_PASSWORD;
-  const wallet = await ask(service, 'POST', 'wallet/create_semi_wallet', { password });
+  const wallet = await sendRequest(service, 'POST', 'wallet/create_semi_wallet', { password });
   const address = wallet.result!.wallet_address!;
-  const pair = await ask(service, 'GET', 'semi_wallet/get_keypair', { wallet: address, password });
+  const pair = await sendRequest(service, 'GET', 'semi_wallet/get_keypair', { wallet: address, password });
   const secretKey = pair.result!.secretKey!;
   return {
     ...Object.fromEntries([...keys, made.secret, rotated.secret].map((key, nth) => [`key ${nth}`, key!])),
@@ -133,7 +139,7 @@ async function live(service: RunningService): Promise<Record<string, string>> {
   };
 }
 
-/** The forms that somebody may have written a secret in. */
+/** Encodings of a secret. */
 function formsOf(name: string, secret: string): Buffer[] {
   const plain = Buffer.from(secret);
   const forms = [
@@ -141,7 +147,7 @@ function formsOf(name: string, secret: string): Buffer[] {
     Buffer.from(plain.toString('hex')),
     Buffer.from(plain.toString('base64').replace(/=+$/, '')),
   ];
-  // The part of a key that nobody can guess, wherever it stands alone.
+  // The random part of a key, also alone.
   if (name.startsWith('key ')) forms.push(Buffer.from(secret.slice(-38, -6)));
   if (name.startsWith('secret key')) {
     const bytes = Buffer.from(base58.decode(secret));
@@ -150,7 +156,7 @@ function formsOf(name: string, secret: string): Buffer[] {
   return forms;
 }
 
-/** Every file of the folders, each as it lies there. */
+/** Every file of the folders with its raw bytes. */
 const filesOf = (folders: readonly string[]): [string, Buffer][] =>
   folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -158,7 +164,7 @@ const filesOf = (folders: readonly string[]): [string, Buffer][] =>
       .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as [string, Buffer]),
   );
 
-/** Every row of every table, as text. */
+/** Every row of every table as text. */
 async function dump(place: { url: string } | { file: string }): Promise<Buffer> {
   const store = await openDatabase(place);
   const tables = await store.db.introspection.getTables();
@@ -171,7 +177,7 @@ async function dump(place: { url: string } | { file: string }): Promise<Buffer> 
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const)
   it.skipIf(kind === 'PostgreSQL' && postgresPrograms === null)(
-    `no secret rests in plain text on ${kind}: not in the database, its log, the journal, the log or any other file`,
+    `no secret is stored in plain text on ${kind}: not in the database, its log, the journal, the log or any other file`,
     async () => {
       const server = kind === 'PostgreSQL' ? await startPostgres(postgresPrograms!) : null;
       const mock = await startMock(healthy());
@@ -199,7 +205,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const)
         ];
         const holding = (form: Buffer) =>
           all.filter(([, bytes]) => bytes.includes(form)).map(([name]) => name);
-        // What is public shows that it is looked for where it would be.
+        // Finding a public value shows that the search works.
         expect(holding(Buffer.from(EMAIL)).length).toBeGreaterThan(1);
         expect(holding(Buffer.from(service.ready.keys[0]!.id)).length).toBeGreaterThan(1);
         const found = Object.entries(secrets).flatMap(([name, secret]) =>

@@ -14,10 +14,9 @@ import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /**
- * What makes the order certain, on however busy a machine: the ledger runs a transaction only so long after its
- * shreds are in the service's socket, and the service reads both sockets whenever it has a turn. Both streams are on
- * one HTTP/2 connection, so that the client hears them in the order in which they were written. Only a service that
- * has no turn for all of this time could tell them the other way round.
+ * The order is certain on a loaded machine: the ledger executes a transaction this long after sending its
+ * shreds. Both streams share one HTTP/2 connection, so the client receives them in the order of writing. Only a
+ * service stalled for all of this time could reverse them.
  */
 const LEAD_MS = 300;
 const SINGLE = 6;
@@ -72,8 +71,8 @@ afterAll(async () => {
   await ledger.stop();
 });
 
-/** Opens a stream of a payer's transactions. @returns when its request is in force. */
-function listen(product: 'grpc' | 'fs', payer: string, told: (signature: string) => void): Promise<void> {
+/** Streams a payer's transactions. @returns when the request is in force. */
+function listen(product: 'grpc' | 'fs', payer: string, observed: (signature: string) => void): Promise<void> {
   const metadata = new Metadata();
   metadata.set('x-token', service.ready.keys.find((key) => key.product === product)?.key ?? '');
   const asIs = (bytes: Buffer): Buffer => bytes;
@@ -87,12 +86,12 @@ function listen(product: 'grpc' | 'fs', payer: string, told: (signature: string)
       const update = readRawUpdate(bytes, Date.now());
       if (update?.kind === 'pong') resolve();
       if (update?.kind === 'transaction')
-        told(Buffer.from((update as RawTransaction).signature).toString('hex'));
+        observed(Buffer.from((update as RawTransaction).signature).toString('hex'));
     });
   });
 }
 
-it('every transaction, alone or in a burst, is told on the shred stage before the standard stream', async () => {
+it('every transaction, alone or in a burst, arrives on the shred stage before the standard stream', async () => {
   const traffic = new Traffic(createSendRequest(`${service.ready.rpcUrl}?api-key=${service.key}`));
   await traffic.fund();
   const payer = traffic.payer.publicKey.toBase58();

@@ -5,7 +5,7 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { startProgram, temporaryFolder } from './program.ts';
 import { writeConfiguration } from './start-service.ts';
 
-/** What the start says of nodes that do not answer. */
+/** Log messages about nodes that do not answer at start. */
 const SECRET = 'a-provider-key-that-nobody-reads';
 
 let node: MockNode;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => node.close());
 
 it.each(['1', '2'])(
-  'a start with %s workers names the nodes that do not answer, and goes on',
+  'a start with %s workers names the nodes that do not answer, and continues',
   async (workers) => {
     const silent = `${await deadUrl()}/${SECRET}`;
     const nodes = [

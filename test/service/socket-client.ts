@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** An answer that came over a socket. */
 export type SocketResponse = Readonly<{
   id: unknown;
   result?: unknown;
@@ -10,20 +9,18 @@ export type SocketResponse = Readonly<{
 
 type Notified = Readonly<{ method: string; result: unknown }>;
 
-/** How a connection ended. */
 export type SocketEnd = Readonly<{ code: number; reason: string; at: number }>;
 
-/** A client of the WebSocket door as a customer writes one. */
+/** A WebSocket client as a customer writes one. */
 export class SocketClient {
   readonly socket: WebSocket;
-  /** Kept when the connection is over; `at` is `performance.now()`. */
+  /** `at` is `performance.now()`. */
   readonly ended: Promise<SocketEnd>;
   readonly #responses = new Map<unknown, (answer: SocketResponse) => void>();
   readonly #notifications = new Map<number, Notified[]>();
   readonly #waiting = new Map<number, (notified: Notified) => void>();
   #nextId = 1;
 
-  /** Connects and waits until the connection is open. */
   static async open(url: string, headers: Record<string, string> = {}): Promise<SocketClient> {
     const client = new SocketClient(new WebSocket(url, { headers }));
     await once(client.socket, 'open');
@@ -46,14 +43,14 @@ export class SocketClient {
     return new Promise((resolve) => this.#responses.set(id, resolve));
   }
 
-  /** A call that must be answered with a result. @throws Error that shows the answer. */
+  /** @throws Error with the response when it is no result. */
   async result<Result>(method: string, params: unknown = []): Promise<Result> {
     const answer = await this.call(method, params);
     if (answer.error !== undefined) throw new Error(`${method} got ${JSON.stringify(answer.error)}`);
     return answer.result as Result;
   }
 
-  /** The next notification of a subscription, also one that came already. */
+  /** The next notification of a subscription, past or future. */
   async next<Result>(id: number): Promise<{ method: string; result: Result }> {
     const known = this.#notifications.get(id)?.shift();
     const notified = known ?? (await new Promise<Notified>((resolve) => this.#waiting.set(id, resolve)));
@@ -82,7 +79,7 @@ export class SocketClient {
   }
 }
 
-/** How the door refuses an upgrade, in HTTP. */
+/** The HTTP refusal of an upgrade. */
 export async function refusalOf(
   url: string,
   headers: Record<string, string> = {},

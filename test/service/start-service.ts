@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startProgram, temporaryFolder } from './program.ts';
 
-/** What `solway up --json` prints when it is ready. */
+/** The ready line of `solway up --json`. */
 export type Ready = Readonly<{
   event: 'ready';
   mode: 'development' | 'production';
@@ -11,7 +11,7 @@ export type Ready = Readonly<{
   rpcUrl: string;
   wsUrl: string;
   grpcUrl: string;
-  /** Present at the first start only. */
+  /** At the first start only. */
   keys: readonly Readonly<{ product: 'rpc' | 'grpc' | 'fs'; id: string; key: string }>[];
 }>;
 
@@ -20,36 +20,32 @@ export type RunningService = Readonly<{
   /** The RPC key of the first start. */
   key: string;
   dataDir: string;
-  /** The configuration file it runs with. */
   config: string;
   process: ChildProcess;
-  /** Everything the program wrote so far, both streams. */
+  /** stdout and stderr. */
   output: () => string;
-  /** From the start of the process until it said that it is ready. */
+  /** Time from the start of the process to its ready line. */
   readyAfterMs: number;
-  /** SIGTERM, or the given signal, then the exit code. */
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }>;
 
 export type ServiceOptions = Readonly<{
-  /** Lines of configuration (TOML). */
+  /** TOML lines. */
   configuration?: string;
   dataDir?: string;
   arguments?: readonly string[];
-  /** Whether it leads a process group of its own, as a program that a shell starts. */
+  /** Leads a process group, as a program started by a shell. */
   ownGroup?: boolean;
-  /** How long it may take to become ready. */
   timeoutMs?: number;
 }>;
 
-/** Writes a configuration file. */
 export function writeConfiguration(text = '[localnet]\nslot_ms = 50\n'): string {
   const config = join(temporaryFolder('config'), 'solway.toml');
   writeFileSync(config, text);
   return config;
 }
 
-/** Starts the real program on a free port, in development mode unless nodes are given, and waits until it answers. */
+/** Starts the real program on a free port, in development mode unless nodes are given. */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const dataDir = options.dataDir ?? temporaryFolder('service');
   const config = writeConfiguration(options.configuration);

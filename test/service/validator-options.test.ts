@@ -8,7 +8,7 @@ import { runSolway } from '../cli/run-solway.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
-/** `solway localnet` with the options that clients give solana-test-validator. */
+/** `solway localnet` with the options of solana-test-validator. */
 const folder = temporaryFolder('validator');
 const ledger = join(folder, 'ledger');
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
@@ -20,7 +20,7 @@ const mint = Keypair.generate().publicKey;
 type Ready = Readonly<{ rpcPort: number; faucetPort: number }>;
 let running: Program;
 let ready: Ready;
-let door: TestRpcClient;
+let server: TestRpcClient;
 beforeAll(async () => {
   const elf = newBaseAccounts().find(([address]) => address === MEMO)?.[1].data ?? new Uint8Array();
   writeFileSync(join(folder, 'memo.so'), elf);
@@ -36,37 +36,37 @@ beforeAll(async () => {
   );
   const [line] = await running.said(/^\{"event":"ready".*\}$/m);
   ready = JSON.parse(line) as Ready;
-  door = createRpcClient(`http://127.0.0.1:${ready.rpcPort}/`, '');
+  server = createRpcClient(`http://127.0.0.1:${ready.rpcPort}/`, '');
 });
 afterAll(() => running.stop('SIGKILL'));
 
 describe('the options of solana-test-validator', () => {
-  it('put a program in that its authority may upgrade', async () => {
+  it('load a program that its authority may upgrade', async () => {
     const [code] = PublicKey.findProgramAddressSync([program.toBuffer()], LOADER);
     const config = { encoding: 'jsonParsed', commitment: 'processed' };
-    const { value } = await door.result<{ value: { data: { parsed: { info: object } } } }>('getAccountInfo', [
-      code.toBase58(),
-      config,
-    ]);
+    const { value } = await server.result<{ value: { data: { parsed: { info: object } } } }>(
+      'getAccountInfo',
+      [code.toBase58(), config],
+    );
     expect(value.data.parsed.info).toMatchObject({ authority: authority.toBase58(), slot: 0 });
-    const { value: account } = await door.result<{ value: object }>('getAccountInfo', [
+    const { value: account } = await server.result<{ value: object }>('getAccountInfo', [
       program.toBase58(),
       { encoding: 'base64', commitment: 'processed' },
     ]);
     expect(account).toMatchObject({ executable: true, owner: LOADER.toBase58() });
   });
 
-  it('begin at a later slot', async () => {
-    expect(await door.result<number>('getSlot')).toBeGreaterThanOrEqual(5_000 - 31);
+  it('start at a later slot', async () => {
+    expect(await server.result<number>('getSlot')).toBeGreaterThanOrEqual(5_000 - 31);
   });
 
-  it('fill the mint account', async () => {
-    const { value } = await door.result<{ value: number }>('getBalance', [mint.toBase58()]);
+  it('set the mint account', async () => {
+    const { value } = await server.result<{ value: number }>('getBalance', [mint.toBase58()]);
     expect(value).toBe(500_000_000 * 1_000_000_000);
   });
 
-  it('open the door of the faucet, whose transfers are good', async () => {
-    const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash');
+  it('start the faucet server, whose transfers are valid', async () => {
+    const { value } = await server.result<{ value: { blockhash: string } }>('getLatestBlockhash');
     const head = Buffer.alloc(12);
     head.writeBigUInt64LE(77_000_000n, 4);
     const receiver = Keypair.generate().publicKey;
@@ -83,10 +83,10 @@ describe('the options of solana-test-validator', () => {
       });
     });
     expect(Transaction.from(answer).verifySignatures()).toBe(true);
-    await door.result('sendTransaction', [answer.toString('base64'), { encoding: 'base64' }]);
+    await server.result('sendTransaction', [answer.toString('base64'), { encoding: 'base64' }]);
   });
 
-  it('that mean nothing here are noted in one line each', () => {
+  it('without an effect here are noted in one line each', () => {
     const notes = running
       .stderr()
       .split('\n')
@@ -94,21 +94,21 @@ describe('the options of solana-test-validator', () => {
     expect(notes).toEqual(['solway: --log has no effect: the log goes to the error output in any case']);
   });
 
-  it('that cannot be had are refused', async () => {
+  it('that are not supported are refused', async () => {
     const { code, err } = await runSolway(folder, ['localnet', '--clone', MEMO]);
     expect(code).toBe(2);
     expect(err).toContain('--clone is not possible here: nothing is copied from other clusters');
   });
 
-  it('leave a validator.log that agrees with what the node says of itself', async () => {
+  it('write a validator.log that matches the RPC responses', async () => {
     const text = readFileSync(join(ledger, 'validator.log'), 'utf8');
-    const version = await door.result<{ 'solana-core': string; 'feature-set': number }>('getVersion');
-    const { identity } = await door.result<{ identity: string }>('getIdentity');
-    const [node] = await door.result<{ shredVersion: number; gossip: string }[]>('getClusterNodes');
+    const version = await server.result<{ 'solana-core': string; 'feature-set': number }>('getVersion');
+    const { identity } = await server.result<{ identity: string }>('getIdentity');
+    const [node] = await server.result<{ shredVersion: number; gossip: string }[]>('getClusterNodes');
     expect(text).toContain(`agave-validator ${version['solana-core']} `);
     expect(text).toContain(`feat:${version['feature-set'].toString(16).padStart(8, '0')},`);
     expect(text).toContain(`identity pubkey: ${identity}\n`);
-    expect(text).toContain(`genesis hash: ${await door.result<string>('getGenesisHash')}\n`);
+    expect(text).toContain(`genesis hash: ${await server.result<string>('getGenesisHash')}\n`);
     expect(text).toContain(`shred_version: ${node?.shredVersion}\n`);
     expect(text).toMatch(/local gossip address: 127\.0\.0\.1:[1-9]\d*\n/);
     expect(text).toContain(`local gossip address: ${node?.gossip}\n`);

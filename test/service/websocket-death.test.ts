@@ -4,7 +4,7 @@ import { ledgerPid } from './program.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The embedded ledger is killed under open subscriptions, again and again, and comes back each time. */
+/** The embedded ledger is killed repeatedly under open subscriptions. */
 const SOL = 1_000_000_000;
 const KILLS = 2;
 const confirmed = { commitment: 'confirmed' };
@@ -20,12 +20,13 @@ afterAll(async () => {
   await service?.stop();
 });
 
-describe('a ledger that is killed under a subscription', () => {
-  it('leaves it as it was: same id, no root missed, none told twice', async () => {
+describe('a ledger killed during a subscription', () => {
+  it('leaves it unchanged: same id, no root lost or repeated', async () => {
     const id = await client.result<number>('rootSubscribe');
     const roots: number[] = [];
     const hear = async (wanted: number) => {
-      for (let told = 0; told < wanted; told++) roots.push((await client.next<number>(id)).result);
+      for (let observed = 0; observed < wanted; observed++)
+        roots.push((await client.next<number>(id)).result);
     };
     await hear(3);
     for (let kill = 0; kill < KILLS; kill++) {
@@ -35,7 +36,7 @@ describe('a ledger that is killed under a subscription', () => {
     expect(roots).toEqual(roots.map((_, index) => roots[0]! + index));
   });
 
-  it('does not keep it from telling what was done afterwards', async () => {
+  it('does not keep it from later notifications', async () => {
     const account = Keypair.generate().publicKey.toBase58();
     const id = await client.result<number>('accountSubscribe', [account, confirmed]);
     process.kill(ledgerPid(service.dataDir)!, 'SIGKILL');

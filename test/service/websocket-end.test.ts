@@ -5,7 +5,7 @@ import { failures } from '../../src/protocol/errors.ts';
 import { SocketClient } from './socket-client.ts';
 import { startService } from './start-service.ts';
 
-it('SIGTERM closes WebSockets with 1012, and what they used stands in the store afterwards', async () => {
+it('SIGTERM closes WebSockets with 1012, and stores their usage', async () => {
   const service = await startService();
   const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
   const id = await client.result<number>('slotSubscribe');
@@ -16,7 +16,7 @@ it('SIGTERM closes WebSockets with 1012, and what they used stands in the store 
     messages++;
     bytes += String(data).length;
   });
-  for (let told = 0; told < 5; told++) await client.next(id);
+  for (let observed = 0; observed < 5; observed++) await client.next(id);
   await client.result('getSlot');
   const stopped = service.stop();
   expect(await client.ended).toMatchObject({ code: 1012, reason: `DRAINING: ${failures.DRAINING.text}` });
@@ -29,7 +29,7 @@ it('SIGTERM closes WebSockets with 1012, and what they used stands in the store 
   expect(sum('slotSubscribe', 'requests')).toBe(1);
   expect(sum('slotSubscribe', 'bytes_in')).toBeGreaterThan(20);
   expect(sum('getSlot', 'requests')).toBe(1);
-  // One may have been on its way when the listener above was not there yet.
+  // One may have arrived before the listener was attached.
   expect(sum('notifications', 'messages')).toBeGreaterThanOrEqual(messages);
   expect(sum('notifications', 'bytes_out')).toBeGreaterThanOrEqual(bytes);
   expect(sum('notifications', 'messages')).toBeGreaterThanOrEqual(5);

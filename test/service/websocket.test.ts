@@ -8,7 +8,7 @@ import { temporaryFolder } from './program.ts';
 import { refusalOf, SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The whole program with its embedded ledger, and a customer with a WebSocket. */
+/** The whole service with its embedded ledger, and a WebSocket client. */
 const SOL = 1_000_000_000;
 const confirmed = { commitment: 'confirmed' };
 
@@ -33,15 +33,15 @@ afterAll(async () => {
 
 const newAddress = (): string => Keypair.generate().publicKey.toBase58();
 
-describe('the door for WebSockets', () => {
-  it('refuses before there is a connection: 401 without a key, 403 with a wrong one, 426 without an upgrade', async () => {
+describe('the WebSocket server', () => {
+  it('refuses before the upgrade: 401 without a key, 403 with a wrong one, 426 without an upgrade', async () => {
     expect(await refusalOf(service.ready.wsUrl)).toEqual({ status: 401, code: 'MISSING_KEY' });
     const unknown = address(generateApiKey('rpc').text);
     expect(await refusalOf(unknown)).toEqual({ status: 403, code: 'INVALID_KEY' });
     const grpc = service.ready.keys.find(({ product }) => product === 'grpc')?.key ?? '';
     expect(await refusalOf(address(grpc))).toEqual({ status: 403, code: 'UNAUTHORIZED_PRODUCT' });
     const plainly = (url: string) => fetch(url.replace('ws:', 'http:'));
-    // Browsers hide why a handshake was refused; who asks plainly is told.
+    // Browsers hide why a handshake was refused; plain requests get the reason.
     expect((await plainly(unknown)).status).toBe(403);
     expect(await (await plainly(service.ready.wsUrl)).json()).toMatchObject({
       error: { data: { code: 'MISSING_KEY' } },
@@ -51,7 +51,7 @@ describe('the door for WebSockets', () => {
     expect(await plain.json()).toMatchObject({ error: { data: { code: 'UPGRADE_REQUIRED' } } });
   });
 
-  it('takes the key from the header as well', async () => {
+  it('accepts the key in the header', async () => {
     const headers = { authorization: `Bearer ${service.key}` };
     const client = await SocketClient.open(service.ready.wsUrl, headers);
     clients.push(client);
@@ -60,7 +60,7 @@ describe('the door for WebSockets', () => {
 });
 
 describe('a subscription, from the client to the embedded ledger and back', () => {
-  it('tells of an account what a transaction did to it', async () => {
+  it('delivers the changes of an account by a transaction', async () => {
     const client = await connect();
     const account = newAddress();
     const id = await client.result<number>('accountSubscribe', [
@@ -76,7 +76,7 @@ describe('a subscription, from the client to the embedded ledger and back', () =
     });
   });
 
-  it('tells of slots one after another, under one id', async () => {
+  it('delivers consecutive slots under one id', async () => {
     const client = await connect();
     const id = await client.result<number>('slotSubscribe');
     const slots: number[] = [];
@@ -88,7 +88,7 @@ describe('a subscription, from the client to the embedded ledger and back', () =
     });
   });
 
-  it('tells once what came of a signature, also when it is asked for late', async () => {
+  it('delivers the status of a signature once, also for a late subscription', async () => {
     const client = await connect();
     const signature = await client.result<string>('requestAirdrop', [newAddress(), SOL]);
     const id = await client.result<number>('signatureSubscribe', [signature, confirmed]);
@@ -98,7 +98,7 @@ describe('a subscription, from the client to the embedded ledger and back', () =
     expect((await client.next(late)).result).toMatchObject({ value: { err: null } });
   });
 
-  it('tells transactions that name an account', async () => {
+  it('delivers transactions that mention an account', async () => {
     const client = await connect();
     const account = newAddress();
     const options = { ...confirmed, transactionDetails: 'signatures', maxSupportedTransactionVersion: 0 };
@@ -108,7 +108,7 @@ describe('a subscription, from the client to the embedded ledger and back', () =
     expect([method, result]).toEqual(['transactionNotification', expect.objectContaining({ signature })]);
   });
 
-  it('is shared between connections, each with an id of its own', async () => {
+  it('is shared between connections, each with its own id', async () => {
     const [one, other] = [await connect(), await connect()];
     const account = newAddress();
     const ids = [
@@ -118,12 +118,12 @@ describe('a subscription, from the client to the embedded ledger and back', () =
     ] as const;
     expect(ids[0]).not.toBe(ids[1]);
     await other.result('requestAirdrop', [account, SOL]);
-    const told = [await one.next(ids[0]), await one.next(ids[1]), await other.next(ids[2])];
-    expect(told[1]).toEqual(told[0]);
-    expect(told[2]).toEqual(told[0]);
+    const observed = [await one.next(ids[0]), await one.next(ids[1]), await other.next(ids[2])];
+    expect(observed[1]).toEqual(observed[0]);
+    expect(observed[2]).toEqual(observed[0]);
   });
 
-  it('is refused with the words of a node when its parameters are wrong', async () => {
+  it('is refused with the node’s message for invalid params', async () => {
     const client = await connect();
     expect(await client.call('accountSubscribe', ['nonsense'])).toMatchObject({
       error: { code: -32602, message: 'Invalid Request: Invalid pubkey provided' },
@@ -131,7 +131,7 @@ describe('a subscription, from the client to the embedded ledger and back', () =
   });
 });
 
-describe('a key that is revoked', () => {
+describe('a revoked key', () => {
   it('closes its open connections with 1008 within a second of the command', async () => {
     const where = ['--json', '--data-dir', service.dataDir, '--config', service.config];
     const solway = async (...args: string[]) =>

@@ -5,9 +5,8 @@ import { encodeWireTransaction } from '../../src/protocol/geyser/storage/encode-
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import type { DeshredSlot, DeshredTransaction, EntryBatch } from '../../src/streams/deshred/deshred-event.ts';
-import { DeshredClient } from '../../src/upstream/shreds/deshred-client.ts';
-import { EntriesClient } from '../../src/upstream/shreds/entries-client.ts';
-import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
+import { DeshredClient, EntriesClient } from '../../src/upstream/shreds/shred-clients.ts';
+import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 import { generateEntries, generateWire, keyBytes, signatureAt } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
 
@@ -20,11 +19,11 @@ async function scene(limits: Partial<typeof shredLimits> = {}) {
   const slots: DeshredSlot[] = [];
   const lines: string[] = [];
   let waiting: (() => void)[] = [];
-  const kept =
+  const stored =
     <T>(list: T[]) =>
     (one: T): void => {
       list.push(one);
-      for (const heard of waiting.splice(0)) heard();
+      for (const wake of waiting.splice(0)) wake();
     };
   const until = async (isTrue: () => boolean): Promise<void> => {
     while (!isTrue()) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -32,8 +31,8 @@ async function scene(limits: Partial<typeof shredLimits> = {}) {
   const options = {
     server: { name: 'scripted', url: server.url, headers: { 'x-token': TOKEN } },
     limits: { ...shredLimits, reconnectMs: 5, reconnectMaxMs: 20, ...limits },
-    log: createLogger('warn', kept(lines)),
-    listener: { onBatch: kept(batches), onTransaction: kept(transactions), onSlot: kept(slots) },
+    log: createLogger('warn', stored(lines)),
+    listener: { onBatch: stored(batches), onTransaction: stored(transactions), onSlot: stored(slots) },
   };
   const entries = new EntriesClient(options);
   const deshred = new DeshredClient(options);
@@ -76,8 +75,8 @@ function encodeUpdate(slot: number, transaction: Uint8Array): Uint8Array {
   return field(2, Buffer.concat([field(1, info), Uint8Array.of(16, slot)]));
 }
 
-describe('a client of SubscribeEntries', () => {
-  it('tells the batches of a ShredStream proxy', async () => {
+describe('EntriesClient', () => {
+  it('emits the batches of a ShredStream proxy', async () => {
     const { server, entries, batches, until } = await scene();
     entries.start();
     await server.until(() => server.entriesCalls.length === 1);
@@ -91,7 +90,7 @@ describe('a client of SubscribeEntries', () => {
     expect(Math.abs(Number(batches[0]!.at) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('connects again when the server ends the stream, and says so without what is secret', async () => {
+  it('reconnects when the stream ends and logs it without secrets', async () => {
     const { server, entries, batches, lines, until } = await scene();
     entries.start();
     await server.until(() => server.entriesCalls.length === 1);
@@ -103,7 +102,7 @@ describe('a client of SubscribeEntries', () => {
     expect(lines.join()).not.toContain(TOKEN);
   });
 
-  it('leaves a server that tells of no new slot', async () => {
+  it('leaves a server without new slots', async () => {
     const { server, entries } = await scene({ stallMs: 200 });
     entries.start();
     await server.until(() => server.entriesCalls.length === 1);
@@ -114,7 +113,7 @@ describe('a client of SubscribeEntries', () => {
     expect(first!.cancelled).toBe(true);
   });
 
-  it('passes over what cannot be read', async () => {
+  it('skips malformed messages', async () => {
     const { server, entries, batches, lines, until } = await scene();
     entries.start();
     await server.until(() => server.entriesCalls.length === 1);
@@ -123,10 +122,10 @@ describe('a client of SubscribeEntries', () => {
     server.entriesCalls[0]!.write(entryMessage(9, 1));
     await until(() => batches.length === 1);
     expect(server.entriesCalls).toHaveLength(1);
-    expect(lines.filter((line) => line.includes('cannot be read'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('Skipped a malformed gRPC message'))).toHaveLength(1);
   });
 
-  it('waits for a server that is not there yet', async () => {
+  it('waits for a server that is not up yet', async () => {
     const { server, entries, lines, batches, until } = await scene();
     const { port } = server;
     server.stop();
@@ -140,7 +139,7 @@ describe('a client of SubscribeEntries', () => {
     expect(batches).toHaveLength(1);
   });
 
-  it('tells nothing more once it is closed', async () => {
+  it('emits nothing after close', async () => {
     const { server, entries } = await scene();
     entries.start();
     await server.until(() => server.entriesCalls.length === 1);
@@ -151,8 +150,8 @@ describe('a client of SubscribeEntries', () => {
   });
 });
 
-describe('a client of SubscribeDeshred', () => {
-  it('asks for all transactions and all that becomes of slots', async () => {
+describe('DeshredClient', () => {
+  it('requests all transactions and slots', async () => {
     const { server, deshred } = await scene();
     deshred.start();
     await server.until(() => server.requests.length === 1);
@@ -164,25 +163,25 @@ describe('a client of SubscribeDeshred', () => {
     ]);
   });
 
-  it('tells transactions with their keys, lookup tables and shreds', async () => {
+  it('emits transactions with keys, loaded addresses and shred indexes', async () => {
     const { server, deshred, transactions, until } = await scene();
     deshred.start();
     await server.until(() => server.requests.length === 1);
     server.deshredCalls[0]!.write(update(9, 7));
     await until(() => transactions.length === 1);
-    const told = transactions[0]!;
-    expect([told.slot, told.isVote, told.at]).toEqual([9n, true, 1_790_000_000_123n]);
-    expect(Buffer.from(told.signature).equals(signatureAt(7))).toBe(true);
-    const { bytes, offsets } = told.keys;
+    const received = transactions[0]!;
+    expect([received.slot, received.isVote, received.at]).toEqual([9n, true, 1_790_000_000_123n]);
+    expect(Buffer.from(received.signature).equals(signatureAt(7))).toBe(true);
+    const { bytes, offsets } = received.keys;
     expect(offsets.map((at) => bytes[at])).toEqual([4, 5, 0, 80, 81]);
-    expect(told.loadedWritable.map(([first]) => first)).toEqual([80]);
-    expect(told.loadedReadonly.map(([first]) => first)).toEqual([81]);
-    expect([told.firstShredIndex, told.endShredIndex]).toEqual([32, 64]);
+    expect(received.loadedWritable.map(([first]) => first)).toEqual([80]);
+    expect(received.loadedReadonly.map(([first]) => first)).toEqual([81]);
+    expect([received.firstShredIndex, received.endShredIndex]).toEqual([32, 64]);
     const { transaction } = encodeWireTransaction(generateWire({ name: 7, keys: [4, 5] }));
-    expect(Buffer.from(told.transaction).equals(transaction)).toBe(true);
+    expect(Buffer.from(received.transaction).equals(transaction)).toBe(true);
   });
 
-  it('tells slots, and answers pings', async () => {
+  it('emits slots and answers pings', async () => {
     const { server, deshred, slots, until } = await scene();
     deshred.start();
     await server.until(() => server.requests.length === 1);
@@ -197,7 +196,7 @@ describe('a client of SubscribeDeshred', () => {
     expect(slots[1]).toMatchObject({ slot: 9n, parent: null, status: 'dead', deadError: 'why' });
   });
 
-  it('asks again when it has connected again', async () => {
+  it('sends its request again after a reconnect', async () => {
     const { server, deshred, transactions, until } = await scene();
     deshred.start();
     await server.until(() => server.requests.length === 1);

@@ -27,53 +27,53 @@ function pushAll(deshredder: Deshredder, packets: readonly Uint8Array[]): void {
   for (const packet of packets) deshredder.push(packet);
 }
 
-describe('packets that the leader did not sign', () => {
-  it('change nothing, whichever byte of a shred was changed', () => {
+describe("packets without the leader's signature", () => {
+  it('have no effect with any byte of a shred changed', () => {
     const { batches, packets } = generateSlot(9, [20_000]);
-    const told = deshredding({ leaderOf });
+    const rig = deshredding({ leaderOf });
     const data = packets[3]!;
     const code = packets[40]!;
     // Behind this is the retransmitter's signature, which is not the leader's.
     for (let at = 0; at < 1_203 - 64; at++) {
-      told.deshredder.push(changed(data, at, (data[at] as number) ^ 0x10));
-      told.deshredder.push(changed(code, at, (code[at] as number) ^ 0x01));
+      rig.deshredder.push(changed(data, at, (data[at] as number) ^ 0x10));
+      rig.deshredder.push(changed(code, at, (code[at] as number) ^ 0x01));
     }
-    expect(told.deshredder.usage).toMatchObject({ bytes: 0, slots: 0 });
-    expect(told.slots).toEqual([]);
-    pushAll(told.deshredder, packets);
-    expect(names(told.batches)).toEqual(batches.map(nameOf));
+    expect(rig.deshredder.usage).toMatchObject({ bytes: 0, slots: 0 });
+    expect(rig.slots).toEqual([]);
+    pushAll(rig.deshredder, packets);
+    expect(names(rig.batches)).toEqual(batches.map(nameOf));
   });
 
-  it('do not poison a set that has begun: a wrong shape, wrong parity, wrong payload', () => {
+  it('do not corrupt a started set: wrong shape, parity or payload', () => {
     const { batches, packets } = generateSlot(9, [20_000]);
-    const told = deshredding({ leaderOf });
-    told.deshredder.push(packets[0]!);
+    const rig = deshredding({ leaderOf });
+    rig.deshredder.push(packets[0]!);
     for (const packet of packets.slice(32)) {
       // Number of data, number of code, position, parity.
       for (const at of [0x53, 0x55, 0x57, 500])
-        told.deshredder.push(changed(packet, at, (packet[at] as number) ^ 7));
+        rig.deshredder.push(changed(packet, at, (packet[at] as number) ^ 7));
     }
     for (const packet of packets.slice(1, 32)) {
       for (const at of [0x55, 0x56, 500])
-        told.deshredder.push(changed(packet, at, (packet[at] as number) ^ 0xc1));
+        rig.deshredder.push(changed(packet, at, (packet[at] as number) ^ 0xc1));
     }
-    expect(told.deshredder.stats.accepted).toBe(1);
-    pushAll(told.deshredder, packets.slice(32, 63));
-    expect(names(told.batches)).toEqual(batches.map(nameOf));
+    expect(rig.deshredder.stats.accepted).toBe(1);
+    pushAll(rig.deshredder, packets.slice(32, 63));
+    expect(names(rig.batches)).toEqual(batches.map(nameOf));
   });
 
-  it('of a stranger that signs well are forged', () => {
+  it('with a valid signature of another key are invalid', () => {
     const { packets } = generateSlot(9, [20_000], stranger);
-    const told = deshredding({ leaderOf });
-    pushAll(told.deshredder, packets);
-    pushAll(told.deshredder, packets);
-    expect(told.deshredder.stats.drops.forged).toBe(128);
+    const rig = deshredding({ leaderOf });
+    pushAll(rig.deshredder, packets);
+    pushAll(rig.deshredder, packets);
+    expect(rig.deshredder.stats.drops.invalidSignature).toBe(128);
     // The same signature of the same root is wrong again without a second look.
-    expect(told.deshredder.stats.signatures).toBe(1);
-    expect(told.slots).toEqual([]);
+    expect(rig.deshredder.stats.signatures).toBe(1);
+    expect(rig.slots).toEqual([]);
   });
 
-  it('mixed into true ones, with truncated, random and replayed packets, change nothing', () => {
+  it('mixed into valid ones, with truncated, random and replayed packets, have no effect', () => {
     for (let seed = 0; seed < 8; seed++) {
       const random = createRandom(seed);
       const { batches, packets } = generateSlot(9, [30_000, 500, 45_000]);
@@ -84,102 +84,102 @@ describe('packets that the leader did not sign', () => {
         randomBytes(random, random() % 1_300),
         packet,
       ]);
-      const told = deshredding({ leaderOf, shredVersion: () => TEST_SHRED_VERSION });
-      pushAll(told.deshredder, shuffled([...left, ...noise], random));
-      expect(names(told.batches)).toEqual(batches.map(nameOf).toSorted());
-      expect(told.slots.map(({ status }) => status)).toEqual(['firstShredReceived', 'completed']);
+      const rig = deshredding({ leaderOf, shredVersion: () => TEST_SHRED_VERSION });
+      pushAll(rig.deshredder, shuffled([...left, ...noise], random));
+      expect(names(rig.batches)).toEqual(batches.map(nameOf).toSorted());
+      expect(rig.slots.map(({ status }) => status)).toEqual(['firstShredReceived', 'completed']);
     }
   });
 
-  it('of another cluster are dropped before anything is computed', () => {
-    const told = deshredding({ leaderOf, shredVersion: () => 1 });
-    pushAll(told.deshredder, generateSlot(9, [500]).packets);
-    expect(told.deshredder.stats).toMatchObject({ signatures: 0, packets: 64, drops: { version: 64 } });
+  it('of another cluster are dropped before any computation', () => {
+    const rig = deshredding({ leaderOf, shredVersion: () => 1 });
+    pushAll(rig.deshredder, generateSlot(9, [500]).packets);
+    expect(rig.deshredder.stats).toMatchObject({ signatures: 0, packets: 64, drops: { version: 64 } });
   });
 });
 
-describe('a slot that is done', () => {
-  it('is told once, however often its packets come again', () => {
+describe('a completed slot', () => {
+  it('is emitted once, regardless of repeated packets', () => {
     const { packets } = generateSlot(9, [20_000, 500]);
-    const told = deshredding({ leaderOf });
-    for (let i = 0; i < 3; i++) pushAll(told.deshredder, packets);
-    expect(told.batches).toHaveLength(2);
-    expect(told.slots).toHaveLength(2);
-    expect(told.deshredder.stats.drops.slotClosed).toBeGreaterThan(250);
+    const rig = deshredding({ leaderOf });
+    for (let i = 0; i < 3; i++) pushAll(rig.deshredder, packets);
+    expect(rig.batches).toHaveLength(2);
+    expect(rig.slots).toHaveLength(2);
+    expect(rig.deshredder.stats.drops.slotClosed).toBeGreaterThan(250);
   });
 });
 
-describe('a leader that breaks the rules', () => {
-  it('by two versions of one set is taken at the first', () => {
+describe('a misbehaving leader', () => {
+  it('with two versions of a set is read at the first one', () => {
     const [one, other] = [generateSlot(9, [20_000]), generateSlot(9, [20_100])];
-    const told = deshredding({ leaderOf });
-    pushAll(told.deshredder, one.packets.slice(0, 10));
-    pushAll(told.deshredder, other.packets.slice(10));
-    expect(told.deshredder.stats.drops.equivocation).toBe(54);
-    pushAll(told.deshredder, one.packets.slice(10));
-    expect(names(told.batches)).toEqual(one.batches.map(nameOf));
+    const rig = deshredding({ leaderOf });
+    pushAll(rig.deshredder, one.packets.slice(0, 10));
+    pushAll(rig.deshredder, other.packets.slice(10));
+    expect(rig.deshredder.stats.drops.equivocation).toBe(54);
+    pushAll(rig.deshredder, one.packets.slice(10));
+    expect(names(rig.batches)).toEqual(one.batches.map(nameOf));
   });
 
-  it('by parity of something else yields nothing that was not signed', () => {
+  it('with parity of other data yields nothing unsigned', () => {
     const { packets } = makeMerkleSet(9, 32, 32, asSlot(9), {
       spoil: (shreds) => {
         for (const shred of shreds.slice(32)) shred[300] = 0xee;
       },
     });
-    const told = deshredding({ leaderOf });
-    pushAll(told.deshredder, packets.slice(16, 48));
-    expect(told.deshredder.stats).toMatchObject({ unrecoverableSets: 1, recoveredShreds: 0 });
-    expect(told.batches).toEqual([]);
+    const rig = deshredding({ leaderOf });
+    pushAll(rig.deshredder, packets.slice(16, 48));
+    expect(rig.deshredder.stats).toMatchObject({ unrecoverableSets: 1, recoveredShreds: 0 });
+    expect(rig.batches).toEqual([]);
     // What it signed of the data is still good.
-    pushAll(told.deshredder, packets.slice(0, 32));
-    expect(told.batches).toHaveLength(1);
-    expect(told.deshredder.usage.bytes).toBe(0);
+    pushAll(rig.deshredder, packets.slice(0, 32));
+    expect(rig.batches).toHaveLength(1);
+    expect(rig.deshredder.usage.bytes).toBe(0);
   });
 
-  it('by code shreds that disagree about their set is taken at the first', () => {
+  it('with code shreds that disagree about their set is read at the first one', () => {
     const { packets } = makeMerkleSet(9, 32, 32, asSlot(9), {
       spoil: (shreds) => {
         for (const shred of shreds.slice(40)) shred[0x53] = 31;
       },
     });
-    const told = deshredding({ leaderOf });
-    pushAll(told.deshredder, packets.slice(32));
-    expect(told.deshredder.stats.accepted).toBe(8);
-    pushAll(told.deshredder, packets.slice(0, 32));
-    expect(told.batches).toHaveLength(1);
+    const rig = deshredding({ leaderOf });
+    pushAll(rig.deshredder, packets.slice(32));
+    expect(rig.deshredder.stats.accepted).toBe(8);
+    pushAll(rig.deshredder, packets.slice(0, 32));
+    expect(rig.batches).toHaveLength(1);
   });
 
-  it('by shreds behind the last of its slot is not heard', () => {
+  it('with shreds after the last of the slot is ignored', () => {
     const long = generateSlot(9, [20_000, 20_000]);
     const short = generateSlot(9, [20_000]);
-    const told = deshredding({ leaderOf });
+    const rig = deshredding({ leaderOf });
     // The last set says that the slot ends with it; of another version of the slot, a set behind it.
-    told.deshredder.push(short.packets[31]!);
-    pushAll(told.deshredder, long.packets.slice(64, 96));
-    expect(told.deshredder.stats.drops.inconsistent).toBe(32);
+    rig.deshredder.push(short.packets[31]!);
+    pushAll(rig.deshredder, long.packets.slice(64, 96));
+    expect(rig.deshredder.stats.drops.inconsistent).toBe(32);
     // Nor is what its code says, once more.
-    pushAll(told.deshredder, long.packets.slice(96));
-    expect(told.deshredder.stats.drops.inconsistent).toBe(64);
-    expect(told.batches).toEqual([]);
+    pushAll(rig.deshredder, long.packets.slice(96));
+    expect(rig.deshredder.stats.drops.inconsistent).toBe(64);
+    expect(rig.batches).toEqual([]);
   });
 
-  it('by another parent in the same slot is not heard', () => {
+  it('with another parent in the same slot is ignored', () => {
     const [one, other] = [generateSlot(9, [40_000]), generateSlot(9, [40_000], undefined, 2)];
-    const told = deshredding({ leaderOf });
-    pushAll(told.deshredder, one.packets.slice(0, 64));
-    pushAll(told.deshredder, other.packets.slice(64, 96));
-    expect(told.deshredder.stats.drops.inconsistent).toBe(32);
+    const rig = deshredding({ leaderOf });
+    pushAll(rig.deshredder, one.packets.slice(0, 64));
+    pushAll(rig.deshredder, other.packets.slice(64, 96));
+    expect(rig.deshredder.stats.drops.inconsistent).toBe(32);
   });
 
-  it('by sets that are no chain is counted', () => {
+  it('with unchained sets is counted', () => {
     const [one, other] = [generateSlot(9, [40_000]), generateSlot(9, [40_100])];
-    const told = deshredding({ leaderOf });
-    pushAll(told.deshredder, [...one.packets.slice(0, 64), ...other.packets.slice(64)]);
-    expect(told.deshredder.stats).toMatchObject({ slotsCompleted: 1, brokenChains: 1 });
+    const rig = deshredding({ leaderOf });
+    pushAll(rig.deshredder, [...one.packets.slice(0, 64), ...other.packets.slice(64)]);
+    expect(rig.deshredder.stats).toMatchObject({ slotsCompleted: 1, brokenChains: 1 });
   });
 });
 
-describe('what a deshredder holds', () => {
+describe('memory of the deshredder', () => {
   const limits = {
     slotsMax: 4,
     bytesMax: 400_000,
@@ -192,102 +192,102 @@ describe('what a deshredder holds', () => {
     for (const slot of slots) pushAll(deshredder, generateSlot(slot, [20_000]).packets.slice(0, count));
   };
 
-  it('is a few slots: the one farthest from the others goes, and is not begun again', () => {
-    const told = deshredding({ leaderOf, limits });
-    begin(told.deshredder, [10, 11, 12, 13, 14, 15]);
-    expect(told.deshredder.usage.openSlots).toBe(4);
-    expect(told.deshredder.stats.slotsGivenUp).toBe(2);
-    begin(told.deshredder, [10, 11]);
-    expect(told.deshredder.stats.drops.slotClosed).toBe(10);
+  it('is limited to a number of slots: the farthest is evicted and does not restart', () => {
+    const rig = deshredding({ leaderOf, limits });
+    begin(rig.deshredder, [10, 11, 12, 13, 14, 15]);
+    expect(rig.deshredder.usage.openSlots).toBe(4);
+    expect(rig.deshredder.stats.slotsGivenUp).toBe(2);
+    begin(rig.deshredder, [10, 11]);
+    expect(rig.deshredder.stats.drops.slotClosed).toBe(10);
   });
 
-  it('is so many bytes: the slot that has most goes', () => {
-    const told = deshredding({ leaderOf, limits });
-    begin(told.deshredder, [10, 11, 12], 20);
+  it('is limited in bytes: the largest slot is evicted', () => {
+    const rig = deshredding({ leaderOf, limits });
+    begin(rig.deshredder, [10, 11, 12], 20);
     // Without its first set a slot keeps all that comes.
     for (const packet of generateSlot(13, [900_000]).packets.slice(64)) {
-      told.deshredder.push(packet);
-      expect(told.deshredder.usage.bytes).toBeLessThanOrEqual(limits.bytesMax);
+      rig.deshredder.push(packet);
+      expect(rig.deshredder.usage.bytes).toBeLessThanOrEqual(limits.bytesMax);
     }
-    expect(told.deshredder.usage.openSlots).toBe(3);
-    pushAll(told.deshredder, generateSlot(10, [20_000]).packets);
-    expect(told.slots.at(-1)).toMatchObject({ slot: 10n, status: 'completed' });
+    expect(rig.deshredder.usage.openSlots).toBe(3);
+    pushAll(rig.deshredder, generateSlot(10, [20_000]).packets);
+    expect(rig.slots.at(-1)).toMatchObject({ slot: 10n, status: 'completed' });
   });
 
-  it('is nothing of slots that are not plausible, whoever signed them', () => {
-    const told = deshredding({ leaderOf, limits, newestSlot: () => asSlot(100) });
-    begin(told.deshredder, [1, 89, 121, 1_000_000]);
-    expect(told.deshredder.usage.slots).toBe(0);
-    expect(told.deshredder.stats.drops).toMatchObject({ slotBehind: 10, slotAhead: 10 });
-    expect(told.deshredder.stats.signatures).toBe(0);
-    begin(told.deshredder, [90, 120]);
-    expect(told.deshredder.usage.slots).toBe(2);
+  it('holds no implausible slots, whoever signed them', () => {
+    const rig = deshredding({ leaderOf, limits, newestSlot: () => asSlot(100) });
+    begin(rig.deshredder, [1, 89, 121, 1_000_000]);
+    expect(rig.deshredder.usage.slots).toBe(0);
+    expect(rig.deshredder.stats.drops).toMatchObject({ slotBehind: 10, slotAhead: 10 });
+    expect(rig.deshredder.stats.signatures).toBe(0);
+    begin(rig.deshredder, [90, 120]);
+    expect(rig.deshredder.usage.slots).toBe(2);
   });
 
-  it('follows the slots as they go by, and a leader that is far ahead leads nobody there', () => {
+  it('follows the slots; a leader far ahead does not move the window', () => {
     const leadsFromAfar = (slot: number): boolean => slot % 4 === 3;
-    const told = deshredding({
+    const rig = deshredding({
       leaderOf: (slot) => (leadsFromAfar(Number(slot)) ? addressBytes(stranger.address) : testLeaderKey),
       limits: { ...limits, slotsBehindMax: 40 },
     });
     const sendAhead = (far: number): void =>
-      told.deshredder.push(generateSlot(far, [500], stranger).packets[0]!);
+      rig.deshredder.push(generateSlot(far, [500], stranger).packets[0]!);
     for (let slot = 100; slot < 160; slot++) {
       for (let far = slot; far <= slot + 30; far++) if (leadsFromAfar(far)) sendAhead(far);
-      if (!leadsFromAfar(slot)) pushAll(told.deshredder, generateSlot(slot, [500]).packets);
+      if (!leadsFromAfar(slot)) pushAll(rig.deshredder, generateSlot(slot, [500]).packets);
     }
-    const done = told.slots.filter(({ status }) => status === 'completed').map(({ slot }) => Number(slot));
+    const done = rig.slots.filter(({ status }) => status === 'completed').map(({ slot }) => Number(slot));
     const present = Array.from({ length: 60 }, (_, i) => 100 + i).filter((slot) => !leadsFromAfar(slot));
     expect(done).toEqual(present);
-    expect(told.deshredder.usage.slots).toBeLessThanOrEqual(61);
+    expect(rig.deshredder.usage.slots).toBeLessThanOrEqual(61);
   });
 
-  it('is so many packets of slots whose leader is not known, which come to life when it is', () => {
+  it('holds a limited number of packets with an unknown leader until it is known', () => {
     let isKnown = false;
-    const told = deshredding({
+    const rig = deshredding({
       leaderOf: () => (isKnown ? testLeaderKey : null),
       unverified: 'hold',
       limits,
     });
     const { packets } = generateSlot(9, [500]);
-    for (let i = 0; i < 20; i++) pushAll(told.deshredder, packets);
-    expect(told.deshredder.usage.pendingBytes).toBeLessThanOrEqual(limits.heldBytesMax);
-    expect(told.deshredder.usage.pendingBytes).toBeGreaterThan(limits.heldBytesMax - 1_500);
-    const { pending, drops } = told.deshredder.stats;
+    for (let i = 0; i < 20; i++) pushAll(rig.deshredder, packets);
+    expect(rig.deshredder.usage.pendingBytes).toBeLessThanOrEqual(limits.heldBytesMax);
+    expect(rig.deshredder.usage.pendingBytes).toBeGreaterThan(limits.heldBytesMax - 1_500);
+    const { pending, drops } = rig.deshredder.stats;
     expect(pending).toBe(1_280);
     isKnown = true;
-    told.deshredder.releasePending();
-    expect(told.deshredder.usage.pendingBytes).toBe(0);
-    expect(told.deshredder.stats.accepted).toBe(pending - drops.leaderUnknown);
+    rig.deshredder.releasePending();
+    expect(rig.deshredder.usage.pendingBytes).toBe(0);
+    expect(rig.deshredder.stats.accepted).toBe(pending - drops.unknownLeader);
     // The rest of the slot completes it.
-    pushAll(told.deshredder, packets);
-    expect(told.batches).toHaveLength(1);
+    pushAll(rig.deshredder, packets);
+    expect(rig.batches).toHaveLength(1);
   });
 
-  it('comes to life by itself when a slot begins whose leader is known', () => {
+  it('releases pending packets when a slot with a known leader starts', () => {
     let first: Slot = asSlot(10);
-    const told = deshredding({
+    const rig = deshredding({
       leaderOf: (slot) => (slot >= first ? testLeaderKey : null),
       unverified: 'hold',
       limits: { ...limits, heldBytesMax: 1_000_000 },
     });
-    pushAll(told.deshredder, generateSlot(9, [500]).packets);
-    expect(told.batches).toEqual([]);
+    pushAll(rig.deshredder, generateSlot(9, [500]).packets);
+    expect(rig.batches).toEqual([]);
     first = asSlot(9);
-    told.deshredder.push(generateSlot(10, [500]).packets[0]!);
-    expect(told.batches.map(({ slot }) => slot)).toEqual([10n, 9n]);
+    rig.deshredder.push(generateSlot(10, [500]).packets[0]!);
+    expect(rig.batches.map(({ slot }) => slot)).toEqual([10n, 9n]);
   });
 
-  it('is nothing of slots whose leader is not known when they are not to wait', () => {
-    const told = deshredding({ leaderOf: () => null });
-    pushAll(told.deshredder, generateSlot(9, [500]).packets);
-    expect(told.deshredder.usage).toMatchObject({ heldBytes: 0, slots: 0 });
-    expect(told.deshredder.stats.drops.leaderUnknown).toBe(64);
+  it('holds no packets with an unknown leader if holding is disabled', () => {
+    const rig = deshredding({ leaderOf: () => null });
+    pushAll(rig.deshredder, generateSlot(9, [500]).packets);
+    expect(rig.deshredder.usage).toMatchObject({ pendingBytes: 0, slots: 0 });
+    expect(rig.deshredder.stats.drops.unknownLeader).toBe(64);
   });
 });
 
-describe('the parser of shreds', () => {
-  it('takes exactly what its rules say', () => {
+describe('parseShred', () => {
+  it('accepts exactly what its rules allow', () => {
     const [data, code] = [generateSlot(9, [500]).packets[31]!, generateSlot(9, [500]).packets[32]!];
     expect(parseShred(data)).toMatchObject({ kind: 'data', isLastInSlot: true, parentOffset: 1, index: 31 });
     expect(parseShred(code)).toMatchObject({ kind: 'code', numData: 32, numCode: 32, position: 0 });

@@ -16,8 +16,8 @@ const texts = (batches: readonly { entries: Uint8Array }[]): string[] =>
   batches.map(({ entries }) => nameOf(entries));
 const expected = (batches: readonly Uint8Array[]): string[] => batches.map(nameOf);
 
-describe('made slots, deshredded', () => {
-  it('give their batches, whatever is lost within bounds and in whatever order', () => {
+describe('generated slots', () => {
+  it('yield their batches with losses within bounds and in any order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 8, max: 40_000 }), { minLength: 1, maxLength: 4 }),
@@ -28,66 +28,66 @@ describe('made slots, deshredded', () => {
           const random = createRandom(seed);
           const { batches, packets } = generateSlot(9, sizes);
           const left = dropSome(packets, 64, lost, random);
-          const told = deshredding({ leaderOf, shredVersion: () => TEST_SHRED_VERSION });
-          for (const packet of inOrder ? left : shuffled(left, random)) told.deshredder.push(packet);
-          expect(texts(told.batches).toSorted()).toEqual(expected(batches).toSorted());
-          if (inOrder) expect(texts(told.batches)).toEqual(expected(batches));
-          expect(told.slots.map(({ status, slot }) => [status, slot])).toEqual([
+          const rig = deshredding({ leaderOf, shredVersion: () => TEST_SHRED_VERSION });
+          for (const packet of inOrder ? left : shuffled(left, random)) rig.deshredder.push(packet);
+          expect(texts(rig.batches).toSorted()).toEqual(expected(batches).toSorted());
+          if (inOrder) expect(texts(rig.batches)).toEqual(expected(batches));
+          expect(rig.slots.map(({ status, slot }) => [status, slot])).toEqual([
             ['firstShredReceived', 9n],
             ['completed', 9n],
           ]);
-          expect(told.slots[1]!.parent).toBe(8n);
-          expect(told.deshredder.usage).toMatchObject({ bytes: 0, openSlots: 0 });
-          expect(told.deshredder.stats.brokenChains).toBe(0);
+          expect(rig.slots[1]!.parent).toBe(8n);
+          expect(rig.deshredder.usage).toMatchObject({ bytes: 0, openSlots: 0 });
+          expect(rig.deshredder.stats.brokenChains).toBe(0);
         },
       ),
       { numRuns: 60 },
     );
   });
 
-  it('tell each batch as soon as it is whole, with the shreds that carry it', () => {
+  it('yield each batch as soon as it is complete, with its shred indexes', () => {
     const { packets } = generateSlot(9, [100, 100, 40_000]);
-    const told = deshredding({ leaderOf });
-    for (const packet of packets.slice(0, 32)) told.deshredder.push(packet);
-    expect(
-      told.batches.map(({ firstShredIndex, endShredIndex }) => [firstShredIndex, endShredIndex]),
-    ).toEqual([[0, 32]]);
-    for (const packet of packets.slice(64)) told.deshredder.push(packet);
-    expect(
-      told.batches.map(({ firstShredIndex, endShredIndex }) => [firstShredIndex, endShredIndex]),
-    ).toEqual([
-      [0, 32],
-      [32, 64],
-      [64, 128],
-    ]);
+    const rig = deshredding({ leaderOf });
+    for (const packet of packets.slice(0, 32)) rig.deshredder.push(packet);
+    expect(rig.batches.map(({ firstShredIndex, endShredIndex }) => [firstShredIndex, endShredIndex])).toEqual(
+      [[0, 32]],
+    );
+    for (const packet of packets.slice(64)) rig.deshredder.push(packet);
+    expect(rig.batches.map(({ firstShredIndex, endShredIndex }) => [firstShredIndex, endShredIndex])).toEqual(
+      [
+        [0, 32],
+        [32, 64],
+        [64, 128],
+      ],
+    );
   });
 
-  it('of which the beginning is missing begin after the first end of a batch that is known', () => {
+  it('without a beginning start after the first known batch end', () => {
     const { batches, packets } = generateSlot(9, [100, 40_000, 100]);
-    const told = deshredding({ leaderOf });
+    const rig = deshredding({ leaderOf });
     // All of the first set, and the first half of the second batch, were sent before we came.
-    for (const packet of packets.slice(128)) told.deshredder.push(packet);
-    expect(texts(told.batches)).toEqual(expected(batches.slice(2)));
-    expect(told.slots.map(({ status }) => status)).toEqual(['firstShredReceived']);
+    for (const packet of packets.slice(128)) rig.deshredder.push(packet);
+    expect(texts(rig.batches)).toEqual(expected(batches.slice(2)));
+    expect(rig.slots.map(({ status }) => status)).toEqual(['firstShredReceived']);
   });
 
-  it('may come mixed', () => {
+  it('may be interleaved', () => {
     const random = createRandom(5);
     const made = [11, 12, 13].map((slot) => generateSlot(slot, [5_000, 500]));
-    const told = deshredding({ leaderOf });
+    const rig = deshredding({ leaderOf });
     for (const packet of shuffled(
       made.flatMap(({ packets }) => packets),
       random,
     ))
-      told.deshredder.push(packet);
-    expect(texts(told.batches).toSorted()).toEqual(
+      rig.deshredder.push(packet);
+    expect(texts(rig.batches).toSorted()).toEqual(
       made.flatMap(({ batches }) => expected(batches)).toSorted(),
     );
-    expect(told.slots.filter(({ status }) => status === 'completed')).toHaveLength(3);
+    expect(rig.slots.filter(({ status }) => status === 'completed')).toHaveLength(3);
   });
 });
 
-describe('sets of other forms, deshredded', () => {
+describe('sets of other layouts', () => {
   const forms = [
     { name: 'merkle, not chained', variant: 8, numData: 32, numCode: 32 },
     { name: 'chained, 5:19', variant: 9, numData: 5, numCode: 19 },
@@ -97,27 +97,27 @@ describe('sets of other forms, deshredded', () => {
     { name: 'chained, 128:128', variant: 9, numData: 128, numCode: 128 },
   ] as const;
 
-  it.each(forms)('$name: any shreds that are enough give the rest', ({ variant, numData, numCode }) => {
+  it.each(forms)('$name: any sufficient subset yields the rest', ({ variant, numData, numCode }) => {
     const random = createRandom(variant * 1_000 + numData);
     const { entries, packets } = makeMerkleSet(variant, numData, numCode, asSlot(9));
     for (let i = 0; i < 12; i++) {
-      const told = deshredding({ leaderOf });
+      const rig = deshredding({ leaderOf });
       const left = i === 0 ? packets.slice(numData) : dropSome(packets, packets.length, numCode, random);
       if (left.length < numData) continue;
-      for (const packet of shuffled(left, random)) told.deshredder.push(packet);
-      expect(texts(told.batches)).toEqual(expected([entries]));
-      expect(told.deshredder.stats.drops.inconsistent).toBe(0);
+      for (const packet of shuffled(left, random)) rig.deshredder.push(packet);
+      expect(texts(rig.batches)).toEqual(expected([entries]));
+      expect(rig.deshredder.stats.drops.inconsistent).toBe(0);
     }
   });
 
-  it('legacy: each shred is verified, recovered ones too', () => {
+  it('legacy: each shred is verified, including recovered ones', () => {
     const random = createRandom(77);
     const { entries, packets } = makeLegacySet(20, 12, asSlot(9));
     for (let i = 0; i < 10; i++) {
-      const told = deshredding({ leaderOf });
+      const rig = deshredding({ leaderOf });
       const left = dropSome(packets, packets.length, 12, random);
-      for (const packet of shuffled(left, random)) told.deshredder.push(packet);
-      expect(texts(told.batches)).toEqual(expected([entries]));
+      for (const packet of shuffled(left, random)) rig.deshredder.push(packet);
+      expect(texts(rig.batches)).toEqual(expected([entries]));
     }
   });
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { verifyTransaction } from '../../src/solana/ed25519.ts';
-import { readEntries } from '../../src/solana/entry/read-entries.ts';
+import { readEntries } from '../../src/solana/entries.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 import { createRandom } from '../fuzz/engine/mutate.ts';
 import { deshredding } from './deshred-rig.ts';
@@ -18,9 +18,9 @@ import {
 const isCode = (packet: Uint8Array): boolean => packet.length === 1228;
 
 function deshredded(packets: readonly Uint8Array[]) {
-  const told = deshredding({ leaderOf: () => demoLeader, shredVersion: () => DEMO_VERSION });
-  for (const packet of packets) told.deshredder.push(packet);
-  return told;
+  const rig = deshredding({ leaderOf: () => demoLeader, shredVersion: () => DEMO_VERSION });
+  for (const packet of packets) rig.deshredder.push(packet);
+  return rig;
 }
 
 function expectAll(packets: readonly Uint8Array[]): void {
@@ -36,10 +36,10 @@ function expectAll(packets: readonly Uint8Array[]): void {
 }
 
 /** Needs ../shared/data/shreds. */
-describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds), deshredded', () => {
+describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds)', () => {
   const random = createRandom(20_261_122);
 
-  it('give their entries and 1,280 transactions', () => {
+  it('yield their entries and 1,280 transactions', () => {
     const [batch] = deshredded(demoPackets).batches;
     const entries = readEntries(batch!.entries)!;
     expect(entries).toHaveLength(64);
@@ -53,7 +53,7 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds), d
     expect(transactions.every(({ version, isVote }) => version === 'legacy' && !isVote)).toBe(true);
   });
 
-  it('give them in order, in reverse, doubled, and with the repair nonce behind each', () => {
+  it('yield them in order, reversed, doubled, and with repair nonces', () => {
     expectAll(demoPackets);
     expectAll(demoPackets.toReversed());
     expectAll(demoPackets.flatMap((packet) => [packet, packet]));
@@ -61,11 +61,11 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds), d
     expectAll(demoPackets.map((packet) => Uint8Array.from([...packet, 1, 2, 3, 4])));
   });
 
-  it('give them in any order', () => {
+  it('yield them in any order', () => {
     for (let i = 0; i < 30; i++) expectAll(shuffled(demoPackets, random));
   });
 
-  it('give them without any 32 of each 64', () => {
+  it('yield them without any 32 of each 64', () => {
     for (let i = 0; i < 30; i++) {
       const left = dropSome(demoPackets, 64, 32, random);
       expect(left).toHaveLength(256);
@@ -74,19 +74,19 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds), d
     }
   });
 
-  it('give them from data alone, and from code alone', () => {
+  it('yield them from data shreds alone and from code shreds alone', () => {
     expectAll(demoPackets.filter((packet) => !isCode(packet)));
     expectAll(demoPackets.filter(isCode));
     expectAll(shuffled(demoPackets.filter(isCode), random));
   });
 
-  it('give nothing when 33 of one 64 are missing', () => {
+  it('yield nothing when 33 of one 64 are missing', () => {
     const { batches, slots } = deshredded([...demoPackets.slice(0, 128), ...demoPackets.slice(128 + 33)]);
     expect(batches).toEqual([]);
     expect(slots.map(({ status }) => status)).toEqual(['firstShredReceived']);
   });
 
-  it('cost one verification of a signature a set', () => {
+  it('need one signature verification per set', () => {
     expect(deshredded(demoPackets).deshredder.stats.signatures).toBe(8);
   });
 });
@@ -98,14 +98,14 @@ function hashedOn(hash: Uint8Array, times: number): Buffer {
   return last;
 }
 
-describe.skipIf(!hasRecordedShreds)('recorded legacy shreds (../shared/data, shreds), deshredded', () => {
-  it('are refused where their leader is not the one that is known', () => {
+describe.skipIf(!hasRecordedShreds)('recorded legacy shreds (../shared/data, shreds)', () => {
+  it('are rejected if their leader is not the known one', () => {
     const { deshredder, batches } = deshredded(legacyPackets);
     expect(batches).toEqual([]);
     expect(deshredder.stats.drops.version).toBe(8);
   });
 
-  it('carry 64 entries that follow from each other', () => {
+  it('contain 64 chained entries', () => {
     const entries = legacyPackets.flatMap((packet) => readEntries(packet.subarray(88)) ?? []);
     expect(entries).toHaveLength(64);
     for (let i = 1; i < entries.length; i++) {

@@ -1,6 +1,6 @@
 import { addressBytes } from '../../src/solana/address.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
-import { encodeEntries } from '../../src/solana/entry/encode-entries.ts';
+import { encodeEntries } from '../../src/solana/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
 import { slot as asSlot } from '../../src/solana/units.ts';
 import type { DeshredSlot, EntryBatch } from '../../src/streams/deshred/deshred-event.ts';

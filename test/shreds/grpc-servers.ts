@@ -68,7 +68,7 @@ export class ScriptedServer {
   #received(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const heard of waiting) heard();
+    for (const wake of waiting) wake();
   }
 
   #deshred(call: DeshredCall): void {

@@ -9,7 +9,7 @@ import { addressBytes } from '../../src/solana/address.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import { LeaderSchedule } from '../../src/upstream/shreds/leader-schedule.ts';
 import { LookupTables } from '../../src/upstream/shreds/lookup-tables.ts';
-import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
+import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 import { at, Lab } from '../localnet/ledger/lab.ts';
 
 /** What the shred stage asks its nodes, asked of the embedded ledger with its real programs. */
@@ -32,7 +32,7 @@ const reader = {
 } as ConstructorParameters<typeof LeaderSchedule>[0]['reader'];
 
 describe('the leader schedule of the embedded ledger', () => {
-  it('names its identity for every slot of this epoch and the next, and the version of its shreds', async () => {
+  it('has its identity for every slot of this and the next epoch, and its shred version', async () => {
     const schedule = new LeaderSchedule({ reader, limits: shredLimits, log, learnShredVersion: true });
     onTestFinished(() => schedule.close());
     await schedule.start();
@@ -46,7 +46,7 @@ describe('the leader schedule of the embedded ledger', () => {
 });
 
 describe('a lookup table of the embedded ledger', () => {
-  it('is read as its program wrote it, and usable from the slot after it was extended', async () => {
+  it('is resolved as written, from the slot after its extension on', async () => {
     const payer = lab.wallet();
     const targets = [Keypair.generate().publicKey, Keypair.generate().publicKey];
     lab.freeze();

@@ -1,5 +1,10 @@
-import { makeMerkleTree, merkleLeaf, rootOf, writeProof } from '../../src/solana/shred/merkle-tree.ts';
-import { proofEntriesOf } from '../../src/solana/shred/proven-nodes.ts';
+import {
+  makeMerkleTree,
+  merkleLeaf,
+  proofEntriesOf,
+  rootOf,
+  writeProof,
+} from '../../src/solana/shred/proven-nodes.ts';
 import { reedSolomon } from '../../src/solana/shred/reed-solomon.ts';
 import {
   DATA_HEADERS_BYTES,

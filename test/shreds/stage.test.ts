@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
-import { readEntries } from '../../src/solana/entry/read-entries.ts';
+import { readEntries } from '../../src/solana/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
@@ -43,8 +43,8 @@ const signatures = (updates: readonly SubscribeUpdateDeshred[]): number[] =>
     ...(deshredTransaction?.transaction?.signature.subarray(0, 1) ?? []),
   ]);
 
-describe('the shred stage', () => {
-  it('tells shreds that come over UDP in every dialect, and learns leaders and version itself', async () => {
+describe('ShredStage', () => {
+  it('emits UDP shreds to every kind of subscriber and learns leaders and version itself', async () => {
     const config = { ...noShreds, udp: UDP };
     const { stage, subscribe, deshred, entries } = await startStage({ config, reader: scriptedReader(made) });
     await sendPackets(stage, packetsOf(50, batch));
@@ -62,7 +62,7 @@ describe('the shred stage', () => {
     expect(stage.counts.shreds).toMatchObject({ batches: 1, slotsCompleted: 1 });
   });
 
-  it('tells nothing that the leader did not sign, nor shreds of another cluster', async () => {
+  it('emits nothing unsigned and no shreds of another cluster', async () => {
     const config = { ...noShreds, udp: UDP };
     const reader = scriptedReader({ leader: keyBytes(5), shredVersion: TEST_SHRED_VERSION });
     const { stage, deshred } = await startStage({ config, reader });
@@ -76,7 +76,7 @@ describe('the shred stage', () => {
     expect([deshred.messages, other.deshred.messages]).toEqual([[], []]);
   });
 
-  it('tells each thing once, whichever source is first', async () => {
+  it('emits each item once, whichever source is first', async () => {
     const scripted = await scriptedServer();
     const config = {
       ...{ udp: UDP, shredVersion: TEST_SHRED_VERSION },
@@ -86,13 +86,13 @@ describe('the shred stage', () => {
     await scripted.until(() => scripted.entriesCalls.length === 1 && scripted.requests.length === 1);
     const [proxy, other] = [scripted.entriesCalls[0]!, scripted.deshredCalls[0]!];
     // The other server's copy of one transaction comes first.
-    const told = SubscribeUpdateDeshred.fromPartial({
+    const expected = SubscribeUpdateDeshred.fromPartial({
       deshredTransaction: {
         slot: '50',
         transaction: { signature: new Uint8Array(64).fill(2), transaction: { signatures: [] } },
       },
     });
-    other.write(told);
+    other.write(expected);
     await deshred.received(1);
     proxy.write(Buffer.from(encodeEntryMessage(slotOf(50), batch)));
     await entries.received(1);
@@ -114,17 +114,17 @@ describe('the shred stage', () => {
     expect(stage.counts.duplicates).toBe(1);
   });
 
-  it('fetches a lookup table when it is first named, and tells its addresses from then on', async () => {
+  it('fetches a lookup table on first use and emits its addresses from then on', async () => {
     const scripted = await scriptedServer();
     const config = { ...noShreds, entries: [server(scripted.port)] };
     const tables = new Map([[keyAt(60) as string, tableData(4)]]);
     const { stage, deshred } = await startStage({ config, reader: scriptedReader({ ...made, tables }) });
     await scripted.until(() => scripted.entriesCalls.length === 1);
-    const tell = (slot: number): boolean =>
+    const send = (slot: number): boolean =>
       scripted.entriesCalls[0]!.write(Buffer.from(encodeEntryMessage(slotOf(slot), batch)));
-    tell(50);
+    send(50);
     await ticksUntil(() => stage.counts.tables === 1);
-    tell(51);
+    send(51);
     await deshred.received(6);
     const loaded = deshred.deshredUpdates.map(({ deshredTransaction }) =>
       deshredTransaction?.transaction?.loadedWritableAddresses.map(([first]) => first),
@@ -133,7 +133,7 @@ describe('the shred stage', () => {
     expect(stage.counts.unresolved).toBe(1);
   });
 
-  it('passes on how far slots come after their shreds', async () => {
+  it('forwards slot updates', async () => {
     const { stage, deshred } = await startStage({ reader: scriptedReader(made) });
     const createdAt = encodeTimestamp(1n);
     for (const status of ['processed', 'confirmed', 'confirmed'] as const) {
@@ -143,7 +143,7 @@ describe('the shred stage', () => {
     expect(deshred.deshredUpdates.map(({ slot }) => slot?.status)).toEqual([0, 1]);
   });
 
-  it('asks no node for leaders where no shreds come in', async () => {
+  it('reads no leader schedule without UDP', async () => {
     const reader = scriptedReader(made);
     const { stage } = await startStage({ reader });
     expect([stage.udpAddress, stage.counts.shreds, reader.requested]).toEqual([null, null, []]);
@@ -152,7 +152,7 @@ describe('the shred stage', () => {
 
 /** Needs ../shared/data/shreds: demo-shreds.pcap and what it carries. */
 describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds) over UDP', () => {
-  it('become the 1,280 transactions that they carry, in every dialect', async () => {
+  it('yield their 1,280 transactions to every kind of subscriber', async () => {
     const config = { ...noShreds, udp: UDP };
     const reader = scriptedReader({ leader: demoLeader, shredVersion: DEMO_VERSION });
     const { stage, subscribe, deshred, entries } = await startStage({ config, reader });
@@ -166,8 +166,10 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds) ov
     expect(subscribe.updates.map(({ transaction }) => hex(transaction?.transaction?.signature))).toEqual(
       wanted,
     );
-    const told = deshred.deshredUpdates.filter(({ deshredTransaction }) => deshredTransaction !== undefined);
-    expect(told.map(({ deshredTransaction: one }) => hex(one?.transaction?.signature))).toEqual(wanted);
+    const expected = deshred.deshredUpdates.filter(
+      ({ deshredTransaction }) => deshredTransaction !== undefined,
+    );
+    expect(expected.map(({ deshredTransaction: one }) => hex(one?.transaction?.signature))).toEqual(wanted);
     expect(entries.batches).toEqual([{ slot: 0n, entries: demoEntries }]);
   });
 });

@@ -22,33 +22,35 @@ export class KitClient {
     await client.#follow(
       'account',
       rpc.accountNotifications(kit.address(account), { commitment, encoding: 'base64' }),
-      (heard, { context, value }) => heard.add(Number(context.slot), account, String(value.lamports)),
+      (incoming, { context, value }) => incoming.add(Number(context.slot), account, String(value.lamports)),
     );
     const filters = [{ dataSize: 0n }];
     await client.#follow(
       'program',
       rpc.programNotifications(kit.address(program), { commitment, encoding: 'base64', filters }),
-      (heard, { context, value }) =>
-        heard.add(Number(context.slot), value.pubkey, String(value.account.lamports)),
+      (incoming, { context, value }) =>
+        incoming.add(Number(context.slot), value.pubkey, String(value.account.lamports)),
     );
-    await client.#follow('logs', rpc.logsNotifications('all', { commitment }), (heard, { context, value }) =>
-      heard.add(Number(context.slot), value.signature),
+    await client.#follow(
+      'logs',
+      rpc.logsNotifications('all', { commitment }),
+      (incoming, { context, value }) => incoming.add(Number(context.slot), value.signature),
     );
     await client.#follow(
       'mentions',
       rpc.logsNotifications({ mentions: [kit.address(mentioned)] }, { commitment }),
-      (heard, { context, value }) => heard.add(Number(context.slot), value.signature),
+      (incoming, { context, value }) => incoming.add(Number(context.slot), value.signature),
     );
-    await client.#follow('slot', rpc.slotNotifications(), (heard, { slot }) =>
-      heard.add(Number(slot), String(slot)),
+    await client.#follow('slot', rpc.slotNotifications(), (incoming, { slot }) =>
+      incoming.add(Number(slot), String(slot)),
     );
-    await client.#follow('root', rpc.rootNotifications(), (heard, root) =>
-      heard.add(Number(root), String(root)),
+    await client.#follow('root', rpc.rootNotifications(), (incoming, root) =>
+      incoming.add(Number(root), String(root)),
     );
     await client.#follow(
       'block',
       rpc.blockNotifications('all', { commitment, transactionDetails: 'signatures' }),
-      (heard, { value }) => heard.add(Number(value.slot), String(value.slot)),
+      (incoming, { value }) => incoming.add(Number(value.slot), String(value.slot)),
     );
     client.received.push(new ReceivedNotifications('kit', 'signature'));
     return client;
@@ -56,10 +58,12 @@ export class KitClient {
 
   /** Waits for a transaction. */
   async expect(signature: string): Promise<void> {
-    const heard = this.received.find(({ kind }) => kind === 'signature')!;
+    const incoming = this.received.find(({ kind }) => kind === 'signature')!;
     const pending = this.#rpc.signatureNotifications(kit.signature(signature), { commitment: 'confirmed' });
-    const told = await pending.subscribe({ abortSignal: AbortSignal.any([this.#end.signal]) });
-    void this.#drain(told, ({ context }) => heard.add(Number(context.slot), signature)).catch(() => {});
+    const reported = await pending.subscribe({ abortSignal: AbortSignal.any([this.#end.signal]) });
+    void this.#drain(reported, ({ context }) => incoming.add(Number(context.slot), signature)).catch(
+      () => {},
+    );
   }
 
   close(): void {
@@ -69,17 +73,17 @@ export class KitClient {
   async #follow<T>(
     kind: Kind,
     pending: Pending<T>,
-    note: (heard: ReceivedNotifications, told: T) => void,
+    note: (incoming: ReceivedNotifications, reported: T) => void,
   ): Promise<void> {
-    const heard = new ReceivedNotifications('kit', kind);
-    this.received.push(heard);
-    const told = await pending.subscribe({ abortSignal: this.#end.signal });
-    void this.#drain(told, (one) => note(heard, one)).catch((fault: unknown) => {
-      heard.ended = String(fault);
+    const incoming = new ReceivedNotifications('kit', kind);
+    this.received.push(incoming);
+    const reported = await pending.subscribe({ abortSignal: this.#end.signal });
+    void this.#drain(reported, (one) => note(incoming, one)).catch((fault: unknown) => {
+      incoming.ended = String(fault);
     });
   }
 
-  async #drain<T>(told: AsyncIterable<T>, note: (one: T) => void): Promise<void> {
-    for await (const one of told) note(one);
+  async #drain<T>(reported: AsyncIterable<T>, note: (one: T) => void): Promise<void> {
+    for await (const one of reported) note(one);
   }
 }

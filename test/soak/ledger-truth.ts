@@ -45,8 +45,8 @@ export class LedgerTruth {
   readonly #watched: Watched;
   readonly #blocks = new Map<number, BlockJson>();
 
-  constructor(ask: SendRequest, watched: Watched) {
-    this.#request = ask;
+  constructor(send: SendRequest, watched: Watched) {
+    this.#request = send;
     this.#watched = watched;
   }
 

@@ -61,7 +61,7 @@ const say = (text: string): void => {
   if (!values.json) process.stdout.write(`${new Date().toISOString()} ${text}\n`);
 };
 
-const mark = ({ isKept }: Outcome): string => (isKept === null ? '–' : isKept ? '✓' : '✗');
+const mark = ({ isFulfilled }: Outcome): string => (isFulfilled === null ? '–' : isFulfilled ? '✓' : '✗');
 
 /** The result as it is read in a terminal. */
 function summaryOf({ outcomes, tallies, seconds }: SoakResult): string {

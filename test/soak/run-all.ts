@@ -115,9 +115,9 @@ async function checkAll(
   stretch: Stretch,
 ): Promise<Outcome[]> {
   await untilFinalized(service, stretch.stopped).catch(() => {});
-  const told: Outcome[] = [];
-  for (const surface of surfaces.all) told.push(...(await checkOutcomes(surface, stretch)));
-  return told;
+  const reported: Outcome[] = [];
+  for (const surface of surfaces.all) reported.push(...(await checkOutcomes(surface, stretch)));
+  return reported;
 }
 
 /** Ends the service, and says whether it went as it should and what it logged. */
@@ -173,7 +173,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   );
   const figures = processesOf(processes).map((one) => one.figures);
   const wasStarved = figures.some(isStarved);
-  const told = await checkAll(service, surfaces, { started: begun, stopped, wasStarved });
+  const reported = await checkAll(service, surfaces, { started: begun, stopped, wasStarved });
   service.close();
   const whileListening = await countAgain(listening);
   for (const surface of surfaces.all) surface.close();
@@ -182,7 +182,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const tallies = surfaces.all.flatMap((surface) => surface.tallies.map((tally) => tally.figures));
   const outcomes = [
     ...tallies.filter(({ counted }) => counted === 'answers').map(answersOutcome),
-    ...[...told, ...processOutcomes(processes, seconds, wasStarved)],
+    ...[...reported, ...processOutcomes(processes, seconds, wasStarved)],
     ...[...whileListening, ...whenGone].map(givenBackOutcome),
     ...[loggedOutcome(logged), ended],
   ];

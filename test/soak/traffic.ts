@@ -16,8 +16,8 @@ export class Traffic {
   #blockhash = '';
   #count = 0;
 
-  constructor(ask: SendRequest) {
-    this.#request = ask;
+  constructor(query: SendRequest) {
+    this.#request = query;
   }
 
   async fund(): Promise<void> {

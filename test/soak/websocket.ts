@@ -105,7 +105,7 @@ const localnet = startProgram([
 ]);
 const [ready] = await localnet.said(/^\{"event":"ready".*\}$/m);
 const { rpcPort, pubsubPort } = JSON.parse(ready) as { rpcPort: number; pubsubPort: number };
-const ask = createSendRequest(`http://127.0.0.1:${rpcPort}/`);
+const request = createSendRequest(`http://127.0.0.1:${rpcPort}/`);
 const ways: NodeConnection[] = [];
 for (let i = 0; i < 2; i++) {
   ways.push({ rpc: await TcpProxy.start(rpcPort), pubsub: await TcpProxy.start(pubsubPort) });
@@ -121,7 +121,7 @@ const service = await startService({
     `ws://127.0.0.1:${pubsub.port}/`,
   ]),
 });
-const traffic = new Traffic(ask);
+const traffic = new Traffic(request);
 await traffic.fund();
 const watched: Watched = {
   account: traffic.payer.publicKey.toBase58(),
@@ -140,13 +140,13 @@ async function expectAll(signature: string): Promise<void> {
 }
 
 const slotOf = async (commitment: string): Promise<number> =>
-  (await ask('getSlot', [{ commitment }])) as number;
+  (await request('getSlot', [{ commitment }])) as number;
 
 // web3.js does not say when it listens; what comes before is not compared.
 await sleep(3_000 + 4 * lagMs);
 const begun = await slotOf('processed');
 const endAt = performance.now() + Number(values.minutes) * 60_000;
-const truth = new LedgerTruth(ask, watched);
+const truth = new LedgerTruth(request, watched);
 const does = values.freeze ? 'freezes' : 'dies';
 const now = (): string => new Date().toISOString();
 /** What nobody told although it was the last of its gap. */

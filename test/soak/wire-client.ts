@@ -11,21 +11,24 @@ type Listener = (result: Result, id: number) => void;
 
 /** Writes down what a notification of a kind tells. */
 const notes: Readonly<
-  Record<Exclude<Kind, 'signature'>, (heard: ReceivedNotifications, result: Result, watched: Watched) => void>
+  Record<
+    Exclude<Kind, 'signature'>,
+    (incoming: ReceivedNotifications, result: Result, watched: Watched) => void
+  >
 > = {
-  account: (heard, { context, value }: Context<{ lamports: number }>, { account }) =>
-    heard.add(context.slot, account, String(value.lamports)),
-  program: (heard, { context, value }: Context<{ pubkey: string; account: { lamports: number } }>) =>
-    heard.add(context.slot, value.pubkey, String(value.account.lamports)),
-  logs: (heard, { context, value }: Context<{ signature: string }>) =>
-    heard.add(context.slot, value.signature),
-  mentions: (heard, { context, value }: Context<{ signature: string }>) =>
-    heard.add(context.slot, value.signature),
-  slot: (heard, { slot }: { slot: number }) => heard.add(slot, String(slot)),
-  root: (heard, slot: number) => heard.add(slot, String(slot)),
-  block: (heard, { value }: Context<{ slot: number }>) => heard.add(value.slot, String(value.slot)),
-  transaction: (heard, { slot, signature }: { slot: number; signature: string }) =>
-    heard.add(slot, signature),
+  account: (incoming, { context, value }: Context<{ lamports: number }>, { account }) =>
+    incoming.add(context.slot, account, String(value.lamports)),
+  program: (incoming, { context, value }: Context<{ pubkey: string; account: { lamports: number } }>) =>
+    incoming.add(context.slot, value.pubkey, String(value.account.lamports)),
+  logs: (incoming, { context, value }: Context<{ signature: string }>) =>
+    incoming.add(context.slot, value.signature),
+  mentions: (incoming, { context, value }: Context<{ signature: string }>) =>
+    incoming.add(context.slot, value.signature),
+  slot: (incoming, { slot }: { slot: number }) => incoming.add(slot, String(slot)),
+  root: (incoming, slot: number) => incoming.add(slot, String(slot)),
+  block: (incoming, { value }: Context<{ slot: number }>) => incoming.add(value.slot, String(value.slot)),
+  transaction: (incoming, { slot, signature }: { slot: number; signature: string }) =>
+    incoming.add(slot, signature),
 };
 
 /** A client that looks at the wire, and so sees the ids of subscriptions. */
@@ -40,7 +43,7 @@ export class WireClient {
     this.#socket = new WebSocket(url);
     this.#socket.on('message', (data) => this.#take(JSON.parse(String(data))));
     this.#socket.on('close', (code, reason) => {
-      for (const heard of this.received) heard.ended ??= `closed with ${code} ${reason}`;
+      for (const incoming of this.received) incoming.ended ??= `closed with ${code} ${reason}`;
     });
   }
 
@@ -71,9 +74,9 @@ export class WireClient {
 
   /** Waits for a transaction. */
   async expect(signature: string): Promise<void> {
-    const heard = this.received.find(({ kind }) => kind === 'signature')!;
+    const incoming = this.received.find(({ kind }) => kind === 'signature')!;
     await this.#request('signatureSubscribe', [signature, { commitment: 'confirmed' }], ({ context }) =>
-      heard.add(context.slot, signature),
+      incoming.add(context.slot, signature),
     );
   }
 
@@ -87,12 +90,12 @@ export class WireClient {
     params: readonly unknown[],
     watched: Watched,
   ): Promise<void> {
-    const heard = new ReceivedNotifications('wire', kind);
-    this.received.push(heard);
+    const incoming = new ReceivedNotifications('wire', kind);
+    this.received.push(incoming);
     const method = kind === 'mentions' ? 'logsSubscribe' : `${kind}Subscribe`;
-    heard.id = await this.#request(method, params, (result, told) => {
-      heard.ids.add(told);
-      notes[kind](heard, result, watched);
+    incoming.id = await this.#request(method, params, (result, reported) => {
+      incoming.ids.add(reported);
+      notes[kind](incoming, result, watched);
     });
   }
 
@@ -119,7 +122,7 @@ export class WireClient {
       const listener = this.#listeners.get(subscription);
       if (listener !== undefined) listener(result, subscription);
       // An id that nobody was given: every subscription is told of it.
-      else for (const heard of this.received) heard.ids.add(subscription);
+      else for (const incoming of this.received) incoming.ids.add(subscription);
       return;
     }
     if (message.error !== undefined) throw new Error(`the gateway answered ${JSON.stringify(message)}`);

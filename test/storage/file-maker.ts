@@ -1,6 +1,6 @@
 import { openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
 
-/** Stores files in the folder that it is given, one of them never ending, and writes the CID of each that is stored. */
+/** Stores files in a folder, one of them endless, and prints the CID of each stored file. */
 const [folder = '', seed = '0'] = process.argv.slice(2);
 const { uploads } = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
 const { signal } = new AbortController();

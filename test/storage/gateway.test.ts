@@ -6,35 +6,34 @@ import { patterned, StorageServer } from './storage-server.ts';
 const MIB = 1024 * 1024;
 const bytes = patterned(3 * MIB + 11);
 
-let door: StorageServer;
+let listener: StorageServer;
 let cid: string;
 
 beforeEach(async () => {
-  door = await StorageServer.start({}, { openMax: 3, answerMaxMs: 30_000 });
-  cid = (await door.upload(bytes)).body.cid as string;
+  listener = await StorageServer.start({}, { openMax: 3, answerMaxMs: 30_000 });
+  cid = (await listener.upload(bytes)).body.cid as string;
 });
 
 afterEach(async () => {
   vi.useRealTimers();
-  await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
-  await door.stop();
+  await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
+  await listener.stop();
 });
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
-  fetch(`http://127.0.0.1:${door.port}${path}`, { method, headers, redirect: 'manual' });
+  fetch(`http://127.0.0.1:${listener.port}${path}`, { method, headers, redirect: 'manual' });
 const bodyOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
 
-/** Stores a text under a type and a name. */
 async function store(text: string, type: string, name: string | null = null): Promise<string> {
   const content = (async function* () {
     yield Buffer.from(text);
   })();
   const { signal } = new AbortController();
-  return (await door.storage.uploads.put(content, { name, type, ownerId: 'family' }, signal)).cid;
+  return (await listener.storage.uploads.put(content, { name, type, ownerId: 'family' }, signal)).cid;
 }
 
 describe('a stored file', () => {
-  it('is given out whole, to be kept for ever and shown by any page', async () => {
+  it('is served completely, cacheable forever and embeddable by any page', async () => {
     const response = await get(`/ipfs/${cid}`);
     expect(response.status).toBe(200);
     expect((await bodyOf(response)).equals(bytes)).toBe(true);
@@ -52,7 +51,7 @@ describe('a stored file', () => {
     });
   });
 
-  it('is described without its bytes', async () => {
+  it('is described by HEAD without its bytes', async () => {
     const response = await get(`/ipfs/${cid}`, { range: 'bytes=0-1' }, 'HEAD');
     expect([response.status, response.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
     expect((await bodyOf(response)).length).toBe(0);
@@ -64,7 +63,7 @@ describe('a stored file', () => {
     [`bytes=${3 * MIB}-`, 3 * MIB, 3 * MIB + 11],
     ['bytes=-11', 3 * MIB, 3 * MIB + 11],
     [`bytes=${MIB - 1}-${MIB}`, MIB - 1, MIB + 1],
-  ])('is given out in part: %s', async (range, start, end) => {
+  ])('is served in part: %s', async (range, start, end) => {
     const response = await get(`/ipfs/${cid}`, { range });
     expect([response.status, response.headers.get('content-range')]).toEqual([
       206,
@@ -73,12 +72,12 @@ describe('a stored file', () => {
     expect((await bodyOf(response)).equals(bytes.subarray(start, end))).toBe(true);
   });
 
-  it('is given out whole when several parts are asked for', async () => {
+  it('is served completely for several ranges', async () => {
     const response = await get(`/ipfs/${cid}`, { range: 'bytes=0-1,5-6' });
     expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
   });
 
-  it('has no part behind its end', async () => {
+  it('has no range beyond its end', async () => {
     const response = await get(`/ipfs/${cid}`, { range: `bytes=${bytes.length}-` });
     expect([response.status, response.headers.get('content-range')]).toEqual([
       416,
@@ -86,7 +85,7 @@ describe('a stored file', () => {
     ]);
   });
 
-  it('is not sent to whoever has it', async () => {
+  it('is not sent again for a matching ETag', async () => {
     const response = await get(`/ipfs/${cid}`, { 'if-none-match': `"x", W/"${cid}"` });
     expect([response.status, response.headers.get('etag'), (await bodyOf(response)).length]).toEqual([
       304,
@@ -96,7 +95,7 @@ describe('a stored file', () => {
     expect((await get(`/ipfs/${cid}`, { 'if-none-match': '"x"' }, 'HEAD')).status).toBe(200);
   });
 
-  it('is given out in part only if it is the one that is known', async () => {
+  it('is served in part only if If-Range matches', async () => {
     const part = (ifRange: string): Promise<Response> =>
       get(`/ipfs/${cid}`, { range: 'bytes=0-9', 'if-range': ifRange });
     for (const [ifRange, status] of [
@@ -130,17 +129,20 @@ describe('a stored file', () => {
     ['text/javascript', 'a.js', 'text/javascript; charset=utf-8', /^attachment; /],
     ['application/xhtml+xml', 'a.xml', 'application/xhtml+xml', /^attachment; /],
     ['text/html\r\nx: y', 'a\r\nb: c', 'application/octet-stream', /^attachment; filename="ab: c"/],
-  ])('of the type %j is shown only where nothing can run', async (type, name, shownType, disposition) => {
-    const response = await get(`/ipfs/${await store(`<b>${type}</b>`, type, name)}`);
-    await bodyOf(response);
-    expect(response.headers.get('content-type')).toBe(shownType);
-    expect(response.headers.get('content-disposition')).toEqual(
-      typeof disposition === 'string' ? disposition : expect.stringMatching(disposition),
-    );
-    expect(response.headers.get('x')).toBeNull();
-  });
+  ])(
+    'of the type %j is displayed only if it cannot run scripts',
+    async (type, name, shownType, disposition) => {
+      const response = await get(`/ipfs/${await store(`<b>${type}</b>`, type, name)}`);
+      await bodyOf(response);
+      expect(response.headers.get('content-type')).toBe(shownType);
+      expect(response.headers.get('content-disposition')).toEqual(
+        typeof disposition === 'string' ? disposition : expect.stringMatching(disposition),
+      );
+      expect(response.headers.get('x')).toBeNull();
+    },
+  );
 
-  it('may be asked for by pages of other origins', async () => {
+  it('is available to pages of other origins', async () => {
     const response = await get(`/ipfs/${cid}`, { 'access-control-request-headers': 'range' }, 'OPTIONS');
     expect([response.status, response.headers.get('access-control-allow-headers')]).toEqual([
       204,
@@ -150,10 +152,10 @@ describe('a stored file', () => {
   });
 });
 
-describe('what is no stored file', () => {
+describe('a path without a stored file', () => {
   it('is not found', async () => {
     const other = cid.replace(/.{4}$/, 'aaaa');
-    for (const asked of [
+    for (const requested of [
       other,
       'x',
       '..',
@@ -165,8 +167,8 @@ describe('what is no stored file', () => {
       '*',
       `${cid}%2f..`,
     ]) {
-      const wire = door.connect();
-      wire.write(`GET /ipfs/${asked} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      const wire = listener.connect();
+      wire.write(`GET /ipfs/${requested} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
       const text = String((await once(wire, 'data'))[0]);
       expect(text).toMatch(/^HTTP\/1.1 404 /);
       expect(text).toContain('"code":"FILE_NOT_FOUND"');
@@ -175,89 +177,87 @@ describe('what is no stored file', () => {
     }
   });
 
-  it('is no path', async () => {
+  it('is rejected', async () => {
     for (const path of ['/ipfs', '/ipfs/', `/ipfs/${cid}/`, `/ipfs/${cid}/a`, `/ipfs/../ipfs/${cid}/../x`]) {
-      const wire = door.connect();
+      const wire = listener.connect();
       wire.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
       expect(String((await once(wire, 'data'))[0])).toMatch(/^HTTP\/1.1 404 .*"NOT_FOUND"/s);
       wire.destroy();
     }
   });
 
-  it('is sent to the one encoding of its CID', async () => {
+  it('is redirected to the canonical CID', async () => {
     const response = await get(`/ipfs/${cid.toUpperCase()}`);
     expect([response.status, response.headers.get('location')]).toEqual([301, `/ipfs/${cid}`]);
   });
 });
 
 describe('a client of the gateway', () => {
-  /** A client that reads nothing of a large file. */
   async function stuck(large: string): Promise<ReturnType<StorageServer['connect']>> {
-    const { open } = door.opened;
-    const wire = door.connect();
+    const { open } = listener.opened;
+    const wire = listener.connect();
     wire.pause();
     wire.write(`GET /ipfs/${large} HTTP/1.1\r\nhost: x\r\n\r\n`);
-    await expect.poll(() => door.opened.open).toBe(open + 1);
+    await expect.poll(() => listener.opened.open).toBe(open + 1);
     return wire;
   }
 
-  /** What a client with another address of this machine is answered. */
   async function statusFrom(localAddress: string, large: string): Promise<string> {
-    const wire = connect({ port: door.port, host: '127.0.0.1', localAddress });
+    const wire = connect({ port: listener.port, host: '127.0.0.1', localAddress });
     wire.write(`HEAD /ipfs/${large} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
     const [head] = await once(wire, 'data');
     wire.destroy();
     return String(head);
   }
 
-  it('that leaves lets go of its file', async () => {
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+  it('that disconnects releases its file', async () => {
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
-    expect(door.opened.open - door.opened.closed).toBe(2);
+    expect(listener.opened.open - listener.opened.closed).toBe(2);
     for (const wire of wires) wire.destroy();
-    await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+    await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
   });
 
-  it('is told to come again when too many read', async () => {
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+  it('gets 503 when too many files are being read', async () => {
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large), await stuck(large)];
     const refused = await get(`/ipfs/${cid}`);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     await bodyOf(refused);
     for (const wire of wires) wire.destroy();
-    await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+    await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
     const response = await get(`/ipfs/${cid}`);
     expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
   });
 
-  it('that takes all that its address may have open leaves the rest to others', async () => {
-    await door.stop();
-    door = await StorageServer.start({}, { openMax: 10, openPerAddressMax: 2 });
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+  it('at the limit of its address does not block others', async () => {
+    await listener.stop();
+    listener = await StorageServer.start({}, { openMax: 10, openPerAddressMax: 2 });
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
     const refused = await get(`/ipfs/${large}`, {}, 'HEAD');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await statusFrom('127.0.0.2', large)).toMatch(/^HTTP\/1.1 200 /);
     for (const wire of wires) wire.destroy();
-    await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+    await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
     expect((await get(`/ipfs/${large}`, {}, 'HEAD')).status).toBe(200);
   });
 
-  it('that takes nothing for too long is cut, long before the time of a whole answer', async () => {
-    await door.stop();
-    door = await StorageServer.start({}, { progressMs: 100, progressLeastBytes: 128 * 1024 });
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+  it('that reads nothing is disconnected long before the total timeout', async () => {
+    await listener.stop();
+    listener = await StorageServer.start({}, { progressMs: 100, progressLeastBytes: 128 * 1024 });
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
-    await expect.poll(() => door.opened.closed, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => listener.opened.closed, { timeout: 10_000 }).toBe(2);
     for (const wire of wires) wire.resume();
     await Promise.all(wires.map((wire) => once(wire, 'close')));
   });
 
-  it('that takes enough at a time gets all of its file, however many such times that takes', async () => {
-    await door.stop();
-    door = await StorageServer.start({}, { progressMs: 500, progressLeastBytes: MIB });
-    const large = (await door.upload(patterned(MIB), 20 * MIB)).body.cid as string;
-    // Time goes by with what is taken, so that a client is slow without anybody waiting for it.
+  it('that reads fast enough gets the whole file, however long it takes', async () => {
+    await listener.stop();
+    listener = await StorageServer.start({}, { progressMs: 500, progressLeastBytes: MIB });
+    const large = (await listener.upload(patterned(MIB), 20 * MIB)).body.cid as string;
+    // Time advances with the bytes read, so that the client is slow without waiting.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const wire = await stuck(large);
     const bytesPerMs = 12 * 1024;
@@ -271,12 +271,12 @@ describe('a client of the gateway', () => {
     expect(taken / bytesPerMs).toBeGreaterThan(3 * 500);
   });
 
-  it('that reads for too long is cut', async () => {
-    await door.stop();
-    door = await StorageServer.start({}, { answerMaxMs: 200 });
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+  it('that reads for too long is disconnected', async () => {
+    await listener.stop();
+    listener = await StorageServer.start({}, { answerMaxMs: 200 });
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wire = await stuck(large);
-    await expect.poll(() => door.opened.closed).toBe(1);
+    await expect.poll(() => listener.opened.closed).toBe(1);
     wire.resume();
     await once(wire, 'close');
   });

@@ -18,7 +18,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Lets the program store files and kills it in the middle; gives the CIDs that it said were stored. */
+/** Runs the program and kills it; returns the CIDs that it reported as stored. */
 async function storeUntilKilled(seed: number, filesBefore: number): Promise<string[]> {
   const child = spawn(process.execPath, [maker, folder, `${seed}`], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);
@@ -42,8 +42,8 @@ async function expectWhole({ fileStore }: EmbeddedStorage, cid: string): Promise
   return file.bytes;
 }
 
-describe('storage that is killed', () => {
-  it('keeps what it said it had stored, whole, and nothing of what it had not', async () => {
+describe('storage after a kill', () => {
+  it('has all acknowledged files complete, and nothing else', async () => {
     const stored: string[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
       stored.push(...(await storeUntilKilled(kill, 1 + kill * 3)));
@@ -64,8 +64,8 @@ describe('storage that is killed', () => {
   });
 });
 
-describe('storage that another process has too', () => {
-  it('leaves what comes to that one, until it is dead', async () => {
+describe('storage shared with another process', () => {
+  it('does not delete the incoming files of a running process', async () => {
     const child = spawn(process.execPath, [maker, folder, 'shared'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -76,7 +76,7 @@ describe('storage that another process has too', () => {
     const theirs = coming();
     const storage = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
     expect([theirs.length, coming()]).toEqual([1, expect.arrayContaining(theirs)]);
-    // Several more, so that some began to come before the folder was opened here, or while it was.
+    // Several, so that some uploads start before and during the opening.
     for (let stored = 0; stored < 5; stored++) await once(lines, 'line');
     await storage.close();
     expect(coming()).toEqual(theirs);

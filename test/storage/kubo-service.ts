@@ -9,43 +9,44 @@ import { type ReceivedRequest, ScriptedService, sendJson } from './scripted-serv
 
 export type Block = { cid: CID; bytes: Buffer };
 
-/** How the scripted node is; each is what a real one does. */
+/** Behaviors of real Kubo nodes. */
 export type KuboBehavior = {
-  /** Cuts files like this whatever it is asked. */
+  /** Overrides the chunk size. */
   chunkBytes?: number;
-  /** Wants this in `Authorization`. */
+  /** Required `Authorization` header. */
   authorization?: string;
-  /** Answers `add` like this. */
   add?: (response: ServerResponse) => void;
-  /** Says this of pinning what it imported. */
   pinError?: string;
 };
 
-/** A node of Kubo, as its RPC API is: POST only, one file in a form, answers a JSON object a line. */
+/** Kubo RPC API: POST only, one file in a form, JSON lines. */
 export class KuboService {
   readonly pinned = new Set<string>();
   readonly blocks: Block[] = [];
-  /** The header of the archive that was imported last. */
   carHeader: Buffer = Buffer.alloc(0);
   behavior: KuboBehavior = {};
   service!: ScriptedService;
 
   static async start(): Promise<KuboService> {
     const kubo = new KuboService();
-    kubo.service = await ScriptedService.start((...asked) => kubo.#answer(...asked));
+    kubo.service = await ScriptedService.start((...requested) => kubo.#answer(...requested));
     return kubo;
   }
 
-  async #answer(asked: ReceivedRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(
+    requested: ReceivedRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const { authorization, add } = this.behavior;
-    if (asked.method !== 'POST') return void response.writeHead(405).end();
-    if (authorization !== undefined && asked.authorization !== authorization) {
+    if (requested.method !== 'POST') return void response.writeHead(405).end();
+    if (authorization !== undefined && requested.authorization !== authorization) {
       return void response.writeHead(403, { 'content-type': 'text/plain' }).end('Forbidden\n');
     }
-    if (asked.path === '/api/v0/add' && add !== undefined) return add(response);
+    if (requested.path === '/api/v0/add' && add !== undefined) return add(response);
     const file = await fileOf(request);
-    if (asked.path === '/api/v0/add') return this.#add(asked, file, response);
-    if (asked.path === '/api/v0/dag/import') return this.#import(file, response);
+    if (requested.path === '/api/v0/add') return this.#add(requested, file, response);
+    if (requested.path === '/api/v0/dag/import') return this.#import(file, response);
     response.writeHead(404).end('404 page not found\n');
   }
 
@@ -77,7 +78,7 @@ export class KuboService {
       this.blocks.push({ cid, bytes: Buffer.from(bytes) });
       at = section.at + section.value;
     }
-    // The one root is the 36 bytes before `gversion\x01`.
+    // The root is the 36 bytes before `gversion\x01`.
     const root = CID.decode(this.carHeader.subarray(-45, -9));
     const { pinError = '' } = this.behavior;
     if (pinError === '') this.pinned.add(root.toString());
@@ -95,7 +96,6 @@ function takeVarint(bytes: Buffer, start: number): { value: number; at: number }
   }
 }
 
-/** The one file of a form. */
 function fileOf(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

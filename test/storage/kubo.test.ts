@@ -45,7 +45,7 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (failure) => failure,
   );
 
-describe('a node of Kubo', () => {
+describe('a Kubo node', () => {
   it.each([0, 1, MIB, MIB + 1, 5 * MIB])('pins a file of %d bytes under our CID', async (length) => {
     kubo.behavior = { authorization: TOKEN };
     const cid = await put(patterned(length));
@@ -59,13 +59,13 @@ describe('a node of Kubo', () => {
     });
   });
 
-  it.each([MIB, 3 * MIB + 7])('that finds another CID for %d bytes is given our blocks', async (length) => {
+  it.each([MIB, 3 * MIB + 7])('that computes another CID for %d bytes gets our blocks', async (length) => {
     kubo.behavior = { chunkBytes: 256 * 1024 };
     const bytes = patterned(length);
     const cid = await put(bytes);
     expect(kubo.service.requests.map(({ path }) => path)).toEqual(['/api/v0/add', '/api/v0/dag/import']);
     expect(kubo.pinned.has(cid)).toBe(true);
-    // As every archive with one root begins. Source: CARv1, "Header".
+    // Every archive with one root starts like this. Source: CARv1, "Header".
     expect(kubo.carHeader.toString('hex')).toMatch(
       /^3aa265726f6f747381d82a58250001(55|70)1220[0-9a-f]{64}6776657273696f6e01$/,
     );
@@ -98,7 +98,7 @@ describe('a node of Kubo', () => {
     expect(inspect(failure)).not.toContain('kubo-secret');
   });
 
-  it('that is not there makes storage unavailable', async () => {
+  it('that is unreachable makes storage unavailable', async () => {
     await kubo.service.stop();
     expect(await failureOf(put(patterned(10)))).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     kubo = await KuboService.start();

@@ -8,7 +8,7 @@ import { CID } from 'multiformats/cid';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { openPinnedStorage, type Storage } from '../../src/control/storage/open-storage.ts';
-import type { PinningServiceLimits } from '../../src/control/storage/pinning-service.ts';
+import type { PinningServiceLimits } from '../../src/control/storage/pinning-backend.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { ipfsRoutes } from '../../src/servers/ipfs/server.ts';
 import { bodyOf, type ReceivedRequest, ScriptedService, sendJson } from './scripted-service.ts';
@@ -28,30 +28,29 @@ let pins: Map<string, Pin>;
 let service: ScriptedService;
 let storage: Storage;
 let lines: string[];
-/** The status that a pin has when it is made, and what stands in for an answer. */
 let first: string;
-let instead: ((asked: ReceivedRequest, response: ServerResponse) => boolean) | null;
+let instead: ((requested: ReceivedRequest, response: ServerResponse) => boolean) | null;
 
-/** A service, as the IPFS Pinning Service API 1.0 has it. */
+/** IPFS Pinning Service API 1.0. */
 async function answer(
-  asked: ReceivedRequest,
+  requested: ReceivedRequest,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = await bodyOf(request);
-  if (instead?.(asked, response)) return;
-  if (asked.authorization !== `Bearer ${TOKEN}`) {
+  if (instead?.(requested, response)) return;
+  if (requested.authorization !== `Bearer ${TOKEN}`) {
     return sendJson(response, 401, { error: { reason: 'UNAUTHORIZED', details: 'Access token is missing' } });
   }
-  const id = asked.path.split('/')[2];
-  if (asked.method === 'GET' && id === undefined) {
-    const wanted = asked.query.get('status')?.split(',') ?? ['pinned'];
+  const id = requested.path.split('/')[2];
+  if (requested.method === 'GET' && id === undefined) {
+    const wanted = requested.query.get('status')?.split(',') ?? ['pinned'];
     const results = [...pins.values()].filter(
-      ({ pin, status }) => pin.cid === asked.query.get('cid') && wanted.includes(status),
+      ({ pin, status }) => pin.cid === requested.query.get('cid') && wanted.includes(status),
     );
     return sendJson(response, 200, { count: results.length, results });
   }
-  if (asked.method === 'POST') {
+  if (requested.method === 'POST') {
     if (id !== undefined && !pins.delete(id))
       return sendJson(response, 404, { error: { reason: 'NOT_FOUND' } });
     const requestid = randomUUID();
@@ -112,7 +111,7 @@ const posts = (): string[] =>
     .map(({ path }) => path.replace(/\/[^/]{36}$/, '/id'));
 
 describe('a pinning service', () => {
-  it('is asked to pin a file that is kept here', async () => {
+  it('gets a pin request for a stored file', async () => {
     expect(await put()).toBe(HELLO);
     expect([...pins.values()].map(({ pin }) => pin)).toEqual([
       { cid: HELLO, name: 'a.txt', origins: ['/dns4/x.example/tcp/443/https'] },
@@ -122,30 +121,30 @@ describe('a pinning service', () => {
     await file?.close();
   });
 
-  it('is told the block of a file from the file itself, which has the same identifier', async () => {
+  it('can fetch a single-block file under its identifier', async () => {
     const { fileStore, blocks } = storage;
     if (fileStore === null || blocks === null) throw new Error('nothing is kept here');
     const log = createLogger('silent', () => {});
     const gateway = new HttpServer(ipfsRoutes(fileStore, {}, blocks), log);
     const { port } = await gateway.listen();
     const cid = await put();
-    const ask = async (query: string, headers: Record<string, string> = {}) => {
+    const invoke = async (query: string, headers: Record<string, string> = {}) => {
       const response = await fetch(`http://127.0.0.1:${port}/ipfs/${cid}${query}`, { headers });
       await response.arrayBuffer();
       return [response.status, response.headers.get('etag')];
     };
     const [file, raw] = [`"${cid}"`, `"${cid}.raw"`];
-    expect([await ask(''), await ask('?format=raw')]).toEqual([
+    expect([await invoke(''), await invoke('?format=raw')]).toEqual([
       [200, file],
       [200, raw],
     ]);
-    const known = (query: string, tag: string) => ask(query, { 'if-none-match': tag });
+    const known = (query: string, tag: string) => invoke(query, { 'if-none-match': tag });
     expect([await known('?format=raw', file), await known('', raw)]).toEqual([
       [200, raw],
       [200, file],
     ]);
     expect(await known('?format=raw', raw)).toEqual([304, raw]);
-    const part = (tag: string) => ask('?format=raw', { range: 'bytes=0-1', 'if-range': tag });
+    const part = (tag: string) => invoke('?format=raw', { range: 'bytes=0-1', 'if-range': tag });
     expect([await part(file), await part(raw)]).toEqual([
       [200, raw],
       [206, raw],
@@ -153,7 +152,7 @@ describe('a pinning service', () => {
     await gateway.drain(0);
   });
 
-  it('fetches the blocks of a file from the gateway here', async () => {
+  it('fetches the blocks of a file from the local gateway', async () => {
     const { fileStore, blocks } = storage;
     if (fileStore === null || blocks === null) throw new Error('nothing is kept here');
     const gateway = new HttpServer(
@@ -172,7 +171,7 @@ describe('a pinning service', () => {
     };
     const text = `${'a'.repeat(1024 * 1024)}${'b'.repeat(1024 * 1024)}end`;
     const node = await fetched(await put(text));
-    // A link of the root is a field of dag-pb that begins with the 36 bytes of a CID of a raw block.
+    // A dag-pb link starts with the 36 bytes of a raw block's CID.
     const mark = Buffer.from('0a2401551220', 'hex');
     const leaves: CID[] = [];
     for (let at = node.indexOf(mark); at !== -1; at = node.indexOf(mark, at + 1)) {
@@ -184,34 +183,34 @@ describe('a pinning service', () => {
     await gateway.drain(0);
   });
 
-  it('that does not take a file finds none of its blocks', async () => {
+  it('that rejects a file finds none of its blocks', async () => {
     instead = ({ method }, response) => {
       if (method === 'POST') sendJson(response, 409, { error: { reason: 'INSUFFICIENT_FUNDS' } });
       return method === 'POST';
     };
     await expect(put('a'.repeat(2_000_000))).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
-    const told = readdirSync(join(folder, 'blocks'), { recursive: true, withFileTypes: true });
-    expect(told.filter((entry) => entry.isFile())).toEqual([]);
+    const reported = readdirSync(join(folder, 'blocks'), { recursive: true, withFileTypes: true });
+    expect(reported.filter((entry) => entry.isFile())).toEqual([]);
   });
 
-  it('that is away refuses no file that is kept already', async () => {
+  it('that is unreachable does not affect stored files', async () => {
     const text = 'a'.repeat(2_000_000);
     const cid = await put(text);
-    instead = (_asked, response) => {
+    instead = (_requested, response) => {
       response.destroy();
       return true;
     };
     expect(await put(text)).toBe(cid);
     expect(await storage.fileStore?.has(cid)).toBe(true);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { cid, msg: 'a file that is kept could not be pinned anew' },
+      { cid, msg: 'pin of a stored file could not be renewed' },
     ]);
     const root = await storage.blocks?.open(cid);
     expect(root?.bytes).toBeLessThan(1_000);
     await root?.close();
   });
 
-  it('is asked once for the same file, until a pin is lost', async () => {
+  it('gets one request per file until a pin is lost', async () => {
     await put();
     await put();
     expect(posts()).toEqual(['/pins']);
@@ -220,7 +219,7 @@ describe('a pinning service', () => {
     expect(posts()).toEqual(['/pins', '/pins']);
   });
 
-  it('is asked until it is done, and no longer', async () => {
+  it('is polled until the pin is done, and no longer', async () => {
     const polls = (id: string | undefined): number =>
       service.requests.filter(({ path }) => path === `/pins/${id}`).length;
     await put();
@@ -229,15 +228,15 @@ describe('a pinning service', () => {
     setAll('pinning');
     await expect.poll(() => polls(one)).toBeGreaterThan(3);
     setAll('pinned');
-    const asked = polls(one);
+    const requested = polls(one);
     await put('another');
     const other = [...pins.keys()].at(-1);
     await expect.poll(() => polls(other)).toBeGreaterThan(3);
-    expect(polls(one)).toBeLessThanOrEqual(asked + 1);
+    expect(polls(one)).toBeLessThanOrEqual(requested + 1);
     expect(lines).toEqual([]);
   });
 
-  it('that fails is asked anew, and given up at last', async () => {
+  it('that fails is retried, and finally given up', async () => {
     await put();
     first = 'failed';
     setAll('failed');
@@ -245,22 +244,22 @@ describe('a pinning service', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       cid: HELLO,
       why: 'failed',
-      msg: 'a pin was given up',
+      msg: 'pin abandoned',
     });
     expect(posts()).toEqual(['/pins', '/pins/id', '/pins/id', '/pins/id']);
   });
 
-  it('that is never done is given up', async () => {
+  it('that never finishes is given up', async () => {
     await storage.close();
     await open({ pollsMax: 3 });
     await put();
     await expect.poll(() => lines.length).toBe(1);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ why: 'not done in time' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ why: 'timed out' });
   });
 
-  it('is asked again after it was away', async () => {
+  it('is polled again after an outage', async () => {
     await put();
-    instead = (_asked, response) => {
+    instead = (_requested, response) => {
       response.destroy();
       return true;
     };
@@ -271,7 +270,7 @@ describe('a pinning service', () => {
     await expect.poll(posts).toContain('/pins/id');
   });
 
-  it('watches no more than it may', async () => {
+  it('has a bounded number of watched pins', async () => {
     await storage.close();
     await open({ watchedMax: 2 });
     for (const text of ['a', 'b', 'c']) await put(text);
@@ -305,7 +304,7 @@ describe('a pinning service', () => {
     ],
     ['is silent', () => {}],
     ['breaks off', (response: ServerResponse) => void response.destroy()],
-  ])('that %s makes storage unavailable, and nothing is kept', async (_what, refuse) => {
+  ])('that %s makes storage unavailable, and nothing is stored', async (_what, refuse) => {
     instead = ({ method }, response) => {
       if (method === 'POST') refuse(response);
       return method === 'POST';

@@ -8,25 +8,25 @@ export type ReceivedRequest = Readonly<{
   authorization: string | undefined;
 }>;
 
-/** An HTTP service that answers as the test says, and remembers what it was asked. */
+/** A scripted HTTP service that records requests. */
 export class ScriptedService {
   readonly requests: ReceivedRequest[] = [];
   readonly #server: Server;
 
   private constructor(
-    answer: (asked: ReceivedRequest, request: IncomingMessage, response: ServerResponse) => Promise<void>,
+    answer: (requested: ReceivedRequest, request: IncomingMessage, response: ServerResponse) => Promise<void>,
   ) {
     this.#server = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
       const { authorization } = request.headers;
-      const asked = { method: request.method ?? '', path: pathname, query: searchParams, authorization };
-      this.requests.push(asked);
-      answer(asked, request, response).catch(() => response.destroy());
+      const requested = { method: request.method ?? '', path: pathname, query: searchParams, authorization };
+      this.requests.push(requested);
+      answer(requested, request, response).catch(() => response.destroy());
     });
   }
 
   static async start(
-    answer: (asked: ReceivedRequest, request: IncomingMessage, response: ServerResponse) => Promise<void>,
+    answer: (requested: ReceivedRequest, request: IncomingMessage, response: ServerResponse) => Promise<void>,
   ): Promise<ScriptedService> {
     const service = new ScriptedService(answer);
     await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve));
@@ -43,7 +43,6 @@ export class ScriptedService {
   }
 }
 
-/** A whole body. */
 export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);

@@ -4,17 +4,17 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/base/log.ts';
+import type { StorageLimits } from '../../src/control/storage/file-store.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
-import type { StorageLimits } from '../../src/control/storage/storage-limits.ts';
 import type { Failure } from '../../src/protocol/errors.ts';
-import { refuse } from '../../src/servers/http/refuse.ts';
+import { refuse } from '../../src/servers/http/encode.ts';
 import { type HttpHandler, joinRoutes } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { type FileReader, type IpfsServerOptions, ipfsRoutes } from '../../src/servers/ipfs/server.ts';
-import { errorBody } from '../../src/servers/rest/errors.ts';
+import { errorBody } from '../../src/servers/rest/encode.ts';
 import { readUpload } from '../../src/servers/rest/multipart.ts';
 
-/** A patterned file, in which no two places are the same for long. */
+/** Non-repeating content. */
 export function patterned(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   for (let i = 0; i < length; i++) bytes[i] = (i * 31 + (i >> 11)) & 0xff;
@@ -30,15 +30,14 @@ export const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
 
 export type Answer = Readonly<{ status: number; body: Record<string, unknown> }>;
 
-/** Embedded storage behind a listener: POST /upload takes files in, /ipfs/<cid> gives them out. */
+/** Embedded storage over HTTP: POST /upload stores, /ipfs/<cid> serves. */
 export class StorageServer {
   readonly folder = mkdtempSync(join(tmpdir(), 'storage-door-'));
   storage!: EmbeddedStorage;
   http!: HttpServer;
   port = 0;
-  /** Called with every piece of a file that comes. */
   onPiece: () => void = () => {};
-  /** Files that were opened by the gateway, and closed. */
+  /** Files opened and closed by the gateway. */
   readonly opened = { open: 0, closed: 0 };
   readonly #sockets: Socket[] = [];
 
@@ -61,7 +60,6 @@ export class StorageServer {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Every file below the folder. */
   onDisk(): string[] {
     return readdirSync(this.folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -76,7 +74,7 @@ export class StorageServer {
     return socket;
   }
 
-  /** Uploads a file of which `piece` is sent over and over until there are `length` bytes. */
+  /** Uploads `piece` repeatedly up to `length` bytes. */
   upload(piece: Buffer, length = piece.length): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const request = httpRequest({
@@ -114,7 +112,6 @@ export class StorageServer {
     }
   }
 
-  /** The storage's own reader, counted. */
   #reader(): FileReader {
     return {
       open: async (cid) => {

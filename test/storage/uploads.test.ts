@@ -10,14 +10,14 @@ const MIB = 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-let door: StorageServer;
+let listener: StorageServer;
 
 beforeEach(async () => {
-  door = await StorageServer.start();
+  listener = await StorageServer.start();
 });
-afterEach(() => door.stop());
+afterEach(() => listener.stop());
 
-/** The CID that the importer finds by itself, of a piece that is repeated. */
+/** The reference importer's CID of a repeated piece. */
 async function cidOf(piece: Buffer, length = piece.length): Promise<string> {
   async function* content(): AsyncGenerator<Uint8Array> {
     for (let sent = 0; sent < length; sent += piece.length) yield piece.subarray(0, length - sent);
@@ -27,7 +27,7 @@ async function cidOf(piece: Buffer, length = piece.length): Promise<string> {
 }
 
 async function fetched(cid: string): Promise<Buffer> {
-  const response = await fetch(`http://127.0.0.1:${door.port}/ipfs/${cid}`);
+  const response = await fetch(`http://127.0.0.1:${listener.port}/ipfs/${cid}`);
   return Buffer.from(await response.arrayBuffer());
 }
 
@@ -38,87 +38,93 @@ describe('an upload', () => {
     ['1 MiB', MIB],
     ['1 MiB and a byte', MIB + 1],
     ['50 MB', 50_000_000],
-  ])('of %s has the CID that others find, and can be fetched as it was', async (_what, length) => {
+  ])('of %s has the reference CID, and is served unchanged', async (_what, length) => {
     const bytes = patterned(length);
-    const { status, body } = await door.upload(bytes);
+    const { status, body } = await listener.upload(bytes);
     const cid = await cidOf(bytes);
     expect([status, body]).toEqual([200, { cid, uri: `/ipfs/${cid}` }]);
     expect((await fetched(cid)).equals(bytes)).toBe(true);
-    expect(door.onDisk()).toEqual([cid, `${cid}.json`]);
+    expect(listener.onDisk()).toEqual([cid, `${cid}.json`]);
   });
 
-  it('of 100 MiB holds no more memory than one of 10', async () => {
+  it('of 100 MiB takes no more memory than one of 10', async () => {
     const piece = patterned(64 * 1024);
-    /** Of both as often: who looks more often sees a higher peak. */
+    /** Equally many samples, because more samples see higher peaks. */
     const LOOKS = 25;
     const heldMost = async (length: number): Promise<number> => {
       const every = Math.ceil(length / piece.length / LOOKS);
       let most = 0;
       let pieces = 0;
-      door.onPiece = () => {
+      listener.onPiece = () => {
         if (pieces++ % every !== 0) return;
         collectGarbage();
         most = Math.max(most, process.memoryUsage().arrayBuffers);
       };
-      expect((await door.upload(piece, length)).status).toBe(200);
+      expect((await listener.upload(piece, length)).status).toBe(200);
       return most;
     };
     const small = await heldMost(10 * MIB);
     const large = await heldMost(100 * MIB);
-    // Pieces on their way differ by a few MiB from moment to moment; holding the file would be 90 more.
+    // Buffers vary by a few MiB; holding the file would add 90.
     expect(large).toBeLessThan(small + 16 * MIB);
   });
 
   it('of the same bytes, twice at once, is stored once', async () => {
     const bytes = patterned(3 * MIB + 5);
-    const answers = await Promise.all([door.upload(bytes), door.upload(bytes), door.upload(bytes)]);
+    const answers = await Promise.all([
+      listener.upload(bytes),
+      listener.upload(bytes),
+      listener.upload(bytes),
+    ]);
     const cid = await cidOf(bytes);
     expect(answers.map(({ body }) => body.cid)).toEqual([cid, cid, cid]);
-    expect([door.onDisk(), door.storage.fileStore.files]).toEqual([[cid, `${cid}.json`], 1]);
+    expect([listener.onDisk(), listener.storage.fileStore.files]).toEqual([[cid, `${cid}.json`], 1]);
   });
 
-  it('that is cut off leaves nothing behind', async () => {
+  it('that is aborted leaves nothing behind', async () => {
     for (const sent of [1, 100_000, 3 * MIB]) {
-      const socket = door.connect();
+      const socket = listener.connect();
       const type = `content-type: multipart/form-data; boundary=${BOUNDARY}`;
       socket.write(`POST /upload HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 9999999\r\n\r\n`);
       socket.write(HEAD);
       socket.write(patterned(sent));
-      const comings = (): number => door.storage.uploads.streaming;
+      const comings = (): number => listener.storage.uploads.streaming;
       await expect.poll(comings).toBe(1);
       await expect.poll(() => socket.writableLength).toBe(0);
       socket.destroy();
       await expect.poll(comings).toBe(0);
-      expect(door.onDisk()).toEqual([]);
+      expect(listener.onDisk()).toEqual([]);
     }
-    expect([door.storage.fileStore.files, door.storage.fileStore.bytes, door.http.inFlight]).toEqual([
-      0, 0, 0,
-    ]);
+    expect([
+      listener.storage.fileStore.files,
+      listener.storage.fileStore.bytes,
+      listener.http.inFlight,
+    ]).toEqual([0, 0, 0]);
   });
 
-  it('into a full store is refused, and leaves nothing behind', async () => {
-    await door.stop();
-    door = await StorageServer.start({ totalMaxBytes: 5 * MIB });
+  it('into a full store is rejected and leaves nothing behind', async () => {
+    await listener.stop();
+    listener = await StorageServer.start({ totalMaxBytes: 5 * MIB });
     const first = patterned(4 * MIB);
-    expect((await door.upload(first)).status).toBe(200);
-    const full = await door.upload(patterned(2 * MIB));
+    expect((await listener.upload(first)).status).toBe(200);
+    const full = await listener.upload(patterned(2 * MIB));
     expect([full.status, full.body]).toMatchObject([
       507,
       { success: false, error: { code: 'STORAGE_FULL' } },
     ]);
-    expect((await door.upload(first)).status).toBe(200);
-    expect(door.onDisk()).toHaveLength(2);
+    expect((await listener.upload(first)).status).toBe(200);
+    expect(listener.onDisk()).toHaveLength(2);
   });
 
-  it('that is larger than files may be is refused while it comes', async () => {
-    await door.stop();
-    door = await StorageServer.start({ fileMaxBytes: 2 * MIB });
-    const socket = door.connect();
+  it('above the size limit is rejected while it arrives', async () => {
+    await listener.stop();
+    listener = await StorageServer.start({ fileMaxBytes: 2 * MIB });
+    const socket = listener.connect();
     const type = `content-type: multipart/form-data; boundary=${BOUNDARY}`;
     socket.write(`POST /upload HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 99999999\r\n\r\n`);
     socket.write(HEAD);
     socket.write(patterned(4 * MIB));
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 413 .*"FILE_TOO_LARGE"/s);
-    expect(door.onDisk()).toEqual([]);
+    expect(listener.onDisk()).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Call } from '../../src/protocol/call.ts';
 import { Failure } from '../../src/protocol/errors.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { genesisHashes } from '../../src/upstream/genesis.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
@@ -30,12 +31,12 @@ import { truncated } from './mock/truncated.ts';
 import { wrongId } from './mock/wrong-id.ts';
 import { wrongNetwork } from './mock/wrong-network.ts';
 
-/** Each kind of bad node beside a good one, and alone: what whoever asks is told, and what the node is known for. */
+/** Each kind of bad node beside a good one and alone: the caller's result and the node's state. */
 
 const GOOD = '{"context":{"slot":5000},"value":7}';
 const STALE = '{"context":{"slot":4000},"value":6}';
 let slotNow = 5_000;
-/** Moves on with every poll of anybody. */
+/** Advances with every poll. */
 const head = (): number => slotNow++;
 const genesis = genesisHashes.devnet;
 const good = reporting({ slot: head, genesis, result: GOOD });
@@ -47,7 +48,7 @@ const limits: Partial<UpstreamLimits> = {
   ...{ reconnectMaxMs: 50, restWaitMaxMs: 50, stallMs: 100, hedgeMaxMs: 300 },
 };
 
-/** For one that is slow, and only that, also where the machine is. */
+/** For slow nodes, and slow machines. */
 const patient: Partial<UpstreamLimits> = { attemptTimeoutMs: 4_500, timeoutMs: 4_500, pollTimeoutMs: 4_500 };
 
 const balance = call('getBalance', ['x', { commitment: 'processed' }]);
@@ -57,11 +58,11 @@ const index = call('getTokenAccountsByOwner', ['x', { programId: 'y' }]);
 type Row = Readonly<{
   name: string;
   node: Behaviour | NodeConfig;
-  /** The state in which it is known in the end. */
+  /** Final state of the node. */
   state: NodeStatus['state'];
-  /** What is told where it is the only one. */
+  /** Result if it is the only node. */
   alone: string;
-  asked?: Call;
+  call_?: Call;
   limits?: Partial<UpstreamLimits>;
 }>;
 
@@ -90,8 +91,8 @@ const rows: readonly Row[] = [
   { name: '429 with Retry-After', node: throttling('30'), state: 'resting', alone: AWAY },
   { name: '429 with a date', node: throttling(inAWhile), state: 'resting', alone: AWAY },
   { name: 'says it is behind', node: behind, state: 'behind', alone: 'JSON-RPC -32005' },
-  { name: 'no history', node: noHistory(old), state: 'healthy', alone: 'JSON-RPC -32011', asked: history },
-  { name: 'no index', node: noIndex(old), state: 'healthy', alone: 'JSON-RPC -32010', asked: index },
+  { name: 'no history', node: noHistory(old), state: 'healthy', alone: 'JSON-RPC -32011', call_: history },
+  { name: 'no index', node: noIndex(old), state: 'healthy', alone: 'JSON-RPC -32010', call_: index },
   { name: 'no such method', node: failing(-32601), state: 'healthy', alone: 'JSON-RPC -32601' },
   { name: 'ok but stale', node: stale(old), state: 'behind', alone: STALE },
   { name: 'frozen slot', node: frozenSlot(old), state: 'behind', alone: STALE },
@@ -99,16 +100,16 @@ const rows: readonly Row[] = [
   { name: 'wrong network', node: wrongNetwork(old), state: 'wrong-chain', alone: STALE },
 ];
 
-/** What whoever asks is told: the result, or what the failure is called. */
-const told = (scene: Scene, asked: Call): Promise<string> =>
-  scene.pool.request(asked).then(
+/** Result, or code of the failure. */
+const resultOf = (scene: Scene, call_: Call): Promise<string> =>
+  request(scene.pool, call_).then(
     ({ body, errorCode }) => (errorCode === 0 ? body.toString() : `JSON-RPC ${errorCode}`),
     (reason: unknown) => (reason instanceof Failure ? reason.code : String(reason)),
   );
 
 type Seen = Readonly<{ answers: readonly string[]; state: string; slowestMs: number }>;
 
-async function besideGood({ node, state, asked = balance, limits: own }: Row): Promise<Seen> {
+async function besideGood({ node, state, call_ = balance, limits: own }: Row): Promise<Seen> {
   const scene = await stage([node, good], { ...limits, ...own });
   try {
     const { pool } = scene;
@@ -119,7 +120,7 @@ async function besideGood({ node, state, asked = balance, limits: own }: Row): P
     let slowestMs = 0;
     for (let i = 0; i < READS; i++) {
       const startedAt = performance.now();
-      answers.push(await told(scene, asked));
+      answers.push(await resultOf(scene, call_));
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     }
     return { answers, state: known(), slowestMs };
@@ -128,25 +129,31 @@ async function besideGood({ node, state, asked = balance, limits: own }: Row): P
   }
 }
 
-async function alone({ node, asked = balance, limits: own }: Row): Promise<string> {
+async function alone({ node, call_ = balance, limits: own }: Row): Promise<string> {
   const scene = await stage([node], { ...limits, ...own });
   try {
-    return await told(scene, asked);
+    return await resultOf(scene, call_);
   } finally {
     await scene.close();
   }
 }
 
-describe('A node that is bad in its own way', () => {
+describe('bad nodes', () => {
   const lines = new Map<string, string>();
   afterAll(() => {
-    const title = ['the bad node', 'right', 'slowest', 'known as', 'what is told where it is the only one'];
+    const title = [
+      'the bad node',
+      'right',
+      'slowest',
+      'known as',
+      'what is resultOf where it is the only one',
+    ];
     const table = [lineOf(title), ...rows.flatMap(({ name }) => lines.get(name) ?? [])];
     process.stdout.write(`\n${table.join('\n')}\n`);
   });
 
   it.concurrent.each(rows)(
-    '$name: costs no read that another can answer, and comes to $alone alone',
+    '$name: fails no read that another node can answer, and gives $alone alone',
     async (row) => {
       const [{ answers, state, slowestMs }, only] = await Promise.all([besideGood(row), alone(row)]);
       const right = answers.filter((answer) => answer === GOOD).length;

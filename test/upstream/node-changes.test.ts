@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { Failure } from '../../src/protocol/errors.ts';
-import { attempt } from '../../src/upstream/attempt.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
 import { NodeRegistry } from '../../src/upstream/node-registry.ts';
+import { attempt } from '../../src/upstream/retry/attempt.ts';
 import { deadUrl } from './mock/dead.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
@@ -20,7 +21,7 @@ afterEach(async () => {
   await Promise.all(others.splice(0).map((mock) => mock.close()));
 });
 
-/** Those of the stage. */
+/** Limits of the fixture. */
 const limits = {
   ...{ timeoutMs: 5_000, attemptTimeoutMs: 2_000, backoffMs: 5, restMs: 60 },
   ...{ pollIntervalMs: 30, pollTimeoutMs: 2_000 },
@@ -33,64 +34,66 @@ async function another(behaviour: Behaviour): Promise<MockNode> {
 }
 const configOf = (name: string, { url }: MockNode): NodeConfig => ({ name, url });
 const nodesAre = (...nodes: NodeConfig[]): void => scene.pool.change({ devnet: nodes }, limits);
-const askTimes = async (times: number): Promise<void> => {
-  for (let i = 0; i < times; i++) await scene.pool.request(call('getBalance'));
+const callTimes = async (times: number): Promise<void> => {
+  for (let i = 0; i < times; i++) await request(scene.pool, call('getBalance'));
 };
-/** Nodes are drawn by lot: asks until it was this one's turn. */
-const askUntil = async (condition: () => boolean): Promise<void> => {
-  for (let i = 0; i < 5_000 && !condition(); i++) await askTimes(1);
+/** Node selection is random: calls until the condition holds. */
+const callUntil = async (condition: () => boolean): Promise<void> => {
+  for (let i = 0; i < 5_000 && !condition(); i++) await callTimes(1);
   expect(condition()).toBe(true);
 };
 
-describe('nodes of a pool that answers', () => {
-  it('that are added are asked, and those that are removed are not', async () => {
+describe('changing nodes of a running pool', () => {
+  it('uses added nodes and stops using removed ones', async () => {
     scene = await stage([healthy()], limits);
     const [first] = scene.mocks as [MockNode];
     const second = await another(healthy());
     nodesAre(configOf('node-1', first), configOf('second', second));
-    await askUntil(() => second.received.length > 0);
+    await callUntil(() => second.received.length > 0);
     nodesAre(configOf('second', second));
     const before = first.received.length;
-    await askTimes(20);
+    await callTimes(20);
     expect(first.received.length).toBe(before);
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['second']);
   });
 
-  it('stay as they are, all of them, where one of those that are to come cannot be made', async () => {
+  it('keeps all nodes if a new one is invalid', async () => {
     scene = await stage([healthy()], limits);
     const second = configOf('second', await another(healthy()));
     const broken: NodeConfig = { ...second, name: 'broken', headers: { x: 'a\nb' } };
-    expect(() => scene.pool.change({ devnet: [second], testnet: [broken] }, limits)).toThrow('one line');
+    expect(() => scene.pool.change({ devnet: [second], testnet: [broken] }, limits)).toThrow(
+      'invalid node header',
+    );
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['node-1']);
   });
 
-  it('with a percent sign in a password that begins no escape are as they are written', async () => {
+  it('accepts an invalid percent escape in a password', async () => {
     scene = await stage([healthy()], limits);
     nodesAre({ name: 'kept', url: 'http://u:50%off@127.0.0.1:1/' });
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['kept']);
   });
 
-  it('that are removed finish what is under way', async () => {
+  it('lets removed nodes finish their calls', async () => {
     const replies: (() => void)[] = [];
     const slow: Behaviour = (request, reply) => void replies.push(() => healthy('7')(request, reply, null!));
     scene = await stage([slow], limits);
-    const answer = scene.pool.request(call('getBalance'));
+    const answer = request(scene.pool, call('getBalance'));
     await until(() => replies.length === 1);
     nodesAre(configOf('second', await another(healthy())));
     replies[0]!();
     expect((await answer).body.toString()).toBe('7');
   });
 
-  it('that stay keep what is known of them, and those with another address do not', async () => {
+  it('keeps the state of unchanged nodes but not of changed addresses', async () => {
     scene = await stage([healthy(), healthy()], limits);
     const [first, second] = scene.mocks as [MockNode, MockNode];
-    await askUntil(() => first.received.length > 0 && second.received.length > 0);
+    await callUntil(() => first.received.length > 0 && second.received.length > 0);
     nodesAre(configOf('node-1', first), { ...configOf('node-2', second), url: `${second.url}other` });
     expect(scene.pool.status().map(({ silentMs }) => silentMs !== null)).toEqual([true, false]);
-    await askUntil(() => second.received.some(({ path }) => path === '/other'));
+    await callUntil(() => second.received.some(({ path }) => path === '/other'));
   });
 
-  it('stay what they are known for when limits change, which hold from then on', async () => {
+  it('keeps node state when limits change', async () => {
     const dead = { name: 'dead', url: await deadUrl() };
     scene = await stage([dead, healthy()], { ...limits, pollIntervalMs: 10, circuitOpenMs: 60_000 });
     scene.pool.start();
@@ -101,65 +104,65 @@ describe('nodes of a pool that answers', () => {
     scene.mocks[0]!.become((...given) => (given[0].method === 'getBalance' ? silent : healthy())(...given));
     const underWay: Promise<unknown>[] = [];
     await until(() => {
-      // A look at the node takes its one place for a moment, too.
-      if (scene.mocks[0]!.count('getBalance') === 0) underWay.push(scene.pool.request(call('getBalance')));
-      for (const asked of underWay) asked.catch(() => undefined);
+      // A health check briefly occupies the only slot, too.
+      if (scene.mocks[0]!.count('getBalance') === 0) underWay.push(request(scene.pool, call('getBalance')));
+      for (const pending of underWay) pending.catch(() => undefined);
       return scene.mocks[0]!.count('getBalance') === 1;
     });
     scene.pool.change({ devnet: nodes.devnet.slice(1) }, { ...limits, inFlightMax: 1 });
-    await expect(scene.pool.request(call('getBalance'))).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await expect(request(scene.pool, call('getBalance'))).rejects.toMatchObject({ code: 'OVERLOADED' });
     await scene.pool.stop();
     await Promise.allSettled(underWay);
   });
 
-  it('stay out of service when their limits change', async () => {
+  it('keeps cordons when limits change', async () => {
     scene = await stage([healthy(), healthy()], limits);
     const [first, second] = scene.mocks as [MockNode, MockNode];
     scene.pool.cordon('devnet', 'node-1', 'new disks');
     const nodes = { devnet: [configOf('node-1', first), configOf('node-2', second)] };
     scene.pool.change(nodes, { ...limits, connectionsMax: 3 });
-    await askTimes(20);
+    await callTimes(20);
     expect([first, second].map(({ received }) => received.length)).toEqual([0, 20]);
   });
 
-  it('may be none for a while', async () => {
+  it('may remove all nodes', async () => {
     scene = await stage([healthy()], limits);
     nodesAre();
-    await expect(scene.pool.request(call('getBalance'))).rejects.toThrow(Failure);
+    await expect(request(scene.pool, call('getBalance'))).rejects.toThrow(Failure);
     nodesAre(configOf('node-1', scene.mocks[0]!));
-    await askTimes(1);
+    await callTimes(1);
   });
 });
 
-describe('what calls share while nodes come and go', () => {
-  const sticky = { ...limits, choice: 'sticky', stickyMs: 60_000, pollIntervalMs: 10 } as const;
+describe('shared state across node changes', () => {
+  const sticky = { ...limits, loadBalancing: 'sticky', stickyMs: 60_000, pollIntervalMs: 10 } as const;
 
-  it('is the node that they stay at, though another is quicker, and what was said of nodes already', async () => {
+  it('keeps the sticky primary and reported states', async () => {
     scene = await stage([slow(30, healthy()), healthy()], sticky);
     const [first, second] = scene.mocks as [MockNode, MockNode];
     scene.pool.start();
     await until(() => scene.pool.status().every(({ state }) => state === 'healthy'));
-    await askTimes(3);
+    await callTimes(3);
     const nodes = [configOf('node-1', first), configOf('node-2', second)];
     const third = await another(healthy());
     const change = (changed: Partial<UpstreamLimits>) =>
       scene.pool.change({ devnet: [...nodes, configOf('third', third)] }, { ...sticky, ...changed });
     change({});
     await until(() => scene.pool.status().every(({ state }) => state === 'healthy'));
-    await askTimes(3);
+    await callTimes(3);
     expect([first, second, third].map(({ received }) => received.length)).toEqual([6, 0, 0]);
-    const told = scene.logged.filter((line) => line.includes('"node-1"'));
-    expect(told).toHaveLength(1);
+    const results = scene.logged.filter((line) => line.includes('"node-1"'));
+    expect(results).toHaveLength(1);
     change({ stickyMs: 1 });
-    await askUntil(() => second.received.length + third.received.length > 0);
+    await callUntil(() => second.received.length + third.received.length > 0);
   });
 
-  it('is the look at calls that are late: those are put to a second node that began before', async () => {
+  it('keeps hedging calls that started before', async () => {
     const late = { timeoutMs: 20_000, attemptTimeoutMs: 20_000, hedgeMinMs: 50, hedgeMaxMs: 50 };
     const hedging = { ...sticky, ...late };
     scene = await stage([silent, healthy('7')], hedging);
     const [first, second] = scene.mocks as [MockNode, MockNode];
-    const answer = scene.pool.request(call('getBalance'));
+    const answer = request(scene.pool, call('getBalance'));
     const third = configOf('third', await another(healthy()));
     const nodes = [configOf('node-1', first), configOf('node-2', second), third];
     scene.pool.change({ devnet: nodes }, hedging);
@@ -168,7 +171,7 @@ describe('what calls share while nodes come and go', () => {
   });
 });
 
-it('A node that leaves is there for calls that began under a longer time than calls have now', async () => {
+it('keeps a removed node for calls with an earlier, longer timeout', async () => {
   scene = await stage([healthy(), healthy('7')], limits);
   const [a, b] = scene.mocks.map((mock, at) => configOf(`node-${at}`, mock)) as [NodeConfig, NodeConfig];
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -182,35 +185,35 @@ it('A node that leaves is there for calls that began under a longer time than ca
   sets.change({ devnet: [a] }, { ...before, timeoutMs: 100 });
   const kind = async () => (await attempt(leaving, call('getBalance'), 20_000)).outcome.kind;
   vi.advanceTimersByTime(20_000);
-  expect(await kind()).toBe('answer');
+  expect(await kind()).toBe('response');
   vi.advanceTimersByTime(20_000);
   expect(await kind()).toBe('transport');
   sets.stop();
 });
 
-describe('a node that the operator drains', () => {
-  it('gets no call, also where it is the last, until it is put back', async () => {
+describe('drained node', () => {
+  it('receives no calls, even as the last one, until it is undrained', async () => {
     const replies: (() => void)[] = [];
     const slow: Behaviour = ({ id }, reply) =>
       void replies.push(() => send(reply, `{"jsonrpc":"2.0","result":1,"id":${id}}`));
     scene = await stage([slow, healthy()], limits);
     scene.pool.cordon('devnet', 'node-2', '');
-    const underWay = scene.pool.request(call('getBalance'));
+    const underWay = request(scene.pool, call('getBalance'));
     await until(() => replies.length === 1);
     scene.pool.uncordon('devnet', 'node-2');
     scene.pool.drain(new Set(['devnet/node-1']));
     expect(scene.pool.status()[0]).toMatchObject({ state: 'draining', drained: true, inFlight: 1 });
     replies[0]!();
     expect((await underWay).body.toString()).toBe('1');
-    await askTimes(20);
+    await callTimes(20);
     expect(scene.mocks.map(({ received }) => received.length)).toEqual([1, 20]);
     expect(scene.pool.status()[0]).toMatchObject({ state: 'drained', reason: 'drained by the operator' });
     scene.pool.drain(new Set(['devnet/node-1', 'devnet/node-2']));
-    await expect(scene.pool.request(call('getBalance'))).rejects.toMatchObject({
+    await expect(request(scene.pool, call('getBalance'))).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
     scene.pool.drain(new Set());
     scene.mocks[0]!.become(healthy());
-    await askTimes(20);
+    await callTimes(20);
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { NodePoller } from '../../src/upstream/health/node-poller.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
+import { NodePoller } from '../../src/upstream/health/health-monitor.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
@@ -9,10 +10,10 @@ import { call, type Scene, stage, until } from './mock/pool.ts';
 let scene: Scene;
 afterEach(() => scene.close());
 
-describe('the slots that live answers tell of', () => {
-  it('are known without asking for them, at each commitment', async () => {
+describe('slots observed in responses', () => {
+  it('are known at each commitment without polls', async () => {
     scene = await stage([healthy('{"context":{"apiVersion":"2.1.0","slot":4321},"value":1}')]);
-    await scene.pool.request(call('getBalance', ['x', { commitment: 'confirmed' }]));
+    await request(scene.pool, call('getBalance', ['x', { commitment: 'confirmed' }]));
     const { slot, confirmedSlot, finalizedSlot } = scene.pool.status()[0]!;
     expect([slot, confirmedSlot, finalizedSlot]).toEqual([4_321n, 4_321n, null]);
     expect(scene.pool.slotAt('devnet', 'confirmed')?.slot).toBe(4_321n);
@@ -25,14 +26,14 @@ describe('the slots that live answers tell of', () => {
     ['["x",{"n":{"commitment":"finalized"},"commitment":"processed"}]', 4_321n],
     ['["x",{"commitment":"finalized","commitment":"processed"}]', undefined],
     ['["x",["processed"]]', undefined],
-  ])('are never held for another commitment because of how a call is written: %s', async (params, known) => {
+  ])('are never attributed to another commitment: %s', async (params, known) => {
     scene = await stage([healthy('{"context":{"slot":4321},"value":1}')]);
-    await scene.pool.request({ ...call('getBalance'), params: Buffer.from(params) });
+    await request(scene.pool, { ...call('getBalance'), params: Buffer.from(params) });
     expect(scene.pool.slotAt('devnet', 'processed')?.slot).toBe(known);
     expect(scene.pool.slotAt('devnet', 'finalized')).toBeNull();
   });
 
-  it('spare a node its polls, four in a row at most', async () => {
+  it('replace up to four polls in a row', async () => {
     scene = await stage([healthy()]);
     const { mocks } = scene;
     const node = new UpstreamNode({ name: 'n', url: mocks[0]!.url }, 'devnet', defaultUpstreamLimits);
@@ -50,7 +51,7 @@ describe('the slots that live answers tell of', () => {
     await node.close();
   });
 
-  it('are asked for at the commitments that somebody wants to know', async () => {
+  it('are polled at commitments in use', async () => {
     scene = await stage([healthy('1', 777n)]);
     const { pool, mocks } = scene;
     pool.start();

@@ -21,7 +21,7 @@ const results: Record<string, string> = {
   getFirstAvailableBlock: '12',
 };
 
-/** A node that answers by method; an error where the table has none. */
+/** Node that responds by method; an error for others. */
 const node =
   (table: Record<string, string>): Behaviour =>
   ({ id, method }, reply) => {
@@ -35,8 +35,8 @@ async function probe(behaviour: Behaviour, timeoutMs = 2_000): ReturnType<typeof
   return probeNode({ name: 'n', url: `${mock.url}secret-key-123` }, 'devnet', timeoutMs);
 }
 
-describe('the probe of a node', () => {
-  it('finds nothing to mend in a good one', async () => {
+describe('probeNode', () => {
+  it('finds no problems with a good node', async () => {
     const report = await probe(node(results));
     expect(report).toMatchObject({
       node: 'n',
@@ -52,7 +52,7 @@ describe('the probe of a node', () => {
     expect(report.latencyMs).toBeGreaterThan(0);
   });
 
-  it('names the network to which it really belongs', async () => {
+  it('names the actual network', async () => {
     const report = await probe(node({ ...results, getGenesisHash: `"${genesisHashes['mainnet-beta']}"` }));
     expect(report.findings).toEqual([
       {
@@ -63,12 +63,12 @@ describe('the probe of a node', () => {
     ]);
   });
 
-  it('only warns about a ledger that is nobody’s', async () => {
+  it('only warns about a private ledger', async () => {
     const report = await probe(node({ ...results, getGenesisHash: '"11111111111111111111111111111111"' }));
     expect(report.findings.map(({ severity }) => severity)).toEqual(['warning']);
   });
 
-  it('tells a node that is unhealthy and keeps no history', async () => {
+  it('reports an unhealthy node without history', async () => {
     const { getVersion, getGenesisHash, getSlot } = results;
     const report = await probe(
       node({ getVersion: getVersion!, getGenesisHash: getGenesisHash!, getSlot: getSlot! }),
@@ -84,7 +84,7 @@ describe('the probe of a node', () => {
     ['throttles', throttling('1'), /rate/],
     ['drops the connection', (_request, _reply, socket) => socket.destroy(), /https/],
     ['stays silent', silent, /firewall/],
-  ])('says what to do about a node that %s', async (_name, behaviour, remedy) => {
+  ])('gives a remedy for a node that %s', async (_name, behaviour, remedy) => {
     const report = await probe(behaviour, 200);
     expect(report).toMatchObject({ reachable: false, latencyMs: null, healthy: null, slot: null });
     expect(report.findings).toHaveLength(1);
@@ -93,8 +93,8 @@ describe('the probe of a node', () => {
     expect(mock!.received).toHaveLength(1);
   });
 
-  it('says what to do about a node that is not there', async () => {
+  it('gives a remedy for an unreachable node', async () => {
     const report = await probeNode({ name: 'n', url: await deadUrl() }, 'devnet');
-    expect(report.findings[0]!.finding).toBe('No connection can be made.');
+    expect(report.findings[0]!.finding).toBe('Connection failed.');
   });
 });

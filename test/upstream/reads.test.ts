@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
 import { behind } from './mock/behind.ts';
@@ -30,7 +31,7 @@ const open = async (
   return scene;
 };
 
-describe('a read', () => {
+describe('read', () => {
   it.each([
     ['drops the connection after the request', dyingAfterRequest],
     ['drops the connection in the middle of the answer', dyingMidBody],
@@ -46,31 +47,31 @@ describe('a read', () => {
     ['answers nobody', noId],
     ['sends an HTML 502', htmlBadGateway],
     ['sends nothing', empty],
-  ])('succeeds every time when one of two nodes %s', async (_name, behaviour) => {
-    // Only one that does not answer is waited for.
+  ])('always succeeds when one of two nodes %s', async (_name, behaviour) => {
+    // Short only for a node that does not respond.
     const attemptTimeoutMs = behaviour === silent ? 500 : 4_000;
     const { pool } = await open([behaviour, healthy(BIG)], { attemptTimeoutMs });
     for (let i = 0; i < 12; i++) {
-      const answer = await pool.request(call('getBalance', ['11111111111111111111111111111111']));
+      const answer = await request(pool, call('getBalance', ['11111111111111111111111111111111']));
       expect(answer.body.toString()).toBe(BIG);
       expect(answer.errorCode).toBe(0);
     }
   });
 
-  it('succeeds every time when one of two nodes is dead', async () => {
+  it('always succeeds when one of two nodes is dead', async () => {
     const { pool } = await open([{ name: 'dead', url: await deadUrl() }, healthy(BIG)]);
     for (let i = 0; i < 12; i++) {
-      expect((await pool.request(call('getBalance'))).body.toString()).toBe(BIG);
+      expect((await request(pool, call('getBalance'))).body.toString()).toBe(BIG);
     }
   });
 
-  it('succeeds when all but one of several nodes fail, each in its own way', async () => {
+  it('succeeds when all but one node fail in different ways', async () => {
     const { pool } = await open([dyingAfterRequest, behind, throttling('30'), truncated, healthy(BIG)]);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => pool.request(call('getBalance'))));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => request(pool, call('getBalance'))));
     expect(answers.map((answer) => answer.body.toString())).toEqual(Array(20).fill(BIG));
   });
 
-  it('is asked again at the only node when that dropped the connection', async () => {
+  it('is retried at the only node after a broken connection', async () => {
     let first = true;
     const { pool, mocks } = await open([
       (request, reply, socket) => {
@@ -79,48 +80,48 @@ describe('a read', () => {
         first = false;
       },
     ]);
-    expect((await pool.request(call('getBalance'))).body.toString()).toBe(BIG);
+    expect((await request(pool, call('getBalance'))).body.toString()).toBe(BIG);
     expect(mocks[0]!.count('getBalance')).toBe(2);
   });
 
-  it('waits for the only node when that asks for a short rest', async () => {
+  it('waits for the only node during a short throttling', async () => {
     const { pool, mocks } = await open([throttling()]);
-    const asked = pool.request(call('getBalance'));
+    const pending = request(pool, call('getBalance'));
     mocks[0]!.become((request, reply, socket) => {
       if (mocks[0]!.count('getBalance') < 2) throttling()(request, reply, socket);
       else healthy(BIG)(request, reply, socket);
     });
-    expect((await asked).body.toString()).toBe(BIG);
+    expect((await pending).body.toString()).toBe(BIG);
   });
 
-  it('leaves a node alone until its Retry-After is over, and tells the caller when to come back', async () => {
+  it('respects Retry-After and reports it to the caller', async () => {
     const { pool, mocks } = await open([throttling('20')]);
-    await failureOf(pool.request(call('getBalance')));
-    const failure = await failureOf(pool.request(call('getBalance')));
+    await failureOf(request(pool, call('getBalance')));
+    const failure = await failureOf(request(pool, call('getBalance')));
     expect(failure.code).toBe('UPSTREAM_UNAVAILABLE');
     expect(failure.retryAfter).toBe(20);
     expect(mocks[0]!.received).toHaveLength(1);
   });
 
-  it('reaches the node with the params as they were written', async () => {
+  it('passes params on byte for byte', async () => {
     const { pool, mocks } = await open([healthy()]);
     const params = '[ "é\\u0041", 18446744073709551615 ,1.0e2]';
-    await pool.request({ ...call('getBalance'), params: Buffer.from(params) });
-    await pool.request({ ...call('getHealth'), params: null });
+    await request(pool, { ...call('getBalance'), params: Buffer.from(params) });
+    await request(pool, { ...call('getHealth'), params: null });
     const [first, second] = mocks[0]!.received;
     expect(first!.raw).toBe(`{"jsonrpc":"2.0","id":${first!.id},"method":"getBalance","params":${params}}`);
     expect(second!.raw).toBe(`{"jsonrpc":"2.0","id":${second!.id},"method":"getHealth"}`);
   });
 });
 
-describe('a request to a node', () => {
-  it('keeps the path and the query of the node’s URL and carries its headers', async () => {
+describe('request to a node', () => {
+  it('contains path, query and headers of the node', async () => {
     const { mocks } = await open([healthy()]);
     const url = mocks[0]!.url.replace('http://', 'http://user:p%40ss@');
     const keyed = await stage([
       { name: 'keyed', url: `${url}v2/key?token=t%20t`, headers: { 'x-token': 'secret' } },
     ]);
-    await keyed.pool.request(call('getBalance'));
+    await request(keyed.pool, call('getBalance'));
     expect(mocks[0]!.received[0]).toMatchObject({
       path: '/v2/key?token=t%20t',
       headers: {
@@ -132,7 +133,7 @@ describe('a request to a node', () => {
     await keyed.close();
   });
 
-  it('that ran out of time gives its connection up', async () => {
+  it('closes its connection on timeout', async () => {
     let closed = false;
     const { pool } = await open(
       [
@@ -144,16 +145,16 @@ describe('a request to a node', () => {
       ],
       { timeoutMs: 60, attemptsMax: 1 },
     );
-    await failureOf(pool.request(call('getBalance')));
+    await failureOf(request(pool, call('getBalance')));
     await until(() => closed);
   });
 
-  it('that the caller gave up while it queued never leaves', async () => {
+  it('is not sent if canceled in the queue', async () => {
     const { pool, mocks } = await open([silent], { connectionsMax: 1 });
     const first = new AbortController();
     const second = new AbortController();
-    const one = failureOf(pool.request(call('getBalance'), first.signal));
-    const two = failureOf(pool.request(call('getAsset'), second.signal));
+    const one = failureOf(request(pool, call('getBalance'), first.signal));
+    const two = failureOf(request(pool, call('getAsset'), second.signal));
     await until(() => mocks[0]!.received.length === 1);
     second.abort();
     expect(await two).toMatchObject({ code: 'CLIENT_GONE', facts: { network: 'devnet' } });
@@ -161,80 +162,80 @@ describe('a request to a node', () => {
     mocks[0]!.become(healthy());
     first.abort();
     await one;
-    await pool.request(call('getHealth'));
+    await request(pool, call('getHealth'));
     expect(mocks[0]!.received.map(({ method }) => method)).toEqual(['getBalance', 'getHealth']);
   });
 });
 
-describe('an error of a node', () => {
-  it('is the caller’s answer at once when it is the caller’s fault', async () => {
+describe('error of a node', () => {
+  it("is returned at once if it is the caller's fault", async () => {
     const { pool, mocks } = await open([failing(-32602, 'Invalid param: WrongSize'), failing(-32602, 'x')]);
-    const answer = await pool.request(call('getBalance'));
+    const answer = await request(pool, call('getBalance'));
     expect(answer.errorCode).toBe(-32602);
     expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);
   });
 
-  it('passes untouched when every node gives it', async () => {
+  it('is returned unchanged if every node gives it', async () => {
     const { pool } = await open([behind, behind]);
-    const answer = await pool.request(call('getBalance'));
+    const answer = await request(pool, call('getBalance'));
     expect(answer.errorCode).toBe(-32005);
     expect(answer.body.toString()).toBe(
       '{"code":-32005,"message":"Node is behind by 150 slots","data":{"numSlotsBehind":150}}',
     );
   });
 
-  it('that tells most about the question wins over those about the nodes', async () => {
+  it('about the request wins over errors about nodes', async () => {
     const { pool } = await open([behind, failing(-32016, 'm', { contextSlot: 9 }), failing(-32601)]);
-    expect((await pool.request(call('getBalance'))).errorCode).toBe(-32016);
+    expect((await request(pool, call('getBalance'))).errorCode).toBe(-32016);
   });
 
-  it('about a missing slot is doubted once, then believed', async () => {
+  it('about a missing slot is confirmed once', async () => {
     const { pool, mocks } = await open([failing(-32007), failing(-32007), failing(-32007)]);
-    expect((await pool.request(call('getBlock', [5]))).errorCode).toBe(-32007);
+    expect((await request(pool, call('getBlock', [5]))).errorCode).toBe(-32007);
     expect(mocks.reduce((sum, mock) => sum + mock.received.length, 0)).toBe(2);
   });
 
-  it('about a missing slot gives way to a node that has the slot', async () => {
+  it('about a missing slot yields to a node with the slot', async () => {
     const { pool } = await open([failing(-32001), healthy('{"blockhash":"x"}')]);
-    for (let i = 0; i < 6; i++) expect((await pool.request(call('getBlock', [5]))).errorCode).toBe(0);
+    for (let i = 0; i < 6; i++) expect((await request(pool, call('getBlock', [5]))).errorCode).toBe(0);
   });
 
-  it('beside a bad HTTP status is believed when it is a standard one', async () => {
+  it('with a bad HTTP status is accepted if it is a standard error', async () => {
     const { pool } = await open([
       ({ id }, reply) =>
         send(reply, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"no"},"id":${id}}`, 400),
     ]);
-    expect((await pool.request(call('getBalance'))).errorCode).toBe(-32602);
+    expect((await request(pool, call('getBalance'))).errorCode).toBe(-32602);
   });
 
-  it('without an id, because the request is unreadable, does not count against the node', async () => {
+  it('without an id for an unreadable request does not count against the node', async () => {
     const { pool } = await open([
       (_request, reply) =>
         send(reply, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}'),
     ]);
     for (let i = 0; i < 8; i++) {
-      expect((await pool.request(call('getBalance', ['\\ud800']))).errorCode).toBe(-32700);
+      expect((await request(pool, call('getBalance', ['\\ud800']))).errorCode).toBe(-32700);
     }
     expect(pool.status()[0]!.failuresInRow).toBe(0);
   });
 });
 
-describe('a failure of ours', () => {
-  it('names the network that has no nodes', async () => {
+describe('failure', () => {
+  it('names the network that is not served', async () => {
     const { pool } = await open([healthy()]);
-    const failure = await failureOf(pool.request({ ...call('getSlot'), network: 'testnet' }));
-    expect(failure.code).toBe('UPSTREAM_UNAVAILABLE');
-    expect(failure.facts).toEqual({ network: 'testnet' });
+    const failure = await failureOf(request(pool, { ...call('getSlot'), network: 'testnet' }));
+    expect(failure.code).toBe('NETWORK_NOT_SERVED');
+    expect(failure.facts).toEqual({ network: 'testnet', served: 'devnet' });
   });
 
-  it('holds no word of what the nodes sent and nothing of their URLs', async () => {
+  it('contains nothing that nodes sent and nothing of their URLs', async () => {
     const limits = { attemptsMax: 4 };
     const { pool, mocks, logged } = await open([htmlBadGateway, throttling('1')], limits);
     const secret = 'c0ffee00-secret-key';
     const url = `${mocks[0]!.url}v2/${secret}?api_key=${secret}`;
     const keyed = await stage([{ name: 'keyed', url, headers: { 'x-token': secret } }], limits);
     for (const one of [pool, keyed.pool]) {
-      const failure = await failureOf(one.request(call('getBalance')));
+      const failure = await failureOf(request(one, call('getBalance')));
       const { message, code, facts } = failure;
       expect(JSON.stringify({ message, code, facts })).not.toMatch(
         /127\.0\.0\.1|provider|Bad Gateway|c0ffee/,
@@ -246,73 +247,73 @@ describe('a failure of ours', () => {
     await keyed.close();
   });
 
-  it('takes the place of an error text that shows the key of the node', async () => {
+  it('replaces an error that contains the key of the node', async () => {
     const secret = 'c0ffee00-secret-key';
     const { mocks } = await open([
       ({ id }, reply) => sendError(reply, id, -32602, `upgrade at https://provider.example/${secret}`),
     ]);
-    // As many as there are by default take nearly all the time that there is.
+    // The default number of attempts takes nearly the whole timeout.
     const limits = { attemptsMax: 4 };
     const keyed = await stage([{ name: 'keyed', url: `${mocks[0]!.url}${secret}/` }], limits);
-    expect((await failureOf(keyed.pool.request(call('getBalance')))).code).toBe('UPSTREAM_UNAVAILABLE');
+    expect((await failureOf(request(keyed.pool, call('getBalance')))).code).toBe('UPSTREAM_UNAVAILABLE');
     expect(keyed.pool.status()[0]!.failuresInRow).toBe(0);
     await keyed.close();
   });
 
-  it('says that time ran out when the nodes stay silent', async () => {
+  it('reports a timeout when nodes do not respond', async () => {
     const { pool, mocks } = await open([silent, silent], { attemptTimeoutMs: 100, timeoutMs: 1_200 });
-    const failure = await failureOf(pool.request(call('getBalance')));
+    const failure = await failureOf(request(pool, call('getBalance')));
     expect(failure.code).toBe('UPSTREAM_TIMEOUT');
     expect(mocks.every((mock) => mock.received.length >= 1)).toBe(true);
   });
 
-  it('says that the answer is too large, without asking another node', async () => {
+  it('reports a too large response without another attempt', async () => {
     const large = healthy(JSON.stringify('x'.repeat(5_000)));
     const { pool, mocks } = await open([large, large], { responseMaxBytes: 1_000 });
-    const failure = await failureOf(pool.request(call('getProgramAccounts')));
+    const failure = await failureOf(request(pool, call('getProgramAccounts')));
     expect(failure.code).toBe('ANSWER_TOO_LARGE');
     expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);
   });
 
-  it('says that too many calls are under way', async () => {
+  it('reports overload', async () => {
     const { pool } = await open([silent], { inFlightMax: 3, timeoutMs: 300 });
-    const waiting = Array.from({ length: 3 }, () => failureOf(pool.request(call('getBalance'))));
-    expect((await failureOf(pool.request(call('getBalance')))).code).toBe('OVERLOADED');
+    const waiting = Array.from({ length: 3 }, () => failureOf(request(pool, call('getBalance'))));
+    expect((await failureOf(request(pool, call('getBalance')))).code).toBe('OVERLOADED');
     await Promise.all(waiting);
   });
 
-  it('ends the work when the caller leaves', async () => {
+  it('ends the work when the caller cancels', async () => {
     const { pool, mocks } = await open([silent], { attemptTimeoutMs: 10_000, timeoutMs: 10_000 });
     const leave = new AbortController();
-    const asked = failureOf(pool.request(call('getBalance'), leave.signal));
+    const pending = failureOf(request(pool, call('getBalance'), leave.signal));
     mocks[0]!.become(() => leave.abort());
-    await asked;
+    await pending;
     expect(pool.status()[0]!.inFlight).toBe(0);
   });
 
-  it('comes when the time is over, however many attempts are left', async () => {
+  it('occurs at the deadline, however many attempts are left', async () => {
     const { pool, mocks } = await open([silent, silent, silent, silent], {
       attemptTimeoutMs: 150,
       timeoutMs: 200,
     });
     const startedAt = performance.now();
-    expect((await failureOf(pool.request(call('getBalance')))).code).toBe('UPSTREAM_TIMEOUT');
+    expect((await failureOf(request(pool, call('getBalance')))).code).toBe('UPSTREAM_TIMEOUT');
     expect(performance.now() - startedAt).toBeLessThan(1_000);
     expect(mocks.reduce((sum, mock) => sum + mock.received.length, 0)).toBeLessThanOrEqual(2);
   });
 
-  it('does not cut off a scan that takes longer than one attempt of other methods may', async () => {
+  it('does not interrupt a scan longer than an attempt of other methods', async () => {
     const slow: Behaviour = (request, reply, socket) => {
       setTimeout(() => healthy('[]')(request, reply, socket), 250);
     };
     const { pool, mocks } = await open([slow], { attemptTimeoutMs: 100 });
-    expect((await pool.request(call('getProgramAccounts'))).body.toString()).toBe('[]');
+    expect((await request(pool, call('getProgramAccounts'))).body.toString()).toBe('[]');
     expect(mocks[0]!.received).toHaveLength(1);
   });
 
-  it('bounds the attempts', async () => {
+  it('limits the attempts', async () => {
     const { pool, mocks } = await open([dyingAfterRequest], { attemptsMax: 3 });
-    await failureOf(pool.request(call('getBalance')));
+    await failureOf(request(pool, call('getBalance')));
     expect(mocks[0]!.count('getBalance')).toBe(3);
   });
 });

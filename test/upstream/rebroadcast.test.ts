@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SubmitLimits } from '../../src/upstream/submit/limits.ts';
+import type { SubmitLimits } from '../../src/upstream/submit/submission.ts';
 import { accepting, freshChain, landed, type MockChain, sentTo } from './mock/accepting.ts';
 import { until } from './mock/pool.ts';
 import type { MockNode } from './mock/server.ts';
@@ -12,7 +12,7 @@ import {
   stageSubmitter,
 } from './mock/submitting.ts';
 
-/** Transactions that were accepted, until it is known what became of them. */
+/** Accepted transactions until their result is known. */
 let scene: SubmitScene;
 let chain: MockChain;
 afterEach(() => scene.close());
@@ -28,36 +28,36 @@ const everybody = (): readonly MockNode[] => [...scene.mocks, ...scene.sendOnlyM
 
 type Sent = Readonly<{ wire: Buffer; signature: string; trace: SubmissionTrace }>;
 
-/** Sends one that is accepted, and hears of it. */
+/** Submits an accepted transaction. */
 async function sendOne(config: object = {}): Promise<Sent> {
   const [sent, trace] = [signedTransaction(), new SubmissionTrace()];
   expect(await dispatch(scene.submitter, sendCall(sent.wire, config, trace))).toBe(sent.signature);
   return { ...sent, trace };
 }
 
-/** How often somebody was sent this one. */
+/** Number of requests with this transaction. */
 const timesSent = ({ wire }: Sent, mock: MockNode): number =>
   mock.received.filter((one) => one.method === 'sendTransaction' && sentTo(one).wire.equals(wire)).length;
 const timesToAll = (sent: Sent): number => everybody().reduce((sum, mock) => sum + timesSent(sent, mock), 0);
 const isAtRest = (): boolean => scene.submitter.pending === 0;
 
-describe('a transaction that was accepted', () => {
-  it('is sent to everybody again and again until it is confirmed, and no longer', async () => {
+describe('accepted transaction', () => {
+  it('is rebroadcast until confirmed', async () => {
     await open();
     const sent = await sendOne();
     const other = await sendOne();
     await until(() => everybody().every((mock) => timesSent(sent, mock) >= 4));
     chain.status = (signature) => (signature === sent.signature ? landed('confirmed') : 'null');
     await until(() => sent.trace.results.length > 0);
-    const [fate] = sent.trace.results;
-    expect(fate).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
-    expect(fate!.rebroadcasts).toBeGreaterThanOrEqual(3);
-    const said = fate!.rebroadcastAttempts.map(({ node, outcome }) => `${node} ${outcome}`).sort();
+    const [result] = sent.trace.results;
+    expect(result).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
+    expect(result!.rebroadcasts).toBeGreaterThanOrEqual(3);
+    const said = result!.rebroadcastAttempts.map(({ node, outcome }) => `${node} ${outcome}`).sort();
     expect(said).toEqual(['node-1 ok', 'node-2 ok', 'sender-1 ok']);
-    expect(fate!.rebroadcastAttempts.every(({ times }) => times >= 2)).toBe(true);
-    // Attempts are those of the first time.
+    expect(result!.rebroadcastAttempts.every(({ times }) => times >= 2)).toBe(true);
+    // Attempts of the submission only.
     expect(sent.trace.attempts).toHaveLength(3);
-    // What was under way has arrived when another had its next turns.
+    // Requests in flight have arrived once another was rebroadcast.
     const again = async (): Promise<void> => {
       const before = timesToAll(other);
       await until(() => timesToAll(other) >= before + 2 * 3);
@@ -68,7 +68,7 @@ describe('a transaction that was accepted', () => {
     expect(timesToAll(sent)).toBe(before);
   });
 
-  it('is told of as failed when it failed on chain', async () => {
+  it('is reported as failed after a chain error', async () => {
     await open({ rebroadcastIntervalMs: 60_000 });
     const { trace } = await sendOne();
     chain.status = () => landed('finalized', '{"InstructionError":[0,{"Custom":1}]}');
@@ -76,12 +76,12 @@ describe('a transaction that was accepted', () => {
     expect(trace.results).toEqual([
       {
         ...{ name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}' },
-        ...{ rebroadcasts: 0, again: [] },
+        ...{ rebroadcasts: 0, rebroadcastAttempts: [] },
       },
     ]);
   });
 
-  it('goes on while one node alone says that it landed', async () => {
+  it('continues while only one node reports that it landed', async () => {
     chain = freshChain();
     const lying = { ...freshChain(), status: () => landed('finalized') };
     scene = await stageSubmitter([accepting(lying), accepting(chain)], [], {
@@ -98,17 +98,17 @@ describe('a transaction that was accepted', () => {
   it.each([
     ['nests deeper than any answer', `${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
     ['is longer than any', JSON.stringify('x'.repeat(5_000)), [{ name: 'failed', slot: 1001n, err: null }]],
-  ])('ends no process by an error that %s', async (_name, err, fates) => {
+  ])('survives an error that %s', async (_name, err, fates) => {
     await open({ rebroadcastIntervalMs: 60_000 });
     const { trace } = await sendOne();
     chain.status = () => landed('finalized', err);
-    const asked = (): number =>
+    const pending = (): number =>
       scene.mocks.reduce((sum, mock) => sum + mock.count('getSignatureStatuses'), 0);
-    await until(() => (fates.length > 0 ? isAtRest() : asked() > 3));
+    await until(() => (fates.length > 0 ? isAtRest() : pending() > 3));
     expect(trace.results).toMatchObject(fates);
   });
 
-  it('has expired when its blockhash is over and no node knows it', async () => {
+  it('expires when its blockhash does and no node knows it', async () => {
     await open({ rebroadcastIntervalMs: 60_000 });
     const { trace } = await sendOne();
     await until(() => scene.mocks.some((mock) => mock.count('getEpochInfo') > 0));
@@ -118,7 +118,7 @@ describe('a transaction that was accepted', () => {
     expect(trace.results).toMatchObject([{ name: 'expired', slot: null }]);
   });
 
-  it('is sent again as often as its sender wants', async () => {
+  it('is rebroadcast at most as often as its sender wants', async () => {
     await open();
     const [never, twice, always] = [
       await sendOne({ maxRetries: 0 }),
@@ -133,7 +133,7 @@ describe('a transaction that was accepted', () => {
     expect(twice.trace.results).toMatchObject([{ name: 'confirmed', rebroadcasts: 2 }]);
   });
 
-  it('is left alone while a fork has it', async () => {
+  it('is not rebroadcast while a fork contains it', async () => {
     await open({ rebroadcastIntervalMs: 40 });
     chain.status = (signature) => (signature === sent.signature ? landed('processed') : 'null');
     const sent = { ...signedTransaction(), trace: new SubmissionTrace() };
@@ -149,14 +149,14 @@ describe('a transaction that was accepted', () => {
     await until(() => timesToAll(sent) > before);
   });
 
-  it('is followed for so long at most', async () => {
+  it('is tracked for a limited time', async () => {
     await open({ pendingMaxMs: 60 });
     const { trace } = await sendOne();
     await until(isAtRest);
     expect(trace.results).toMatchObject([{ name: 'unconfirmed' }]);
   });
 
-  it('makes room for others when it was rebroadcast most often', async () => {
+  it('is shed when rebroadcast most often', async () => {
     await open({ pendingMax: 2 });
     const often = await sendOne();
     const never = await sendOne({ maxRetries: 0 });
@@ -166,7 +166,7 @@ describe('a transaction that was accepted', () => {
     expect([never.trace.results, last.trace.results, scene.submitter.shed]).toEqual([[], [], 1]);
   });
 
-  it('is sent to nobody again when its signature is not of its bytes', async () => {
+  it('is not rebroadcast with an invalid signature', async () => {
     await open();
     const forged = signedTransaction();
     forged.wire[forged.wire.length - 1]! ^= 1;
@@ -179,7 +179,7 @@ describe('a transaction that was accepted', () => {
     expect(scene.submitter.pending).toBe(1);
   });
 
-  it('makes room for others when there is no more memory', async () => {
+  it('is shed when memory is exhausted', async () => {
     await open({ pendingMaxBytes: 1_500, rebroadcastIntervalMs: 60_000 });
     const traces = [(await sendOne()).trace, (await sendOne()).trace, (await sendOne()).trace];
     expect(scene.submitter.pending).toBeLessThan(3);
@@ -187,7 +187,7 @@ describe('a transaction that was accepted', () => {
     expect(traces[2]!.results).toEqual([]);
   });
 
-  it('is told of to all who sent it', async () => {
+  it('is reported to all its senders', async () => {
     await open({ rebroadcastIntervalMs: 60_000 });
     const { wire } = signedTransaction();
     const traces = [new SubmissionTrace(), new SubmissionTrace(), new SubmissionTrace()];
@@ -197,7 +197,7 @@ describe('a transaction that was accepted', () => {
     for (const { results } of traces) expect(results).toMatchObject([{ name: 'confirmed' }]);
   });
 
-  it('is left to the nodes when the service ends, which says so', async () => {
+  it('is left to the nodes at shutdown, which is logged', async () => {
     await open();
     const { trace } = await sendOne();
     await scene.submitter.close();

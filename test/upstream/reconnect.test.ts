@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { deadUrl } from './mock/dead.ts';
 import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { healthy } from './mock/healthy.ts';
@@ -23,7 +24,7 @@ async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   return reason as Failure;
 }
 
-/** A node that is away, and begins to listen where it was after so long. */
+/** Node that starts listening after a while. */
 async function returning(afterMs: number): Promise<{ name: string; url: string }> {
   const url = await deadUrl();
   setTimeout(() => {
@@ -37,20 +38,20 @@ async function returning(afterMs: number): Promise<{ name: string; url: string }
   return { name: 'returning', url };
 }
 
-describe('a call while the only node takes no connection', () => {
+describe('call while the only node accepts no connection', () => {
   it.each(['getBalance', 'sendTransaction', 'requestAirdrop', 'someNewMethod'])(
-    'waits until it does again, since nothing was sent: %s',
+    'waits until it does, since nothing was sent: %s',
     async (method) => {
       scene = await stage([await returning(900)], { reconnectMaxMs: 5_000, circuitFailuresMax: 1 });
-      expect((await scene.pool.request(call(method))).body.toString()).toBe('7');
+      expect((await request(scene.pool, call(method))).body.toString()).toBe('7');
       expect(reborn?.count(method)).toBe(1);
     },
   );
 
-  it('waits no longer than it may, asks ever more rarely, and says when to come again', async () => {
+  it('waits for a limited time with growing backoff, and reports Retry-After', async () => {
     scene = await stage([{ name: 'dead', url: await deadUrl() }], { reconnectMaxMs: 600, backoffMs: 0 });
     const startedAt = performance.now();
-    const failure = await failureOf(scene.pool.request(call('getBalance')));
+    const failure = await failureOf(request(scene.pool, call('getBalance')));
     const elapsedMs = performance.now() - startedAt;
     expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 });
     expect(elapsedMs).toBeGreaterThan(300);
@@ -58,32 +59,32 @@ describe('a call while the only node takes no connection', () => {
     expect(String(failure.cause).split('no connection').length - 1).toBeLessThan(16);
   });
 
-  it('does not wait when waiting is turned off', async () => {
+  it('does not wait when disabled', async () => {
     scene = await stage([{ name: 'dead', url: await deadUrl() }], { reconnectMaxMs: 0, attemptsMax: 2 });
-    const failure = await failureOf(scene.pool.request(call('getBalance')));
+    const failure = await failureOf(request(scene.pool, call('getBalance')));
     expect(String(failure.cause).split('no connection').length - 1).toBe(2);
   });
 
-  it('stops waiting when the caller leaves', async () => {
+  it('stops waiting when canceled', async () => {
     scene = await stage([{ name: 'dead', url: await deadUrl() }], { reconnectMaxMs: 5_000 });
     const leave = new AbortController();
-    const asked = failureOf(scene.pool.request(call('getBalance'), leave.signal));
+    const pending = failureOf(request(scene.pool, call('getBalance'), leave.signal));
     setTimeout(() => leave.abort(), 50);
     const startedAt = performance.now();
-    await asked;
+    await pending;
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 });
 
-describe('the time after which to come again', () => {
-  it('stands in a failure of the nodes', async () => {
+describe('Retry-After', () => {
+  it('is part of upstream failures', async () => {
     scene = await stage([dyingAfterRequest], { attemptsMax: 4 });
-    expect(await failureOf(scene.pool.request(call('getBalance')))).toMatchObject({ retryAfter: 1 });
+    expect(await failureOf(request(scene.pool, call('getBalance')))).toMatchObject({ retryAfter: 1 });
   });
 
-  it('does not invite to repeat what may have happened and would happen twice', async () => {
+  it('is omitted where a repetition could do harm', async () => {
     scene = await stage([dyingAfterRequest]);
-    const failure = await failureOf(scene.pool.request(call('requestAirdrop')));
+    const failure = await failureOf(request(scene.pool, call('requestAirdrop')));
     expect(failure.facts).toMatchObject({ outcome: 'unknown' });
     expect(failure.retryAfter).toBeUndefined();
   });

@@ -4,7 +4,7 @@ import type { CallAttempt, RpcResponse } from '../../src/protocol/call.ts';
 import type { Failure } from '../../src/protocol/errors.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
-import { executeWithRetry } from '../../src/upstream/retry/execute-with-retry.ts';
+import { executeWithRetry } from '../../src/upstream/retry/executor.ts';
 import { ManualNode } from './mock/manual-node.ts';
 import { call } from './mock/pool.ts';
 
@@ -25,7 +25,7 @@ const limits = {
 const ends = [
   'good',
   'null',
-  'hop',
+  'retry',
   'doubt',
   'believed',
   'lost',
@@ -33,7 +33,7 @@ const ends = [
   'late',
   '429',
   '502',
-  'garbage',
+  'invalid',
 ] as const;
 type End = (typeof ends)[number];
 type Step = { kind: 'end'; which: number; end: End } | { kind: 'wait'; ms: number } | { kind: 'leave' };
@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('leave') }) },
 );
 
-const errors: Readonly<Partial<Record<End, number>>> = { hop: -32005, doubt: -32007, believed: -32602 };
+const errors: Readonly<Partial<Record<End, number>>> = { retry: -32005, doubt: -32007, believed: -32602 };
 
 function settle(node: ManualNode, end: End): void {
   const question = node.pending[0]!;
@@ -57,43 +57,43 @@ function settle(node: ManualNode, end: End): void {
   else if (end === 'null') node.respond(question, '"result":null');
   else if (end === '429') response(429, '');
   else if (end === '502') response(502, '');
-  else if (end === 'garbage') response(200, 'x');
+  else if (end === 'invalid') response(200, 'x');
   else if (errors[end] === undefined) {
-    const bytesLeft = end !== 'refused';
-    node.end(question, { kind: 'transport', wasSent: bytesLeft, timedOut: end === 'late', cause: null });
+    const wasSent = end !== 'refused';
+    node.end(question, { kind: 'transport', wasSent, timedOut: end === 'late', cause: null });
   } else node.respond(question, `"error":{"code":${errors[end]},"message":"x"}`);
 }
 
-type Told = { answers: RpcResponse[]; failures: Failure[]; attempts: CallAttempt[] };
+type Results = { answers: RpcResponse[]; failures: Failure[]; attempts: CallAttempt[] };
 
-/** Puts a call to nodes whose answers come as the steps say, and to the end with good ones. */
+/** Runs a call with scripted node responses, then good ones. */
 function play(method: string, count: number, steps: readonly Step[]) {
   const nodes = Array.from({ length: count }, (_, index) => new ManualNode(`node-${index}`, limits));
   const group = new NodeGroup(nodes, limits);
-  const told: Told = { answers: [], failures: [], attempts: [] };
-  const trace = { onAttempt: (attempt: CallAttempt) => void told.attempts.push(attempt) };
-  const isOver = (): boolean => told.answers.length + told.failures.length > 0;
-  const asking = (): ManualNode[] => nodes.filter(({ pending }) => pending.length > 0);
+  const results: Results = { answers: [], failures: [], attempts: [] };
+  const trace = { onAttempt: (attempt: CallAttempt) => void results.attempts.push(attempt) };
+  const isOver = (): boolean => results.answers.length + results.failures.length > 0;
+  const request = (): ManualNode[] => nodes.filter(({ pending }) => pending.length > 0);
   const most = { atOnce: 0, ofOne: 0 };
   const note = (): void => {
-    most.atOnce = Math.max(most.atOnce, asking().length);
+    most.atOnce = Math.max(most.atOnce, request().length);
     most.ofOne = Math.max(most.ofOne, ...nodes.map(({ pending }) => pending.length));
   };
   const sent: End[] = [];
-  const asked = executeWithRetry(
+  const pending = executeWithRetry(
     group,
     { ...call(method, ['x']), trace },
     {
-      onResponse: (answer) => void told.answers.push(answer),
-      onError: (failure) => void told.failures.push(failure),
+      onResponse: (answer) => void results.answers.push(answer),
+      onError: (failure) => void results.failures.push(failure),
     },
   );
   const end = (which: number, how: End): void => {
-    const open = asking();
+    const open = request();
     if (open.length === 0) return;
     sent.push(how);
     settle(open[which % open.length]!, how);
-    // Nobody is left waiting for a good answer that has come.
+    // A good response ends the call.
     if (how === 'good') expect(isOver()).toBe(true);
   };
   note();
@@ -101,7 +101,7 @@ function play(method: string, count: number, steps: readonly Step[]) {
     if (isOver()) break;
     if (one.kind === 'end') end(one.which, one.end);
     else if (one.kind === 'wait') vi.advanceTimersByTime(one.ms);
-    else asked.cancel();
+    else pending.cancel();
     note();
   }
   for (let i = 0; i < 200 && !isOver(); i++) {
@@ -113,24 +113,24 @@ function play(method: string, count: number, steps: readonly Step[]) {
   const posts = nodes.reduce((sum, node) => sum + node.requestCount, 0);
   const inFlight = nodes.reduce((sum, node) => sum + node.inFlight, 0);
   for (const node of nodes) void node.close();
-  return { told, most, posts, inFlight, sent };
+  return { results, most, posts, inFlight, sent };
 }
 
-const outcomeTold = fc.record({
+const scenario = fc.record({
   count: fc.integer({ min: 1, max: 4 }),
   steps: fc.array(step, { maxLength: 25 }),
 });
 
-it('A read is told of once, whatever its nodes do and in whatever order, and leaves nothing behind', () => {
+it('a read ends exactly once for any outcomes in any order, without leftovers', () => {
   fc.assert(
     fc.property(
-      outcomeTold,
+      scenario,
       fc.constantFrom('getBalance', 'getTransaction', 'getBlock'),
       ({ count, steps }, method) => {
-        const { told, most, posts, inFlight } = play(method, count, steps);
-        expect(told.answers.length + told.failures.length).toBe(1);
+        const { results, most, posts, inFlight } = play(method, count, steps);
+        expect(results.answers.length + results.failures.length).toBe(1);
         expect(inFlight).toBe(0);
-        expect(told.attempts).toHaveLength(posts);
+        expect(results.attempts).toHaveLength(posts);
         expect(most.ofOne).toBeLessThanOrEqual(1);
         expect(most.atOnce).toBeLessThanOrEqual(2);
         expect(vi.getTimerCount()).toBe(0);
@@ -140,11 +140,11 @@ it('A read is told of once, whatever its nodes do and in whatever order, and lea
   );
 });
 
-it.each(['requestAirdrop', 'getAsset'])('What must not happen twice is sent once: %s', (method) => {
+it.each(['requestAirdrop', 'getAsset'])('a non-repeatable call is sent once: %s', (method) => {
   fc.assert(
-    fc.property(outcomeTold, ({ count, steps }) => {
-      const { told, most, inFlight, sent } = play(method, count, steps);
-      expect(told.answers.length + told.failures.length).toBe(1);
+    fc.property(scenario, ({ count, steps }) => {
+      const { results, most, inFlight, sent } = play(method, count, steps);
+      expect(results.answers.length + results.failures.length).toBe(1);
       expect(inFlight).toBe(0);
       expect(most.atOnce).toBeLessThanOrEqual(1);
       expect(sent.filter((end) => end !== 'refused').length).toBeLessThanOrEqual(1);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { accepting, sentTo } from './mock/accepting.ts';
 import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { failing } from './mock/failing.ts';
@@ -39,13 +40,13 @@ const configsAt = (mocks: readonly MockNode[]): Record<string, unknown>[] =>
     .flatMap(({ received }) => received.filter(({ method }) => method === 'sendTransaction'))
     .map((request) => sentTo(request).config);
 
-describe('a transaction with preflight', () => {
-  it('is looked at by one node, then reaches everybody once, each with the same bytes', async () => {
+describe('transaction with preflight', () => {
+  it('is simulated by one node, then sent once to all others', async () => {
     const { submitter } = await open([accepting(), accepting(), accepting()], [accepting()]);
     const { wire, signature } = signedTransaction();
     const trace = new SubmissionTrace();
-    const asked = sendCall(wire, { preflightCommitment: 'processed', minContextSlot: 5 }, trace);
-    expect(await dispatch(submitter, asked)).toBe(signature);
+    const pending = sendCall(wire, { preflightCommitment: 'processed', minContextSlot: 5 }, trace);
+    expect(await dispatch(submitter, pending)).toBe(signature);
     await until(() => trace.attempts.length === 4);
     expect(all().map((mock) => mock.count('sendTransaction'))).toEqual([1, 1, 1, 1]);
     for (const { received } of all()) expect(sentTo(received[0]!).wire).toEqual(wire);
@@ -58,43 +59,43 @@ describe('a transaction with preflight', () => {
     ]);
   });
 
-  it('is handed to nobody when it fails there', async () => {
+  it('is sent to no other node if it fails', async () => {
     const { submitter } = await open([preflightFailure, preflightFailure], [accepting()]);
     expect(await dispatch(submitter, sendCall(signedTransaction().wire))).toBe('-32002');
     expect(sentIn(all())).toBe(1);
   });
 
-  it('is handed to nobody when two nodes do not know its blockhash, and to all when the second does', async () => {
+  it('is sent to no other node if two nodes do not know its blockhash, but to all if the second does', async () => {
     const { submitter, mocks } = await open([blockhashNotFound, blockhashNotFound], [accepting()]);
     expect(await dispatch(submitter, sendCall(signedTransaction().wire))).toBe('-32002');
     expect([sentIn(mocks), sentIn(scene.sendOnlyMocks)]).toEqual([2, 0]);
-    let asked = 0;
-    const second: Behaviour = (...given) => (asked++ === 0 ? blockhashNotFound : accepting())(...given);
+    let pending = 0;
+    const second: Behaviour = (...given) => (pending++ === 0 ? blockhashNotFound : accepting())(...given);
     for (const mock of mocks) mock.become(second);
     const { wire, signature } = signedTransaction();
     expect(await dispatch(submitter, sendCall(wire))).toBe(signature);
     await until(() => sentIn(scene.sendOnlyMocks) === 1);
   });
 
-  it('is not sent without one when no node can look at it', async () => {
+  it('is not sent without a simulation', async () => {
     const { submitter } = await open([htmlBadGateway], [accepting()], { upstream: { attemptsMax: 2 } });
     const { wire, signature } = signedTransaction();
-    const failure = await failureOf(submitter.request(sendCall(wire)));
+    const failure = await failureOf(request(submitter, sendCall(wire)));
     expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
     expect(sentIn(scene.sendOnlyMocks)).toBe(0);
   });
 
-  it('does not wait long for a node that is silent', async () => {
-    let asked = 0;
-    const either: Behaviour = (...given) => (asked++ === 0 ? silent : accepting())(...given);
+  it('does not wait long for an unresponsive node', async () => {
+    let pending = 0;
+    const either: Behaviour = (...given) => (pending++ === 0 ? silent : accepting())(...given);
     const { submitter } = await open([either, either], [], { upstream: { sendAttemptTimeoutMs: 60 } });
     const { wire, signature } = signedTransaction();
     expect(await dispatch(submitter, sendCall(wire))).toBe(signature);
   });
 });
 
-describe('a transaction without preflight', () => {
-  it('reaches everybody at once, and whoever takes it first gives the answer', async () => {
+describe('transaction without preflight', () => {
+  it('is sent to all at once; the first acceptance is the response', async () => {
     const { submitter } = await open([silent, accepting(), dyingAfterRequest], [silent, htmlBadGateway]);
     const { wire, signature } = signedTransaction();
     expect(await dispatch(submitter, sendCall(wire, { skipPreflight: true, minContextSlot: 3 }))).toBe(
@@ -108,43 +109,43 @@ describe('a transaction without preflight', () => {
     expect(others).toEqual(Array(2).fill({ encoding: 'base64', skipPreflight: true, maxRetries: 0 }));
   });
 
-  it('is refused when a node refuses it and nobody takes it, whatever endpoints for sending say', async () => {
+  it('is rejected when a node rejects it and none accepts it, regardless of send-only endpoints', async () => {
     const { submitter } = await open([failing(-32003), dyingAfterRequest], [failing(-32600)]);
     expect(await dispatch(submitter, sendCall(signedTransaction().wire, { skipPreflight: true }))).toBe(
       '-32003',
     );
   });
 
-  it('has been taken where somebody says that it was processed already', async () => {
+  it('is accepted when a target already processed it', async () => {
     const { submitter } = await open([dyingAfterRequest], [alreadyProcessed]);
     const { wire, signature } = signedTransaction();
     expect(await dispatch(submitter, sendCall(wire, { skipPreflight: true }))).toBe(signature);
   });
 
-  it('is tried again while there is time when all have failed', async () => {
-    let asked = 0;
-    const third: Behaviour = (...given) => (++asked < 3 ? dyingAfterRequest : accepting())(...given);
+  it('is retried until the timeout when all fail', async () => {
+    let pending = 0;
+    const third: Behaviour = (...given) => (++pending < 3 ? dyingAfterRequest : accepting())(...given);
     const { submitter } = await open([third, third], [failing(-32097)]);
     const { wire, signature } = signedTransaction();
     expect(await dispatch(submitter, sendCall(wire, { skipPreflight: true }))).toBe(signature);
     expect(sentIn(scene.mocks)).toBe(3);
   });
 
-  it('has an unknown end, and a signature to look it up by, when nobody says what became of it', async () => {
-    let asked = 0;
-    // Its bytes left at first; then there was nobody any more.
+  it('fails with an unknown outcome and its signature without responses', async () => {
+    let pending = 0;
+    // Its bytes were sent first; then the node was gone.
     const vanishing: Behaviour = (request, reply, socket) =>
-      asked++ === 0 ? socket.destroy() : sendError(reply, request.id, -32005, 'Node is behind');
+      pending++ === 0 ? socket.destroy() : sendError(reply, request.id, -32005, 'Node is behind');
     const { submitter } = await open([vanishing]);
     const { wire, signature } = signedTransaction();
-    const failure = await failureOf(submitter.request(sendCall(wire, { skipPreflight: true })));
+    const failure = await failureOf(request(submitter, sendCall(wire, { skipPreflight: true })));
     expect(failure.row.owner).toBe('upstream');
     expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
   });
 });
 
-describe('the same transaction once more', () => {
-  it('shares the answer while it is under way, and the node is asked once', async () => {
+describe('duplicate transaction', () => {
+  it('shares the response in flight with one request to the node', async () => {
     const held: (() => void)[] = [];
     const late: Behaviour = (...given) => void held.push(() => accepting()(...given));
     const { submitter } = await open([late]);
@@ -156,7 +157,7 @@ describe('the same transaction once more', () => {
     expect(sentIn(all())).toBe(1);
   });
 
-  it('shares a refusal with those alone who asked under the same conditions', async () => {
+  it('shares a rejection under the same conditions only', async () => {
     const either: Behaviour = (request, reply, socket) =>
       (sentTo(request).config.skipPreflight === true ? accepting() : preflightFailure)(
         request,
@@ -171,7 +172,7 @@ describe('the same transaction once more', () => {
     expect(sentIn(all())).toBe(2);
   });
 
-  it('gets the same answer for a moment after it was accepted, and is then sent again', async () => {
+  it('gets the same response for a while after acceptance, then is sent again', async () => {
     const { submitter } = await open([accepting()], [], { limits: { acceptedMs: 40 } });
     const { wire, signature } = signedTransaction();
     const started = performance.now();
@@ -183,7 +184,7 @@ describe('the same transaction once more', () => {
     expect(sentIn(all())).toBeGreaterThanOrEqual(2);
   });
 
-  it('is looked at by a node for who wants that, though it was accepted without', async () => {
+  it('is simulated for a sender that wants it, although it was accepted without', async () => {
     const { submitter } = await open([accepting()]);
     const { wire } = signedTransaction();
     await dispatch(submitter, sendCall(wire, { skipPreflight: true }));
@@ -191,17 +192,17 @@ describe('the same transaction once more', () => {
     expect(await dispatch(submitter, sendCall(wire))).toBe('-32002');
   });
 
-  it('is refused where too many are on their way, or wait for one, and taken when those have ended', async () => {
+  it('is rejected beyond the limits and accepted when others have ended', async () => {
     const limits = { underWayMax: 1, callersMax: 2 };
     const held: (() => void)[] = [];
     const holding: Behaviour = (...given) => void held.push(() => accepting()(...given));
     const { submitter, mocks } = await open([holding], [], { limits });
     const { wire, signature } = signedTransaction();
-    const asked = sendCall(wire);
-    const answers = [dispatch(submitter, asked), dispatch(submitter, asked)];
+    const pending = sendCall(wire);
+    const answers = [dispatch(submitter, pending), dispatch(submitter, pending)];
     await until(() => sentIn(mocks) === 1);
     expect(await dispatch(submitter, sendCall(signedTransaction().wire))).toBe('OVERLOADED');
-    expect(await dispatch(submitter, asked)).toBe('OVERLOADED');
+    expect(await dispatch(submitter, pending)).toBe('OVERLOADED');
     expect(sentIn(mocks)).toBe(1);
     mocks[0]!.become(accepting());
     for (const answer of held) answer();
@@ -210,7 +211,7 @@ describe('the same transaction once more', () => {
     expect(await dispatch(submitter, sendCall(next.wire))).toBe(next.signature);
   });
 
-  it('is another one where any of its bytes differs', async () => {
+  it('is a different one if any byte differs', async () => {
     const { submitter } = await open([accepting()]);
     const { wire } = signedTransaction();
     const other = Buffer.from(wire);
@@ -221,34 +222,34 @@ describe('the same transaction once more', () => {
   });
 });
 
-describe('sending', () => {
-  it('leaves to one node what is no transaction, whose words are the answer', async () => {
+describe('submitter', () => {
+  it('forwards invalid transactions to one node, which reports the error', async () => {
     const { submitter } = await open([failing(-32602), failing(-32602)], [accepting()]);
     const nonsense = call('sendTransaction', ['nonsense', { encoding: 'base64' }]);
     expect(await dispatch(submitter, nonsense)).toBe('-32602');
     expect(sentIn(all())).toBe(1);
   });
 
-  it('passes every other call on', async () => {
+  it('forwards all other calls', async () => {
     const { submitter } = await open([accepting()], [accepting()]);
-    expect((await submitter.request(call('getSlot'))).body.toString()).toBe('1000');
+    expect((await request(submitter, call('getSlot'))).body.toString()).toBe('1000');
     expect(scene.sendOnlyMocks[0]!.received).toEqual([]);
   });
 
-  it('shows nobody where endpoints are, nor what they are asked with', async () => {
+  it('reveals no URLs or headers of endpoints', async () => {
     const telling: Behaviour = (request, reply) =>
       sendError(reply, request.id, -32000, `no access for SECRET-TOKEN at ${request.path}`);
     const { submitter } = await open([dyingAfterRequest], [telling], { upstream: { attemptsMax: 1 } });
     const trace = new SubmissionTrace();
     const failure = await failureOf(
-      submitter.request(sendCall(signedTransaction().wire, { skipPreflight: true }, trace)),
+      request(submitter, sendCall(signedTransaction().wire, { skipPreflight: true }, trace)),
     );
     const [{ headers, path }] = scene.sendOnlyMocks[0]!.received as [
       (typeof scene.sendOnlyMocks)[0]['received'][0],
     ];
     expect([headers['x-token'], path]).toEqual(['SECRET-TOKEN', '/SECRET-PATH']);
-    const told = JSON.stringify([failure.facts, failure.text, trace.attempts, scene.logged]);
-    expect(told).not.toContain('SECRET');
+    const results = JSON.stringify([failure.facts, failure.text, trace.attempts, scene.logged]);
+    expect(results).not.toContain('SECRET');
     expect(String((failure.cause as Error).cause ?? failure.cause)).not.toContain('SECRET');
   });
 });

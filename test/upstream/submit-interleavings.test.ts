@@ -6,17 +6,13 @@ import type { Exchange, NodeRequest, PendingRequest } from '../../src/upstream/e
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
-import { executeWithRetry } from '../../src/upstream/retry/execute-with-retry.ts';
-import { submitLimits } from '../../src/upstream/submit/limits.ts';
-import { Submission } from '../../src/upstream/submit/submission.ts';
+import { executeWithRetry } from '../../src/upstream/retry/executor.ts';
+import { Submission, submitLimits } from '../../src/upstream/submit/submission.ts';
 import { parseSubmitRequest } from '../../src/upstream/submit/submit-request.ts';
 import { SubmitTargets } from '../../src/upstream/submit/submit-targets.ts';
 import { sendCall, signedTransaction } from './mock/submitting.ts';
 
-/**
- * Whatever each node does, and in whatever order what they do is learned: the answer is right, and nobody sees anything
- * but the transaction.
- */
+/** Any node behavior in any order: the response is right, and nodes receive nothing but the transaction. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -24,7 +20,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The same for all: making one takes longer than sending it a hundred times. */
+/** Shared: signing takes longer than a hundred submissions. */
 const { wire, signature } = signedTransaction();
 
 const acts = [
@@ -52,7 +48,7 @@ function exchangeOf(act: Act, id: number): Exchange {
   return { kind: 'response', status: 200, retryAfter: null, body };
 }
 
-/** A request that a node has and has not answered yet. */
+/** Request pending at a node. */
 type Held = Readonly<{ node: ScriptedNode; question: NodeRequest; isLook: boolean }>;
 
 class ScriptedNode extends UpstreamNode {
@@ -67,7 +63,7 @@ class ScriptedNode extends UpstreamNode {
     this.#held = held;
   }
 
-  /** What it does next; at the end of the script it goes on as it was. */
+  /** Next act of the script; the last repeats. */
   next(): Act {
     return this.#acts[Math.min(this.#at++, this.#acts.length - 1)]!;
   }
@@ -100,35 +96,35 @@ const limits = {
   reconnectMaxMs: 200,
 };
 
-/** One submission, of which the test says in which order the answers are learned. */
+/** One submission whose outcomes are ordered by the test. */
 class Run {
   readonly held: Held[] = [];
   readonly learned: Learned[] = [];
   readonly nodes: readonly ScriptedNode[];
   readonly sendOnly: readonly ScriptedNode[];
   readonly ends: End[] = [];
-  /** Nodes that looked at the transaction at the same time. */
+  /** Concurrent simulations. */
   looksMax = 0;
 
   constructor({ nodes, sendOnly, skipPreflight }: Scripts) {
     this.nodes = nodes.map((one, at) => new ScriptedNode(`node-${at}`, one, this.held));
     this.sendOnly = sendOnly.map((one, at) => new ScriptedNode(`sender-${at}`, one, this.held));
     const group = new NodeGroup(this.nodes, limits);
-    const dispatch = (asked: Call, asker: ResponseHandler) => executeWithRetry(group, asked, asker);
+    const dispatch = (request: Call, handler: ResponseHandler) => executeWithRetry(group, request, handler);
     const parts = {
-      source: { dispatch, request: () => Promise.reject(new Error('asked by put')) },
+      next: { dispatch },
       targets: new SubmitTargets({ nodesOf: () => this.nodes }, new Map([['devnet', this.sendOnly]])),
       limits: submitLimits,
     };
-    const asked = sendCall(wire, { skipPreflight });
-    new Submission(parts, asked, parseSubmitRequest(asked.params)!, {
+    const request = sendCall(wire, { skipPreflight });
+    new Submission(parts, request, parseSubmitRequest(request.params)!, {
       onAccepted: () => this.ends.push({ accepted: true }),
       onRejected: (answer) => this.ends.push({ accepted: false, answer }),
       onError: (failure) => this.ends.push({ accepted: false, failure }),
     }).start();
   }
 
-  /** Until it is over and nobody is under way. */
+  /** Runs until it is over and nothing is in flight. */
   play(order: readonly number[]): this {
     for (let step = 0; this.ends.length === 0 || this.held.length > 0; step++) {
       if (step > 5_000) throw new Error('it never ends');
@@ -140,7 +136,7 @@ class Run {
     return this;
   }
 
-  /** What was learned before it was over. */
+  /** Outcomes before the end. */
   get known(): readonly Learned[] {
     return this.learned.filter(({ isLate }) => !isLate);
   }
@@ -182,7 +178,7 @@ function judgeEnd(run: Run, skipPreflight: boolean): void {
   else expect(end.failure!.facts).not.toHaveProperty('outcome');
 }
 
-it('answers rightly, and shows everybody the same bytes', () => {
+it('responds correctly and sends the same bytes to all', () => {
   fc.assert(
     fc.property(scripts, (given) => {
       const run = new Run(given).play(given.order);
@@ -194,7 +190,7 @@ it('answers rightly, and shows everybody the same bytes', () => {
   );
 });
 
-it('is looked at by one node at a time, and handed to all others once one has taken it', () => {
+it('simulates at one node at a time, then sends to all others', () => {
   fc.assert(
     fc.property(scripts, (given) => {
       const run = new Run({ ...given, skipPreflight: false }).play(given.order);
@@ -209,7 +205,7 @@ it('is looked at by one node at a time, and handed to all others once one has ta
   );
 });
 
-it('is handed to all at once where nobody is to look at it', () => {
+it('sends to all at once without preflight', () => {
   fc.assert(
     fc.property(scripts, (given) => {
       const run = new Run({ ...given, skipPreflight: true });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage } from './mock/pool.ts';
 import type { Behaviour } from './mock/server.ts';
@@ -7,28 +8,28 @@ import type { Behaviour } from './mock/server.ts';
 let scene: Scene;
 afterEach(() => scene.close());
 
-/** Announces more than anybody has, whatever it is asked but where it is. */
+/** Announces a huge response except to polls. */
 const boasting: Behaviour = (request, reply, socket) => {
   if (request.method !== 'getBalance') return healthy()(request, reply, socket);
   reply.writeHead(200, { 'content-length': '999999999' }).write('{');
 };
 
-const told = (): Promise<string> =>
-  scene.pool.request(call('getBalance')).then(
+const results = (): Promise<string> =>
+  request(scene.pool, call('getBalance')).then(
     ({ body }) => body.toString(),
     (failure: unknown) => (failure instanceof Failure ? failure.code : String(failure)),
   );
 
-describe('an answer that is longer than is passed on', () => {
-  it('is asked of others, and is held against its node where one of them has a shorter one', async () => {
+describe('response above the size limit', () => {
+  it('is retried elsewhere, and counts against its node if another has a shorter one', async () => {
     scene = await stage([boasting, boasting, healthy('7')]);
     scene.pool.start();
-    while (scene.pool.status()[0]!.state !== 'failing') expect(await told()).toBe('7');
+    while (scene.pool.status()[0]!.state !== 'failing') expect(await results()).toBe('7');
   });
 
-  it('is too large when nobody has a shorter one, and each is asked once', async () => {
+  it('fails if no node has a shorter one, after one attempt each', async () => {
     scene = await stage([boasting, boasting]);
-    expect(await told()).toBe('ANSWER_TOO_LARGE');
+    expect(await results()).toBe('ANSWER_TOO_LARGE');
     expect(scene.mocks.map((mock) => mock.count('getBalance'))).toEqual([1, 1]);
   });
 });

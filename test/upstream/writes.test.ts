@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
@@ -17,7 +18,7 @@ import { throttling } from './mock/throttling.ts';
 import { truncated } from './mock/truncated.ts';
 import { wrongId } from './mock/wrong-id.ts';
 
-/** One signature, then what stands for a message: enough for a node that is not real. */
+/** A signature and a placeholder message: enough for mock nodes. */
 const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(120, 3)]);
 const signature = encodeBase58(wire.subarray(1, 65));
 const accepted = healthy(JSON.stringify(signature));
@@ -45,15 +46,15 @@ const open = async (
   return scene;
 };
 
-/** The first of the nodes to be asked acts one way, the other one the other way, whichever is chosen first. */
+/** Behaviors by the order of calls, whichever node is first. */
 async function inOrder(
   first: Behaviour,
   second: Behaviour,
   limits?: Partial<UpstreamLimits>,
 ): Promise<Scene> {
-  let asked = 0;
+  let pending = 0;
   const either: Behaviour = (request, reply, socket) =>
-    (asked++ === 0 ? first : second)(request, reply, socket);
+    (pending++ === 0 ? first : second)(request, reply, socket);
   return open([either, either], limits);
 }
 
@@ -71,61 +72,61 @@ describe('sendTransaction', () => {
     ['answers somebody else', wrongId],
     ['does not know the blockhash yet', blockhashNotFound],
   ])('is never lost when the first node %s', async (_name, first) => {
-    // Only one that does not answer is waited for.
+    // Short only for a node that does not respond.
     const attemptTimeoutMs = first === silent ? 800 : 4_000;
     const { pool } = await inOrder(first, accepted, { attemptTimeoutMs });
-    expect((await pool.request(base64)).body.toString()).toBe(JSON.stringify(signature));
+    expect((await request(pool, base64)).body.toString()).toBe(JSON.stringify(signature));
     expect(total('sendTransaction')).toBe(2);
   });
 
   it.each([
     ['base64', base64],
     ['base58', base58],
-  ])('answers with the signature when a lost first try had worked after all (%s)', async (_name, send) => {
+  ])('returns the signature when a lost first attempt had succeeded (%s)', async (_name, send) => {
     const { pool } = await inOrder(dyingAfterRequest, alreadyProcessed);
-    const answer = await pool.request(send);
+    const answer = await request(pool, send);
     expect(answer).toMatchObject({ errorCode: 0 });
     expect(answer.body.toString()).toBe(JSON.stringify(signature));
   });
 
-  it('passes "already processed" on when nobody but the caller had sent it before', async () => {
+  it('returns "already processed" if only the caller sent it before', async () => {
     const { pool } = await inOrder(behind, alreadyProcessed);
-    expect((await pool.request(base64)).errorCode).toBe(-32002);
+    expect((await request(pool, base64)).errorCode).toBe(-32002);
   });
 
-  it('asks one other node about an unknown blockhash, then believes it', async () => {
+  it('confirms an unknown blockhash by one other node', async () => {
     const { pool } = await open([blockhashNotFound, blockhashNotFound, blockhashNotFound]);
-    expect((await pool.request(base64)).errorCode).toBe(-32002);
+    expect((await request(pool, base64)).errorCode).toBe(-32002);
     expect(total('sendTransaction')).toBe(2);
   });
 
-  it('does not call a transaction dead that an earlier node may have taken', async () => {
+  it('does not report a transaction as dead that an earlier node may have accepted', async () => {
     const { pool } = await inOrder(dyingAfterRequest, blockhashNotFound);
-    const failure = await failureOf(pool.request(base64));
+    const failure = await failureOf(request(pool, base64));
     expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
   });
 
-  it('is not tried elsewhere when it is malformed', async () => {
+  it('is not retried when malformed', async () => {
     const { pool } = await open([failing(-32602), failing(-32602)]);
-    expect((await pool.request(base64)).errorCode).toBe(-32602);
+    expect((await request(pool, base64)).errorCode).toBe(-32602);
     expect(total('sendTransaction')).toBe(1);
   });
 
-  it('goes on when the caller leaves', async () => {
+  it('continues when the caller cancels', async () => {
     const leave = new AbortController();
     const { pool } = await inOrder((request, reply, socket) => {
       leave.abort();
       dyingAfterRequest(request, reply, socket);
     }, accepted);
-    expect((await pool.request(base64, leave.signal)).errorCode).toBe(0);
+    expect((await request(pool, base64, leave.signal)).errorCode).toBe(0);
     expect(total('sendTransaction')).toBe(2);
   });
 });
 
-describe('an airdrop', () => {
+describe('requestAirdrop', () => {
   const airdrop = call('requestAirdrop', ['11111111111111111111111111111111', 1]);
 
-  it('goes on when the caller leaves', async () => {
+  it('continues when the caller cancels', async () => {
     const leave = new AbortController();
     const { pool } = await open([
       (request, reply, socket) => {
@@ -133,7 +134,7 @@ describe('an airdrop', () => {
         healthy()(request, reply, socket);
       },
     ]);
-    expect((await pool.request(airdrop, leave.signal)).errorCode).toBe(0);
+    expect((await request(pool, airdrop, leave.signal)).errorCode).toBe(0);
   });
 
   it.each([
@@ -144,58 +145,61 @@ describe('an airdrop', () => {
     ['sends an HTML 502', htmlBadGateway],
     ['sends truncated JSON', truncated],
     ['answers somebody else', wrongId],
-  ])('reaches exactly one node, once, when that node %s', async (_name, behaviour) => {
+  ])('reaches exactly one node once when that node %s', async (_name, behaviour) => {
     const { pool } = await open([behaviour, behaviour], { timeoutMs: 300 });
-    await failureOf(pool.request(airdrop));
+    await failureOf(request(pool, airdrop));
     expect(total('requestAirdrop')).toBe(1);
   });
 
-  it('says that its outcome is unknown when its bytes had left', async () => {
+  it('reports an unknown outcome once sent', async () => {
     const { pool } = await open([dyingAfterRequest]);
-    expect((await failureOf(pool.request(airdrop))).facts).toEqual({ network: 'devnet', outcome: 'unknown' });
+    expect((await failureOf(request(pool, airdrop))).facts).toEqual({
+      network: 'devnet',
+      outcome: 'unknown',
+    });
   });
 
-  it('is never repeated over a kept connection that the node closes', async () => {
+  it('is never repeated on a kept connection that the node closes', async () => {
     const { pool, mocks } = await open([healthy()]);
-    await pool.request(call('getHealth'));
+    await request(pool, call('getHealth'));
     mocks[0]!.become(dyingAfterRequest);
-    await failureOf(pool.request(airdrop));
+    await failureOf(request(pool, airdrop));
     expect(total('requestAirdrop')).toBe(1);
   });
 
   it('moves on from nodes that refuse the connection', async () => {
     const dead = { name: 'dead', url: await deadUrl() };
     const { pool } = await open([dead, healthy('"sig"')]);
-    for (let i = 0; i < 8; i++) expect((await pool.request(airdrop)).errorCode).toBe(0);
+    for (let i = 0; i < 8; i++) expect((await request(pool, airdrop)).errorCode).toBe(0);
     expect(total('requestAirdrop')).toBe(8);
   });
 
-  it('gets the error of its node, and no second opinion', async () => {
+  it('returns the error of its node without a second attempt', async () => {
     const { pool } = await open([behind, behind]);
-    expect((await pool.request(airdrop)).errorCode).toBe(-32005);
+    expect((await request(pool, airdrop)).errorCode).toBe(-32005);
     expect(total('requestAirdrop')).toBe(1);
   });
 });
 
-describe('a method that is not in the table', () => {
-  it('is not asked twice once its bytes have left', async () => {
+describe('unknown method', () => {
+  it('is not repeated once sent', async () => {
     const { pool } = await open([dyingAfterRequest, dyingAfterRequest]);
-    await failureOf(pool.request(call('getAsset')));
+    await failureOf(request(pool, call('getAsset')));
     expect(total('getAsset')).toBe(1);
   });
 
-  it('is answered by another node when the first refuses the connection', async () => {
+  it('is answered by another node if the first refuses the connection', async () => {
     const { pool } = await open([{ name: 'dead', url: await deadUrl() }, healthy('{"id":"x"}')]);
-    for (let i = 0; i < 8; i++) expect((await pool.request(call('getAsset'))).errorCode).toBe(0);
+    for (let i = 0; i < 8; i++) expect((await request(pool, call('getAsset'))).errorCode).toBe(0);
   });
 });
 
-describe('calls that leave while a node is being stopped', () => {
-  it('end with a failure instead of hanging', async () => {
+describe('calls sent while a node is stopped', () => {
+  it('fail instead of hanging', async () => {
     const { pool, mocks } = await open([silent], { timeoutMs: 2_000 });
-    const asked = failureOf(pool.request(call('getBalance')));
+    const pending = failureOf(request(pool, call('getBalance')));
     await until(() => mocks[0]!.received.length > 0);
     await pool.stop();
-    expect(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT']).toContain((await asked).code);
+    expect(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT']).toContain((await pending).code);
   });
 });

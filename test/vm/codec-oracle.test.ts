@@ -20,22 +20,32 @@ import { parseBlockhash } from '../../src/solana/blockhash.ts';
 import { decodeNonce, durableNonceOf, encodeNonce } from '../../src/solana/nonce.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
 import { decodeStakeState, encodeStakeState } from '../../src/solana/stake-state.ts';
-import { decodeClock, encodeClock } from '../../src/solana/sysvar/clock.ts';
-import { decodeEpochRewards, encodeEpochRewards } from '../../src/solana/sysvar/epoch-rewards.ts';
-import { decodeEpochSchedule, encodeEpochSchedule } from '../../src/solana/sysvar/epoch-schedule.ts';
-import { decodeFees, encodeFees } from '../../src/solana/sysvar/fees.ts';
-import { decodeLastRestartSlot, encodeLastRestartSlot } from '../../src/solana/sysvar/last-restart-slot.ts';
 import {
+  DEFAULT_RENT,
+  decodeClock,
+  decodeEpochRewards,
+  decodeEpochSchedule,
+  decodeFees,
+  decodeLastRestartSlot,
   decodeRecentBlockhashes,
+  decodeRent,
+  decodeSlotHashes,
+  decodeSlotHistory,
+  decodeStakeHistory,
+  encodeClock,
+  encodeEpochRewards,
+  encodeEpochSchedule,
+  encodeFees,
+  encodeLastRestartSlot,
   encodeRecentBlockhashes,
-} from '../../src/solana/sysvar/recent-blockhashes.ts';
-import { DEFAULT_RENT, decodeRent, encodeRent, minimumBalance } from '../../src/solana/sysvar/rent.ts';
-import { decodeSlotHashes, encodeSlotHashes } from '../../src/solana/sysvar/slot-hashes.ts';
-import { decodeSlotHistory, encodeSlotHistory } from '../../src/solana/sysvar/slot-history.ts';
-import { decodeStakeHistory, encodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
-import { computeBudgetOf } from '../../src/solana/transaction/compute-budget.ts';
+  encodeRent,
+  encodeSlotHashes,
+  encodeSlotHistory,
+  encodeStakeHistory,
+  minimumBalance,
+} from '../../src/solana/sysvars.ts';
+import { computeBudgetOf, feeOf } from '../../src/solana/transaction/compute-budget.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
-import { feeOf } from '../../src/solana/transaction/fee.ts';
 import { decodeVoteState, encodeVoteState } from '../../src/solana/vote-state.ts';
 
 const SOL = 1_000_000_000;
@@ -44,10 +54,8 @@ vm.setSigverify(false);
 const payer = Keypair.generate();
 vm.airdrop(payer.publicKey.toBytes(), BigInt(100 * SOL));
 
-/** What the last transaction logged. */
 let logs: readonly string[] = [];
 
-/** Signs and runs instructions; gives the wire form. */
 function run(instructions: readonly TransactionInstruction[], ...signers: Keypair[]): Uint8Array {
   const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: vm.latestBlockhash() });
   transaction.add(...instructions).sign(payer, ...signers);
@@ -65,7 +73,7 @@ function dataOf(key: PublicKey | Address): Uint8Array {
   return account.data();
 }
 
-/** What the real programs wrote must be read, and be written again to the byte. */
+/** Accounts written by real programs must round-trip byte for byte. */
 function roundTrip<T>(
   key: PublicKey | Address,
   decode: (data: Uint8Array) => T | null,
@@ -105,8 +113,8 @@ function createVote(): void {
   );
 }
 
-describe('what the real programs write', () => {
-  it('is read as a vote account and written again to the byte', () => {
+describe('accounts of real programs', () => {
+  it('round-trip as vote account', () => {
     createVote();
     const state = roundTrip(vote.publicKey, decodeVoteState, encodeVoteState);
     expect(state).toMatchObject({
@@ -117,7 +125,7 @@ describe('what the real programs write', () => {
     });
   });
 
-  it('is read as a stake account, initialized and delegated, and written again to the byte', () => {
+  it('round-trip as stake account, initialized and delegated', () => {
     const stake = Keypair.generate();
     run(
       [
@@ -151,7 +159,7 @@ describe('what the real programs write', () => {
     });
   });
 
-  it('is read as a nonce account and written again to the byte', () => {
+  it('round-trip as nonce account', () => {
     const nonce = Keypair.generate();
     const blockhash = parseBlockhash(vm.latestBlockhash());
     if ('fault' in blockhash) throw new Error(blockhash.fault);
@@ -174,7 +182,7 @@ describe('what the real programs write', () => {
     });
   });
 
-  it('is read as an address lookup table', () => {
+  it('are read as lookup table', () => {
     const recentSlot = decodeSlotHashes(dataOf(sysvars.slotHashes))?.[0]?.slot ?? 0n;
     const { slot } = vm.getClock();
     const [create, table] = AddressLookupTableProgram.createLookupTable({
@@ -200,8 +208,8 @@ describe('what the real programs write', () => {
   });
 });
 
-describe('what the runtime charges', () => {
-  it('is the fee that we compute', () => {
+describe('runtime charges', () => {
+  it('equal the computed fee', () => {
     const before = vm.getBalance(payer.publicKey.toBytes()) ?? 0n;
     const wire = run([
       ComputeBudgetProgram.setComputeUnitLimit({ units: 100_001 }),
@@ -214,7 +222,7 @@ describe('what the runtime charges', () => {
     expect(before - after).toBe(6_235n);
   });
 
-  it('is counted against the unit limit that we compute', () => {
+  it('count against the computed unit limit', () => {
     const transfer = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
       toPubkey: payer.publicKey,
@@ -225,19 +233,19 @@ describe('what the runtime charges', () => {
     const decoded = decodeTransaction(wire);
     if ('fault' in decoded) throw new Error(decoded.fault);
     const [, left] = /consumed \d+ of (\d+) compute units/.exec(logs.join('\n')) ?? [];
-    // The transfer has used 150 units when the memo starts.
+    // The transfer has used 150 units before the memo.
     expect(computeBudgetOf(decoded.transaction.message)).toMatchObject({ unitLimit: Number(left) + 150 });
   });
 
-  it('is the minimum balance that we compute', () => {
+  it('equal the computed minimum balance', () => {
     for (const size of [0, 80, 82, 165, 200, 3762, 10 * 1024 * 1024]) {
       expect(minimumBalance(DEFAULT_RENT, size)).toBe(vm.minimumBalanceForRentExemption(BigInt(size)));
     }
   });
 });
 
-describe('the sysvars of the runtime', () => {
-  it('are read and written again to the byte', () => {
+describe('runtime sysvars', () => {
+  it('round-trip', () => {
     roundTrip(sysvars.clock, decodeClock, encodeClock);
     roundTrip(sysvars.epochSchedule, decodeEpochSchedule, encodeEpochSchedule);
     roundTrip(sysvars.rent, decodeRent, encodeRent);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type Address, address, addressBytes } from '../../src/solana/address.ts';
 import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../src/solana/message/message.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
 import { compileMessage } from '../../src/solana/transaction/compile-message.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
@@ -19,7 +19,7 @@ const WANTED = 6_000;
 const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));
 const other = address('Mutat1on11111111111111111111111111111111111');
 
-/** A call of each program there is, with accounts and data that its instructions might have. */
+/** Call of each program with plausible accounts and data. */
 function callOf(programId: Address, instruction: number): Uint8Array {
   const message = compileMessage({
     feePayer: payer.address,
@@ -55,7 +55,7 @@ function startVm(): ChildProcess {
   });
 }
 
-/** What the VM says of the transactions, or 'died' when they took its process down. */
+/** VM results, or 'died' when the process crashed. */
 async function runInVm(wires: readonly Uint8Array[]): Promise<VmReport | 'died'> {
   const child = startVm();
   child.send({ payer: addressBytes(payer.address), wires } satisfies VmTask);
@@ -69,7 +69,6 @@ async function runInVm(wires: readonly Uint8Array[]): Promise<VmReport | 'died'>
   return outcome;
 }
 
-/** Mutated transactions that the decoder accepts, sane or not. */
 function acceptedMutations(): { wires: Uint8Array[]; insane: number; rejected: number } {
   const random = createRandom(20_260);
   const wires: Uint8Array[] = [];
@@ -87,18 +86,18 @@ function acceptedMutations(): { wires: Uint8Array[]; insane: number; rejected: n
   return { wires, insane, rejected };
 }
 
-describe('the strict decoder in front of the VM', () => {
-  it('lets nothing through that takes the VM down', async () => {
+describe('strict decoder in front of the VM', () => {
+  it('passes nothing that crashes the VM', async () => {
     const { wires, insane, rejected } = acceptedMutations();
     expect(insane).toBeGreaterThan(100);
     expect(rejected).toBeGreaterThan(1_000);
     const report = await runInVm(wires);
     expect(report).toMatchObject({ ran: WANTED });
-    // Hundreds get past all checks, so that the programs themselves meet the mutations.
+    // Hundreds reach the programs.
     expect(report === 'died' ? 0 : report.invoked).toBeGreaterThan(500);
   });
 
-  it('stands there for a reason: one undecodable transaction takes the VM down', async () => {
+  it('is necessary: one undecodable transaction crashes the VM', async () => {
     const cut = (seeds[0] ?? new Uint8Array()).subarray(0, 100);
     expect('fault' in decodeTransaction(cut)).toBe(true);
     expect(await runInVm([cut])).toBe('died');

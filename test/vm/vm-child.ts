@@ -1,15 +1,12 @@
 import { Account, LiteSvm } from 'litesvm/dist/internal.js';
 
-/** Transactions to run, and an account that can pay for them. */
+/** Transactions and a funded payer. */
 export type VmTask = Readonly<{ payer: Uint8Array; wires: readonly Uint8Array[] }>;
 
-/** How many the VM took, and how many of them got as far as a program. */
+/** `ran`: accepted by the VM; `invoked`: reached a program. */
 export type VmReport = Readonly<{ ran: number; invoked: number }>;
 
-/**
- * Runs transactions in the VM and answers with a report. The VM takes this whole process down when it cannot
- * decode one: that is what the parent watches for.
- */
+/** Runs transactions in the VM. The VM crashes the process on undecodable ones, which the parent detects. */
 const vm = new LiteSvm();
 vm.setSigverify(false);
 vm.setBlockhashCheck(false);
@@ -18,7 +15,7 @@ vm.setTransactionHistory(0n);
 process.on('message', ({ payer, wires }: VmTask) => {
   const metas = wires
     .map((wire) => {
-      // A transaction may give the payer away to a program; the next one shall pay again.
+      // A transaction may reassign the payer.
       vm.setAccount(payer, new Account(1_000_000_000_000n, new Uint8Array(), new Uint8Array(32), false, 0n));
       return vm.sendVersionedTransaction(wire);
     })

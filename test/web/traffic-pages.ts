@@ -28,8 +28,8 @@ async function makeKey(
     headers: { 'content-type': 'application/json', 'x-solway': '1' },
     body: JSON.stringify({ product: 'rpc', ...fields }),
   };
-  const asked = `fetch('/api/v1/customers/house/keys', ${JSON.stringify(init)}).then((answer) => answer.json())`;
-  return (await page.evaluate(asked)) as CreatedKey;
+  const requested = `fetch('/api/v1/customers/house/keys', ${JSON.stringify(init)}).then((answer) => answer.json())`;
+  return (await page.evaluate(requested)) as CreatedKey;
 }
 
 /** A new key is let in within a second of when it was made. */
@@ -248,7 +248,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await dialog.getByLabel('Name').fill('second');
       await dialog.getByLabel('JSON-RPC').fill('http://127.0.0.1:1/');
       await dialog.getByRole('button', { name: 'Test' }).click();
-      await dialog.getByText('No connection can be made.').waitFor();
+      await dialog.getByText('Connection failed.').waitFor();
       await dialog.getByRole('button', { name: 'Add the node' }).click();
       await dialog.getByRole('button', { name: 'Add it all the same' }).click();
       await page.getByRole('row', { name: /second devnet/ }).waitFor();

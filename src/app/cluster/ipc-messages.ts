@@ -17,8 +17,16 @@ const port = z.int().min(0).max(65_535);
 const strings = z.array(z.string());
 
 const stepNames: Readonly<Record<LimitCommandName, true>> = {
-  ...{ presence: true, leave: true, clock: true, rates: true, windows: true, places: true, quotas: true },
-  floors: true,
+  ...{
+    presence: true,
+    'remove-gateway': true,
+    clock: true,
+    rates: true,
+    windows: true,
+    connections: true,
+    quotas: true,
+  },
+  'min-slots': true,
 };
 
 const isStep = (value: unknown): value is LimitCommand =>

@@ -8,7 +8,7 @@ const LASTS_MS = 60_000;
 function tell(limits: PrimaryLimitStore, worker: number, name: string, open: number): unknown {
   const steps: LimitCommand[] = [
     { name: 'presence', keys: ['gateways'], values: [name, LASTS_MS] },
-    { name: 'places', keys: ['places:ws:family'], values: [name, LASTS_MS, open] },
+    { name: 'connections', keys: ['places:ws:family'], values: [name, LASTS_MS, open] },
   ];
   const [presence, places] = limits.execute(worker, steps) as [number[], number[]];
   return { workers: presence[1], elsewhere: places[0] };

@@ -1,5 +1,5 @@
-import { InMemoryLimitStore } from '../../control/shared/in-memory-limit-store.ts';
 import type { LimitCommand } from '../../control/shared/limit-store.ts';
+import { InMemoryLimitStore } from '../../control/shared/limit-store.ts';
 
 /** The limits that workers share, in the memory of the primary: it knows at once when one of them is gone. */
 export class PrimaryLimitStore {

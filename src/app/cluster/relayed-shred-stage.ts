@@ -35,7 +35,7 @@ export async function relayShredStage(
   stops.push(added.stop);
   const upstreams = openUpstreams(configuration, ledger, log, added.nodes);
   stops.push(upstreams.stop);
-  shreds.setRpcClient(upstreams.pool);
+  shreds.setDispatcher(upstreams.pool);
   const streams = openStreams(withoutReplay(configuration), upstreams, shreds, log);
   stops.push(async () => streams.stop());
   added.follow(upstreams.activeNodes);

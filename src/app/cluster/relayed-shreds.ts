@@ -1,9 +1,8 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { DeshredHub } from '../../streams/deshred/deshred-hub.ts';
-import { DeshredClient } from '../../upstream/shreds/deshred-client.ts';
-import { EntriesClient } from '../../upstream/shreds/entries-client.ts';
-import type { ShredLimits } from '../../upstream/shreds/shred-limits.ts';
+import { DeshredClient, EntriesClient } from '../../upstream/shreds/shred-clients.ts';
+import type { ShredLimits } from '../../upstream/shreds/shreds-config.ts';
 import { geyserVersion } from '../upstreams/geyser-version.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 import type { RelayAddress } from './shred-relay.ts';
@@ -52,5 +51,5 @@ export function openRelayedShreds(
     transactions.close();
     entries.close();
   };
-  return { hub, stage, standardFilters: null, udp: null, setRpcClient: () => {}, stop };
+  return { hub, stage, standardFilters: null, udp: null, setDispatcher: () => {}, stop };
 }

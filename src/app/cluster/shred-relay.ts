@@ -4,9 +4,13 @@ import { Failure } from '../../protocol/errors.ts';
 import { requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
-import type { GeyserHandler, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
+import type {
+  GeyserHandler,
+  GeyserStream,
+  StreamOpener,
+  StreamRpc,
+} from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
-import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
 
 /** Where workers hear the shred stage. The token is a secret of this run. */
 export type RelayAddress = Readonly<{ url: string; token: string }>;

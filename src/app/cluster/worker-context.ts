@@ -3,7 +3,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import type { Problem } from '../../config/errors.ts';
 import type { ReloadActor, ReloadResult } from '../../control/api/services.ts';
 import type { LimitStore } from '../../control/shared/limit-store.ts';
-import type { SharedStorageQuota } from '../../control/storage/storage-quota.ts';
+import type { SharedStorageQuota } from '../../control/storage/file-store.ts';
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import type { ProposedChanges } from '../reload.ts';
 import type { Shreds } from '../upstreams/shreds.ts';

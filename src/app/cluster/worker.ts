@@ -8,7 +8,7 @@ import {
   type LimitStore,
   LimitStoreUnavailableError,
 } from '../../control/shared/limit-store.ts';
-import type { SharedStorageQuota } from '../../control/storage/storage-quota.ts';
+import type { SharedStorageQuota } from '../../control/storage/file-store.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { problemText } from '../problem-text.ts';
 import { deprioritizeHelperThreads } from '../process/helper-threads.ts';

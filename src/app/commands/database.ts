@@ -5,13 +5,13 @@ import type { Environment } from '../../config/sources.ts';
 import { ArgumentsError, resolveReference } from '../../config/sources.ts';
 import {
   BackupError,
+  backupTables,
   restoreBackup,
   schemaNumber,
   type TableCount,
   takeBackup,
 } from '../../control/database/backup/backup.ts';
 import { readBackupFile, writeBackupFile } from '../../control/database/backup/backup-file.ts';
-import { backupTables } from '../../control/database/backup/tables.ts';
 import { openDatabase, type Store } from '../../control/database/open.ts';
 import { databaseFile } from '../process/data-dir.ts';
 import { openStore } from '../store.ts';

@@ -11,12 +11,12 @@ const refusal = (message: string, ...fields: string[]) =>
 
 it.each([
   [
-    'the body is not as it must be: cidrs.0: an address or a range; rate.burst: Too small',
-    '--cidr: an address or a range; --rate: Too small',
+    'The body is invalid: cidrs.0: must be a range; rate.burst: Too small',
+    '--cidr: must be a range; --rate: Too small',
   ],
-  ['cidrs is empty: name at least one', '--cidr is empty: name at least one'],
+  ['cidrs is empty. Name at least one.', '--cidr is empty. Name at least one.'],
   ['url: "ftp://h" is not an http(s) URL', '--url: "ftp://h" is not an http(s) URL'],
-  ['there is a node x already: give another name', 'there is a node x already: give another name'],
+  ['There is a node x already. Choose another name.', 'There is a node x already. Choose another name.'],
   ['other: is wrong', 'other: is wrong'],
 ])('a refusal of %j is told as %j', (said, told) => {
   expect(withOptionNames(refusal(said, 'cidrs', 'url', 'rate', 'name'), options)).toMatchObject({
@@ -27,27 +27,25 @@ it.each([
 });
 
 it('leads to the command in place of the route, and leaves other errors as they are', () => {
-  const missing = new ApiError(404, 'NOT_FOUND', 'there is no node x: GET /upstreams names them');
+  const missing = new ApiError(404, 'NOT_FOUND', 'There is no node x. GET /upstreams lists them.');
   expect(withOptionNames(missing, options)).toMatchObject({
-    message: 'there is no node x: solway upstream list names them',
+    message: 'There is no node x. "solway upstream list" lists them.',
   });
-  const stranger =
-    'there is no such customer: GET /me lists yours, GET /customers all of them for an operator';
+  const stranger = 'There is no such customer. GET /me lists yours; operators find all with GET /customers.';
   expect(withOptionNames(new ApiError(404, 'NOT_FOUND', stranger), options)).toMatchObject({
-    message: expect.stringMatching(/^there is no such customer: ids stand in the dashboard under Settings/),
+    message: expect.stringMatching(
+      /^There is no such customer\. The dashboard shows customer ids under Settings/,
+    ),
   });
   const other = new Error('cidrs: x');
   expect(withOptionNames(other, options)).toBe(other);
 });
 
 it.each([
+  ['It is on testnet. To add it anyway, force it.', 'It is on testnet. To add it anyway, add --force.'],
   [
-    'It is on testnet. To take it all the same, force it.',
-    'It is on testnet. To take it all the same, add --force.',
-  ],
-  [
-    'x is the last node: add another first, or force it',
-    'x is the last node: add another first, or add --force',
+    'x is the last node. Add another node first, or force it.',
+    'x is the last node. Add another node first, or add --force.',
   ],
 ])('names the option where the control API says %j', (said, told) => {
   expect(withOptionNames(new ApiError(409, 'LAST_NODE', said), options)).toMatchObject({ message: told });

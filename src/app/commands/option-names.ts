@@ -4,14 +4,14 @@ import { ApiError } from '../../control/api/api-error.ts';
 export type OptionNames = Readonly<Record<string, string>>;
 
 /** Prefix of validation errors of the control API. */
-const PREAMBLE = /^the (?:body|query) is not as it must be: /;
+const PREAMBLE = /^The (?:body|query) is invalid: /;
 const FIELD = /^([A-Za-z_]+)((?:\.[^\s:]+|\[\d+\])*)(?=[:\s])/;
 /** Where the control API names routes and fields of its own, and what leads there from a command line. */
 const replacements: readonly (readonly [of: RegExp, words: string])[] = [
-  [/GET \/upstreams names/, 'solway upstream list names'],
+  [/GET \/upstreams lists/, '"solway upstream list" lists'],
   [
-    /GET \/me lists yours, GET \/customers all of them for an operator$/,
-    'ids stand in the dashboard under Settings, for an operator under "Customers" there',
+    /GET \/me lists yours; operators find all with GET \/customers\.$/,
+    'The dashboard shows customer ids under Settings, for operators under "Customers".',
   ],
   [/\bforce it(?=\.?$)/, 'add --force'],
 ];

@@ -5,8 +5,8 @@ import {
   websocketUrlOf,
 } from '../../config/configuration.ts';
 import { probeGeyser } from '../../upstream/probe/probe-geyser.ts';
+import { probeSender } from '../../upstream/probe/probe-node.ts';
 import { probePubsub } from '../../upstream/probe/probe-pubsub.ts';
-import { probeSender } from '../../upstream/probe/probe-sender.ts';
 import { probeShreds } from '../../upstream/probe/probe-shreds.ts';
 import { hasShreds } from '../upstreams/shreds.ts';
 import { feedsSubscriptions } from '../upstreams/upstreams.ts';

@@ -4,6 +4,7 @@ import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodRow } from '../../protocol/methods.ts';
 import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { request } from '../../protocol/rpc-dispatcher.ts';
 import { DasClient, type DasServer } from '../../upstream/das/das-client.ts';
 import { createUpstreamPool } from '../../upstream/pool.ts';
 import { openTokenList } from '../servers/rest-services.ts';
@@ -37,7 +38,7 @@ async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs:
   const findings: Finding[] = [];
   for (const { method, params, impact } of requiredCalls) {
     const call = { network, method, row: methodRow(method), params: Buffer.from(params) };
-    const response = await pool.request(call).catch(() => null);
+    const response = await request(pool, call).catch(() => null);
     if (response === null || response.errorCode === 0) continue;
     const text = `refuses ${method} (${response.errorCode}): ${impact}`;
     findings.push({ subject: `upstream ${node.name} (${network})`, verdict: 'warning', text });

@@ -7,11 +7,12 @@ import {
   type AccountOptions,
   accountLimits,
 } from '../../control/accounts/account-options.ts';
-import type { ApiServices, Mailer } from '../../control/api/services.ts';
+import type { ApiServices } from '../../control/api/services.ts';
 import type { Store } from '../../control/database/open.ts';
-import { MailRateLimiter } from '../../control/notices/mail-rate-limiter.ts';
+import type { Mailer } from '../../control/notifications/email.ts';
+import { MailRateLimiter } from '../../control/notifications/email.ts';
 import type { Peppers } from '../../control/pepper.ts';
-import type { RpcClient } from '../../protocol/call.ts';
+import type { RpcDispatcher } from '../../protocol/call.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -30,7 +31,7 @@ export type ControlOptions = Readonly<{
   peppers: Peppers;
   /** Lazy: reading the REST endpoints would double the start time of commands, which do not show them. */
   endpoints: ApiServices['endpoints'];
-  source: RpcClient | null;
+  source: RpcDispatcher | null;
   mailer: Mailer | null;
   log: Logger;
   /** Additional services: request log, leaked keys. */
@@ -78,7 +79,7 @@ export function apiServicesOf(parts: ControlOptions): ApiServices {
     keys: configuration.keys,
     endpoints,
     now: Date.now,
-    rpcClient: source,
+    dispatcher: source,
     mailer,
     mailRateLimiter: new MailRateLimiter(configuration.mail, Date.now),
     accounts,

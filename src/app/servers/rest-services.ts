@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { SemiWalletStore } from '../../control/semi-wallets/semi-wallet-store.ts';
 import type { BlockIndex } from '../../control/storage/block-index.ts';
-import type { FileStore } from '../../control/storage/file-store.ts';
+import type { FileStore, SharedStorageQuota } from '../../control/storage/file-store.ts';
 import type { FileUploads } from '../../control/storage/file-uploads.ts';
 import {
   openEmbeddedStorage,
@@ -12,7 +12,6 @@ import {
   type Storage,
   type StorageOptions,
 } from '../../control/storage/open-storage.ts';
-import type { SharedStorageQuota } from '../../control/storage/storage-quota.ts';
 import {
   noTokenList,
   parseTokenList,

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { Configuration } from '../../config/configuration.ts';
-import { secureContextOf, type TlsIdentity } from '../../servers/tls-identity.ts';
+import { secureContextOf, type TlsIdentity } from '../../servers/tls.ts';
 
 /** A certificate or its key cannot be used; the message names the field, and holds nothing of the files. */
 export class TlsFileError extends Error {

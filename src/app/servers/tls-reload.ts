@@ -1,7 +1,7 @@
 import { type FSWatcher, realpathSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../../base/log.ts';
-import type { TlsIdentity } from '../../servers/tls-identity.ts';
+import type { TlsIdentity } from '../../servers/tls.ts';
 import { problemText } from '../problem-text.ts';
 import { readTls, type TlsFiles } from './tls-files.ts';
 

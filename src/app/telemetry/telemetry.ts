@@ -3,9 +3,9 @@ import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { LogServices } from '../../control/api/services.ts';
+import type { NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
 import { GatewayHeartbeat } from '../../control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../control/requests/log-tails.ts';
-import type { NodeCordon } from '../../control/requests/node-cordons.ts';
 import {
   type RequestSources,
   RequestWriter,
@@ -14,13 +14,11 @@ import {
 import { LiveConnections } from '../../gateway/telemetry/live-connections.ts';
 import { OtlpExporter } from '../../gateway/telemetry/otlp-exporter.ts';
 import { RequestCounters } from '../../gateway/telemetry/request-counters.ts';
-import { RequestLog } from '../../gateway/telemetry/request-log.ts';
-import { RequestWatch } from '../../gateway/telemetry/request-watch.ts';
+import { RequestLog, TraceSampler } from '../../gateway/telemetry/request-log.ts';
 import { SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
-import { TraceSampler } from '../../gateway/telemetry/trace-context.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { HttpRoutes } from '../../servers/http/routes.ts';
-import { metricsRoutes } from '../../servers/metrics.ts';
+import { metricsRoutes } from '../../servers/operator-routes.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 import type { Access } from '../access.ts';
 import { logStateChange } from '../problem-text.ts';
@@ -33,7 +31,8 @@ import { Metrics, type ServerFacts } from './metrics.ts';
 
 /** Request log, connections, node and service metrics. */
 export type Telemetry = Readonly<{
-  watch: RequestWatch;
+  requestLog: RequestLog;
+  counters: RequestCounters;
   submissions: SubmissionLog;
   connections: LiveConnections;
   /** For the control API. */
@@ -209,7 +208,8 @@ export function openTelemetry(
   const pages: Metrics[] = [];
   let stopLossWatch = (): void => {};
   return {
-    watch: new RequestWatch(requests, counters),
+    requestLog: requests,
+    counters,
     submissions,
     connections,
     log: logFacts(requestLog, openTails(configuration, log)),

@@ -1,9 +1,9 @@
 import type { Logger } from '../../base/log.ts';
 import type { UpstreamConfiguration } from '../../config/configuration.ts';
 import { camelNames } from '../../config/option.ts';
-import type { AddedNode } from '../../control/nodes/node-seal.ts';
-import type { FixedNode } from '../../control/nodes/node-services.ts';
-import type { NodeCordon } from '../../control/requests/node-cordons.ts';
+import type { AddedNode } from '../../control/nodes/added-nodes.ts';
+import type { FixedNode } from '../../control/nodes/node-feed.ts';
+import type { NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { UpstreamLimits } from '../../upstream/limits.ts';
 import type { NodeConfig } from '../../upstream/node.ts';

@@ -1,14 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { RpcClient } from '../../protocol/call.ts';
+import type { Call, PendingCall, ResponseHandler, RpcDispatcher } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { DeshredHub } from '../../streams/deshred/deshred-hub.ts';
 import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
-import type { DeshredLimits } from '../../upstream/shreds/deshred-limits.ts';
-import type { ShredLimits } from '../../upstream/shreds/shred-limits.ts';
 import { ShredStage, standardRequest } from '../../upstream/shreds/shred-stage.ts';
-import type { ShredsConfig } from '../../upstream/shreds/shreds-config.ts';
+import type { DeshredLimits, ShredLimits, ShredsConfig } from '../../upstream/shreds/shreds-config.ts';
 import { listenAt } from '../servers/listen.ts';
 import { shredsListenAddress } from '../servers/listen-addresses.ts';
 import { geyserVersion } from './geyser-version.ts';
@@ -22,8 +21,8 @@ export type Shreds = Readonly<{
   standardFilters: SubscribeRequest | null;
   /** Where shreds come in over UDP; null where they do not. */
   udp: AddressInfo | null;
-  /** Sets the client for the leader schedule and lookup tables; requests wait until then. */
-  setRpcClient(source: RpcClient): void;
+  /** Sets the dispatcher for the leader schedule and lookup tables; calls wait until then. */
+  setDispatcher(dispatcher: RpcDispatcher): void;
   stop(): Promise<void>;
 }>;
 
@@ -53,13 +52,27 @@ export const hasShreds = (configuration: Configuration, isDevelopment: boolean):
 export const NO_SHREDS =
   'there is no shred stage, so svc_fs_live_ keys are refused: name a source in [shreds] (udp, entries or deshred)';
 
-/** Nodes exist only after the embedded ledger, which needs the address for its shreds. */
-function deferredRpcClient(): Readonly<{ source: RpcClient; setRpcClient: (source: RpcClient) => void }> {
-  const { promise, resolve } = Promise.withResolvers<RpcClient>();
-  return {
-    source: { request: async (call, signal) => (await promise).request(call, signal) },
-    setRpcClient: resolve,
-  };
+/** Queues calls until the dispatcher is set: the embedded ledger starts after the shred stage, whose address it needs. */
+class DeferredDispatcher implements RpcDispatcher {
+  readonly #dispatcher = Promise.withResolvers<RpcDispatcher>();
+
+  set(dispatcher: RpcDispatcher): void {
+    this.#dispatcher.resolve(dispatcher);
+  }
+
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    let pending: PendingCall | null = null;
+    let isCanceled = false;
+    void this.#dispatcher.promise.then((dispatcher) => {
+      if (!isCanceled) pending = dispatcher.dispatch(call, handler);
+    });
+    const cancel = (): void => {
+      if (pending !== null) pending.cancel();
+      else if (!isCanceled) handler.onError(new Failure('CLIENT_GONE', { facts: { network: call.network } }));
+      isCanceled = true;
+    };
+    return { cancel };
+  }
 }
 
 /**
@@ -78,14 +91,15 @@ export async function openShreds(
   }
   const limits: ShredLimits = configuration.shreds;
   const deshredLimits: DeshredLimits = configuration.shreds;
-  const { source, setRpcClient } = deferredRpcClient();
+  const dispatcher = new DeferredDispatcher();
   const network = configuration.networks.default;
-  const reader = new ChainReader({ network, pool: source, limits: configuration.feeds, log });
+  const reader = new ChainReader({ network, pool: dispatcher, limits: configuration.feeds, log });
   const hub = new DeshredHub({ version: geyserVersion() });
   const config = sourcesOf(configuration, isDevelopment);
   const stage = new ShredStage({ config, limits, deshredLimits, reader, log }, hub);
   await listenAt(shredsListenAddress(configuration), () => stage.start());
   const udp = stage.udpAddress;
   if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'UDP shred receiver started');
-  return { hub, stage, standardFilters: standardRequest, udp, setRpcClient, stop: () => stage.close() };
+  const setDispatcher = (pool: RpcDispatcher): void => dispatcher.set(pool);
+  return { hub, stage, standardFilters: standardRequest, udp, setDispatcher, stop: () => stage.close() };
 }

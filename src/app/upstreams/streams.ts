@@ -1,10 +1,10 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ShredPriorityQueue } from '../../streams/deshred/shred-priority-queue.ts';
+import type { StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 import { GeyserHub } from '../../streams/geyser/geyser-hub.ts';
 import type { GeyserHubOptions } from '../../streams/geyser/geyser-hub-options.ts';
 import type { FilterSet, GeyserListener } from '../../streams/geyser/geyser-source.ts';
-import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
 import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
 import { createGeyserSource } from '../../upstream/geyser/create-geyser-source.ts';
 import type { GeyserSourceOptions } from '../../upstream/geyser/geyser-source-options.ts';

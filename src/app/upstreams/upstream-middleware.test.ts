@@ -34,7 +34,7 @@ it('Endpoints for sending have the limits that were read last', async () => {
   try {
     expect(await outcome()).toBe('ok');
     live.replace({ ...configuration, upstreamPool: { ...read.upstreamPool, responseMaxBytes: 10 } });
-    expect(await outcome()).toBe('answer too large');
+    expect(await outcome()).toBe('response too large');
   } finally {
     await sending.close();
     await Promise.all([scene.close(), endpoint.close()]);

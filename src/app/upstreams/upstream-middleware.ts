@@ -1,25 +1,27 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { describeRedisError } from '../../control/shared/describe-redis-error.ts';
-import { RedisCacheClient } from '../../control/shared/redis-cache-client.ts';
+import { describeRedisError, RedisCacheClient } from '../../control/shared/redis-client.ts';
 import type { Network, RpcDispatcher } from '../../protocol/call.ts';
-import type { CacheTtls } from '../../upstream/cache/cache-ttl.ts';
-import { type CallKeyLimits, CallKeys } from '../../upstream/cache/call-key.ts';
-import { MemoryCache, type MemoryCacheLimits } from '../../upstream/cache/memory-cache.ts';
-import { RedisCache, type RedisCacheLimits } from '../../upstream/cache/redis-cache.ts';
-import { ResponseCache } from '../../upstream/cache/response-cache.ts';
-import { ResponseCounts } from '../../upstream/cache/response-counts.ts';
-import { type CoalescerLimits, RequestCoalescer } from '../../upstream/coalesce/request-coalescer.ts';
-import { UpstreamNode } from '../../upstream/node.ts';
-import type { UpstreamPool } from '../../upstream/pool.ts';
+import { compose, type Middleware } from '../../protocol/rpc-dispatcher.ts';
+import type { CacheTtls } from '../../upstream/middleware/cache-policy.ts';
+import { type CallKeyLimits, CallKeys } from '../../upstream/middleware/call-key.ts';
 import {
   MonotonicReads,
   type MonotonicReadsLimits,
   monotonicReadsLimits,
-} from '../../upstream/slot-cache/monotonic-reads.ts';
-import { SessionSlotTracker } from '../../upstream/slot-cache/session-slot-tracker.ts';
-import { SlotCache } from '../../upstream/slot-cache/slot-cache.ts';
+} from '../../upstream/middleware/monotonic-reads.ts';
+import { RedisCache, type RedisCacheLimits } from '../../upstream/middleware/redis-cache.ts';
+import { type CoalescerLimits, RequestCoalescer } from '../../upstream/middleware/request-coalescer.ts';
+import {
+  MemoryCache,
+  type MemoryCacheLimits,
+  ResponseCache,
+} from '../../upstream/middleware/response-cache.ts';
+import { ResponseCounts } from '../../upstream/middleware/response-counts.ts';
+import { SlotCache } from '../../upstream/middleware/slot-cache.ts';
+import { UpstreamNode } from '../../upstream/node.ts';
+import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { SlotTracker } from '../../upstream/slots/slot-tracker.ts';
 import { SubmitTargets } from '../../upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
@@ -36,8 +38,7 @@ export const openSending = (
   pool: UpstreamPool,
   log: Logger,
 ): TransactionSubmitter =>
-  new TransactionSubmitter({
-    source: pool,
+  new TransactionSubmitter(pool, {
     targets: new SubmitTargets(pool, sendOnlyNodes(configuration)),
     limits: configuration.transactions,
     log,
@@ -46,21 +47,21 @@ export const openSending = (
 /** Counters of cached and coalesced calls. */
 type Counters = Readonly<Record<string, () => number>>;
 
-/** Middleware in front of the nodes. */
+/** Caches, coalescing and monotonic reads in front of the pool. */
 export type UpstreamMiddleware = Readonly<{
   source: RpcDispatcher;
-  /** How calls were answered that may be spared. */
+  /** Counters of cache hits, misses and coalesced calls. */
   outcomes: Counters;
   /** Current sizes. */
   usage: Counters;
-  /** Answers that were forgotten to make room. */
   evictions: () => number;
   stop(): void;
 }>;
 
 export type UpstreamMiddlewareOptions = Readonly<{
   configuration: Configuration;
-  source: RpcDispatcher;
+  /** The innermost middleware: submits transactions and forwards other calls to the pool. */
+  submitter: TransactionSubmitter;
   slots: SlotTracker;
   /** The embedded ledger is the only node: its changing state is not cached. */
   isLocalnetOnly: boolean;
@@ -112,20 +113,17 @@ const limitsOf = ({ cache, sessions }: Configuration) => ({
   monotonicReads: { ...monotonicReadsLimits, waitMs: sessions.waitMs } satisfies MonotonicReadsLimits,
 });
 
-/** In front of the embedded ledger alone, what moves is not kept. */
+/** In front of the embedded ledger, changing state is not cached. */
 const ttlsOf = ({ cache }: Configuration, isLocalnetOnly: boolean): CacheTtls => ({
   slotMs: isLocalnetOnly ? 0 : cache.slotMs,
   shortMs: isLocalnetOnly ? 0 : cache.epochMs,
   finalMs: cache.finalMs,
 });
 
-/**
- * Puts in front of a source what spares it calls, from the outside in: what is known of slots, what is kept in memory,
- * calls that are on their way, what several gateways keep together.
- */
+/** Builds the middleware in front of the pool. `compose` shows the order of a call, outermost first. */
 export function openUpstreamMiddleware({
   configuration,
-  source,
+  submitter,
   slots,
   isLocalnetOnly,
   log,
@@ -138,40 +136,30 @@ export function openUpstreamMiddleware({
   const memory = new MemoryCache({ slots, limits: limits.memory, ttls });
   const { roots } = memory;
   const store = openRedis(configuration, log);
-  const redisBacked =
-    store === null
-      ? source
-      : new RedisCache({ source, store, keys, counts, roots, ttls, limits: limits.redis });
-  const listener = cache.enabled ? memory : null;
-  const shared = new RequestCoalescer({
-    source: redisBacked,
-    keys,
-    counts,
-    listener,
-    limits: limits.coalescing,
-  });
-  const coalesced = cache.coalesce ? shared : redisBacked;
-  const cached = cache.enabled ? new ResponseCache({ coalescer: shared, memory, keys, counts }) : coalesced;
-  const freshMs = cache.slotCacheFreshMs;
-  const slotCache =
-    cache.slotCache && !isLocalnetOnly
-      ? new SlotCache({ source: cached, slots, keys, counts, freshMs })
-      : cached;
-  const monotonicReads = new MonotonicReads({
-    source: slotCache,
-    slots,
-    keys,
-    counts,
-    limits: limits.monotonicReads,
-  });
+  let coalescer: RequestCoalescer | null = null;
+  const coalesce: Middleware = (next) => {
+    const listener = cache.enabled ? memory : null;
+    coalescer = new RequestCoalescer(next, { keys, counts, listener, limits: limits.coalescing });
+    return coalescer;
+  };
+  const hasSlotCache = cache.slotCache && !isLocalnetOnly;
+  const source = compose(
+    (next) => new MonotonicReads(next, { slots, keys, counts, limits: limits.monotonicReads }),
+    hasSlotCache
+      ? (next) => new SlotCache(next, { slots, keys, counts, freshMs: cache.slotCacheFreshMs })
+      : null,
+    cache.enabled ? (next) => new ResponseCache(next, { memory, keys, counts }) : null,
+    cache.enabled || cache.coalesce ? coalesce : null,
+    store && ((next) => new RedisCache(next, { store, keys, counts, roots, ttls, limits: limits.redis })),
+  )(submitter);
   return {
-    source: new SessionSlotTracker(monotonicReads),
+    source,
     outcomes: countersOf(counts),
     usage: {
       entries: () => memory.entries,
       bytes: () => memory.bytes,
-      calls: () => shared.calls,
-      waiting: () => shared.waiting,
+      calls: () => coalescer?.calls ?? 0,
+      waiting: () => coalescer?.waiting ?? 0,
     },
     evictions: () => memory.evictions,
     stop: () => store?.stop(),

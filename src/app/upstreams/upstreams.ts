@@ -1,13 +1,13 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { AddedNode } from '../../control/nodes/node-seal.ts';
+import type { AddedNode } from '../../control/nodes/added-nodes.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';
 import type { ChainReader } from '../../upstream/feeds/chain-reader.ts';
 import { createFeed, type NetworkFeed, type PreferredFeed } from '../../upstream/feeds/feeds.ts';
-import { hasGeyser } from '../../upstream/feeds/geyser/geyser-connection.ts';
+import type { GeyserLimits } from '../../upstream/feeds/geyser/geyser-connection.ts';
 import { GeyserFeed } from '../../upstream/feeds/geyser/geyser-feed.ts';
-import type { GeyserLimits } from '../../upstream/feeds/geyser/geyser-limits.ts';
 import type { FeedLimits } from '../../upstream/feeds/limits.ts';
+import { hasGeyser } from '../../upstream/geyser/geyser-node.ts';
 import type { NodeConfig } from '../../upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../../upstream/pool.ts';
 import type { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
@@ -116,7 +116,7 @@ export function openUpstreams(
   const sending = openSending(configuration, pool, log);
   const isDevelopment = ledger !== null;
   const middleware = openUpstreamMiddleware({
-    ...{ configuration, source: sending, slots: pool, isLocalnetOnly: isDevelopment, log },
+    ...{ configuration, submitter: sending, slots: pool, isLocalnetOnly: isDevelopment, log },
   });
   const stop = () =>
     stopEach([

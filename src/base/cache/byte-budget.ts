@@ -1,9 +1,9 @@
-/** Bytes that are held at a time, by all who take from it together. */
+/** Shared limit of bytes held at a time. */
 export class ByteBudget {
   readonly #maxBytes: () => number;
   #reservedBytes = 0;
 
-  /** @param maxBytes - asked at each use: it may change. */
+  /** @param maxBytes - read with each use, since it may change. */
   constructor(maxBytes: () => number) {
     this.#maxBytes = maxBytes;
   }
@@ -12,7 +12,7 @@ export class ByteBudget {
     return this.#reservedBytes;
   }
 
-  /** Takes room for so many bytes if there is any. */
+  /** Reserves bytes if they fit. */
   tryReserve(bytes: number): boolean {
     if (this.#reservedBytes + bytes > this.#maxBytes()) return false;
     this.#reservedBytes += bytes;

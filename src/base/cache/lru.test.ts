@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Lru } from './lru.ts';
 
-describe('an Lru', () => {
-  it('forgets what was not asked for longest', () => {
+describe('LRU map', () => {
+  it('evicts the least recently used entry', () => {
     const lru = new Lru<string, number>(2);
     lru.set('a', 1);
     lru.set('b', 2);
@@ -11,13 +11,13 @@ describe('an Lru', () => {
     expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([1, undefined, 3]);
   });
 
-  it('never holds more than it may', () => {
+  it('never exceeds its size', () => {
     const lru = new Lru<number, number>(10);
     for (let i = 0; i < 1_000; i++) lru.set(i % 37, i);
     expect(lru.size).toBe(10);
   });
 
-  it('never forgets what was among the last three quarters that were asked for, however many come and go', () => {
+  it('never evicts the most recently used three quarters', () => {
     const lru = new Lru<number, number>(100);
     for (let i = 0; i < 100; i++) lru.set(i, i);
     lru.get(7);
@@ -29,7 +29,7 @@ describe('an Lru', () => {
     expect(lru.get(8)).toBeUndefined();
   });
 
-  it('replaces a value without forgetting another', () => {
+  it('replaces a value without an eviction', () => {
     const lru = new Lru<string, number>(2);
     lru.set('a', 1);
     lru.set('b', 2);
@@ -37,14 +37,14 @@ describe('an Lru', () => {
     expect([lru.get('a'), lru.get('b')]).toEqual([1, 3]);
   });
 
-  it('lets go of what is deleted', () => {
+  it('removes deleted entries', () => {
     const lru = new Lru<string, number>(2);
     lru.set('a', 1);
     expect(lru.delete('a')).toBe(true);
     expect(lru.get('a')).toBeUndefined();
   });
 
-  it('tells its entries in turn, round after round, whatever comes and goes meanwhile', () => {
+  it('iterates in rounds during changes', () => {
     const lru = new Lru<string, number>(10);
     expect(lru.next()).toBeNull();
     for (const [at, name] of ['a', 'b', 'c'].entries()) lru.set(name, at);
@@ -55,7 +55,7 @@ describe('an Lru', () => {
     expect([lru.next()?.key, lru.next()?.key]).toEqual(['a', 'c']);
   });
 
-  it('refuses to hold nothing', () => {
+  it('rejects a size of 0', () => {
     expect(() => new Lru(0)).toThrow(RangeError);
   });
 });

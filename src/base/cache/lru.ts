@@ -1,23 +1,21 @@
-/** A value in the chain from the one used last to the one used least recently. */
+/** Node of the list from most to least recently used. */
 type Entry<Key, Value> = {
   readonly key: Key;
   value: Value;
   newer: Entry<Key, Value> | null;
   older: Entry<Key, Value> | null;
-  /** Entries that had been put first when this one was put there last. */
+  /** Number of insertions at the front when this entry was last moved there. */
   linkedAt: number;
 };
 
 /**
- * A map of bounded size that forgets what was not asked for longest. The order is a chain beside the map: to
- * ask for a value relinks it and leaves the map alone, which is cheaper than taking it out and putting it back. Among
- * the newest quarter the order is not kept: to relink is to touch neighbours that lie anywhere in memory, and of many
- * values that are asked for in turn each would cost it.
+ * Map of bounded size that evicts the least recently used entry. The order is a linked list: a use relinks the entry
+ * without touching the map. The newest quarter is not relinked, because that touches neighbors anywhere in memory.
  */
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
   readonly #entriesMax: number;
-  /** Entries put first since one was that need not be put there again. */
+  /** An entry is not moved again until so many others were moved to the front. */
   readonly #near: number;
   readonly #onEvicted: ((value: Value) => void) | null;
   #links = 0;
@@ -26,8 +24,8 @@ export class Lru<Key, Value> {
   #cursor: Iterator<Entry<Key, Value>> | null = null;
 
   /**
-   * @param near - entries among which the order is not kept; 0 for a map that may never be as full as it may.
-   * @param onForgotten - hears of each value that makes room for another.
+   * @param near - newest entries whose order is not maintained; 0 if the map may never be full.
+   * @param onEvict - called with each evicted value.
    */
   constructor(
     entriesMax: number,
@@ -44,7 +42,7 @@ export class Lru<Key, Value> {
     return this.#entries.size;
   }
 
-  /** The value, which counts as used just now. */
+  /** Returns a value and marks it as used. */
   get(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -52,7 +50,7 @@ export class Lru<Key, Value> {
     return entry.value;
   }
 
-  /** Puts the value in as the most recent one; makes room when there is none. */
+  /** Inserts or replaces a value, evicting the least recently used entry if needed. */
   set(key: Key, value: Value): void {
     const existing = this.#entries.get(key);
     if (existing !== undefined) {
@@ -73,7 +71,7 @@ export class Lru<Key, Value> {
     return this.#entries.delete(key);
   }
 
-  /** Takes out what was not asked for longest. @returns undefined when there is nothing. */
+  /** Removes the least recently used entry. @returns undefined if empty. */
   deleteOldest(): Value | undefined {
     const oldest = this.#oldest;
     if (oldest === null) return undefined;
@@ -82,9 +80,8 @@ export class Lru<Key, Value> {
   }
 
   /**
-   * Its entries one after the other, and from the first again after the last, whatever comes and goes meanwhile. To look
-   * at one does not count as asking for it.
-   * @returns null when there is none, or when it begins again.
+   * Returns the next entry, round after round, without counting as a use.
+   * @returns null if the map is empty, and at the end of each round.
    */
   next(): Readonly<{ key: Key; value: Value }> | null {
     this.#cursor ??= this.#entries.values();

@@ -3,8 +3,8 @@ import { RecentMap } from './recent-map.ts';
 
 const of = (weight: number) => ({ weight });
 
-describe('what was asked for lately', () => {
-  it('is there, and what is asked for again and again stays', () => {
+describe('recent map', () => {
+  it('keeps recent and repeatedly used entries', () => {
     const map = new RecentMap<string, { weight: number }>(20, 1_000);
     map.set('hot', of(1));
     for (let i = 0; i < 200; i++) {
@@ -15,7 +15,7 @@ describe('what was asked for lately', () => {
     expect([map.get('199'), map.get('150')]).toEqual([of(1), undefined]);
   });
 
-  it('weighs no more than it may', () => {
+  it('limits the total weight', () => {
     const map = new RecentMap<number, { weight: number }>(1_000, 100);
     for (let i = 0; i < 200; i++) map.set(i, of(10));
     expect(map.size).toBeLessThanOrEqual(10);

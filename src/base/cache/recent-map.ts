@@ -1,9 +1,8 @@
 import type { Weighted } from './weighted-lru.ts';
 
 /**
- * What was asked for lately, bounded by number and weight, for much that is asked for once: it forgets half at a time,
- * which costs next to nothing, where an order of use would cost more than what it saves. Two maps: the younger takes
- * what is new and what is asked for again; when it is full it becomes the older one, and the older one is forgotten.
+ * Two-generation cache bounded by number and weight: cheaper per entry than an LRU list. When the young generation
+ * is full it replaces the old one; an entry used meanwhile survives.
  */
 export class RecentMap<Key, Value extends Weighted> {
   readonly #entriesMax: number;
@@ -17,7 +16,7 @@ export class RecentMap<Key, Value extends Weighted> {
     this.#weightMax = weightMax / 2;
   }
 
-  /** Entries that are held, some of them twice. */
+  /** Number of entries; one in both generations counts twice. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
@@ -30,7 +29,7 @@ export class RecentMap<Key, Value extends Weighted> {
     return old;
   }
 
-  /** Puts a value in that is not there; what is heavier than half of all may be is not taken. */
+  /** Inserts a value that is absent. One heavier than half of the limit is ignored. */
   set(key: Key, value: Value): void {
     if (value.weight > this.#weightMax) return;
     const isFull =

@@ -3,8 +3,8 @@ import { WeightedLru } from './weighted-lru.ts';
 
 const of = (weight: number) => ({ weight });
 
-describe('a map bounded by weight', () => {
-  it('forgets what was not asked for longest, until the rest fits', () => {
+describe('weighted LRU map', () => {
+  it('evicts the least recently used entries until the rest fits', () => {
     const map = new WeightedLru<string, { weight: number }>(10, 100);
     for (const name of ['a', 'b', 'c', 'd']) map.set(name, of(25));
     map.set('e', of(60));
@@ -12,7 +12,7 @@ describe('a map bounded by weight', () => {
     expect([map.size, map.weight, map.evictions]).toEqual([2, 85, 3]);
   });
 
-  it('keeps what is asked for, though few of many entries fit', () => {
+  it('keeps used entries when few fit', () => {
     const map = new WeightedLru<number, { weight: number }>(1_000, 100);
     for (let i = 0; i < 50; i++) {
       map.set(i, of(25));
@@ -21,20 +21,20 @@ describe('a map bounded by weight', () => {
     expect([map.get(0), map.get(46), map.get(47)]).toEqual([of(25), undefined, of(25)]);
   });
 
-  it('holds no more entries than it may', () => {
+  it('limits the number of entries', () => {
     const map = new WeightedLru<number, { weight: number }>(3, 100);
     for (let i = 0; i < 10; i++) map.set(i, of(1));
     expect([map.size, map.weight, map.evictions]).toEqual([3, 3, 7]);
   });
 
-  it('takes nothing that is heavier than all, and forgets what it would have replaced', () => {
+  it('ignores a value heavier than the limit and removes the replaced one', () => {
     const map = new WeightedLru<string, { weight: number }>(3, 100);
     map.set('a', of(40));
     map.set('a', of(101));
     expect([map.get('a'), map.size, map.weight]).toEqual([undefined, 0, 0]);
   });
 
-  it('forgets what is over by and by, a few at a time, and nothing else', () => {
+  it('removes expired entries a few at a time', () => {
     const map = new WeightedLru<number, { weight: number; isOver: boolean }>(1_000, 1_000);
     for (let i = 0; i < 100; i++) map.set(i, { weight: 1, isOver: i % 2 === 0 });
     map.sweep(10, ({ isOver }) => isOver);
@@ -49,7 +49,7 @@ describe('a map bounded by weight', () => {
     expect([map.size, map.weight, map.evictions]).toEqual([100, 100, 0]);
   });
 
-  it('weighs what replaces another once', () => {
+  it('counts the weight of a replacement once', () => {
     const map = new WeightedLru<string, { weight: number }>(3, 100);
     map.set('a', of(40));
     map.set('a', of(50));

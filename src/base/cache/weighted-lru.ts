@@ -1,9 +1,9 @@
 import { Lru } from './lru.ts';
 
-/** Says itself what it takes, such as bytes; it does not change. */
+/** A value that states its size, such as bytes. It must not change. */
 export type Weighted = Readonly<{ weight: number }>;
 
-/** A map that is bounded by the number of its entries and by what they weigh, and forgets what was not asked for longest. */
+/** LRU map bounded by the number and the total weight of its entries. */
 export class WeightedLru<Key, Value extends Weighted> {
   readonly #entries: Lru<Key, Value>;
   readonly #entriesMax: number;
@@ -12,7 +12,7 @@ export class WeightedLru<Key, Value extends Weighted> {
   #evictions = 0;
 
   constructor(entriesMax: number, weightMax: number) {
-    // One more, so that nothing is ever forgotten in silence.
+    // One more, so that this class evicts before the inner map does.
     this.#entries = new Lru(entriesMax + 1, 0);
     this.#entriesMax = entriesMax;
     this.#weightMax = weightMax;
@@ -26,17 +26,17 @@ export class WeightedLru<Key, Value extends Weighted> {
     return this.#weight;
   }
 
-  /** Entries that were forgotten to make room. */
+  /** Entries evicted for capacity. */
   get evictions(): number {
     return this.#evictions;
   }
 
-  /** The value, which counts as used just now. */
+  /** Returns a value and marks it as used. */
   get(key: Key): Value | undefined {
     return this.#entries.get(key);
   }
 
-  /** Puts the value in as the most recent one; what is heavier than all may be is not taken. */
+  /** Inserts or replaces a value. One heavier than the limit is not stored. */
   set(key: Key, value: Value): void {
     this.delete(key);
     if (value.weight > this.#weightMax) return;
@@ -52,7 +52,7 @@ export class WeightedLru<Key, Value extends Weighted> {
     return this.#entries.delete(key);
   }
 
-  /** Looks at so many entries in turn, at all of them by and by, and forgets those that are over. */
+  /** Checks so many entries, round-robin over calls, and removes the expired ones. */
   sweep(checks: number, isExpired: (value: Value) => boolean): void {
     for (let i = 0; i < checks; i++) {
       const entry = this.#entries.next();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mapConcurrent } from './map-concurrent.ts';
 
-it('gives results in the order of the items, whichever is done first', async () => {
+it('returns results in the order of the items', async () => {
   const doors = [1, 2, 3].map(() => Promise.withResolvers<string>());
   const results = mapConcurrent(
     [0, 1, 2],
@@ -14,7 +14,7 @@ it('gives results in the order of the items, whichever is done first', async () 
   expect(await results).toEqual(['a', 'b', 'c']);
 });
 
-it('has no more under way than it may, and none when there is nothing', async () => {
+it('limits concurrency, and runs nothing without items', async () => {
   let [now, most] = [0, 0];
   const work = async (item: number): Promise<number> => {
     now += 1;
@@ -28,6 +28,6 @@ it('has no more under way than it may, and none when there is nothing', async ()
   expect(await mapConcurrent([], 3, work)).toEqual([]);
 });
 
-it('fails when one fails', async () => {
+it('rejects if one task fails', async () => {
   await expect(mapConcurrent([1], 2, () => Promise.reject(new Error('broke')))).rejects.toThrow('broke');
 });

@@ -1,6 +1,4 @@
-/**
- * The results of work on each item, in the order of the items, with a bounded number of them under way at a time.
- */
+/** Maps items with bounded concurrency. Results are in the order of the items. */
 export async function mapConcurrent<Item, Result>(
   items: readonly Item[],
   concurrency: number,

@@ -18,8 +18,8 @@ function asking(line: PerKeySemaphore, names: readonly string[]): string[] {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('places of owners', () => {
-  it('are given in the order of asking, to whoever may have one', async () => {
+describe('per-key semaphore', () => {
+  it('grants permits in FIFO order within the limits', async () => {
     const line = places();
     const given = asking(line, ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']);
     await settled();
@@ -29,10 +29,10 @@ describe('places of owners', () => {
     expect([given, line.inUse]).toEqual([['a1', 'a2', 'b1', 'b2', 'a3', 'c1'], 3]);
     for (const owner of ['a', 'b', 'c']) line.release(owner);
     expect(line.inUse).toBe(0);
-    expect(() => line.release('a')).toThrow('given back twice');
+    expect(() => line.release('a')).toThrow('permit released twice');
   });
 
-  it('go round among owners who wait, however many places one of them waits for', async () => {
+  it('serves waiting keys round-robin', async () => {
     const line = places({ permitsMax: 1 });
     const given = asking(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
     for (const owner of ['a', 'a', 'b', 'c', 'a', 'b', 'a']) {
@@ -43,7 +43,7 @@ describe('places of owners', () => {
     expect(line.inUse).toBe(0);
   });
 
-  it('are not waited for by more than may, nor by more of one owner', async () => {
+  it('limits waiters in all and per key', async () => {
     const line = places({ permitsMax: 1, waitingMax: 3, keyWaitingMax: 2 });
     const given = asking(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']);
     await settled();
@@ -58,7 +58,7 @@ describe('places of owners', () => {
     expect(given.at(-1)).toBe('b1');
   });
 
-  it('are not waited for longer than is allowed, nor by who has left', async () => {
+  it('ends a wait on timeout and on abort', async () => {
     const line = places({ permitsMax: 1, waitMs: 20 });
     expect(await line.acquire('a')).toBe(true);
     expect(await line.acquire('a')).toBe(false);
@@ -71,7 +71,7 @@ describe('places of owners', () => {
     expect([line.inUse, await line.acquire('b')]).toEqual([0, true]);
   });
 
-  it('stay counted when an owner comes again in the moment in which another request of theirs leaves', async () => {
+  it('counts permits when a key acquires while releasing', async () => {
     const line = places({ permitsMax: 2, keyPermitsMax: 1 });
     await line.acquire('a');
     const leaving = new AbortController();

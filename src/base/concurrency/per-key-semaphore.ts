@@ -1,27 +1,25 @@
-/** How many places there are, and who may wait for one. */
 export type PerKeySemaphoreLimits = Readonly<{
-  /** Places in all. */
+  /** Permits in all. */
   permitsMax: number;
-  /** Places of one owner. */
+  /** Permits per key. */
   keyPermitsMax: number;
-  /** Those that wait, in all. */
+  /** Waiters in all. */
   waitingMax: number;
-  /** Those of one owner. */
+  /** Waiters per key. */
   keyWaitingMax: number;
-  /** How long one waits, in milliseconds; null for as long as it takes. */
+  /** Maximum wait in milliseconds; null: unlimited. */
   waitMs: number | null;
 }>;
 
 type Waiter = Readonly<{ proceed(): void }>;
 
-/** An owner who has places, or waits for some. */
 type KeyQueue = { readonly key: string; readonly waiting: Set<Waiter>; inUse: number };
 
-/** Places for work that takes its time: so many in all, fewer for each owner. Owners who wait take turns. */
+/** Semaphore with limits in all and per key. Keys with waiters are served round-robin. */
 export class PerKeySemaphore {
   readonly #limits: PerKeySemaphoreLimits;
   readonly #queues = new Map<string, KeyQueue>();
-  /** Lanes in which somebody waits; the first has waited for its turn longest. */
+  /** Queues with waiters, next to be served first. */
   readonly #waitingQueues = new Set<KeyQueue>();
   #inUse = 0;
   #waiting = 0;
@@ -30,14 +28,13 @@ export class PerKeySemaphore {
     this.#limits = limits;
   }
 
-  /** Places that are taken. */
   get inUse(): number {
     return this.#inUse;
   }
 
   /**
-   * Takes a place, or waits for one. Never rejects.
-   * @returns whether it was had; if not, too many wait, none became free in time, or the signal is aborted.
+   * Acquires a permit, waiting if needed. Never rejects.
+   * @returns false if too many wait, the wait timed out, or the signal is aborted.
    */
   async acquire(key: string, signal: AbortSignal | null = null): Promise<boolean> {
     if (signal?.aborted) return false;
@@ -49,10 +46,9 @@ export class PerKeySemaphore {
     return this.#mayWait(queue) && (await this.#wait(queue, signal));
   }
 
-  /** Gives back a place that `take` gave. */
   release(key: string): void {
     const queue = this.#queues.get(key);
-    if (queue === undefined || queue.inUse === 0) throw new RangeError('a place was given back twice');
+    if (queue === undefined || queue.inUse === 0) throw new RangeError('permit released twice');
     queue.inUse--;
     this.#inUse--;
     const next = [...this.#waitingQueues].find((one) => this.#hasPermit(one));
@@ -94,7 +90,7 @@ export class PerKeySemaphore {
       };
       const proceed = (): void => {
         stop();
-        // At once: nobody may take it before whoever waits runs.
+        // Granted at once, before a new caller can take the permit.
         this.#grant(queue);
         this.#rotate(queue);
         resolve(true);
@@ -120,7 +116,6 @@ export class PerKeySemaphore {
     if (queue.waiting.size === 0) this.#waitingQueues.delete(queue);
   }
 
-  /** Whose turn it was goes behind the others. */
   #rotate(queue: KeyQueue): void {
     if (this.#waitingQueues.delete(queue)) this.#waitingQueues.add(queue);
   }

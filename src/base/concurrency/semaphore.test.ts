@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Semaphore } from './semaphore.ts';
 
-describe('a turnstile', () => {
-  it('runs as many tasks at a time as it has places, in the order in which they came', async () => {
+describe('semaphore', () => {
+  it('runs at most as many tasks as permits, in FIFO order', async () => {
     const turnstile = new Semaphore(2);
     const begun: number[] = [];
     const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
@@ -21,7 +21,7 @@ describe('a turnstile', () => {
     expect(await Promise.all(done)).toEqual([0, 1, 2, 3]);
   });
 
-  it('gives the place of a task that failed to the next', async () => {
+  it('passes the permit of a failed task on', async () => {
     const turnstile = new Semaphore(1);
     const failed = turnstile.run(() => Promise.reject(new Error('no')));
     const next = turnstile.run(() => Promise.resolve('yes'));

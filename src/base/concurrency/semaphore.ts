@@ -1,11 +1,11 @@
-/** Lets a number of tasks run at a time; the others wait in the order in which they came. */
+/** Limits concurrent tasks; further ones wait in FIFO order. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param places - tasks at a time, at least 1. */
+  /** @param permits - concurrent tasks, at least 1. */
   constructor(permits: number) {
-    if (!(permits >= 1)) throw new RangeError('a turnstile has at least one place');
+    if (!(permits >= 1)) throw new RangeError('a semaphore needs at least one permit');
     this.#free = permits;
   }
 
@@ -15,7 +15,7 @@ export class Semaphore {
     try {
       return await task();
     } finally {
-      // The place goes to the next in line, so that nobody who comes now takes it first.
+      // The permit passes to the next waiter directly, so that a new caller cannot take it.
       const next = this.#waiting.shift();
       if (next === undefined) this.#free++;
       else next();

@@ -1,18 +1,18 @@
-import { expect, it } from 'vitest';
-import { mapTimeSliced } from './time-sliced.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { mapTimeSliced, TimeSlicedQueue } from './time-sliced.ts';
 
-/** Takes so many milliseconds of the processor. */
+/** Blocks the event loop for some milliseconds. */
 function workFor(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
 }
 
-it('gives the results in the order of the items', async () => {
+it('returns results in the order of the items', async () => {
   expect(await mapTimeSliced([1, 2, 3], (item) => item * 2)).toEqual([2, 4, 6]);
   expect(await mapTimeSliced([], () => 1)).toEqual([]);
 });
 
-it('lets others have their turn in between', async () => {
+it('yields to the event loop between time slices', async () => {
   const seen: number[] = [];
   let done = 0;
   const other = (): void => {
@@ -27,7 +27,7 @@ it('lets others have their turn in between', async () => {
   expect(new Set(seen).size).toBeGreaterThan(5);
 });
 
-it('fails with what the work throws, and leaves what is behind', async () => {
+it('rejects with the error of the work and skips the remaining items', async () => {
   const worked: number[] = [];
   const failing = mapTimeSliced([1, 2, 3], (item) => {
     if (item === 2) throw new RangeError('two');
@@ -35,4 +35,40 @@ it('fails with what the work throws, and leaves what is behind', async () => {
   });
   await expect(failing).rejects.toThrow('two');
   expect(worked).toEqual([1]);
+});
+
+describe('time-sliced queue', () => {
+  it('runs tasks in order, one time slice per turn of the event loop', async () => {
+    const turns = new TimeSlicedQueue();
+    const seen: string[] = [];
+    const done = new Promise<void>((resolve) => {
+      for (const name of ['a', 'b', 'c']) {
+        turns.enqueue(() => {
+          workFor(6);
+          seen.push(name);
+          if (name === 'c') resolve();
+        });
+      }
+    });
+    let turn = 0;
+    const next = (): void => {
+      seen.push(`turn ${++turn}`);
+      if (turn < 3) setImmediate(next);
+    };
+    setImmediate(next);
+    await done;
+    expect(seen.filter((each) => each.length === 1)).toEqual(['a', 'b', 'c']);
+    expect(seen.indexOf('turn 1')).toBe(1);
+    expect(seen.indexOf('turn 2')).toBeLessThan(seen.indexOf('c'));
+  });
+
+  it('runs as many tasks per turn as fit into a time slice', async () => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
+    onTestFinished(() => clock.mockRestore());
+    const turns = new TimeSlicedQueue();
+    let read = 0;
+    for (let i = 0; i < 100; i++) turns.enqueue(() => void read++);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(read).toBe(100);
+  });
 });

@@ -1,12 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long work goes on before others have their turn, in milliseconds. Several lists may be worked on at once. */
+/** Milliseconds of work before the event loop gets control. */
 const TIME_SLICE_MS = 5;
 
 /**
- * The results of work on each item, one after the other and in their order. However many there are, others have their
- * turn every few milliseconds, so that one large list does not hold up the process.
- * @throws what the work throws; no item behind is worked on then.
+ * Maps items in sequence, yielding to the event loop after each time slice. Results are in the order of the
+ * items.
  */
 export async function mapTimeSliced<Item, Result>(
   items: Iterable<Item>,
@@ -16,10 +15,41 @@ export async function mapTimeSliced<Item, Result>(
   let startedAt = performance.now();
   for (const item of items) {
     if (performance.now() - startedAt >= TIME_SLICE_MS) {
-      await setImmediate();
+      await nextTurn();
       startedAt = performance.now();
     }
     results.push(work(item));
   }
   return results;
+}
+
+/**
+ * Runs long parsing tasks of many streams in turns, so that together they block the event loop for one time
+ * slice at most.
+ */
+export class TimeSlicedQueue {
+  #waiting: (() => void)[] = [];
+  #isScheduled = false;
+  readonly #runSlice = (): void => {
+    this.#isScheduled = false;
+    const untilMs = performance.now() + TIME_SLICE_MS;
+    let done = 0;
+    while (done < this.#waiting.length && (done === 0 || performance.now() < untilMs)) {
+      this.#waiting[done++]?.();
+    }
+    this.#waiting.splice(0, done);
+    if (this.#waiting.length > 0) this.#schedule();
+  };
+
+  /** Queues a task. @param task - must not throw. */
+  enqueue(task: () => void): void {
+    this.#waiting.push(task);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(this.#runSlice);
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * Waits for a promise no longer than until the signal: what goes on behind it is left to itself.
- * @throws what the promise is rejected with; the signal's reason.
+ * Waits for a promise, or until the signal is aborted. The work behind the promise continues.
+ * @throws the promise's rejection, or the reason of the signal.
  */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();

@@ -11,8 +11,8 @@ function written(whole: number, digits: number): string {
   return bytes.toString('latin1');
 }
 
-describe('digits in bytes', () => {
-  it('are those that JavaScript writes', () => {
+describe('decimal digits in bytes', () => {
+  it('equal the digits of String', () => {
     fc.assert(
       fc.property(number, (whole) => {
         expect(written(whole, digitCount(whole))).toBe(`-${whole}-`);
@@ -23,11 +23,11 @@ describe('digits in bytes', () => {
     }
   });
 
-  it('have zeros before them where more are wanted', () => {
+  it('are padded with zeros', () => {
     expect(written(42, 9)).toBe('-000000042-');
   });
 
-  it('are those of no number that differs in any of them', () => {
+  it('do not match numbers with another digit', () => {
     fc.assert(
       fc.property(number, fc.nat(), fc.integer({ min: 1, max: 9 }), (whole, place, more) => {
         const bytes = Buffer.from(`${whole}`);
@@ -38,7 +38,7 @@ describe('digits in bytes', () => {
     );
   });
 
-  it('are told from those of every other number', () => {
+  it('match their number only', () => {
     fc.assert(
       fc.property(number, number, (one, other) => {
         const digits = digitCount(one);

@@ -1,11 +1,10 @@
-/** Whole numbers of up to 31 bits as decimal digits in bytes, so that no text is made of them. */
+/** Decimal digits of integers up to 31 bits, written to bytes without allocating a string. */
 
-/** The greatest number that is written here. */
 export const DIGITS_NUMBER_MAX = 2 ** 31 - 1;
 
 const ZERO = 0x30;
 
-/** How many digits a number has. @param whole - from 0 on, and exact. */
+/** @param whole - exact, from 0. */
 export function digitCount(whole: number): number {
   let digits = 1;
   for (let bound = 10; bound <= whole; bound *= 10) digits++;
@@ -13,9 +12,9 @@ export function digitCount(whole: number): number {
 }
 
 /**
- * Writes the last so many digits of a number, with zeros before it.
+ * Writes the last digits of a number, padded with zeros.
  * @param whole - 0 to DIGITS_NUMBER_MAX; not checked.
- * @returns where they end.
+ * @returns the offset after them.
  */
 export function writeDigits(bytes: Uint8Array, start: number, whole: number, digits: number): number {
   const end = start + digits;
@@ -28,7 +27,7 @@ export function writeDigits(bytes: Uint8Array, start: number, whole: number, dig
   return end;
 }
 
-/** Whether the last so many digits of a number stand there. @param whole - as for `writeDigits`. */
+/** Whether the bytes are the last digits of a number. */
 export function areDigits(bytes: Uint8Array, start: number, whole: number, digits: number): boolean {
   let rest = whole | 0;
   for (let at = start + digits - 1; at >= start; at--) {

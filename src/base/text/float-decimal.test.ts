@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalText, fixedText } from './float-decimal.ts';
+import { decimalText, fixedText, floatText } from './float-decimal.ts';
 
-describe('the shortest decimal text of an f64', () => {
+describe('shortest decimal text of an f64', () => {
   it.each<[number, string]>([
     [0, '0'],
     [-0, '-0'],
@@ -22,7 +23,7 @@ describe('the shortest decimal text of an f64', () => {
   });
 });
 
-describe('an f64 with so many digits behind the point', () => {
+describe('f64 text with fixed fractional digits', () => {
   it.each<[number, number, string]>([
     [0, 0, '0'],
     [0, 2, '0.00'],
@@ -41,5 +42,36 @@ describe('an f64 with so many digits behind the point', () => {
     [Number.NaN, 6, 'NaN'],
   ])('%d with %d is %s', (value, digits, text) => {
     expect(fixedText(value, digits)).toBe(text);
+  });
+});
+
+describe('serde_json text of a float', () => {
+  it.each([
+    [0, '0.0'],
+    [-0, '-0.0'],
+    [1, '1.0'],
+    [-1.5, '-1.5'],
+    [0.1, '0.1'],
+    [1 / 3, '0.3333333333333333'],
+    [0.00001, '0.00001'],
+    [0.000001, '1e-6'],
+    [1.5e-7, '1.5e-7'],
+    [1e15, '1000000000000000.0'],
+    [1e16, '1e16'],
+    [2 ** 64, '1.8446744073709552e19'],
+    [-1e300, '-1e300'],
+    [123456.789, '123456.789'],
+  ])('of %d equals that of serde_json', (value, text) => {
+    expect(floatText(value)).toBe(text);
+  });
+
+  it('reads back as the same float and never looks like an integer', () => {
+    const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(finite, (value) => {
+        expect(Number(floatText(value))).toBe(value);
+        expect(floatText(value)).toMatch(/[.e]/);
+      }),
+    );
   });
 });

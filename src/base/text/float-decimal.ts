@@ -1,6 +1,6 @@
-/** Text of an f64 in plain decimal, never with an exponent, as Rust's `Display` writes it. */
+/** Plain decimal text of an f64, never with an exponent, as Rust's `Display`. */
 
-/** Rust's names for what is no finite number; null for a finite one. */
+/** Rust's names of non-finite numbers; null for finite ones. */
 function notFinite(value: number): string | null {
   if (Number.isNaN(value)) return 'NaN';
   if (Number.isFinite(value)) return null;
@@ -9,7 +9,7 @@ function notFinite(value: number): string | null {
 
 const signOf = (value: number): string => (value < 0 || Object.is(value, -0) ? '-' : '');
 
-/** The shortest digits that read back the same: Rust's `{}`. `1`, `0.0000001`, `1000000000000000000000`. */
+/** Shortest text that reads back as the same number: Rust's `{}`. */
 export function decimalText(value: number): string {
   const special = notFinite(value);
   if (special !== null) return special;
@@ -26,7 +26,7 @@ const FRACTION_BITS = 52n;
 const FRACTION_MASK = (1n << FRACTION_BITS) - 1n;
 const EXPONENT_BIAS = 1075;
 
-/** A finite f64 without its sign, as whole number times a power of two. */
+/** A finite f64 without its sign, as an integer times a power of two. */
 function parts(value: number): { whole: bigint; power: number } {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, Math.abs(value));
@@ -37,7 +37,7 @@ function parts(value: number): { whole: bigint; power: number } {
   return { whole: fraction | (1n << FRACTION_BITS), power: exponent - EXPONENT_BIAS };
 }
 
-/** value / 2^bits, a tie going to the even neighbour. */
+/** value / 2^bits, ties to even. */
 function halvedToEven(value: bigint, bits: bigint): bigint {
   const quotient = value >> bits;
   const rest = value - (quotient << bits);
@@ -46,10 +46,8 @@ function halvedToEven(value: bigint, bits: bigint): bigint {
   return quotient;
 }
 
-/**
- * The exact value rounded to `digits` digits behind the point, a tie going to the even one: Rust's `{:.digits$}`.
- * `Number.prototype.toFixed` rounds ties up, and turns to exponents from 10^21 on.
- */
+/** The exact value rounded to `digits` fractional digits, ties to even: Rust's `{:.digits$}`.
+ * `toFixed` rounds ties up and uses exponents from 10^21 on. */
 export function fixedText(value: number, digits: number): string {
   const special = notFinite(value);
   if (special !== null) return special;
@@ -59,4 +57,14 @@ export function fixedText(value: number, digits: number): string {
   const text = String(units).padStart(digits + 1, '0');
   const point = text.length - digits;
   return `${signOf(value)}${text.slice(0, point)}${digits === 0 ? '' : `.${text.slice(point)}`}`;
+}
+
+/** Text of a finite f64 as serde_json writes it: shortest digits, always with a point or an exponent. */
+export function floatText(value: number): string {
+  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
+  const [, digits = '', power = '0'] = /^([-\d.]+)e([+-]\d+)$/.exec(value.toExponential()) ?? [];
+  const exponent = Number(power);
+  if (exponent >= 16 || exponent < -5) return `${digits}e${exponent}`;
+  const count = digits.replace(/[-.]/g, '').length;
+  return value.toFixed(Math.max(1, count - 1 - exponent));
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readMetrics } from '../../../test/observing/metrics-text.ts';
 import { MetricsText } from './metrics-text.ts';
 
-describe('text of metrics', () => {
-  it('is what a strict reader reads back, whatever stands in a label', () => {
+describe('metrics text', () => {
+  it('is valid for a strict parser with any label values', () => {
     const odd = 'a "quoted" \\ line\nbroken';
     const text = new MetricsText()
       .family('calls_total', 'counter', 'Calls,\nand \\ more.')
@@ -22,7 +22,7 @@ describe('text of metrics', () => {
     expect(families.get('slot')?.samples[0]?.value).toBe(1e21);
   });
 
-  it('sums the buckets of a histogram up and ends them with +Inf', () => {
+  it('writes cumulative histogram buckets up to +Inf', () => {
     const text = new MetricsText()
       .family('took', 'histogram', 'Times.')
       .histogram('took', { door: 'a' }, [0.1, 1], [2, 0, 5], 9.25)

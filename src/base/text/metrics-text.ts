@@ -1,9 +1,8 @@
 /**
- * Text of metrics in the exposition format 0.0.4.
- * Source: https://prometheus.io/docs/instrumenting/exposition_formats/, "Text format details".
+ * Prometheus text exposition format 0.0.4. Source:
+ * https://prometheus.io/docs/instrumenting/exposition_formats/.
  */
 
-/** What a family of metrics is. */
 export type MetricKind = 'counter' | 'gauge' | 'histogram';
 
 export type MetricLabels = Readonly<Record<string, string>>;
@@ -24,23 +23,23 @@ function numberText(value: number): string {
   return String(value);
 }
 
-/** Writes families of metrics one after the other; each family is written whole before the next. */
+/** Writes metric families in sequence. */
 export class MetricsText {
   readonly #lines: string[] = [];
 
-  /** Begins a family. @param help - one sentence. */
+  /** Starts a family. @param help - one sentence. */
   family(name: string, kind: MetricKind, help: string): this {
     this.#lines.push(`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${kind}`);
     return this;
   }
 
-  /** A sample of the family that was begun last. */
+  /** Adds a sample to the current family. */
   sample(name: string, value: number, labels: MetricLabels = {}): this {
     this.#lines.push(`${name}${labelText(labels)} ${numberText(value)}`);
     return this;
   }
 
-  /** A family with one sample. */
+  /** Adds a family with one sample. */
   single(name: string, kind: 'counter' | 'gauge', help: string, value: number): this {
     return this.family(name, kind, help).sample(name, value);
   }
@@ -66,7 +65,6 @@ export class MetricsText {
     return this.sample(`${name}_sum`, sum, labels).sample(`${name}_count`, total, labels);
   }
 
-  /** All families, ended by a line end. */
   toString(): string {
     return `${this.#lines.join('\n')}\n`;
   }

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { byLength, byteTable, copyTo, isToken, matchesAt, skipWhile } from './short-bytes.ts';
 
-describe('a few bytes', () => {
-  it('stand somewhere or do not, and nothing behind the end counts', () => {
+describe('short byte ranges', () => {
+  it('match within the limit only', () => {
     const bytes = Buffer.from('xGETx');
     expect([matchesAt(bytes, 1, Buffer.from('GET')), matchesAt(bytes, 0, Buffer.from('GET'))]).toEqual([
       true,
@@ -13,14 +13,14 @@ describe('a few bytes', () => {
     expect(matchesAt(bytes, 4, Buffer.from('xy'))).toBe(false);
   });
 
-  it('are a word in letters of any case, and no other word', () => {
+  it('match a token ignoring case', () => {
     const word = Buffer.from('keep-alive');
     const is = (text: string) => isToken(Buffer.from(text), 0, text.length, word);
     expect(['Keep-Alive', 'keep-alive', 'KEEP-ALIVE'].map(is)).toEqual([true, true, true]);
     expect(['keep-alive,', 'keep_alive', 'keep alive', 'close', ''].map(is)).toEqual(Array(5).fill(false));
   });
 
-  it('are copied whole, however many they are', () => {
+  it('are copied completely at any length', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (piece) => {
         const bytes = Buffer.alloc(70, 1);
@@ -31,7 +31,7 @@ describe('a few bytes', () => {
     );
   });
 
-  it('are passed over while they are in a table', () => {
+  it('are skipped while in a table', () => {
     const digits = byteTable((text) => /\d/.test(text));
     const bytes = Buffer.from('a123b');
     expect([
@@ -41,7 +41,7 @@ describe('a few bytes', () => {
     ]).toEqual([4, 3, 0]);
   });
 
-  it('are found among names of their length', () => {
+  it('are grouped by length', () => {
     const [a, b, long] = ['a', 'b', 'long'].map((text) => ({ name: Buffer.from(text) }));
     expect(byLength([a!, long!, b!])).toEqual([undefined, [a, b], undefined, undefined, [long]]);
   });

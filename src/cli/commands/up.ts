@@ -72,7 +72,7 @@ function grpcurl(url: string, key: string, method: string, request: string): str
   return `grpcurl ${plaintext}-H 'x-token: ${key}' -d '${request}' ${host} geyser.Geyser/${method}`;
 }
 
-const NO_SHRED_SOURCE = 'nothing tells of that stage: name a source in [shreds], see docs/shred-stage.md';
+const NO_SHRED_SOURCE = 'nothing tells of that stage: name a source in [shreds], see docs/how-to/shreds.md';
 
 const ALL_SLOTS = '{"slots":{"all":{}}}';
 const ALL_TRANSACTIONS = '{"deshred_transactions":{"all":{}}}';
@@ -91,7 +91,7 @@ const usage: Readonly<Record<Product, (service: Service, secret: string) => stri
     grpcUrl === null
       ? ['gRPC streams (Yellowstone): the door is switched off here']
       : [
-          'gRPC streams (Yellowstone), for any Yellowstone client; in TypeScript as in docs/grpc.md',
+          'gRPC streams (Yellowstone), for any Yellowstone client; in TypeScript as in docs/reference/grpc.md',
           grpcurl(grpcUrl, secret, 'Subscribe', ALL_SLOTS),
         ],
   fs: (service, secret) => shredUse(service, secret),
@@ -102,7 +102,7 @@ function shredUse({ grpcUrl, hasShredStage }: Service, secret: string): string[]
   if (grpcUrl === null) return ['shred-stage streams: the door is switched off here'];
   if (!hasShredStage) return [`shred-stage streams: refused for now, since ${NO_SHRED_SOURCE}`];
   return [
-    'shred-stage streams: transactions before they are run; in TypeScript as in docs/shred-stage.md',
+    'shred-stage streams: transactions before they are run; in TypeScript as in docs/reference/shred-stream.md',
     grpcurl(grpcUrl, secret, 'SubscribeDeshred', ALL_TRANSACTIONS),
   ];
 }

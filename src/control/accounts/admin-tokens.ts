@@ -7,15 +7,15 @@ import type { AdminTokenTable } from '../database/tables/accounts.ts';
 import type { Peppers } from '../pepper.ts';
 import type { MemberRole } from './roles.ts';
 
-/** What tokens for the control API begin with. No door takes them for a key: it is the prefix of no product. */
+/** Prefix of control API tokens; not the prefix of any product, so that no listener accepts them as keys. */
 export const ADMIN_TOKEN_PREFIX = 'svc_admin_live_';
 
-/** How often it is written that a token was used, in milliseconds. */
+/** Minimum interval between two writes of `last_used_at`. */
 const LAST_USED_INTERVAL_MS = 30_000;
 
 export type NewAdminToken = Readonly<{
   name: string;
-  /** null: the operator's. */
+  /** null: an operator's token. */
   customerId: string | null;
   role: MemberRole;
   createdBy: string;
@@ -24,7 +24,10 @@ export type NewAdminToken = Readonly<{
   expiresAt: number | null;
 }>;
 
-/** Adds a token. @returns its row, and its text, which is kept nowhere. */
+/**
+ * Creates a token.
+ * @returns its row and its text, which is stored nowhere.
+ */
 export async function createAdminToken(
   trx: Transaction<Schema>,
   { current, secrets }: Peppers,
@@ -48,7 +51,7 @@ export async function createAdminToken(
   return { secret: text, row };
 }
 
-/** Tokens that work, of a customer or of the operator, the newest first. */
+/** Valid tokens of a customer (null: of the operator), newest first. */
 export function listAdminTokens(
   db: Kysely<Schema>,
   customerId: string | null,
@@ -71,7 +74,7 @@ function matchesDigest(row: AdminTokenTable, text: string, peppers: Peppers): bo
   return pepper !== undefined && timingSafeEqual(digestApiKey(text, pepper), stored);
 }
 
-/** The row of a token that works; null for every other text. That it was used is noted now and then. */
+/** Finds a valid token; null for anything else. Updates `last_used_at` now and then. */
 export async function findAdminToken(
   store: Store,
   peppers: Peppers,

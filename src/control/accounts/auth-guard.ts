@@ -1,55 +1,57 @@
 import type { Attempt } from '../../gateway/auth/attempt-limiter.ts';
 import { ApiError } from '../api/api-error.ts';
 import { email as emailSchema } from '../api/contract/values.ts';
-import { FailedSignInLog } from './failed-sign-in-log.ts';
-import { passwordHashQueueFull } from './password-hash-queue.ts';
-import { currentRequest, type RequestMetadata } from './request-metadata.ts';
 import { checkSameOrigin } from './same-origin.ts';
-import { SignInAttemptLimiter } from './sign-in-attempt-limiter.ts';
-import { AUTH_PREFIX, CLIENT_ADDRESS, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
+import { FailedSignInLog, SignInAttemptLimiter } from './sign-in-attempts.ts';
+import {
+  AUTH_PREFIX,
+  CLIENT_ADDRESS,
+  passwordHashQueueFull,
+  type SignInLibrary,
+  type SignInParts,
+} from './sign-in-library.ts';
 import { type SignInRoute, signInRouteOf } from './sign-in-routes.ts';
-import { tokenDigest } from './sign-in-store.ts';
+import { currentRequest, type RequestMetadata, tokenDigest } from './sign-in-store.ts';
 import { signUp } from './sign-up.ts';
 
-/** A request to sign in, read as far as its wire goes. */
 export type SignInRequest = Readonly<{
   request: Request;
   address: string;
   requestId: string;
-  /** A JSON object, or null where none was sent. */
+  /** A JSON object; null without a body. */
   body: Readonly<Record<string, unknown>> | null;
 }>;
 
-/** An answer of the library in our form, or a page to go on to. */
+/** A response of the sign-in library in our format, or a redirect. */
 export type SignInResponse = Readonly<{
   status: number;
   /** JSON. */
   body: unknown;
   cookies: readonly string[];
-  /** Where a browser must go on. */
+  /** Redirect target. */
   location: string | null;
 }>;
 
 const USER_AGENT_MAX = 256;
-/** What the library says of an account that is locked has no time; it is a quarter of an hour. */
+/** The library locks an account for 15 minutes but does not say so. */
 const LOCKED_S = 900;
-/** Where a browser may be sent: a path of ours. */
+/** Safe redirect target: a path of this service. */
 const OWN_PATH = /^\/(?![/\\])[A-Za-z0-9/_.~?=&%#:,+-]{0,512}$/;
 const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'] as const;
 
 const invalid = (field: string, text: string): ApiError =>
   new ApiError(422, 'INVALID_FIELDS', `${field}: ${text}`, { fields: { [field]: text } });
 
-/** The word and the status with which the library refuses a password or a code. */
+/** Statuses with which the library rejects a password or code. */
 const isWrongCredential = (status: number): boolean => status === 401 || status === 400 || status === 403;
 
-/** Whether an answer without a fault says that the account's password, or a code besides, was right. */
+/** Whether success proves that the password or code was correct. */
 const provesPassword = ({ attempts, own }: SignInRoute): boolean =>
   attempts !== 'counted' || own === 'sign-up';
 
 /**
- * Stands in front of the sign-in library: knows which of its paths there are, sends away what comes from another
- * origin, bounds how often may be tried, and tells the audit log of what went wrong.
+ * Guards the sign-in library: limits its paths, checks origins, limits attempts, and records failures in the
+ * audit log.
  */
 export class AuthGuard {
   readonly #parts: SignInParts;
@@ -64,7 +66,7 @@ export class AuthGuard {
     this.#tries = new SignInAttemptLimiter(parts.options.limits, parts.now);
   }
 
-  /** Writes what the audit log is yet to hear of. Never rejects. */
+  /** Writes pending audit entries. Never rejects. */
   stop(): Promise<void> {
     return this.#failedSignIns.stop();
   }
@@ -74,7 +76,7 @@ export class AuthGuard {
     const { request } = signInRequest;
     const path = new URL(request.url).pathname.slice(AUTH_PREFIX.length);
     const route = signInRouteOf(request.method, path);
-    if (route === null) throw new ApiError(404, 'NO_SUCH_ROUTE', 'nothing answers here');
+    if (route === null) throw new ApiError(404, 'NO_SUCH_ROUTE', 'There is no such route');
     if (request.method !== 'GET') checkSameOrigin(request, this.#parts.options.publicUrl);
     const metadata = this.#metadataOf(signInRequest);
     return currentRequest.run(metadata, () => this.#handleRoute(route, path, signInRequest, metadata));
@@ -89,7 +91,7 @@ export class AuthGuard {
     const body = this.#parseBody(route, signInRequest.body);
     if (route.attempts === 'none') return this.#callLibrary(route, path, signInRequest, body);
     const account = await this.#findAccount(route, signInRequest.request, body);
-    // What costs others something is counted apart: it must not keep anybody from signing in.
+    // Attempts with side effects on others are counted apart, so that they cannot block a sign-in.
     const counted = route.attempts === 'counted' ? `${path} ` : '';
     const attempt = this.#tries.startAttempt(counted, account, signInRequest.address);
     const passwordAttempt = this.#startPasswordAttempt(route, account, signInRequest, attempt);
@@ -111,7 +113,7 @@ export class AuthGuard {
     }
   }
 
-  /** Who signs up with an address that has an account tries its password: as many times as at sign-in, all together. */
+  /** A sign-up with an existing address tests its password, so it counts as a sign-in attempt. */
   #startPasswordAttempt(
     route: SignInRoute,
     account: string | null,
@@ -157,7 +159,7 @@ export class AuthGuard {
     }
     headers.set(CLIENT_ADDRESS, address);
     if (request.method === 'GET') return this.#library().handler(new Request(url, { headers }));
-    // Some clients send only where they come from within the site; the library wants the origin spelt out.
+    // Some clients send only Sec-Fetch-Site; the library requires Origin.
     if (!headers.has('origin')) headers.set('origin', url.origin);
     headers.set('content-type', 'application/json');
     return this.#library().handler(new Request(url, { method: 'POST', headers, body: JSON.stringify(body) }));
@@ -174,15 +176,15 @@ export class AuthGuard {
     return { status: response.status, body: this.#withPasswordPolicy(body), cookies, location: null };
   }
 
-  /** The library says of a password that it is too short or too long, and not what it must be. */
+  /** Adds the allowed length to the library's error. */
   #withPasswordPolicy(body: unknown): unknown {
     if (typeof body !== 'object' || body === null || !PASSWORD_LENGTH.test(String((body as Refusal).code)))
       return body;
     const { passwordMin, passwordMax } = this.#parts.options.limits;
-    return { ...body, message: `a password has ${passwordMin} to ${passwordMax} characters` };
+    return { ...body, message: `A password must have ${passwordMin} to ${passwordMax} characters` };
   }
 
-  /** Of an error page of the library the page of ours; back from a provider only into this service. */
+  /** Maps the library's error page to ours and limits redirects to this service. */
   #toLocalLocation(location: string): string {
     const base = this.#parts.options.publicUrl ?? this.#parts.fallbackUrl;
     const url = new URL(location, base);
@@ -198,7 +200,7 @@ export class AuthGuard {
   ): Readonly<Record<string, unknown>> {
     const body: Record<string, unknown> = {};
     for (const [field, value] of Object.entries(given ?? {})) {
-      if (!route.fields.includes(field)) throw invalid(field.slice(0, 64), 'there is no such field here');
+      if (!route.fields.includes(field)) throw invalid(field.slice(0, 64), 'is an unknown field');
       if (typeof value === 'string' && value.length > FIELD_MAX) throw invalid(field, 'is too long');
       body[field] = value;
     }
@@ -215,13 +217,12 @@ export class AuthGuard {
     return { ...body, ...route.fixedFields?.(body) };
   }
 
-  /** Whose password or code is tried. */
   async #findAccount(
     route: SignInRoute,
     request: Request,
     body: Readonly<Record<string, unknown>>,
   ): Promise<string | null> {
-    // What is no address is no account: names that anybody makes up are not remembered.
+    // Strings that are not addresses are not counted as accounts: attackers could invent any number.
     if (typeof body.email === 'string') return emailSchema.safeParse(body.email).data ?? null;
     if (route.attempts !== 'session') return null;
     const session = await this.#library().api.getSession({ headers: request.headers });
@@ -237,19 +238,19 @@ export class AuthGuard {
 const FIELD_MAX = 2_048;
 const PASSWORD_LENGTH = /^PASSWORD_TOO_(?:SHORT|LONG)$/;
 type Refusal = Readonly<{ code?: unknown }>;
-/** Characters of an address of mail. Source: RFC 5321, 4.5.3.1.3. */
+/** Length of an email address. Source: RFC 5321, 4.5.3.1.3. */
 const ACCOUNT_MAX = 254;
 
-/** @throws ApiError with the library's own word and text; of faults that are ours, neither. */
+/** @throws ApiError with the library's code and text; server faults become generic errors. */
 export function checkSignInResponse({ status, body }: SignInResponse): void {
   if (status < 400) return;
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
   if (status === 503) throw passwordHashQueueFull();
-  if (status >= 500) throw new Error(`the sign-in library answers ${status}`);
+  if (status >= 500) throw new Error(`the sign-in library returned status ${status}`);
   const knownStatus =
     ([400, 401, 403, 404, 409, 413, 415, 422, 429] as const).find((one) => one === status) ?? 400;
   const errorCode = typeof code === 'string' ? code : 'SIGN_IN_REFUSED';
-  const text = typeof message === 'string' && message !== '' ? message : 'this cannot be done: sign in again';
+  const text = typeof message === 'string' && message !== '' ? message : 'This action failed. Sign in again.';
   throw new ApiError(knownStatus, errorCode, text, knownStatus === 429 ? { retryAfter: LOCKED_S } : {});
 }
 
@@ -261,7 +262,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whoever signs up by an operator's link is the operator once the invitation is accepted: /api/v1/me says so then. */
+/** A user who signs up with an operator invitation becomes operator only by accepting it. */
 function withoutOperator(answer: SignInResponse): SignInResponse {
   const { user, ...rest } = (answer.body ?? {}) as { user?: Record<string, unknown> };
   if (user === undefined) return answer;
@@ -271,7 +272,7 @@ function withoutOperator(answer: SignInResponse): SignInResponse {
 
 type Session = { token?: string };
 
-/** A page needs no token: its browser has the cookie. Sessions are named by the digest that is kept of theirs. */
+/** The browser has the cookie, so responses omit tokens; sessions are identified by their digests. */
 function withoutTokens(path: string, body: unknown): unknown {
   const withDigest = (session: Session): Session =>
     typeof session.token === 'string' ? { ...session, token: tokenDigest(session.token) } : session;

@@ -13,7 +13,7 @@ const digestOf = (token: string): string => createHash('sha256').update(token).d
 
 export type NewInvitation = Readonly<{
   customerId: string;
-  /** Empty: whoever has the link may take it. */
+  /** Empty: anyone with the link may accept. */
   email: string;
   role: MemberRole;
   isOperator: boolean;
@@ -23,7 +23,10 @@ export type NewInvitation = Readonly<{
   expiresAt: number;
 }>;
 
-/** Adds an invitation. @returns its row, and the token, which is kept nowhere. */
+/**
+ * Creates an invitation.
+ * @returns its row and its token, which is stored nowhere.
+ */
 export async function addInvitation(
   trx: Transaction<Schema>,
   given: NewInvitation,
@@ -45,7 +48,7 @@ export async function addInvitation(
   return { token, row };
 }
 
-/** The invitation of a token; what is over, taken or taken back has none. */
+/** Finds an open invitation; null if it is unknown, expired, accepted or withdrawn. */
 export async function findInvitationByToken(
   db: Kysely<Schema>,
   token: string,
@@ -62,15 +65,15 @@ export async function findInvitationByToken(
   return row ?? null;
 }
 
-/** The same of all tokens that are none. */
+/** One error for all invalid tokens. */
 export const noSuchInvitation = (): ApiError =>
   new ApiError(
     404,
     'INVITATION_OVER',
-    'this invitation was taken, taken back, or is over: ask for a new one',
+    'This invitation has expired or was accepted or withdrawn. Ask for a new one.',
   );
 
-/** Whether somebody with this address is invited to anything. */
+/** Whether an open invitation for this address exists. */
 export async function isInvited(store: Store, email: string, now: number): Promise<boolean> {
   const row = await store.db
     .selectFrom('invitation')

@@ -1,15 +1,15 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
-import type { MemberRole } from './roles.ts';
+import { type MemberRole, roleAllows } from './roles.ts';
 
-/** Who changes somebody's rights, when and from where, for the audit log. */
-export type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
+/** Who changes somebody's rights, for the audit log. */
+type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
-/** What a token or an invitation lets its holder do. */
-export type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
+/** Rights that a token or invitation grants. */
+type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
 
-/** The actor as the audit log names them, the tokens that they made, those that these made, and so on. */
+/** An audit actor and, recursively, the tokens issued by it. */
 const withLineage = (db: Kysely<Schema>, actor: string) =>
   db.withRecursive('lineage(actor)', (recursive) =>
     recursive
@@ -43,11 +43,11 @@ const openInvitations = (db: Kysely<Schema>, actor: string, now: number) =>
     .execute();
 
 /**
- * Ends the tokens and takes back the open invitations that somebody made, and those that such a token made, with a line
- * in the audit log for each. Call it in the transaction of the change that calls for it, behind the change.
- * @param actor - who made them, as the audit log names them.
- * @param keeps - which of them stay.
- * @returns how many ended.
+ * Revokes tokens and open invitations issued by an actor, recursively, with one audit entry each. Call it in
+ * the transaction of the change, after the change.
+ * @param actor - as in the audit log.
+ * @param keeps - grants that stay.
+ * @returns number of revoked grants.
  */
 export async function revokeIssuedGrants(
   trx: Transaction<Schema>,
@@ -75,4 +75,35 @@ export async function revokeIssuedGrants(
   const all = entries.map((entry) => ({ ...entry, ...from, requestId: by.requestId ?? null, keyId: null }));
   await writeAudits(trx, version, all);
   return entries.length;
+}
+
+/** Predicate: grants that the user (not an operator) may still issue. */
+async function grantPredicateFor(
+  trx: Transaction<Schema>,
+  userId: string,
+): Promise<(grant: Grant) => boolean> {
+  const rows = await trx
+    .selectFrom('member')
+    .select(['customer_id', 'role'])
+    .where('user_id', '=', userId)
+    .execute();
+  const roles = new Map(rows.map(({ customer_id, role }) => [customer_id, role]));
+  return ({ customer, isOperator, role }) => {
+    const own = customer === null || isOperator ? undefined : roles.get(customer);
+    return own !== undefined && roleAllows(own, role);
+  };
+}
+
+/**
+ * Revokes tokens and open invitations of a user that exceed the user's current rights, with audit entries.
+ * Call it in the transaction that reduced the rights, after the change.
+ */
+export async function revokeExcessGrants(
+  trx: Transaction<Schema>,
+  user: Readonly<{ id: string; email: string }>,
+  by: AuditContext,
+): Promise<void> {
+  const query = trx.selectFrom('auth_user').select('isOperator').where('id', '=', user.id);
+  if ((await query.executeTakeFirst())?.isOperator === 1) return;
+  await revokeIssuedGrants(trx, `user:${user.email}`, by, await grantPredicateFor(trx, user.id));
 }

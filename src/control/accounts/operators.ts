@@ -4,13 +4,12 @@ import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { addInvitation } from './invitations.ts';
-import { revokeExcessGrants } from './revoke-excess-grants.ts';
+import { revokeExcessGrants } from './issued-grants.ts';
 import { DEFAULT_CUSTOMER_ID } from './roles.ts';
 
-/** Whoever acts at the machine itself. */
 export type OperatorContext = Readonly<{
   store: Store;
-  /** For the audit log: `cli:root`, `first start`. */
+  /** For the audit log, e.g. `cli:root`, `first start`. */
   actor: string;
   invitationMs: number;
   /** Unix milliseconds. */
@@ -19,7 +18,6 @@ export type OperatorContext = Readonly<{
 
 export type Operator = Readonly<{ email: string; name: string; twoFactor: boolean; since: string }>;
 
-/** Whoever runs this service. */
 export async function listOperators(store: Store): Promise<Operator[]> {
   const rows = await store.db
     .selectFrom('auth_user')
@@ -65,9 +63,9 @@ async function invite(
 }
 
 /**
- * Invites an operator, who becomes an owner of the house too.
- * @param email - who may take it; null: whoever has the link.
- * @returns the token of the link, which is kept nowhere.
+ * Invites an operator, who also becomes an owner of the built-in customer.
+ * @param email - null: anyone with the link.
+ * @returns the token of the link, which is stored nowhere.
  */
 export function inviteOperator(context: OperatorContext, email: string | null): Promise<string> {
   return transactAndNotify(context.store, async (trx) => {
@@ -77,9 +75,9 @@ export function inviteOperator(context: OperatorContext, email: string | null): 
 }
 
 /**
- * The link of the very first start: while there is no operator, and none is invited. Of several processes that start at
- * once on one store, one makes it.
- * @returns its token; null where there is nothing to set up, or somebody else holds the link.
+ * Creates the setup link of the first start, if there is no operator and no operator invitation. Safe with
+ * concurrent processes.
+ * @returns the token; null if no setup is needed or another process created the link.
  */
 export function inviteFirstOperator(context: OperatorContext): Promise<string | null> {
   return transactAndNotify(context.store, async (trx) => {
@@ -104,8 +102,8 @@ export function inviteFirstOperator(context: OperatorContext): Promise<string | 
 }
 
 /**
- * Takes the operator's rights, and the membership of the house, from somebody, with the tokens and open invitations made
- * by these rights.
+ * Removes operator rights and membership of the built-in customer from a user, and revokes grants issued with
+ * these rights.
  * @throws ApiError 404, 409
  */
 export function removeOperator(context: OperatorContext, email: string): Promise<void> {
@@ -118,9 +116,17 @@ export function removeOperator(context: OperatorContext, email: string): Promise
       .execute();
     const user = operators.find((one) => one.email === email.toLowerCase());
     if (user === undefined)
-      throw new ApiError(404, 'NOT_FOUND', 'there is no such operator: "solway operator list" shows them');
+      throw new ApiError(
+        404,
+        'NOT_FOUND',
+        'There is no such operator. List the operators with "solway operator list".',
+      );
     if (operators.length === 1)
-      throw new ApiError(409, 'LAST_OPERATOR', 'a service keeps an operator: invite another first');
+      throw new ApiError(
+        409,
+        'LAST_OPERATOR',
+        'The last operator cannot be removed. Invite another one first.',
+      );
     await trx.updateTable('auth_user').set({ isOperator: 0 }).where('id', '=', user.id).execute();
     await trx
       .deleteFrom('member')

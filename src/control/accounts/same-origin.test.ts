@@ -13,11 +13,11 @@ it.each([
   ['192.0.2.7.evil.example', LISTENING],
   ['evil.example@localhost', LISTENING],
   [null, LISTENING],
-])('begins a link for the Host %s with %s', (host, origin) => {
+])('builds links for Host %s with %s', (host, origin) => {
   expect(resolvePublicOrigin(host, null, LISTENING)).toBe(origin);
 });
 
-it('begins links with what is configured, whatever the request says', () => {
+it('builds links with the configured origin, whatever the request contains', () => {
   expect(resolvePublicOrigin('localhost', 'https://solway.example/', LISTENING)).toBe(
     'https://solway.example',
   );
@@ -49,15 +49,15 @@ it.each<[string, Sent]>([
   ['our origin from no page', { origin: OURS, site: 'none' }],
   ['no origin from another site', { site: 'cross-site' }],
   ['neither an origin nor a site', {}],
-])('refuses a change with %s', (_, sent) => {
+])('rejects a change with %s', (_, sent) => {
   expect(() => check(sent)).toThrow();
 });
 
-it('lets through a change that a page of ours sends, at the origin that is configured or that was asked', () => {
+it('accepts a change from our own page, at the configured or the requested origin', () => {
   check({ origin: OURS });
   check({ origin: OURS, site: 'same-origin' });
   check({ site: 'same-origin' });
-  // A proxy in front has the certificate.
+  // A TLS-terminating proxy in front.
   check({ origin: `https://${HOST}`, site: 'same-origin' });
   check({ origin: 'https://solway.example', site: 'same-origin' }, 'https://solway.example/');
   expect(() => check({ origin: OURS, site: 'same-origin' }, 'https://solway.example/')).toThrow();

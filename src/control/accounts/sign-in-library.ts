@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hkdfSync } from 'node:crypto';
 import { APIError, createAuthMiddleware, getAuthoritativeSessionFromCtx } from 'better-auth/api';
 import { hashPassword, verifyPassword } from 'better-auth/crypto';
 import { betterAuth } from 'better-auth/minimal';
@@ -9,26 +9,94 @@ import type { Store } from '../database/open.ts';
 import type { Peppers } from '../pepper.ts';
 import type { AccountOptions, OidcProvider } from './account-options.ts';
 import { isInvited } from './invitations.ts';
-import { PasswordHashQueue } from './password-hash-queue.ts';
-import { signInSecrets } from './sign-in-secret.ts';
-import { signInStore } from './sign-in-store.ts';
-import { revokeTrustedBrowsers } from './trusted-browsers.ts';
-import { markCodeUsed } from './used-otp-codes.ts';
+import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
 
-/** What stands before the paths of signing in. */
+const PURPOSE = 'solway sign-in v1';
+
+/**
+ * Secrets for signed cookies and encrypted second factors, derived from each pepper, current one first. Not
+ * stored.
+ */
+function signInSecrets({ current, secrets }: Peppers): { version: number; value: string }[] {
+  return [...secrets]
+    .sort(([a], [b]) => Number(b === current) - Number(a === current))
+    .map(([version, pepper]) => ({
+      version,
+      value: Buffer.from(hkdfSync('sha256', pepper, Buffer.alloc(0), PURPOSE, 32)).toString('base64url'),
+    }));
+}
+
+/** Longer than a TOTP code is valid, including its neighbors; milliseconds. */
+const CODE_LIFE_MS = 5 * 60_000;
+
+/**
+ * Marks a one-time code as used.
+ * @returns false if it was used before.
+ */
+async function markCodeUsed(store: Store, userId: string, digest: string, now: number): Promise<boolean> {
+  await store.db
+    .deleteFrom('auth_tried_code')
+    .where('user_id', '=', userId)
+    .where('tried_at', '<', now - CODE_LIFE_MS)
+    .execute();
+  const taken = await store.db
+    .insertInto('auth_tried_code')
+    .values({ user_id: userId, code_digest: digest, tried_at: now })
+    .onConflict((conflict) => conflict.columns(['user_id', 'code_digest']).doNothing())
+    .executeTakeFirst();
+  return (taken.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+export const passwordHashQueueFull = (): ApiError =>
+  new ApiError(503, 'OVERLOADED', 'Too many concurrent sign-ins. Try again soon.', { retryAfter: 5 });
+
+/**
+ * Limits concurrent password hashing, which is expensive by design, so that a flood of sign-ins leaves CPU
+ * and memory for other work.
+ */
+class PasswordHashQueue {
+  readonly #max: number;
+  readonly #waitingMax: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor({ hashesMax, hashesWaitingMax }: { hashesMax: number; hashesWaitingMax: number }) {
+    this.#max = hashesMax;
+    this.#waitingMax = hashesWaitingMax;
+  }
+
+  /** @throws ApiError 503 when the queue is full. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= this.#max) await this.#waitForSlot();
+    else this.#running++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+
+  #waitForSlot(): Promise<void> {
+    if (this.#waiting.length >= this.#waitingMax) throw passwordHashQueueFull();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
 export const AUTH_PREFIX = '/api/auth';
 
 export type SignInParts = Readonly<{
   store: Store;
   peppers: Peppers;
   options: AccountOptions;
-  /** Where the service answers when nothing else is known, without a path. */
+  /** Fallback origin without a path. */
   fallbackUrl: string;
-  /** Mails a link with which a password is set anew; null where no mail is sent. */
+  /** Sends a password reset link; null without mail. */
   mailReset: ((email: string, token: string) => Promise<void>) | null;
   now: () => number;
   log: Logger;
-  /** How passwords are hashed; the library's scrypt where nothing else is said. */
+  /** Default: the library's scrypt. */
   hashing?: Hashing;
 }>;
 
@@ -37,10 +105,9 @@ type Hashing = Readonly<{
   verify(given: { hash: string; password: string }): Promise<boolean>;
 }>;
 
-/** scrypt with N = 16,384, r = 16, p = 1. */
 const libraryHashing: Hashing = { hash: hashPassword, verify: verifyPassword };
 
-/** The tables of tables/accounts.ts, by the library's names for them. */
+/** Tables of tables/accounts.ts by the library's names. */
 const tables = {
   user: 'auth_user',
   session: 'auth_session',
@@ -60,22 +127,24 @@ const providerOf = ({ id, name, discoveryUrl, clientId, clientSecret }: OidcProv
   requireIdTokenVerification: true,
 });
 
-/** What the library would say on its own goes into our log, without what it was given. */
+/** Forwards messages of the library to our log, without their arguments. */
 function loggerOf(log: Logger) {
   return {
-    // Any other makes the library write to the console besides.
+    // Other levels also write to the console.
     level: 'info' as const,
     log: (level: string, message: string) => {
       const logLine = { part: 'sign-in', said: message.slice(0, 300) };
-      if (level === 'error') log.warn(logLine, 'the sign-in library reports a fault');
-      else log.debug(logLine, 'the sign-in library');
+      if (level === 'error') log.warn(logLine, 'sign-in library error');
+      else log.debug(logLine, 'sign-in library message');
     },
   };
 }
 
 type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
-/** Whose code is tried, found as the library does it: that of who is signed in, else of who gave a password just now. */
+/**
+ * The user whose code is verified: of the session, else of the pending two-factor sign-in, as in the library.
+ */
 async function userOfCode(ctx: HookContext): Promise<string | null> {
   const session = await getAuthoritativeSessionFromCtx(ctx);
   if (session !== null) return session.user.id;
@@ -85,7 +154,7 @@ async function userOfCode(ctx: HookContext): Promise<string | null> {
   return (await ctx.context.internalAdapter.findVerificationValue(pending))?.value ?? null;
 }
 
-/** A code is taken once, that of the set-up too: whoever saw it over a shoulder comes too late. */
+/** A code is accepted once, also at setup, so that an observed code is useless. */
 async function checkReplay(ctx: HookContext, store: Store, now: () => number): Promise<void> {
   const code: unknown = ctx.body?.code;
   if (typeof code !== 'string') return;
@@ -96,7 +165,7 @@ async function checkReplay(ctx: HookContext, store: Store, now: () => number): P
   throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' });
 }
 
-/** Who ends all sessions means browsers that would sign in with the password alone, too. */
+/** Revoking all sessions also revokes trusted browsers, which could sign in with the password alone. */
 async function revokeTrustedBrowsersWithSessions(ctx: HookContext, store: Store): Promise<void> {
   const session = await getAuthoritativeSessionFromCtx(ctx);
   if (session !== null) await revokeTrustedBrowsers(store.db, session.user.id);
@@ -109,16 +178,16 @@ const beforeRequest = (store: Store, now: () => number) =>
       await revokeTrustedBrowsersWithSessions(ctx, store);
   });
 
-/** The library passes on refusals of its own form alone; whoever asks it makes ours of them again. */
+/** The library passes on only its own error type; the caller converts it back. */
 function refuse(thrown: unknown): never {
   if (!(thrown instanceof ApiError)) throw thrown;
   throw new APIError('SERVICE_UNAVAILABLE', { code: thrown.code, message: thrown.message });
 }
 
-/** No request sets it: invitations.ts does. */
+/** Not settable by requests, only by invitations.ts. */
 const isOperator = { type: 'boolean', required: false, defaultValue: false, input: false } as const;
 
-/** Tokens of other services are for nothing here, so they are not kept. */
+/** Tokens of OIDC providers are not needed, so they are not stored. */
 const withoutTokens = async <Account>(account: Account) => ({
   data: {
     ...account,
@@ -132,7 +201,7 @@ const withoutTokens = async <Account>(account: Account) => ({
 
 type Reset = Readonly<{ user: Readonly<{ email: string }>; token: string }>;
 
-/** The sign-in library, set up for this service. It keeps everything in the store and asks nobody but the providers. */
+/** Configures the sign-in library on our store; it contacts only the OIDC providers. */
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
   const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
   const { limits, publicUrl } = options;
@@ -147,9 +216,9 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     database: signInStore(store, now),
     telemetry: { enabled: false },
     logger: loggerOf(log),
-    // What is no refusal goes to whoever asked; else the library writes it to the console and answers 500.
+    // Otherwise the library logs to the console and answers 500.
     onAPIError: { throw: true },
-    // The door in front of it counts, checks origins and bounds paths: sign-in-door.ts.
+    // auth-guard.ts limits attempts, checks origins and restricts paths.
     rateLimit: { enabled: false },
     trustedOrigins: (request) => [request?.headers.get('origin') ?? baseURL],
     advanced: {
@@ -167,7 +236,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     },
     account: {
       modelName: tables.account,
-      // Whoever registered an address first must not get the account of whoever proves to have it.
+      // A user who registered an address first must not get the account of its verified owner.
       accountLinking: { enabled: true, disableImplicitLinking: true },
     },
     verification: { modelName: tables.verification, storeIdentifier: 'hashed' },
@@ -194,7 +263,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
           before: async (user) => {
             const isOpen = options.signUp === 'open';
             if (isOpen || (user.emailVerified && (await isInvited(store, user.email, now())))) return;
-            throw new APIError('FORBIDDEN', { code: 'NOT_INVITED', message: 'ask for an invitation first' });
+            throw new APIError('FORBIDDEN', { code: 'NOT_INVITED', message: 'Ask for an invitation first.' });
           },
         },
       },
@@ -203,7 +272,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
   });
 }
 
-/** The header in which the door tells the library the client's address; what came under this name is overwritten. */
+/** Header for the client address, set by auth-guard.ts; a value sent by the client is overwritten. */
 export const CLIENT_ADDRESS = 'x-solway-client-address';
 
 export type SignInLibrary = ReturnType<typeof openSignInLibrary>;

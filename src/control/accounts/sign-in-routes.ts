@@ -1,27 +1,26 @@
 import type { z } from 'zod';
 import { name as nameSchema } from '../api/contract/values.ts';
 
-/** What a name must be. */
 export const NAME_RULE = '1 to 64 printable characters';
 
 /**
- * How often may be tried: without end; once more is a try at the account that the body names; at that of the session;
- * or each counts, right or wrong, since it costs others something.
+ * Attempts: unlimited; counted on failure for the account in the body or of the session; or every call
+ * counted because it affects others.
  */
 type AttemptPolicy = 'none' | 'account' | 'session' | 'counted';
 
-/** A path of the sign-in library that is served. What is not among them does not exist. */
+/** An allowed path of the sign-in library; all others do not exist. */
 export type SignInRoute = Readonly<{
   attempts: AttemptPolicy;
-  /** What a body may have. */
+  /** Allowed fields of the body. */
   fields: readonly string[];
-  /** What fields must be that the library would take in any form. */
+  /** Validation beyond the library's. */
   checked?: Readonly<Record<string, Readonly<{ schema: z.ZodType; message: string }>>>;
-  /** The library's own name for the path, where ours is another. */
+  /** Path in the library, if different. */
   path?: string;
-  /** Answered by us, not by the library. */
+  /** Handled here instead of by the library. */
   own?: 'sign-up';
-  /** What goes along whatever was sent. */
+  /** Fields added to every request. */
   fixedFields?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 }>;
 
@@ -66,7 +65,6 @@ const routes: Readonly<Record<string, SignInRoute>> = {
 
 const CALLBACK = /^\/callback\/[a-z0-9][a-z0-9-]{0,31}$/;
 
-/** What is served at a path; null: nothing. */
 export function signInRouteOf(method: string, path: string): SignInRoute | null {
   if (method === 'GET' && CALLBACK.test(path)) return quick();
   const name = `${method} ${path}`;

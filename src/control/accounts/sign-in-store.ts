@@ -1,15 +1,97 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters';
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import { nextVersion, transact, writeAudit } from '../database/transaction.ts';
-import { currentRequest } from './request-metadata.ts';
-import { actionOf, type SignInWrite, signInEntry, userIdOf } from './sign-in-audit.ts';
-import { revokeTrustedBrowsersAfter } from './trusted-browsers.ts';
+import { type AuditEntry, nextVersion, transact, writeAudit } from '../database/transaction.ts';
+
+export type RequestMetadata = Readonly<{
+  address: string | null;
+  userAgent: string | null;
+  requestId: string | null;
+}>;
+
+export const noRequestMetadata: RequestMetadata = { address: null, userAgent: null, requestId: null };
+
+/** Metadata of the current request for writes of the sign-in library, which knows no audit log. */
+export const currentRequest = new AsyncLocalStorage<RequestMetadata>();
+
+type SignInWrite = Readonly<{
+  table: string;
+  operation: 'create' | 'update' | 'delete';
+  /** Rows after the write; for deletions, the deleted rows. */
+  rows: readonly Readonly<Record<string, unknown>>[];
+  /** Columns set by an update. */
+  columns: readonly string[];
+}>;
+
+/** Audit action of a write; null if it is not a user's change. */
+function actionOf({ table, operation, columns, rows }: SignInWrite): string | null {
+  if (rows.length === 0) return null;
+  if (table === 'auth_session') {
+    const actions = { create: 'session.create', update: null, delete: 'session.delete' };
+    return actions[operation];
+  }
+  if (table === 'auth_account') {
+    if (operation === 'update') return columns.includes('password') ? 'user.password' : null;
+    return operation === 'create' ? 'user.way-in' : 'user.way-in-delete';
+  }
+  if (table === 'auth_two_factor') {
+    if (operation === 'update') return columns.includes('verified') ? 'user.two-factor-change' : null;
+    return operation === 'create' ? 'user.two-factor-begin' : 'user.two-factor-end';
+  }
+  return table === 'auth_user' ? `user.${operation}` : null;
+}
+
+function userIdOf({ table, rows }: SignInWrite): string | null {
+  const id = rows[0]?.[table === 'auth_user' ? 'id' : 'userId'];
+  return typeof id === 'string' ? id : null;
+}
+
+function signInEntry(
+  write: SignInWrite,
+  action: string,
+  email: string | null,
+  at: number,
+  metadata: RequestMetadata = noRequestMetadata,
+): AuditEntry {
+  const isOwnRow = write.table === 'auth_user' && write.operation === 'update';
+  const columns = isOwnRow ? { fields: fieldsOf(write.columns) } : {};
+  const provider = write.rows[0]?.providerId;
+  const detail = {
+    ...columns,
+    ...(write.rows.length > 1 && { count: write.rows.length }),
+    ...(typeof provider === 'string' && { provider }),
+  };
+  return { at, actor: email === null ? 'nobody' : `user:${email}`, action, keyId: null, detail, ...metadata };
+}
+
+const fieldsOf = (columns: readonly string[]): string =>
+  columns.filter((name) => name !== 'updatedAt').join(',');
+
+/** Changes after which browsers must pass the second factor again. */
+const revokingActions: ReadonlySet<string | null> = new Set([
+  ...['user.password', 'user.way-in', 'user.way-in-delete'],
+  ...['user.two-factor-begin', 'user.two-factor-change', 'user.two-factor-end'],
+]);
+
+/**
+ * Revokes the trusted browsers of a user, pending two-factor sign-ins and password reset links. The library
+ * itself revokes only the current browser.
+ */
+export async function revokeTrustedBrowsers(db: Kysely<Schema>, userId: string): Promise<void> {
+  await db.deleteFrom('auth_verification').where('value', '=', userId).execute();
+}
+
+/** Revokes them if the write changes the factor, the password or another sign-in method. */
+async function revokeTrustedBrowsersAfter(db: Kysely<Schema>, write: SignInWrite): Promise<void> {
+  const userId = userIdOf(write);
+  if (userId !== null && revokingActions.has(actionOf(write))) await revokeTrustedBrowsers(db, userId);
+}
 
 type Row = Record<string, unknown>;
-/** The library names tables and columns at run time; they are those of tables/accounts.ts. */
+/** Table and column names are chosen at run time; they are those of tables/accounts.ts. */
 type Tables = Record<string, Row>;
 type Db = Kysely<Tables>;
 type Builder = ExpressionBuilder<Tables, string>;
@@ -17,11 +99,11 @@ type Builder = ExpressionBuilder<Tables, string>;
 const SESSIONS = 'auth_session';
 const DIGEST = 'sha256:';
 
-/** What is kept of a session's token. A digest stays what it is: who lists sessions names them by it. */
+/** Stored form of a session token. A digest is unchanged, because listed sessions are identified by it. */
 export const tokenDigest = (token: string): string =>
   token.startsWith(DIGEST) ? token : DIGEST + createHash('sha256').update(token).digest('hex');
 
-/** The tokens that a call of the library names, by their digests: what it asks by it expects to be told. */
+/** Maps digests back to the tokens of the current call, which the library expects in results. */
 class Tokens {
   readonly #originals = new Map<string, unknown>();
 
@@ -68,7 +150,8 @@ const operators = {
 
 function conditionOf(eb: Builder, { field, operator, value }: CleanedWhere) {
   const sqlOperator = operators[operator as keyof typeof operators];
-  if (sqlOperator === undefined) throw new Error(`the store of sign-in knows no operator ${operator}`);
+  if (sqlOperator === undefined)
+    throw new Error(`the sign-in store does not support the operator ${operator}`);
   if (value === null) return eb(field, sqlOperator === '!=' ? 'is not' : 'is', null);
   if (Array.isArray(value) && value.length === 0) return sql<SqlBool>`1 = 0`;
   return eb(field, sqlOperator, value);
@@ -80,7 +163,7 @@ const matching = (where: readonly CleanedWhere[]) => (eb: Builder) => {
   return eb.and(any.length === 0 ? all : [...all, eb.or(any)]);
 };
 
-/** Where the sign-in library keeps what it knows: the control plane's own store, on either dialect. */
+/** Storage adapter of the sign-in library on the control-plane store. */
 class SignInStore {
   readonly #store: Store;
   readonly #now: () => number;
@@ -94,9 +177,9 @@ class SignInStore {
     return this.#store.db as unknown as Db;
   }
 
-  /** Writes, with its line in the audit log where it is a change that somebody made. */
+  /** Writes with an audit entry if it is a user's change. */
   #write(write: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
-    // As if there were rows: whether this kind of write is told at all.
+    // Checks whether this kind of write is audited at all.
     if (actionOf({ ...write, rows: [{}] }) === null) return work(this.#db);
     return transact(this.#store, async (trx) => {
       const version = await nextVersion(trx);
@@ -169,7 +252,7 @@ class SignInStore {
     return rows.map((row) => tokens.unseal(row));
   }
 
-  /** Takes one row away, once, however many ask for it at a time. */
+  /** Deletes one row exactly once under concurrency. */
   async consume(table: string, where: readonly CleanedWhere[]): Promise<Row | null> {
     const tokens = new Tokens();
     const found = matching(tokens.sealWhere(table, where));
@@ -214,8 +297,8 @@ class SignInStore {
 }
 
 /**
- * The store as the sign-in library wants it: times are ISO text and switches 0 or 1 on both dialects. Tokens of sessions
- * are kept as digests, and what a person changes has its line in the audit log, in the same transaction.
+ * Storage adapter: ISO times and 0/1 booleans on both dialects, session tokens as digests, and audit entries
+ * in the same transaction.
  */
 export function signInStore(store: Store, now: () => number) {
   const rows = new SignInStore(store, now);

@@ -5,19 +5,19 @@ import type { OidcProvider } from './account-options.ts';
 import { findAdminToken } from './admin-tokens.ts';
 import { AuthGuard } from './auth-guard.ts';
 import { checkSameOrigin } from './same-origin.ts';
-import { startAttempt, subnetOf } from './sign-in-attempt-limiter.ts';
+import { startAttempt, subnetOf } from './sign-in-attempts.ts';
 import { openSignInLibrary, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
 
-/** How long a provider may take to say what it offers, and how long until it is asked again; milliseconds. */
+/** Timeout and retry interval of OIDC discovery, in milliseconds. */
 const DISCOVERY_TIMEOUT_MS = 5_000;
 const DISCOVERY_RETRY_MS = 30_000;
 
-/** Any other scheme is none of ours: a proxy in front may ask for a password of its own. */
+/** Other schemes are ignored: a proxy in front may use them. */
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
 /**
- * Signing in, and who sent a request. Providers of OpenID Connect join once they answer, so that one which is away keeps
- * nobody else from signing in.
+ * Sign-in and request authentication. OIDC providers are added when they answer, so that an unreachable one
+ * does not block other sign-ins.
  */
 export class SignIn {
   readonly guard: AuthGuard;
@@ -34,7 +34,7 @@ export class SignIn {
     this.guard = new AuthGuard(parts, () => this.#library);
   }
 
-  /** Asks the providers what they offer, again and again until each has answered. */
+  /** Discovers the OIDC providers; retries until all have answered. */
   async start(): Promise<void> {
     await this.#discoverProviders();
   }
@@ -59,16 +59,14 @@ export class SignIn {
       .filter((provider) => !this.#activeProviders.includes(provider))
       .map(({ id }) => id);
     if (unavailable.length === 0) return;
-    this.#parts.log.warn(
-      { providers: unavailable },
-      'providers of OpenID Connect do not answer; they are asked again',
-    );
+    this.#parts.log.warn({ providers: unavailable }, 'OpenID Connect discovery failed; retrying');
     this.#timer = setTimeout(() => void this.#discoverProviders(), DISCOVERY_RETRY_MS).unref();
   }
 
   /**
-   * Who sent a request: by its token, else by its cookie.
-   * @throws ApiError 401 for a token that is none, 403 for a change that another page sent, 429 for too many wrong tokens.
+   * Authenticates by token, else by cookie.
+   * @throws ApiError 401 for an invalid token, 403 for a cross-origin change, 429 for too many invalid
+   * tokens.
    */
   async identify(request: Request, address: string): Promise<ApiCaller> {
     const bearer = BEARER.exec(request.headers.get('authorization') ?? '');
@@ -85,17 +83,16 @@ export class SignIn {
     return { kind: 'user', userId: id, email, isOperator: isOperator === true };
   }
 
-  /** A good one is let through whatever was sent from its address: nobody guesses 187 bits, but some share an address. */
+  /**
+   * A valid token is accepted despite failures from its address: 187 bits cannot be guessed, and addresses
+   * are shared.
+   */
   async #identifyToken(text: string, address: string): Promise<ApiCaller> {
     const { store, peppers, now } = this.#parts;
     const row = await findAdminToken(store, peppers, text, now());
     if (row !== null) return { kind: 'token', tokenId: row.id, customerId: row.customer_id, role: row.role };
     startAttempt(this.#failedTokenLimit, subnetOf(address)).fail();
-    throw new ApiError(
-      401,
-      'WRONG_TOKEN',
-      'this is no token that works: make one under Settings, or sign in',
-    );
+    throw new ApiError(401, 'WRONG_TOKEN', 'The token is not valid. Create one under Settings, or sign in.');
   }
 }
 

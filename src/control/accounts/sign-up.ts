@@ -4,10 +4,10 @@ import { ApiError } from '../api/api-error.ts';
 import { email as emailSchema, name as nameSchema } from '../api/contract/values.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { findInvitationByToken, noSuchInvitation } from './invitations.ts';
-import { passwordHashQueueFull } from './password-hash-queue.ts';
-import { currentRequest, noRequestMetadata } from './request-metadata.ts';
 import type { SignInLibrary, SignInParts } from './sign-in-library.ts';
+import { passwordHashQueueFull } from './sign-in-library.ts';
 import { NAME_RULE } from './sign-in-routes.ts';
+import { currentRequest, noRequestMetadata } from './sign-in-store.ts';
 
 type Fields = Readonly<{ name: string; email: string; password: string; invitation: string | null }>;
 
@@ -20,12 +20,13 @@ function readFields(
   const email = emailSchema.safeParse(body.email);
   const name = nameSchema.safeParse(body.name);
   const { password, invitation = null } = body;
-  if (!email.success) fields.email = 'an address such as anna@example.com';
+  if (!email.success) fields.email = 'must be an email address such as anna@example.com';
   if (!name.success) fields.name = NAME_RULE;
   const isPassword =
     typeof password === 'string' && password.length >= passwordMin && password.length <= passwordMax;
   if (!isPassword) fields.password = `${passwordMin} to ${passwordMax} characters`;
-  if (invitation !== null && typeof invitation !== 'string') fields.invitation = 'the token of an invitation';
+  if (invitation !== null && typeof invitation !== 'string')
+    fields.invitation = 'must be the token of an invitation';
   if (email.success && name.success && isPassword && Object.keys(fields).length === 0)
     return { email: email.data, name: name.data, password, invitation: invitation as string | null };
   const messages = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);
@@ -39,7 +40,7 @@ async function checkInvited(
 ): Promise<boolean> {
   if (invitation === null) {
     if (options.signUp === 'open') return false;
-    throw new ApiError(403, 'NOT_INVITED', 'accounts are made by invitation here: ask for one');
+    throw new ApiError(403, 'NOT_INVITED', 'Accounts are created by invitation. Ask for one.');
   }
   const row = await findInvitationByToken(store.db, invitation, now());
   if (row === null) throw noSuchInvitation();
@@ -47,14 +48,14 @@ async function checkInvited(
   throw new ApiError(
     403,
     'OTHER_ADDRESS',
-    'this invitation is for another address: sign up with the one it was sent to',
+    'This invitation is for another address. Sign up with the one it was sent to.',
   );
 }
 
 /**
- * Makes a user with a password, in one transaction. Where there is one with this address already nothing is made: what
- * follows is a log-in, which says whether the password is right and nothing else.
- * @returns what to sign in with.
+ * Creates a user with a password in one transaction. For an existing address it creates nothing, and the
+ * following sign-in reveals only whether the password is right.
+ * @returns credentials for the sign-in.
  * @throws ApiError
  */
 export async function signUp(

@@ -1,9 +1,9 @@
-/** Why the control API refuses; the text says what to do about it and reaches the caller as it is. */
+/** A refusal by the control API. The message is sent to the caller and says what to do. */
 export class ApiError extends Error {
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 429 | 503;
-  /** A word for programs, such as `NOT_FOUND`. */
+  /** Machine-readable, e.g. `NOT_FOUND`. */
   readonly code: string;
-  /** What is wrong with which field, for answers with 422. */
+  /** Error text by field, with status 422. */
   readonly fields: Readonly<Record<string, string>> | undefined;
   /** Seconds. */
   readonly retryAfter: number | undefined;

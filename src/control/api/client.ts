@@ -1,17 +1,17 @@
 import { ApiError } from './api-error.ts';
 import { type ContractName, type RouteInput, type RouteOutput, routeOf } from './contract/contract.ts';
 
-/** Asks the control API, of this process or of another machine. */
+/** Client of the control API, in process or remote. */
 export interface ApiClient {
-  /** @throws ApiError when it refuses; ApiUnreachableError where it is on another machine that does not answer. */
+  /** @throws ApiError on refusal; ApiUnreachableError if a remote service does not answer. */
   call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>>;
 }
 
-/** What answers is no control API, or nothing answers. */
+/** No control API answers at the URL. */
 export class ApiUnreachableError extends Error {
   constructor(url: string, why: string, options?: ErrorOptions) {
     super(
-      `${url} ${why}: give the address of a running service, such as https://solway.example.com`,
+      `${url} ${why}. Give the address of a running service, such as https://solway.example.com.`,
       options,
     );
     this.name = 'ApiUnreachableError';
@@ -23,12 +23,11 @@ export type RemoteApiOptions = Readonly<{
   url: string;
   /** `svc_admin_live_…` */
   token: string;
-  /** How long an answer may take, in milliseconds. */
+  /** Milliseconds. */
   timeoutMs?: number;
   fetch?: typeof fetch;
 }>;
 
-/** What holds when nothing else is said. */
 export const remoteApiOptions = { timeoutMs: 30_000 } as const;
 
 const statuses: readonly number[] = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 503];
@@ -46,11 +45,11 @@ async function refusalOf(response: Response, url: string): Promise<Error> {
   const problem = (await response.json().catch(() => ({}))) as Problem;
   const { code, message, fields } = problem.error ?? {};
   if (typeof code !== 'string' || typeof message !== 'string' || !statuses.includes(response.status))
-    return new ApiUnreachableError(url, `answers with HTTP ${response.status}`);
+    return new ApiUnreachableError(url, `answered with HTTP ${response.status}`);
   return new ApiError(response.status as ApiError['status'], code, message, fields ? { fields } : {});
 }
 
-/** The lines of an answer that is no JSON, as they come. */
+/** Streams the lines of a text response. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = '';
   for await (const piece of body.pipeThrough(
@@ -63,7 +62,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
   if (rest !== '') yield rest;
 }
 
-/** The control API of another machine, with a token. */
+/** Client of a remote control API with a token. */
 export function remoteApi({
   url,
   token,

@@ -1,12 +1,12 @@
 import { ApiError } from './api-error.ts';
 
-/** Where a page ended, as text for the caller: what it says is ours alone, and what comes back is checked. */
+/** Opaque position of the last item of a page; validated when it comes back. */
 export const encodeCursor = (...parts: readonly (string | number)[]): string =>
   Buffer.from(JSON.stringify(parts)).toString('base64url');
 
 /**
- * Reads a cursor that `cursorOf` made of parts of these types.
- * @returns null where none was given.
+ * Decodes a cursor of parts with these types.
+ * @returns null without a cursor.
  * @throws ApiError 422
  */
 export function decodeCursor<const Types extends readonly ('string' | 'number')[]>(
@@ -20,14 +20,14 @@ export function decodeCursor<const Types extends readonly ('string' | 'number')[
   throw new ApiError(
     422,
     'INVALID_FIELDS',
-    'the cursor is none of ours: leave it out to begin at the start',
+    'The cursor is invalid. Leave it out to start at the first page.',
     {
-      fields: { cursor: 'none of ours' },
+      fields: { cursor: 'is invalid' },
     },
   );
 }
 
-/** What no column could be compared with is no part of a cursor. */
+/** Rejects values that the database cannot compare. */
 function isOf(part: unknown, type: 'string' | 'number' | undefined): boolean {
   return type === 'number' ? Number.isSafeInteger(part) : typeof part === 'string' && !part.includes('\0');
 }
@@ -41,7 +41,7 @@ function partsOf(cursor: string): unknown[] | null {
   }
 }
 
-/** A page of what was asked for with one more than its limit. */
+/** Cuts a page from rows read with one more than the limit. */
 export function pageOfRows<Row, Item>(
   rows: readonly Row[],
   limit: number,

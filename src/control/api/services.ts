@@ -1,25 +1,16 @@
-import type { RpcClient } from '../../protocol/call.ts';
+import type { RpcDispatcher } from '../../protocol/call.ts';
 import type { AccountOptions } from '../accounts/account-options.ts';
 import type { Store } from '../database/open.ts';
 import type { AuditEntry } from '../database/transaction.ts';
-import type { ScannerKey } from '../keys/scanner-signature.ts';
-import type { NodeServices } from '../nodes/node-services.ts';
-import type { MailRateLimiter } from '../notices/mail-rate-limiter.ts';
-import type { NoticeLimits } from '../notices/notice-limits.ts';
-import type { WebhookSender } from '../notices/webhook.ts';
+import type { ScannerKey } from '../keys/leaked-keys.ts';
+import type { NodeServices } from '../nodes/node-feed.ts';
+import type { Mailer, MailRateLimiter } from '../notifications/email.ts';
+import type { NoticeLimits } from '../notifications/notice.ts';
+import type { WebhookSender } from '../notifications/webhooks.ts';
 import type { Peppers } from '../pepper.ts';
 import type { LogTails } from '../requests/log-tails.ts';
 
-/** Mail as the operator configured it. */
-export interface Mailer {
-  /**
-   * @param message - one that is urgent, such as a link for a new password, has places that others leave free.
-   * @throws Error when it could not be handed over.
-   */
-  send(message: Readonly<{ to: string; subject: string; text: string; isUrgent?: boolean }>): Promise<void>;
-}
-
-/** What handlers of the control API stand on. What other floors have is described as it is needed here. */
+/** Dependencies of the control API handlers. */
 export type ApiServices = Readonly<{
   store: Store;
   peppers: Peppers;
@@ -28,56 +19,55 @@ export type ApiServices = Readonly<{
   /** Unix milliseconds. */
   now: () => number;
   /** What answers calls, for what the chain says of a transaction; null at the command line. */
-  rpcClient: RpcClient | null;
+  dispatcher: RpcDispatcher | null;
   mailer: Mailer | null;
-  /** How often mail goes out that a customer's member caused; without it, as often as they like. */
+  /** Absent: unlimited. */
   mailRateLimiter?: MailRateLimiter;
-  /** What sends notices; absent where no gateway runs. */
+  /** Absent without a gateway. */
   notices?: NoticeServices;
   accounts: AccountOptions;
-  /** The REST interface, for the playground. */
+  /** For the playground. */
   endpoints: readonly EndpointInfo[];
-  /** What is in force, without its secrets. */
+  /** Effective configuration without secrets. */
   configuration: () => Readonly<Record<string, unknown>>;
   configurationFile: string | null;
   service: ServiceInfo;
-  /** How nodes are read and asked that are added while the service runs. */
   nodes?: NodeServices;
-  /** Has this gateway act on changes of keys; absent where none runs. Never rejects. */
+  /** Applies key changes in this gateway at once; absent without a gateway. Never rejects. */
   refreshKeys?: () => Promise<void>;
-  /** Reads the configuration again; absent where no gateway runs. @throws ApiError 409 with what is wrong */
+  /**
+   * Reloads the configuration; absent without a gateway.
+   * @throws ApiError 409 with the reason
+   */
   reload?: (by: ReloadActor) => Promise<ReloadResult>;
-  /** How the request log is kept, and who follows it; absent where no gateway runs. */
+  /** Absent without a gateway. */
   log?: LogServices;
 }>;
 
-/** Who lets the configuration be read again, for the audit log. */
+/** Who requested the reload, for the audit log. */
 export type ReloadActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
-/** Fields of the configuration that are another: in force from now on, or from the next start on. */
+/** Changed configuration fields: applied now, or after a restart. */
 export type ReloadResult = Readonly<{ changed: readonly string[]; restart: readonly string[] }>;
 
-/** What handlers of notices stand on besides the store. */
 export type NoticeServices = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
 
-/** What is said of the request log beside its entries. */
 export type LogServices = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;
 
-/** What holds of keys: section [keys] of the configuration. */
+/** Section [keys] of the configuration. */
 export type KeySettings = Readonly<{
   keysMax: number;
   customerKeysMax: number;
   overlapHours: number;
-  /** Whether a key that was reported as leaked is revoked. */
+  /** Whether leaked keys are revoked. */
   revokeLeaked: boolean;
-  /** Who may report leaks. */
+  /** Keys of trusted leak scanners. */
   scannerKeys: readonly ScannerKey[];
 }>;
 
-/** An endpoint of the REST interface: what it costs, and a query or body to begin with. */
+/** A REST endpoint with its price and an example query or body. */
 export type EndpointInfo = Readonly<{ name: string; path: string; credits: number; example: string }>;
 
-/** What the dashboard needs to know of the service. */
 export type ServiceInfo = Readonly<{
   version: string;
   signUp: 'open' | 'invited';
@@ -85,7 +75,7 @@ export type ServiceInfo = Readonly<{
   network: string;
   urls: () => Readonly<{ http: string; ws: string; grpc: string | null }>;
   hasShredStage: () => boolean;
-  /** In development mode the embedded ledger answers, not a Solana network. */
+  /** `development`: the embedded ledger answers instead of a Solana network. */
   mode: () => 'development' | 'production';
   plans: readonly Readonly<{ id: string; name: string }>[];
 }>;

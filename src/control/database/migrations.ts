@@ -1,12 +1,50 @@
-import { type Kysely, sql } from 'kysely';
-import { makeAppendOnly, makeIrreplaceable } from './append-only.ts';
+import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
+import type { Schema } from './schema.ts';
 import { createAccounts } from './tables/accounts.ts';
 import { createNodeTables } from './tables/nodes.ts';
 import { createNoticeTables } from './tables/notices.ts';
 import { createRequestTables } from './tables/requests.ts';
 import { createUsageTables } from './tables/usage.ts';
 
-/** One step of the schema. Steps are never edited once released: a change is a new step. */
+/**
+ * Adds triggers that reject updates and deletions of rows, whatever program connects. Dialect-specific SQL.
+ */
+async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
+  const statements =
+    db.getExecutor().adapter instanceof PostgresAdapter ? inPostgres(table) : inSqlite(table);
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
+
+const inSqlite = (table: string): string[] =>
+  ['update', 'delete'].map(
+    (change) =>
+      `create trigger ${table}_no_${change} before ${change} on ${table} ` +
+      `begin select raise(abort, '${table} is append-only'); end`,
+  );
+
+const inPostgres = (table: string): string[] => [
+  `create or replace function ${table}_append_only() returns trigger language plpgsql as ` +
+    `$$ begin raise exception '${table} is append-only'; end $$`,
+  `create trigger ${table}_no_change before update or delete on ${table} ` +
+    `for each row execute function ${table}_append_only()`,
+];
+
+/**
+ * Closes two bypasses: `insert or replace`, whose deletions fire no SQLite trigger, and truncation, which
+ * fires no PostgreSQL row trigger.
+ */
+async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<void> {
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  const statement = isPostgres
+    ? `create trigger ${table}_no_truncate before truncate on ${table} ` +
+      `for each statement execute function ${table}_append_only()`
+    : `create trigger ${table}_no_replace before insert on ${table} ` +
+      `when exists (select 1 from ${table} where id = new.id) ` +
+      `begin select raise(abort, '${table} is append-only'); end`;
+  await sql.raw(statement).execute(db);
+}
+
+/** A schema step. Released steps are never edited. */
 export type Migration = Readonly<{
   number: number;
   name: string;
@@ -101,7 +139,7 @@ async function createSemiWallet(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('semi_wallet_pepper').on('semi_wallet').column('pepper_version').execute();
 }
 
-/** SQLite adds one column at a time. Rows that are there, and programs that know the older schema, get the default. */
+/** One column per statement, as SQLite requires. Existing rows and older programs get the default. */
 async function addNumber(db: Kysely<unknown>, table: string, name: string, usual: number): Promise<void> {
   await db.schema
     .alterTable(table)
@@ -109,7 +147,7 @@ async function addNumber(db: Kysely<unknown>, table: string, name: string, usual
     .execute();
 }
 
-/** As `addNumber`, for text. */
+/** Like `addNumber`, for text. */
 async function addText(
   db: Kysely<unknown>,
   table: string,
@@ -126,7 +164,7 @@ async function addNullableNumber(db: Kysely<unknown>, table: string, name: strin
   await db.schema.alterTable(table).addColumn(name, 'bigint').execute();
 }
 
-/** Whose a key is and what it may do beside its plan. Lists are joined by commas; empty means everything. */
+/** Owner and rules of a key. Lists are joined by commas; empty: unrestricted. */
 async function addKeyRules(db: Kysely<unknown>): Promise<void> {
   await addText(db, 'api_key', 'customer_id', 'house');
   await addNumber(db, 'api_key', 'is_public', 0);
@@ -141,7 +179,6 @@ async function addKeyRules(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('api_key_family').on('api_key').column('family_id').execute();
 }
 
-/** What a plan includes and what its calls cost. */
 async function addPlanPrices(db: Kysely<unknown>): Promise<void> {
   await addNumber(db, 'plan', 'monthly_credits', 0);
   await addNumber(db, 'plan', 'quota_is_hard', 1);
@@ -149,7 +186,7 @@ async function addPlanPrices(db: Kysely<unknown>): Promise<void> {
   await addText(db, 'plan', 'prices', '{}');
 }
 
-/** The way from an empty database to the schema of schema.ts. Portable SQL only: both dialects walk it. */
+/** Steps from an empty database to schema.ts, in SQL common to both dialects. */
 export const migrations: readonly Migration[] = [
   {
     number: 1,
@@ -270,3 +307,64 @@ export const migrations: readonly Migration[] = [
     up: (db) => addNumber(db, 'notice_target', 'tested_at', 0),
   },
 ];
+
+/** Arbitrary but unique on the server: "solway" in ASCII. */
+const ADVISORY_LOCK = 0x736f6c776179;
+
+/** The database was written by a newer version. */
+export class SchemaTooNewError extends Error {
+  constructor(found: number, latest: number) {
+    super(
+      `the database has schema ${found}, but this version supports at most schema ${latest}: ` +
+        'it was written by a newer Solway. Start that version again, or restore the backup made before the update',
+    );
+    this.name = 'SchemaTooNewError';
+  }
+}
+
+type Target = Readonly<{ dialect: 'sqlite' | 'postgres'; db: Kysely<Schema> }>;
+
+/** Serializes concurrent migrations; SQLite transactions are exclusive anyway. */
+async function lock(dialect: Target['dialect'], trx: Transaction<Schema>): Promise<void> {
+  if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(trx);
+}
+
+async function currentSchema(trx: Transaction<Schema>): Promise<number> {
+  await trx.schema
+    .createTable('schema_migration')
+    .ifNotExists()
+    .addColumn('number', 'integer', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('applied_at', 'bigint', (column) => column.notNull())
+    .execute();
+  const row = await trx
+    .selectFrom('schema_migration')
+    .select((select) => select.fn.max('number').as('number'))
+    .executeTakeFirst();
+  return row?.number ?? 0;
+}
+
+/**
+ * Runs all pending steps in one transaction.
+ * @returns schema numbers before (0: empty) and after.
+ * @throws SchemaTooNewError
+ */
+export async function migrate(
+  target: Target,
+  steps: readonly Migration[] = migrations,
+): Promise<Readonly<{ from: number; to: number }>> {
+  return target.db.transaction().execute(async (trx) => {
+    await lock(target.dialect, trx);
+    const current = await currentSchema(trx);
+    const latest = steps.at(-1)?.number ?? 0;
+    if (current > latest) throw new SchemaTooNewError(current, latest);
+    for (const step of steps.filter(({ number }) => number > current)) {
+      await step.up(trx as unknown as Kysely<unknown>);
+      await trx
+        .insertInto('schema_migration')
+        .values({ number: step.number, name: step.name, applied_at: Date.now() })
+        .execute();
+    }
+    return { from: current, to: latest };
+  });
+}

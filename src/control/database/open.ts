@@ -2,51 +2,46 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import { makeFolder } from '../../base/make-folder.ts';
-import { migrate } from './migrate.ts';
+import { migrate } from './migrations.ts';
 import { openPostgres, type PostgresOptions, watchPostgres } from './postgres.ts';
 import type { Schema } from './schema.ts';
 import { openSqlite } from './sqlite.ts';
 import type { StoreWatch } from './store-watch.ts';
 
-/** An open control-plane database. */
 export type Store = Readonly<{
   dialect: 'sqlite' | 'postgres';
   db: Kysely<Schema>;
-  /** Where it is, fit for a log: the file, or the server without credentials. */
+  /** For logs: the file, or the server without credentials. */
   location: string;
-  /** The number of the schema that was found at opening; 0 for an empty database. */
+  /** Schema number at opening; 0 for an empty database. */
   schemaFound: number;
-  /** Opens a connection of its own that is told of each change; null where there is nothing to listen to. */
+  /** Opens a separate connection that is notified of changes; null for SQLite. */
   watch: ((onChange: () => void) => StoreWatch) | null;
-  /**
-   * Whether what is open is still what stands at its place.
-   * @throws StoreReplacedError when the file was deleted or another one put there.
-   */
+  /** @throws StoreReplacedError if the file was deleted or replaced. */
   checkNotReplaced(): void;
   close(): Promise<void>;
 }>;
 
-/** The database file is not the one that was opened: what others change there is not seen here. */
+/** The open file is no longer the file at its path, so changes by others are not seen. */
 export class StoreReplacedError extends Error {
   constructor(file: string) {
-    super(`the database file ${file} was deleted or replaced while in use: put it back, or restart`);
+    super(`the database file ${file} was deleted or replaced while in use. Put it back, or restart.`);
     this.name = 'StoreReplacedError';
   }
 }
 
 export type OpenOptions = Partial<PostgresOptions> &
   Readonly<{
-    /** PostgreSQL connection string; wins over `file`. */
+    /** PostgreSQL connection string; overrides `file`. */
     url?: string | null | undefined;
-    /** SQLite file; its folder is made when absent. */
+    /** SQLite file; its folder is created. */
     file?: string | undefined;
-    /** SQLite: how long a transaction waits for one of another process. */
+    /** SQLite: milliseconds to wait for another process's transaction. */
     lockWaitMs?: number;
-    /** Hears of idle PostgreSQL connections that broke. */
+    /** Called for idle PostgreSQL connections that broke. */
     onError?: (error: Error) => void;
   }>;
 
-/** What holds when nothing else is said. */
 export const databaseOptions = {
   connectionsMax: 8,
   connectTimeoutMs: 3_000,
@@ -55,7 +50,7 @@ export const databaseOptions = {
   lockWaitMs: 5_000,
 } as const;
 
-/** Host and database of a connection string, without user, password and parameters. */
+/** Host and database of a connection string, without credentials. */
 export function describePostgres(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return 'PostgreSQL';
@@ -81,7 +76,7 @@ function openPostgresStore(url: string, options: OpenOptions): OpenedStore {
 
 function openSqliteStore(file: string, lockWaitMs: number): OpenedStore {
   makeFolder(dirname(file), 0o700);
-  // SQLite would make it readable by everybody; its WAL takes over the rights of the file.
+  // SQLite would create it world-readable; the WAL inherits its mode.
   closeSync(openSync(file, 'a', 0o600));
   const db = new Kysely<Schema>({ dialect: openSqlite(file, lockWaitMs) });
   const opened = statSync(file);
@@ -93,8 +88,8 @@ function openSqliteStore(file: string, lockWaitMs: number): OpenedStore {
 }
 
 /**
- * Opens the control-plane database and brings its schema up to this program's.
- * @throws SchemaTooNewError when a newer Solway wrote it; what the driver throws when it cannot be reached.
+ * Opens the control-plane database and migrates it.
+ * @throws SchemaTooNewError
  */
 export async function openDatabase(options: OpenOptions): Promise<Store> {
   const store = options.url

@@ -1,6 +1,8 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Dialect,
+  Kysely,
   type PostgresCursor,
   PostgresDialect,
   type PostgresPool,
@@ -8,29 +10,222 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { isServerError, PostgresLiveness } from './postgres-liveness.ts';
-import { PostgresWatch } from './postgres-watch.ts';
+import type { Schema } from './schema.ts';
 import { StoreHangsError } from './store-unavailable.ts';
+import { CHANGE_CHANNEL, type StoreWatch } from './store-watch.ts';
+
+type Connect = (timeoutMs: number) => pg.Client;
+
+/** Server errors prove that server and connection work. */
+const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseError;
+
+/**
+ * Detects a hanging PostgreSQL server: when a query is slow, probes with a small query on a separate
+ * connection. Queries of a busy server continue.
+ */
+class PostgresLiveness {
+  readonly #connect: Connect;
+  readonly #hangsAfterMs: number;
+  #runningProbe: Promise<boolean> | null = null;
+  /** After a failed probe, later queries are probed without waiting again. */
+  #isHanging = false;
+
+  /** @param hangsAfterMs - delay before the probe, and its timeout. */
+  constructor(connect: Connect, hangsAfterMs: number) {
+    this.#connect = connect;
+    this.#hangsAfterMs = hangsAfterMs;
+  }
+
+  /** @throws StoreHangsError while the server hangs; errors of the work. */
+  guard<Result>(work: Promise<Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    let timer: NodeJS.Timeout | null = null;
+    const probeAfter = (ms: number): void => {
+      timer = setTimeout(() => {
+        void this.#isHung().then((hangs) => {
+          if (hangs) reject(new StoreHangsError());
+          else if (timer !== null) probeAfter(this.#hangsAfterMs);
+        });
+      }, ms);
+    };
+    probeAfter(this.#isHanging ? 0 : this.#hangsAfterMs);
+    const end = (): void => {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+    };
+    work.then(resolve, reject).finally(end);
+    return promise.finally(end);
+  }
+
+  /** One probe is shared by all waiting queries. */
+  #isHung(): Promise<boolean> {
+    this.#runningProbe ??= this.#probe().then((hangs) => {
+      this.#runningProbe = null;
+      this.#isHanging = hangs;
+      return hangs;
+    });
+    return this.#runningProbe;
+  }
+
+  async #probe(): Promise<boolean> {
+    const client = this.#connect(this.#hangsAfterMs);
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.query('select 1');
+      return false;
+    } catch (error) {
+      return !isServerError(error);
+    } finally {
+      client.end().catch(() => undefined);
+    }
+  }
+}
+
+/** Minimum interval of connection attempts to a server that drops connections. */
+const CONNECT_INTERVAL_MS = 500;
+
+/** A connection with its socket, whose destruction ends any pending operation. */
+type WatchConnection = { socket: Socket; ready: Promise<pg.Client>; isListening: boolean };
+
+type WatchTimeouts = Readonly<{
+  /** Milliseconds; larger than `lateMs` because of distant servers. */
+  connectTimeoutMs: number;
+  /** Milliseconds until a `withDeadline` query is late. */
+  lateMs: number;
+}>;
+
+type OpenClient = (socket: Socket) => pg.Client;
+
+/**
+ * A lazily opened connection for LISTEN and polls. Regular small queries detect a silent connection, e.g. one
+ * dropped by a firewall.
+ */
+class PostgresWatch implements StoreWatch {
+  readonly db: Kysely<Schema>;
+  readonly #open: OpenClient;
+  readonly #connectTimeoutMs: number;
+  readonly #lateMs: number;
+  readonly #onChange: () => void;
+  #connection: WatchConnection | null = null;
+  #connectAt = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(open: OpenClient, { connectTimeoutMs, lateMs }: WatchTimeouts, onChange: () => void) {
+    this.#open = open;
+    this.#connectTimeoutMs = connectTimeoutMs;
+    this.#lateMs = lateMs;
+    this.#onChange = onChange;
+    const pool: PostgresPool = { options: {}, connect: () => this.#connect(), end: async () => undefined };
+    this.db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  }
+
+  async withDeadline<Result>(query: () => Promise<Result>, patience = 1): Promise<Result> {
+    this.#connection ??= this.#openConnection();
+    const connection = this.#connection;
+    await connection.ready;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      reject(new StoreHangsError());
+      this.#dropConnection(connection);
+    }, this.#lateMs * patience);
+    try {
+      return await Promise.race([query(), promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#connection !== null) this.#dropConnection(this.#connection);
+    await this.db.destroy();
+  }
+
+  async #connect(): Promise<PostgresPoolClient> {
+    this.#connection ??= this.#openConnection();
+    const connection = this.#connection;
+    const client = await connection.ready;
+    const query = (text: string, parameters: unknown[] = []) =>
+      client.query(text, parameters).catch((error: unknown) => {
+        if (!isServerError(error)) this.#dropConnection(connection);
+        throw error;
+      });
+    return { query: query as unknown as PostgresPoolClient['query'], release: () => undefined };
+  }
+
+  #openConnection(): WatchConnection {
+    const socket = new Socket();
+    const client = this.#open(socket);
+    const { promise: ready, resolve } = Promise.withResolvers<pg.Client>();
+    const connection: WatchConnection = { socket, ready, isListening: false };
+    client.on('notification', () => this.#onChange());
+    client.on('error', () => this.#dropConnection(connection));
+    client.on('end', () => this.#dropConnection(connection));
+    resolve(this.#connectClient(connection, client));
+    ready.catch(() => this.#dropConnection(connection));
+    return connection;
+  }
+
+  async #connectClient(connection: WatchConnection, client: pg.Client): Promise<pg.Client> {
+    const now = performance.now();
+    const pauseMs = Math.max(0, this.#connectAt - now);
+    this.#connectAt = now + pauseMs + CONNECT_INTERVAL_MS;
+    if (pauseMs > 0) await delay(pauseMs);
+    if (this.#isClosed || connection.socket.destroyed) throw new Error('Connection terminated');
+    const end = (): unknown => connection.socket.destroy();
+    const timers = [
+      // Retries early: TCP retransmits a lost SYN only after a second or more.
+      setTimeout(() => connection.socket.connecting && end(), this.#lateMs),
+      setTimeout(end, this.#connectTimeoutMs),
+    ];
+    try {
+      await client.connect();
+      await this.#listen(connection, client);
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+    }
+    return client;
+  }
+
+  async #listen(connection: WatchConnection, client: pg.Client): Promise<void> {
+    try {
+      await client.query(`listen ${CHANGE_CHANNEL}`);
+      connection.isListening = true;
+    } catch (error) {
+      // Poolers may not support LISTEN; polling still finds changes.
+      if (!isServerError(error)) throw error;
+    }
+  }
+
+  #dropConnection(connection: WatchConnection): void {
+    connection.socket.destroy();
+    if (this.#connection !== connection) return;
+    this.#connection = null;
+    // The server or its notifications may be gone: trigger a poll now.
+    if (connection.isListening && !this.#isClosed) this.#onChange();
+  }
+}
 
 const INT8 = 20;
 const APPLICATION_NAME = 'solway';
 
-/** What a PostgreSQL store may take. The defaults stand in open.ts. */
+/** Defaults are in open.ts. */
 export type PostgresOptions = Readonly<{
   connectionsMax: number;
   connectTimeoutMs: number;
   queryTimeoutMs: number;
-  /** After which of no answer the server is looked at, and how long that look may take until it counts as away. */
+  /** Milliseconds before the server is probed, and timeout of the probe. */
   hangsAfterMs: number;
 }>;
 
 function integerFromText(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError('an integer of the database is beyond 2^53');
+  if (!Number.isSafeInteger(value)) throw new RangeError('a database integer exceeds 2^53');
   return value;
 }
 
-/** SQLite hands 64-bit integers over as numbers; pg would hand over strings. */
+/** Returns 64-bit integers as numbers, like SQLite, instead of strings. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 && format !== 'binary'
@@ -48,7 +243,7 @@ function clientConfig(url: string, options: PostgresOptions): pg.ClientConfig {
   };
 }
 
-/** A pool for queries. `onError` hears of idle connections that broke; the pool replaces them by itself. */
+/** @param onError - called for idle connections that broke; the pool replaces them. */
 export function openPostgres(
   url: string,
   options: PostgresOptions,
@@ -61,8 +256,7 @@ export function openPostgres(
     query_timeout: options.queryTimeoutMs + 1_000,
   });
   pool.on('error', onError);
-  // A connection in use reports its end twice: to the query, which rejects, and as an event, which without a
-  // listener would end the process.
+  // A broken connection also emits an error event, which would end the process without a listener.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const connectProbe = (timeoutMs: number): pg.Client =>
     new pg.Client({
@@ -75,13 +269,13 @@ export function openPostgres(
 }
 
 /**
- * A connection of the pool that is given up when the server is found to hang under one of its queries, and when one
- * ends without an answer of the server's: it may have fallen silent while others do well.
+ * Pool connection that is discarded when the server hangs during a query, or when a query ends without a
+ * server response.
  */
 class WatchedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #liveness: PostgresLiveness;
-  /** What was thrown when it was given up: that is told to whoever would undo what they began, too. */
+  /** Error of the discarded connection, also thrown by a later rollback. */
   #lostError: unknown = null;
 
   constructor(client: pg.PoolClient, liveness: PostgresLiveness) {
@@ -106,13 +300,13 @@ class WatchedClient implements PostgresPoolClient {
   }
 }
 
-/** A pool whose queries end when the server is found to hang, and whose connection is given up then. */
+/** Wraps a pool so that its queries fail when the server hangs. */
 const watchPool = (pool: pg.Pool, liveness: PostgresLiveness): PostgresPool => ({
   options: pool.options,
   async connect() {
     const connecting = pool.connect();
     const client = await liveness.guard(connecting).catch((error: unknown) => {
-      // It may come after all, and would be nobody's.
+      // A late connection would be leaked.
       if (error instanceof StoreHangsError)
         connecting.then(
           (late) => late.release(),
@@ -125,7 +319,6 @@ const watchPool = (pool: pg.Pool, liveness: PostgresLiveness): PostgresPool => (
   end: () => pool.end(),
 });
 
-/** A connection of its own to look for changes over, and to hear of them. It is late when a query would be looked at. */
 export function watchPostgres(url: string, options: PostgresOptions, onChange: () => void): PostgresWatch {
   const { connectTimeoutMs, hangsAfterMs, queryTimeoutMs } = options;
   const open = (socket: Socket): pg.Client =>

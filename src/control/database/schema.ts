@@ -8,8 +8,8 @@ import type { RequestTables } from './tables/requests.ts';
 import type { UsageTables } from './tables/usage.ts';
 
 /**
- * The tables as Kysely sees them. Both dialects give the same JavaScript: integers are numbers (times in Unix
- * milliseconds, counters below 2^53), bytes are hex text. Column names stay as they are in the database.
+ * Tables as seen by Kysely, alike for both dialects: integers are numbers (times in Unix milliseconds,
+ * counters below 2^53), bytes are hex text.
  */
 export interface Schema extends AccountTables, UsageTables, RequestTables, NoticeTables, NodeTables {
   schema_migration: { number: number; name: string; applied_at: number };
@@ -22,14 +22,14 @@ export interface Schema extends AccountTables, UsageTables, RequestTables, Notic
   semi_wallet: SemiWalletTable;
 }
 
-/** Which peppers the stored digests were made with, so that a wrong one is noticed at start. */
+/** Detects a wrong pepper at start. */
 export interface PepperTable {
   version: number;
-  /** HMAC of a fixed text under the pepper, hex. Tells nothing about the pepper. */
+  /** HMAC of a fixed text under the pepper, hex. Does not reveal the pepper. */
   proof: string;
 }
 
-/** What keys may do: the limits are those of `PlanLimits` in access/key-record.ts, with their units. */
+/** Limits of `PlanLimits` in gateway/auth/key-record.ts, with their units. */
 export interface PlanTable {
   id: string;
   name: string;
@@ -45,18 +45,18 @@ export interface PlanTable {
   grpc_cuckoo_max_bytes: number;
   /** 0: no quota. */
   monthly_credits: number;
-  /** 0: what goes beyond the quota is told, not refused. */
+  /** 0: calls beyond the quota are reported, not rejected. */
   quota_is_hard: number;
-  /** Credits for each 100,000 bytes of messages that are sent without asking again. */
+  /** Credits per 100,000 bytes of streamed messages. */
   stream_credits: number;
-  /** JSON object: method → credits, in place of what the table of methods says. */
+  /** JSON object: method → credits, overriding the default prices. */
   prices: string;
   version: number;
 }
 
-/** Keys, revoked ones too; never their secrets. Times are Unix milliseconds. */
+/** API keys, including revoked ones, without secrets. Times are Unix milliseconds. */
 export interface KeyTable {
-  /** The public part of the key: 8 base58 characters. */
+  /** Public part of the key: 8 base58 characters. */
   id: string;
   family_id: string;
   product: Product;
@@ -68,43 +68,41 @@ export interface KeyTable {
   plan_id: string;
   created_at: number;
   expires_at: number | null;
-  /** Id of the key that took over at rotation. */
+  /** Id of the successor in a rotation. */
   replaced_by: string | null;
-  /** Within half a minute of the truth; not a change of the key, so `version` stays. */
+  /** To within half a minute; does not change `version`. */
   last_used_at: number | null;
-  /** The address of that use. */
   last_used_from: string | null;
   customer_id: string;
-  /** 1: meant for browsers, so it is no secret: bound to origins, with a limit for each address. */
+  /** 1: public key for browsers, bound to origins and limited per address. */
   is_public: number;
-  /** Lists joined by commas; empty: everything is allowed. */
+  /** Lists joined by commas; empty: unrestricted. */
   networks: string;
   cidrs: string;
   origins: string;
   methods: string;
-  /** In place of the plan's, and never more than it allows; null: the plan's. */
+  /** At most the plan's; null: the plan's. */
   rate_per_second: number | null;
   rate_burst: number | null;
-  /** Calls a second from one address, for public keys. */
+  /** Calls per second from one address, for public keys. */
   address_per_second: number | null;
-  /** 1: the request log keeps the start of parameters and results. */
+  /** 1: the request log stores the start of parameters and results. */
   logs_bodies: number;
-  /** 1: no read is of an older slot than the one before. */
+  /** 1: monotonic reads. */
   never_back: number;
-  /** When somebody reported the key as leaked. */
   leaked_at: number | null;
   version: number;
 }
 
-/** Totals of one process for one minute, which only grow; sum over `epoch` when reading. */
+/** Running totals of one process per minute; sum over `epoch` when reading. */
 export interface UsageMinuteTable {
   /** Unix minutes. */
   minute: number;
-  /** Names one run of one process. */
+  /** Id of a process run. */
   epoch: string;
   /** Empty for calls without a valid key. */
   key_id: string;
-  /** The key's at that time; of calls without one the house's, of keys that are not in the store empty. */
+  /** At the time of the call; without a key the built-in customer, for unknown keys empty. */
   customer_id: string;
   plan_id: string;
   product: Product;
@@ -114,39 +112,38 @@ export interface UsageMinuteTable {
   bytes_in: number;
   bytes_out: number;
   credits: number;
-  /** Messages of subscriptions and streams that were handed to sockets; their bytes are among bytes_out. */
+  /** Messages of subscriptions and streams; their bytes are part of bytes_out. */
   messages: number;
-  /** Histogram of base/histogram.ts as `bucket:count` pairs, ascending, joined by commas. */
+  /** Histogram of base/histogram.ts: `bucket:count` pairs, ascending, joined by commas. */
   latency: string;
 }
 
-/** Append-only. `id` is the change counter's value, so audit lines stand in the order of the changes. */
+/** Append-only. `id` is the value of the change counter, so entries are in the order of changes. */
 export interface AuditTable {
   id: number;
   at: number;
   actor: string;
   action: string;
   key_id: string | null;
-  /** JSON object; never a secret. */
+  /** JSON object without secrets. */
   detail: string;
-  /** Whose it concerns; null for the house's own. */
+  /** null: the operator's own. */
   customer_id: string | null;
-  /** From where it was done; null at the command line. */
+  /** null: command line. */
   address: string | null;
   user_agent: string | null;
   request_id: string | null;
 }
 
-/** Semi-custodial wallets: keypairs under passwords that are nowhere. Times are Unix milliseconds. */
+/** Semi-custodial wallets; passwords are not stored. Times are Unix milliseconds. */
 export interface SemiWalletTable {
-  /** The key family that it belongs to. */
+  /** Key family of the owner. */
   owner_id: string;
   address: string;
-  /** The pepper from which the server's key was derived. */
+  /** Pepper from which the server key was derived. */
   pepper_version: number;
-  /** The envelope under the server's key, base64: semi-wallets/wrap.ts. */
+  /** Envelope under the server key, base64: semi-wallets/wrap.ts. */
   wrapped: string;
   created_at: number;
-  /** When the password was last set. */
   changed_at: number;
 }

@@ -11,7 +11,7 @@ import {
 } from 'kysely';
 
 const LOCK_RETRY_MS = 5;
-/** How long SQLite itself may wait for a lock, which stalls the whole process. */
+/** Milliseconds of SQLite's own lock wait, which blocks the process. */
 const BLOCKING_WAIT_MS = 20;
 
 function isBusy(error: unknown): boolean {
@@ -19,9 +19,8 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Transactions take the write lock when they begin, so a reader never has to be upgraded (which SQLite refuses
- * when somebody wrote in between). While another process holds the lock this one waits without blocking its
- * event loop, which SQLite's own busy handler would.
+ * Takes the write lock at the start of a transaction, because SQLite cannot upgrade a reader after another
+ * write. Waits for locks without blocking the event loop, unlike SQLite's busy handler.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #database: SqliteDatabase.Database;
@@ -46,20 +45,19 @@ class ImmediateDriver extends SqliteDriver {
     }
   }
 
-  /** SQLite itself has rolled back when the disk is full; asked to again, it would hide that with an error. */
+  /** SQLite has already rolled back when the disk is full; a second rollback would hide that error. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.inTransaction) await super.rollbackTransaction(connection);
   }
 }
 
 /**
- * Opens the file, making it when absent: WAL, and a commit is on the disk before it is acknowledged
- * (synchronous FULL; see the measurements of commit time, 0.2 ms).
- * @param lockWaitMs - how long a transaction waits for another process to finish its own.
+ * Opens or creates the file with WAL and synchronous FULL (about 0.2 ms per commit).
+ * @param lockWaitMs - maximum wait for another process's transaction.
  */
 export function openSqlite(file: string, lockWaitMs: number): Dialect {
   const database = new SqliteDatabase(file, { timeout: lockWaitMs });
-  // May have to wait for another program that opens it too, or mends it after a crash.
+  // May wait for another program that opens or recovers the file.
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   database.pragma('foreign_keys = ON');

@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import { openDatabase } from './open.ts';
 import { isStoreUnavailable } from './store-unavailable.ts';
 
-it('knows a database that nobody answers for', async () => {
+it('recognizes an unreachable database', async () => {
   const url = 'postgres://a:b@127.0.0.1:1/none';
   const error = await openDatabase({ url, connectTimeoutMs: 500 }).catch((thrown: unknown) => thrown);
   expect(isStoreUnavailable(error)).toBe(true);
   expect(isStoreUnavailable(new Error('the API fails', { cause: error }))).toBe(true);
 });
 
-it('takes nothing else for it', () => {
+it('recognizes no other error', () => {
   expect(isStoreUnavailable(new TypeError('x is no function'))).toBe(false);
   expect(isStoreUnavailable(Object.assign(new Error('duplicate key'), { code: '23505' }))).toBe(false);
   expect(isStoreUnavailable('ECONNREFUSED')).toBe(false);

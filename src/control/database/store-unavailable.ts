@@ -1,11 +1,16 @@
-/** What sockets and name servers say, and node's own word for several of these at once. */
+import SqliteDatabase from 'better-sqlite3';
+import pg from 'pg';
+
+/** Socket and DNS errors. */
 const socketCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['ENOTFOUND', 'EAI_AGAIN'],
 ]);
-/** Connection exceptions, too many connections, shutting down, starting, took too long. Source: PostgreSQL, Appendix A. */
+/**
+ * Connection exceptions, too many connections, shutdown, startup, timeout. Source: PostgreSQL, Appendix A.
+ */
 const SQL_STATE = /^(?:08...|53300|57P0[1-3]|57014)$/;
-/** What pg says without a code. Source: pg 8, client.js and pg-pool. */
+/** Errors of pg without a code. Source: pg 8, client.js and pg-pool. */
 const driverTexts = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
@@ -14,28 +19,41 @@ const driverTexts = [
 ] as const;
 const CAUSES_MAX = 5;
 
-/** The server takes connections and questions, and answers none. */
+/** The server accepts connections and queries but does not answer. */
 export class StoreHangsError extends Error {
   constructor() {
-    super(
-      'PostgreSQL does not answer, not even something small: look whether it hangs, and at the way to it',
-    );
+    super('PostgreSQL does not answer even a small query. Check whether the server hangs, and the network');
     this.name = 'StoreHangsError';
   }
 }
 
-/** Whether an error says that the store cannot be reached, or does not answer in time. */
+/** Whether the store is unreachable or does not answer in time. */
 export function isStoreUnavailable(error: unknown): boolean {
   let at: unknown = error;
   for (let depth = 0; depth < CAUSES_MAX && at instanceof Error; depth++) {
     if (at instanceof StoreHangsError) return true;
     const { code, syscall } = at as { code?: unknown; syscall?: unknown };
     if (typeof code === 'string' && (socketCodes.has(code) || SQL_STATE.test(code))) return true;
-    // A socket of PostgreSQL on this machine that is gone.
+    // A missing Unix socket.
     if (code === 'ENOENT' && syscall === 'connect') return true;
     const { message } = at;
     if (driverTexts.some((text) => message.startsWith(text))) return true;
     at = at.cause;
   }
   return false;
+}
+
+/** SQLSTATE classes: data exceptions, constraint violations, program limits. */
+const POSTGRES_PERMANENT = /^(22|23|54)/;
+const SQLITE_PERMANENT = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/;
+
+/**
+ * Whether the database rejected a row permanently because of its content. Sources: PostgreSQL, Appendix A;
+ * SQLite result codes.
+ */
+export function isPermanentError(error: unknown): boolean {
+  if (error instanceof SqliteDatabase.SqliteError) return SQLITE_PERMANENT.test(error.code);
+  if (error instanceof pg.DatabaseError) return POSTGRES_PERMANENT.test(error.code ?? '');
+  // Values that the SQLite driver cannot bind.
+  return error instanceof TypeError || error instanceof RangeError;
 }

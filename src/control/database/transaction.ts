@@ -4,21 +4,21 @@ import type { Store } from './open.ts';
 import type { Schema } from './schema.ts';
 import { CHANGE_CHANNEL } from './store-watch.ts';
 
-/** Who did something and what, for the audit log. `detail` never holds a secret. */
+/** `detail` contains no secrets. */
 export type AuditEntry = Readonly<{
   at: number;
   actor: string;
   action: string;
   keyId: string | null;
   customerId?: string | null;
-  /** From where, for what came over the network. */
+  /** For network requests. */
   address?: string | null;
   userAgent?: string | null;
   requestId?: string | null;
   detail: Readonly<Record<string, string | number | boolean | null>>;
 }>;
 
-/** Does `work` in one transaction and tells listeners of it once it is committed. */
+/** Runs `work` in a transaction and notifies other gateways after the commit. */
 export async function transactAndNotify<Result>(
   store: Store,
   work: (trx: Transaction<Schema>) => Promise<Result>,
@@ -30,26 +30,26 @@ export async function transactAndNotify<Result>(
   });
 }
 
-/** The same for what changes no key, plan or customer, so that no gateway need look for keys that did. */
+/** Like `transactAndNotify`, for changes that do not concern keys, plans or customers. */
 export const transact = <Result>(
   store: Store,
   work: (trx: Transaction<Schema>) => Promise<Result>,
 ): Promise<Result> => store.db.transaction().execute(work);
 
-/** Looks at whether a change may still be made, when nobody else can change anything any more. Throws what speaks against it. */
+/** Re-checks permission for a change while the change counter is locked. Throws if it is denied. */
 export type ChangeCheck = (trx: Transaction<Schema>) => Promise<void>;
 
 const checks = new AsyncLocalStorage<ChangeCheck>();
 const checkedTransactions = new WeakSet<Transaction<Schema>>();
 
 /**
- * Does work whose changes are looked at once more, each when it has its number: what was known of its maker before may
- * have been changed by whoever had the counter first.
+ * Runs work whose changes are re-checked after they lock the change counter, because an earlier change may
+ * have revoked the caller's rights.
  */
 export const withChangeCheck = <Result>(check: ChangeCheck, work: () => Promise<Result>): Promise<Result> =>
   checks.run(check, work);
 
-/** Once for each transaction: what a change does itself, such as taking a right away, is not held against it. */
+/** Once per transaction: a change that removes the caller's own rights remains valid. */
 async function checkChange(trx: Transaction<Schema>): Promise<void> {
   const check = checks.getStore();
   if (check === undefined || checkedTransactions.has(trx)) return;
@@ -58,12 +58,15 @@ async function checkChange(trx: Transaction<Schema>): Promise<void> {
 }
 
 /**
- * The next number of the change counter. Call it first in a transaction: it holds the counter's row until the
- * commit, so changes become visible in the order of their numbers and `version > last` misses none.
+ * Takes the next number of the change counter. Call it first in a transaction: the row stays locked until the
+ * commit, so changes become visible in order and `version > last` misses none.
  */
 export const nextVersion = (trx: Transaction<Schema>): Promise<number> => nextVersions(trx, 1);
 
-/** Takes several numbers at once, as `nextVersion` takes one. @returns the first of them. */
+/**
+ * Takes several numbers.
+ * @returns the first.
+ */
 export async function nextVersions(trx: Transaction<Schema>, count: number): Promise<number> {
   const row = await trx
     .updateTable('change_counter')
@@ -75,12 +78,12 @@ export async function nextVersions(trx: Transaction<Schema>, count: number): Pro
   return row.version - count + 1;
 }
 
-/** Writes the audit line of the change that took `version`, in the change's own transaction. */
+/** Writes the audit entry of the change with this `version`, in its transaction. */
 export function writeAudit(trx: Transaction<Schema>, version: number, entry: AuditEntry): Promise<void> {
   return writeAudits(trx, version, [entry]);
 }
 
-/** Writes the audit lines of several changes, of which the first took `version` and the others those behind it. */
+/** Writes audit entries of consecutive changes starting with `version`. */
 export async function writeAudits(
   trx: Transaction<Schema>,
   version: number,

@@ -1,12 +1,27 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { KeyTable, Schema } from '../database/schema.ts';
-import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
-import { checkExpiry, checkName, omitUndefined, requirePlan } from './create-key.ts';
-import { auditEntry, beforeAndAfter, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
-import { type KeyView, viewKey } from './key-view.ts';
+import {
+  nextVersion,
+  nextVersions,
+  transactAndNotify,
+  writeAudit,
+  writeAudits,
+} from '../database/transaction.ts';
+import { checkExpiry, checkName, insertKey, type NewKey, omitUndefined, requirePlan } from './create-key.ts';
+import { assertKeyQuota } from './key-quota.ts';
+import {
+  auditEntry,
+  beforeAndAfter,
+  KeyRefusedError,
+  type KeyRegister,
+  type KeyView,
+  refuseField,
+  requireKey,
+  type VisibleKeyStatus,
+  viewKey,
+} from './key-register.ts';
 import { checkRules, detailOfRules, type KeyRulesInput, type RuleColumns } from './rule-columns.ts';
 
-/** What may be changed of a key; what is left out stays. */
 export type KeyChange = {
   readonly [Field in keyof Changeable]?: Changeable[Field] | undefined;
 };
@@ -15,7 +30,6 @@ type Changeable = KeyRulesInput & Readonly<{ name: string; expiresAt: number | n
 
 type Columns = RuleColumns & Pick<KeyTable, 'name' | 'expires_at'>;
 
-/** What the audit log says of the columns, by their names in the control API. */
 const detailOf = (row: Columns) => ({
   name: row.name,
   expiresAt: row.expires_at,
@@ -29,7 +43,7 @@ function checkChangeable(row: KeyTable, now: number): void {
   const state = row.state === 'revoked' ? 'revoked' : 'expired';
   throw new KeyRefusedError(
     'wrong-state',
-    `key ${row.id} cannot be changed: it is ${state}, which is final: create a new key`,
+    `Key ${row.id} cannot be changed because it is ${state}, which is final. Create a new key.`,
   );
 }
 
@@ -42,7 +56,7 @@ async function columnsAfter(
   const { isPublic, expiresAt, name, ...use } = viewKey(row, register.now());
   const plan = await requirePlan(trx, row.plan_id);
   const requested: KeyRulesInput = { ...use, ...omitUndefined(change) };
-  // Rates that the plan no longer allows are capped by it and do not stand in the way of other changes.
+  // Rates above a plan that was lowered later must not block other changes; the plan caps them anyway.
   const rate = change.rate === undefined ? null : requested.rate;
   const addressPerSecond = change.addressPerSecond === undefined ? null : requested.addressPerSecond;
   const ruledKey = { product: row.product, isPublic, plan };
@@ -57,13 +71,12 @@ async function columnsAfter(
   };
 }
 
-/** A key that is being replaced never gets more time than its rotation left it. */
+/** A rotating key never lives longer than its rotation allowed. */
 function endOf(row: KeyTable, expiresAt: number | null): number | null {
   if (row.replaced_by === null || row.expires_at === null) return expiresAt;
   return Math.min(row.expires_at, expiresAt ?? Infinity);
 }
 
-/** The keys of a family that work or may work again. */
 function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): Promise<KeyTable[]> {
   return trx
     .selectFrom('api_key')
@@ -76,8 +89,8 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
 }
 
 /**
- * Changes what a key may be used for, how it is called and when it ends: for all living keys of its family, at once. A
- * key that is being replaced is not lengthened by it.
+ * Changes rules, name or expiry of all living keys of a family. Does not extend a key that is being rotated
+ * out.
  * @throws KeyRefusedError
  */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
@@ -100,5 +113,237 @@ export function changeKey(register: KeyRegister, id: string, change: KeyChange):
     }
     await writeAudit(trx, version, auditEntry(register, 'key.change', row, detail));
     return viewKey(await requireKey(trx, id, register), now);
+  });
+}
+
+type Change = Partial<Pick<KeyTable, 'state' | 'expires_at'>>;
+
+const stateDetail = ({ state, expires_at: expiresAt }: Pick<KeyTable, 'state' | 'expires_at'>) => ({
+  state,
+  expiresAt,
+});
+
+const changed = (row: KeyTable, change: Change) =>
+  beforeAndAfter(stateDetail(row), stateDetail({ ...row, ...change }));
+
+/** @param decide - returns null when nothing changes. */
+function changeState(
+  register: KeyRegister,
+  id: string,
+  action: string,
+  decide: (row: KeyTable) => Change | null,
+): Promise<KeyView> {
+  return transactAndNotify(register.store, async (trx) => {
+    const version = await nextVersion(trx);
+    const row = await requireKey(trx, id, register);
+    const change = decide(row);
+    if (change === null) return viewKey(row, register.now());
+    await trx
+      .updateTable('api_key')
+      .set({ ...change, version })
+      .where('id', '=', id)
+      .execute();
+    await writeAudit(trx, version, auditEntry(register, action, row, changed(row, change)));
+    return viewKey({ ...row, ...change, version }, register.now());
+  });
+}
+
+function refuse(
+  { id, state }: Pick<KeyTable, 'id'> & { state: VisibleKeyStatus },
+  what: string,
+  remedy: string,
+): never {
+  throw new KeyRefusedError('wrong-state', `Key ${id} cannot be ${what}: it is ${state}, ${remedy}.`);
+}
+
+function refuseExpired({ id, expires_at: end }: KeyTable, now: number, what: string): void {
+  if (end !== null && end <= now) refuse({ id, state: 'expired' }, what, 'which is final. Create a new key');
+}
+
+/**
+ * Revokes a key permanently. Idempotent.
+ * @throws KeyRefusedError not-found
+ */
+export function revokeKey(register: KeyRegister, id: string): Promise<KeyView> {
+  return changeState(register, id, 'key.revoke', (row) =>
+    row.state === 'revoked' ? null : { state: 'revoked' },
+  );
+}
+
+/** @throws KeyRefusedError */
+export function disableKey(register: KeyRegister, id: string): Promise<KeyView> {
+  return changeState(register, id, 'key.disable', (row) => {
+    if (row.state === 'disabled') return null;
+    if (row.state === 'revoked') refuse(row, 'disabled', 'which is final');
+    refuseExpired(row, register.now(), 'disabled');
+    return { state: 'disabled' };
+  });
+}
+
+/**
+ * Re-enables a disabled key; a key in rotation returns to `rotating`.
+ * @throws KeyRefusedError
+ */
+export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
+  return changeState(register, id, 'key.enable', (row) => {
+    if (row.state === 'revoked') refuse(row, 'enabled', 'which is final. Create a new key');
+    refuseExpired(row, register.now(), 'enabled');
+    if (row.state === 'active' || row.state === 'rotating') return null;
+    return { state: row.replaced_by === null ? 'active' : 'rotating' };
+  });
+}
+
+/**
+ * Ends the overlap of a rotation early.
+ * @param expiresAt - Unix milliseconds; default now.
+ * @throws KeyRefusedError
+ */
+export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
+  return changeState(register, id, 'key.cut-overlap', (row) => {
+    if (row.state !== 'rotating')
+      refuse(row, 'cut short', 'and only a key in rotation has an overlap to end');
+    const end = Math.max(expiresAt ?? 0, register.now());
+    if (row.expires_at !== null && row.expires_at <= end) return null;
+    return { expires_at: end };
+  });
+}
+
+/** Milliseconds. */
+export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
+/** Milliseconds. */
+export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
+
+/** @throws KeyRefusedError wrong-state */
+function checkRotatable(row: KeyTable, now: number): void {
+  const { state } = viewKey(row, now);
+  if (state === 'active') return;
+  const remedies = {
+    rotating: `it is already being replaced by ${row.replaced_by}. Rotate that key instead.`,
+    disabled: 'it is disabled. Enable it first.',
+    expired: 'it has expired. Create a new key.',
+    revoked: 'it is revoked. Create a new key.',
+  };
+  throw new KeyRefusedError('wrong-state', `Key ${row.id} cannot be rotated: ${remedies[state]}`);
+}
+
+/** @throws KeyRefusedError invalid */
+export function checkOverlap(overlapMs: number): void {
+  if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS) return;
+  refuseField('overlapMs', 'The overlap of a rotation must be 0 to 90 days');
+}
+
+/**
+ * Creates a new key in the family of an active key. The old key expires after `overlapMs` (0: now). The new
+ * key inherits all settings, including the expiry, so that a rotation never extends a grant.
+ * @throws KeyRefusedError
+ */
+export function rotateKey(
+  register: KeyRegister,
+  id: string,
+  overlapMs: number = OVERLAP_DEFAULT_MS,
+): Promise<NewKey & { old: KeyView }> {
+  return transactAndNotify(register.store, async (trx) => {
+    const version = await nextVersion(trx);
+    const now = register.now();
+    // One timestamp for the whole rotation, so that the overlap is exact.
+    const atNow = { ...register, now: () => now };
+    checkOverlap(overlapMs);
+    const row = await requireKey(trx, id, register);
+    checkRotatable(row, now);
+    await assertKeyQuota(trx, register, row.customer_id, version);
+    const { row: newRow, ...created } = await insertKey(atNow, trx, version, row);
+    await writeAudit(trx, version, auditEntry(atNow, 'key.create', newRow, { rotationOf: id }));
+    const old = await retire(trx, row, newRow.id, Math.min(row.expires_at ?? Infinity, now + overlapMs));
+    const detail = { replacedBy: newRow.id, ...beforeAndAfter(stateAndExpiry(row), stateAndExpiry(old)) };
+    await writeAudit(trx, old.version, auditEntry(atNow, 'key.rotate', row, detail));
+    return { ...created, old: viewKey(old, now) };
+  });
+}
+
+const stateAndExpiry = (row: KeyTable) => ({ state: row.state, expiresAt: row.expires_at });
+
+async function retire(
+  trx: Transaction<Schema>,
+  row: KeyTable,
+  replacedBy: string,
+  expiresAt: number,
+): Promise<KeyTable> {
+  const version = await nextVersion(trx);
+  const change = { state: 'rotating', replaced_by: replacedBy, expires_at: expiresAt, version } as const;
+  await trx.updateTable('api_key').set(change).where('id', '=', row.id).execute();
+  return { ...row, ...change };
+}
+
+const REVOKE_BATCH_MAX = 1_000;
+/** Keys per statement; PostgreSQL accepts 65,535 parameters. */
+const BATCH_KEYS = 200;
+
+/** @throws KeyRefusedError not-found */
+async function requireKeys(
+  trx: Transaction<Schema>,
+  ids: readonly string[],
+  { customerId }: KeyRegister,
+): Promise<KeyTable[]> {
+  const rows = await trx
+    .selectFrom('api_key')
+    .selectAll()
+    .where('id', 'in', ids)
+    .$if(customerId !== undefined, (query) => query.where('customer_id', '=', customerId!))
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => {
+    const row = byId.get(id);
+    if (row !== undefined) return row;
+    throw new KeyRefusedError(
+      'not-found',
+      `There is no key ${JSON.stringify(id.slice(0, 16))}. See the list of keys for the ids.`,
+      'ids',
+    );
+  });
+}
+
+async function revokeBatch(
+  trx: Transaction<Schema>,
+  register: KeyRegister,
+  rows: readonly KeyTable[],
+): Promise<KeyTable[]> {
+  const first = await nextVersions(trx, rows.length);
+  const cases = rows.map(({ id }, index) => sql`when ${id} then cast(${first + index} as bigint)`);
+  await trx
+    .updateTable('api_key')
+    .set({ state: 'revoked', version: sql<number>`case id ${sql.join(cases, sql` `)} end` })
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .execute();
+  const after = { state: 'revoked' } as const;
+  const entries = rows.map((row) =>
+    auditEntry(register, 'key.revoke', row, beforeAndAfter({ state: row.state }, after)),
+  );
+  await writeAudits(trx, first, entries);
+  return rows.map((row, index) => ({ ...row, ...after, version: first + index }));
+}
+
+/**
+ * Revokes several keys, all or none. Idempotent.
+ * @param ids - 1 to 1000.
+ * @returns the keys in the order of the ids, without duplicates.
+ * @throws KeyRefusedError
+ */
+export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
+  return transactAndNotify(register.store, async (trx) => {
+    // Locks the change counter before anything is read.
+    await nextVersions(trx, 0);
+    const uniqueIds = [...new Set(ids)].slice(0, REVOKE_BATCH_MAX);
+    const rows = await requireKeys(trx, uniqueIds, register);
+    const living = rows.filter(({ state }) => state !== 'revoked');
+    const revoked = new Map<string, KeyTable>();
+    for (let from = 0; from < living.length; from += BATCH_KEYS) {
+      const batch = await revokeBatch(trx, register, living.slice(from, from + BATCH_KEYS));
+      for (const row of batch) revoked.set(row.id, row);
+    }
+    return rows.map((row) => viewKey(revoked.get(row.id) ?? row, register.now()));
   });
 }

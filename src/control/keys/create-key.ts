@@ -1,32 +1,38 @@
 import type { Transaction } from 'kysely';
 import { digestApiKey, generateApiKey } from '../../gateway/auth/api-key.ts';
-import type { Product } from '../../protocol/product.ts';
+import { type Product, products } from '../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { KeyTable, PlanTable, Schema } from '../database/schema.ts';
 import type { CustomerTable } from '../database/tables/accounts.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { assertKeyQuota } from './key-quota.ts';
-import { auditEntry, KeyRefusedError, type KeyRegister, refuseField } from './key-register.ts';
-import { type KeyView, viewKey } from './key-view.ts';
+import {
+  auditEntry,
+  KeyRefusedError,
+  type KeyRegister,
+  type KeyView,
+  refuseField,
+  viewKey,
+} from './key-register.ts';
 import { checkRules, detailOfRules, type KeyRulesInput, noRules, type RuleColumns } from './rule-columns.ts';
 
 const NAME_LENGTH_MAX = 64;
 const ID_ATTEMPTS = 4;
 
-/** A new key with its secret: the one time that the secret is anywhere. */
+/** A new key with its secret, which is stored nowhere. */
 export type NewKey = Readonly<{ secret: string; key: KeyView }>;
 
 export type CreateKeyOptions = Readonly<{
   product: Product;
-  /** 1 to 64 characters, none of them a control character. */
+  /** 1 to 64 characters, no control characters. */
   name: string;
-  /** Whose it is; absent: the house's. */
+  /** Default: the built-in customer. */
   customerId?: string | undefined;
-  /** Absent: the customer's. */
+  /** Default: the plan of the customer. */
   planId?: string | undefined;
-  /** Unix milliseconds; null or absent = never. */
+  /** Unix milliseconds; null or absent: never. */
   expiresAt?: number | null | undefined;
-  /** A key that stands in web pages: bound to their origins, and limited for each address. */
+  /** A key for web pages: bound to their origins and rate-limited by address. */
   isPublic?: boolean | undefined;
 }> & { readonly [Rule in keyof KeyRulesInput]?: KeyRulesInput[Rule] | undefined };
 
@@ -35,13 +41,13 @@ export function checkName(name: string): string {
   const trimmed = name.trim();
   const length = [...trimmed].length;
   if (length >= 1 && length <= NAME_LENGTH_MAX && !/\p{C}/u.test(trimmed)) return trimmed;
-  return refuseField('name', `a key's name is 1 to ${NAME_LENGTH_MAX} printable characters`);
+  return refuseField('name', `The name of a key must have 1 to ${NAME_LENGTH_MAX} printable characters`);
 }
 
 /** @throws KeyRefusedError invalid */
 export function checkExpiry(expiresAt: number | null, now: number): number | null {
   if (expiresAt === null || (Number.isSafeInteger(expiresAt) && expiresAt > now)) return expiresAt;
-  return refuseField('expiresAt', 'the time of expiry has passed: give one that lies ahead');
+  return refuseField('expiresAt', 'The expiry must be in the future');
 }
 
 /** @throws KeyRefusedError invalid */
@@ -50,7 +56,10 @@ export async function requirePlan(trx: Transaction<Schema>, planId: string): Pro
   const plan = plans.find(({ id }) => id === planId);
   if (plan !== undefined) return plan;
   const knownIds = plans.map(({ id }) => id).join(', ');
-  return refuseField('planId', `there is no plan "${planId}": use one of ${knownIds}, or configure it`);
+  return refuseField(
+    'planId',
+    `There is no plan "${planId}". Use one of ${knownIds}, or add it to the configuration.`,
+  );
 }
 
 /** @throws KeyRefusedError not-found */
@@ -66,13 +75,13 @@ async function requireCustomer(
   if (row !== undefined) return row;
   throw new KeyRefusedError(
     'not-found',
-    `there is no customer "${id.slice(0, 64)}": see the list of customers`,
+    `There is no customer "${id.slice(0, 64)}". See the list of customers.`,
   );
 }
 
 type GeneratedKey = ReturnType<typeof generateApiKey>;
 
-/** A key whose id nobody has. The counter is held, so nobody can take the id in between. */
+/** The caller holds the change counter, so no other gateway can take the id in between. */
 async function generateUnused(trx: Transaction<Schema>, product: Product): Promise<GeneratedKey> {
   for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
     const generated = generateApiKey(product);
@@ -86,7 +95,6 @@ async function generateUnused(trx: Transaction<Schema>, product: Product): Promi
   throw new Error('no unused key id was found');
 }
 
-/** What the keys of a family have in common, and when this one ends. */
 type NewRow = Pick<KeyTable, 'product' | 'name' | 'plan_id' | 'expires_at' | 'customer_id' | 'is_public'> &
   RuleColumns & { family_id: string | null };
 
@@ -109,10 +117,7 @@ const columnsOf = (row: NewRow): NewRow => ({
   family_id: row.family_id,
 });
 
-/**
- * Writes a new key, of a new family or of the one that is given.
- * @returns the key with its secret, and its row.
- */
+/** Inserts a key into a new family or into `family_id`. */
 export async function insertKey(
   register: KeyRegister,
   trx: Transaction<Schema>,
@@ -139,7 +144,6 @@ export async function insertKey(
   return { secret: text, key: viewKey(row, register.now()), row };
 }
 
-/** What the audit log keeps of a new key. */
 const detailOf = (row: KeyTable) => ({
   product: row.product,
   name: row.name,
@@ -153,15 +157,15 @@ function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
   if (!isPublic || product === 'rpc') return isPublic;
   return refuseField(
     'isPublic',
-    `isPublic: web pages cannot use keys of product ${product}: make it one of rpc`,
+    `isPublic: keys of product ${product} cannot be public, because web pages cannot use them. Create a public key of product rpc.`,
   );
 }
 
 /**
- * Makes a key inside a transaction that is already under way.
+ * Creates a key within a running transaction.
  * @throws KeyRefusedError
  */
-export async function createKeyIn(
+async function createKeyIn(
   register: KeyRegister,
   trx: Transaction<Schema>,
   options: CreateKeyOptions,
@@ -193,13 +197,29 @@ export async function createKeyIn(
   return created;
 }
 
-/** A field that is there without a value counts as left out. */
 export const omitUndefined = <Fields extends object>(fields: Fields): Present<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<Fields>;
 
 type Present<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], undefined> };
 
-/** Makes a key of a new family. @throws KeyRefusedError */
+/**
+ * Creates a key in a new family.
+ * @throws KeyRefusedError
+ */
 export function createKey(register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> {
   return transactAndNotify(register.store, (trx) => createKeyIn(register, trx, options));
+}
+
+/** Creates one key per product if the store has no keys. Safe when several processes start at once. */
+export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {
+  return transactAndNotify(register.store, async (trx) => {
+    await nextVersion(trx);
+    const any = await trx.selectFrom('api_key').select('id').limit(1).executeTakeFirst();
+    if (any !== undefined) return [];
+    const created: NewKey[] = [];
+    for (const product of Object.keys(products) as Product[]) {
+      created.push(await createKeyIn(register, trx, { product, name: `first ${product} key` }));
+    }
+    return created;
+  });
 }

@@ -1,39 +1,181 @@
-import type { KeyRecord } from '../../gateway/auth/key-record.ts';
+import type { Selectable } from 'kysely';
+import type { KeyId, KeyRecord, KeyRules, KeyStatus, PlanLimits } from '../../gateway/auth/key-record.ts';
+import type { Network } from '../../protocol/call.ts';
+import type { CustomerState } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
+import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { StoreHangsError } from '../database/store-unavailable.ts';
 import type { StoreWatch } from '../database/store-watch.ts';
-import { keysChangedAfter, keysOfPlansChangedAfter, newestVersion } from './key-rows.ts';
+import { planLimitsOf } from '../plans.ts';
+import { notExpired } from './key-quota.ts';
 
-/** Who is told of the keys: access/key-directory.ts. */
-export interface KeySink {
+const limitColumns = [
+  'plan.rpc_per_second',
+  'plan.rpc_burst',
+  'plan.ws_connections_max',
+  'plan.ws_subscriptions_max',
+  'plan.ws_message_max_bytes',
+  'plan.grpc_streams_max',
+  'plan.grpc_filters_max',
+  'plan.grpc_blocks_max',
+  'plan.grpc_pubkeys_max',
+  'plan.grpc_cuckoo_max_bytes',
+  'plan.monthly_credits',
+  'plan.quota_is_hard',
+  'plan.stream_credits',
+  'plan.prices',
+] as const;
+
+type Row = Selectable<KeyTable> &
+  Omit<PlanTable, 'id' | 'name' | 'version'> & {
+    plan_version: number;
+    customer_version: number;
+    customer_state: CustomerState;
+  };
+
+/** A key's own rate, capped by its plan; 0 means no limit. */
+function rateOf(own: number | null, plan: number): number {
+  if (own === null) return plan;
+  return plan === 0 ? own : Math.min(own, plan);
+}
+
+const limitsOf = (row: Row): PlanLimits => ({
+  ...planLimitsOf(row),
+  rpcPerSecond: rateOf(row.rate_per_second, row.rpc_per_second),
+  rpcBurst: Math.min(row.rate_burst ?? row.rpc_burst, row.rpc_burst),
+});
+
+const listOf = (joined: string): readonly string[] | null => (joined === '' ? null : joined.split(','));
+
+const rulesOf = (row: Row): KeyRules => ({
+  networks: listOf(row.networks) as readonly Network[] | null,
+  cidrs: listOf(row.cidrs),
+  origins: listOf(row.origins),
+  methods: listOf(row.methods),
+});
+
+function stateOf({ state, customer_state }: Row): KeyStatus {
+  return customer_state === 'active' || state === 'revoked' ? state : 'disabled';
+}
+
+function recordOf(row: Row): KeyRecord {
+  return {
+    id: row.id as KeyId,
+    product: row.product,
+    familyId: row.family_id,
+    name: row.name,
+    digest: Buffer.from(row.digest, 'hex'),
+    pepperVersion: row.pepper_version,
+    status: stateOf(row),
+    expiresAt: row.expires_at,
+    limits: limitsOf(row),
+    customerId: row.customer_id,
+    planId: row.plan_id,
+    rules: rulesOf(row),
+    addressPerSecond: row.address_per_second,
+    logsBodies: row.logs_bodies !== 0,
+    monotonicReads: row.never_back !== 0,
+    version: Math.max(row.version, row.plan_version, row.customer_version),
+  };
+}
+
+type Source = Pick<Store, 'db'>;
+
+function selectRecords(store: Source) {
+  return store.db
+    .selectFrom('api_key')
+    .innerJoin('plan', 'plan.id', 'api_key.plan_id')
+    .innerJoin('customer', 'customer.id', 'api_key.customer_id')
+    .selectAll('api_key')
+    .select([
+      ...limitColumns,
+      'plan.version as plan_version',
+      'customer.version as customer_version',
+      'customer.state as customer_state',
+    ]);
+}
+
+export async function newestVersion(store: Source): Promise<number> {
+  const row = await store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+  return row.version;
+}
+
+/**
+ * Keys that changed after `version`, in pages, oldest change first.
+ * @param unspentAt - Unix milliseconds; leaves out keys that were expired or revoked by then. For the first
+ * load.
+ */
+export async function* keysChangedAfter(
+  store: Source,
+  version: number,
+  pageRows: number,
+  notExpiredAt: number | null = null,
+): AsyncGenerator<KeyRecord[]> {
+  let last = version;
+  for (;;) {
+    const rows = await selectRecords(store)
+      .where('api_key.version', '>', last)
+      .$if(notExpiredAt !== null, (query) => query.where(notExpired(notExpiredAt ?? 0)))
+      .orderBy('api_key.version')
+      .limit(pageRows)
+      .execute();
+    if (rows.length > 0) yield rows.map(recordOf);
+    if (rows.length < pageRows) return;
+    last = rows.at(-1)!.version;
+  }
+}
+
+/** Keys whose plan or customer changed after `version`, in pages by id, without expired and revoked keys. */
+export async function* keysOfPlansChangedAfter(
+  store: Source,
+  version: number,
+  pageRows: number,
+): AsyncGenerator<KeyRecord[]> {
+  let last = '';
+  for (;;) {
+    const rows = await selectRecords(store)
+      .where((where) =>
+        where.or([where('plan.version', '>', version), where('customer.version', '>', version)]),
+      )
+      .where(notExpired(Date.now()))
+      .where('api_key.id', '>', last)
+      .orderBy('api_key.id')
+      .limit(pageRows)
+      .execute();
+    if (rows.length > 0) yield rows.map(recordOf);
+    if (rows.length < pageRows) return;
+    last = rows.at(-1)!.id;
+  }
+}
+
+/** Implemented by gateway/auth/key-directory.ts. */
+interface KeySink {
   apply(records: readonly KeyRecord[]): unknown;
-  /** While false, an id that is not in the directory may be a new one. */
+  /** While false, an unknown id may be a new key that could not be loaded. */
   setStoreReachable(reachable: boolean): void;
 }
 
 export type KeyFeedOptions = Readonly<{
   store: Store;
   sink: KeySink;
-  /** How often changes are looked for: one row of one table is read. */
+  /** Milliseconds. */
   pollIntervalMs?: number;
-  /** A look that takes longer counts as the store being away. */
+  /** Milliseconds after which an unanswered poll counts as the store being unreachable. */
   awayAfterMs?: number;
-  /** Keys read at once. */
   pageRows?: number;
-  /** Hears of each change between reachable and not; the error is the driver's own. */
+  /** Called on each change of state; the error is the driver's own. */
   onStoreState?: (state: 'back' | 'away', error?: unknown) => void;
 }>;
 
-/** What holds when nothing else is said. A change must be in force within a second, so looks are well below. */
+/** A key change must take effect within a second, so polls are well below that. */
 export const keyFeedOptions = { pollIntervalMs: 250, awayAfterMs: 3_000, pageRows: 1_000 } as const;
 
-/** How many times as long as a small answer a page of keys may take at most. */
+/** Upper bound of the timeout of one page, as a multiple of `awayAfterMs`. */
 const TIMEOUT_FACTOR_MAX = 8;
 
 /**
- * Carries every change of a key from the store into memory: all keys that are not spent at first, then what has
- * a greater version than the last seen. A failure leaves the keys that are known as they are and is tried again
- * at the next look.
+ * Loads all keys into memory, then polls for newer versions. After a failure the loaded keys stay in use and
+ * the next poll retries.
  */
 export class KeyFeed {
   readonly #store: Store;
@@ -44,13 +186,11 @@ export class KeyFeed {
   readonly #onStoreState: NonNullable<KeyFeedOptions['onStoreState']>;
   readonly #watch: StoreWatch | null;
   #version = 0;
-  /** Whether keys were handed on: the end of one of those must not be passed over. */
   #hasApplied = false;
   #state: 'unknown' | 'back' | 'away' = 'unknown';
   #polling: Promise<void> | null = null;
   #pollStartedAt = 0;
   #again = false;
-  /** How many times as long as a small answer the next page may take. */
   #timeoutFactor = 1;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -65,20 +205,19 @@ export class KeyFeed {
     this.#watch = this.#store.watch?.(() => this.wake()) ?? null;
   }
 
-  /** Loads all keys, then watches. Resolves after the first attempt, whether the store answered or not. */
+  /** Loads all keys, then starts polling. Resolves after the first attempt, successful or not. */
   async start(): Promise<void> {
     const first = this.#poll();
     this.#timer = setInterval(() => this.#tick(), this.#pollIntervalMs);
     await first;
   }
 
-  /** Looks for changes; resolves when what was in the store at the call has been handed on, or could not be. */
+  /** Polls now. Resolves when changes committed before the call have been applied or the poll failed. */
   async refresh(): Promise<void> {
     await this.#polling;
     await (this.#polling ?? this.#poll());
   }
 
-  /** Looks for changes now, or once more as soon as the look under way is over. */
   wake(): void {
     if (this.#stopped) return;
     if (this.#polling === null) void this.#poll();
@@ -116,7 +255,7 @@ export class KeyFeed {
         await this.#readChanges();
         this.#report('back');
       } catch (error) {
-        // A connection that fell silent is given up by now, and the server may well answer over another.
+        // The silent connection is closed by now; another one may work.
         this.#again = error instanceof StoreHangsError && this.#pollElapsedMs() < this.#awayAfterMs;
         if (this.#again) continue;
         this.#report('away', error);
@@ -127,7 +266,7 @@ export class KeyFeed {
 
   async #readChanges(): Promise<void> {
     this.#store.checkNotReplaced();
-    // What others wait for in the pool, and connections of it that fell silent, must not hold up a revocation.
+    // A connection of its own: a full pool must not delay a revocation.
     const source = this.#watch ?? this.#store;
     const readNewest = (): Promise<number> => newestVersion(source);
     const newest = await (this.#watch?.withDeadline(readNewest) ?? readNewest());
@@ -151,7 +290,7 @@ export class KeyFeed {
     this.#version = newest;
   }
 
-  /** Pages, none of them late: a server that is slow gets more time with each look. */
+  /** A slow server gets a longer timeout with each attempt. */
   async *#pagesWithDeadline<Page>(pages: AsyncGenerator<Page>): AsyncGenerator<Page> {
     const next = () => pages.next();
     try {

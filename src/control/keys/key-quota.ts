@@ -1,14 +1,31 @@
-import type { Kysely, Transaction } from 'kysely';
+import { expressionBuilder, type Kysely, type Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import { notExpired } from './expired-keys.ts';
 import { KeyRefusedError, type KeyRegister, keyLimits } from './key-register.ts';
 
+const EXPIRED_RETENTION_MS = 30 * 24 * 3_600_000;
+
 /**
- * How many keys there are that are not spent (spent-keys.ts).
+ * SQL condition for keys that are neither revoked nor expired for more than 30 days. Other keys do not count
+ * for quotas, need no pepper and are not loaded.
  * @param now - Unix milliseconds.
- * @param customerId - whose; absent: everybody's.
+ */
+export function notExpired(now: number) {
+  const key = expressionBuilder<Schema, 'api_key'>();
+  return key.and([
+    key('api_key.state', '!=', 'revoked'),
+    key.or([
+      key('api_key.expires_at', 'is', null),
+      key('api_key.expires_at', '>', now - EXPIRED_RETENTION_MS),
+    ]),
+  ]);
+}
+
+/**
+ * Counts keys for which `notExpired` holds.
+ * @param now - Unix milliseconds.
+ * @param customerId - absent: all customers.
  */
 export async function countKeys(db: Kysely<Schema>, now: number, customerId?: string): Promise<number> {
   const { count } = await db
@@ -20,14 +37,13 @@ export async function countKeys(db: Kysely<Schema>, now: number, customerId?: st
   return count;
 }
 
-/** How many keys there were before the change that took `version`. */
 type KeyCount = Readonly<{ count: number; version: number }>;
 
 const counts = new WeakMap<Store, KeyCount>();
 
 /**
- * Whether there is room for sure. Every key that was made since took a number of the change counter, whichever gateway
- * made it, so that a million keys need not be counted for each new one while the counter is held.
+ * True if the limit certainly leaves capacity. Every created key advanced the change counter, so the
+ * difference bounds the number of new keys without counting a million rows while the counter is locked.
  */
 function isBelowLimit({ store, keysMax }: KeyRegister, version: number): boolean {
   const lastCount = counts.get(store) ?? { count: 0, version: 0 };
@@ -35,8 +51,8 @@ function isBelowLimit({ store, keysMax }: KeyRegister, version: number): boolean
 }
 
 /**
- * Whether another key may be made for a customer.
- * @param version - of the change that makes it.
+ * Checks the key limits of the service and of the customer.
+ * @param version - of the change that creates the key.
  * @throws KeyRefusedError limit
  */
 export async function assertKeyQuota(
@@ -52,7 +68,7 @@ export async function assertKeyQuota(
     if (count >= keysMax) {
       throw new KeyRefusedError(
         'limit',
-        `there are ${count} keys and no more are allowed: revoke some or raise keys.keys_max`,
+        `The service has ${count} keys, the maximum. Revoke keys or raise keys.keys_max.`,
       );
     }
   }
@@ -61,7 +77,7 @@ export async function assertKeyQuota(
   if (own < customerKeysMax) return;
   throw new KeyRefusedError(
     'limit',
-    `there are ${own} keys of this customer and no more are allowed: revoke some, or ask the operator to raise ` +
+    `This customer has ${own} keys, the maximum. Revoke keys, or ask the operator to raise ` +
       'keys.customer_keys_max',
   );
 }

@@ -3,27 +3,25 @@ import { sql } from 'kysely';
 import type { LastUse } from '../../gateway/metering/last-used.ts';
 import type { Store } from '../database/open.ts';
 
-/** Where uses come from: access/key-uses.ts. */
+/** Implemented by gateway/metering/last-used-tracker.ts. */
 export interface LastUsedSource {
   unsaved(nowMs: number): LastUse[];
   markSaved(uses: readonly LastUse[]): void;
   evictIdle(nowMs: number): void;
 }
 
-/** What holds when nothing else is said. */
 export const lastUsedWriterOptions = { intervalMs: 5_000, batchKeys: 200 } as const;
 
 export type LastUsedWriterOptions = Readonly<{
   store: Store;
   source: LastUsedSource;
   intervalMs?: number;
-  /** Keys in one statement. */
   batchKeys?: number;
 }>;
 
 /**
- * Writes when keys were used last and from where, to within half a minute of the truth. What cannot be written is tried
- * again with the next; it is a help to people and not accounted.
+ * Writes when and from where keys were last used, to within half a minute. Failed writes are retried with the
+ * next flush.
  */
 export class LastUsedWriter {
   readonly #options: Required<LastUsedWriterOptions>;
@@ -38,7 +36,7 @@ export class LastUsedWriter {
     this.#timer ??= setInterval(() => void this.flush(), this.#options.intervalMs);
   }
 
-  /** Writes what is there. Never rejects. */
+  /** Never rejects. */
   flush(): Promise<void> {
     this.#writing ??= this.#write()
       .catch(() => undefined)
@@ -48,7 +46,6 @@ export class LastUsedWriter {
     return this.#writing;
   }
 
-  /** Stops the timer and writes once more. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -58,25 +55,25 @@ export class LastUsedWriter {
 
   async #write(): Promise<void> {
     const { store, source, batchKeys } = this.#options;
-    // In one order on all gateways, so that none holds a row that another waits for while it waits itself.
+    // The same order on all gateways avoids deadlocks.
     const uses = source.unsaved(Date.now()).toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
     for (let from = 0; from < uses.length; from += batchKeys) {
       const batch = uses.slice(from, from + batchKeys);
       await writeLastUsed(store, batch);
       source.markSaved(batch);
-      // An embedded store answers without letting anybody else have a turn.
+      // SQLite answers synchronously; yield to the event loop.
       await setImmediate();
     }
     source.evictIdle(Date.now());
   }
 }
 
-/** Of uses so close to each other, any is the last one. */
+/** Later uses within this time replace the earlier one without a comparison of addresses. */
 const CLOSE_MS = 60_000;
 
 /**
- * Moves the last use of keys forward, never back: another gateway may have seen a later one. Each key's row is found once,
- * however many there are: a list of cases would be walked for each.
+ * Sets the last use of keys, never to an earlier time: another gateway may have seen a later one. A join
+ * instead of a CASE list keeps the cost linear in the number of keys.
  */
 async function writeLastUsed({ db }: Store, uses: readonly LastUse[]): Promise<void> {
   const rows = uses.map(

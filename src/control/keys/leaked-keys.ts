@@ -1,43 +1,91 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { redact } from '../../base/log.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
-import { findByText } from './find-key-owner.ts';
-import { auditEntry, beforeAndAfter, type KeyRegister, requireKey } from './key-register.ts';
-import { type KeyView, viewKey } from './key-view.ts';
+import {
+  auditEntry,
+  beforeAndAfter,
+  findByText,
+  type KeyRegister,
+  type KeyView,
+  requireKey,
+  viewKey,
+} from './key-register.ts';
 
-/** A secret that was found somewhere, as scanners report it. */
-export type LeakReport = Readonly<{
+/** Base64 of a DER signature. */
+export const SIGNATURE_HEADER = 'github-public-key-signature';
+export const SIGNATURE_KEY_HEADER = 'github-public-key-identifier';
+
+export type ScannerKey = Readonly<{
+  id: string;
+  /** SPKI PEM of a P-256 key. */
+  pem: string;
+}>;
+
+/** DER of two 32-byte numbers has at most 72 bytes, 96 in base64. */
+const SIGNATURE_LENGTH_MAX = 128;
+
+/** Null if the text is not a P-256 public key. */
+export function readScannerKey(pem: string): KeyObject | null {
+  try {
+    const key = createPublicKey({ key: pem, format: 'pem' });
+    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Verifies leak reports signed with ECDSA P-256 and SHA-256. Source: GitHub, "Secret scanning partner
+ * program".
+ */
+export class ScannerSignatures {
+  readonly #keys: ReadonlyMap<string, KeyObject>;
+
+  /** @param keys - unreadable keys are ignored; the configuration rejects them. */
+  constructor(keys: readonly ScannerKey[]) {
+    const read = keys.map(({ id, pem }) => [id, readScannerKey(pem)] as const);
+    this.#keys = new Map(read.filter((entry): entry is [string, KeyObject] => entry[1] !== null));
+  }
+
+  verify(body: Uint8Array | null, keyId: string | null, signature: string | null): boolean {
+    const key = keyId === null ? undefined : this.#keys.get(keyId);
+    if (key === undefined || body === null || signature === null) return false;
+    if (signature.length > SIGNATURE_LENGTH_MAX) return false;
+    try {
+      return verify('sha256', body, key, Buffer.from(signature, 'base64'));
+    } catch {
+      return false;
+    }
+  }
+}
+
+type LeakReport = Readonly<{
   token: string;
-  /** What the scanner calls this kind of secret. */
+  /** Type of secret, as named by the scanner. */
   type: string;
-  /** Where it was found. */
   url?: string | undefined;
   source?: string | undefined;
 }>;
 
-/** A key of ours that stands where others can read it. */
 export type LeakedKey = Readonly<{
   key: KeyView;
-  /** Where it was found, as far as the report says. */
   url: string | null;
-  /** Whether it has been revoked for it. */
   revoked: boolean;
 }>;
 
-/** Notes whom to tell, in the transaction that marks the key: what is marked is told, whatever happens then. */
-export type NoteLeak = (trx: Transaction<Schema>, leak: LeakedKey, nowMs: number) => Promise<void>;
+/** Queues the notification in the transaction that marks the key, so that both happen or neither. */
+type NoteLeak = (trx: Transaction<Schema>, leak: LeakedKey, nowMs: number) => Promise<void>;
 
-/** What holds of reports. */
-export type LeakRules = Readonly<{
+type LeakRules = Readonly<{
   /** `keys.revoke_leaked` of the configuration. */
   revokes: boolean;
   noteLeak: NoteLeak;
 }>;
 
-/** What is answered to a report; the secret comes back as its SHA-256 only. */
-export type LeakReportResult = Readonly<{
+/** Contains the SHA-256 of the secret instead of the secret. */
+type LeakReportResult = Readonly<{
   token_hash: string;
   token_type: string;
   label: 'true_positive' | 'false_positive';
@@ -48,7 +96,6 @@ const URL_LENGTH_MAX = 300;
 const truncate = (text: string | undefined): string | null =>
   text === undefined ? null : redact(text).slice(0, URL_LENGTH_MAX);
 
-/** Marks a living key as leaked, once, revokes it where that is wanted, and notes whom to tell. */
 function markLeaked(
   register: KeyRegister,
   id: string,
@@ -84,8 +131,8 @@ function markLeaked(
 }
 
 /**
- * Takes reports of secrets that were found: marks the living keys among them, and revokes them where that is wanted.
- * @returns a verdict for each report.
+ * Marks living keys among the reported secrets as leaked and revokes them if configured.
+ * @returns one result per report.
  */
 export async function reportLeaks(
   register: KeyRegister,

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseCidr, parseIpAddress } from '../../base/ip-address.ts';
 import { networks as knownNetworks, type Network } from '../../protocol/call.ts';
 import { grpcCalls } from '../../protocol/grpc/calls.ts';
 import { methods as knownMethods } from '../../protocol/methods.ts';
@@ -6,28 +7,47 @@ import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
-import { normalRange } from './ip-range.ts';
 import { keyLimits, refuseField } from './key-register.ts';
 
-/** What a key may be used for beside its product. Lists are null where everything is allowed, and else not empty. */
+const ALL_BITS = 128;
+/** Length of the prefix of IPv4-mapped IPv6 addresses. */
+const MAPPED_BITS = 96;
+
+/**
+ * Normalizes an address or CIDR range: clears host bits and turns IPv4-mapped IPv6 into IPv4.
+ * @returns null if the text is neither.
+ */
+export function normalRange(text: string): string | null {
+  const range = parseCidr(text.trim());
+  if (range === null) return null;
+  const groups = range.words.flatMap((group16) => [
+    (group16 >>> 16).toString(16),
+    (group16 & 0xffff).toString(16),
+  ]);
+  const network = parseIpAddress(groups.join(':'))?.text ?? null;
+  if (network === null) return null;
+  const bits = range.masks.reduce((sum, mask) => sum + Math.clz32(~mask), 0);
+  if (bits === ALL_BITS) return network;
+  return `${network}/${network.includes('.') ? bits - MAPPED_BITS : bits}`;
+}
+
+/** Restrictions of a key. A list is null (everything allowed) or not empty. */
 export type KeyRulesInput = Readonly<{
   networks: readonly Network[] | null;
-  /** Addresses and ranges of addresses. */
   cidrs: readonly string[] | null;
-  /** Web origins, `*.` for any name below a domain. */
+  /** `*.` matches any subdomain. */
   origins: readonly string[] | null;
-  /** Methods and endpoints, `*` at the end for any rest. */
+  /** JSON-RPC methods and endpoints; a trailing `*` matches any rest. */
   methods: readonly string[] | null;
-  /** Calls a second and how many at once, no more than the plan allows; null: those of the plan. */
+  /** Calls per second and burst, at most the plan's; null: the plan's. */
   rate: Readonly<{ perSecond: number; burst: number }> | null;
-  /** Calls a second from one address; null: as many as the key. */
+  /** Calls per second from one address; null: as many as the key. */
   addressPerSecond: number | null;
   logsBodies: boolean;
-  /** Whether no read may be of an older slot than the one before. */
+  /** Monotonic reads: no read returns an older slot than the read before. */
   neverBack: boolean;
 }>;
 
-/** The columns that `GivenRules` are kept in. */
 export type RuleColumns = Pick<
   KeyTable,
   | 'networks'
@@ -41,7 +61,6 @@ export type RuleColumns = Pick<
   | 'never_back'
 >;
 
-/** What the audit log says of the columns, by their names in the control API. */
 export const detailOfRules = (row: RuleColumns) => ({
   networks: row.networks,
   cidrs: row.cidrs,
@@ -54,8 +73,7 @@ export const detailOfRules = (row: RuleColumns) => ({
   neverBack: row.never_back !== 0,
 });
 
-/** What of a key decides which rules it may have. */
-export type RuledKey = Readonly<{
+type RuledKey = Readonly<{
   product: Product;
   isPublic: boolean;
   plan: Pick<PlanTable, 'id' | 'rpc_per_second' | 'rpc_burst'>;
@@ -66,7 +84,6 @@ const subscriptionMethods = Object.values(subscriptions).flatMap(({ subscribe, u
   unsubscribe,
 ]);
 
-/** The names that keys of a product can call anything by. */
 const callable: Readonly<Record<Product, readonly string[]>> = {
   rpc: [...Object.keys(knownMethods), ...subscriptionMethods, ...endpointNames],
   grpc: Object.keys(grpcCalls),
@@ -76,11 +93,10 @@ const callable: Readonly<Record<Product, readonly string[]>> = {
 const browserSubscriptions = [subscriptions.account, subscriptions.signature, subscriptions.slot];
 
 /**
- * What a public key may call when nothing else is said: everything that only reads and is not heavy for a node, with the
- * tokens of a wallet, and the subscriptions that pages show. It sends nothing, asks for no airdrop, scans no programs and
- * reaches none of the endpoints that know secrets.
+ * Default allow-list of public keys: light reads, token balances of a wallet and page subscriptions. No
+ * submissions, airdrops, program scans or endpoints that handle secrets.
  */
-export const browserMethods: readonly string[] = [
+const browserMethods: readonly string[] = [
   ...Object.entries(knownMethods)
     .filter(([, { kind }]) => !['scan', 'send', 'mint'].includes(kind))
     .map(([name]) => name),
@@ -88,7 +104,7 @@ export const browserMethods: readonly string[] = [
   ...browserSubscriptions.flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
 ].toSorted();
 
-/** Each once, in the order given; null and nothing are nothing. */
+/** Removes duplicates; an absent list becomes null. */
 function checkList<Item extends string>(
   field: string,
   given: readonly string[] | null,
@@ -97,9 +113,8 @@ function checkList<Item extends string>(
 ): string {
   if (given === null) return '';
   if (given.length === 0)
-    refuseField(field, `${field} is empty: name at least one, or leave it out to allow all`);
-  if (given.length > max)
-    refuseField(field, `${field} names ${given.length}, more than the ${max} that are allowed`);
+    refuseField(field, `${field} is empty. Name at least one, or leave the field out to allow all.`);
+  if (given.length > max) refuseField(field, `${field} has ${given.length} entries; the maximum is ${max}.`);
   return [...new Set(given.map((text) => read(text)))].join(',');
 }
 
@@ -117,12 +132,12 @@ function readRange(text: string): string {
     normalRange(text) ??
     refuseField(
       'cidrs',
-      `cidrs: ${quoted(text)} is no address and no range such as 192.0.2.0/24 or 2001:db8::/32`,
+      `cidrs: ${quoted(text)} is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32`,
     )
   );
 }
 
-/** The origin as browsers write it: small letters, punycode, no port where it is the usual one. */
+/** The origin as browsers send it: lower case, punycode, no default port. */
 function readOrigin(text: string): string {
   const match = /^(https?):\/\/(\*\.)?([^*/?#@\\\s]{1,260})\/?$/i.exec(text.trim());
   const url = match === null ? null : URL.parse(`${match[1]}://${match[3]}`);
@@ -131,13 +146,13 @@ function readOrigin(text: string): string {
   if (url === null || url.hostname.includes(',') || isTooWide) {
     return refuseField(
       'origins',
-      `origins: ${quoted(text)} is no web origin such as https://app.example.com or https://*.example.com`,
+      `origins: ${quoted(text)} is not a web origin such as https://app.example.com or https://*.example.com`,
     );
   }
   return isWild ? `${url.protocol}//*.${url.host}` : url.origin;
 }
 
-/** A method that nobody can call would quietly refuse everything. */
+/** A method that cannot be called is rejected: it would silently block all calls. */
 function readMethod(product: Product, text: string): string {
   const name = text.trim();
   const matches = name.endsWith('*')
@@ -146,8 +161,8 @@ function readMethod(product: Product, text: string): string {
   if (name.length > 1 && callable[product].some(matches)) return name;
   return refuseField(
     'methods',
-    `methods: keys of product ${product} cannot call ${quoted(name)}: write one such as ` +
-      `${product === 'rpc' ? 'getBalance, or the start of some such as getBlock* or wallet/*' : 'Subscribe'}`,
+    `methods: keys of product ${product} cannot call ${quoted(name)}. Use a method such as ` +
+      `${product === 'rpc' ? 'getBalance, or a prefix such as getBlock* or wallet/*' : 'Subscribe'}`,
   );
 }
 
@@ -160,13 +175,13 @@ function checkRate(
   if (!isWhole(rate.perSecond, most)) {
     refuseField(
       'rate.perSecond',
-      `rate.perSecond is a whole number from 1 to the ${most} of plan "${plan.id}"`,
+      `rate.perSecond: the rate limit in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
     );
   }
   if (!isWhole(rate.burst, plan.rpc_burst)) {
     refuseField(
       'rate.burst',
-      `rate.burst is a whole number from 1 to the ${plan.rpc_burst} of plan "${plan.id}"`,
+      `rate.burst: the burst in calls at once must be a whole number from 1 to ${plan.rpc_burst}, the maximum of plan "${plan.id}"`,
     );
   }
   return { rate_per_second: rate.perSecond, rate_burst: rate.burst };
@@ -181,18 +196,21 @@ function checkAddressRate(given: number | null, { isPublic, plan }: RuledKey): n
   if (isWhole(given, most)) return given;
   return refuseField(
     'addressPerSecond',
-    `addressPerSecond is a whole number from 1 to the ${most} of plan "${plan.id}"`,
+    `addressPerSecond: the rate limit of one IP address in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
   );
 }
 
 function checkOrigins(given: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {
   if (given !== null && product !== 'rpc') {
-    refuseField('origins', `origins: web pages cannot use keys of product ${product}: leave them out`);
+    refuseField(
+      'origins',
+      `origins: web pages cannot use keys of product ${product}. Leave the origins out.`,
+    );
   }
   if (given === null && isPublic) {
     refuseField(
       'origins',
-      'origins: a public key needs the web pages it is for, such as https://app.example.com',
+      'origins: a public key needs the origins of its web pages, such as https://app.example.com',
     );
   }
   return checkList('origins', given, keyLimits.originsMax, readOrigin);
@@ -200,12 +218,15 @@ function checkOrigins(given: KeyRulesInput['origins'], { product, isPublic }: Ru
 
 function checkNeverBack(given: boolean, { product }: RuledKey): number {
   if (!given || product === 'rpc') return given ? 1 : 0;
-  return refuseField('neverBack', `neverBack: keys of product ${product} make no reads: leave it out`);
+  return refuseField(
+    'neverBack',
+    `neverBack: consistent reads do not apply to keys of product ${product}. Leave the field out.`,
+  );
 }
 
 /**
- * The rules of a key in their one form, as columns.
- * @throws KeyRefusedError invalid, naming the field
+ * Validates and normalizes the rules of a key.
+ * @throws KeyRefusedError invalid, with the field
  */
 export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
   const methods = use.methods ?? (key.isPublic ? browserMethods : null);
@@ -221,7 +242,6 @@ export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
   };
 }
 
-/** A key that may be used for everything its plan allows. */
 export const noRules: KeyRulesInput = {
   networks: null,
   cidrs: null,

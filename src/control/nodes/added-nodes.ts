@@ -3,23 +3,74 @@ import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
-import type { AddedNode, NodeSeal } from './node-seal.ts';
+import type { Peppers } from '../pepper.ts';
+import { ServerKeys, WrapError } from '../semi-wallets/wrap.ts';
 
-/** Nodes that were added while the service ran, as rows. */
+const PURPOSE = 'solway upstream nodes';
 
-/** As many as the file may name. */
+/** Addresses and headers may contain credentials and are never shown. */
+export type NodeSettings = Readonly<{
+  url: string;
+  /** null: no PubSub. */
+  ws: string | null;
+  /** True if `ws` was derived from `url`. */
+  isWsDerived: boolean;
+  /** null: no Geyser. */
+  grpc: string | null;
+  headers: Readonly<Record<string, string>>;
+  /** Further node options, by their names in the configuration file. */
+  options: Readonly<Record<string, unknown>>;
+}>;
+
+export type AddedNode = Readonly<{ name: string; network: Network; settings: NodeSettings }>;
+
+type SealedNode = Pick<UpstreamNodeTable, 'sealed' | 'pepper_version'>;
+
+/** Encrypts node settings, so that a stolen database does not reveal credentials. */
+export class NodeSeal {
+  readonly #keys: ServerKeys;
+
+  constructor(peppers: Peppers) {
+    this.#keys = new ServerKeys(peppers, PURPOSE);
+  }
+
+  get current(): number {
+    return this.#keys.current;
+  }
+
+  /** Bound to name and network: a row copied to another node does not decrypt. */
+  seal({ name, network, settings }: AddedNode): SealedNode {
+    const { text, version } = this.#keys.wrap(JSON.stringify(settings), network, name);
+    return { sealed: text, pepper_version: version };
+  }
+
+  /** @returns null if the pepper is missing or the data damaged. */
+  open(row: SealedNode & Pick<UpstreamNodeTable, 'name' | 'network'>): AddedNode | null {
+    const { name, network, sealed, pepper_version: version } = row;
+    try {
+      const text = this.#keys.unwrap({ text: sealed, version }, network, name);
+      return { name, network, settings: JSON.parse(text) as NodeSettings };
+    } catch (error) {
+      if (error instanceof WrapError) return null;
+      throw error;
+    }
+  }
+}
+
+/** Rows of nodes added at run time. */
+
+/** The same limit as in the configuration file. */
 export const ADDED_NODES_MAX = 256;
 
 const has = (address: string | null): number => (address === null ? 0 : 1);
 
-/** What is written of a node at each change of it. */
 const columnsOf = (node: AddedNode, seal: NodeSeal) => ({
   ...seal.seal(node),
   has_ws: has(node.settings.ws),
   has_grpc: has(node.settings.grpc),
 });
 
-/** All rows, in the order in which the nodes were added. */
+/** In the order of addition. */
 export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =>
   db
     .selectFrom('upstream_node')
@@ -29,17 +80,15 @@ export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =
     .limit(ADDED_NODES_MAX)
     .execute();
 
-/** A node by its name, which no other has. */
 export const findNodeRow = (db: Kysely<Schema>, name: string): Promise<UpstreamNodeTable | undefined> =>
   db.selectFrom('upstream_node').selectAll().where('name', '=', name).executeTakeFirst();
 
-/** Whether this database ever had nodes: the audit log keeps that even when they are gone. */
+/** Whether the database ever had added nodes, according to the audit log. */
 export async function wereNodesUsed(db: Kysely<Schema>): Promise<boolean> {
   const query = db.selectFrom('audit').select('id').where('action', 'in', ['node.add', 'node.use']);
   return (await query.orderBy('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** How many there are. */
 export async function countNodes(db: Kysely<Schema>): Promise<number> {
   const { count } = await db
     .selectFrom('upstream_node')
@@ -48,7 +97,6 @@ export async function countNodes(db: Kysely<Schema>): Promise<number> {
   return Number(count);
 }
 
-/** Who added it, and when. */
 type Added = Readonly<{ by: string; at: number; version: number }>;
 
 export async function insertNode(
@@ -78,13 +126,13 @@ export async function updateNode(
     .execute();
 }
 
-/** Takes a node away, with what the operator said of it. */
+/** Removes a node and its cordon. */
 export async function deleteNode(trx: Transaction<Schema>, network: Network, name: string): Promise<void> {
   await trx.deleteFrom('upstream_node').where('name', '=', name).execute();
   await trx.deleteFrom('node_cordon').where('network', '=', network).where('node', '=', name).execute();
 }
 
-/** Seals nodes anew that are still under an older pepper. */
+/** Reseals nodes that are sealed under an older pepper. */
 export async function resealNodes({ db }: Store, seal: NodeSeal): Promise<void> {
   const rows = await db
     .selectFrom('upstream_node')

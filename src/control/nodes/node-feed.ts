@@ -1,30 +1,81 @@
+import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { ADDED_NODES_MAX, readNodeRows, resealNodes } from './added-nodes.ts';
-import type { AddedNode, NodeSeal } from './node-seal.ts';
+import {
+  ADDED_NODES_MAX,
+  type AddedNode,
+  type NodeSeal,
+  type NodeSettings,
+  readNodeRows,
+  resealNodes,
+} from './added-nodes.ts';
 
-/** What became of the nodes that were added; `unreadable` are sealed under a pepper that is not here. */
+/** Probe result of a node; null: unknown. Contains no address and no secret. */
+export type NodeReport = Readonly<{
+  reachable: boolean;
+  latencyMs: number | null;
+  version: string | null;
+  genesisHash: string | null;
+  healthy: boolean | null;
+  slot: string | null;
+  firstAvailableBlock: string | null;
+  /** An `error` makes the node unusable, a `warning` limits it. */
+  findings: readonly Readonly<{ severity: 'error' | 'warning'; finding: string; remedy: string }>[];
+}>;
+
+/** Names of `options` are those of the configuration file. */
+export type NodeInput = Readonly<{
+  network: Network;
+  name: string;
+  url: string;
+  ws?: string | null | undefined;
+  grpc?: string | null | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+  options?: Readonly<Record<string, unknown>> | undefined;
+}>;
+
+/** A node of the configuration file, or the embedded ledger. */
+export type FixedNode = Readonly<{ network: Network; name: string; source: 'file' | 'ledger' }>;
+
+export type NodeServices = Readonly<{
+  seal: NodeSeal;
+  /** Of this process. */
+  fixed: () => readonly FixedNode[];
+  /**
+   * Validates as the configuration does and fills in defaults.
+   * @throws ApiError 422
+   */
+  parse: (given: NodeInput) => NodeSettings;
+  /** Never rejects because of the node. */
+  probe: (node: AddedNode) => Promise<NodeReport>;
+  /** Settings that need a restart, as text. */
+  notesOf: (node: AddedNode) => readonly string[];
+  /** Applies the store's nodes in this process at once. */
+  applyChanges: () => Promise<void>;
+}>;
+
+/** `unreadable`: sealed under a missing pepper. */
 export type NodesSnapshot = Readonly<{ nodes: readonly AddedNode[]; unreadable: readonly string[] }>;
 
-export type NodeFeedOptions = Readonly<{
+type NodeFeedOptions = Readonly<{
   store: Store;
   seal: NodeSeal;
-  /** Gets all of them whenever one was added, changed or removed. Must not throw. */
+  /** Called with all nodes after each change. Must not throw. */
   onNodes: (read: NodesSnapshot) => void;
-  /** How often it looks whether there are others: names and versions of one small table are read. */
+  /** Reads names and versions of one small table. */
   pollIntervalMs?: number;
-  /** Hears when the store begins to fail, and with null when it works again. */
+  /** Called with the error when the store starts to fail, and with null when it works again. */
   onState?: OnState;
 }>;
 
-/** What holds when nothing else is said. A change is to be in force everywhere within a second or two. */
-export const nodeFeedOptions = { pollIntervalMs: 500 } as const;
+/** Changes must take effect everywhere within one or two seconds. */
+const nodeFeedOptions = { pollIntervalMs: 500 } as const;
 
-/** Carries nodes that were added through any gateway from the store to this one. */
+/** Polls the store for nodes added through any gateway. */
 export class NodeFeed {
   readonly #options: NodeFeedOptions;
   readonly #state: FailureState;
-  /** Names and versions of those that were told last. */
+  /** Names and versions of the last snapshot. */
   #appliedVersions = '';
   #polling: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -34,20 +85,22 @@ export class NodeFeed {
     this.#state = new FailureState(options.onState);
   }
 
-  /** Reads the nodes for the first time, sealed under the pepper of today. @throws the driver's error. */
+  /**
+   * Reads the nodes and reseals them under the current pepper.
+   * @throws the driver's error.
+   */
   async start(): Promise<NodesSnapshot> {
     await resealNodes(this.#options.store, this.#options.seal);
     this.#appliedVersions = await this.#versions();
     return this.#read();
   }
 
-  /** Begins to look for changes. */
   watch(): void {
     const { pollIntervalMs = nodeFeedOptions.pollIntervalMs } = this.#options;
     this.#timer ??= setInterval(() => void this.poll(), pollIntervalMs);
   }
 
-  /** Looks whether there are others, and tells them. Never rejects. */
+  /** Polls and reports changes. Never rejects. */
   poll(): Promise<void> {
     this.#polling ??= this.#state
       .guard(() => this.#poll())
@@ -57,7 +110,7 @@ export class NodeFeed {
     return this.#polling;
   }
 
-  /** Looks again; resolves when what was in the store at the call was told, or could not be read. */
+  /** Polls now; resolves when changes committed before the call were reported or the poll failed. */
   async refresh(): Promise<void> {
     await this.#polling;
     await this.poll();

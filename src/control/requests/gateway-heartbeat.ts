@@ -2,41 +2,135 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type Insertable, sql } from 'kysely';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
+import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
+import { type AuditEntry, nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { DeadGatewayDetector } from './dead-gateways.ts';
-import { type NodeCordon, readCordons } from './node-cordons.ts';
 
-/** What a gateway has to tell and can be told to do; other floors hand it in. */
+/**
+ * Detects gateways whose row has not changed for a while by the local monotonic clock. Times written by other
+ * machines are compared only with each other, so wrong clocks do not matter.
+ */
+export class DeadGatewayDetector {
+  readonly #afterMs: number;
+  /** Last heartbeat of each gateway and when it was first seen. */
+  readonly #observed = new Map<string, Readonly<{ seenAt: number; at: number }>>();
+  #checkedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param afterMs - silence until a gateway is declared dead. */
+  constructor(afterMs: number) {
+    this.#afterMs = afterMs;
+  }
+
+  /**
+   * @param rows - all gateways in the store.
+   * @param now - `performance.now()`.
+   * @returns ids of dead gateways.
+   */
+  findDead(rows: readonly Readonly<{ id: string; seen_at: number }>[], now: number): string[] {
+    // After a stall of its own, this process knows nothing about others.
+    if (now - this.#checkedAt > this.#afterMs) this.#observed.clear();
+    this.#checkedAt = now;
+    const ids = new Set(rows.map(({ id }) => id));
+    for (const id of this.#observed.keys()) if (!ids.has(id)) this.#observed.delete(id);
+    return rows.flatMap(({ id, seen_at: seenAt }) => {
+      const last = this.#observed.get(id);
+      if (last?.seenAt === seenAt) return now - last.at > this.#afterMs ? [id] : [];
+      this.#observed.set(id, { seenAt, at: now });
+      return [];
+    });
+  }
+}
+
+export type NodeCordon = Readonly<{
+  network: Network;
+  node: string;
+  reason: string;
+  /** Drained: receives no calls even if no other node is left. */
+  isDrain: boolean;
+}>;
+
+export type CordonActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
+
+async function readCordons({ db }: Store): Promise<NodeCordon[]> {
+  const rows = await db
+    .selectFrom('node_cordon')
+    .select(['network', 'node', 'reason', 'is_drain'])
+    .limit(1_000)
+    .execute();
+  return rows.map(({ is_drain, ...cordon }) => ({ ...cordon, isDrain: is_drain === 1 }));
+}
+
+/**
+ * Cordons a node, or updates its reason.
+ * @param nowMs - Unix milliseconds.
+ */
+export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, nowMs: number): Promise<void> {
+  const { network, node, reason, isDrain } = cordon;
+  const action = isDrain ? 'node.drain' : 'node.cordon';
+  return transactAndNotify(store, async (trx) => {
+    const version = await nextVersion(trx);
+    const columns = { reason, actor: act.actor, at: nowMs, is_drain: isDrain ? 1 : 0 };
+    await trx
+      .insertInto('node_cordon')
+      .values({ network, node, ...columns })
+      .onConflict((conflict) => conflict.columns(['network', 'node']).doUpdateSet(columns))
+      .execute();
+    const detail = { network, node, reason };
+    await writeAudit(trx, version, { ...act, at: nowMs, action, keyId: null, detail });
+  });
+}
+
+/** @returns whether the node was cordoned. */
+export function uncordonNode(
+  store: Store,
+  { network, node }: Pick<NodeCordon, 'network' | 'node'>,
+  act: CordonActor,
+  nowMs: number,
+): Promise<boolean> {
+  return transactAndNotify(store, async (trx) => {
+    const version = await nextVersion(trx);
+    const { numDeletedRows } = await trx
+      .deleteFrom('node_cordon')
+      .where('network', '=', network)
+      .where('node', '=', node)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) return false;
+    const detail = { network, node };
+    await writeAudit(trx, version, { ...act, at: nowMs, action: 'node.uncordon', keyId: null, detail });
+    return true;
+  });
+}
+
+/** State to report and actions to execute. */
 export type GatewayHooks = Readonly<{
-  /** Its nodes, as it sees them, ready to be written as JSON. */
+  /** JSON-serializable nodes. */
   nodes: () => readonly object[];
-  /** Its open connections, at most so many, the busiest first. */
+  /** At most `max` open connections, busiest first. */
   connections: (max: number) => readonly ConnectionInfo[];
-  /** Totals of the minutes in which connections were cut for lag, however often they were told. */
+  /** Running totals per minute of connections closed for lag. */
   laggedMinutes: () => readonly LaggedMinute[];
-  /** Puts exactly these nodes out of service. */
+  /** Replaces the set of cordoned nodes. */
   setCordons: (cordons: readonly NodeCordon[]) => void;
   closeConnection: (id: string) => void;
 }>;
 
-/** How gateways tell of themselves. */
+/** Times in milliseconds. */
 export type HeartbeatOptions = Readonly<{
-  /** How often a gateway tells of itself, its nodes and its connections. */
+  /** Interval of reports. */
   heartbeatMs: number;
-  /** How often it looks for what it is to do: cordon nodes, close connections. */
+  /** Interval of reading cordons and close requests. */
   lookIntervalMs: number;
-  /** Connections that one gateway shows. */
+  /** Reported connections per gateway. */
   connectionsMax: number;
-  /** A gateway that told nothing for so long is gone, and its connections with it. */
+  /** Silence until a gateway is declared dead. */
   goneAfterMs: number;
   onState: OnState;
-  /** Milliseconds by a clock that is never set. */
+  /** Monotonic, in milliseconds. */
   now: () => number;
 }>;
 
-/** What holds when nothing else is said. */
 export const heartbeatOptions: HeartbeatOptions = {
   heartbeatMs: 2_000,
   lookIntervalMs: 400,
@@ -47,11 +141,10 @@ export const heartbeatOptions: HeartbeatOptions = {
 };
 
 const MINUTE_MS = 60_000;
-/** Counts of laggards are forgotten after this: an hour is shown, and clocks differ. */
+/** An hour is shown; the rest allows for clock differences. */
 const LAGGED_RETENTION_MS = 120 * MINUTE_MS;
-/** Rows per statement, small enough that an embedded store blocks for a few milliseconds. */
+/** Per statement: few enough that SQLite blocks for only a few milliseconds. */
 const BATCH_ROWS = 25;
-/** Gateways that are looked at. */
 const GATEWAYS_MAX = 1_000;
 
 type ConnectionRow = Insertable<ConnectionTable>;
@@ -63,9 +156,9 @@ function* batchesOf<Item>(items: readonly Item[]): Generator<Item[]> {
 
 const nameOf = ({ customer_id, minute }: LaggedRow): string => `${minute} ${customer_id}`;
 
-/** Tells the store that this gateway is there, and does what the store has for it to do. */
+/** Reports this gateway to the store and executes requested actions. */
 export class GatewayHeartbeat {
-  /** Names this run of this process. */
+  /** Identifies this process run. */
   readonly id: string;
   readonly #store: Store;
   readonly #hooks: GatewayHooks;
@@ -73,7 +166,7 @@ export class GatewayHeartbeat {
   readonly #options: HeartbeatOptions;
   readonly #state: FailureState;
   readonly #deadGateways: DeadGatewayDetector;
-  /** Facts of each connection as the store has them; null while it is not known whether it has. */
+  /** Reported facts by connection; null while a write is unconfirmed. */
   readonly #reportedFacts = new Map<string, string | null>();
   readonly #reportedLagged = new Map<string, number>();
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -96,19 +189,19 @@ export class GatewayHeartbeat {
     this.id = `${self.host.replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 40)}-${randomBytes(4).toString('hex')}`;
   }
 
-  /** Tells at once, then goes on. Resolves after the first attempt, whether the store answered or not. */
+  /** Reports and starts the timer. Resolves after the first attempt, successful or not. */
   async start(): Promise<void> {
     await this.refresh();
     this.#timer ??= setInterval(() => void this.refresh(), this.#options.lookIntervalMs);
   }
 
-  /** Its doors are open: it answers there, as this machine reaches it. Told at the next look. */
+  /** Sets the address under which the local machine reaches this gateway; reported with the next refresh. */
   setUrl(url: string): void {
     this.#url = url;
     this.#reportedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Looks for what is to be done, and tells what is due. Never rejects. */
+  /** Executes actions and reports what is due. Never rejects. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refreshOnce()
       .then(
@@ -121,7 +214,7 @@ export class GatewayHeartbeat {
     return this.#refreshing;
   }
 
-  /** Takes its rows out of the store. */
+  /** Deletes the rows of this gateway. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -165,7 +258,7 @@ export class GatewayHeartbeat {
       .where('id', '=', this.id)
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) {
-      // New, or taken for gone, and its connections were taken out with it.
+      // New, or declared dead by another gateway, which deleted its connections.
       this.#reportedFacts.clear();
       await db
         .insertInto('gateway')
@@ -178,7 +271,7 @@ export class GatewayHeartbeat {
     await this.#sweep(now);
   }
 
-  /** Only what changed, with turns for others in between: an embedded store answers without giving them any. */
+  /** Only changes, yielding in between, because SQLite answers synchronously. */
   async #reportConnections(now: number): Promise<void> {
     const open = this.#hooks.connections(this.#options.connectionsMax);
     for (const batch of batchesOf(open)) {
@@ -237,13 +330,13 @@ export class GatewayHeartbeat {
     }
   }
 
-  /** Takes out gateways that are gone, and what nobody needs any more. */
+  /** Deletes dead gateways and expired rows. */
   async #sweep(now: number): Promise<void> {
     const { db } = this.#store;
     const gateways = await db.selectFrom('gateway').select(['id', 'seen_at']).limit(GATEWAYS_MAX).execute();
     const deadIds = this.#deadGateways.findDead(gateways, this.#options.now());
     if (deadIds.length > 0) await this.#forget(deadIds);
-    // Somebody may have asked for one just when its gateway was taken out.
+    // Close requests for connections of removed gateways.
     await db
       .deleteFrom('connection_close')
       .where('gateway', 'not in', (query) => query.selectFrom('gateway').select('id'))

@@ -2,19 +2,138 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Store } from '../database/open.ts';
 import { claim, releaseClaim } from '../usage/usage-claim.ts';
-import { firstIdAt } from './entry-id.ts';
-import { type RetainedTable, RowCounts, retainedTables } from './row-counts.ts';
+import { firstIdAt } from './read-log.ts';
 
-/** How much of the log is kept. */
+const retainedTables = ['request_log', 'submission'] as const;
+type RetainedTable = (typeof retainedTables)[number];
+
+/** Few enough that SQLite blocks for only a few milliseconds. */
+const COUNT_BATCH_ROWS = 2_000;
+/** Interval of full counts: late writes and deletions by other gateways make increments inexact. */
+const COUNT_ALL_MS = 3_600_000;
+
+/** Row counts by customer. Counts everything hourly in small steps, and only new rows in between. */
+class RowCounts {
+  readonly #store: Store;
+  readonly #table: RetainedTable;
+  readonly #counts = new Map<string, number>();
+  /** Rows with smaller ids have been counted. */
+  #before = '';
+  #countAllAt = Number.NEGATIVE_INFINITY;
+
+  constructor(store: Store, table: RetainedTable) {
+    this.#store = store;
+    this.#table = table;
+  }
+
+  get byCustomer(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  get total(): number {
+    let total = 0;
+    for (const count of this.#counts.values()) total += count;
+    return total;
+  }
+
+  /** @param untilMs - Unix milliseconds; later rows may not all be written yet. */
+  async update(untilMs: number): Promise<void> {
+    const before = firstIdAt(untilMs);
+    const now = performance.now();
+    if (now >= this.#countAllAt) {
+      await this.#countAll(before);
+      this.#countAllAt = now + COUNT_ALL_MS;
+    } else {
+      await this.#countSince(before);
+    }
+  }
+
+  /** Forces a full count with the next update. */
+  forget(): void {
+    this.#countAllAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Subtracts deleted rows of these customers. */
+  subtract(customers: readonly string[]): void {
+    for (const customer of customers) {
+      const remaining = (this.#counts.get(customer) ?? 0) - 1;
+      if (remaining > 0) this.#counts.set(customer, remaining);
+      else this.#counts.delete(customer);
+    }
+  }
+
+  #add(customer: string, rows: number): void {
+    this.#counts.set(customer, (this.#counts.get(customer) ?? 0) + rows);
+  }
+
+  /** Scans the index of customers and ids. */
+  async #countAll(before: string): Promise<void> {
+    const { db } = this.#store;
+    this.forget();
+    this.#counts.clear();
+    let last = { customer_id: '', id: '' };
+    for (;;) {
+      const { customer_id, id } = last;
+      const groups = await db
+        .selectFrom((from) =>
+          from
+            .selectFrom(this.#table)
+            .select(['customer_id', 'id'])
+            .where(({ eb, refTuple, tuple }) =>
+              eb(refTuple('customer_id', 'id'), '>', tuple(customer_id, id)),
+            )
+            .orderBy('customer_id')
+            .orderBy('id')
+            .limit(COUNT_BATCH_ROWS)
+            .as('step'),
+        )
+        .select(({ fn }) => ['customer_id', fn.max('id').as('id'), fn.countAll<number>().as('seen')])
+        .select(({ fn, case: when }) =>
+          fn.sum<number>(when().when('id', '<', before).then(1).else(0).end()).as('counted'),
+        )
+        .groupBy('customer_id')
+        .orderBy('customer_id')
+        .execute();
+      let seen = 0;
+      for (const group of groups) {
+        seen += Number(group.seen);
+        if (Number(group.counted) > 0) this.#add(group.customer_id, Number(group.counted));
+        last = group;
+      }
+      if (seen < COUNT_BATCH_ROWS) break;
+      await setImmediate();
+    }
+    this.#before = before;
+  }
+
+  async #countSince(before: string): Promise<void> {
+    for (;;) {
+      const rows = await this.#store.db
+        .selectFrom(this.#table)
+        .select(['customer_id', 'id'])
+        .where('id', '>=', this.#before)
+        .where('id', '<', before)
+        .orderBy('id')
+        .limit(COUNT_BATCH_ROWS)
+        .execute();
+      for (const { customer_id } of rows) this.#add(customer_id, 1);
+      if (rows.length < COUNT_BATCH_ROWS) break;
+      // The smallest text greater than the last id.
+      this.#before = `${rows.at(-1)!.id}0`;
+      await setImmediate();
+    }
+    if (before > this.#before) this.#before = before;
+  }
+}
+
 export type RetentionLimits = Readonly<{
   retentionHours: number;
   /** Rows of one customer. */
   customerRowsMax: number;
-  /** Rows in all. */
+  /** Rows in total. */
   rowsMax: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const retentionLimits: RetentionLimits = {
   retentionHours: 72,
   customerRowsMax: 50_000,
@@ -22,20 +141,18 @@ export const retentionLimits: RetentionLimits = {
 };
 
 const HOUR_MS = 3_600_000;
-/** Rows deleted at once; small enough that an embedded store blocks for a few milliseconds. */
-const STEP_ROWS = 100;
-/** What began in this time is not counted yet: other gateways may still write it. */
+/** Few enough that SQLite blocks for only a few milliseconds. */
+const DELETE_BATCH_ROWS = 100;
+/** Newer rows are not counted yet: other gateways may still write some. */
 const SETTLE_MS = 30_000;
 const CLAIM = 'log-retention';
-/** How long a gateway that stopped without a word keeps others from taking over. */
+/** Lease duration: how long a crashed gateway delays the next one. */
 const CLAIM_MS = 180_000;
 
-/** Which rows are to go: of one customer or of all, up to an id, at most so many. */
+/** Rows to delete: of one customer or all, below an id, at most so many. */
 type Range = Readonly<{ customer?: string; before?: string; rows?: number }>;
 
-/**
- * Deletes what is too old, then what is too much, the oldest first: at a time, one of the gateways that share a store.
- */
+/** Deletes expired and excess log rows, oldest first; one gateway at a time. */
 export class LogRetention {
   readonly #holder = randomUUID();
   readonly #store: Store;
@@ -48,17 +165,20 @@ export class LogRetention {
     this.#counts = new Map(retainedTables.map((table) => [table, new RowCounts(store, table)]));
   }
 
-  /** Does it, if no other gateway does. @param nowMs - Unix milliseconds. */
+  /**
+   * Prunes unless another gateway holds the lease.
+   * @param nowMs - Unix milliseconds.
+   */
   async prune(nowMs: number): Promise<void> {
     const isMine = await claim(this.#store, CLAIM, this.#holder, nowMs, CLAIM_MS);
     for (const [table, counts] of this.#counts) {
-      // Who deletes meanwhile tells nobody of it.
+      // Another gateway deletes rows meanwhile.
       if (!isMine) counts.forget();
       else await this.#pruneTable(table, counts, nowMs);
     }
   }
 
-  /** Lets another take over. */
+  /** Releases the lease. */
   async stop(): Promise<void> {
     await releaseClaim(this.#store, CLAIM, this.#holder).catch(() => undefined);
   }
@@ -79,7 +199,7 @@ export class LogRetention {
     const { customer, before, rows = Number.POSITIVE_INFINITY } = range;
     const { db } = this.#store;
     for (let deleted = 0; deleted < rows; ) {
-      const step = Math.min(STEP_ROWS, rows - deleted);
+      const step = Math.min(DELETE_BATCH_ROWS, rows - deleted);
       let some = db.selectFrom(table).select(['id', 'customer_id']).orderBy('id').limit(step);
       if (customer !== undefined) some = some.where('customer_id', '=', customer);
       if (before !== undefined) some = some.where('id', '<', before);

@@ -3,27 +3,24 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { firstIdAt } from './entry-id.ts';
-import { type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
+import { firstIdAt, type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
 
-/** How requests are followed as they come. */
 export type TailLimits = Readonly<{
-  /** Followers in one process. */
+  /** Per process. */
   tailsMax: number;
-  /** Those of one customer, without the operator. */
+  /** Per customer, without the operator. */
   customerTailsMax: number;
-  /** Those of one user or token, whatever customers they follow. */
+  /** Per user or token. */
   followerTailsMax: number;
-  /** Of `tailsMax`, the places that only the operator takes; half of them at most. */
+  /** Share of `tailsMax` reserved for the operator; at most half of it. */
   operatorTailsKept: number;
   pollIntervalMs: number;
-  /** Entries told at a look; when there are more, the newest. */
+  /** Newest entries sent per poll. */
   rowsMax: number;
-  /** How far a look reaches back: entries of other gateways may be written so late. */
+  /** Milliseconds by which other gateways may write entries late. */
   reachMs: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const tailLimits: TailLimits = {
   tailsMax: 50,
   customerTailsMax: 10,
@@ -34,27 +31,27 @@ export const tailLimits: TailLimits = {
   reachMs: 5_000,
 };
 
-/** Who follows: a user or a token. */
+/** A user or token. */
 export type Follower = Readonly<{ id: string; isOperator: boolean }>;
 
-/** Who follows the log as it grows, over all gateways: by looking for newer rows. */
+/** Live tails of the request log over all gateways, by polling for newer rows. */
 export class LogTails {
   readonly #limits: TailLimits;
   readonly #state: FailureState;
   readonly #open = new Map<string, number>();
   #count = 0;
-  /** Of them, those who are not the operator. */
+  /** Tails of non-operators. */
   #others = 0;
 
-  /** @param onState - hears of looks that fail. Followers then wait for the next one. */
+  /** @param onState - called when polls start to fail, and with null when they work again. */
   constructor(limits: Partial<TailLimits> = {}, onState?: OnState) {
     this.#limits = withDefaults(tailLimits, limits);
     this.#state = new FailureState(onState);
   }
 
   /**
-   * Entries as JSON from now on, each as the control API shows it, until the signal. Who sends them fills the silence.
-   * @throws ApiError 429 when there are followers enough.
+   * Streams new entries as JSON until the signal aborts.
+   * @throws ApiError 429 when there are too many tails.
    */
   follow(
     store: Store,
@@ -68,7 +65,7 @@ export class LogTails {
     const limits = this.#limitsFor(customerId, follower);
     const isOperator = follower?.isOperator === true;
     this.#acquire(limits, isOperator);
-    // Not by the end of the events: whoever has left may never have begun to read them.
+    // The client may leave before the iterator is first read.
     signal.addEventListener('abort', () => this.#release(limits, isOperator), { once: true });
     return this.#entries(store, customerId, filter, now, signal);
   }
@@ -82,7 +79,7 @@ export class LogTails {
   ): AsyncGenerator<string> {
     const { pollIntervalMs, rowsMax, reachMs } = this.#limits;
     const startedAt = now();
-    /** Ids that were told and would be found again. */
+    /** Sent ids that the next poll finds again. */
     const sentIds = new Set<string>();
     while (!signal.aborted) {
       const from = Math.max(startedAt, now() - reachMs);
@@ -107,7 +104,7 @@ export class LogTails {
     }
   }
 
-  /** What a follower has a part of, and how many may have one of each. */
+  /** The limits that apply to a follower. */
   #limitsFor(customerId: string, follower: Follower | null): ReadonlyMap<string, number> {
     const { customerTailsMax, followerTailsMax } = this.#limits;
     const limits = new Map<string, number>();
@@ -125,7 +122,7 @@ export class LogTails {
       throw new ApiError(
         429,
         'TOO_MANY_TAILS',
-        'as many as may follow the log already do: close another page that shows it live',
+        'Too many live views of the log are open. Close one of them.',
         { retryAfter: 10 },
       );
     }

@@ -1,8 +1,11 @@
+import type { ConnectionJson } from '../api/contract/logs.ts';
 import type { NodeJson } from '../api/contract/operator.ts';
 import type { Store } from '../database/open.ts';
+import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import type { CordonActor } from './gateway-heartbeat.ts';
 
-/** A gateway as lists show it. Times are Unix milliseconds. */
-export type GatewayJson = Readonly<{
+/** Times are Unix milliseconds. */
+type GatewayJson = Readonly<{
   id: string;
   host: string;
   version: string;
@@ -10,14 +13,13 @@ export type GatewayJson = Readonly<{
   seenAt: number;
 }>;
 
-/** What gateways of an older version do not tell. */
+/** Defaults for gateways of older versions. */
 const missingFieldDefaults = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
 type ReportedNode = Omit<NodeJson, 'gateway' | keyof typeof missingFieldDefaults> &
   Partial<Pick<NodeJson, keyof typeof missingFieldDefaults>>;
 
 /**
- * Where a gateway of a machine, or a worker of one, answers, as that machine reaches it; null where none told of itself
- * since.
+ * Address of a gateway of this host; null if none reported since.
  * @param since - Unix milliseconds.
  */
 export async function readGatewayUrl({ db }: Store, host: string, since: number): Promise<string | null> {
@@ -33,7 +35,7 @@ export async function readGatewayUrl({ db }: Store, host: string, since: number)
   return row?.url ?? null;
 }
 
-/** Gateways that told of themselves lately, and the nodes behind each. */
+/** Live gateways with their nodes. */
 export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJson[]; nodes: NodeJson[] }> {
   const rows = await db
     .selectFrom('gateway')
@@ -56,4 +58,80 @@ export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJs
       })),
     ),
   };
+}
+
+const ROWS_MAX = 1_000;
+const HOUR_MINUTES = 60;
+
+/**
+ * Open connections of a customer in all gateways.
+ * @param keyId - restricts them to one key.
+ */
+export async function readConnections(
+  { db }: Store,
+  customerId: string,
+  keyId: string | undefined,
+): Promise<ConnectionJson[]> {
+  let query = db
+    .selectFrom('connection')
+    .leftJoin('api_key', 'api_key.id', 'connection.key_id')
+    .selectAll('connection')
+    .select('api_key.name as key_name')
+    .where('connection.customer_id', '=', customerId);
+  if (keyId !== undefined) query = query.where('connection.key_id', '=', keyId);
+  const rows = await query.orderBy('connection.id').limit(ROWS_MAX).execute();
+  return rows.map(({ id, kind, gateway, key_id, key_name, facts }) => ({
+    ...(JSON.parse(facts) as Omit<ConnectionJson, 'id' | 'kind' | 'gateway' | 'keyId' | 'keyName'>),
+    id,
+    kind,
+    gateway,
+    keyId: key_id,
+    keyName: key_name,
+  }));
+}
+
+/**
+ * Connections closed for lag in the last hour.
+ * @param nowMs - Unix milliseconds.
+ */
+export async function laggedLastHour({ db }: Store, customerId: string, nowMs: number): Promise<number> {
+  const row = await db
+    .selectFrom('lagged_minute')
+    .select((select) => select.fn.sum<number | null>('connections').as('connections'))
+    .where('customer_id', '=', customerId)
+    .where('minute', '>', Math.floor(nowMs / 60_000) - HOUR_MINUTES)
+    .executeTakeFirst();
+  return Number(row?.connections ?? 0);
+}
+
+/**
+ * Requests the gateway to close a connection.
+ * @returns false for an unknown connection.
+ */
+export async function requestClose(
+  store: Store,
+  customerId: string,
+  connectionId: string,
+  act: CordonActor,
+  nowMs: number,
+): Promise<boolean> {
+  const row = await store.db
+    .selectFrom('connection')
+    .select(['gateway', 'key_id', 'kind'])
+    .where('id', '=', connectionId)
+    .where('customer_id', '=', customerId)
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  await transactAndNotify(store, async (trx) => {
+    const version = await nextVersion(trx);
+    await trx
+      .insertInto('connection_close')
+      .values({ connection_id: connectionId, gateway: row.gateway, asked_at: nowMs })
+      .onConflict((conflict) => conflict.column('connection_id').doNothing())
+      .execute();
+    const about = { customerId, keyId: row.key_id, at: nowMs };
+    const detail = { connection: connectionId, kind: row.kind };
+    await writeAudit(trx, version, { ...act, ...about, action: 'connection.close', detail });
+  });
+  return true;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../protocol/product.ts';
@@ -5,9 +6,36 @@ import type { LogEntryJson } from '../api/contract/logs.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import type { RequestLogTable } from '../database/tables/requests.ts';
-import { firstIdAt } from './entry-id.ts';
 
-/** Which requests are asked for. Times are Unix milliseconds, from the first to before the second. */
+const TIME_DIGITS = 12;
+
+/**
+ * The smallest possible id at a time.
+ * @param atMs - Unix milliseconds.
+ */
+export const firstIdAt = (atMs: number): string =>
+  Math.min(2 ** (4 * TIME_DIGITS) - 1, Math.max(0, Math.floor(atMs)))
+    .toString(16)
+    .padStart(TIME_DIGITS, '0');
+
+/**
+ * Ids sorted by time, then by creation; unique across processes. Lower-case hex sorts alike in every
+ * collation.
+ */
+export class EntryIds {
+  readonly #process = randomBytes(4).toString('hex');
+  #count = 0;
+
+  /** @param atMs - Unix milliseconds. */
+  next(atMs: number): string {
+    this.#count = (this.#count + 1) % 2 ** 32;
+    return `${firstIdAt(atMs)}${this.#count.toString(16).padStart(8, '0')}${this.#process}`;
+  }
+}
+
+export const isEntryId = (text: string): boolean => /^[0-9a-f]{28}$/.test(text);
+
+/** Unix milliseconds in [from, to). */
 export type LogFilter = Readonly<{
   from: number;
   to: number;
@@ -20,12 +48,11 @@ export type LogFilter = Readonly<{
   address?: string | undefined;
 }>;
 
-/** A row with the name of its key. */
 export type LogRow = Selectable<RequestLogTable> & { key_name: string | null };
 
-/** Steps of time that a histogram has at most. */
+/** Maximum. */
 const HISTOGRAM_STEPS = 60;
-/** No step is shorter. */
+/** Minimum. */
 const STEP_LEAST_MS = 1_000;
 
 type Build = ExpressionBuilder<Schema, 'request_log'>;
@@ -53,7 +80,10 @@ const rows = ({ db }: Store) =>
     .selectAll('request_log')
     .select('api_key.name as key_name');
 
-/** Entries of a customer, the newest first. @param before - id of the last entry of the page before. */
+/**
+ * Newest first.
+ * @param before - id of the last entry of the previous page.
+ */
 export function readLog(
   store: Store,
   customerId: string,
@@ -66,17 +96,15 @@ export function readLog(
   return query.orderBy('request_log.id', 'desc').limit(limit).execute();
 }
 
-/** One entry of a customer. */
 export const readEntry = (store: Store, customerId: string, id: string): Promise<LogRow | undefined> =>
   rows(store)
     .where('request_log.id', '=', id)
     .where('request_log.customer_id', '=', customerId)
     .executeTakeFirst();
 
-/** How many requests there were, and how many of them went wrong, in each step of time. */
-export type LogHistogram = Readonly<{ from: number; stepMs: number; counts: number[]; errors: number[] }>;
+/** Requests and failed requests per step. */
+type LogHistogram = Readonly<{ from: number; stepMs: number; counts: number[]; errors: number[] }>;
 
-/** Counts what the log has in equal steps of the filter's time. */
 export async function countLog(store: Store, customerId: string, filter: LogFilter): Promise<LogHistogram> {
   const { from, to } = filter;
   const stepMs = Math.max(STEP_LEAST_MS, Math.ceil((to - from) / HISTOGRAM_STEPS));
@@ -102,7 +130,6 @@ export async function countLog(store: Store, customerId: string, filter: LogFilt
   return { from, stepMs, counts, errors };
 }
 
-/** An entry as the control API shows it. */
 export const toLogEntryJson = (row: LogRow): LogEntryJson => ({
   id: row.id,
   at: row.at,

@@ -1,16 +1,19 @@
 import type { Selectable } from 'kysely';
 import { type JsonValue, parseJson } from '../../base/json.ts';
-import type { Network, RpcClient } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { methodRow } from '../../protocol/methods.ts';
+import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { Store } from '../database/open.ts';
 import type { SubmissionTable } from '../database/tables/requests.ts';
 
 export type SubmissionRow = Selectable<SubmissionTable>;
 
-/** Which submissions are asked for. */
 export type SubmissionFilter = Readonly<{ signature?: string | undefined; key?: string | undefined }>;
 
-/** Submissions of a customer, the newest first. @param before - id of the last one of the page before. */
+/**
+ * Newest first.
+ * @param before - id of the last one of the previous page.
+ */
 export function readSubmissions(
   { db }: Store,
   customerId: string,
@@ -27,16 +30,16 @@ export function readSubmissions(
 
 const confirmations = ['processed', 'confirmed', 'finalized'] as const;
 
-/** What the chain says of a transaction. */
+/** On-chain status of a transaction. */
 export type ChainStatus = Readonly<{
   slot: string;
   confirmation: (typeof confirmations)[number];
   err: string | null;
 }>;
 
-/** Signatures that one call takes. Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */
+/** Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */
 const STATUSES_MAX = 256;
-/** The chain is not waited for longer: the list is shown without it. */
+/** After it, the list is shown without statuses. */
 const CHAIN_TIMEOUT_MS = 3_000;
 
 function statusOf(value: JsonValue | undefined): ChainStatus | null {
@@ -53,14 +56,14 @@ const formatError = (err: JsonValue): string =>
     : JSON.stringify(err, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
 async function fetchStatuses(
-  source: RpcClient,
+  source: RpcDispatcher,
   network: Network,
   signatures: readonly string[],
 ): Promise<Map<string, ChainStatus>> {
   const params = Buffer.from(JSON.stringify([signatures, { searchTransactionHistory: true }]));
   const method = 'getSignatureStatuses';
   const signal = AbortSignal.timeout(CHAIN_TIMEOUT_MS);
-  const answer = await source.request({ network, method, row: methodRow(method), params }, signal);
+  const answer = await request(source, { network, method, row: methodRow(method), params }, signal);
   const found = new Map<string, ChainStatus>();
   if (answer.errorCode !== 0) return found;
   const { value } = parseJson(answer.body.toString('utf8')) as { value?: readonly JsonValue[] };
@@ -71,9 +74,9 @@ async function fetchStatuses(
   return found;
 }
 
-/** What the chain says now of transactions, by signature; nothing of those that it does not know or say in time. */
+/** Current on-chain statuses by signature; unknown and late ones are missing. */
 export async function readStatuses(
-  source: RpcClient | null,
+  source: RpcDispatcher | null,
   rows: readonly Pick<SubmissionRow, 'network' | 'signature'>[],
 ): Promise<ReadonlyMap<string, ChainStatus>> {
   if (source === null) return new Map();

@@ -4,32 +4,30 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import type { RequestEntry } from '../../gateway/telemetry/request-log.ts';
 import type { Submission } from '../../gateway/telemetry/submission-log.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
-import { isPermanentError } from '../database/is-permanent-error.ts';
 import type { Store } from '../database/open.ts';
+import { isPermanentError } from '../database/store-unavailable.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { EntryIds } from './entry-id.ts';
 import { LogRetention, type RetentionLimits, retentionLimits } from './log-retention.ts';
+import { EntryIds } from './read-log.ts';
 
-/** Where entries come from: access/request-log.ts and access/submission-log.ts. */
+/** Implemented by gateway/telemetry/request-log.ts and submission-log.ts. */
 export type RequestSources = Readonly<{
   requests: { drain(): RequestEntry[] };
   submissions: { drain(): Submission[] };
 }>;
 
-/** How entries are written. */
 export type RequestWriterOptions = RetentionLimits &
   Readonly<{
     flushIntervalMs: number;
-    /** Rows per statement, small enough that an embedded store blocks for a few milliseconds. */
+    /** Per statement: few enough that SQLite blocks for only a few milliseconds. */
     batchRows: number;
-    /** Rows of each kind that are held while the store is away; beyond it the oldest are dropped. */
+    /** Rows of each kind kept while the store is unreachable; the oldest beyond it are dropped. */
     pendingMax: number;
     pruneIntervalMs: number;
     onState: OnState;
   }>;
 
-/** What holds when nothing else is said. */
 export const requestWriterOptions: RequestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
@@ -42,7 +40,7 @@ export const requestWriterOptions: RequestWriterOptions = {
 type LogRow = Insertable<RequestLogTable>;
 type SubmissionRow = Insertable<SubmissionTable>;
 
-/** Carries the log of requests from memory into the store, and takes out what is too old or too much. */
+/** Writes logged requests and submissions to the store and prunes them. */
 export class RequestWriter {
   readonly #store: Store;
   readonly #sources: RequestSources;
@@ -51,7 +49,7 @@ export class RequestWriter {
   readonly #ids = new EntryIds();
   readonly #log: LogRow[] = [];
   readonly #submissions: SubmissionRow[] = [];
-  /** Of those that may become known better, as long as anybody has them. */
+  /** Ids of submissions that may be updated, while referenced. */
   readonly #submissionIds = new WeakMap<Submission, string>();
   readonly #retention: LogRetention;
   readonly #state: FailureState;
@@ -61,7 +59,7 @@ export class RequestWriter {
   #flushing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param gateway - names this process. */
+  /** @param gateway - id of this process. */
   constructor(
     store: Store,
     sources: RequestSources,
@@ -76,12 +74,12 @@ export class RequestWriter {
     this.#state = new FailureState(this.#options.onState);
   }
 
-  /** Rows that were given up because the store stayed away. */
+  /** Rows dropped because the store was unreachable. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Rows that the store would not take for what stands in them. */
+  /** Rows that the store rejects permanently. */
   get refused(): number {
     return this.#refused;
   }
@@ -90,7 +88,7 @@ export class RequestWriter {
     this.#timer ??= setInterval(() => void this.flush(), this.#options.flushIntervalMs);
   }
 
-  /** Writes what is there. Never rejects; resolves when this attempt is over. */
+  /** Never rejects; resolves when the attempt has ended. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
@@ -98,7 +96,6 @@ export class RequestWriter {
     return this.#flushing;
   }
 
-  /** Stops the timer and writes once more. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -107,7 +104,7 @@ export class RequestWriter {
     await this.#retention.stop();
   }
 
-  /** Each part by itself: none waits for ever behind another that fails. */
+  /** Each part on its own, so that one failure does not block the others. */
   async #flush(): Promise<void> {
     this.#collect();
     let failure: unknown | null = null;
@@ -162,7 +159,7 @@ export class RequestWriter {
     }
   }
 
-  /** A statement must not have one row twice: what waits to be written is replaced. */
+  /** A statement must not contain a row twice: an update replaces the pending row. */
   #collectSubmissions(drained: readonly Submission[]): void {
     const waiting = new Map(this.#submissions.map(({ id }, at) => [id, at]));
     for (const submission of drained) {
@@ -173,7 +170,7 @@ export class RequestWriter {
     }
   }
 
-  /** Rows of a batch that is refused are tried one by one, so that only those are given up that are at fault. */
+  /** Retries the rows of a rejected batch one by one, so that only invalid rows are dropped. */
   async #writeAll<Row>(rows: Row[], write: (batch: Row[]) => Promise<unknown>): Promise<void> {
     let single = 0;
     while (rows.length > 0) {
@@ -188,7 +185,7 @@ export class RequestWriter {
       }
       rows.splice(0, batch.length);
       single = Math.max(0, single - 1);
-      // An embedded store answers without letting anybody else have a turn.
+      // SQLite answers synchronously; yield to the event loop.
       await setImmediate();
     }
   }
@@ -206,7 +203,7 @@ export class RequestWriter {
       ...same,
       id: this.#ids.next(entry.at),
       gateway: this.#gateway,
-      // Nobody's calls are told to whoever runs the house.
+      // Calls without a key belong to the built-in customer.
       customer_id: customerId ?? DEFAULT_CUSTOMER_ID,
       key_id: keyId,
       rpc_code: rpcCode,

@@ -4,13 +4,16 @@ import { decodeBase58, encodeBase58 } from '../../solana/base58.ts';
 import type { DeriveKey } from './key-derivation.ts';
 
 /**
- * A secret key under a password, in the format that clients of the interface decrypt by themselves: the base58 text of
- * the 64 bytes, as UTF-8, in a NaCl secretbox, whose key is PBKDF2 of the password. Source: rest-api.md §5.
+ * A secret key encrypted with a password, in the format that clients decrypt: base58 text of the 64 bytes in
+ * a NaCl secretbox with a PBKDF2 key. Source: rest-api.md §5.
  */
 export type Envelope = Readonly<{
-  /** The secretbox, base58. */
+  /** Secretbox, base58. */
   encryptedPrivateKey: string;
-  /** JSON of `{salt, kdf, digest, iterations, nonce}`, bytes in base58: all that decrypting needs but the password. */
+  /**
+   * JSON of `{salt, kdf, digest, iterations, nonce}` with base58 bytes: everything for decryption except the
+   * password.
+   */
   decryptionKey: string;
 }>;
 
@@ -19,7 +22,10 @@ type Params = Readonly<{ salt: string; kdf: 'pbkdf2'; digest: 'sha256'; iteratio
 const SALT_BYTES = 16;
 const NONCE_BYTES = 24;
 
-/** Puts a secret key of 64 bytes under a password. @throws Failure OVERLOADED */
+/**
+ * Encrypts a 64-byte secret key.
+ * @throws Failure OVERLOADED
+ */
 export async function seal(
   secretKey: Uint8Array,
   password: string,
@@ -48,10 +54,10 @@ export async function seal(
   }
 }
 
-/** Bytes of base58 that this program has written. */
+/** Decodes base58 written by this program. */
 function bytesOf(text: string): Uint8Array {
   const bytes = decodeBase58(text);
-  if (bytes === null) throw new RangeError('an envelope that was kept is damaged');
+  if (bytes === null) throw new RangeError('a stored envelope is damaged');
   return bytes;
 }
 
@@ -64,8 +70,8 @@ function opened(key: Uint8Array, nonce: Uint8Array, box: Uint8Array): Uint8Array
 }
 
 /**
- * The secret key in an envelope that `seal` has made, as base58 text.
- * @returns null when the password is another one.
+ * Decrypts an envelope to the base58 secret key.
+ * @returns null for a wrong password.
  * @throws Failure OVERLOADED
  */
 export async function open(envelope: Envelope, password: string, keyOf: DeriveKey): Promise<string | null> {
@@ -79,7 +85,10 @@ export async function open(envelope: Envelope, password: string, keyOf: DeriveKe
   return secretKey;
 }
 
-/** Takes the time of `open`, where there is nothing to open. @throws Failure OVERLOADED */
+/**
+ * Takes as long as `open`, to hide whether a wallet exists.
+ * @throws Failure OVERLOADED
+ */
 export async function simulateOpen(password: string, iterations: number, keyOf: DeriveKey): Promise<void> {
   const key = await keyOf(password, randomBytes(SALT_BYTES), iterations);
   key.fill(0);

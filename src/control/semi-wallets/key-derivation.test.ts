@@ -11,7 +11,7 @@ const derivation = (change: Partial<DerivationLimits> = {}): KeyDerivation =>
     ...change,
   });
 
-/** How derivations of these owners end, all asked for at once, in the order in which they end. */
+/** Results of concurrent derivations by owner, in order of completion. */
 async function endsOf(deriving: KeyDerivation, owners: readonly string[]): Promise<string[]> {
   const ends: string[] = [];
   const work = owners.map((owner) =>
@@ -26,26 +26,26 @@ async function endsOf(deriving: KeyDerivation, owners: readonly string[]): Promi
   return ends;
 }
 
-it('derives what PBKDF2 does', async () => {
+it('derives the PBKDF2 key', async () => {
   const key = await derivation().forOwner('a')('pass – ñ', salt, 1_000);
   expect(key).toEqual(pbkdf2Sync('pass – ñ', salt, 1_000, 32, 'sha256'));
 });
 
-it('refuses what finds no room to wait, and goes on with the rest', async () => {
+it('rejects derivations beyond the queue and completes the others', async () => {
   const deriving = derivation({ derivationQueueMax: 2 });
   const ends = await endsOf(deriving, ['a', 'b', 'c', 'd', 'e']);
   expect(ends).toEqual(['d OVERLOADED', 'e OVERLOADED', 'a done', 'b done', 'c done']);
   expect((await deriving.forOwner('a')('password', salt, 1_000)).length).toBe(32);
 });
 
-it('lets nobody take the room of the others, nor go before them more than once', async () => {
+it('bounds the queue per owner and serves owners in turn', async () => {
   const deriving = derivation({ derivationQueueMax: 5, derivationPerOwnerQueueMax: 3 });
   const ends = await endsOf(deriving, ['a', 'a', 'a', 'a', 'a', 'a', 'b', 'c']);
   expect(ends.slice(0, 2)).toEqual(['a OVERLOADED', 'a OVERLOADED']);
   expect(ends.slice(2)).toEqual(['a done', 'a done', 'b done', 'c done', 'a done', 'a done']);
 });
 
-it('keeps a place for the others while one works on many', async () => {
+it('reserves a slot for other owners while one has many derivations', async () => {
   const deriving = derivation({ derivationsMax: 2 });
   const work = [1, 2, 3].map(() => deriving.forOwner('a')('password', salt, 300_000));
   expect(

@@ -1,27 +1,59 @@
 import { pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
+import type { AttemptLimits } from '../../gateway/auth/attempt-limiter.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { SemiWalletLimits } from './limits.ts';
+
+/**
+ * Times in milliseconds. The attempt limits count wrong passwords per wallet and outlast the longest pause.
+ */
+export type SemiWalletLimits = AttemptLimits &
+  Readonly<{
+    /** PBKDF2 iterations for new passwords; at least 600,000 (OWASP, 2023). */
+    iterations: number;
+    /** Concurrent derivations; each takes a libuv thread, which file reads need, too. */
+    derivationsMax: number;
+    /** Per owner, so that one owner cannot take all slots. */
+    derivationsPerOwnerMax: number;
+    /** Waiting derivations; further requests are rejected. Owners are served in turn. */
+    derivationQueueMax: number;
+    /** Per owner. */
+    derivationPerOwnerQueueMax: number;
+    /** Per owner. */
+    walletsMax: number;
+  }>;
+
+export const semiWalletLimits: SemiWalletLimits = {
+  iterations: 600_000,
+  derivationsMax: 2,
+  derivationsPerOwnerMax: 1,
+  derivationQueueMax: 64,
+  derivationPerOwnerQueueMax: 16,
+  walletsMax: 1_000,
+  freeTries: 5,
+  firstPauseMs: 1_000,
+  pauseMaxMs: 15 * 60_000,
+  rememberMs: 3_600_000,
+  rememberedMax: 100_000,
+};
 
 const deriveKey = promisify(pbkdf2);
 
-/** Bytes of a secretbox key. */
+/** Of a secretbox. */
 const KEY_BYTES = 32;
 
-/** How many derivations there may be at a time, and may wait. */
 export type DerivationLimits = Pick<
   SemiWalletLimits,
   'derivationsMax' | 'derivationsPerOwnerMax' | 'derivationQueueMax' | 'derivationPerOwnerQueueMax'
 >;
 
 /**
- * PBKDF2-HMAC-SHA256 of the password's UTF-8, 32 bytes. Whoever gets the key fills it with zeros after use.
- * @throws Failure OVERLOADED when too many wait.
+ * PBKDF2-HMAC-SHA256 of the UTF-8 password, 32 bytes. The caller zeroes the key after use.
+ * @throws Failure OVERLOADED
  */
 export type DeriveKey = (password: string, salt: Uint8Array, iterations: number) => Promise<Buffer>;
 
-/** Keys out of passwords, a few at a time: each takes a thread a good part of a second. Owners take turns. */
+/** Derives keys with limited concurrency, fair between owners. */
 export class KeyDerivation {
   readonly #semaphore: PerKeySemaphore;
 
@@ -35,7 +67,6 @@ export class KeyDerivation {
     });
   }
 
-  /** What derives keys for an owner. */
   forOwner(ownerId: string): DeriveKey {
     return async (password, salt, iterations) => {
       if (!(await this.#semaphore.acquire(ownerId))) throw new Failure('OVERLOADED');

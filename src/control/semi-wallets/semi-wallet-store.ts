@@ -7,8 +7,7 @@ import type { Store } from '../database/open.ts';
 import { isStoreUnavailable } from '../database/store-unavailable.ts';
 import type { Peppers } from '../pepper.ts';
 import { type Envelope, open, seal, simulateOpen } from './envelope.ts';
-import { KeyDerivation } from './key-derivation.ts';
-import { type SemiWalletLimits, semiWalletLimits } from './limits.ts';
+import { KeyDerivation, type SemiWalletLimits, semiWalletLimits } from './key-derivation.ts';
 import {
   checkWalletQuota,
   findWallet,
@@ -20,45 +19,43 @@ import {
 } from './wallet-rows.ts';
 import { ServerKeys, WrapError, type Wrapped } from './wrap.ts';
 
-/** What keeping wallets stands on. */
 export type SemiWalletsOptions = Readonly<{
   store: Store;
   peppers: Peppers;
   limits?: Partial<SemiWalletLimits>;
-  /** The wall clock, milliseconds. */
+  /** Wall clock, Unix milliseconds. */
   now?: () => number;
 }>;
 
-/** A wallet whose password was right. */
 type DecryptedWallet = Readonly<{ wrapped: Wrapped; envelope: Envelope; secretKey: string }>;
 
 const SEED_BYTES = 32;
 const PUBLIC_KEY_BYTES = 32;
 const REWRAP_PAGE_ROWS = 200;
-/** What the tries at wallets that are not there count under: no address is empty. */
+/** Counter for attempts at unknown wallets; no address is empty. */
 const NO_WALLET = '';
 
-/** A new Ed25519 keypair as Solana writes it: seed, then public key. The caller fills it with zeros after use. */
+/** A new Ed25519 keypair in Solana format: seed, then public key. The caller zeroes it after use. */
 function newSecretKey(): Buffer {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { format: 'der', type: 'pkcs8' },
     publicKeyEncoding: { format: 'der', type: 'spki' },
   });
-  // Both encodings end in the 32 bytes themselves. Source: RFC 8410 §4, §7.
+  // Both encodings end in the 32 bytes. Source: RFC 8410 §4, §7.
   const secretKey = Buffer.concat([privateKey.subarray(-SEED_BYTES), publicKey.subarray(-PUBLIC_KEY_BYTES)]);
   privateKey.fill(0);
   return secretKey;
 }
 
-/** What the store answers. @throws Failure STORAGE_UNAVAILABLE while it is away, and as it does */
+/** @throws Failure STORAGE_UNAVAILABLE while the store is unreachable */
 const fromStore = <Result>(work: Promise<Result>): Promise<Result> =>
   work.catch((cause: unknown) => {
     throw isStoreUnavailable(cause) ? new Failure('STORAGE_UNAVAILABLE', { cause }) : cause;
   });
 
 /**
- * Keypairs of which the secret half is kept under a password that is not kept: without the owner's password nobody has
- * it, the service included. Each belongs to one owner, and is not there for any other.
+ * Keypairs whose secret key is encrypted with the owner's password, which is not stored. A wallet is visible
+ * to its owner only.
  */
 export class SemiWalletStore {
   readonly #store: Store;
@@ -77,14 +74,14 @@ export class SemiWalletStore {
     this.#attemptLimit = new AttemptLimiter(this.#limits, now);
   }
 
-  /** Takes over the wallets of the store, and wraps those anew that are still under an older pepper. */
+  /** Rewraps wallets that are under an older pepper. */
   static async open(options: SemiWalletsOptions): Promise<SemiWalletStore> {
     const wallets = new SemiWalletStore(options);
     await wallets.#rewrap();
     return wallets;
   }
 
-  /** @throws Failure WALLETS_FULL, STORAGE_UNAVAILABLE; OVERLOADED when too many passwords are being worked on. */
+  /** @throws Failure WALLETS_FULL, STORAGE_UNAVAILABLE, OVERLOADED */
   async create(ownerId: string, password: string): Promise<Address> {
     const { iterations, walletsMax } = this.#limits;
     await fromStore(checkWalletQuota(this.#store.db, ownerId, walletsMax));
@@ -102,14 +99,17 @@ export class SemiWalletStore {
   }
 
   /**
-   * What the owner's program decrypts; null for a wallet that this owner has not, after as long.
-   * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES; OVERLOADED as `create`.
+   * The envelope for decryption by the client; null for an unknown wallet, after the same time.
+   * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES, OVERLOADED
    */
   async decrypt(ownerId: string, wallet: Address, password: string): Promise<Envelope | null> {
     return (await this.#open({ ownerId, address: wallet }, password))?.envelope ?? null;
   }
 
-  /** The secret key in clear, 64 bytes in base58; as `decrypt` otherwise. */
+  /**
+   * The plaintext secret key, 64 bytes in base58.
+   * @throws like `decrypt`.
+   */
   async keypair(
     ownerId: string,
     wallet: Address,
@@ -119,14 +119,17 @@ export class SemiWalletStore {
     return opened === null ? null : { publicKey: wallet, secretKey: opened.secretKey };
   }
 
-  /** @returns whether there was such a wallet; as `decrypt` otherwise. */
+  /**
+   * @returns false for an unknown wallet.
+   * @throws like `decrypt`.
+   */
   async changePassword(ownerId: string, wallet: Address, from: string, to: string): Promise<boolean> {
     const name = { ownerId, address: wallet };
     const opened = await this.#open(name, from);
     if (opened === null) return false;
     const envelope = await this.#resealed(ownerId, opened.secretKey, to);
     const after = this.#wrap(name, envelope);
-    // Somebody else was faster: then `from` is not the password any more.
+    // False after a concurrent change: `from` is no longer the password.
     const replacing = replaceWallet(this.#store, name, opened.wrapped, after, this.#now());
     const replaced = await fromStore(replacing);
     if (!replaced) throw new Failure('WRONG_PASSWORD');
@@ -146,7 +149,7 @@ export class SemiWalletStore {
   /** @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES */
   async #open(name: WalletName, password: string): Promise<DecryptedWallet | null> {
     const wrapped = await fromStore(findWallet(this.#store, name));
-    // Those that are not there count together: else asking for many of them would push others out of memory.
+    // Unknown wallets share a counter, so that they cannot evict others from memory.
     const attempt = this.#attemptLimit.start(
       `${name.ownerId} ${wrapped === null ? NO_WALLET : name.address}`,
     );
@@ -201,7 +204,7 @@ export class SemiWalletStore {
     }
   }
 
-  /** null for a row that does not open: it stays as it is, so that nothing is lost that could be mended. */
+  /** null for a row that does not open; it stays for a later repair. */
   #unwrapped(wrapped: Wrapped, ownerId: string, address: string): string | null {
     try {
       return this.#keys.unwrap(wrapped, ownerId, address);

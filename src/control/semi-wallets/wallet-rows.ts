@@ -3,7 +3,6 @@ import type { Store } from '../database/open.ts';
 import { nextVersion, writeAudit } from '../database/transaction.ts';
 import type { Wrapped } from './wrap.ts';
 
-/** A wallet of an owner. */
 export type WalletName = Readonly<{ ownerId: string; address: string }>;
 
 const auditEntry = (at: number, action: string, { ownerId, address }: WalletName) =>
@@ -18,7 +17,7 @@ async function countOf(db: Pick<Store['db'], 'selectFrom'>, ownerId: string): Pr
   return count;
 }
 
-/** @throws Failure WALLETS_FULL when the owner has as many as one may have. */
+/** @throws Failure WALLETS_FULL */
 export async function checkWalletQuota(
   db: Pick<Store['db'], 'selectFrom'>,
   ownerId: string,
@@ -28,7 +27,10 @@ export async function checkWalletQuota(
     throw new Failure('WALLETS_FULL', { facts: { max: walletsMax } });
 }
 
-/** Keeps a new wallet. It is on the disk when this returns. @throws Failure WALLETS_FULL */
+/**
+ * Durable when it returns.
+ * @throws Failure WALLETS_FULL
+ */
 export async function insertWallet(
   store: Store,
   name: WalletName,
@@ -37,7 +39,7 @@ export async function insertWallet(
   now: number,
 ): Promise<void> {
   await store.db.transaction().execute(async (trx) => {
-    // Holds the counter, so that of two at once the second sees the first.
+    // Locks the change counter, so that concurrent inserts see each other.
     const version = await nextVersion(trx);
     await checkWalletQuota(trx, name.ownerId, walletsMax);
     await trx
@@ -55,7 +57,6 @@ export async function insertWallet(
   });
 }
 
-/** What is kept of the wallet; null when the owner has no such. */
 export async function findWallet(store: Store, { ownerId, address }: WalletName): Promise<Wrapped | null> {
   const row = await store.db
     .selectFrom('semi_wallet')
@@ -66,7 +67,10 @@ export async function findWallet(store: Store, { ownerId, address }: WalletName)
   return row === undefined ? null : { version: row.pepper_version, text: row.wrapped };
 }
 
-/** Puts something else in place of what was read. @returns false when that is not what is kept any more. */
+/**
+ * Compare-and-swap.
+ * @returns false if the stored wallet has changed.
+ */
 export async function replaceWallet(
   store: Store,
   name: WalletName,
@@ -89,7 +93,7 @@ export async function replaceWallet(
   });
 }
 
-/** Wallets wrapped under another pepper than this one, in pages, by owner and address. */
+/** Pages of wallets under other peppers, by owner and address. */
 export async function* walletsUnderOther(
   store: Store,
   version: number,
@@ -122,7 +126,7 @@ export async function* walletsUnderOther(
   }
 }
 
-/** Puts rows that were wrapped anew in place of what was read; one that has changed meanwhile stays. */
+/** Replaces rewrapped rows unless they have changed meanwhile. */
 export async function rewrapWallets(
   store: Store,
   wallets: readonly Readonly<WalletName & { before: Wrapped; after: Wrapped }>[],
@@ -140,7 +144,7 @@ export async function rewrapWallets(
   });
 }
 
-/** The version of a pepper that some wallet needs and that is not among these; null when there is none. */
+/** A pepper version that some wallet needs and that is missing; null if none. */
 export async function missingPepperOfWallets(
   store: Store,
   versions: readonly number[],

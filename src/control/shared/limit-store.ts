@@ -1,50 +1,248 @@
+import { Lru } from '../../base/cache/lru.ts';
+
 /**
- * What gateways do with what they share, each as one step that nothing comes between:
- * - `presence`: says that a gateway is there; gives the time (Unix milliseconds) and how many there are.
- * - `leave`: says that it is not any more.
- * - `clock`: nothing; for whoever waits for the time, which comes with the presence.
- * - `rates`, `windows`, `places`, `quotas`: tell what was let through here, and give what was elsewhere.
- * - `floors`: tells what sessions were told here, and gives the most that they were told anywhere.
- *
- * `scripts.ts` says what keys and values of each are.
+ * Commands of the shared limit store, each atomic. `presence` registers a gateway and returns the time (Unix
+ * milliseconds) and the number of gateways; `remove-gateway` removes it. `clock` does nothing, for callers
+ * that need the time returned with the presence. `rates`, `windows`, `connections` and `quotas` report local
+ * use and return the use of other gateways. `min-slots` merges session slots.
  */
 export type LimitCommandName =
   | 'presence'
-  | 'leave'
+  | 'remove-gateway'
   | 'clock'
   | 'rates'
   | 'windows'
-  | 'places'
+  | 'connections'
   | 'quotas'
-  | 'floors';
+  | 'min-slots';
 
-/** One step. */
 export type LimitCommand = Readonly<{
   name: LimitCommandName;
-  /** What it is about, one for each name. */
+  /** One key per name. */
   keys: readonly string[];
   values: readonly (string | number)[];
 }>;
 
-/** Where gateways tell each other what they let through. */
+/** Store through which gateways exchange the use of shared limits. */
 export interface LimitStore {
-  /** Why nobody can be asked now; null: somebody can. What is told then is taken as heard, so nobody must be told. */
+  /** Null if the store is reachable. In-process stores are always reachable. */
   readonly problem: LimitStoreUnavailableError | null;
-  /** Waits until it can be asked, or as long as that may take. Never rejects. */
+  /** Waits until the store is reachable or the connect timeout has passed. Never rejects. */
   start(): Promise<void>;
   /**
-   * One exchange.
-   * @returns an answer for each step, in their order.
-   * @throws what its client throws; then it is not known which steps were done.
+   * Executes commands in one round trip.
+   * @returns one reply per command, in order.
+   * @throws Error of the client; it is then unknown which commands were executed.
    */
   execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]>;
   stop(): Promise<void>;
 }
 
-/** Nobody can be asked; `cause` is the last error of a connection. */
+/** `cause` is the last connection error. */
 export class LimitStoreUnavailableError extends Error {
   constructor(cause: unknown) {
-    super('what shares limits is not connected', { cause });
+    super('the shared limit store is not connected', { cause });
     this.name = 'NotConnected';
   }
+}
+
+type InMemoryLimitStoreOptions = Readonly<{
+  /** Entries per kind; the least recently updated are evicted. */
+  namesMax: number;
+  /** Unix milliseconds. */
+  now: () => number;
+}>;
+
+const inMemoryLimitStoreOptions: InMemoryLimitStoreOptions = { namesMax: 1_000_000, now: Date.now };
+
+/** A leaky bucket: missing tokens and the last report number of each gateway. */
+type Bucket = Readonly<{
+  missing: number;
+  atMs: number;
+  endsAt: number;
+  reported: Map<string, ReportedTokens>;
+}>;
+type ReportedTokens = Readonly<{ sequence: number; taken: number }>;
+
+/** Requests by gateway and part of a window. */
+type Parts = Readonly<{ ofGateways: Map<string, Map<number, number>> }> & { endsAt: number };
+
+type HeldConnections = Readonly<{ open: number; endsAt: number }>;
+
+/** Highest observed slots of a session. */
+type SessionSlots = Readonly<{ marks: readonly bigint[]; endsAt: number }>;
+
+/** Credits by gateway. */
+type Spent = Readonly<{ ofGateways: Map<string, number> }> & { endsAt: number };
+
+/**
+ * Limit store of the workers of one machine, in the memory of the primary process. Same semantics as the
+ * Redis scripts in redis-limit-store.ts.
+ */
+export class InMemoryLimitStore {
+  readonly #now: () => number;
+  readonly #gateways = new Map<string, number>();
+  readonly #buckets: Lru<string, Bucket>;
+  readonly #windows: Lru<string, Parts>;
+  readonly #connections = new Map<string, Map<string, HeldConnections>>();
+  readonly #spent: Lru<string, Spent>;
+  readonly #minSlots: Lru<string, SessionSlots>;
+  readonly #steps: Readonly<Record<LimitCommandName, (step: LimitCommand) => unknown>> = {
+    presence: (step) => this.#presence(step),
+    'remove-gateway': ({ values: [gateway] }) => this.removeGateway(String(gateway)),
+    clock: () => [],
+    rates: (step) => this.#rates(step),
+    windows: (step) => this.#windowParts(step),
+    connections: (step) => this.#heldConnections(step),
+    quotas: (step) => this.#quotas(step),
+    'min-slots': (step) => this.#sessionMinSlots(step),
+  };
+
+  constructor(options: Partial<InMemoryLimitStoreOptions> = {}) {
+    const { namesMax, now } = { ...inMemoryLimitStoreOptions, ...options };
+    this.#now = now;
+    this.#buckets = new Lru(namesMax);
+    this.#windows = new Lru(namesMax);
+    this.#spent = new Lru(namesMax);
+    this.#minSlots = new Lru(namesMax);
+  }
+
+  execute(steps: readonly LimitCommand[]): unknown[] {
+    return steps.map((step) => this.#steps[step.name](step));
+  }
+
+  /** Removes a gateway and frees its connection slots. */
+  removeGateway(gateway: string): readonly [] {
+    this.#gateways.delete(gateway);
+    this.#connections.delete(gateway);
+    return [];
+  }
+
+  #presence({ values: [name, lasts] }: LimitCommand): [number, number] {
+    const now = this.#now();
+    this.#gateways.set(String(name), now);
+    for (const [gateway, seenAt] of this.#gateways) {
+      if (seenAt <= now - Number(lasts)) this.removeGateway(gateway);
+    }
+    return [now, this.#gateways.size];
+  }
+
+  #rates({ keys, values: [name, buckets, between, ...values] }: LimitCommand): string[] {
+    const now = this.#now();
+    return keys.map((key, index) => {
+      const [sequence, taken, mine, rate, size] = values.slice(index * 5, index * 5 + 5).map(Number) as Five;
+      const current = unexpired(this.#buckets.get(key), now);
+      const last = current?.reported.get(String(name));
+      const counted = last?.sequence === sequence ? last.taken : 0;
+      const added = Math.min(mine + Number(between) * rate, Math.max(0, taken - counted));
+      const level = current === undefined ? mine : leaked(current, rate, now) + added;
+      const missing = Math.min(level, size * Number(buckets));
+      const reported =
+        current === undefined || current.reported.size > 4 * Number(buckets) ? new Map() : current.reported;
+      this.#buckets.set(key, {
+        missing,
+        atMs: now,
+        reported: reported.set(String(name), { sequence, taken }),
+        endsAt: now + Math.ceil((missing / rate + Number(between)) * 1_000) + 1_000,
+      });
+      return missing.toFixed(3);
+    });
+  }
+
+  #windowParts({ keys, values: [name, oldest, lasts, ...values] }: LimitCommand): number[][] {
+    const now = this.#now();
+    let at = 0;
+    return keys.map((key) => {
+      const current: Parts = unexpired(this.#windows.get(key), now) ?? { ofGateways: new Map(), endsAt: 0 };
+      current.endsAt = now + Number(lasts);
+      this.#windows.set(key, current);
+      const parts = Number(values[at++]);
+      for (let part = 0; part < parts; part++, at += 2) {
+        partsOf(current, String(name)).set(Number(values[at]), Number(values[at + 1]));
+      }
+      forgetParts(current, Number(oldest));
+      return partsOfOthers(current, String(name));
+    });
+  }
+
+  #heldConnections({ keys, values: [name, lasts, ...open] }: LimitCommand): number[] {
+    const now = this.#now();
+    const gateway = String(name);
+    const own = this.#connections.get(gateway) ?? new Map<string, HeldConnections>();
+    this.#connections.set(gateway, own);
+    return keys.map((key, index) => {
+      const held = Number(open[index]);
+      if (held > 0) own.set(key, { open: held, endsAt: now + Number(lasts) });
+      else own.delete(key);
+      return this.#connectionsOfOthers(key, gateway, now);
+    });
+  }
+
+  #connectionsOfOthers(key: string, own: string, now: number): number {
+    let held = 0;
+    for (const [gateway, connections] of this.#connections) {
+      if (gateway !== own) held += unexpired(connections.get(key), now)?.open ?? 0;
+    }
+    return held;
+  }
+
+  #quotas({ keys, values: [name, endsAt, ...spent] }: LimitCommand): string[] {
+    const now = this.#now();
+    return keys.map((key, index) => {
+      const current: Spent = unexpired(this.#spent.get(key), now) ?? { ofGateways: new Map(), endsAt: 0 };
+      current.endsAt = Number(endsAt);
+      current.ofGateways.set(String(name), Number(spent[index]));
+      this.#spent.set(key, current);
+      let others = 0;
+      for (const [gateway, credits] of current.ofGateways) if (gateway !== name) others += credits;
+      return others.toFixed(0);
+    });
+  }
+
+  #sessionMinSlots({ keys, values: [lasts, ...values] }: LimitCommand): string[][] {
+    const now = this.#now();
+    const count = values.length / keys.length;
+    return keys.map((key, index) => {
+      const reported = values.slice(index * count, (index + 1) * count).map(BigInt);
+      const marks = highest(unexpired(this.#minSlots.get(key), now)?.marks ?? [], reported);
+      this.#minSlots.set(key, { marks, endsAt: now + Number(lasts) });
+      return marks.map(String);
+    });
+  }
+}
+
+function highest(current: readonly bigint[], reported: readonly bigint[]): bigint[] {
+  return reported.map((mark, at) => (mark > (current[at] ?? 0n) ? mark : (current[at] ?? 0n)));
+}
+
+type Five = [number, number, number, number, number];
+
+/** Treats expired entries as missing. */
+const unexpired = <Entry extends { readonly endsAt: number }>(
+  entry: Entry | undefined,
+  now: number,
+): Entry | undefined => (entry !== undefined && entry.endsAt > now ? entry : undefined);
+
+const leaked = ({ missing, atMs }: Bucket, perSecond: number, now: number): number =>
+  Math.max(0, missing - (Math.max(0, now - atMs) * perSecond) / 1_000);
+
+function partsOf({ ofGateways }: Parts, gateway: string): Map<number, number> {
+  const current = ofGateways.get(gateway);
+  if (current !== undefined) return current;
+  const parts = new Map<number, number>();
+  ofGateways.set(gateway, parts);
+  return parts;
+}
+
+function forgetParts({ ofGateways }: Parts, oldest: number): void {
+  for (const [gateway, parts] of ofGateways) {
+    for (const part of parts.keys()) if (part < oldest) parts.delete(part);
+    if (parts.size === 0) ofGateways.delete(gateway);
+  }
+}
+
+/** Alternating part and requests. */
+function partsOfOthers({ ofGateways }: Parts, own: string): number[] {
+  const others = [...ofGateways].filter(([gateway]) => gateway !== own);
+  return others.flatMap(([, parts]) => [...parts].flat());
 }

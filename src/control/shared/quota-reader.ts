@@ -1,21 +1,100 @@
+import { sql } from 'kysely';
 import { monthOf, type QuotaLedger, type RemoteUsage } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState } from '../failure-state.ts';
-import { creditsOfMonth, creditsOfOthers } from './credits-of-month.ts';
 
-/** How a ledger learns what was used elsewhere. Times in milliseconds. */
-export type QuotaReaderLimits = Readonly<{
-  /** How often what other gateways wrote is read. */
+const HOUR_MINUTES = 60;
+const DAY_HOURS = 24;
+
+type Row = Readonly<{ customer_id: string; plan_id: string; credits: number | string }>;
+
+const usedOf = ({ customer_id, plan_id, credits }: Row): RemoteUsage => ({
+  customerId: customer_id,
+  planId: plan_id,
+  credits: Number(credits),
+});
+
+const withQuota = sql`(select id from plan where monthly_credits > 0)`;
+
+/** The first hour whose totals are not final: the previous hour, or an earlier one with a pending roll-up. */
+async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
+  const hour = Math.floor(nowMs / MINUTE_MS / HOUR_MINUTES);
+  const today = Math.floor(hour / DAY_HOURS);
+  const { rows } = await sql<{ hour: number | null }>`
+    select min(case kind when 'minute' then bucket / ${sql.lit(HOUR_MINUTES)}
+        when 'total_day' then bucket * ${sql.lit(DAY_HOURS)} else bucket end) as hour
+      from usage_mark
+      where kind in ('minute', 'total_hour') or (kind = 'total_day' and bucket < ${today})`.execute(db);
+  const marked = rows[0]?.hour ?? null;
+  return Math.min(hour - 1, marked === null ? hour : Number(marked));
+}
+
+/**
+ * Credits used since the start of the month by customer and plan, for plans with a quota. Uses final totals
+ * of days and hours, and minutes for the rest.
+ * @param monthStart - Unix milliseconds.
+ */
+export async function creditsOfMonth(
+  store: Store,
+  monthStart: number,
+  nowMs: number,
+): Promise<RemoteUsage[]> {
+  const firstHour = Math.floor(monthStart / MINUTE_MS / HOUR_MINUTES);
+  const openHour = Math.max(firstHour, await firstOpenHour(store, nowMs));
+  const openDay = Math.floor(openHour / DAY_HOURS);
+  const { rows } = await sql<Row>`
+    select customer_id, plan_id, sum(credits) as credits from (
+      select customer_id, plan_id, credits from usage_total
+        where step = 'day' and bucket >= ${firstHour / DAY_HOURS} and bucket < ${openDay}
+          and plan_id in ${withQuota}
+      union all
+      select customer_id, plan_id, credits from usage_total
+        where step = 'hour' and bucket >= ${openDay * DAY_HOURS} and bucket < ${openHour}
+          and plan_id in ${withQuota}
+      union all
+      select customer_id, plan_id, credits from usage_minute
+        where minute >= ${openHour * HOUR_MINUTES} and plan_id in ${withQuota}
+    ) as used group by customer_id, plan_id`.execute(store.db);
+  return rows.map(usedOf);
+}
+
+type RecentCredits = Readonly<{ settled: RemoteUsage[]; open: RemoteUsage[] }>;
+
+/**
+ * Credits used by other runs since a minute.
+ * @param epoch - this run, which is excluded.
+ * @param fromMinute - Unix minutes.
+ * @param settledBefore - Unix minutes; earlier minutes are final.
+ */
+async function creditsOfOthers(
+  { db }: Store,
+  epoch: string,
+  fromMinute: number,
+  settledBefore: number,
+): Promise<RecentCredits> {
+  const { rows } = await sql<Row & { settled: number }>`
+    select customer_id, plan_id, settled, sum(credits) as credits from (
+      select customer_id, plan_id, credits, case when minute < ${settledBefore} then 1 else 0 end as settled
+        from usage_minute
+        where minute >= ${fromMinute} and epoch <> ${epoch} and plan_id in ${withQuota}
+    ) as used group by customer_id, plan_id, settled`.execute(db);
+  const of = (settled: number): RemoteUsage[] =>
+    rows.filter((row) => Number(row.settled) === settled).map(usedOf);
+  return { settled: of(1), open: of(0) };
+}
+
+/** Times in milliseconds. */
+type QuotaReaderLimits = Readonly<{
+  /** Interval of reading the usage of other gateways. */
   readIntervalMs: number;
-  /** Minutes for which they may write late, when the database was away for them. */
+  /** Minutes by which other gateways may write late after a database outage. */
   lateMinutes: number;
-  /** How often the whole month is counted anew, for what came later still. */
+  /** Interval of recounting the whole month, for even later writes. */
   recountIntervalMs: number;
-  /** When it is first counted anew: what an earlier run could not write any more is taken over after the start. */
+  /** First recount: rows of an earlier run are recovered shortly after the start. */
   firstRecountMs: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const quotaReaderLimits: QuotaReaderLimits = {
   readIntervalMs: 5_000,
   lateMinutes: 5,
@@ -23,28 +102,25 @@ export const quotaReaderLimits: QuotaReaderLimits = {
   firstRecountMs: 10_000,
 };
 
-export type QuotaReaderOptions = QuotaReaderLimits &
+type QuotaReaderOptions = QuotaReaderLimits &
   Readonly<{
     store: Store;
     ledger: QuotaLedger;
-    /** How this run is named in usage. */
+    /** Identifies this run in the usage tables. */
     epoch: string;
     /** Unix milliseconds. */
     now?: () => number;
-    /** Hears when reading begins to fail, and with null when it works again. */
+    /** Called with the error when reading starts to fail, and with null when it works again. */
     onState?: (error: unknown | null) => void;
   }>;
 
 const MINUTE_MS = 60_000;
 
-/**
- * Tells a ledger what was used of the month before this run began, and then what other gateways write; of an embedded
- * store there are no others.
- */
+/** Feeds the quota ledger with credits used before this run and by other gateways. */
 export class QuotaReader {
   readonly #options: QuotaReaderOptions;
   readonly #now: () => number;
-  /** Credits of minutes that are not read again. */
+  /** Credits of minutes that are final. */
   #settled = new Map<string, RemoteUsage>();
   readonly #state: FailureState;
   #month = Number.NaN;
@@ -58,7 +134,10 @@ export class QuotaReader {
     this.#state = new FailureState(options.onState);
   }
 
-  /** Learns what was used before this run. @throws the driver's error: without it nobody knows what is left. */
+  /**
+   * Loads the usage before this run.
+   * @throws the driver's error: without it the remaining quota is unknown.
+   */
   async start(): Promise<void> {
     await this.#startMonth();
     const { store, readIntervalMs, firstRecountMs, recountIntervalMs } = this.#options;
@@ -68,12 +147,11 @@ export class QuotaReader {
     this.#timers.push(setInterval(() => void this.read(), readIntervalMs));
   }
 
-  /** Reads what others wrote. Never rejects. */
   read(): Promise<void> {
     return this.#runExclusive(() => this.#read());
   }
 
-  /** Counts the whole month anew, less what was spent here. Never rejects. */
+  /** Recounts the month without this run's own usage. Never rejects. */
   recount(): Promise<void> {
     return this.#runExclusive(() => this.#recount());
   }
@@ -96,11 +174,11 @@ export class QuotaReader {
     const month = monthOf(nowMs).start;
     const minute = Math.floor(nowMs / MINUTE_MS) - lateMinutes;
     this.#fromMinute = Math.max(month / MINUTE_MS, minute);
-    // In this order: what is written between the two is then missing for a moment, and not counted twice.
+    // In this order, a write in between is missed for a moment instead of counted twice.
     const used = await creditsOfMonth(store, month, nowMs);
     const recent = await creditsOfOthers(store, epoch, this.#fromMinute, this.#fromMinute);
     this.#applyUsage(month, used);
-    // These minutes are read again and again, so they must not stand among what is settled.
+    // Open minutes are read again, so they are not part of the settled sum.
     this.#settled = sumOf(used, recent.open, -1);
   }
 
@@ -134,7 +212,6 @@ export class QuotaReader {
   }
 }
 
-/** Credits by customer and plan, the second list with its sign. */
 function sumOf(
   first: readonly RemoteUsage[],
   second: readonly RemoteUsage[],

@@ -1,31 +1,277 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConnectionLimit } from '../../gateway/limits/connection-limit.ts';
-import type { QuotaLedger } from '../../gateway/limits/quota.ts';
+import type { QuotaAccount, QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { RateLimiter } from '../../gateway/limits/rate-limiter.ts';
-import type { SlidingWindowLimiter } from '../../gateway/limits/sliding-window-limiter.ts';
+import type { SlidingWindowLimiter, WindowReport } from '../../gateway/limits/sliding-window-limiter.ts';
 import type { LimitCommand, LimitStore } from './limit-store.ts';
-import { connectionSync, type LimitSync, quotaSync, rateSync, windowSync } from './limit-sync.ts';
 
-/** How limits are shared. Times in milliseconds. */
+type SyncTime = Readonly<{
+  /** Of `performance.now()`. */
+  nowMs: number;
+  /** Whether unchanged counts must be reported again before they expire. */
+  isRefresh: boolean;
+  /** Whether the server may have lost earlier reports. */
+  isReset: boolean;
+}>;
+
+/** Local receive time, and the server's time in Unix milliseconds. */
+type ReplyTime = Readonly<{ nowMs: number; serverMs: number }>;
+
+type SyncCommand = LimitCommand & Readonly<{ onReply(answer: readonly unknown[], time: ReplyTime): void }>;
+
+/** Synchronizes one kind of limit. */
+export interface LimitSync {
+  /** null: nothing to report. */
+  nextCommand(time: SyncTime): SyncCommand | null;
+}
+
+type SyncOptions = Readonly<{ gateway: string; namesMax: number }>;
+
+/** Maximum sync intervals between two reports of one name. */
+const REPORT_INTERVALS_MAX = 5;
+
+/** Sends taken tokens, receives missing tokens. */
+export function rateSync(
+  rates: RateLimiter,
+  prefix: string,
+  {
+    gateway,
+    namesMax,
+    gateways,
+    intervalMs,
+  }: SyncOptions & Readonly<{ gateways: () => number; intervalMs: number }>,
+): LimitSync {
+  return {
+    nextCommand({ nowMs }) {
+      const taken = rates.takeReports(namesMax, nowMs);
+      if (taken.length === 0) return null;
+      const values = taken.flatMap((one) => [
+        ...[one.reportId, one.taken, one.missing.toFixed(3), one.perSecond, one.capacity],
+      ]);
+      return {
+        name: 'rates',
+        keys: taken.map(({ familyId }) => prefix + familyId),
+        // At most each gateway's full bucket and the refill meanwhile can be missing.
+        values: [gateway, gateways() + 1, (REPORT_INTERVALS_MAX * intervalMs) / 1_000, ...values],
+        onReply(answer, { nowMs: repliedMs }) {
+          taken.forEach(({ familyId }, index) => {
+            rates.applyRemote(familyId, Number(answer[index]), repliedMs);
+          });
+        },
+      };
+    },
+  };
+}
+
+/** Aligns local window parts with the server's clock by a whole number of parts. */
+function windowSync(
+  window: SlidingWindowLimiter,
+  prefix: string,
+  { gateway, namesMax }: SyncOptions,
+): LimitSync {
+  let shift: number | null = null;
+  const follow = ({ nowMs, serverMs }: ReplyTime): void => {
+    const targetShift = (serverMs - nowMs) / window.bucketMs;
+    // Small clock differences are ignored: reported parts keep their numbers.
+    if (shift === null || Math.abs(targetShift - shift) > 1) shift = Math.round(targetShift);
+  };
+  const toCommand = (counted: readonly WindowReport[], nowMs: number, by: number): SyncCommand => ({
+    name: 'windows',
+    keys: counted.map(({ name }) => prefix + name),
+    values: [
+      gateway,
+      Math.floor(nowMs / window.bucketMs) + by - window.bucketCount + 1,
+      Math.ceil(window.bucketMs * window.bucketCount * 2),
+      ...counted.flatMap(({ buckets }) => [
+        buckets.length,
+        ...buckets.flatMap(([part, requests]) => [part + by, requests]),
+      ]),
+    ],
+    onReply(answer, time) {
+      counted.forEach(({ name }, index) => {
+        window.applyRemote(name, pairsOf(answer[index] as number[], by), time.nowMs);
+      });
+      follow(time);
+    },
+  });
+  return {
+    nextCommand({ nowMs, isReset }) {
+      if (isReset) {
+        window.resetReports();
+        shift = null;
+      }
+      // The first sync only learns the server's time.
+      if (shift === null) return { name: 'clock', keys: [], values: [], onReply: (_, time) => follow(time) };
+      const counted = window.takeReports(namesMax);
+      return counted.length === 0 ? null : toCommand(counted, nowMs, shift);
+    },
+  };
+}
+
+const pairsOf = (flat: readonly number[], by: number): [number, number][] =>
+  Array.from({ length: flat.length / 2 }, (_, pair) => [
+    (flat[pair * 2] as number) - by,
+    flat[pair * 2 + 1] as number,
+  ]);
+
+/** Sends open connections, receives those of other gateways. */
+function connectionSync(
+  connections: ConnectionLimit,
+  prefix: string,
+  { gateway, namesMax, presenceMs }: SyncOptions & Readonly<{ presenceMs: number }>,
+): LimitSync {
+  return {
+    nextCommand({ isRefresh, isReset }) {
+      const held = connections.report(namesMax, isReset ? 'restart' : isRefresh ? 'next' : null);
+      if (held.length === 0) return null;
+      return {
+        name: 'connections',
+        keys: held.map(({ name }) => prefix + name),
+        values: [gateway, presenceMs, ...held.map(({ open }) => open)],
+        onReply(answer) {
+          held.forEach(({ name }, index) => {
+            connections.applyRemote(name, Number(answer[index]));
+          });
+        },
+      };
+    },
+  };
+}
+
+/** Retention of credits after the end of the month. */
+const RETENTION_AFTER_MS = 40 * 86_400_000;
+
+/** Share of a sync for unchanged accounts. */
+const REST_SHARE = 0.1;
+/** Further reports of a changed account, to learn what other gateways spend of it. */
+const REPORT_COUNT = 10;
+
+/**
+ * Order of reports: changed accounts first, longest waiting ahead; then a few recently changed ones, then all
+ * others once per round. Rounds keep idle traffic constant.
+ */
+class AccountReportQueue {
+  readonly #ledger: QuotaLedger;
+  readonly #changes: () => QuotaAccount[];
+  readonly #changed = new Map<string, QuotaAccount>();
+  /** Disjoint with `#changed`. */
+  readonly #recent = new Map<string, Readonly<{ account: QuotaAccount; remaining: number }>>();
+  #rest: Iterator<QuotaAccount> | null = null;
+  /** Whether all accounts must be reported soon. */
+  #isUrgent = false;
+  #month = 0;
+
+  constructor(ledger: QuotaLedger) {
+    this.#ledger = ledger;
+    this.#changes = ledger.trackChanges();
+  }
+
+  next({ isRefresh, isReset }: SyncTime, most: number): QuotaAccount[] {
+    const { monthStart } = this.#ledger;
+    if (monthStart !== this.#month) {
+      this.#changed.clear();
+      this.#recent.clear();
+      this.#rest = null;
+    }
+    this.#month = monthStart;
+    for (const account of this.#changes()) {
+      this.#changed.set(accountKey(account), account);
+      this.#recent.delete(accountKey(account));
+    }
+    if (isReset || (isRefresh && this.#rest === null)) this.#rest = this.#ledger.each();
+    if (isReset) this.#isUrgent = true;
+    const share = Math.ceil(most * REST_SHARE);
+    const recent = this.#takeRecent(Math.min(share, most - Math.min(this.#changed.size, most)));
+    const accounts = [...this.#takeChanged(most), ...recent];
+    const capacity = most - accounts.length;
+    this.#takeRest(accounts, this.#isUrgent ? capacity : Math.min(capacity, share - recent.length));
+    return accounts;
+  }
+
+  #takeChanged(most: number): QuotaAccount[] {
+    const taken = firstOf(this.#changed, most);
+    for (const [name, account] of taken) {
+      if (this.#recent.size < most) this.#recent.set(name, { account, remaining: REPORT_COUNT });
+    }
+    return taken.map(([, account]) => account);
+  }
+
+  #takeRecent(most: number): QuotaAccount[] {
+    const taken = firstOf(this.#recent, most);
+    for (const [name, { account, remaining }] of taken) {
+      if (remaining > 1) this.#recent.set(name, { account, remaining: remaining - 1 });
+    }
+    return taken.map(([, { account }]) => account);
+  }
+
+  #takeRest(accounts: QuotaAccount[], most: number): void {
+    const end = accounts.length + most;
+    while (accounts.length < end && this.#rest !== null) {
+      const { value, done } = this.#rest.next();
+      if (done === true) {
+        this.#rest = null;
+        this.#isUrgent = false;
+      } else accounts.push(value);
+    }
+  }
+}
+
+function firstOf<Value>(map: Map<string, Value>, most: number): [string, Value][] {
+  const taken: [string, Value][] = [];
+  for (const entry of map) {
+    if (taken.length >= most) break;
+    taken.push(entry);
+    map.delete(entry[0]);
+  }
+  return taken;
+}
+
+const accountKey = ({ customerId, planId }: QuotaAccount): string => `${customerId} ${planId}`;
+
+/** Sends total credits of this run, receives those of other runs. */
+export function quotaSync(
+  ledger: QuotaLedger,
+  prefix: string,
+  { gateway, namesMax }: SyncOptions,
+): LimitSync {
+  const reportQueue = new AccountReportQueue(ledger);
+  return {
+    nextCommand(time) {
+      const { monthStart } = ledger;
+      const accounts = reportQueue.next(time, namesMax);
+      if (accounts.length === 0) return null;
+      const name = new Date(monthStart).toISOString().slice(0, 7);
+      return {
+        name: 'quotas',
+        keys: accounts.map(({ customerId, planId }) => `${prefix}${name}:${customerId}:${planId}`),
+        values: [gateway, monthStart + RETENTION_AFTER_MS, ...accounts.map(({ local }) => local)],
+        onReply(answer) {
+          accounts.forEach(({ customerId, planId }, index) => {
+            ledger.applyReported({ customerId, planId, credits: Number(answer[index]) }, monthStart);
+          });
+        },
+      };
+    },
+  };
+}
+
+/** Times in milliseconds. */
 export type SharingLimits = Readonly<{
-  /** How long after an exchange the next one begins: what others let through is heard of so much later. */
+  /** Pause between syncs; remote use is seen with this delay. */
   syncIntervalMs: number;
-  /** To be connected. */
   connectTimeoutMs: number;
-  /** One exchange; the server counts as away beyond it. */
+  /** Timeout of one sync. */
   commandTimeoutMs: number;
-  /** The longest pause between two tries to connect. */
   reconnectMaxMs: number;
-  /** A gateway that is silent for so long is gone, and the places that it held are free. */
+  /** A gateway silent for this long is removed and its connection slots are freed. */
   presenceMs: number;
-  /** Gateways to count on while the server was not reached yet. */
+  /** Assumed number of gateways before the first sync. */
   gatewaysMin: number;
-  /** Names of one kind of limit in one exchange; the others have their turn in the next. */
+  /** Names per kind and sync; others wait for the next. */
   namesMax: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const sharingLimits: SharingLimits = {
   syncIntervalMs: 100,
   connectTimeoutMs: 2_000,
@@ -36,35 +282,33 @@ export const sharingLimits: SharingLimits = {
   namesMax: 5_000,
 };
 
-/** The limits of this process that gateways share. Each decides by itself; here it hears of the others. */
-export type LimitParts = Readonly<{
+/** Limiters of this process. They decide locally; syncs add the use of other gateways. */
+type LimitParts = Readonly<{
   rates: RateLimiter;
-  /** By their names. */
+  /** By name. */
   windows: Readonly<Record<string, SlidingWindowLimiter>>;
   connections: Readonly<Record<string, ConnectionLimit>>;
   quota: QuotaLedger;
 }>;
 
-export type SharedLimitsOptions = SharingLimits &
+type SharedLimitsOptions = SharingLimits &
   Readonly<{
-    /** Where it is shared. */
     store: LimitStore;
-    /** What names of keys begin with. */
     prefix: string;
     parts: LimitParts;
-    /** Hears when the exchange is away, and with null when it is there. */
+    /** Called with the error when syncs start to fail, and with null when they work again. */
     onState?: (error: unknown | null) => void;
   }>;
 
-/** How often places are told of that did not change, within the time that they hold. */
+/** Reports of unchanged connection counts within `presenceMs`. */
 const REFRESHES_PER_PRESENCE = 3;
 
 /**
- * Carries what this gateway took to where it is shared, and brings back what all took. Decisions never wait for it:
- * while that is away each gateway has its part of every limit.
+ * Exchanges the use of limits with other gateways in the background. Decisions never wait for it; while the
+ * store is unreachable, each gateway applies its share of every limit.
  */
 export class SharedLimits {
-  /** Names this run of this gateway. */
+  /** Identifies this run of this gateway. */
   readonly gateway: string = randomUUID();
   readonly #options: SharedLimitsOptions;
   readonly #syncs: readonly LimitSync[];
@@ -91,24 +335,22 @@ export class SharedLimits {
     ];
   }
 
-  /** Gateways that were there at the last exchange, this one among them. */
+  /** Number of gateways at the last sync, including this one. */
   get gateways(): number {
     return this.#gateways;
   }
 
-  /** Whether the last exchange went well. */
   get isConnected(): boolean {
     return this.#isConnected === true;
   }
 
-  /** Begins to exchange, and waits for the first exchange or the time that a connection may take. Never rejects. */
+  /** Waits for the first sync or the connect timeout, then syncs periodically. Never rejects. */
   async start(): Promise<void> {
     await this.#options.store.start();
     await this.sync();
     this.#running = this.#run();
   }
 
-  /** Exchanges once. Never rejects. */
   async sync(): Promise<void> {
     try {
       await this.#syncOnce();
@@ -118,7 +360,7 @@ export class SharedLimits {
     }
   }
 
-  /** Says goodbye, so that its places are free at once. */
+  /** Removes this gateway, so that its connection slots are free at once. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
@@ -135,7 +377,7 @@ export class SharedLimits {
   }
 
   get #leaveCommand(): LimitCommand {
-    return { name: 'leave', keys: [this.#presenceKey], values: [this.gateway] };
+    return { name: 'remove-gateway', keys: [this.#presenceKey], values: [this.gateway] };
   }
 
   get #presenceKey(): string {
@@ -150,7 +392,7 @@ export class SharedLimits {
     }
   }
 
-  /** There and back. @throws NotConnected; what the exchange throws. */
+  /** @throws LimitStoreUnavailableError */
   async #syncOnce(): Promise<void> {
     const { presenceMs, store } = this.#options;
     if (store.problem !== null) throw store.problem;

@@ -3,28 +3,28 @@ import { type Slot, slot } from '../../solana/units.ts';
 import type { LimitStore } from './limit-store.ts';
 
 export type SharedMinSlotStoreOptions = Readonly<{
-  /** Started and stopped by whoever shares limits over it. */
+  /** Started and stopped by `SharedLimits`. */
   store: LimitStore;
-  /** What the names of floors begin with. */
   prefix: string;
-  /** How long one is kept that nobody tells of. */
+  /** TTL of a session without updates. */
   retentionMs: number;
 }>;
 
-/** How long nobody is asked once they did not answer: reads are not held up by it, each for itself. */
+/** Pause after a failed sync, so that reads are not delayed one by one. */
 const PAUSE_MS = 1_000;
-/** Floors of one exchange. */
 const MIN_SLOTS_MAX = 500;
 
-/** A floor whose others are to be met. */
 type SlotSyncRequest = Readonly<{
   name: string;
   minSlot: MinSlot;
-  /** @param told - the highest marks of all; null: nobody could be met. */
+  /** @param marks - the highest slots of all processes; null if the store is unreachable. */
   done: (marks: readonly Slot[] | null) => void;
 }>;
 
-/** The floors of sessions that several processes answer. What is wanted in one turn of the loop goes in one exchange. */
+/**
+ * Minimum slots of sessions served by several processes. Requests of one event loop iteration share one round
+ * trip.
+ */
 export class SharedMinSlotStore implements MinSlotStore {
   readonly #options: SharedMinSlotStoreOptions;
   #requests: SlotSyncRequest[] = [];
@@ -61,10 +61,10 @@ export class SharedMinSlotStore implements MinSlotStore {
     const values = [retentionMs, ...requests.flatMap(({ minSlot }) => minSlot.slots.map(String))];
     let highestMarks: readonly (readonly Slot[])[] = [];
     try {
-      const [answer] = await store.execute([{ name: 'floors', keys, values }]);
+      const [answer] = await store.execute([{ name: 'min-slots', keys, values }]);
       highestMarks = (answer as string[][]).map((marks) => marks.map((mark) => slot(BigInt(mark))));
     } catch {
-      // Said by whoever shares limits over it.
+      // `SharedLimits` reports the failure.
       this.#pausedUntil = performance.now() + PAUSE_MS;
     }
     requests.forEach(({ done }, at) => {
@@ -73,11 +73,10 @@ export class SharedMinSlotStore implements MinSlotStore {
   }
 }
 
-/** One floor, as this process knows that the others have it. */
 class StoredMinSlot implements SharedMinSlot {
   readonly #minSlots: SharedMinSlotStore;
   readonly #name: string;
-  /** What all of them were told, as it was heard last. */
+  /** Slots after the last sync. */
   #syncedMarks = '';
 
   constructor(minSlots: SharedMinSlotStore, name: string) {

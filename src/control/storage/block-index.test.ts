@@ -6,19 +6,18 @@ import { CID } from 'multiformats/cid';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BlockIndex } from './block-index.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
-import { FileStore } from './file-store.ts';
-import { storageLimits } from './storage-limits.ts';
+import { FileStore, storageLimits } from './file-store.ts';
 import { type SpooledFile, UploadSpool } from './upload-spool.ts';
 
 let folder: string;
 let incoming: UploadSpool;
-let kept: FileStore;
+let fileStore: FileStore;
 let blocks: BlockIndex;
 
 async function openAll(): Promise<void> {
   incoming = await UploadSpool.open(join(folder, 'incoming'), storageLimits.fileMaxBytes);
-  kept = await FileStore.open(join(folder, 'files'), incoming, storageLimits);
-  blocks = await BlockIndex.open(join(folder, 'blocks'), kept, incoming.isAlone);
+  fileStore = await FileStore.open(join(folder, 'files'), incoming, storageLimits);
+  blocks = await BlockIndex.open(join(folder, 'blocks'), fileStore, incoming.isAlone);
 }
 
 beforeEach(async () => {
@@ -36,14 +35,14 @@ async function receive(...leaves: readonly number[]): Promise<SpooledFile> {
 }
 
 async function keep(file: SpooledFile): Promise<SpooledFile> {
-  await kept.store(file, { name: null, type: 'text/plain' }, () => blocks.add(file));
+  await fileStore.store(file, { name: null, type: 'text/plain' }, () => blocks.add(file));
   return file;
 }
 
 const cidsOf = ({ blocks: { leaves, nodes } }: SpooledFile): string[] =>
   [...leaves, ...nodes.map(({ cid }) => cid)].map(String);
 
-/** Reads a block and looks whether it is what its CID says. */
+/** Reads a block and verifies its hash; null if missing. */
 async function isWhole(cid: string): Promise<boolean | null> {
   const block = await blocks.open(cid);
   if (block === null) return null;
@@ -54,13 +53,13 @@ async function isWhole(cid: string): Promise<boolean | null> {
   return hash.digest().equals(CID.parse(cid).multihash.digest);
 }
 
-const told = (): string[] =>
+const indexed = (): string[] =>
   readdirSync(join(folder, 'blocks'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
 
-describe('the blocks of kept files', () => {
-  it('are found each by its CID, also after a restart', async () => {
+describe('the blocks of stored files', () => {
+  it('are found by CID, also after a restart', async () => {
     const files = [
       await keep(await receive()),
       await keep(await receive(1)),
@@ -70,18 +69,18 @@ describe('the blocks of kept files', () => {
       await open();
       for (const cid of files.flatMap(cidsOf)) expect(await isWhole(cid)).toBe(true);
     }
-    expect(told().length).toBe(2 + 1 + 4 + 1);
+    expect(indexed().length).toBe(2 + 1 + 4 + 1);
   });
 
-  it('are not there when their file is not', async () => {
+  it('are missing when their file is missing', async () => {
     const file = await receive(3, 4);
     await blocks.add(file);
     for (const cid of [...cidsOf(file), 'x', '../x', '']) expect(await blocks.open(cid)).toBeNull();
     await blocks.remove(file);
-    expect(told()).toEqual([]);
+    expect(indexed()).toEqual([]);
   });
 
-  it('stay when another file with the same goes', async () => {
+  it('stay when another file with the same block is removed', async () => {
     const file = await keep(await receive(5, 6));
     const other = await receive(5, 7);
     await blocks.add(other);
@@ -89,13 +88,13 @@ describe('the blocks of kept files', () => {
     for (const cid of cidsOf(file)) expect(await isWhole(cid)).toBe(true);
   });
 
-  it('of files that are not kept are forgotten at the start', async () => {
+  it('of files that are not stored are forgotten at the start', async () => {
     const file = await keep(await receive(8));
     await blocks.add(await receive(9));
     const [one] = readdirSync(join(folder, 'blocks'));
     writeFileSync(join(folder, 'blocks', one ?? '', 'nonsense'), '');
     await openAll();
-    expect(told().every((name) => name.endsWith(file.cid))).toBe(true);
-    expect(told().length).toBe(3);
+    expect(indexed().every((name) => name.endsWith(file.cid))).toBe(true);
+    expect(indexed().length).toBe(3);
   });
 });

@@ -3,21 +3,20 @@ import { join } from 'node:path';
 import { makeFolder } from '../../base/make-folder.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
 import { FILE_CID, type FileStore, type OpenFile } from './file-store.ts';
-import { nullIfMissing } from './storage-failure.ts';
 import type { SpooledFile } from './upload-spool.ts';
+import { nullIfMissing } from './upload-spool.ts';
 
-/** `<cid>.<index>.<root>`: the leaf of that index of a file; `<cid>.node.<root>`: a node, whose bytes it holds. */
+/** `<cid>.<index>.<root>`: leaf number `index` of a file; `<cid>.node.<root>`: a node with its bytes. */
 const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;
 
-/** Bytes of a node that are read; one of 1,024 links has about 50 KiB. */
+/** Maximum node size; 1,024 links take about 50 KiB. */
 const NODE_MAX_BYTES = 1024 * 1024;
 
 type BlockFileName = Readonly<{ position: string; root: string }>;
 
 /**
- * Where the blocks of kept files are, for those who fetch files block by block. Nothing of a file is copied: a leaf
- * is told by the name of an empty file; only nodes stand here with their bytes. What is lost here comes again when
- * the file does, so nothing is waited for on the disk.
+ * Index of the blocks of stored files, for block-wise fetching. A leaf is recorded in the name of an empty
+ * file, a node with its bytes. Not fsynced: lost entries return when the file is stored again.
  */
 export class BlockIndex {
   readonly #folder: string;
@@ -29,9 +28,8 @@ export class BlockIndex {
   }
 
   /**
-   * Opens the folder, and removes what is told of files that are not kept.
-   * @param isAlone - false while another process has the folder, which may tell of files before it keeps them: then
-   * nothing is removed.
+   * Opens the folder and removes entries of files that are not stored.
+   * @param isAlone - false: another process may be adding files, so nothing is removed.
    */
   static async open(folder: string, fileStore: FileStore, isAlone: boolean): Promise<BlockIndex> {
     makeFolder(folder, 0o700);
@@ -46,14 +44,14 @@ export class BlockIndex {
     return new BlockIndex(folder, fileStore);
   }
 
-  /** Tells of the blocks of a file. One of a single block is that block. */
+  /** Records the blocks of a file, unless it is a single block. */
   async add({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
     if (nodes.length === 0) return;
     for (const [index, leaf] of leaves.entries()) await this.#write(`${leaf}.${index}.${cid}`, '');
     for (const node of nodes) await this.#write(`${node.cid}.node.${cid}`, node.bytes);
   }
 
-  /** Takes back what `add` told. */
+  /** Undoes `add`. */
   async remove({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
     if (nodes.length === 0) return;
     for (const [index, leaf] of leaves.entries()) {
@@ -64,7 +62,7 @@ export class BlockIndex {
     }
   }
 
-  /** Opens a block of a kept file; null when there is none of that CID. */
+  /** Opens a block of a stored file; null if unknown. */
   async open(cid: string): Promise<OpenFile | null> {
     if (!FILE_CID.test(cid)) return null;
     if (cid.startsWith('bafkre')) {
@@ -91,7 +89,6 @@ export class BlockIndex {
     await writeFile(join(shard, name), content, { mode: 0o600 });
   }
 
-  /** What is told of a block of a file that is kept. */
   async #find(cid: string): Promise<BlockFileName | null> {
     const names = (await nullIfMissing(readdir(join(this.#folder, cid.slice(-2))))) ?? [];
     for (const name of names) {
@@ -113,7 +110,7 @@ export class BlockIndex {
   }
 }
 
-/** Bytes that are no file of their own have no name and no type. */
+/** Blocks have no name and no type. */
 const nameless = { name: null, type: 'application/octet-stream' } as const;
 
 function leafOf(file: OpenFile, index: number): OpenFile {

@@ -12,7 +12,7 @@ const cidOf = async (bytes: Uint8Array, pieces = 65_536): Promise<string> =>
 
 const memory = { put: (cid: unknown) => cid } as unknown as Parameters<typeof importByteStream>[1];
 
-/** The importer by itself, with the profile of IPIP-499 that it knows by name. */
+/** The reference importer with its IPIP-499 profile. */
 const oracle = async (bytes: Uint8Array): Promise<string> =>
   (await importByteStream(inPieces(bytes, 65_536), memory, { profile: 'unixfs-v1-2025' })).cid.toString();
 
@@ -29,19 +29,19 @@ describe('the content identifier of a file', () => {
     ['hello world', 'bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e'],
     ['', 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku'],
     ['a'.repeat(3_000_000), 'bafybeig3tekvo6icfwhptbbtr5vlcn77vkjfsz4t2zpb7prqrhqgwrtwei'],
-  ])('is the known one (%#)', async (text, cid) => {
+  ])('matches the known identifier (%#)', async (text, cid) => {
     expect(await cidOf(Buffer.from(text))).toBe(cid);
   });
 
   it.each([0, 1, LEAF_BYTES - 1, LEAF_BYTES, LEAF_BYTES + 1, 2 * LEAF_BYTES, 5 * LEAF_BYTES + 7])(
-    'of %d bytes is what others find',
+    'of %d bytes matches the reference importer',
     async (length) => {
       const bytes = patterned(length);
       expect(await cidOf(bytes)).toBe(await oracle(bytes));
     },
   );
 
-  it('of more leaves than others link from one node is what those find who link as many', async () => {
+  it('with more leaves than one node links by default matches the importer with the same limit', async () => {
     async function* repeated(): AsyncGenerator<Uint8Array> {
       const leaf = patterned(LEAF_BYTES);
       for (let i = 0; i < 180; i++) yield leaf;
@@ -50,7 +50,7 @@ describe('the content identifier of a file', () => {
     expect(String((await buildBlocks(splitIntoLeaves(repeated()))).root)).toBe(String(cid));
   });
 
-  it('does not depend on the pieces in which it comes', async () => {
+  it('does not depend on the chunks in which it arrives', async () => {
     const bytes = patterned(2 * LEAF_BYTES + 123);
     const expected = await oracle(bytes);
     const sizes = fc.integer({ min: 1, max: 3 * LEAF_BYTES });
@@ -78,7 +78,7 @@ describe('the blocks of a file', () => {
     expect([leaves.map(String), nodes]).toEqual([[String(root)], []]);
   });
 
-  it('break off with what the bytes break off with', async () => {
+  it('fail with the error of the source', async () => {
     const broken = (async function* () {
       yield patterned(LEAF_BYTES + 5);
       throw new Error('gone');

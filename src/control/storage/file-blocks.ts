@@ -2,39 +2,39 @@ import { type ImporterOptions, importFile, type WritableStorage } from 'ipfs-uni
 import { balanced } from 'ipfs-unixfs-importer/layout';
 import type { CID } from 'multiformats/cid';
 
-/** Bytes of a leaf. Source: rest-api.md §6, profile A; IPIP-499 `unixfs-v1-2025`. */
+/** Leaf size in bytes. Source: rest-api.md §6, profile A; IPIP-499 `unixfs-v1-2025`. */
 export const LEAF_BYTES = 1024 * 1024;
 
-/** Links of a node; the same sources. */
+/** Links per node; same sources. */
 const LINKS_MAX = 1_024;
 
-/** The room for the first leaf, which grows as it fills: most files are small. */
+/** Initial buffer size; it grows, because most files are small. */
 const BUFFER_MIN_BYTES = 16 * 1024;
 
-/** A block that links others. */
+/** A block that links other blocks. */
 export type Node = Readonly<{ cid: CID; bytes: Uint8Array }>;
 
-/** How a file stands as blocks. Leaves are its bytes, cut every LEAF_BYTES. */
+/** DAG of a file. Leaves are its bytes in pieces of LEAF_BYTES. */
 export type FileBlocks = Readonly<{ root: CID; leaves: readonly CID[]; nodes: readonly Node[] }>;
 
 const profile: ImporterOptions = {
   cidVersion: 1,
   rawLeaves: true,
-  // The leaves come as such: `inLeaves` has cut them.
+  // Already split by `splitIntoLeaves`.
   chunker: (leaves) => leaves,
   layout: balanced({ maxChildrenPerNode: LINKS_MAX }),
-  // One leaf at a time: more are read ahead of their hashing otherwise, and held.
+  // Limits read-ahead, and so memory, to one leaf.
   blockWriteConcurrency: 1,
   fileImportConcurrency: 1,
 };
 
-/** The code of blocks that are bytes of a file and nothing else. Source: multicodec table, `raw`. */
+/** Codec of raw leaf blocks. Source: multicodec table, `raw`. */
 export const RAW = 0x55;
 
 /**
- * Finds the blocks of a file, and so its content identifier.
- * @param leaves - as `inLeaves` gives them; each is done with when the next is asked for.
- * @throws what `leaves` throws.
+ * Builds the DAG of a file and its content identifier.
+ * @param leaves - of `splitIntoLeaves`; each is consumed before the next is requested.
+ * @throws errors of `leaves`.
  */
 export async function buildBlocks(leaves: AsyncIterable<Uint8Array>): Promise<FileBlocks> {
   const found: CID[] = [];
@@ -48,7 +48,7 @@ export async function buildBlocks(leaves: AsyncIterable<Uint8Array>): Promise<Fi
   return { root: cid, leaves: found, nodes };
 }
 
-/** Room for one leaf, used again for the next. However small the pieces are that come, no more is held. */
+/** Reusable buffer of one leaf, so that small chunks do not add up. */
 class LeafBuffer {
   #buffer: Buffer = Buffer.allocUnsafeSlow(BUFFER_MIN_BYTES);
   #bytes = 0;
@@ -61,7 +61,7 @@ class LeafBuffer {
     return this.#bytes === 0;
   }
 
-  /** @returns how much of it was taken. */
+  /** @returns number of bytes taken. */
   add(bytes: Uint8Array): number {
     const taken = Math.min(bytes.length, LEAF_BYTES - this.#bytes);
     this.#grow(this.#bytes + taken);
@@ -77,7 +77,7 @@ class LeafBuffer {
     this.#buffer = buffer;
   }
 
-  /** What is in it, until something is added. */
+  /** The content, valid until the next `add`. */
   take(): Buffer {
     const whole = this.#buffer.subarray(0, this.#bytes);
     this.#bytes = 0;
@@ -86,8 +86,8 @@ class LeafBuffer {
 }
 
 /**
- * Cuts a file into leaves as it comes; an empty one is one empty leaf.
- * @returns each leaf, which holds until the next is asked for.
+ * Splits a stream into leaves; an empty file has one empty leaf.
+ * @returns leaves, each valid until the next is requested.
  */
 export async function* splitIntoLeaves(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void> {
   const leaf = new LeafBuffer();

@@ -1,48 +1,172 @@
-import type { FileHandle } from 'node:fs/promises';
-import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../base/make-folder.ts';
-import type { FileBackend } from './file-backend.ts';
-import { type FileMetadata, parseMetadata, serializeMetadata } from './file-metadata.ts';
-import { nullIfMissing } from './storage-failure.ts';
-import type { StorageLimits } from './storage-limits.ts';
-import { type SharedStorageQuota, StorageQuota } from './storage-quota.ts';
-import type { SpooledFile, UploadSpool } from './upload-spool.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { nullIfMissing, type SpooledFile, type UploadSpool } from './upload-spool.ts';
 
-/** A CID of version 1 in lower-case base32 with a SHA-256: of a raw block, or of a node. No other is a file's name. */
+/** Limits of stored files. */
+export type StorageLimits = Readonly<{
+  fileMaxBytes: number;
+  /** All files together, each counted once. */
+  totalMaxBytes: number;
+  filesMax: number;
+  /**
+   * Concurrent streaming uploads, and as many buffered ones; each may take `fileMaxBytes` of disk and 2 MiB
+   * of memory.
+   */
+  uploadsMax: number;
+  /** Concurrent streaming uploads per key family. */
+  uploadsPerOwnerMax: number;
+  /** Uploads waiting for a slot. */
+  uploadsWaitingMax: number;
+  /** Maximum wait in milliseconds; the body is not read meanwhile. */
+  uploadsWaitMs: number;
+}>;
+
+export const storageLimits: StorageLimits = {
+  fileMaxBytes: 100 * 1024 * 1024,
+  totalMaxBytes: 100 * 1024 * 1024 * 1024,
+  filesMax: 1_000_000,
+  uploadsMax: 64,
+  uploadsPerOwnerMax: 8,
+  uploadsWaitingMax: 1_000,
+  uploadsWaitMs: 60_000,
+};
+
+/** Storage quota shared by processes with one folder. */
+export interface SharedStorageQuota {
+  /** @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE */
+  reserve(cid: string, bytes: number): Promise<void>;
+  /** Confirms or releases a reservation. */
+  settle(cid: string, isStored: boolean): void;
+}
+
+/** Counts stored files and bytes against their limits. */
+class StorageQuota {
+  readonly #limits: Pick<StorageLimits, 'filesMax' | 'totalMaxBytes'>;
+  #files = 0;
+  #bytes = 0;
+
+  constructor(limits: Pick<StorageLimits, 'filesMax' | 'totalMaxBytes'>) {
+    this.#limits = limits;
+  }
+
+  get files(): number {
+    return this.#files;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Counts an existing file. */
+  add(bytes: number): void {
+    this.#files++;
+    this.#bytes += bytes;
+  }
+
+  /**
+   * Counts a new file.
+   * @throws Failure STORAGE_FULL
+   */
+  reserve(bytes: number): void {
+    const { filesMax, totalMaxBytes } = this.#limits;
+    if (this.#files + 1 > filesMax || this.#bytes + bytes > totalMaxBytes) throw new Failure('STORAGE_FULL');
+    this.add(bytes);
+  }
+
+  release(bytes: number): void {
+    this.#files--;
+    this.#bytes -= bytes;
+  }
+}
+
+export type FileMetadata = Readonly<{
+  /** As given by the client. */
+  name: string | null;
+  /** Media type. */
+  type: string;
+}>;
+
+/** Type, subtype and a few simple parameters. Source: RFC 9110 §8.3.1. */
+const MEDIA_TYPE = /^[\w.+-]{1,63}\/[\w.+-]{1,127}(; ?[\w-]{1,32}=[\w.+-]{1,64}){0,3}$/;
+
+const NAME_MAX_CHARACTERS = 255;
+
+/** Control, format and bidirectional characters, which could disguise a name. */
+const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}/\\]/gu;
+
+/** A media type that is safe in a header; anything else becomes octet-stream. */
+const sanitizeType = (type: string): string =>
+  MEDIA_TYPE.test(type) ? type.toLowerCase() : 'application/octet-stream';
+
+function sanitizeName(name: string | null): string | null {
+  const sanitized = (name ?? '').slice(0, NAME_MAX_CHARACTERS).replace(UNSAFE_CHARACTERS, '').trim();
+  return sanitized === '' || sanitized === '.' || sanitized === '..' ? null : sanitized;
+}
+
+export const sanitizeMetadata = ({ name, type }: FileMetadata): FileMetadata => ({
+  name: sanitizeName(name),
+  type: sanitizeType(type),
+});
+
+/** Reads the text of `serializeMetadata`; any other text gives empty metadata. */
+export function parseMetadata(text: string): FileMetadata {
+  try {
+    const { name, type } = JSON.parse(text);
+    return sanitizeMetadata({
+      name: typeof name === 'string' ? name : null,
+      type: typeof type === 'string' ? type : '',
+    });
+  } catch {
+    return sanitizeMetadata({ name: null, type: '' });
+  }
+}
+
+export const serializeMetadata = ({ name, type }: FileMetadata): string => JSON.stringify({ name, type });
+
+/** Final destination of files. */
+export interface FileBackend {
+  /**
+   * Stores a file permanently under its CID. Idempotent. May move the source file.
+   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system; the file is then not
+   * stored.
+   */
+  store(file: SpooledFile, metadata: FileMetadata): Promise<void>;
+}
+
+/** CIDv1 in lower-case base32 with SHA-256, of a raw block or a node. */
 export const FILE_CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;
 
 const METADATA_SUFFIX = '.json';
 
-/** Bytes of what is kept beside a file that are read: names and types are bounded when they are written. */
+/** Metadata is bounded when written. */
 const METADATA_MAX_BYTES = 8 * 1024;
 
-/** Bytes that are read from a file at a time. */
 const READ_BYTES = 128 * 1024;
 
-/** A kept file that is open for reading. Whoever has it closes it. */
+/** An open stored file. The caller closes it. */
 export type OpenFile = Readonly<
   FileMetadata & {
     bytes: number;
-    /** @param end - the first byte that is not read. */
+    /** @param end - exclusive. */
     read(start: number, end: number): AsyncIterable<Uint8Array>;
     close(): Promise<void>;
   }
 >;
 
 /**
- * Files on this machine's disk, each under its content identifier, in folders by its last two characters. A file
- * that stands there is whole: it was moved there once all of it was on the disk. Beside it stands what whoever sent
- * it first said of it.
+ * Files on local disk by CID, in folders by its last two characters. A file is moved to its place only when
+ * complete and durable; the metadata of the first upload is stored next to it.
  */
 export class FileStore implements FileBackend {
   readonly #folder: string;
   readonly #spool: UploadSpool;
-  /** What this process knows of: what was there at the start, and what came here. */
+  /** Files found at the start and stored by this process. */
   readonly quota: StorageQuota;
-  /** Where other processes keep files in the folder too: what all of them have room for. */
+  /** Quota shared with other processes of this folder. */
   readonly #sharedQuota: SharedStorageQuota | null;
-  /** The last of the tasks on a file, while there are any. */
+  /** Last task per file, for serialization. */
   readonly #pendingTasks = new Map<string, Promise<void>>();
 
   private constructor(
@@ -58,9 +182,9 @@ export class FileStore implements FileBackend {
   }
 
   /**
-   * Looks at the names and sizes of all files.
-   * @param folder - on the same file system as that of `incoming`.
-   * @param shared - what several processes have room for together; null: this one counts for itself.
+   * Scans names and sizes of all files.
+   * @param folder - on the same file system as `incoming`.
+   * @param shared - null: this process counts alone.
    */
   static async open(
     folder: string,
@@ -76,21 +200,20 @@ export class FileStore implements FileBackend {
     return fileStore;
   }
 
-  /** How many files there are, as far as this process knows. */
+  /** As far as this process knows. */
   get files(): number {
     return this.quota.files;
   }
 
-  /** Bytes of all those files. */
   get bytes(): number {
     return this.quota.bytes;
   }
 
   /**
-   * Keeps a file. One that is kept already stays as it is, with what was said of it first.
-   * @param before - done first, once there is room for the file, and told whether it is kept already; when it fails,
-   * the file is not kept, unless it was.
-   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system; what `before` throws.
+   * Stores a file; an existing file keeps its metadata.
+   * @param before - runs after the reservation and receives whether the file exists; if it fails, a new file
+   * is not stored.
+   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system and of `before`.
    */
   async store(
     file: SpooledFile,
@@ -111,12 +234,11 @@ export class FileStore implements FileBackend {
     });
   }
 
-  /** Whether a file of that CID is kept. */
   async has(cid: string): Promise<boolean> {
     return FILE_CID.test(cid) && (await nullIfMissing(lstat(this.#path(cid)))) !== null;
   }
 
-  /** Opens a kept file; null when there is none of that CID. */
+  /** Null if the file is not stored. */
   async open(cid: string): Promise<OpenFile | null> {
     if (!FILE_CID.test(cid)) return null;
     const handle = await nullIfMissing(open(this.#path(cid), 'r'));
@@ -151,7 +273,7 @@ export class FileStore implements FileBackend {
     }
   }
 
-  /** Adds up a folder, and removes what was said of files that never came to stand there, unless they still may. */
+  /** Counts a folder and removes metadata without a file, unless another process may be storing it. */
   async #count(folder: string): Promise<void> {
     const names = await readdir(folder);
     const files = new Set(names.filter((name) => FILE_CID.test(name)));
@@ -176,7 +298,7 @@ export class FileStore implements FileBackend {
     else if (!isStored) this.quota.release(bytes);
   }
 
-  /** What is said of a file first, then the file: one that is there is complete. */
+  /** Metadata first: an existing file is complete. */
   async #move({ path, cid }: SpooledFile, metadata: FileMetadata): Promise<void> {
     const to = this.#path(cid);
     const folder = join(to, '..');
@@ -195,7 +317,6 @@ export class FileStore implements FileBackend {
     }
   }
 
-  /** Runs tasks on one file one after another. */
   async #runSerially(cid: string, task: () => Promise<void>): Promise<void> {
     const before = this.#pendingTasks.get(cid) ?? Promise.resolve();
     const mine = before.then(task);
@@ -209,7 +330,7 @@ export class FileStore implements FileBackend {
   }
 }
 
-/** Names that were given in a folder outlast a loss of power from here on. */
+/** Makes file names in a folder durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -223,7 +344,7 @@ async function* pieces(handle: FileHandle, start: number, end: number): AsyncGen
   for (let at = start; at < end; ) {
     const length = Math.min(READ_BYTES, end - at);
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(length), 0, length, at);
-    if (bytesRead === 0) throw new Error('a kept file became shorter');
+    if (bytesRead === 0) throw new Error('a stored file was truncated');
     at += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }

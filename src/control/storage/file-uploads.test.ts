@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../protocol/errors.ts';
+import type { StorageLimits } from './file-store.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from './open-storage.ts';
-import type { StorageLimits } from './storage-limits.ts';
 
 const never = new AbortController().signal;
 const sent = { name: 'a.txt', type: 'text/plain', ownerId: 'family' };
@@ -27,7 +27,7 @@ async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncGenerat
   for (const text of texts) yield Buffer.from(text);
 }
 
-/** Bytes that wait until they are told to go on. */
+/** Bytes that wait for a signal to continue. */
 function held(text: string): { bytes: AsyncIterable<Uint8Array>; go: () => void } {
   const gate = Promise.withResolvers<void>();
   const bytes = (async function* () {
@@ -40,7 +40,6 @@ function held(text: string): { bytes: AsyncIterable<Uint8Array>; go: () => void 
 const put = (bytes: AsyncIterable<Uint8Array>, about: Partial<typeof sent> = {}, signal = never) =>
   storage.uploads.put(bytes, { ...sent, ...about }, signal);
 
-/** Every file below the folder. */
 const inFolder = (name: string): string[] =>
   readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -64,8 +63,8 @@ const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
     (failure: unknown) => (failure instanceof Failure ? failure.code : failure),
   );
 
-describe('a file that is stored', () => {
-  it('has its CID and its URI, and is kept as it came', async () => {
+describe('a stored file', () => {
+  it('has its CID and URI, and unchanged bytes', async () => {
     const stored = await put(pieces('hello', ' ', 'world'));
     expect(stored).toEqual({ cid: HELLO, uri: `https://x.example/ipfs/${HELLO}` });
     expect(await read(HELLO)).toEqual({ text: 'hello world', name: 'a.txt', type: 'text/plain' });
@@ -73,7 +72,7 @@ describe('a file that is stored', () => {
     expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([1, 11]);
   });
 
-  it('is stored once, with what was said of it first', async () => {
+  it('is stored once, with the metadata of its first upload', async () => {
     await put(pieces('hello world'));
     const again = await put(pieces('hello world'), { name: 'evil.html', type: 'text/html' });
     expect(again.cid).toBe(HELLO);
@@ -82,7 +81,7 @@ describe('a file that is stored', () => {
     expect(onDisk()).toHaveLength(2);
   });
 
-  it('is stored once when it comes many times at once', async () => {
+  it('is stored once when uploaded concurrently', async () => {
     const all = await Promise.all(
       Array.from({ length: 8 }, (_, i) => put(pieces('hello', ' world'), { name: `${i}` })),
     );
@@ -90,13 +89,13 @@ describe('a file that is stored', () => {
     expect([storage.fileStore.files, storage.fileStore.bytes, onDisk().length]).toEqual([1, 11, 2]);
   });
 
-  it('is of the type its bytes show, whatever is said of it', async () => {
+  it('gets its type from its bytes, whatever the client declares', async () => {
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
     const { cid } = await put(pieces(png), { type: 'text/html' });
     expect(await read(cid)).toMatchObject({ type: 'image/png' });
   });
 
-  it('is there again after a restart, and counted', async () => {
+  it('is available and counted after a restart', async () => {
     await put(pieces('hello world'));
     await put(pieces('x'.repeat(3_000_000)));
     await open();
@@ -104,20 +103,20 @@ describe('a file that is stored', () => {
     expect(await read(HELLO)).toMatchObject({ text: 'hello world' });
   });
 
-  it('can be had even when what was said of it is lost', async () => {
+  it('is available even when its metadata is lost', async () => {
     await put(pieces('hello world'));
     writeFileSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), '{"name":');
     expect(await read(HELLO)).toEqual({ text: 'hello world', name: null, type: 'application/octet-stream' });
   });
 });
 
-describe('what cannot be stored leaves nothing behind', () => {
+describe('a failed upload leaves nothing behind', () => {
   afterEach(() => {
     expect(storage.uploads.streaming).toBe(0);
     expect(inFolder('incoming')).toEqual([]);
   });
 
-  it('when the client leaves', async () => {
+  it('when the client disconnects', async () => {
     const cut = (async function* () {
       yield Buffer.alloc(2_000_000);
       throw new Failure('CLIENT_GONE');
@@ -126,7 +125,7 @@ describe('what cannot be stored leaves nothing behind', () => {
     expect([onDisk(), storage.fileStore.files, storage.fileStore.bytes]).toEqual([[], 0, 0]);
   });
 
-  it('when the signal is aborted, even if nothing comes any more', async () => {
+  it('when the signal is aborted, even if no more bytes arrive', async () => {
     const leaving = new AbortController();
     const { bytes } = held('x');
     const storing = put(bytes, {}, leaving.signal);
@@ -136,7 +135,7 @@ describe('what cannot be stored leaves nothing behind', () => {
     expect(onDisk()).toEqual([]);
   });
 
-  it('when the file is too large, and stops its coming', async () => {
+  it('when the file is too large, and stops reading', async () => {
     await open({ fileMaxBytes: 1_500_000 });
     let stopped = false;
     const endless = (async function* () {
@@ -154,7 +153,7 @@ describe('what cannot be stored leaves nothing behind', () => {
   it.each([
     ['bytes', { totalMaxBytes: 20 }],
     ['files', { filesMax: 1 }],
-  ])('when there are as many %s as there may be, but for files that are there', async (_what, limits) => {
+  ])('when the maximum of %s is reached, except for existing files', async (_what, limits) => {
     await open(limits);
     await put(pieces('hello world'));
     expect(await codeOf(put(pieces('another file')))).toBe('STORAGE_FULL');
@@ -163,7 +162,7 @@ describe('what cannot be stored leaves nothing behind', () => {
     expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([1, 11]);
   });
 
-  it('when several together are too many', async () => {
+  it('when concurrent files exceed the limit together', async () => {
     await open({ filesMax: 3 });
     const codes = await Promise.all(Array.from({ length: 8 }, (_, i) => codeOf(put(pieces(`file ${i}`)))));
     expect(codes.toSorted()).toEqual([...Array(5).fill('STORAGE_FULL'), ...Array(3).fill('done')]);
@@ -180,14 +179,14 @@ describe('what cannot be stored leaves nothing behind', () => {
 });
 
 describe('a file that cannot be moved to its place', () => {
-  it('takes no room', async () => {
+  it('does not count against the quota', async () => {
     mkdirSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), { recursive: true });
     expect(await codeOf(put(pieces('hello world')))).toBe('STORAGE_UNAVAILABLE');
     expect([onDisk(), storage.fileStore.files, storage.fileStore.bytes]).toEqual([[], 0, 0]);
   });
 });
 
-describe('files that come at once', () => {
+describe('concurrent uploads', () => {
   it.each([
     ['of one owner', { uploadsPerOwnerMax: 2 }, () => 'one', () => 'other'],
     ['in all', { uploadsMax: 2 }, (i: number) => `${i}`, null],
@@ -217,8 +216,8 @@ describe('files that come at once', () => {
   });
 });
 
-describe('a file that is here whole', () => {
-  it('waits for no file that comes slowly, of its own owner neither', async () => {
+describe('a buffered file', () => {
+  it('does not wait for slow uploads, not even of its owner', async () => {
     await open({ uploadsMax: 2, uploadsPerOwnerMax: 1 });
     const coming = ['one', 'two', 'three'].map((text) => held(text));
     const storing = coming.map(({ bytes }, i) => put(bytes, i === 1 ? { ownerId: 'other' } : {}));
@@ -228,7 +227,7 @@ describe('a file that is here whole', () => {
     await Promise.all(storing);
   });
 
-  it('finds its places taken by others of its kind', async () => {
+  it('competes with other buffered files', async () => {
     await open({ uploadsMax: 1, uploadsWaitingMax: 1 });
     const puts = ['a', 'b', 'c'].map((text) => codeOf(storage.uploads.put(Buffer.from(text), sent, never)));
     expect((await Promise.all(puts)).toSorted()).toEqual(['OVERLOADED', 'done', 'done']);
@@ -236,7 +235,7 @@ describe('a file that is here whole', () => {
 });
 
 describe('a start', () => {
-  it('removes what a dead run left, and nothing else', async () => {
+  it('removes leftovers of a crashed process, and nothing else', async () => {
     await put(pieces('hello world'));
     const before = onDisk();
     writeFileSync(join(folder, 'incoming', 'half'), 'x');
@@ -264,7 +263,7 @@ describe('the name of a file', () => {
     expect(await storage.fileStore.open(name)).toBeNull();
   });
 
-  it('is not written anywhere else than beside it', async () => {
+  it('is stored only next to the file', async () => {
     await put(pieces('hello world'), { name: '../../x' });
     expect(onDisk()).toEqual([HELLO, `${HELLO}.json`]);
     const text = readFileSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), 'utf8');

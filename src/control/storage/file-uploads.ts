@@ -1,21 +1,18 @@
 import { PerKeySemaphore, type PerKeySemaphoreLimits } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { FileBackend } from './file-backend.ts';
-import { type FileMetadata, sanitizeMetadata } from './file-metadata.ts';
-import { toStorageFailure } from './storage-failure.ts';
-import type { StorageLimits } from './storage-limits.ts';
+import type { FileBackend, StorageLimits } from './file-store.ts';
+import { type FileMetadata, sanitizeMetadata } from './file-store.ts';
 import type { SpooledFile, UploadSpool } from './upload-spool.ts';
+import { toStorageFailure } from './upload-spool.ts';
 
-/** What files are taken in with. */
 export type FileUploadsOptions = Readonly<{
   spool: UploadSpool;
   backend: FileBackend;
   limits: StorageLimits;
-  /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`; asked when a file is stored. */
+  /** Prefix of file URIs, e.g. `https://gateway.example/ipfs/`; evaluated per file. */
   uriPrefix: () => string;
 }>;
 
-/** Whose file it is, besides what is said of it. */
 export type UploadInfo = Readonly<FileMetadata & { ownerId: string }>;
 
 const semaphoreOptions = (limits: StorageLimits): PerKeySemaphoreLimits => ({
@@ -30,12 +27,12 @@ async function* asSingleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array, voi
   yield bytes;
 }
 
-/** Takes files in, and gives them to whoever keeps them. */
+/** Receives uploads and hands them to the storage backend. */
 export class FileUploads {
   readonly #options: FileUploadsOptions;
-  /** Places of files that come as fast as their senders send them. */
+  /** Slots of streaming uploads. */
   readonly #streaming: PerKeySemaphore;
-  /** As many for those that are here whole: they are quick, and wait for no sender. */
+  /** Slots of buffered files, which are fast and do not wait for a sender. */
   readonly #buffered: PerKeySemaphore;
 
   constructor(options: FileUploadsOptions) {
@@ -44,15 +41,14 @@ export class FileUploads {
     this.#buffered = new PerKeySemaphore(semaphoreOptions(options.limits));
   }
 
-  /** Files that are coming now. */
   get streaming(): number {
     return this.#streaming.inUse;
   }
 
   /**
-   * Stores a file while it comes, or one that is here whole. The same bytes are stored once, and have the same CID.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED, CLIENT_GONE, or what `bytes`
-   * throws. Nothing is left then.
+   * Stores a streamed or buffered file; equal bytes are stored once.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED, CLIENT_GONE, or errors of
+   * `bytes`. Nothing is left then.
    */
   async put(
     bytes: AsyncIterable<Uint8Array> | Uint8Array,

@@ -1,37 +1,33 @@
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
 import { BlockIndex } from './block-index.ts';
-import { FileStore } from './file-store.ts';
+import type { SharedStorageQuota } from './file-store.ts';
+import { FileStore, type StorageLimits, storageLimits } from './file-store.ts';
 import { FileUploads } from './file-uploads.ts';
 import { KuboBackend, type KuboBackendOptions } from './kubo-backend.ts';
-import { PinningBackend } from './pinning-backend.ts';
-import { PinningService, type PinningServiceOptions } from './pinning-service.ts';
-import { type StorageLimits, storageLimits } from './storage-limits.ts';
-import type { SharedStorageQuota } from './storage-quota.ts';
+import { PinningBackend, PinningService, type PinningServiceOptions } from './pinning-backend.ts';
 import { UploadSpool } from './upload-spool.ts';
 
-/** What every storage needs, whoever keeps the files. */
+/** Common options of all storage backends. */
 export type StorageOptions = Readonly<{
-  /** Where files are kept, and where they are while they come. Processes of one machine may share it. */
+  /** Stored and incoming files. Processes of one machine may share it. */
   folder: string;
-  /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`. */
+  /** Prefix of file URIs, e.g. `https://gateway.example/ipfs/`. */
   uriPrefix: () => string;
   limits?: Partial<StorageLimits>;
-  /** What several processes that share the folder have room for together; absent: this one counts for itself. */
+  /** Quota shared by processes with this folder; absent: this process counts alone. */
   sharedQuota?: SharedStorageQuota;
 }>;
 
-/** Storage that is open. */
 export type Storage = Readonly<{
   uploads: FileUploads;
-  /** What is on this machine's disk, for the gateway; null where nothing stays there. */
+  /** Local files for the IPFS gateway; null if files are stored elsewhere. */
   fileStore: FileStore | null;
-  /** Blocks of those, for who fetches them one by one; null where nobody does. */
+  /** Blocks of local files for block-wise fetching; null if not needed. */
   blocks: BlockIndex | null;
   close(): Promise<void>;
 }>;
 
-/** Storage on this machine's disk. */
 export type EmbeddedStorage = Storage & Readonly<{ fileStore: FileStore }>;
 
 const limitsOf = ({ limits }: StorageOptions): StorageLimits => ({ ...storageLimits, ...limits });
@@ -50,15 +46,15 @@ const openBlockIndex = (
 
 type Closable = Readonly<{ close(): Promise<void> }>;
 
-/** The first may still be giving away what is in the second. */
+/** In order: the first may still read from the second. */
 async function closeBoth(first: Closable, second: Closable): Promise<void> {
   await first.close();
   await second.close();
 }
 
 /**
- * Opens storage that keeps files itself. What a run that died has left is removed.
- * @throws Error of the file system when the folder cannot be had.
+ * Opens local storage and removes leftovers of crashed processes.
+ * @throws Error of the file system
  */
 export async function openEmbeddedStorage(options: StorageOptions): Promise<EmbeddedStorage> {
   const spool = await openSpool(options);
@@ -68,10 +64,13 @@ export async function openEmbeddedStorage(options: StorageOptions): Promise<Embe
   return { uploads, fileStore, blocks: null, close: () => spool.close() };
 }
 
-/** The kept files, for whoever counts them for several processes and keeps none. */
+/** For a process that only counts files for others. */
 export type StorageCounter = Readonly<{ fileStore: FileStore; close(): Promise<void> }>;
 
-/** Counts the files of a folder, and removes what a run that died has left. As `openEmbeddedStorage` otherwise. */
+/**
+ * Counts the files of a folder and removes leftovers.
+ * @throws Error of the file system
+ */
 export async function openStorageCounter(options: StorageOptions): Promise<StorageCounter> {
   const spool = await openSpool(options);
   const fileStore = await openFileStore(options, spool);
@@ -79,7 +78,10 @@ export async function openStorageCounter(options: StorageOptions): Promise<Stora
   return { fileStore, close: () => spool.close() };
 }
 
-/** Opens storage that gives files to a Kubo node, and keeps none itself. As `openEmbeddedStorage` otherwise. */
+/**
+ * Opens storage in a Kubo node.
+ * @throws Error of the file system
+ */
 export async function openKuboStorage(options: StorageOptions, node: KuboBackendOptions): Promise<Storage> {
   const spool = await openSpool(options);
   const backend = new KuboBackend(node);
@@ -89,7 +91,10 @@ export async function openKuboStorage(options: StorageOptions, node: KuboBackend
   return { uploads, fileStore: null, blocks: null, close };
 }
 
-/** Opens storage that keeps files and has a service pin them too. As `openEmbeddedStorage` otherwise. */
+/**
+ * Opens local storage with an additional pinning service.
+ * @throws Error of the file system
+ */
 export async function openPinnedStorage(
   options: StorageOptions,
   service: Omit<PinningServiceOptions, 'log'>,

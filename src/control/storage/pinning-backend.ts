@@ -1,12 +1,189 @@
 import type { Logger } from '../../base/log.ts';
 import type { BlockIndex } from './block-index.ts';
-import type { FileBackend } from './file-backend.ts';
-import type { FileMetadata } from './file-metadata.ts';
-import type { FileStore } from './file-store.ts';
-import type { PinningService } from './pinning-service.ts';
+import type { FileBackend, FileMetadata, FileStore } from './file-store.ts';
+import {
+  type ServiceResponse,
+  StorageService,
+  type StorageServiceLimits,
+  storageServiceLimits,
+  storageUnavailable,
+} from './storage-service.ts';
 import type { SpooledFile } from './upload-spool.ts';
 
-/** Files on this machine's disk that another service is asked to pin: it fetches their blocks from here. */
+export type PinningServiceLimits = StorageServiceLimits &
+  Readonly<{
+    /** Milliseconds between polls of pending pins. */
+    pollIntervalMs: number;
+    /** Polls per pin before it is given up. */
+    pollsMax: number;
+    /** Retries of a failed pin. */
+    retriesMax: number;
+    /** Polled pins; further ones are created but not polled. */
+    watchedMax: number;
+  }>;
+
+export const pinningServiceLimits: PinningServiceLimits = {
+  ...storageServiceLimits,
+  exchangeMaxMs: 30_000,
+  silenceMs: 30_000,
+  pollIntervalMs: 15_000,
+  pollsMax: 480,
+  retriesMax: 3,
+  watchedMax: 1_000,
+};
+
+export type PinningServiceOptions = Readonly<{
+  /** Address before `/pins`. */
+  url: string;
+  /** Bearer token; never logged. */
+  token: string;
+  /** Multiaddrs from which the service can fetch our blocks; at most 20. */
+  origins?: readonly string[];
+  limits?: Partial<PinningServiceLimits>;
+  log: Logger;
+}>;
+
+/** Source: IPFS Pinning Service API 1.0, PinStatus and Pin. */
+type PinStatus = Readonly<{ requestid: string; status: (typeof statuses)[number] }>;
+
+type WatchedPin = {
+  requestid: string;
+  readonly pin: string;
+  readonly cid: string;
+  polls: number;
+  retries: number;
+};
+
+/** Safe in a path. */
+const REQUEST_ID = /^[\w.~-]{1,256}$/;
+const statuses = ['queued', 'pinning', 'pinned', 'failed'] as const;
+
+/** Maximum length of a pin's name; same source. */
+const NAME_MAX = 255;
+
+/** Client of a pinning service that fetches blocks from here. Source: IPFS Pinning Service API 1.0. */
+export class PinningService {
+  readonly #service: StorageService;
+  readonly #origins: readonly string[];
+  readonly #limits: PinningServiceLimits;
+  readonly #log: Logger;
+  /** By CID. */
+  readonly #watched = new Map<string, WatchedPin>();
+  #timer: NodeJS.Timeout | null = null;
+  #polling: Promise<void> | null = null;
+  #closed = false;
+
+  constructor({ url, token, origins, limits, log }: PinningServiceOptions) {
+    this.#limits = { ...pinningServiceLimits, ...limits };
+    this.#service = new StorageService(url, `Bearer ${token}`, this.#limits);
+    this.#origins = origins ?? [];
+    this.#log = log;
+  }
+
+  get watched(): number {
+    return this.#watched.size;
+  }
+
+  /**
+   * Requests a pin unless one exists, and polls it in the background.
+   * @throws Failure STORAGE_UNAVAILABLE if the service rejects it.
+   */
+  async pin(cid: string, name: string | null): Promise<void> {
+    const pin = JSON.stringify({
+      cid,
+      ...(name !== null && { name: name.slice(0, NAME_MAX) }),
+      ...(this.#origins.length > 0 && { origins: this.#origins }),
+    });
+    const status = (await this.#find(cid)) ?? (await this.#post('/pins', pin));
+    if (status.status === 'failed') throw storageUnavailable('the pinning service failed immediately');
+    if (status.status !== 'pinned')
+      this.#watch({ requestid: status.requestid, pin, cid, polls: 0, retries: 0 });
+  }
+
+  /** Stops polling and closes connections. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#service.close();
+    await this.#polling;
+  }
+
+  /** An existing or pending pin. */
+  async #find(cid: string): Promise<PinStatus | null> {
+    const query = new URLSearchParams({ cid, status: 'queued,pinning,pinned', limit: '1' });
+    const { results } = objectOf(await this.#service.request('GET', `/pins?${query}`), 200);
+    const [first] = Array.isArray(results) ? results : [];
+    return first === undefined ? null : statusOf(first);
+  }
+
+  async #post(path: string, pin: string): Promise<PinStatus> {
+    return statusOf(objectOf(await this.#service.request('POST', path, pin), 202));
+  }
+
+  #watch(watched: WatchedPin): void {
+    if (this.#closed || this.#watched.size >= this.#limits.watchedMax) return;
+    this.#watched.set(watched.cid, watched);
+    this.#schedulePoll();
+  }
+
+  #schedulePoll(): void {
+    if (this.#timer !== null || this.#closed || this.#watched.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#polling = this.#poll().finally(() => {
+        this.#timer = null;
+        this.#schedulePoll();
+      });
+    }, this.#limits.pollIntervalMs);
+    this.#timer.unref();
+  }
+
+  async #poll(): Promise<void> {
+    for (const watched of [...this.#watched.values()]) {
+      if (this.#closed) return;
+      try {
+        await this.#pollPin(watched);
+      } catch {
+        // It is asked for again; how often is counted.
+      }
+      if (++watched.polls >= this.#limits.pollsMax) this.#abandon(watched, 'timed out');
+    }
+  }
+
+  async #pollPin(watched: WatchedPin): Promise<void> {
+    const path = `/pins/${watched.requestid}`;
+    const { status } = statusOf(objectOf(await this.#service.request('GET', path), 200));
+    if (status === 'pinned') this.#watched.delete(watched.cid);
+    if (status !== 'failed') return;
+    if (watched.retries++ >= this.#limits.retriesMax) this.#abandon(watched, 'failed');
+    else watched.requestid = (await this.#post(path, watched.pin)).requestid;
+  }
+
+  #abandon({ cid }: WatchedPin, why: string): void {
+    if (this.#watched.delete(cid)) this.#log.warn({ cid, why }, 'pin abandoned');
+  }
+}
+
+/** @throws Failure STORAGE_UNAVAILABLE for another status or invalid JSON. */
+function objectOf({ status, text }: ServiceResponse, expected: number): Record<string, unknown> {
+  if (status !== expected) throw storageUnavailable(`the pinning service returned status ${status}`);
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    throw storageUnavailable('the pinning service returned invalid JSON');
+  }
+}
+
+/** @throws Failure STORAGE_UNAVAILABLE */
+function statusOf(value: unknown): PinStatus {
+  const { requestid, status } = Object(value);
+  const isStatus = statuses.some((knownStatus) => knownStatus === status);
+  if (typeof requestid !== 'string' || !REQUEST_ID.test(requestid) || !isStatus) {
+    throw storageUnavailable('the pinning service returned no valid pin status');
+  }
+  return { requestid, status };
+}
+
+/** Local storage with pins in a remote service, which fetches the blocks from here. */
 export class PinningBackend implements FileBackend {
   readonly #fileStore: FileStore;
   readonly #blocks: BlockIndex;
@@ -21,8 +198,8 @@ export class PinningBackend implements FileBackend {
   }
 
   /**
-   * A file that the service does not take is not kept. One that is kept already stays so, whatever becomes of asking
-   * for its pin anew, which is for those that were given up.
+   * A new file is stored only if the service accepts the pin. For an existing file, the pin is renewed and a
+   * failure ignored.
    */
   store(file: SpooledFile, metadata: FileMetadata): Promise<void> {
     return this.#fileStore.store(file, metadata, (isAlreadyStored) =>
@@ -45,7 +222,7 @@ export class PinningBackend implements FileBackend {
       await this.#blocks.add(file);
       await this.#service.pin(file.cid, name);
     } catch {
-      this.#log.warn({ cid: file.cid }, 'a file that is kept could not be pinned anew');
+      this.#log.warn({ cid: file.cid }, 'pin of a stored file could not be renewed');
     }
   }
 }

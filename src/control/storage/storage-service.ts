@@ -1,21 +1,19 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import { Failure } from '../../protocol/errors.ts';
 
-/** What bounds exchanges with a service that stores files. */
+/** Limits of requests to a storage service. Times in milliseconds. */
 export type StorageServiceLimits = Readonly<{
-  /** Time to connect. */
   connectTimeoutMs: number;
-  /** Time for one exchange, a large file included. */
+  /** For one request, including a large file. */
   exchangeMaxMs: number;
-  /** Time in which nothing comes back once all was sent. */
+  /** Without response data after the request was sent. */
   silenceMs: number;
-  /** Bytes of an answer. */
+  /** Of a response. */
   answerMaxBytes: number;
-  /** Connections at a time; exchanges beyond them wait. */
+  /** Concurrent connections; further requests wait. */
   connectionsMax: number;
 }>;
 
-/** What holds unless something else is set. */
 export const storageServiceLimits: StorageServiceLimits = {
   connectTimeoutMs: 5_000,
   exchangeMaxMs: 10 * 60_000,
@@ -24,13 +22,13 @@ export const storageServiceLimits: StorageServiceLimits = {
   connectionsMax: 16,
 };
 
-/** What is sent: its media type, how many bytes it has, and the bytes, which are read once. */
+/** `bytes` is the length; `chunks` is read once. */
 export type ServiceBody = Readonly<{ type: string; bytes: number; chunks: AsyncIterable<Uint8Array> }>;
 
-/** A whole answer, of any status. */
+/** A complete response of any status. */
 export type ServiceResponse = Readonly<{ status: number; text: string }>;
 
-/** One HTTP service that stores files, and what it is asked. What it says goes no further than this folder. */
+/** HTTP client of a storage service. Its responses are not shown to clients. */
 export class StorageService {
   readonly #url: string;
   readonly #authorization: string | null;
@@ -38,8 +36,8 @@ export class StorageService {
   readonly #agent: Agent;
 
   /**
-   * @param url - the address before the paths of its interface.
-   * @param authorization - the header of that name; never logged, never in an error.
+   * @param url - base address.
+   * @param authorization - header value; never logged and never in an error.
    */
   constructor(url: string, authorization: string | null, limits: StorageServiceLimits) {
     this.#url = url.replace(/\/+$/, '');
@@ -53,7 +51,7 @@ export class StorageService {
     });
   }
 
-  /** @throws Failure STORAGE_UNAVAILABLE when no whole answer comes; an answer of any status is one. */
+  /** @throws Failure STORAGE_UNAVAILABLE without a complete response; any status is a response. */
   async request(method: 'GET' | 'POST', path: string, body?: ServiceBody | string): Promise<ServiceResponse> {
     const { exchangeMaxMs, silenceMs } = this.#limits;
     try {
@@ -71,7 +69,7 @@ export class StorageService {
     }
   }
 
-  /** Breaks off what is asked, and closes the connections. */
+  /** Aborts running requests and closes connections. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
@@ -102,12 +100,12 @@ export class StorageService {
 const toRequestBody = (body: ServiceBody | string | undefined): Pick<Dispatcher.RequestOptions, 'body'> =>
   body === undefined ? {} : { body: (typeof body === 'string' ? body : body.chunks) as string };
 
-/** The kind of an error: its message may hold the address, and so what the address holds. */
+/** Error code only: the message may contain the address and its credentials. */
 function codeOf(thrown: unknown): string {
   const { code, name } = thrown as NodeJS.ErrnoException;
   return code ?? name;
 }
 
-/** @param what - of ours; words of a service are not in it. */
+/** @param what - our own text, without text of the service. */
 export const storageUnavailable = (what: string): Failure =>
   new Failure('STORAGE_UNAVAILABLE', { cause: new Error(what) });

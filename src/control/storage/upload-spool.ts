@@ -1,24 +1,140 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { bootId, identityOf, isRunning } from '../../base/process-identity.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { buildBlocks, type FileBlocks, splitIntoLeaves } from './file-blocks.ts';
-import { MEDIA_HEAD_BYTES, mediaTypeOf } from './media-type.ts';
-import { openProcessFolder, type ProcessFolder } from './process-folder.ts';
-import { toStorageFailure } from './storage-failure.ts';
 
-/** A whole file that is on the disk, and not yet anywhere else. */
+/** Disk full. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** Maps a file system error to a Failure. */
+export function toStorageFailure(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown;
+  const code = (thrown as NodeJS.ErrnoException | null)?.code ?? '';
+  return new Failure(FULL.has(code) ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE', { cause: thrown });
+}
+
+/**
+ * Null if the file is missing.
+ * @throws other errors.
+ */
+export async function nullIfMissing<T>(found: Promise<T>): Promise<T | null> {
+  try {
+    return await found;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw thrown;
+  }
+}
+
+/** `<boot id>.<pid>.<process start>.<folder id>`; boot id and process start may be empty. */
+const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.[\w-]{36}$/;
+
+/** Folders of this process: a pid alone may be reused. */
+const ownFolders = new Set<string>();
+
+/** A folder used by this process only. */
+type ProcessFolder = Readonly<{
+  path: string;
+  /** Whether no other running process had a folder at opening. */
+  isAlone: boolean;
+  /** Deletes the folder. Never rejects. */
+  close(): Promise<void>;
+}>;
+
+/** Owner of a folder: this process, another running process, or none. */
+function ownershipOf(name: string): 'me' | 'another' | null {
+  if (ownFolders.has(name)) return 'me';
+  const [, boot, pid, started = ''] = NAME.exec(name) ?? [];
+  const lives =
+    pid !== undefined &&
+    Number(pid) !== process.pid &&
+    boot === bootId() &&
+    isRunning({ pid: Number(pid), started });
+  return lives ? 'another' : null;
+}
+
+/**
+ * Creates a folder for this process and deletes all entries except folders of running processes of this
+ * machine.
+ * @throws Error of the file system.
+ */
+async function openProcessFolder(parent: string): Promise<ProcessFolder> {
+  const { pid, started } = identityOf(process.pid);
+  const name = `${bootId()}.${pid}.${started}.${randomUUID()}`;
+  const path = join(parent, name);
+  ownFolders.add(name);
+  makeFolder(path, 0o700);
+  let isAlone = true;
+  for (const other of await readdir(parent)) {
+    const ownership = ownershipOf(other);
+    if (ownership === 'another') isAlone = false;
+    if (ownership === null) await rm(join(parent, other), { recursive: true, force: true });
+  }
+  const close = async (): Promise<void> => {
+    ownFolders.delete(name);
+    // A concurrent write may interfere; the next start deletes the rest.
+    await rm(path, { recursive: true, force: true }).catch(() => {});
+  };
+  return { path, isAlone, close };
+}
+
+/** Bytes that `mediaTypeOf` needs. */
+const MEDIA_HEAD_BYTES = 16;
+
+type Signature = readonly [type: string, at: number, text: string];
+
+/**
+ * Magic numbers of images, audio, video and 3D models; none of these can run scripts. Sources: MIME Sniffing
+ * Standard §6, glTF 2.0 §4.4.
+ */
+const signatures: readonly (readonly [Signature, ...Signature[]])[] = [
+  [['image/png', 0, '\x89PNG\r\n\x1a\n']],
+  [['image/jpeg', 0, '\xff\xd8\xff']],
+  [['image/gif', 0, 'GIF87a']],
+  [['image/gif', 0, 'GIF89a']],
+  [
+    ['image/webp', 0, 'RIFF'],
+    ['image/webp', 8, 'WEBPVP'],
+  ],
+  [['image/avif', 4, 'ftypavif']],
+  [
+    ['audio/wave', 0, 'RIFF'],
+    ['audio/wave', 8, 'WAVE'],
+  ],
+  [['audio/mpeg', 0, 'ID3']],
+  [['video/mp4', 4, 'ftypisom']],
+  [['video/mp4', 4, 'ftypmp4']],
+  [['video/webm', 0, '\x1a\x45\xdf\xa3']],
+  [['model/gltf-binary', 0, 'glTF\x02\0\0\0']],
+];
+
+/**
+ * Detects the media type from the first bytes; null if unknown. Independent of the client, so that nobody can
+ * give a file a wrong type.
+ */
+export function mediaTypeOf(head: Uint8Array): string | null {
+  const text = Buffer.from(head.subarray(0, MEDIA_HEAD_BYTES)).toString('latin1');
+  const found = signatures.find((parts) =>
+    parts.every(([, at, signature]) => text.startsWith(signature, at)),
+  );
+  return found?.[0][0] ?? null;
+}
+
+/** A complete, durable file that is not stored yet. */
 export type SpooledFile = Readonly<{
   path: string;
   cid: string;
   bytes: number;
-  /** What its first bytes say it is; null when they say nothing. */
+  /** Detected from its first bytes; null if unknown. */
   type: string | null;
   blocks: FileBlocks;
 }>;
 
-/** Files while they come: each under a name of its own in a folder of this process, which nothing outlives. */
+/** Temporary files of incoming uploads, in a folder per process. */
 export class UploadSpool {
   readonly #folder: ProcessFolder;
   readonly #fileMaxBytes: number;
@@ -29,27 +145,26 @@ export class UploadSpool {
   }
 
   /**
-   * Removes what runs that died have left in the folder. Several processes of one machine may have it, of several
-   * machines not.
+   * Deletes leftovers of crashed processes. Processes of one machine may share the folder, machines may not.
    */
   static async open(folder: string, fileMaxBytes: number): Promise<UploadSpool> {
     return new UploadSpool(await openProcessFolder(folder), fileMaxBytes);
   }
 
-  /** Whether no other process had the folder when it was opened: what is half done there is left by the dead. */
+  /** Whether no other process used the folder at opening, so that unfinished work there is orphaned. */
   get isAlone(): boolean {
     return this.#folder.isAlone;
   }
 
-  /** Removes what still comes. */
+  /** Deletes incoming files. */
   close(): Promise<void> {
     return this.#folder.close();
   }
 
   /**
-   * Writes a file to the disk while it comes, and finds its blocks.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE when the signal is aborted, and
-   * what `bytes` throws. Nothing is left then.
+   * Writes an upload to disk and computes its blocks.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE when the signal is
+   * aborted, and errors of `bytes`. Nothing is left then.
    */
   async receive(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<SpooledFile> {
     const { path, handle } = await this.#create(bytes);
@@ -66,12 +181,15 @@ export class UploadSpool {
     }
   }
 
-  /** Removes a file, unless it was moved away. */
+  /** Deletes a file unless it was moved. */
   async remove({ path }: SpooledFile): Promise<void> {
     await rm(path, { force: true });
   }
 
-  /** A small file, written as safely as large ones. @returns where it is. */
+  /**
+   * Writes a small durable file.
+   * @returns its path.
+   */
   async write(text: string): Promise<string> {
     const path = this.#newPath();
     try {
@@ -104,7 +222,10 @@ export class UploadSpool {
   }
 }
 
-/** Bytes as they come, until the signal says that nobody waits for them any more. @throws Failure CLIENT_GONE then. */
+/**
+ * Passes bytes on until the signal is aborted.
+ * @throws Failure CLIENT_GONE
+ */
 async function* untilAborted(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -121,16 +242,16 @@ async function* untilAborted(
   } catch (thrown) {
     throw signal.aborted ? new Failure('CLIENT_GONE') : thrown;
   } finally {
-    // Not waited for: what comes no further may not answer to this either.
+    // Not awaited: a stalled source may not answer.
     if (!isOver) pieces.return?.().catch(() => {});
   }
 }
 
-/** The way of leaves through the disk, with what is learned of the file on it. */
+/** Writes leaves to disk and collects file facts. */
 class SpoolWriter {
   bytes = 0;
   head: Uint8Array = new Uint8Array(0);
-  /** What went wrong here, and not with the bytes that came. */
+  /** Failure of the disk, not of the source. */
   failure: Failure | null = null;
   readonly #handle: FileHandle;
   readonly #fileMaxBytes: number;
@@ -149,7 +270,7 @@ class SpoolWriter {
     }
   }
 
-  /** Sees to it that all of it is on the disk. */
+  /** Makes the file durable. */
   async finish(): Promise<void> {
     await this.#recordFailure(this.#handle.sync());
     await this.#recordFailure(this.#handle.close());

@@ -1,27 +1,316 @@
-import type { Kysely } from 'kysely';
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Store } from '../database/open.ts';
-import type { Schema } from '../database/schema.ts';
-import type { DirtyBucketKind, UsageStep } from '../database/tables/usage.ts';
-import { rollDay, rollHour } from './roll-details.ts';
-import { rollMinute, rollTotals } from './roll-totals.ts';
-import { clearDirty, listDirtyBuckets, readDirtyBucket } from './rollup-dirty-buckets.ts';
+import type { Schema, UsageMinuteTable } from '../database/schema.ts';
+import type {
+  DirtyBucketKind,
+  UsageDetailTable,
+  UsageMethodTable,
+  UsageStep,
+  UsageTotalTable,
+} from '../database/tables/usage.ts';
+import {
+  clearDirty,
+  type DirtyBucket,
+  type DirtyBucketSnapshot,
+  listDirtyBuckets,
+  lockIfUnchanged,
+  markDirty,
+  readDirtyBucket,
+} from './usage-rows.ts';
+import { UsageSums } from './usage-sums.ts';
+
+/** Few enough that SQLite blocks for only a few milliseconds. */
+const PAGE_ROWS = 500;
+
+type Totals = Readonly<{
+  totals: UsageSums<Omit<UsageTotalTable, CounterColumn>>;
+  methods: UsageSums<Omit<UsageMethodTable, CounterColumn>>;
+}>;
+type CounterColumn = 'requests' | 'bytes_in' | 'bytes_out' | 'credits' | 'messages' | 'latency';
+
+const noTotals = (): Totals => ({ totals: new UsageSums(), methods: new UsageSums() });
+
+/** Row names within a minute, in the order of the primary key. */
+type RowCursor = readonly [epoch: string, key: string, product: string, method: string, status: string];
+
+/** Pages of one minute. Concurrent writes may be missed; their mark reveals them. */
+async function* pagesOf(db: Kysely<Schema>, minute: number): AsyncGenerator<UsageMinuteTable[]> {
+  let last: RowCursor | null = null;
+  for (;;) {
+    let query = db.selectFrom('usage_minute').selectAll().where('minute', '=', minute);
+    if (last !== null) {
+      const cursor = sql.join([...last]);
+      query = query.where(sql<boolean>`(epoch, key_id, product, method, status) > (${cursor})`);
+    }
+    const rows: UsageMinuteTable[] = await query
+      .orderBy('epoch')
+      .orderBy('key_id')
+      .orderBy('product')
+      .orderBy('method')
+      .orderBy('status')
+      .limit(PAGE_ROWS)
+      .execute();
+    if (rows.length > 0) yield rows;
+    const end = rows.at(-1);
+    if (rows.length < PAGE_ROWS || end === undefined) return;
+    last = [end.epoch, end.key_id, end.product, end.method, end.status];
+    await setImmediate();
+  }
+}
+
+async function sumMinute(db: Kysely<Schema>, minute: number): Promise<Totals> {
+  const sums = noTotals();
+  for await (const rows of pagesOf(db, minute)) {
+    for (const row of rows) {
+      const { customer_id, plan_id, product, method, status } = row;
+      const bucketKey = { step: 'minute', bucket: minute, customer_id, product, status } as const;
+      sums.totals.add({ ...bucketKey, plan_id }, row, 0);
+      sums.methods.add({ ...bucketKey, method }, row, 0);
+    }
+  }
+  return sums;
+}
+
+/** For each step: its finer step, how many of them it has, and the step built from it. */
+const coarser = {
+  hour: { kind: 'total_hour', of: 'minute', count: 60, next: 'total_day' },
+  day: { kind: 'total_day', of: 'hour', count: 24, next: null },
+} as const satisfies Record<
+  string,
+  { kind: DirtyBucketKind; of: UsageStep; count: number; next: DirtyBucketKind | null }
+>;
+
+async function sumFiner(db: Kysely<Schema>, step: keyof typeof coarser, bucket: number): Promise<Totals> {
+  const { of, count } = coarser[step];
+  const sums = noTotals();
+  for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
+    const where = { step: of, bucket: finer };
+    const totals = await rowsOf(db, 'usage_total', where);
+    for (const { customer_id, plan_id, product, status, ...counters } of totals) {
+      sums.totals.add({ step, bucket, customer_id, plan_id, product, status }, counters, 0);
+    }
+    const methods = await rowsOf(db, 'usage_method', where);
+    for (const { customer_id, product, method, status, ...counters } of methods) {
+      sums.methods.add({ step, bucket, customer_id, product, method, status }, counters, 0);
+    }
+    await setImmediate();
+  }
+  return sums;
+}
+
+type TotalTables = Pick<Schema, 'usage_total' | 'usage_method'>;
+
+function rowsOf<Table extends keyof TotalTables>(
+  db: Kysely<Schema>,
+  table: Table,
+  { step, bucket }: Readonly<{ step: UsageStep; bucket: number }>,
+): Promise<TotalTables[Table][]> {
+  return db
+    .selectFrom(table as 'usage_total')
+    .selectAll()
+    .where('step', '=', step)
+    .where('bucket', '=', bucket)
+    .execute() as Promise<unknown[]> as Promise<TotalTables[Table][]>;
+}
+
+/** Replaces the rows of a bucket unless its sources have changed. */
+function replaceTotals(
+  store: Store,
+  seen: DirtyBucketSnapshot,
+  step: UsageStep,
+  { totals, methods }: Totals,
+  next: DirtyBucket | null,
+): Promise<boolean> {
+  const { bucket } = seen;
+  return store.db.transaction().execute(async (trx) => {
+    if (!(await lockIfUnchanged(trx, seen))) return false;
+    const replace = async (table: keyof TotalTables, rows: readonly { last_minute: number }[]) => {
+      await trx.deleteFrom(table).where('step', '=', step).where('bucket', '=', bucket).execute();
+      for (let from = 0; from < rows.length; from += PAGE_ROWS) {
+        const values = rows.slice(from, from + PAGE_ROWS).map(({ last_minute: _, ...row }) => row);
+        await trx
+          .insertInto(table)
+          .values(values as never)
+          .execute();
+      }
+    };
+    await replace('usage_total', totals.rows());
+    await replace('usage_method', methods.rows());
+    await clearDirty(trx, seen);
+    if (next !== null) await markDirty(trx, '', [next]);
+    return true;
+  });
+}
+
+/**
+ * Rebuilds the totals of a minute.
+ * @returns false if it changed meanwhile; the mark stays.
+ */
+export async function rollMinute(store: Store, minute: number): Promise<boolean> {
+  const seen = await readDirtyBucket(store.db, 'minute', minute);
+  const sums = await sumMinute(store.db, minute);
+  const next = { kind: 'total_hour', bucket: Math.floor(minute / 60) } as const;
+  return replaceTotals(store, seen, 'minute', sums, next);
+}
+
+/**
+ * Rebuilds the totals of an hour or day.
+ * @returns false if it changed meanwhile; the mark stays.
+ */
+async function rollTotals(store: Store, step: keyof typeof coarser, bucket: number): Promise<boolean> {
+  const { kind, next } = coarser[step];
+  const seen = await readDirtyBucket(store.db, kind, bucket);
+  const sums = await sumFiner(store.db, step, bucket);
+  const mark = next === null ? null : { kind: next, bucket: Math.floor(bucket / coarser.day.count) };
+  return replaceTotals(store, seen, step, sums, mark);
+}
+
+/** Bounds memory and the time for which SQLite blocks. */
+const KEYS_AT_ONCE = 20;
+const INSERT_ROWS = 500;
+
+type DetailStep = Readonly<{
+  /** Finer buckets in one. */
+  count: number;
+  keysAt(db: Kysely<Schema>, finer: number): Promise<string[]>;
+  /** Usage of the keys in finer buckets [from, to). */
+  rowsOf(
+    db: Kysely<Schema>,
+    keys: readonly string[],
+    from: number,
+    to: number,
+  ): Promise<readonly UsageDetailTable[]>;
+  remove(trx: Transaction<Schema>, bucket: number, keys: readonly string[]): Promise<unknown>;
+  insert(trx: Transaction<Schema>, bucket: number, rows: readonly UsageDetailTable[]): Promise<unknown>;
+}>;
+
+const hours: DetailStep = {
+  count: 60,
+  async keysAt(db, minute) {
+    const query = db.selectFrom('usage_minute').select('key_id').distinct().where('minute', '=', minute);
+    return (await query.execute()).map(({ key_id }) => key_id);
+  },
+  async rowsOf(db, keys, from, to) {
+    const rows = await db
+      .selectFrom('usage_minute')
+      .selectAll()
+      .where('key_id', 'in', keys)
+      .where('minute', '>=', from)
+      .where('minute', '<', to)
+      .execute();
+    return rows.map((row) => ({ ...row, last_minute: row.minute }));
+  },
+  remove: (trx, hour, keys) =>
+    trx.deleteFrom('usage_hour').where('hour', '=', hour).where('key_id', 'in', keys).execute(),
+  insert: (trx, hour, rows) =>
+    trx
+      .insertInto('usage_hour')
+      .values(rows.map((row) => ({ hour, ...row })))
+      .execute(),
+};
+
+const days: DetailStep = {
+  count: 24,
+  async keysAt(db, hour) {
+    const query = db.selectFrom('usage_hour').select('key_id').distinct().where('hour', '=', hour);
+    return (await query.execute()).map(({ key_id }) => key_id);
+  },
+  rowsOf: (db, keys, from, to) =>
+    db
+      .selectFrom('usage_hour')
+      .selectAll()
+      .where('key_id', 'in', keys)
+      .where('hour', '>=', from)
+      .where('hour', '<', to)
+      .execute(),
+  remove: (trx, day, keys) =>
+    trx.deleteFrom('usage_day').where('day', '=', day).where('key_id', 'in', keys).execute(),
+  insert: (trx, day, rows) =>
+    trx
+      .insertInto('usage_day')
+      .values(rows.map((row) => ({ day, ...row })))
+      .execute(),
+};
+
+function sumRows(rows: readonly UsageDetailTable[]): UsageDetailTable[] {
+  const sums = new UsageSums<Pick<UsageDetailTable, 'key_id' | 'product' | 'method' | 'status'>>();
+  const customers = new Map<string, string>();
+  for (const row of rows) {
+    const { key_id, product, method, status } = row;
+    // A key that was unknown to the store when counted has an empty customer.
+    if (row.customer_id !== '' || !customers.has(key_id)) customers.set(key_id, row.customer_id);
+    sums.add({ key_id, product, method, status }, row, row.last_minute);
+  }
+  return sums.rows().map((row) => ({ customer_id: customers.get(row.key_id) ?? '', ...row }));
+}
+
+async function keysInBucket(db: Kysely<Schema>, step: DetailStep, bucket: number): Promise<string[]> {
+  const keys = new Set<string>();
+  for (let finer = bucket * step.count; finer < (bucket + 1) * step.count; finer++) {
+    for (const key of await step.keysAt(db, finer)) keys.add(key);
+    await setImmediate();
+  }
+  return [...keys].sort();
+}
+
+async function replaceRows(
+  store: Store,
+  step: DetailStep,
+  seen: DirtyBucketSnapshot,
+  keys: readonly string[],
+): Promise<boolean> {
+  const { bucket } = seen;
+  const rows = sumRows(await step.rowsOf(store.db, keys, bucket * step.count, (bucket + 1) * step.count));
+  return store.db.transaction().execute(async (trx) => {
+    if (!(await lockIfUnchanged(trx, seen))) return false;
+    await step.remove(trx, bucket, keys);
+    for (let from = 0; from < rows.length; from += INSERT_ROWS) {
+      await step.insert(trx, bucket, rows.slice(from, from + INSERT_ROWS));
+    }
+    return true;
+  });
+}
+
+/**
+ * Rebuilds the rows by key of an hour or day, some keys at a time.
+ * @returns false if a source changed meanwhile; the mark stays and everything is rebuilt later.
+ */
+async function rollDetails(store: Store, step: DetailStep, seen: DirtyBucketSnapshot): Promise<boolean> {
+  const keys = await keysInBucket(store.db, step, seen.bucket);
+  for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
+    if (!(await replaceRows(store, step, seen, keys.slice(from, from + KEYS_AT_ONCE)))) return false;
+    await setImmediate();
+  }
+  return store.db.transaction().execute(async (trx) => {
+    if (!(await lockIfUnchanged(trx, seen))) return false;
+    await clearDirty(trx, seen);
+    if (seen.kind === 'hour') {
+      await markDirty(trx, '', [{ kind: 'day', bucket: Math.floor(seen.bucket / days.count) }]);
+    }
+    return true;
+  });
+}
+
+export const rollHour = async (store: Store, hour: number): Promise<boolean> =>
+  rollDetails(store, hours, await readDirtyBucket(store.db, 'hour', hour));
+
+const rollDay = async (store: Store, day: number): Promise<boolean> =>
+  rollDetails(store, days, await readDirtyBucket(store.db, 'day', day));
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Buckets of one kind in a round; what is left comes with the next. */
+/** Per kind and round. */
 const BUCKETS_PER_ROUND = 500;
 
-/** What is rolled up, what from first. */
 type RollUp = Readonly<{
   kind: DirtyBucketKind;
-  /** How long a bucket is. */
   ms: number;
-  /** How long after its end it is made: writers may be late by a flush, and finer ones come first. */
+  /** Delay after the end of a bucket: writers may be late by a flush, and finer buckets come first. */
   afterMs: number;
-  /** What it is made of, and how many of them. */
   of: UsageStep;
   count: number;
   roll(store: Store, bucket: number): Promise<boolean>;
@@ -49,7 +338,6 @@ const rollUps: readonly RollUp[] = [
   { kind: 'day', ms: DAY_MS, afterMs: 2 * MINUTE_MS, of: 'hour', count: 24, roll: rollDay },
 ];
 
-/** Whether anything is marked and over. */
 export async function isSomethingDue({ db }: Store, nowMs: number): Promise<boolean> {
   for (const { kind, ms, afterMs } of rollUps) {
     const end = Math.floor((nowMs - afterMs) / ms);
@@ -68,10 +356,10 @@ async function retentionStartOf(db: Kysely<Schema>, step: UsageStep): Promise<nu
 }
 
 /**
- * Makes anew whatever is marked and over. Any number may do it at once, and it may be broken off anywhere: a bucket is
- * written only if what it was made of has not changed since.
- * @param goOn - is asked before each bucket; false ends the round.
- * @returns how many buckets were made.
+ * Rebuilds all marked buckets that are complete. Safe to run concurrently and to abort: a bucket is written
+ * only if its sources are unchanged.
+ * @param goOn - checked before each bucket; false ends the round.
+ * @returns number of rebuilt buckets.
  */
 export async function rollUp(
   store: Store,
@@ -91,7 +379,7 @@ export async function rollUp(
   return rolledUp;
 }
 
-/** What the bucket is made of was deleted while somebody wrote to it: it stays as it was rolled up before. */
+/** The sources of the bucket were deleted before this late write: it stays as rolled up before. */
 async function dropMarks({ db }: Store, kind: DirtyBucketKind, bucket: number): Promise<void> {
   const seen = await readDirtyBucket(db, kind, bucket);
   if (seen.tokens.size > 0) await db.transaction().execute((trx) => clearDirty(trx, seen));

@@ -2,33 +2,59 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import { recordHighWater } from './usage-high-water.ts';
+
+/** Records the totals of an hour's minutes for each process run; a record never decreases. */
+async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> {
+  const greater = (name: string) =>
+    sql<never>`case when excluded.${sql.ref(name)} > usage_seen.${sql.ref(name)}
+      then excluded.${sql.ref(name)} else usage_seen.${sql.ref(name)} end`;
+  const seen = await db
+    .selectFrom('usage_minute')
+    .select([
+      'epoch',
+      sql<number>`cast(sum(requests) as bigint)`.as('requests'),
+      sql<number>`cast(sum(messages) as bigint)`.as('messages'),
+      sql<number>`cast(sum(credits) as bigint)`.as('credits'),
+    ])
+    .where('minute', '>=', hour * 60)
+    .where('minute', '<', hour * 60 + 60)
+    .groupBy('epoch')
+    .execute();
+  if (seen.length === 0) return;
+  await db
+    .insertInto('usage_seen')
+    .values(seen.map((row) => ({ hour, ...row })))
+    .onConflict((conflict) =>
+      conflict.columns(['hour', 'epoch']).doUpdateSet({
+        requests: greater('requests'),
+        messages: greater('messages'),
+        credits: greater('credits'),
+      }),
+    )
+    .execute();
+}
 
 const HOUR_MS = 3_600_000;
 
-/** What a check of the books found. */
 export type CheckResult = Readonly<{
-  /** What must hold, as a sentence. */
+  /** The invariant, as a sentence. */
   name: string;
-  /** Rows that contradict it. */
+  /** Number of rows that violate it. */
   violations: number;
-  /** One of them, in words. */
   example: string | null;
 }>;
 
-/** A check: looked at a slice of time after the other, each in one query that must return no row. */
+/** One query per time slice that must return no row. */
 type Check = Readonly<{
   name: string;
-  /** Which hours or days since 1970 are looked at, of hours that have usage. */
+  /** Slices (hours or days since 1970) to check, given the hours with usage. */
   slices(hours: readonly number[]): readonly number[];
-  /** Rows with `example` in words. */
   contradictions(slice: number): RawBuilder<{ example: string }>;
 }>;
 
 const HOURS_CHECKED = 24;
 const DAYS_CHECKED = 3;
 
-/** Hours that are over. */
 const lastHours = (hour: number): number[] =>
   Array.from({ length: DAYS_CHECKED * 24 }, (_, ago) => hour - 1 - ago);
 
@@ -37,7 +63,7 @@ const everyDay = (hours: readonly number[]): readonly number[] => [
   ...new Set(hours.map((hour) => Math.floor(hour / 24))),
 ];
 
-/** Those of the last hours in which anything was counted, the newest first: most services have quiet ones. */
+/** Hours with usage among the last ones, newest first. */
 async function hoursWithUsage(db: Kysely<Schema>, hour: number): Promise<number[]> {
   const hours = sql.join(
     lastHours(hour).map((one) => sql`select ${sql.lit(one)} as hour`),
@@ -64,14 +90,14 @@ const describeRow = (unit: string, slice: number): RawBuilder<string> =>
   sql`${sql.lit(`${unit} ${slice}: `)} || a.requests || ' requests and ' || a.credits || ' credits, not ' ||
     b.requests || ' and ' || b.credits`;
 
-/** No mark says that the parts have changed since they were added up. */
+/** No mark: the parts are unchanged since they were summed up. */
 const unmarked = (kind: string, from: number, to: number): RawBuilder<boolean> => sql`not exists (
   select 1 from usage_mark where kind = ${sql.lit(kind)} and bucket >= ${from} and bucket < ${to})`;
 
 const within = (column: string, from: number, to: number): RawBuilder<boolean> =>
   sql`${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to}`;
 
-/** Minutes of an hour that are deleted cannot be added up again. */
+/** Deleted minutes cannot be summed up again. */
 const isRetained = (step: string, from: number): RawBuilder<boolean> => sql`not exists (
   select 1 from usage_horizon where step = ${sql.lit(step)} and bucket > ${from})`;
 
@@ -169,8 +195,8 @@ async function saveResult(
 }
 
 /**
- * Holds the books of the last day against each other, keeps what was found, and gives it.
- * @param goOn - is asked before each look; false ends it.
+ * Runs all consistency checks over the last day, stores and returns the results.
+ * @param goOn - checked before each query; false ends the run.
  */
 export async function runChecks(
   { db }: Store,

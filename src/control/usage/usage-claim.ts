@@ -1,10 +1,10 @@
 import type { Store } from '../database/open.ts';
 
 /**
- * Claims, or goes on holding, what only one of several gateways needs to do. It spares work and keeps nothing right:
- * clocks may differ, and whoever stood still may believe that it holds a claim that is another's by now.
- * @param forMs - how long others keep away unless it is claimed again.
- * @returns whether it is the holder's.
+ * Acquires or renews an advisory lease, so that one of several gateways does periodic work. It is not needed
+ * for correctness: clocks may differ, and a stalled holder may overlap with the next.
+ * @param forMs - duration of the lease.
+ * @returns whether the caller holds it.
  */
 export async function claim(
   store: Store,
@@ -29,12 +29,11 @@ export async function claim(
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Gives a claim up, for the next to have it at once. */
+/** Releases a lease at once. */
 export async function releaseClaim(store: Store, name: string, holder: string): Promise<void> {
   await store.db.deleteFrom('usage_claim').where('name', '=', name).where('holder', '=', holder).execute();
 }
 
-/** Whether anybody holds it. */
 export async function isClaimed(store: Store, name: string, nowMs: number): Promise<boolean> {
   const row = await store.db
     .selectFrom('usage_claim')

@@ -1,22 +1,122 @@
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { makeFolder } from '../../base/make-folder.ts';
-import { journalLine } from './journal-line.ts';
-import { journalName, releaseJournal } from './journal-name.ts';
-import type { StoredUsage } from './usage-rows.ts';
+import { bootId, identityOf, isRunning } from '../../base/process-identity.ts';
+import { usageStatuses } from '../../gateway/metering/usage-meter.ts';
+import { products } from '../../protocol/product.ts';
+import type { Store } from '../database/open.ts';
+import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
 
-/** What holds when nothing else is said. */
+/** `<boot id>.<pid>.<process start>.<epoch>.jsonl`; boot id and process start may be empty. */
+const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.([\w-]{36})\.jsonl(\.new)?$/;
+
+/** Epochs of this process: a pid alone may be reused. */
+const ownEpochs = new Set<string>();
+
+/** A journal whose process has ended. */
+type OrphanedJournal = Readonly<{ path: string; epoch: string }>;
+
+function journalName(epoch: string): string {
+  const { pid, started } = identityOf(process.pid);
+  ownEpochs.add(epoch);
+  return `${bootId()}.${pid}.${started}.${epoch}.jsonl`;
+}
+
+/** Lets `recoverJournals` take the journal of this epoch. */
+function releaseJournal(epoch: string): void {
+  ownEpochs.delete(epoch);
+}
+
+function isHeld(boot: string, pid: number, started: string, epoch: string): boolean {
+  if (ownEpochs.has(epoch)) return true;
+  return pid !== process.pid && boot === bootId() && isRunning({ pid, started });
+}
+
+/** Lists journals of ended processes and removes their drafts. Empty if there is no folder. */
+async function findOrphanedJournals(folder: string): Promise<OrphanedJournal[]> {
+  const orphaned: OrphanedJournal[] = [];
+  for (const name of await namesIn(folder)) {
+    const [, boot = '', pid, started = '', epoch = '', draft] = NAME.exec(name) ?? [];
+    if (pid === undefined || isHeld(boot, Number(pid), started, epoch)) continue;
+    const path = join(folder, name);
+    if (draft === undefined) orphaned.push({ path, epoch });
+    else await rm(path, { force: true });
+  }
+  return orphaned;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/**
+ * Line format: CRC-32 of the rest as 8 hex digits, a space, a row as a JSON array, a line feed. Example:
+ * 1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1"]
+ */
+export function journalLine(row: StoredUsage): string {
+  const text = JSON.stringify([
+    row.minute,
+    row.keyId,
+    row.product,
+    row.method,
+    row.status,
+    row.requests,
+    row.bytesIn,
+    row.bytesOut,
+    row.credits,
+    row.messages,
+    row.latency,
+  ]);
+  return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
+}
+
+/** Parses a line without its line feed; null if damaged. */
+export function readJournalLine(line: string): StoredUsage | null {
+  const text = line.slice(9);
+  if (line[8] !== ' ' || line.slice(0, 8) !== crc32(text).toString(16).padStart(8, '0')) return null;
+  try {
+    return rowOf(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** The checksum proves an intact line; this check, that its format is known. */
+function rowOf(fields: unknown): StoredUsage | null {
+  if (!Array.isArray(fields) || fields.length !== 11) return null;
+  const [minute, keyId, product, method, status, requests, bytesIn, bytesOut, credits, messages, latency] =
+    fields;
+  const counts = [minute, requests, bytesIn, bytesOut, credits, messages];
+  const isWhole =
+    counts.every(isCount) &&
+    (keyId === null || typeof keyId === 'string') &&
+    Object.hasOwn(products, product) &&
+    typeof method === 'string' &&
+    usageStatuses.includes(status) &&
+    typeof latency === 'string';
+  if (!isWhole) return null;
+  return { minute, keyId, product, method, status, requests, bytesIn, bytesOut, credits, messages, latency };
+}
+
 export const usageJournalOptions = {
-  /** Bytes of the file; rows beyond it are in memory only. */
+  /** Rows beyond this size stay in memory only. */
   maxBytes: 67_108_864,
 } as const;
 
-/** Rows of one write where the file is written anew. */
 const PART_ROWS = 1_000;
 
 /**
- * What was counted and is not in the store yet, in a file of this process: `<folder>/<whose>.<epoch>.jsonl`. It holds
- * rows as they were at some flush; a later state of a row is another line. Calls of one journal come one at a time.
+ * Append-only file with usage rows that are not in the store yet. A later state of a row is a later line.
+ * Calls must not overlap.
  */
 export class UsageJournal {
   readonly #folder: string;
@@ -26,7 +126,7 @@ export class UsageJournal {
   #file: FileHandle | null = null;
   #bytes = 0;
 
-  /** @param folder - made when the first row comes, for its owner only. */
+  /** @param folder - created with the first row, readable by its owner only. */
   constructor(folder: string, epoch: string, maxBytes: number = usageJournalOptions.maxBytes) {
     this.#folder = folder;
     this.#epoch = epoch;
@@ -34,17 +134,16 @@ export class UsageJournal {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that lie in the file. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Adds rows; they are on the disk when it resolves.
-   * @param waiting - all rows that the store does not have, those added among them: when the file is full it is
-   * written anew with these alone.
-   * @returns how many rows found no room.
-   * @throws what the file system throws; the file is then as it was.
+   * Appends rows; they are durable when it resolves.
+   * @param waiting - all rows missing in the store, including the new ones: a full file is rewritten with
+   * these alone.
+   * @returns number of rows that did not fit.
+   * @throws Error of the file system; the file is then unchanged.
    */
   async append(rows: readonly StoredUsage[], pendingRows: Iterable<StoredUsage>): Promise<number> {
     if (rows.length === 0) return 0;
@@ -57,20 +156,19 @@ export class UsageJournal {
       this.#bytes += text.length;
       return 0;
     } catch (error) {
-      // A line that was begun would spoil the one behind it.
+      // A partial line would corrupt the next one.
       await file.truncate(this.#bytes).catch(() => undefined);
       throw error;
     }
   }
 
-  /** Forgets everything: the store has it. */
   async clear(): Promise<void> {
     if (this.#bytes === 0) return;
     await this.#file?.truncate(0);
     this.#bytes = 0;
   }
 
-  /** Ends writing. What is in the file stays for the next start; an empty one is removed. */
+  /** Stops writing. A file with rows stays for the next start; an empty one is removed. */
   async close(): Promise<void> {
     const wasOpen = this.#file !== null;
     const isEmpty = this.#bytes === 0;
@@ -80,7 +178,7 @@ export class UsageJournal {
   }
 
   async #openFile(): Promise<FileHandle> {
-    // Somebody who could not see that this process lives took the file for one that was left behind.
+    // Another process mistook the file for an orphaned one and removed it.
     if (this.#file !== null && (await this.#file.stat()).nlink === 0) await this.#closeFile();
     if (this.#file !== null) return this.#file;
     makeFolder(this.#folder, 0o700);
@@ -96,7 +194,7 @@ export class UsageJournal {
     await file?.close();
   }
 
-  /** Under another name first: a kill in between leaves the old file or the new one, each of them whole. */
+  /** Written to a draft first, so that a kill leaves a complete old or new file. */
   async #rewrite(pendingRows: Iterable<StoredUsage>): Promise<number> {
     const draft = `${this.#path}.new`;
     await rm(draft, { force: true });
@@ -136,5 +234,80 @@ export class UsageJournal {
     }
     await file.appendFile(part.join(''));
     return { bytes, skippedRows };
+  }
+}
+
+/** No row is longer; a longer line is not a journal and must not fill the memory. */
+const LINE_MAX_BYTES = 65_536;
+
+export type JournalDamage = {
+  /** Damaged lines, except an incomplete last line. */
+  lines: number;
+};
+
+/**
+ * Pages of rows in the order of writing, each with the last state of its rows.
+ * @param damage - updated while reading.
+ * @throws Error of the file system
+ */
+export async function* readJournal(
+  path: string,
+  batchRows: number,
+  damage: JournalDamage,
+): AsyncGenerator<StoredUsage[]> {
+  const batch = new Map<string, StoredUsage>();
+  for await (const line of linesOf(path)) {
+    const row = readJournalLine(line);
+    if (row === null) damage.lines++;
+    else batch.set(rowKeyOf(row), row);
+    if (batch.size < batchRows) continue;
+    yield [...batch.values()];
+    batch.clear();
+  }
+  if (batch.size > 0) yield [...batch.values()];
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+    if (rest.length <= LINE_MAX_BYTES) continue;
+    yield '';
+    rest = rest.slice(-LINE_MAX_BYTES);
+  }
+}
+
+/** A journal of an earlier run that was stored completely. */
+export type RecoveredJournal = Readonly<{
+  path: string;
+  rows: number;
+  damagedLines: number;
+  /** Rows whose minutes were already deleted. */
+  lateRows: number;
+}>;
+
+/**
+ * Stores the journals of ended processes under their own epochs and removes them. Idempotent, also across
+ * processes.
+ * @throws Error of the store or the file system; unstored journals stay.
+ */
+export async function recoverJournals(
+  store: Store,
+  folder: string,
+  batchRows: number,
+  onRecovered: (journal: RecoveredJournal) => void,
+): Promise<void> {
+  for (const { path, epoch } of await findOrphanedJournals(folder)) {
+    const damage: JournalDamage = { lines: 0 };
+    let rows = 0;
+    let lateRows = 0;
+    for await (const batch of readJournal(path, batchRows, damage)) {
+      lateRows += await storeUsage(store, epoch, batch);
+      rows += batch.length;
+    }
+    await rm(path, { force: true });
+    if (rows + damage.lines > 0) onRecovered({ path, rows, damagedLines: damage.lines, lateRows });
   }
 }

@@ -6,22 +6,20 @@ import type { DirtyBucketKind, UsageStep } from '../database/tables/usage.ts';
 
 const DAY_MS = 86_400_000;
 
-/** For how many days each step of usage is kept. */
 export type UsageRetention = Readonly<{ minutesDays: number; hoursDays: number; daysDays: number }>;
 
-/** What holds when nothing else is said. */
 export const usageRetention: UsageRetention = { minutesDays: 8, hoursDays: 90, daysDays: 400 };
 
 /**
- * One level of pruning: `unit` is the bucket of the coarser step that goes as a whole, `per` how many of the finer one
- * it has, `ms` how long it is.
+ * One level of pruning: `unit` is the coarser bucket that is deleted as a whole, `per` its number of finer
+ * buckets, `ms` its length.
  */
 type Level = Readonly<{
   step: UsageStep;
   ms: number;
   per: number;
   oldest(db: Kysely<Schema>): Promise<number | null>;
-  /** Marks that say that the unit, or what it is made of, was not rolled up. */
+  /** Marks of pending roll-ups that block the deletion. */
   marks: readonly Readonly<{ kind: DirtyBucketKind; per: number }>[];
   remove(db: Kysely<Schema>, bucket: number): Promise<unknown>;
 }>;
@@ -101,8 +99,8 @@ async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promi
 }
 
 /**
- * Moves the horizon behind a unit if all of it is rolled up. From then on nothing is counted before it, so that a late
- * writer does not bring back an hour of which only its own part is left.
+ * Moves the start of retention past a unit if it is fully rolled up. Later writes before it are rejected, so
+ * that a late writer cannot create a partial hour.
  */
 function advanceRetention(store: Store, level: Level, unit: number): Promise<boolean> {
   const bucket = (unit + 1) * level.per;
@@ -113,7 +111,7 @@ function advanceRetention(store: Store, level: Level, unit: number): Promise<boo
       .onConflict((conflict) => conflict.column('step').doUpdateSet({ bucket }))
       .execute();
     if (await isRolledUp(trx, level, unit)) return true;
-    // Thrown, it undoes the step.
+    // Rolls the transaction back.
     throw new NotRolledUp();
   });
 }
@@ -151,7 +149,6 @@ async function pruneLevel(store: Store, level: Level, retentionDays: number, now
   }
 }
 
-/** Notes about runs of processes and about minutes whose usage is gone. */
 async function pruneBookkeeping({ db }: Store, retention: UsageRetention, nowMs: number): Promise<void> {
   const hour = Math.floor((nowMs - retention.minutesDays * DAY_MS) / (DAY_MS / 24));
   await db.deleteFrom('usage_seen').where('hour', '<', hour).execute();
@@ -162,11 +159,11 @@ async function pruneBookkeeping({ db }: Store, retention: UsageRetention, nowMs:
 }
 
 /**
- * Deletes what is older than is kept: hours of minutes, days of hours, and days, the oldest first. What was not rolled
- * up stays, and with it all that is younger.
+ * Deletes expired minutes, hours and days, oldest first. Buckets that are not rolled up stay, with everything
+ * newer.
  */
 export async function pruneUsage(store: Store, retention: UsageRetention, nowMs: number): Promise<void> {
-  // A coarser step that is kept for less would be made anew of the finer one.
+  // Coarser steps must live at least as long as finer ones, or they would be rebuilt.
   const hoursDays = Math.max(retention.minutesDays, retention.hoursDays);
   const daysDays = Math.max(hoursDays, retention.daysDays);
   await pruneLevel(store, minutes, retention.minutesDays, nowMs);

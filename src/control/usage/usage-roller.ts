@@ -8,20 +8,17 @@ import { pruneUsage, type UsageRetention, usageRetention } from './usage-retenti
 export type UsageRollerOptions = Readonly<{
   store: Store;
   retention?: UsageRetention;
-  /** How often it is looked what is to be rolled up. */
   intervalMs?: number;
-  /** How long a gateway that stopped without a word keeps others from taking over. */
+  /** Lease duration: how long a crashed gateway delays the next one. */
   claimMs?: number;
-  /** How often what is too old is deleted and the books are checked. */
+  /** Interval of retention and consistency checks. */
   upkeepIntervalMs?: number;
   now?: () => number;
-  /** Hears when it begins to fail, and with null when it works again. */
+  /** Called with the error when work starts to fail, and with null when it works again. */
   onState?: (error: unknown | null) => void;
-  /** Hears of each check that found something. */
   onViolation?: (check: CheckResult) => void;
 }>;
 
-/** What holds when nothing else is said. */
 export const usageRollerOptions = {
   intervalMs: 5_000,
   claimMs: 30_000,
@@ -29,12 +26,10 @@ export const usageRollerOptions = {
 } as const;
 
 const CLAIM = 'roll-up';
-/** Held for as long as there is nothing to do again, by nobody. */
+/** Lease for upkeep, not released after use: it also limits the frequency. */
 const UPKEEP = 'upkeep';
 
-/**
- * Rolls usage up, deletes what is too old, and checks the books: at a time, one of the gateways that share a store.
- */
+/** Rolls up, prunes and checks usage; one gateway at a time. */
 export class UsageRoller {
   readonly #holder = randomUUID();
   readonly #store: Store;
@@ -66,7 +61,7 @@ export class UsageRoller {
     this.#timer ??= setInterval(() => void this.round(), this.#intervalMs);
   }
 
-  /** Does what there is to do, if no other gateway does it. Never rejects. */
+  /** Does pending work unless another gateway holds the lease. Never rejects. */
   round(): Promise<void> {
     this.#round ??= this.#tryRound().finally(() => {
       this.#round = null;
@@ -74,7 +69,7 @@ export class UsageRoller {
     return this.#round;
   }
 
-  /** Ends after the bucket that is being made, and lets another take over. */
+  /** Ends after the current bucket and releases the lease. */
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
@@ -114,7 +109,7 @@ export class UsageRoller {
     return performance.now() - this.#claimedAt < this.#claimMs / 3 || this.#claimed();
   }
 
-  /** A look that writes nothing: most of the time there is nothing to do. */
+  /** Reads only: mostly there is nothing to do. */
   async #hasWork(): Promise<boolean> {
     const now = this.#now();
     return (await isSomethingDue(this.#store, now)) || !(await isClaimed(this.#store, UPKEEP, now));

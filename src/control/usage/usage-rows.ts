@@ -1,18 +1,115 @@
-import { CompiledQuery, sql, type Transaction } from 'kysely';
+import { randomInt } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import type { Store } from '../database/open.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
-import { latencyText } from './latency-text.ts';
-import { type DirtyBucket, markDirty } from './rollup-dirty-buckets.ts';
+import type { DirtyBucketKind, UsageMarkTable } from '../database/tables/usage.ts';
+import { latencyText } from './usage-sums.ts';
 
-/** Usage as it is sent to the store: the row of a meter, or one that a journal kept. */
+export type DirtyBucket = Readonly<{ kind: DirtyBucketKind; bucket: number }>;
+
+/** Marks of one bucket as read. */
+export type DirtyBucketSnapshot = Readonly<{
+  kind: DirtyBucketKind;
+  bucket: number;
+  tokens: ReadonlyMap<string, number>;
+}>;
+
+/** Tokens are random and compared for equality only. */
+const TOKEN_END = 2 ** 47;
+
+/**
+ * Marks buckets as stale, in the transaction of the change.
+ * @param epoch - the writer's.
+ */
+export async function markDirty(
+  trx: Transaction<Schema>,
+  epoch: string,
+  buckets: readonly DirtyBucket[],
+): Promise<void> {
+  if (buckets.length === 0) return;
+  const token = randomInt(TOKEN_END);
+  await trx
+    .insertInto('usage_mark')
+    .values(buckets.map(({ kind, bucket }): UsageMarkTable => ({ kind, bucket, epoch, token })))
+    .onConflict((conflict) => conflict.columns(['kind', 'bucket', 'epoch']).doUpdateSet({ token }))
+    .execute();
+}
+
+/** Stale buckets of a kind before `end`, newest first. */
+export async function listDirtyBuckets(
+  db: Kysely<Schema>,
+  kind: DirtyBucketKind,
+  end: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('usage_mark')
+    .select('bucket')
+    .distinct()
+    .where('kind', '=', kind)
+    .where('bucket', '<', end)
+    .orderBy('bucket', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ bucket }) => bucket);
+}
+
+/** Reads the marks of a bucket. Call it before reading its sources. */
+export async function readDirtyBucket(
+  db: Kysely<Schema>,
+  kind: DirtyBucketKind,
+  bucket: number,
+): Promise<DirtyBucketSnapshot> {
+  const rows = await db
+    .selectFrom('usage_mark')
+    .select(['epoch', 'token'])
+    .where('kind', '=', kind)
+    .where('bucket', '=', bucket)
+    .execute();
+  return { kind, bucket, tokens: new Map(rows.map(({ epoch, token }) => [epoch, token])) };
+}
+
+/**
+ * Checks that the marks are unchanged and locks them until the transaction ends, so that concurrent writers
+ * wait.
+ */
+export async function lockIfUnchanged(trx: Transaction<Schema>, seen: DirtyBucketSnapshot): Promise<boolean> {
+  if (seen.tokens.size === 0) return false;
+  await trx
+    .updateTable('usage_mark')
+    .set((update) => ({ token: update.ref('token') }))
+    .where('kind', '=', seen.kind)
+    .where('bucket', '=', seen.bucket)
+    .execute();
+  const now = await readDirtyBucket(trx, seen.kind, seen.bucket);
+  return (
+    now.tokens.size === seen.tokens.size &&
+    [...now.tokens].every(([epoch, token]) => seen.tokens.get(epoch) === token)
+  );
+}
+
+/** Deletes the locked marks, but none added since. */
+export async function clearDirty(
+  trx: Transaction<Schema>,
+  { kind, bucket, tokens }: DirtyBucketSnapshot,
+): Promise<void> {
+  await trx
+    .deleteFrom('usage_mark')
+    .where('kind', '=', kind)
+    .where('bucket', '=', bucket)
+    .where('epoch', 'in', [...tokens.keys()])
+    .execute();
+}
+
+/** A usage row of the meter or of a journal. */
 export type StoredUsage = Omit<UsageRow, 'latency' | 'keyId'> &
   Readonly<{ keyId: string | null; latency: string }>;
 
-/** The row of a meter as the store and the journal have it. */
 export const storedUsage = (row: UsageRow): StoredUsage => ({ ...row, latency: latencyText(row.latency) });
 
-/** What a row is about, within one run of a process. */
 export const rowKeyOf = ({ minute, keyId, product, method, status }: StoredUsage): string =>
   `${minute} ${keyId ?? ''} ${product} ${method} ${status}`;
 
@@ -41,7 +138,7 @@ function tableRow(epoch: string, row: StoredUsage, account: UsageAccount): Usage
 
 const counters = ['bytes_in', 'bytes_out', 'credits', 'latency', 'messages', 'requests'] as const;
 
-/** None of them ever shrinks within a process, so the sum tells which of two states of a row is the later one. */
+/** Counters never decrease within a process, so the sum orders two states of a row. */
 const extent = (table: 'excluded' | 'usage_minute') =>
   sql.raw(
     ['requests', 'messages', 'credits', 'bytes_in', 'bytes_out']
@@ -49,10 +146,7 @@ const extent = (table: 'excluded' | 'usage_minute') =>
       .join(' + '),
   );
 
-/**
- * Keeps the row with the greater totals. Within one process a total only grows, so writing a row twice, late or in
- * the wrong order cannot inflate or shrink what is stored.
- */
+/** Keeps the row with the larger totals, so that repeated, late or reordered writes are harmless. */
 function maxOnConflict(): Record<(typeof counters)[number], ReturnType<typeof sql<never>>> {
   const pick = (column: string) =>
     sql<never>`case when ${extent('excluded')} > ${extent('usage_minute')}
@@ -63,10 +157,10 @@ function maxOnConflict(): Record<(typeof counters)[number], ReturnType<typeof sq
   >;
 }
 
-/** Of each dialect the texts of the statement by how many rows it is for: to make one takes as long as to run it. */
+/** Compiled SQL by dialect and row count: compiling takes as long as running it. */
 const upsertTexts = new WeakMap<object, Map<number, string>>();
 
-/** @param rows - of `tableRow`, so that all have their columns in one order. */
+/** @param rows - of `tableRow`, which fixes the order of columns. */
 function upsertOf(trx: Transaction<Schema>, rows: readonly UsageMinuteTable[]): CompiledQuery {
   const { adapter } = trx.getExecutor();
   const texts = upsertTexts.get(adapter) ?? new Map<number, string>();
@@ -90,7 +184,7 @@ const textOfUpsert = (trx: Transaction<Schema>, rows: readonly UsageMinuteTable[
     )
     .compile().sql;
 
-/** Whose the keys are, and of which plan, at this moment. */
+/** Current customer and plan of the keys. */
 async function accountsOf(
   trx: Transaction<Schema>,
   rows: readonly StoredUsage[],
@@ -107,7 +201,6 @@ async function accountsOf(
   return accounts;
 }
 
-/** The first minute that is still kept. */
 async function firstRetainedMinute(trx: Transaction<Schema>): Promise<number> {
   const retentionStart = await trx
     .selectFrom('usage_horizon')
@@ -117,7 +210,6 @@ async function firstRetainedMinute(trx: Transaction<Schema>): Promise<number> {
   return retentionStart?.bucket ?? 0;
 }
 
-/** What follows from these minutes and is to be made anew. */
 function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
   const minutes = new Set(rows.map(({ minute }) => minute));
   const hours = new Set([...minutes].map((minute) => Math.floor(minute / 60)));
@@ -128,8 +220,8 @@ function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
 }
 
 /**
- * Stores rows of process `epoch` and marks what follows from them.
- * @returns how many could not be taken: what their minutes came to is rolled up, and the minutes themselves are deleted.
+ * Stores rows of process `epoch` and marks the affected buckets.
+ * @returns number of rows rejected because their minutes were deleted.
  */
 export async function upsertUsage(
   trx: Transaction<Schema>,
@@ -146,11 +238,29 @@ export async function upsertUsage(
   return rows.length - retained.length;
 }
 
-/** Notes when a run of a process wrote last. @param nowMs - Unix milliseconds. */
-export async function recordEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
+/**
+ * Records the last write of a process run.
+ * @param nowMs - Unix milliseconds.
+ */
+async function recordEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
   await trx
     .insertInto('usage_epoch')
     .values({ epoch, written_at: nowMs })
     .onConflict((conflict) => conflict.column('epoch').doUpdateSet({ written_at: nowMs }))
     .execute();
+}
+
+/**
+ * Writes rows of process `epoch` in one transaction.
+ * @returns number of rows rejected because their minutes were deleted.
+ */
+export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
+  const late = await store.db.transaction().execute(async (trx) => {
+    const late = await upsertUsage(trx, epoch, rows);
+    await recordEpoch(trx, epoch, Date.now());
+    return late;
+  });
+  // SQLite answers synchronously; yield to the event loop.
+  await setImmediate();
+  return late;
 }

@@ -1,15 +1,51 @@
+import { BUCKET_COUNT } from '../../base/histogram.ts';
 import type { UsageCounters } from '../database/tables/usage.ts';
-import { addLatency, latencySum, latencyText } from './latency-text.ts';
+
+/** Histogram of base/histogram.ts as stored: `bucket:count` pairs, ascending, joined by commas. */
+export function latencyText(counts: ArrayLike<number>): string {
+  let text = '';
+  for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
+    const count = counts[bucket] ?? 0;
+    if (count > 0) text += `${text === '' ? '' : ','}${bucket}:${count}`;
+  }
+  return text;
+}
+
+/** Float64, because sums over many minutes exceed 32 bits. */
+export const latencySum = (): Float64Array => new Float64Array(BUCKET_COUNT);
+
+/** Adds a stored histogram. Parses digit by digit, because it runs for every row of every chart. */
+export function addLatency(into: Float64Array, text: string): void {
+  let number = 0;
+  let bucket = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === COLON) {
+      bucket = number;
+      number = 0;
+    } else if (code === COMMA) {
+      into[bucket] = (into[bucket] ?? 0) + number;
+      number = 0;
+    } else {
+      number = number * 10 + code - ZERO;
+    }
+  }
+  if (text !== '') into[bucket] = (into[bucket] ?? 0) + number;
+}
+
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const ZERO = 0x30;
 
 type Sum = { -readonly [Name in Exclude<keyof UsageCounters, 'latency'>]: number } & {
   latency: Float64Array;
 };
 
-/** Adds up rows of usage that have the same names. The order of the rows makes no difference. */
+/** Sums usage rows by name; the order of rows does not matter. */
 export class UsageSums<Names extends object> {
   readonly #sums = new Map<string, { names: Names; sum: Sum; lastMinute: number }>();
 
-  /** @param lastMinute - the last Unix minute in which any of it was counted. */
+  /** @param lastMinute - the last Unix minute with usage. */
   add(names: Names, counters: UsageCounters, lastMinute: number): void {
     const groupKey = Object.values(names).join('\n');
     let entry = this.#sums.get(groupKey);

@@ -1,58 +1,50 @@
 import { randomUUID } from 'node:crypto';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import type { Store } from '../database/open.ts';
-import { type RecoveredJournal, recoverJournals } from './recover-journals.ts';
-import { storeUsage } from './store-usage.ts';
-import { UsageJournal } from './usage-journal.ts';
-import { rowKeyOf, type StoredUsage, storedUsage } from './usage-rows.ts';
+import { type RecoveredJournal, recoverJournals, UsageJournal } from './usage-journal.ts';
+import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-rows.ts';
 
-/** Where the rows come from: access/usage.ts. */
+/** Implemented by gateway/metering/usage-meter.ts. */
 export interface UsageSource {
-  /** Rows that changed since the last call, as running totals. */
+  /** Rows changed since the last call, as running totals. */
   drain(): UsageRow[];
 }
 
 export type UsageWriterOptions = Readonly<{
   store: Store;
   source: UsageSource;
-  /** A kill loses at most what was counted in this time. */
+  /** A kill loses at most this much. */
   flushIntervalMs?: number;
-  /** Rows held while the store is away; beyond it the oldest are given up and counted. */
+  /** Rows kept while the store is unreachable; the oldest beyond it are dropped and counted. */
   pendingRowsMax?: number;
-  /** Rows per transaction, by default so few that an embedded store blocks for a few milliseconds. */
+  /** Rows per transaction; by default few enough that SQLite blocks for only a few milliseconds. */
   batchRows?: number;
-  /** Where journals lie; null: what the store does not have is in memory only. */
+  /** null: no journal; unstored rows are in memory only. */
   journalFolder?: string | null;
   journalMaxBytes?: number;
-  /** Hears when writing begins to fail, and with null when it works again. */
+  /** Called with the error when writing starts to fail, and with null when it works again. */
   onState?: (error: unknown | null) => void;
-  /** Hears when the journal begins to fail, and with null when it works again. */
+  /** Like `onState`, for the journal. */
   onJournal?: (error: unknown | null) => void;
-  /** Hears of each journal of an earlier run that was taken up. */
   onJournalRecovered?: (journal: RecoveredJournal) => void;
 }>;
 
-/** What holds when nothing else is said. */
 export const usageWriterOptions = {
   flushIntervalMs: 1_000,
   pendingRowsMax: 200_000,
   batchRows: { sqlite: 100, postgres: 200 },
 } as const;
 
-/** How long after a failed look at the journals of earlier runs the next one comes. */
+/** After a failed recovery of journals. */
 const RECOVERY_RETRY_MS = 60_000;
 
 /**
- * Carries usage from memory into the store. What cannot be written stays and is tried again; a failure never
- * reaches the path of a request.
- *
- * Each flush takes what was counted, puts it into the journal, and sends it to the store unless the flush before is
- * still at that. A PostgreSQL server may be slow or away at any moment, so rows always go into the journal first. An
- * embedded store is as near as the journal, and its commits are on the disk before they return: there the journal is
- * written only while a write fails or takes longer than a flush.
+ * Flushes usage from memory to the store. Failed writes are retried; failures never reach the request path.
+ * Each flush journals new rows and writes them unless the previous write is still running. With PostgreSQL,
+ * rows always go to the journal first. SQLite commits are as durable as the journal, so there it is used only
+ * while a write fails or is slow.
  */
 export class UsageWriter {
-  /** Names this run of this process in the store. */
   readonly epoch: string = randomUUID();
   readonly #store: Store;
   readonly #source: UsageSource;
@@ -64,9 +56,9 @@ export class UsageWriter {
   readonly #onState: NonNullable<UsageWriterOptions['onState']>;
   readonly #onJournal: NonNullable<UsageWriterOptions['onJournal']>;
   readonly #onJournalRecovered: NonNullable<UsageWriterOptions['onJournalRecovered']>;
-  /** Newest total of each row that is not stored yet, in the order in which they came. */
+  /** Latest unstored total of each row, in order of arrival. */
   readonly #pending = new Map<string, StoredUsage>();
-  /** Those of them that the journal does not have either. */
+  /** Pending rows missing in the journal, too. */
   readonly #unsaved = new Map<string, StoredUsage>();
   #lostRows = 0;
   #lateRows = 0;
@@ -94,22 +86,21 @@ export class UsageWriter {
     this.#onJournalRecovered = options.onJournalRecovered ?? (() => undefined);
   }
 
-  /** Rows given up because the store stayed away too long. */
+  /** Rows dropped because the store was unreachable for too long. */
   get lostRows(): number {
     return this.#lostRows;
   }
 
-  /** Rows that came when their minutes were deleted already. */
+  /** Rows rejected because their minutes were already deleted. */
   get lateRows(): number {
     return this.#lateRows;
   }
 
-  /** Rows that found no room in the journal. */
+  /** Rows that did not fit into the journal. */
   get unsavedRows(): number {
     return this.#unsavedRows;
   }
 
-  /** Rows that wait to be stored. */
   get pendingRows(): number {
     return this.#pending.size;
   }
@@ -119,8 +110,8 @@ export class UsageWriter {
   }
 
   /**
-   * Puts what was counted into the journal and writes it, unless a flush is writing already: the next one then takes
-   * it along. Never rejects; resolves when this attempt is over.
+   * Journals new rows and writes them unless a write is running; then the next flush writes them. Never
+   * rejects; resolves when the attempt has ended.
    */
   async flush(): Promise<void> {
     const rows = this.#source.drain();
@@ -133,7 +124,7 @@ export class UsageWriter {
     await this.#writing;
   }
 
-  /** Stops the timer and writes once more. What cannot be written is left in the journal. */
+  /** Flushes once more; unstored rows stay in the journal. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -157,7 +148,7 @@ export class UsageWriter {
     }
   }
 
-  /** One after the other; what came meanwhile goes with the next. */
+  /** Serialized; rows that arrive meanwhile are saved by the next call. */
   #save(): Promise<void> {
     this.#saving = this.#saving.then(() => this.#saveUnsaved());
     return this.#saving;
@@ -172,7 +163,7 @@ export class UsageWriter {
       if (this.#journalFailing) this.#onJournal(null);
       this.#journalFailing = false;
     } catch (error) {
-      // They are tried again with the next; newer states of them win.
+      // Retried by the next save, unless a newer state exists.
       for (const row of rows) if (!this.#unsaved.has(rowKeyOf(row))) this.#unsaved.set(rowKeyOf(row), row);
       if (!this.#journalFailing) this.#onJournal(error);
       this.#journalFailing = true;
@@ -188,7 +179,7 @@ export class UsageWriter {
     } catch (error) {
       if (!this.#failing) this.#onState(error);
       this.#failing = true;
-      // What the embedded store could not take, too.
+      // Journals rows that SQLite could not store.
       await this.#save();
     }
   }
@@ -207,7 +198,7 @@ export class UsageWriter {
     if (this.#pending.size === 0) await this.#clearJournal();
   }
 
-  /** Only the state that was written: a newer one may have come meanwhile. */
+  /** Removes only the state that was written; a newer one stays. */
   #forget(name: string, row: StoredUsage): void {
     if (this.#pending.get(name) === row) this.#pending.delete(name);
     if (this.#unsaved.get(name) === row) this.#unsaved.delete(name);
@@ -215,7 +206,7 @@ export class UsageWriter {
 
   #clearJournal(): Promise<void> {
     this.#saving = this.#saving.then(async () => {
-      // A flush may have put something into it while this waited its turn.
+      // A flush may have journaled rows meanwhile.
       if (this.#pending.size === 0) await this.#journal?.clear().catch(() => undefined);
     });
     return this.#saving;

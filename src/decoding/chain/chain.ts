@@ -9,27 +9,23 @@ import type { RestCaller } from '../../protocol/rest/route.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { listOf, MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
-import { readAccount } from '../../solana/encoding/read-ui-account.ts';
+import { readAccount } from '../../solana/encoding/ui-account.ts';
 
-/** Accounts that Agave reads in one getMultipleAccounts. */
+/** Limit of Agave for one getMultipleAccounts. */
 const ACCOUNTS_OF_A_CALL = 100;
 
-/** Calls of one request that are on their way at a time. */
+/** Concurrent upstream calls per REST request. */
 const CALLS_AT_A_TIME = 8;
 
-/** An account with where it is. */
 export type AccountAt = Readonly<{ address: Address; account: Account }>;
 
-/** A part of an account's data that a search compares: at this offset stand these bytes, in base58. */
+/** Filter that compares base58 bytes at an offset of the account data. */
 export type Memcmp = Readonly<{ offset: number; bytes: string }>;
 
-/**
- * Reads one network as one caller, in as few calls as its methods allow. What a node says in another form than the
- * interface has is UPSTREAM_UNAVAILABLE.
- */
+/** Account reads on one network for one caller. A malformed node response fails with UPSTREAM_UNAVAILABLE. */
 export class Chain {
   readonly network: Network;
-  /** What its reads of accounts see. The spec's default is `finalized`. */
+  /** Default in the spec: `finalized`. */
   readonly commitment: Commitment;
   readonly #caller: RestCaller;
 
@@ -43,7 +39,7 @@ export class Chain {
     return { encoding: 'base64', commitment: this.commitment };
   }
 
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client disconnects. */
   get signal(): AbortSignal {
     return this.#caller.signal;
   }
@@ -53,7 +49,9 @@ export class Chain {
     return this.#caller.request(this.network, method, params);
   }
 
-  /** Asks and reads; answers that cannot be read are the node's fault. */
+  /**
+   * Sends a call and decodes its result. @throws Failure UPSTREAM_UNAVAILABLE when the result is malformed.
+   */
   async read<T>(
     method: string,
     params: readonly WritableJson[],
@@ -68,12 +66,12 @@ export class Chain {
     }
   }
 
-  /** Work on each item with a bounded number of calls at a time; the results are in the order of the items. */
+  /** Maps items with bounded concurrency; results keep the order of the items. */
   each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
     return mapConcurrent(items, CALLS_AT_A_TIME, work);
   }
 
-  /** Those of the accounts that exist, each read once, in hundreds. */
+  /** Existing accounts among the addresses, in batches of 100. */
   async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
     const found = new Map<Address, Account>();
     await this.each(chunk([...new Set(addresses)], ACCOUNTS_OF_A_CALL), async (part) => {
@@ -88,7 +86,6 @@ export class Chain {
     return found;
   }
 
-  /** Accounts of a program that match, in no order that means anything. */
   programAccounts(
     program: Address,
     filters: readonly (Readonly<{ dataSize: number }> | Readonly<{ memcmp: Memcmp }>)[],
@@ -100,7 +97,6 @@ export class Chain {
     );
   }
 
-  /** Token accounts of a wallet under one token program, or of one mint. */
   tokenAccounts(
     owner: Address,
     which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
@@ -111,10 +107,10 @@ export class Chain {
   }
 }
 
-/** One for each address that was asked for: where a node says fewer, the rest is not known to be absent. */
+/** A short list would make missing entries look like absent accounts, so its length must match. */
 function readAccounts(result: JsonValue, requested: number): (Account | null)[] {
   const values = listOf(objectOf(result, 'getMultipleAccounts').value, 'value');
-  if (values.length !== requested) throw new MalformedJson('as many accounts as were asked for');
+  if (values.length !== requested) throw new MalformedJson('one entry per requested account');
   return values.map((value) => (value === null ? null : readAccount(value)));
 }
 
@@ -122,4 +118,37 @@ function readAccountAt(item: JsonValue): AccountAt {
   const { pubkey, account } = objectOf(item, 'an account');
   if (account === undefined) throw new MalformedJson('an account is missing');
   return { address: stringOf(pubkey, 'pubkey') as Address, account: readAccount(account) };
+}
+
+/** Chain that reads each account and each token account list once per request. */
+export class OnceChain extends Chain {
+  readonly #accounts = new Map<Address, Promise<Map<Address, Account>>>();
+  readonly #tokenAccounts = new Map<string, Promise<AccountAt[]>>();
+
+  override async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
+    const requested = [...new Set(addresses)];
+    const unread = requested.filter((address) => !this.#accounts.has(address));
+    const reading = super.accounts(unread);
+    for (const address of unread) this.#accounts.set(address, reading);
+    const parts = await Promise.all(
+      new Set([reading, ...requested.flatMap((one) => this.#accounts.get(one) ?? [])]),
+    );
+    const found = new Map(parts.flatMap((part) => [...part]));
+    return new Map(
+      requested.flatMap((address) => {
+        const account = found.get(address);
+        return account === undefined ? [] : [[address, account] as const];
+      }),
+    );
+  }
+
+  override tokenAccounts(
+    owner: Address,
+    which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
+  ): Promise<AccountAt[]> {
+    const key = JSON.stringify([owner, which]);
+    const cached = this.#tokenAccounts.get(key) ?? super.tokenAccounts(owner, which);
+    this.#tokenAccounts.set(key, cached);
+    return cached;
+  }
 }

@@ -1,26 +1,119 @@
 import type { ByteReader } from '../../base/bytes.ts';
-import type { Address } from '../../solana/address.ts';
-import { readAddress, readBorsh, readOption, readText } from '../borsh.ts';
+import { ADDRESS_BYTES, type Address } from '../../solana/address.ts';
+import { readAddress, readBool, readBorsh, readList, readOption, readText } from '../borsh.ts';
 import { appPrograms } from '../program-addresses.ts';
-import { type CorePlugins, readCorePlugins } from './core-plugins.ts';
 
-/** The program of MPL Core: NFTs of one account each, without a token. Source: mpl-core. */
+/**
+ * MPL Core plugins, found through a registry at the end of the account. Source: mpl-core, `plugins/`,
+ * `state/`.
+ */
+
+/** Plugins by type; absent types are missing, types without data are true. */
+export type CorePlugins = Readonly<{
+  royalties?: Readonly<{
+    basisPoints: number;
+    creators: readonly Readonly<{ address: Address; percentage: number }>[];
+  }>;
+  freezeDelegate?: Readonly<{ frozen: boolean }>;
+  updateDelegate?: Readonly<{ additionalDelegates: readonly Address[] }>;
+  permanentFreezeDelegate?: Readonly<{ frozen: boolean }>;
+  attributes?: readonly Readonly<{ trait: string; value: string }>[];
+  edition?: Readonly<{ number: number }>;
+  masterEdition?: Readonly<{ maxSupply: number | null; name: string | null; uri: string | null }>;
+  immutableMetadata?: true;
+  verifiedCreators?: readonly Readonly<{ address: Address; verified: boolean }>[];
+}>;
+
+/** `Key` of the header and registry behind the base data. */
+const PLUGIN_HEADER_V1 = 3;
+const PLUGIN_REGISTRY_V1 = 4;
+
+const readFrozen = (reader: ByteReader) => ({ frozen: readBool(reader) });
+
+/** Readers by plugin type number. Types that an NFT does not show are skipped. */
+const kinds = new Map<number, (reader: ByteReader) => CorePlugins>([
+  [0, (reader) => ({ royalties: readRoyalties(reader) })],
+  [1, (reader) => ({ freezeDelegate: readFrozen(reader) })],
+  [4, (reader) => ({ updateDelegate: { additionalDelegates: readList(reader, readAddress) } })],
+  [5, (reader) => ({ permanentFreezeDelegate: readFrozen(reader) })],
+  [6, (reader) => ({ attributes: readList(reader, readAttribute) })],
+  [9, (reader) => ({ edition: { number: reader.u32() } })],
+  [10, (reader) => ({ masterEdition: readMasterEdition(reader) })],
+  [12, () => ({ immutableMetadata: true })],
+  [13, (reader) => ({ verifiedCreators: readList(reader, readSignature) })],
+]);
+
+const readRoyalties = (reader: ByteReader): NonNullable<CorePlugins['royalties']> => ({
+  basisPoints: reader.u16(),
+  creators: readList(reader, (creator) => ({ address: readAddress(creator), percentage: creator.u8() })),
+});
+
+const readAttribute = (reader: ByteReader) => ({ trait: readText(reader), value: readText(reader) });
+
+const readSignature = (reader: ByteReader) => ({ address: readAddress(reader), verified: readBool(reader) });
+
+const readMasterEdition = (reader: ByteReader) => ({
+  maxSupply: readOption(reader, (max) => max.u32()),
+  name: readOption(reader, readText),
+  uri: readOption(reader, readText),
+});
+
+type PluginRecord = Readonly<{ type: number; offset: number }>;
+
+/** `Authority`: only the address variant holds more than its tag. */
+const ADDRESS_AUTHORITY = 3;
+
+/** A u64 offset that a number rounds is past the end of every account. */
+const readOffset = (reader: ByteReader): number => Number(reader.u64());
+
+function readRecord(reader: ByteReader): PluginRecord {
+  const type = reader.u8();
+  // The plugin authority is not shown.
+  if (reader.u8() === ADDRESS_AUTHORITY) reader.skipBytes(ADDRESS_BYTES);
+  return { type, offset: readOffset(reader) };
+}
+
+/** Empty when the type differs from the registry or the data is truncated. */
+function readPlugin(data: Uint8Array, { type, offset }: PluginRecord): CorePlugins {
+  const read = kinds.get(type);
+  if (read === undefined || data[offset] !== type) return {};
+  return readBorsh(data.subarray(offset + 1), read) ?? {};
+}
+
+/**
+ * @param data - the whole account.
+ * @param end - end of the base data, where the header stands. External plugins, which come last, are not
+ * read.
+ */
+function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
+  const registry = readBorsh(data.subarray(end), (reader) =>
+    reader.u8() === PLUGIN_HEADER_V1 ? readOffset(reader) : null,
+  );
+  if (registry === null) return {};
+  const records = readBorsh(data.subarray(registry), (reader) =>
+    reader.u8() === PLUGIN_REGISTRY_V1 ? readList(reader, readRecord) : null,
+  );
+  // At most one plugin of each type, which bounds the work whatever the registry says.
+  const ofEach = new Map((records ?? []).map((record) => [record.type, record]));
+  return Object.assign({}, ...[...ofEach.values()].map((record) => readPlugin(data, record)));
+}
+
 export const coreProgram: Address = appPrograms.mplCore;
 
-/** An asset. Source: mpl-core, `state/asset.rs`. */
+/** Source: mpl-core, `state/asset.rs`. */
 export type CoreAsset = Readonly<{
   type: 'asset';
   owner: Address;
-  /** Its own; null when nobody has it, or its collection has. */
+  /** null when nobody or the collection may update it. */
   updateAuthority: Address | null;
-  /** The collection that has the update authority. The program has checked it. */
+  /** Collection that holds the update authority, verified by the program. */
   collection: Address | null;
   name: string;
   uri: string;
   plugins: CorePlugins;
 }>;
 
-/** A collection. Source: mpl-core, `state/collection.rs`. */
+/** Source: mpl-core, `state/collection.rs`. */
 export type CoreCollection = Readonly<{
   type: 'collection';
   updateAuthority: Address;
@@ -31,13 +124,13 @@ export type CoreCollection = Readonly<{
   plugins: CorePlugins;
 }>;
 
-/** `Key` of each, the first byte of the account. */
+/** `Key`, the first byte of the account. */
 const ASSET_V1 = 1;
 const COLLECTION_V1 = 5;
 
-/** A search for the assets of an owner compares these parts of an account. */
+/** Offsets for searches by owner. */
 export const coreAssetOffsets = { key: 0, owner: 1 } as const;
-/** The key of an asset, as a search compares it. */
+/** `Key::AssetV1` in base58, for searches. */
 export const CORE_ASSET_KEY_BASE58 = '2';
 
 function readUpdateAuthority(reader: ByteReader): Pick<CoreAsset, 'updateAuthority' | 'collection'> | null {
@@ -64,7 +157,7 @@ function readCollection(reader: ByteReader, data: Uint8Array): CoreCollection {
   return { type: 'collection', updateAuthority, ...texts, ...sizes, plugins };
 }
 
-/** Decodes the data of an account of the program. @returns null when it is neither an asset nor a collection. */
+/** @returns null when the data is neither an asset nor a collection. */
 export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection | null {
   return readBorsh(data, (reader) => {
     const key = reader.u8();
@@ -73,7 +166,7 @@ export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection 
   });
 }
 
-/** What counts for an asset: its own plugins, and its collection's where it has none of the type. */
+/** Effective plugins: the asset's own override the collection's. */
 export const inheritedPlugins = (asset: CoreAsset, collection: CoreCollection | null): CorePlugins => ({
   ...collection?.plugins,
   ...asset.plugins,

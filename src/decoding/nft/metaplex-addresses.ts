@@ -4,12 +4,10 @@ import { type Address, addressBytes } from '../../solana/address.ts';
 import { findProgramAddress } from '../../solana/program-address.ts';
 import { appPrograms } from '../program-addresses.ts';
 
-/** The program that keeps names of tokens, and NFTs of the token programs. Source: mpl-token-metadata. */
 export const metadataProgram: Address = appPrograms.tokenMetadata;
 
-/** What finding addresses may hold and take. */
-export const metaplexAddressLimits = {
-  /** Addresses that are remembered, since finding one takes about 0.1 ms. Some 200 bytes each. */
+const metaplexAddressLimits = {
+  /** Cached derived addresses, about 200 bytes each; deriving one takes about 0.1 ms. */
   rememberedMax: 50_000,
 } as const;
 
@@ -28,16 +26,14 @@ function find(key: string, mint: Address, ...rest: readonly Uint8Array[]): Addre
   return found;
 }
 
-/** Where the metadata of a mint is. */
 export const metadataAddress = (mint: Address): Address => find(mint, mint);
 
-/** Where the edition of a mint is, master or print. */
 export const editionAddress = (mint: Address): Address => find(`${mint} edition`, mint, EDITION);
 
-/** Where the token record of a programmable NFT is: one for each token account that holds it. */
+/** Address of a token record: one for each token account of a programmable NFT. */
 export const tokenRecordAddress = (mint: Address, tokenAccount: Address): Address =>
   find(`${mint} ${tokenAccount}`, mint, TOKEN_RECORD, addressBytes(tokenAccount));
 
-/** Where the metadata of each mint is. Finding thousands takes long: others have their turn in between. */
+/** Yields to the event loop while deriving thousands of addresses. */
 export const metadataAddresses = (mints: readonly Address[]): Promise<Address[]> =>
   mapTimeSliced(mints, metadataAddress);

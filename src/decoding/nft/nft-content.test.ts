@@ -14,7 +14,7 @@ const nothing = {
 };
 
 describe('off-chain JSON of an NFT', () => {
-  it('is read under the names of the standard', () => {
+  it('reads the members of the Metaplex standard', () => {
     const json = {
       name: 'Not taken: the chain has it',
       description: 'A fox',
@@ -46,7 +46,7 @@ describe('off-chain JSON of an NFT', () => {
     });
   });
 
-  it('may have its traits in an object, its files as mere URIs, and its collection as a name', () => {
+  it('accepts traits as an object, files as URIs and the collection as a name', () => {
     const json = { attributes: { a: 1, b: 'x' }, files: ['ipfs://x'], collection: 'Foxes' };
     expect(readNftContent(json)).toEqual({
       ...nothing,
@@ -59,7 +59,7 @@ describe('off-chain JSON of an NFT', () => {
     });
   });
 
-  it('is as if it were not there where it has another shape', () => {
+  it('ignores members of another type', () => {
     const json = {
       image: { uri: 'x' },
       animation_url: 7,
@@ -74,7 +74,7 @@ describe('off-chain JSON of an NFT', () => {
     for (const other of [null, 'x', 5, true, [], [{ image: 'x' }]]) expect(readNftContent(other)).toBeNull();
   });
 
-  it('has no values that hold others, which could be nested without end', () => {
+  it('drops nested trait values', () => {
     const json = {
       attributes: [
         { trait_type: 'a', value: { b: 1 } },
@@ -84,7 +84,7 @@ describe('off-chain JSON of an NFT', () => {
     expect(readNftContent(json)).toEqual(nothing);
   });
 
-  it('has no member that it inherits, and may have one of any name', () => {
+  it('ignores inherited members and accepts any trait name', () => {
     const json = parseJson('{"__proto__":{"image":"x"},"attributes":{"__proto__":"y","constructor":"z"}}');
     expect(readNftContent(json)).toEqual({
       ...nothing,
@@ -95,7 +95,7 @@ describe('off-chain JSON of an NFT', () => {
     });
   });
 
-  it('is cut where it is long, and URIs are left out whole', () => {
+  it('cuts long texts and drops long URIs', () => {
     const { descriptionMax, textMax, uriMax, traitsMax, filesMax } = nftContentLimits;
     const long = 'x'.repeat(uriMax + 1);
     const read = readNftContent({
@@ -119,12 +119,12 @@ describe('off-chain JSON of an NFT', () => {
     expect(readNftContent({ attributes: many })!.traits).toHaveLength(traitsMax);
   });
 
-  it('is well-formed text even where a character is cut in two', () => {
+  it('stays well-formed when a character is cut', () => {
     const read = readNftContent({ description: `${'x'.repeat(9_999)}😀`, image: '\ud800' })!;
     expect(read.description.isWellFormed() && read.image.isWellFormed()).toBe(true);
   });
 
-  it('of any shape is read or not, and never throws', () => {
+  it('never throws on arbitrary JSON', () => {
     const name = fc.constantFrom('image', 'attributes', 'properties', 'files', 'collection', 'description');
     const value = fc.oneof(
       fc.jsonValue(),

@@ -1,41 +1,39 @@
 import type { JsonValue } from '../../base/json.ts';
 import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
 
-/** What off-chain JSON adds to an NFT. Texts are empty where it does not say. */
+/** Off-chain JSON of an NFT. Missing texts are empty. */
 export type NftContent = Readonly<{
   image: string;
   animationUrl: string;
   description: string;
   externalUrl: string;
-  /** In order; of two with one name the later counts. Values are text, numbers, truth values or null. */
+  /** In order; the later of two traits with one name counts. */
   traits: readonly Trait[];
   files: readonly NftFile[];
-  /** A name and family that nobody has vouched for. */
+  /** Unverified name and family. */
   collection: Readonly<{ name?: string; family?: string }>;
 }>;
 
-/** What an NFT is said to have. The value is text, a number, a truth value or null. */
+/** The value is a string, number, boolean or null. */
 export type Trait = Readonly<{ trait: string; value: JsonValue }>;
-/** A file of an NFT. The type is its media type, empty where nothing says it. */
-export type NftFile = Readonly<{ uri: string; type: string }>;
+/** `type` is the media type, or empty. */
+type NftFile = Readonly<{ uri: string; type: string }>;
 
-/** How much of off-chain JSON is taken: anybody writes it. */
+/** Limits for off-chain JSON, which is untrusted. */
 export const nftContentLimits = {
-  /** Characters of a description; a longer one is cut. */
+  /** Characters of a description; longer ones are cut. */
   descriptionMax: 10_000,
-  /** Characters of a URI, which may hold a whole picture (`data:`); a longer one is left out. */
+  /** Characters of a URI (`data:` URIs hold whole images); longer ones are dropped. */
   uriMax: 100_000,
-  /** Characters of any other text; a longer one is cut. */
+  /** Characters of other texts; longer ones are cut. */
   textMax: 1_000,
-  /** Traits; the first are taken. */
   traitsMax: 500,
-  /** Files; the first are taken. */
   filesMax: 100,
 } as const;
 
 const { descriptionMax, uriMax, textMax, traitsMax, filesMax } = nftContentLimits;
 
-/** Values that hold others are left out: nothing bounds what they hold. */
+/** Nested values are dropped: their size is unbounded. */
 function traitOf(name: JsonValue | undefined, value: JsonValue | undefined): Trait[] {
   const trait = textOf(name, textMax);
   if (trait === '' || value === undefined) return [];
@@ -43,7 +41,7 @@ function traitOf(name: JsonValue | undefined, value: JsonValue | undefined): Tra
   return value !== null && typeof value === 'object' ? [] : [{ trait, value }];
 }
 
-/** Traits as `[{ trait_type, value }]`, as the standard has them, or as `{ trait: value }`. */
+/** Reads `[{ trait_type, value }]` (the standard) and `{ trait: value }`. */
 export function readTraits(attributes: JsonValue | undefined): Trait[] {
   if (Array.isArray(attributes)) {
     return itemsOf(attributes, traitsMax).flatMap((item) => {
@@ -56,7 +54,7 @@ export function readTraits(attributes: JsonValue | undefined): Trait[] {
     .flatMap(([name, value]) => traitOf(name, value));
 }
 
-/** Traits that stand on the chain, as many and as long as those off it. */
+/** Applies the off-chain limits to on-chain traits. */
 export const cutTraits = (traits: readonly Readonly<{ trait: string; value: string }>[]) =>
   traits.slice(0, traitsMax).map(({ trait, value }) => ({
     trait: textOf(trait, textMax),
@@ -68,7 +66,7 @@ function fileOf(uri: JsonValue | undefined, type: JsonValue | undefined): NftFil
   return whole === '' ? [] : [{ uri: whole, type: textOf(type, textMax) }];
 }
 
-/** Files as `[{ uri, type }]`, or as a list of URIs. `typeName` is what their type is called. */
+/** Reads `[{ uri, type }]` and lists of URIs. */
 export function readFiles(files: JsonValue | undefined, typeName: 'type' | 'mime'): NftFile[] {
   return itemsOf(files, filesMax).flatMap((file) => {
     if (typeof file === 'string') return fileOf(file, undefined);
@@ -86,8 +84,8 @@ function readCollection(collection: JsonValue | undefined): NftContent['collecti
 }
 
 /**
- * What off-chain JSON says of an NFT. Source: Metaplex token standard, "The JSON file"; rest-api.md §2.12.
- * @returns null when it is no object.
+ * Source: Metaplex token standard, "The JSON file"; rest-api.md §2.12.
+ * @returns null when the value is no object.
  */
 export function readNftContent(json: JsonValue): NftContent | null {
   if (json === null || typeof json !== 'object' || Array.isArray(json)) return null;

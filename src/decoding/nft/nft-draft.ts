@@ -11,37 +11,33 @@ import {
   decodeCoreAccount,
   inheritedPlugins,
 } from './core-account.ts';
-import type { FoundNft } from './found-nft.ts';
+import { decodeMetaplexEdition, decodeMetaplexMetadata, readToken2022Metadata } from './metadata-accounts.ts';
 import { editionAddress, metadataAddress, metadataProgram } from './metaplex-addresses.ts';
-import { decodeMetaplexEdition } from './metaplex-edition.ts';
-import { decodeMetaplexMetadata } from './metaplex-metadata.ts';
-import type { OnChainNft } from './nft.ts';
+import type { FoundNft, OnChainNft } from './nft.ts';
 import { cutTraits } from './nft-content.ts';
-import { readToken2022Metadata } from './token-2022-metadata.ts';
 
-/** An NFT as its own account or a server of DAS shows it, before what it points at was read. */
+/** NFT from its account or DAS, before the accounts that it references are read. */
 export type NftDraft =
   | Readonly<{ type: 'token'; token: TokenMint; onChain: OnChainNft; holder: Holder | null }>
   | Readonly<{ type: 'core'; address: Address; core: CoreAsset | CoreCollection }>
   | Readonly<{ type: 'das'; nft: FoundNft }>;
 
-/** Who holds a token, and in which account. */
 export type Holder = Readonly<{ owner: Address; tokenAccount: Address }>;
 
 type Accounts = ReadonlyMap<Address, Account>;
 
-/** What NFTs point at. */
-export type Pointed = Readonly<{
+/** Accounts that NFTs reference. */
+type Pointed = Readonly<{
   accounts: Accounts;
   collections: ReadonlyMap<Address, CoreCollection>;
-  /** Of collections, where they say one. */
+  /** Collection names. */
   names: ReadonlyMap<Address, string>;
 }>;
 
-/** Creators of one NFT that are shown: programs of the tokens allow five. */
+/** Creators shown of one NFT; the token programs allow five. */
 const CREATORS_MAX = 100;
 
-/** The account of a collection that has the same keeper; of DAS' collections nothing says who keeps them. */
+/** Addresses to read for the collection. DAS does not say which program holds a collection. */
 function collectionPointers(draft: NftDraft): Address[] {
   if (draft.type === 'core') {
     const { core } = draft;
@@ -58,7 +54,6 @@ function pointersOf(draft: NftDraft): Address[] {
   return [...collectionPointers(draft), ...(isUnsaid ? [editionAddress(draft.token.address)] : [])];
 }
 
-/** The name that a collection's own accounts give it; null when they give none. */
 function nameOf(at: Address, accounts: Accounts, collections: Pointed['collections']): string | null {
   const own = accounts.get(at);
   if (own?.owner === coreProgram) return collections.get(at)?.name ?? null;
@@ -83,9 +78,8 @@ const collectionOf = (draft: NftDraft): Address | null => {
 };
 
 /**
- * Reads what the NFTs point at: collections, and editions where metadata does not say the standard. Each is decoded
- * once, however many NFTs point at it: anybody may send somebody a thousand NFTs of a collection with a megabyte of
- * attributes.
+ * Reads referenced collections, and editions where the metadata lacks the token standard. Each is decoded
+ * once, because a wallet may hold a thousand NFTs of a collection with a megabyte of attributes.
  */
 export async function readPointed(chain: Chain, drafts: readonly NftDraft[]): Promise<Pointed> {
   const pointers = await mapTimeSliced(drafts, pointersOf);
@@ -99,14 +93,14 @@ export async function readPointed(chain: Chain, drafts: readonly NftDraft[]): Pr
   return { accounts, collections, names };
 }
 
-/** A collection with its name, when the two have agreed; anybody can claim to belong to a collection. */
+/** Adds the name of a verified collection only; unverified membership is only a claim. */
 function namedCollection(collection: OnChainNft['collection'], { names }: Pointed): OnChainNft['collection'] {
   if (collection === null || !collection.verified || collection.name !== undefined) return collection;
   const name = names.get(collection.address);
   return name === undefined ? collection : { ...collection, name };
 }
 
-/** What a mint is of which the metadata does not say it: its edition shows it. */
+/** Token standard; derived from the edition account when the metadata lacks it. */
 function effectiveStandard(
   { source, isNft, address }: TokenMint,
   onChain: OnChainNft,
@@ -164,7 +158,7 @@ const fromAccounts = (onChain: OnChainNft, tokenAccount: Address | null): FoundN
   ...{ content: null, tokenRecord: null },
 });
 
-/** The NFT with what it points at. @param pointed - from `readPointed`. */
+/** @param pointed - from `readPointed`. */
 export function completeNft(draft: NftDraft, pointed: Pointed): FoundNft {
   if (draft.type === 'core') return fromAccounts(fromCore(draft.address, draft.core, pointed), null);
   if (draft.type === 'token') {

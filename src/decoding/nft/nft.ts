@@ -1,7 +1,9 @@
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { Network } from '../../protocol/call.ts';
 import type { Address } from '../../solana/address.ts';
+import type { NftContent } from './nft-content.ts';
 
-/** How a token of one is kept, in the order of the program's numbers. Source: mpl-token-metadata, `TokenStandard`. */
+/** In the order of the program's numbers. Source: mpl-token-metadata, `TokenStandard`. */
 export const tokenStandards = [
   'NonFungible',
   'FungibleAsset',
@@ -10,13 +12,12 @@ export const tokenStandards = [
   'ProgrammableNonFungible',
   'ProgrammableNonFungibleEdition',
 ] as const;
-/** One of `tokenStandards`, as answers write it. */
 export type TokenStandard = (typeof tokenStandards)[number];
 
-/** Who made an NFT, with a share of its royalties in percent, and whether they have signed for it. */
+/** `share` is the royalty share in percent. */
 export type Creator = Readonly<{ address: Address; share: number; verified: boolean }>;
 
-/** What the chain says of an NFT, whichever program keeps it: all but what its off-chain JSON adds. */
+/** On-chain part of an NFT. */
 export type OnChainNft = Readonly<{
   mint: Address;
   name: string;
@@ -24,23 +25,23 @@ export type OnChainNft = Readonly<{
   metadataUri: string;
   /** Hundredths of a percent. */
   royaltyBasisPoints: number;
-  /** null when nobody holds it, or it was not looked up. */
+  /** null when nobody holds it or it was not looked up. */
   owner: Address | null;
-  /** null when nobody may update it. */
+  /** null when immutable. */
   updateAuthority: Address | null;
   creators: readonly Creator[];
   collection: Readonly<{ address: Address; verified: boolean; name?: string; family?: string }> | null;
-  /** Traits that stand on the chain (MPL Core's attributes, Token-2022's additional metadata). */
+  /** MPL Core attributes and Token-2022 additional metadata. */
   traits: readonly Readonly<{ trait: string; value: string }>[];
   primarySaleHappened: boolean;
   isMutable: boolean;
   tokenStandard: TokenStandard;
-  /** The Merkle tree of a compressed NFT; null for all others. */
+  /** Merkle tree of a compressed NFT, else null. */
   merkleTree: Address | null;
   isBurnt: boolean;
 }>;
 
-/** An NFT as the REST interface shows it. Members in this order. Source: rest-api.md §2.12. */
+/** NFT in a REST response, members in this order. Source: rest-api.md §2.12. */
 export type Nft = Readonly<{
   name: string;
   symbol: string;
@@ -72,7 +73,7 @@ export type Nft = Readonly<{
   token_record?: TokenRecord;
 }>;
 
-/** What a programmable NFT's token record says. Source: rest-api.md §2.12. */
+/** Token record of a programmable NFT. Source: rest-api.md §2.12. */
 export type TokenRecord = Readonly<{
   address: string;
   key: string;
@@ -83,3 +84,34 @@ export type TokenRecord = Readonly<{
   token_delegate_role: string | null;
   locked_transfer: string | null;
 }>;
+
+export type FoundNft = Readonly<{
+  onChain: OnChainNft;
+  /** Off-chain content indexed by DAS; null for NFTs read from accounts. */
+  content: NftContent | null;
+  /** Token account of the owner; null when absent or not looked up. */
+  tokenAccount: Address | null;
+  /** null unless `withTokenRecords` found one. */
+  tokenRecord: TokenRecord | null;
+}>;
+
+/** Servers of the Digital Asset Standard API, which index compressed NFTs. */
+export interface NftDas {
+  has(network: Network): boolean;
+  /** @throws Failure UPSTREAM_UNAVAILABLE; NodeRefusal with the server's own error. */
+  request(
+    network: Network,
+    method: string,
+    params: { readonly [name: string]: WritableJson },
+    signal: AbortSignal,
+  ): Promise<JsonValue>;
+}
+
+/** Off-chain JSON of tokens and NFTs. */
+export interface NftOffChain {
+  /**
+   * Reads each URI; concurrent reads of one URI share a fetch. Never rejects.
+   * @returns the documents that arrived in time.
+   */
+  read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>>;
+}

@@ -1,20 +1,24 @@
 import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue } from '../../base/json.ts';
+import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { listOf, objectOf } from '../../solana/encoding/read-json.ts';
 import { readAddress } from '../../solana/encoding/read-ui-meta.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
+import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { Chain } from '../chain/chain.ts';
-import { readMintAccounts } from '../token/read-mints.ts';
+import { readMintAccounts, readMints } from '../token/read-mints.ts';
+import { allHoldingsOf } from '../token/token-holdings.ts';
 import { tokenMintOf } from '../token/token-mint.ts';
-import { coreProgram, decodeCoreAccount } from './core-account.ts';
-import { dasAssets } from './das-reads.ts';
-import type { FoundNft, NftDas } from './found-nft.ts';
+import { CORE_ASSET_KEY_BASE58, coreAssetOffsets, coreProgram, decodeCoreAccount } from './core-account.ts';
+import { dasAssets, dasAssetsOfWallet } from './das-assets.ts';
+import { decodeTokenRecord } from './metadata-accounts.ts';
+import { metadataProgram, tokenRecordAddress } from './metaplex-addresses.ts';
+import type { FoundNft, NftDas } from './nft.ts';
 import { completeNft, type Holder, type NftDraft, readPointed } from './nft-draft.ts';
 
-/** The NFT at an address; null when what is there is none. */
+/** @returns null when the account is no NFT. */
 export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account>): NftDraft | null {
   const account = accounts.get(address);
   if (account?.owner === coreProgram) {
@@ -26,13 +30,13 @@ export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account
   return { type: 'token', token, onChain: token.metadata, holder: null };
 }
 
-/** The largest token account is the first; a mint that nobody holds has none, or an empty one. */
+/** null for a mint without token accounts. */
 function largestOf(result: JsonValue): Address | null {
   const [first] = listOf(objectOf(result, 'getTokenLargestAccounts').value, 'token accounts');
   return first === undefined ? null : readAddress(objectOf(first, 'a token account').address, 'an address');
 }
 
-/** Who holds each of the mints that are one of a kind. */
+/** Holders of mints with a single token. */
 async function readHolders(chain: Chain, drafts: readonly NftDraft[]): Promise<Map<Address, Holder>> {
   const mints = drafts.flatMap((draft) =>
     draft.type === 'token' && draft.token.isNft && draft.token.mint.supply > 0n ? [draft.token.address] : [],
@@ -71,18 +75,9 @@ async function readDrafts(
 }
 
 /**
- * NFTs by their addresses: mints with metadata (of the metadata program or of Token-2022), assets and collections of
- * MPL Core, and what no account tells of (compressed ones, burnt ones) where a server of DAS is configured. Owners are
- * looked up.
- *
- * For `nft/read` and `nft/read_selected`:
- *
- *     const found = await readNfts(chain, mints, services.das);
- *     const nfts = mints.flatMap((mint) => found.get(mint) ?? []); // absent: NFT_NOT_FOUND, or left out
- *     const asked = token_record ? await withTokenRecords(chain, nfts) : nfts;
- *     const result = await withOffChain(asked, services.offChain, caller.signal);
- *
- * @returns those that are there, by mint.
+ * Reads NFTs by address: Metaplex and Token-2022 mints, MPL Core assets and collections, and, with DAS,
+ * compressed and burnt ones. Owners are looked up.
+ * @returns existing NFTs by mint.
  * @throws Failure, NodeRefusal.
  */
 export async function readNfts(
@@ -94,4 +89,89 @@ export async function readNfts(
   const [holders, pointed] = await Promise.all([readHolders(chain, drafts), readPointed(chain, drafts)]);
   const found = await mapTimeSliced(drafts, (draft) => completeNft(withHolder(draft, holders), pointed));
   return new Map(found.map((nft) => [nft.onChain.mint, nft]));
+}
+
+/** null for NFTs without a token record. */
+function recordAddress({ onChain, tokenAccount }: FoundNft): Address | null {
+  const isProgrammable = onChain.tokenStandard.startsWith('Programmable');
+  return isProgrammable && tokenAccount !== null ? tokenRecordAddress(onChain.mint, tokenAccount) : null;
+}
+
+function withRecord(nft: FoundNft, accounts: ReadonlyMap<Address, Account>): FoundNft {
+  const at = recordAddress(nft);
+  const account = at === null ? undefined : accounts.get(at);
+  if (at === null || account?.owner !== metadataProgram) return nft;
+  return { ...nft, tokenRecord: decodeTokenRecord(at, account.data) };
+}
+
+/** Adds the token record of programmable NFTs; keeps the order. */
+export async function withTokenRecords(chain: Chain, nfts: readonly FoundNft[]): Promise<FoundNft[]> {
+  const recordAddresses = await mapTimeSliced(nfts, recordAddress);
+  const accounts = await chain.accounts(recordAddresses.filter((at) => at !== null));
+  return mapTimeSliced(nfts, (nft) => withRecord(nft, accounts));
+}
+
+/** Mints of which the wallet holds exactly one base unit. */
+async function readSingles(chain: Chain, wallet: Address): Promise<Map<Address, Holder>> {
+  const singles = new Map<Address, Holder>();
+  for (const { mint, amount, account } of await allHoldingsOf(chain, wallet)) {
+    if (amount === 1n) singles.set(mint, { owner: wallet, tokenAccount: account });
+  }
+  return singles;
+}
+
+async function readTokens(chain: Chain, wallet: Address): Promise<NftDraft[]> {
+  const singles = await readSingles(chain, wallet);
+  const { mints } = await readMints(chain, singles.keys());
+  return [...mints.values()].flatMap((token) => {
+    const { metadata: onChain, isNft, address } = token;
+    if (!isNft || onChain === null) return [];
+    return [{ type: 'token', token, onChain, holder: singles.get(address) ?? null } as const];
+  });
+}
+
+const fromDas = (nfts: readonly FoundNft[]): NftDraft[] => nfts.map((nft) => ({ type: 'das', nft }));
+
+/** Falls back to DAS: many nodes reject getProgramAccounts. */
+async function readCoreAssets(chain: Chain, das: NftDas | null, wallet: Address): Promise<NftDraft[]> {
+  try {
+    const accounts = await chain.programAccounts(coreProgram, [
+      { memcmp: { offset: coreAssetOffsets.key, bytes: CORE_ASSET_KEY_BASE58 } },
+      { memcmp: { offset: coreAssetOffsets.owner, bytes: wallet } },
+    ]);
+    const assets = await mapTimeSliced(accounts, ({ address, account }): NftDraft[] => {
+      const core = decodeCoreAccount(account.data);
+      return core?.type === 'asset' && core.owner === wallet ? [{ type: 'core', address, core }] : [];
+    });
+    return assets.flat();
+  } catch (thrown) {
+    if (das === null || !(thrown instanceof NodeRefusal)) throw thrown;
+    return fromDas(await dasAssetsOfWallet(das, chain, wallet, { interface: 'MplCoreAsset' }));
+  }
+}
+
+async function readCompressed(chain: Chain, das: NftDas | null, wallet: Address): Promise<NftDraft[]> {
+  if (das === null) return [];
+  return fromDas(await dasAssetsOfWallet(das, chain, wallet, { compressed: true }));
+}
+
+const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain.mint ? -1 : 1);
+
+/**
+ * Reads every NFT of a wallet, sorted by mint so that pages are stable. Compressed NFTs need DAS. Filter by
+ * `onChain` and cut the page before `withOffChain`. Verified collections have `onChain.collection.name`.
+ * @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `mintsLimits` or `dasReadLimits`, other Failures;
+ * NodeRefusal, also for a node that rejects getProgramAccounts when DAS is not configured.
+ */
+export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {
+  const server = das?.has(chain.network) === true ? das : null;
+  const parts = await Promise.all([
+    readTokens(chain, wallet),
+    readCoreAssets(chain, server, wallet),
+    readCompressed(chain, server, wallet),
+  ]);
+  const drafts = parts.flat();
+  const pointed = await readPointed(chain, drafts);
+  const found = await mapTimeSliced(drafts, (draft) => completeNft(draft, pointed));
+  return [...new Map(found.map((nft) => [nft.onChain.mint, nft])).values()].sort(byMint);
 }

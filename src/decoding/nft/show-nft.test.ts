@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import { address } from '../../solana/address.ts';
-import type { FoundNft } from './found-nft.ts';
-import type { OnChainNft } from './nft.ts';
+import type { FoundNft, OnChainNft } from './nft.ts';
 import { type NftContent, readNftContent } from './nft-content.ts';
 import { showNft } from './show-nft.ts';
 
@@ -37,8 +36,8 @@ const found = (more: Partial<OnChainNft> = {}, rest: Partial<FoundNft> = {}): Fo
 
 const content = (json: WritableJson): NftContent => readNftContent(parseJson(writeJson(json)))!;
 
-describe('an NFT as the interface shows it', () => {
-  it('has the members of the interface in their order, empty where its JSON was not read', () => {
+describe('rendered NFT', () => {
+  it('has the members in interface order, empty without off-chain JSON', () => {
     expect(writeJson(showNft(found(), null))).toBe(
       writeJson({
         name: 'FOX',
@@ -70,7 +69,7 @@ describe('an NFT as the interface shows it', () => {
     );
   });
 
-  it('says what its JSON adds', () => {
+  it('includes the off-chain JSON', () => {
     const json = {
       image: 'https://i',
       animation_url: 'https://a',
@@ -88,7 +87,7 @@ describe('an NFT as the interface shows it', () => {
     });
   });
 
-  it('makes its list of attributes from the map, so that of two traits with one name the later counts', () => {
+  it('builds the attribute list from the map, so that the later duplicate counts', () => {
     const attributes = ['1', '2', '3'].map((value) => ({ trait_type: value === '2' ? 'b' : 'a', value }));
     expect(showNft(found(), content({ attributes }))).toMatchObject({
       attributes: { a: '3', b: '2' },
@@ -99,7 +98,7 @@ describe('an NFT as the interface shows it', () => {
     });
   });
 
-  it('shows traits of the chain also without its JSON, and before those of its JSON', () => {
+  it('shows on-chain traits without off-chain JSON and lets them override it', () => {
     const nft = found({ traits: [{ trait: 'level', value: '7' }] });
     expect(showNft(nft, null).attributes).toEqual({ level: '7' });
     const attributes = [{ trait_type: 'level', value: '99' }];
@@ -108,7 +107,7 @@ describe('an NFT as the interface shows it', () => {
     ]);
   });
 
-  it('has traits of any name, and no name of its own', () => {
+  it('accepts any trait name and has no inherited ones', () => {
     const attributes = ['__proto__', 'constructor', 'toString'].map((trait_type) => ({
       trait_type,
       value: 'x',
@@ -120,7 +119,7 @@ describe('an NFT as the interface shows it', () => {
     expect(({} as { x?: string }).x).toBeUndefined();
   });
 
-  it('names the collection as the chain does, else as its JSON does', () => {
+  it('names the collection from the chain, else from the off-chain JSON', () => {
     const said = content({ collection: { name: 'Foxes', family: 'Canidae' } });
     expect(showNft(found(), said).collection).toEqual({ name: 'Foxes', family: 'Canidae' });
     const unnamed = found({ collection: { address: mint, verified: false } });
@@ -134,14 +133,14 @@ describe('an NFT as the interface shows it', () => {
     });
   });
 
-  it('says when it is compressed, burnt, and nobody has it', () => {
+  it('reports compressed, burnt and ownerless NFTs', () => {
     const nft = found({ merkleTree: owner, isBurnt: true, owner: null, updateAuthority: null });
     expect(showNft(nft, null)).toMatchObject({
       ...{ is_compressed: true, merkle_tree: owner, is_burnt: true, owner: '', update_authority: '' },
     });
   });
 
-  it('has a token record last, when one was asked for', () => {
+  it('appends the token record when requested', () => {
     const tokenRecord = {
       address: mint,
       key: 'TokenRecord',

@@ -1,7 +1,7 @@
+import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue } from '../../base/json.ts';
-import type { FoundNft } from './found-nft.ts';
-import type { Nft, OnChainNft } from './nft.ts';
-import type { NftContent, Trait } from './nft-content.ts';
+import type { FoundNft, Nft, NftOffChain, OnChainNft } from './nft.ts';
+import { type NftContent, readNftContent, type Trait } from './nft-content.ts';
 
 const NOTHING: NftContent = {
   ...{ image: '', animationUrl: '', description: '', externalUrl: '' },
@@ -10,7 +10,7 @@ const NOTHING: NftContent = {
 
 const BASIS_POINTS_OF_A_PERCENT = 100;
 
-/** A map without a prototype, so that a trait may be called anything. What stands on the chain counts. */
+/** Without a prototype, so that any trait name is safe. On-chain traits override off-chain ones. */
 function attributeMap(content: NftContent, onChain: OnChainNft): Record<string, JsonValue> {
   const map: Record<string, JsonValue> = Object.create(null);
   const all: readonly Trait[] = [...content.traits, ...onChain.traits];
@@ -18,7 +18,7 @@ function attributeMap(content: NftContent, onChain: OnChainNft): Record<string, 
   return map;
 }
 
-/** Names come from the chain where it has them: off it, anybody may write any. Members that say nothing are left out. */
+/** On-chain names override off-chain ones, which anybody may write. */
 function toCollection({ collection }: OnChainNft, content: NftContent): Nft['collection'] {
   if (collection === null) return content.collection;
   const { address, verified } = collection;
@@ -40,7 +40,7 @@ const toContentFields = (onChain: OnChainNft, { image, animationUrl, description
   description,
 });
 
-/** An NFT as the interface shows it. `content`: null when its off-chain JSON could not be had. rest-api.md §2.12 */
+/** Source: rest-api.md §2.12. @param content - null when the off-chain JSON is unavailable. */
 export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent | null): Nft {
   const added = content ?? NOTHING;
   const attributes = attributeMap(added, onChain);
@@ -67,4 +67,25 @@ export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent 
     is_burnt: onChain.isBurnt,
     ...(tokenRecord === null ? {} : { token_record: tokenRecord }),
   };
+}
+
+function contentOf({ onChain, content }: FoundNft, read: ReadonlyMap<string, JsonValue>): NftContent | null {
+  const json = read.get(onChain.metadataUri);
+  return content ?? (json === undefined ? null : readNftContent(json));
+}
+
+/**
+ * Renders NFTs with their off-chain JSON, in order. Documents that miss the deadline leave
+ * `is_loaded_metadata: false`.
+ */
+export async function withOffChain(
+  nfts: readonly FoundNft[],
+  offChain: NftOffChain,
+  signal: AbortSignal,
+): Promise<Nft[]> {
+  const uris = nfts
+    .filter(({ content, onChain }) => content === null && onChain.metadataUri !== '')
+    .map(({ onChain }) => onChain.metadataUri);
+  const read = await offChain.read(new Set(uris), signal);
+  return mapTimeSliced(nfts, (nft) => showNft(nft, contentOf(nft, read)));
 }

@@ -1,12 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Failure } from '../../protocol/errors.ts';
 import type { Account } from '../../solana/account/account.ts';
-import type { Address } from '../../solana/address.ts';
+import { type Address, addressBytes } from '../../solana/address.ts';
+import { findProgramAddress } from '../../solana/program-address.ts';
+import { programs } from '../../solana/programs.ts';
+import { decodeMint } from '../../solana/token/token-state.ts';
 import type { Chain } from '../chain/chain.ts';
+import { decodeMetaplexMetadata } from '../nft/metadata-accounts.ts';
+import { metadataAddresses, metadataProgram } from '../nft/metaplex-addresses.ts';
+import { allHoldingsOf, holdingsOfMint, type TokenHolding } from '../token/token-holdings.ts';
 import {
   decodeFavourite,
   decodeNameAccount,
   decodeReverseName,
+  domainAccount,
   favouriteAccount,
   type NameAccount,
   nameOffsets,
@@ -14,29 +21,90 @@ import {
   rootDomain,
   snsPrograms,
 } from './name-account.ts';
-import { domainRecord, holdsDomain, isDomainMint, nftMints, tokenizedDomains } from './tokenized-domain.ts';
 
-/** A domain with its name account; the name has no ending. */
+/**
+ * Domains wrapped as NFTs: the tokenizer's record owns the name account, and the NFT holder owns the domain.
+ * Source: Bonfida/name-tokenizer, `create_mint.rs` and `create_nft.rs`; rest-api.md §4, "SNS".
+ */
+
+const MINT_SEED = Buffer.from('tokenized_name');
+const RECORD_SEED = Buffer.from('nft_record');
+
+/** Mint authority of every domain NFT. */
+const domainMintAuthority: Address = findProgramAddress(
+  [addressBytes(snsPrograms.tokenizer)],
+  snsPrograms.tokenizer,
+).address;
+
+/** Mint of the NFT of a domain, whether wrapped or not. */
+export const domainMint = (nameAccount: Address): Address =>
+  findProgramAddress([MINT_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
+
+/** Owner of the name account of a wrapped domain. */
+const domainRecord = (nameAccount: Address): Address =>
+  findProgramAddress([RECORD_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
+
+/** The tokenizer names the NFT after the domain. @returns null without a name. */
+export function nameOfNft(account: Account | undefined): string | null {
+  if (account?.owner !== metadataProgram) return null;
+  const name = decodeMetaplexMetadata(account.data)?.name ?? '';
+  return name === '' ? null : name;
+}
+
+const isNft = ({ amount }: TokenHolding): boolean => amount === 1n;
+
+/** The mint has to exist. @throws Failure, NodeRefusal. */
+async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
+  const held = await holdingsOfMint(chain, wallet, domainMint(nameAccount));
+  return held.some(isNft);
+}
+
+/**
+ * Mints of NFTs in a wallet. Domains use the Token program, not Token-2022.
+ * @throws Failure, NodeRefusal.
+ */
+async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
+  const held = await allHoldingsOf(chain, wallet, [programs.token]);
+  return held.filter(isNft).map(({ mint }) => mint);
+}
+
+export function isDomainMint(account: Account | undefined): boolean {
+  if (account?.owner !== programs.token) return false;
+  const mint = decodeMint(account.data);
+  return mint?.mintAuthority === domainMintAuthority && mint.decimals === 0;
+}
+
+type TokenizedDomain = Readonly<{ address: Address; name: string }>;
+
+/** Domains of these NFTs. A metadata name counts only if the mint address derives from it. */
+async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<TokenizedDomain[]> {
+  const metadata = await metadataAddresses(mints);
+  const accounts = await chain.accounts(metadata);
+  return mints.flatMap((mint, at) => {
+    const name = nameOfNft(accounts.get(metadata[at] as Address));
+    if (name === null || name.includes('.')) return [];
+    const nameAccount = domainAccount(name);
+    return domainMint(nameAccount) === mint ? [{ address: nameAccount, name }] : [];
+  });
+}
+
+/** The name has no `.sol` suffix. */
 export type Domain = Readonly<{ address: Address; name: string }>;
 
-/** What telling the domains of one wallet may take. */
-export type SnsLimits = Readonly<{
-  /** Domains of one wallet that are told; for a wallet with more there is no answer. */
+type SnsLimits = Readonly<{
+  /** Domains per wallet; more fail with ANSWER_TOO_LARGE. */
   domainsMax: number;
 }>;
 
-/**
- * No configuration sets it: it changes no answer that people need, and only keeps one from growing without end. Each
- * domain takes 0.1 ms and a hundredth of a call.
- */
+/** Fixed: it only bounds the response. Each domain costs 0.1 ms and a hundredth of a call. */
 export const snsLimits: SnsLimits = { domainsMax: 10_000 };
 
-/** Addresses derived between two turns of everything else: each takes about a tenth of a millisecond. */
+/** Addresses derived before yielding to the event loop, about 0.1 ms each. */
 const DERIVED_AT_A_TIME = 32;
 
 const byName = (a: Domain, b: Domain): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
-/** The name service has its names on mainnet-beta: other networks have none. */
+/** SNS exists on mainnet-beta only. */
 export const hasDomains = ({ network }: Chain): boolean => network === 'mainnet-beta';
 
 async function reverseAccounts(chain: Chain, addresses: readonly Address[]): Promise<Address[]> {
@@ -51,7 +119,6 @@ async function reverseAccounts(chain: Chain, addresses: readonly Address[]): Pro
   return derived;
 }
 
-/** Name accounts of the first level that belong to a wallet. */
 async function ownedAccounts(chain: Chain, wallet: Address, limits: SnsLimits): Promise<Address[]> {
   const filters = [
     { memcmp: { offset: nameOffsets.parent, bytes: rootDomain } },
@@ -64,9 +131,9 @@ async function ownedAccounts(chain: Chain, wallet: Address, limits: SnsLimits): 
 }
 
 /**
- * The domains of the first level that a wallet owns, also those that are NFTs, by name. A domain that nothing names is
- * left out. Two calls for a wallet without any; one more for a hundred domains or NFTs.
- * @throws Failure ANSWER_TOO_LARGE, and what asking throws.
+ * Top-level domains of a wallet, wrapped ones included, sorted by name; unnamed ones are left out. Takes two
+ * calls, and one more for every 100 domains or NFTs.
+ * @throws Failure ANSWER_TOO_LARGE, other Failures, NodeRefusal.
  */
 export async function ownedDomains(
   chain: Chain,
@@ -87,7 +154,7 @@ export async function ownedDomains(
   return [...named, ...tokenized].sort(byName);
 }
 
-/** What a name account of any level is called; null when nothing says. */
+/** Name of a domain or subdomain; null when unknown. */
 async function nameOf(chain: Chain, address: Address, { parent }: NameAccount): Promise<string | null> {
   if (parent === rootDomain) {
     const own = reverseAccount(address, null);
@@ -99,7 +166,7 @@ async function nameOf(chain: Chain, address: Address, { parent }: NameAccount): 
   return label === null || of === null ? null : `${label}.${of}`;
 }
 
-/** The domain that a wallet wants to be called by, as long as it is the wallet's. */
+/** The favorite domain counts only while the wallet owns it. */
 async function favouriteName(
   chain: Chain,
   wallet: Address,
@@ -116,9 +183,8 @@ async function favouriteName(
 }
 
 /**
- * What an address is called: a name account as it is named, a wallet as it wants to be called, or else as the first of
- * its domains.
- * @returns null when it has no name.
+ * Name of a name account, or a wallet's favorite domain, or else its first domain.
+ * @returns null when the address has no name.
  */
 export async function nameOfAddress(
   chain: Chain,

@@ -29,23 +29,23 @@ function reverse(text: Buffer | string, length = Buffer.byteLength(text)): Accou
   return account(Buffer.concat([header, count, Buffer.from(text)]));
 }
 
-describe('a name account', () => {
-  it('tells its parent, its owner and its class', () => {
+describe('name account', () => {
+  it('decodes parent, owner and class', () => {
     expect(decodeNameAccount(account(header))).toEqual({
       ...{ parent: rootDomain, owner: programs.token, class: programs.system },
       data: Buffer.alloc(0),
     });
   });
 
-  it('belongs to the name service and has a whole header', () => {
+  it('requires the name program as owner and a whole header', () => {
     expect(decodeNameAccount(account(header, programs.system))).toBeNull();
     expect(decodeNameAccount(account(header.subarray(1)))).toBeNull();
     expect(decodeNameAccount(undefined)).toBeNull();
   });
 });
 
-describe('a reverse account', () => {
-  it('tells a name in every script, and that of a subdomain without its mark', () => {
+describe('reverse lookup account', () => {
+  it('decodes names in any script and removes the subdomain prefix', () => {
     expect(decodeReverseName(reverse('bonfida'))).toBe('bonfida');
     expect(decodeReverseName(reverse('ü雪🦊'))).toBe('ü雪🦊');
     expect(decodeReverseName(reverse('\0dex'))).toBe('dex');
@@ -53,21 +53,21 @@ describe('a reverse account', () => {
 
   it.each([
     ['nothing', reverse('')],
-    ['only a mark', reverse('\0')],
-    ['more than there is', reverse('abc', 4)],
-    ['far more than there is', reverse('abc', 0xffff_ffff)],
+    ['only a prefix', reverse('\0')],
+    ['length past the end', reverse('abc', 4)],
+    ['length far past the end', reverse('abc', 0xffff_ffff)],
     ['no text', reverse(Buffer.from([0xff, 0xfe]))],
-  ])('that tells %s tells no name', (_, told) => {
+  ])('returns null for %s', (_, told) => {
     expect(decodeReverseName(told)).toBeNull();
   });
 
-  it('is another one for a subdomain', () => {
+  it('has a different address for a subdomain', () => {
     expect(reverseAccount(programs.token, null)).not.toBe(reverseAccount(programs.token, rootDomain));
   });
 });
 
-describe('the account of a favourite', () => {
-  it('tells a name account', () => {
+describe('favorite domain account', () => {
+  it('decodes the name account', () => {
     const data = Buffer.concat([Buffer.from([7]), addressBytes(rootDomain)]);
     expect(decodeFavourite(account(data, snsPrograms.offers))).toBe(rootDomain);
     expect(decodeFavourite(account(data))).toBeNull();
@@ -75,8 +75,8 @@ describe('the account of a favourite', () => {
   });
 });
 
-describe('accounts of the name service', () => {
-  it('are read or not, whatever their bytes', () => {
+describe('name service accounts', () => {
+  it('decode or yield null for arbitrary bytes', () => {
     const owners = fc.constantFrom(snsPrograms.names, snsPrograms.offers, programs.system);
     const bytes = fc.uint8Array({ maxLength: 200 });
     fc.assert(

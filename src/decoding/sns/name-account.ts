@@ -5,23 +5,23 @@ import { type Address, address, addressBytes, addressFromBytes } from '../../sol
 import { findProgramAddress } from '../../solana/program-address.ts';
 
 /**
- * Accounts of the Solana Name Service. Sources: spl-name-service `state.rs`; SNS SDK, `deriveAddress` and
+ * Solana Name Service accounts. Sources: spl-name-service `state.rs`; SNS SDK, `deriveAddress` and
  * `reverseLookup`; rest-api.md §4, "SNS".
  */
 
-/** Programs of the name service on mainnet-beta; elsewhere there are others, or none. */
+/** Programs on mainnet-beta. */
 export const snsPrograms = {
   names: address('namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX'),
-  /** Keeps which domain a wallet wants to be called by. */
+  /** Stores favorite domains. */
   offers: address('85iDfUvr3HJyLM2zcq5BXSiDvUWfw6cSE1FfNBo8Ap29'),
-  /** Makes NFTs of domains. */
+  /** Wraps domains as NFTs. */
   tokenizer: address('nftD3vbNkNqfj2Sd3HZwbpw4BxxKWr4AjGb9X38JeZk'),
 } as const satisfies Record<string, Address>;
 
-/** The parent of every domain of the first level. */
+/** Parent of top-level domains. */
 export const rootDomain: Address = address('58PwtjSDuFHuUkYjH9BYnnQKHfwo9reZhC2zMJv9JPkx');
 
-/** The class of accounts that say what a name account is called. */
+/** Class of reverse lookup accounts. */
 const reverseClass: Address = address('33m47vH6Eav6jr5Ry86XjhRft2jRBLDnDgPSHoquXi2Z');
 
 const HASH_PREFIX = 'SPL Name Service';
@@ -29,13 +29,13 @@ const NONE = new Uint8Array(32);
 const HEADER_BYTES = 96;
 const FAVOURITE_SEED = Buffer.from('favourite_domain');
 
-/** Before the label of a subdomain stands this. */
+/** Prefix of subdomain labels. */
 const SUBDOMAIN_MARK = '\0';
 
-/** A name account. Without a class it is a domain. */
+/** Domains have no class. */
 export type NameAccount = Readonly<{ parent: Address; owner: Address; class: Address; data: Uint8Array }>;
 
-/** Where the parts of a name account begin that searches compare. */
+/** Offsets for searches. */
 export const nameOffsets = { parent: 0, owner: 32 } as const;
 
 function nameAddress(name: string, nameClass: Address | null, parent: Address | null): Address {
@@ -48,7 +48,7 @@ function nameAddress(name: string, nameClass: Address | null, parent: Address | 
   return findProgramAddress(seeds, snsPrograms.names).address;
 }
 
-/** The name account of a domain of the first level, `bonfida`, or below one, `dex.bonfida`. */
+/** Name account of `bonfida` or `dex.bonfida`. */
 export function domainAccount(name: string): Address {
   const dot = name.lastIndexOf('.');
   if (dot < 0) return nameAddress(name, null, rootDomain);
@@ -57,13 +57,13 @@ export function domainAccount(name: string): Address {
 }
 
 /**
- * The account that says what a name account is called.
- * @param parent - of a subdomain; null for a domain of the first level.
+ * Reverse lookup account of a name account.
+ * @param parent - of a subdomain; null for a top-level domain.
  */
 export const reverseAccount = (of: Address, parent: Address | null): Address =>
   nameAddress(of, reverseClass, parent);
 
-/** The account that says which domain a wallet wants to be called by. */
+/** Account with the favorite domain of a wallet. */
 export const favouriteAccount = (wallet: Address): Address =>
   findProgramAddress([FAVOURITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
 
@@ -89,8 +89,8 @@ function textOf(bytes: Uint8Array): string | null {
 }
 
 /**
- * What a reverse account says, without the mark of subdomains.
- * @returns null when it says nothing that is text.
+ * Name in a reverse lookup account, without the subdomain prefix.
+ * @returns null when it holds no text.
  */
 export function decodeReverseName(account: Account | undefined): string | null {
   const name = decodeNameAccount(account);
@@ -101,14 +101,10 @@ export function decodeReverseName(account: Account | undefined): string | null {
   return label === '' ? null : (label ?? null);
 }
 
-/**
- * The name account that a wallet wants to be called by.
- * @returns null when the account says none.
- */
 export function decodeFavourite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
   return readOrNull(account.data, (reader) => {
-    // The tag of its kind, which the address that it was looked up under has settled.
+    // Tag, implied by the address.
     reader.skipBytes(1);
     return addressFromBytes(reader.bytes(32));
   });

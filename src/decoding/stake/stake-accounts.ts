@@ -1,7 +1,6 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { Account } from '../../solana/account/account.ts';
-import type { Address } from '../../solana/address.ts';
-import { compareAddresses } from '../../solana/address-order.ts';
+import { type Address, compareAddresses } from '../../solana/address.ts';
 import { MalformedJson } from '../../solana/encoding/read-json.ts';
 import { programs, sysvars } from '../../solana/programs.ts';
 import {
@@ -11,26 +10,22 @@ import {
   stakeHistoryLookup,
 } from '../../solana/stake-activation.ts';
 import { decodeStakeState, STAKE_STATE_BYTES, type StakeState } from '../../solana/stake-state.ts';
-import { decodeClock } from '../../solana/sysvar/clock.ts';
-import { decodeStakeHistory } from '../../solana/sysvar/stake-history.ts';
+import { decodeClock, decodeStakeHistory } from '../../solana/sysvars.ts';
 import type { Epoch, Lamports } from '../../solana/units.ts';
 import type { AccountAt, Chain } from '../chain/chain.ts';
 
-/** Where the authorities stand in a stake account. Source: solana-stake-interface, `state::Meta`. */
+/** Offsets of the authorities. Source: solana-stake-interface, `state::Meta`. */
 const authorityOffsets = { staker: 12, withdrawer: 44 } as const;
 
-/** The tag is enough to know which accounts have authorities. */
+/** Only the state tag is needed to see whether an account has authorities. */
 const TAG_SLICE = { offset: 0, length: 4 } as const;
 const INITIALIZED = 1;
 const DELEGATED = 2;
 
-/** A stake account that has authorities. */
 type OwnedState = Extract<StakeState, { meta: unknown }>;
 
-/** What a delegation does: see `activityOf`. */
-export type StakeActivity = 'active' | 'inactive' | 'activating' | 'deactivating';
+type StakeActivity = 'active' | 'inactive' | 'activating' | 'deactivating';
 
-/** A stake account, and what of its stake counts in the epoch in which it was read. */
 export type StakeAccount = Readonly<{
   address: Address;
   lamports: Lamports;
@@ -38,23 +33,23 @@ export type StakeAccount = Readonly<{
   activation: StakeActivation;
 }>;
 
-/** A part of a wallet's stake accounts. */
-export type StakeAccounts = Readonly<{ accounts: readonly StakeAccount[]; total: number }>;
+/** Page of a wallet's stake accounts. */
+type StakeAccounts = Readonly<{ accounts: readonly StakeAccount[]; total: number }>;
 
 const NOTHING: StakeActivation = { effective: 0n, activating: 0n, deactivating: 0n };
 
-/** In one word. Source: solana-rpc-get-stake-activation; rest-api.md §4, "Stake accounts". */
+/** Source: solana-rpc-get-stake-activation; rest-api.md §4, "Stake accounts". */
 export function activityOf({ effective, activating, deactivating }: StakeActivation): StakeActivity {
   if (deactivating > 0n) return 'deactivating';
   if (activating > 0n) return 'activating';
   return effective > 0n ? 'active' : 'inactive';
 }
 
-/** What is behind the tag may be there or not: some nodes do not cut. */
+/** Some nodes ignore dataSlice and return more bytes. */
 const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
   (data[0] === INITIALIZED || data[0] === DELEGATED) && data[1] === 0 && data[2] === 0 && data[3] === 0;
 
-/** Addresses of all stake accounts of which a wallet is staker or withdrawer, in order. */
+/** Sorted addresses of the stake accounts whose staker or withdrawer is the wallet. */
 async function addressesOf(chain: Chain, wallet: Address): Promise<Address[]> {
   const scans = Object.values(authorityOffsets).map((offset) =>
     chain.programAccounts(
@@ -91,8 +86,8 @@ function stakeAccount(
 }
 
 /**
- * Stake accounts of which a wallet is staker or withdrawer, by address. Two scans find them; one more call reads those
- * wanted together with the clock and the stake history, so that all of it is of one slot.
+ * Stake accounts whose staker or withdrawer is the wallet, by address. Two scans find them; one call reads
+ * the page with clock and stake history, so that all are of one slot.
  * @param page - from 1.
  */
 export async function stakeAccountsOf(
@@ -106,7 +101,7 @@ export async function stakeAccountsOf(
   if (pageAddresses.length === 0) return { accounts: [], total: all.length };
   const accounts = await chain.accounts([...pageAddresses, sysvars.clock, sysvars.stakeHistory]);
   const now = nowOf(accounts);
-  // One that was closed meanwhile is gone.
+  // An account closed in the meantime is left out.
   const read = pageAddresses.map((address) => stakeAccount(address, accounts.get(address), now));
   return { accounts: read.filter((account) => account !== null), total: all.length };
 }

@@ -17,7 +17,6 @@ const metadataOf = (said: Partial<OnChainNft>): OnChainNft => ({
   ...said,
 });
 
-/** Documents at their URIs, and which were wanted. */
 function documents(at: { [uri: string]: JsonValue } = {}) {
   const wanted: string[] = [];
   const read = async (uris: Iterable<string>) => {
@@ -33,21 +32,21 @@ async function named(said: Partial<OnChainNft>, document?: JsonValue) {
   return (await findNames(tokens, { list: noTokenList, offChain }, signal)).get(MINT);
 }
 
-describe('a name that a creator wrote', () => {
-  it('is cut where it is long, to whole characters and without blanks around it', async () => {
+describe('token name from metadata', () => {
+  it('is cut to whole characters and trimmed', async () => {
     const long = { name: `${'n'.repeat(namingLimits.nameMax - 1)}😀`, symbol: ` ${'s'.repeat(100)} ` };
     const name = await named(long);
     expect(name?.name).toBe(`${'n'.repeat(namingLimits.nameMax - 1)}\ufffd`);
     expect(name?.symbol).toBe('s'.repeat(namingLimits.symbolMax - 1));
   });
 
-  it('counts as none when nothing is in it', async () => {
+  it('counts as missing when blank', async () => {
     expect(await named({ name: '', symbol: '  ' })).toEqual(unnamedToken);
   });
 });
 
-describe('an image', () => {
-  it('comes from the document that the metadata names', async () => {
+describe('token image', () => {
+  it('comes from the off-chain document', async () => {
     expect((await named({}, { image: 'https://example.org/a.png' }))?.image).toBe(
       'https://example.org/a.png',
     );
@@ -56,12 +55,12 @@ describe('an image', () => {
   it.each([
     ['no object', 7],
     ['no text', { image: { uri: 'x' } }],
-    ['longer than is shown', { image: `data:${'a'.repeat(namingLimits.imageMax)}` }],
-  ])('is none where it is %s', async (_what, document) => {
+    ['longer than the limit', { image: `data:${'a'.repeat(namingLimits.imageMax)}` }],
+  ])('is empty for %s', async (_what, document) => {
     expect((await named({}, document))?.image).toBe('');
   });
 
-  it('is looked up of so many tokens at the most, in one reading', async () => {
+  it('is read for a limited number of tokens, in one call', async () => {
     const tokens = Array.from({ length: namingLimits.documentsMax + 5 }, (_, n) => ({
       address: address(
         `${MINT.slice(0, -3)}${'123456789'[n % 9]}${'ABCDEFGH'[Math.floor(n / 9) % 8]}${'abcdefgh'[Math.floor(n / 72)]}`,
@@ -75,12 +74,12 @@ describe('an image', () => {
   });
 });
 
-describe('a list', () => {
+describe('token list', () => {
   const offChain = documents({ [URI]: { image: 'https://example.org/a.png' } });
   const listed = { name: 'Listed', symbol: 'LST', image: '' };
   const list = { find: (mint: string) => (mint === MINT ? listed : null) };
 
-  it('names a token whose image it lacks, which the document has', async () => {
+  it('names a token whose image comes from the document', async () => {
     const names = await findNames([{ address: MINT, metadata: metadataOf({}) }], { list, offChain }, signal);
     expect(names.get(MINT)).toEqual({ ...listed, image: 'https://example.org/a.png' });
     expect(isNamed(MINT, list)).toBe(false);

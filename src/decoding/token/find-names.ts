@@ -2,43 +2,41 @@ import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import { nativeMint, nativeMint2022 } from '../../solana/programs.ts';
-import type { NftOffChain } from '../nft/found-nft.ts';
+import type { NftOffChain } from '../nft/nft.ts';
 import { readNftContent } from '../nft/nft-content.ts';
 import type { ListedToken, TokenList } from './token-list.ts';
 import type { TokenMint } from './token-mint.ts';
 
-/** What people call a token. The image is a URI, empty where nothing names one. */
+/** `image` is a URI, or empty. */
 export type TokenName = ListedToken;
 
-/** Where names come from: what the operator vouches for, and JSON off the chain. */
+/** Token names come from the operator's list, then from off-chain JSON. */
 export type NameSources = Readonly<{ list: TokenList; offChain: NftOffChain }>;
 
-/** How much of what creators write is shown, and looked up, in one answer. */
 export const namingLimits = {
   /** UTF-16 code units. */
   nameMax: 128,
   symbolMax: 64,
-  /** Images that are whole pictures (`data:`) may be long; longer ones are left out. */
+  /** Longer images (`data:` URIs) are dropped. */
   imageMax: 10_000,
-  /** Documents off the chain that are wanted for their images. */
+  /** Off-chain documents read for images. */
   documentsMax: 500,
 };
 
-/** What a token is called that nothing names. Source: rest-api.md §2.2. */
+/** Source: rest-api.md §2.2. */
 export const unnamedToken: TokenName = { name: 'Unknown Token', symbol: 'Token', image: '' };
 
-/** Wrapped SOL has no metadata on the chain. */
+/** Wrapped SOL has no on-chain metadata. */
 const wrappedSol: TokenName = { name: 'Wrapped SOL', symbol: 'SOL', image: '' };
 const natives: ReadonlySet<Address> = new Set([nativeMint, nativeMint2022]);
 
-/** What is known of a name before anything is fetched. `uri`: of the JSON that has the image; null for none. */
+/** Name before any fetch. `uri` of the JSON with the image, or null. */
 type TokenNaming = Readonly<{ name: TokenName; uri: string | null }>;
 
-/** What the list says of a mint, which the operator vouches for. */
 const listedName = (mint: Address, list: TokenList): TokenName | null =>
   list.find(mint) ?? (natives.has(mint) ? wrappedSol : null);
 
-/** Whether the name of a mint is known whole without its metadata. */
+/** Whether the name is complete without the metadata account. */
 export function isNamed(mint: Address, list: TokenList): boolean {
   const listed = listedName(mint, list);
   return listed !== null && (listed.image !== '' || natives.has(mint));
@@ -64,11 +62,11 @@ function imageIn(document: JsonValue | undefined): string {
 }
 
 /**
- * Names tokens: by the list of known tokens, else by their metadata, else by words that say that nothing is known. JSON
- * off the chain is read for images alone, of tokens for which the list has none.
+ * Names tokens from the token list, else from metadata, else as unknown. Off-chain JSON is read only for
+ * images that the list lacks.
  *
- * @param signal - ends the reading of JSON; what was not there by then has no image.
- * @returns the name of each, by mint.
+ * @param signal - ends the reads; missing images stay empty.
+ * @returns names by mint.
  */
 export async function findNames(
   tokens: Iterable<Pick<TokenMint, 'address' | 'metadata'>>,

@@ -3,39 +3,35 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { sysvars } from '../../solana/programs.ts';
-import { decodeClock } from '../../solana/sysvar/clock.ts';
+import { decodeClock } from '../../solana/sysvars.ts';
 import type { Chain } from '../chain/chain.ts';
 import { metadataAddresses } from '../nft/metaplex-addresses.ts';
 import { isNamed } from './find-names.ts';
 import type { TokenList } from './token-list.ts';
 import { type TokenMint, tokenMintOf } from './token-mint.ts';
 
-/** Mints as they are now. */
-export type ReadMints = Readonly<{
-  /** Those of the addresses that are mints. Metadata of those that the list names whole may not have been read. */
+type ReadMints = Readonly<{
+  /** Mints among the addresses. Metadata of mints that the list names may be missing. */
   mints: ReadonlyMap<Address, TokenMint>;
-  /** The chain's clock in Unix seconds, where it was asked for: amounts of some mints change with time. */
+  /** Clock sysvar in Unix seconds, if requested; scaled amounts depend on it. */
   now: bigint | undefined;
 }>;
 
-/** What is read along with mints. */
-export type Along = Readonly<{
-  /** The clock; not when absent. */
+type Along = Readonly<{
+  /** Whether to read the clock. */
   clock?: boolean;
-  /** Tokens that it names whole need no metadata; where it is absent, that of every mint is read. */
+  /** Mints that it names completely need no metadata read. */
   list?: TokenList;
 }>;
 
-/** How many mints one answer may stand on. */
 export const mintsLimits = {
-  /** Mints that are read at once; a wallet that holds more gets ANSWER_TOO_LARGE. */
+  /** Mints per request; a wallet with more fails with ANSWER_TOO_LARGE. */
   mintsMax: 20_000,
 };
 
 /**
- * The accounts at these addresses, those of their metadata if they are mints, and the clock, in as few
- * getMultipleAccounts as there are hundreds of them.
- * @throws Failure ANSWER_TOO_LARGE for more than `mintsLimits` allow, others, NodeRefusal.
+ * Reads mint accounts, their metadata accounts and the clock in batches of 100.
+ * @throws Failure ANSWER_TOO_LARGE beyond `mintsLimits`, other Failures, NodeRefusal.
  */
 export async function readMintAccounts(
   chain: Chain,
@@ -48,7 +44,7 @@ export async function readMintAccounts(
   return chain.accounts([...mints, ...beside, ...(clock ? [sysvars.clock] : [])]);
 }
 
-/** Those of the addresses that are mints, what they are called, and the time. @throws as `readMintAccounts`. */
+/** @throws as `readMintAccounts`. */
 export async function readMints(
   chain: Chain,
   addresses: Iterable<Address>,

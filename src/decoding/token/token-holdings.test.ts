@@ -9,7 +9,6 @@ import { allHoldingsOf, holdingsOf } from './token-holdings.ts';
 
 const WALLET = programs.vote;
 
-/** An account of the wallet in which so much of a mint is. */
 function accountOf(
   amount: bigint,
   owner: string = programs.token,
@@ -42,7 +41,7 @@ const chainOf = (value: JsonValue[]): Chain => {
   return new Chain('mainnet-beta', caller);
 };
 
-it('are refused of a wallet that holds more than an answer tells of', async () => {
+it('rejects a wallet with more token accounts than the limit', async () => {
   const two = [accountOf(1n), accountOf(2n)];
   await expect(holdingsOf(chainOf(two), WALLET, { accountsMax: 1 })).rejects.toMatchObject({
     code: 'ANSWER_TOO_LARGE',
@@ -50,7 +49,7 @@ it('are refused of a wallet that holds more than an answer tells of', async () =
   expect(await holdingsOf(chainOf([...two, accountOf(0n)]), WALLET, { accountsMax: 2 })).toHaveLength(2);
 });
 
-it('come by mint, in whatever order a node tells them', async () => {
+it("sorts by mint regardless of the node's order", async () => {
   const mints = [programs.vote, programs.ata, programs.stake];
   const told = mints.map((mint) => accountOf(1n, programs.token, mint));
   const held = (accounts: JsonValue[]) =>
@@ -59,19 +58,19 @@ it('come by mint, in whatever order a node tells them', async () => {
   expect(await held(told.toReversed())).toEqual([...mints].sort());
 });
 
-it('are none in accounts that no token program owns, or that are no token accounts', async () => {
+it('ignores accounts of other programs and malformed token accounts', async () => {
   const short = accountOf(1n) as { account: { data: JsonValue } };
   short.account.data = ['AAAA', 'base64'];
   expect(await holdingsOf(chainOf([accountOf(1n, programs.system), short as JsonValue]), WALLET)).toEqual([]);
 });
 
-it('are none under a program that does not own them', async () => {
+it('ignores accounts not owned by the requested program', async () => {
   const told = [accountOf(1n, programs.token2022), accountOf(0n)];
   expect((await allHoldingsOf(chainOf(told), WALLET)).map(({ amount }) => amount)).toEqual([0n]);
 });
 
-it('of large wallets are read with turns for everybody else in between', async () => {
-  // One look at the clock takes a millisecond, so that turns do not depend on how fast the machine is.
+it('yields to other work while decoding a large wallet', async () => {
+  // The fake clock advances 1 ms per reading, so that yielding does not depend on machine speed.
   let nowMs = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs++);
   onTestFinished(() => clock.mockRestore());

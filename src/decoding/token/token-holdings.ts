@@ -1,15 +1,13 @@
 import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Address } from '../../solana/address.ts';
+import { type Address, addressBytes } from '../../solana/address.ts';
+import { findProgramAddress } from '../../solana/program-address.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
+import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { AccountAt, Chain } from '../chain/chain.ts';
 
-/** What a wallet holds of a token in one token account. */
 export type TokenHolding = Readonly<{
-  /** The token account. */
   account: Address;
-  /** Which token program keeps it. */
   program: Address;
   mint: Address;
   /** Base units, u64. */
@@ -17,13 +15,12 @@ export type TokenHolding = Readonly<{
   isFrozen: boolean;
 }>;
 
-/** How much of a wallet one answer may tell of. */
 export const holdingsLimits = {
-  /** Token accounts with something in them that an answer tells of. Wallets with more are not wallets of people. */
+  /** Non-empty token accounts per response. */
   accountsMax: 10_000,
 };
 
-/** null for what is no token account of the wallet, whatever a node says. */
+/** null unless it is a token account of the wallet. */
 function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHolding | null {
   const token = isTokenProgram(account.owner) ? decodeTokenAccount(account.data) : null;
   if (token === null || token.owner !== wallet) return null;
@@ -31,14 +28,14 @@ function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHoldi
   return { account: address, program: account.owner, mint, amount, isFrozen: state === 'frozen' };
 }
 
-/** By mint, then by account, in the order of their text, as NFTs are listed. */
+/** By mint, then by account, as text. */
 function inOrder(a: TokenHolding, b: TokenHolding): number {
   if (a.mint !== b.mint) return a.mint < b.mint ? -1 : 1;
   return a.account < b.account ? -1 : 1;
 }
 
 /**
- * All token accounts of a wallet under these token programs, empty ones too, as nodes tell them: one call for each.
+ * Token accounts of a wallet under these programs, empty ones included: one call per program.
  * @throws Failure, NodeRefusal.
  */
 export async function allHoldingsOf(
@@ -55,8 +52,8 @@ export async function allHoldingsOf(
 }
 
 /**
- * What a wallet holds under both token programs, by mint and account, in two calls. Empty accounts are left out.
- * @throws Failure (ANSWER_TOO_LARGE for a wallet with more than `accountsMax`), NodeRefusal.
+ * Non-empty token accounts of a wallet, sorted by mint and account, in two calls.
+ * @throws Failure (ANSWER_TOO_LARGE beyond `accountsMax`), NodeRefusal.
  */
 export async function holdingsOf(
   chain: Chain,
@@ -68,11 +65,22 @@ export async function holdingsOf(
   return held.sort(inOrder);
 }
 
-/** What a wallet holds of one mint, empty accounts too, in one call. @throws Failure, NodeRefusal. */
+/**
+ * Token accounts of a wallet for one mint, empty ones included, in one call. @throws Failure, NodeRefusal.
+ */
 export async function holdingsOfMint(chain: Chain, wallet: Address, mint: Address): Promise<TokenHolding[]> {
   const accounts = await chain.tokenAccounts(wallet, { mint });
   return accounts
     .flatMap((account) => holdingOf(account, wallet) ?? [])
     .filter((holding) => holding.mint === mint)
     .sort(inOrder);
+}
+
+/**
+ * @param program - the token program of the mint.
+ * @see spl-associated-token-account, `get_associated_token_address_with_program_id`
+ */
+export function associatedTokenAccount(wallet: Address, mint: Address, program: Address): Address {
+  const seeds = [addressBytes(wallet), addressBytes(program), addressBytes(mint)];
+  return findProgramAddress(seeds, programs.ata).address;
 }

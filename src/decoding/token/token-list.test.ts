@@ -25,8 +25,8 @@ const faultOf = (text: string, limits?: typeof tokenListLimits): string => {
   return 'none';
 };
 
-describe('a list of tokens', () => {
-  it('names the tokens that stand in it, and no others', () => {
+describe('token list', () => {
+  it('finds listed tokens only', () => {
     const list = parseTokenList(listOf(entry, { ...entry, address: nativeMint, name: ' Wrapped SOL ' }));
     expect(list.size).toBe(2);
     expect(list.find(USDC)).toEqual({ name: 'USD Coin', symbol: 'USDC', image: entry.logoURI });
@@ -37,21 +37,21 @@ describe('a list of tokens', () => {
   });
 
   it.each([
-    ['a path of somebody else’s disk', 'file:///C:/Users/one/two.jpg'],
+    ['a local path', 'file:///C:/Users/one/two.jpg'],
     ['a script', 'javascript:alert(1)'],
     ['none', null],
     ['a number', 7],
     ['a URI with a line break', 'https://example.org/\nx'],
-    ['one that is too long', `https://example.org/${'a'.repeat(tokenListLimits.imageMax)}`],
-  ])('has no image where the file has %s', (_what, logoURI) => {
+    ['a URI over the length limit', `https://example.org/${'a'.repeat(tokenListLimits.imageMax)}`],
+  ])('drops the image for %s', (_what, logoURI) => {
     expect(parseTokenList(listOf({ ...entry, logoURI })).find(USDC)?.image).toBe('');
   });
 
   it.each([
-    ['no JSON', '[', 'the token list is not JSON'],
+    ['no JSON', '[', 'the token list is not valid JSON'],
     ['an object', '{}', 'the token list must be a JSON array'],
-    ['null for an entry', '[null]', 'token 0 of the list: "address" must be 32 bytes in base58'],
-    ['a word for an entry', '["name"]', 'token 0 of the list: "address" must be 32 bytes in base58'],
+    ['a null entry', '[null]', 'token 0 of the list: "address" must be 32 bytes in base58'],
+    ['a string entry', '["name"]', 'token 0 of the list: "address" must be 32 bytes in base58'],
     [
       'another address',
       listOf(entry, { ...entry, address: 'USDC' }),
@@ -60,23 +60,19 @@ describe('a list of tokens', () => {
     [
       'no name',
       listOf({ ...entry, name: ' ' }),
-      'token 0 of the list: "name" must be text of 1 to 128 characters',
+      'token 0 of the list: "name" must be a string of 1 to 128 characters',
     ],
     [
       'a long symbol',
       listOf({ ...entry, symbol: 'x'.repeat(65) }),
-      'token 0 of the list: "symbol" must be text of 0 to 64 characters',
+      'token 0 of the list: "symbol" must be a string of 0 to 64 characters',
     ],
-    [
-      'an address twice',
-      listOf(entry, entry),
-      'token 1 of the list: its "address" stands in the list before',
-    ],
-  ])('is refused whole, with the place, for %s', (_what, text, fault) => {
+    ['a duplicate address', listOf(entry, entry), 'token 1 of the list: duplicate "address"'],
+  ])('rejects the list with the position of %s', (_what, text, fault) => {
     expect(faultOf(text)).toBe(fault);
   });
 
-  it('is refused when it is larger than allowed', () => {
+  it('rejects a list over the size limits', () => {
     expect(faultOf(listOf(entry), { ...tokenListLimits, textMax: 10 })).toBe(
       'the token list is longer than 10 characters',
     );
@@ -85,7 +81,7 @@ describe('a list of tokens', () => {
     );
   });
 
-  it('is read or refused, whatever the file is', () => {
+  it('accepts or rejects arbitrary files', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), fc.array(fc.json()).map(listOf)), (text) => {
         faultOf(text);
@@ -97,7 +93,7 @@ describe('a list of tokens', () => {
 /** Needs ../shared/data/rest/verified_tokens.json: Jupiter's list of verified tokens. */
 const file = join(import.meta.dirname, '../../../../shared/data/rest/verified_tokens.json');
 describe.skipIf(!existsSync(file))('the list of verified tokens (../shared/data, rest)', () => {
-  it('is taken whole', () => {
+  it('parses completely', () => {
     const text = readFileSync(file, 'utf8');
     const list = parseTokenList(text);
     const all = JSON.parse(text) as { address: string; name: string; symbol: string; logoURI: string }[];

@@ -1,38 +1,35 @@
 import { type Address, parseAddress } from '../../solana/address.ts';
 
-/** A token as a list of known tokens has it. Amounts need no list: only names do. */
 export type ListedToken = Readonly<{
   name: string;
   symbol: string;
-  /** A URI; empty where the list has none that a client could load. */
+  /** Empty without an image that a client can load. */
   image: string;
 }>;
 
-/** Names of tokens that the operator vouches for. */
+/** Token names from the operator. */
 export interface TokenList {
   find(mint: Address): ListedToken | null;
 }
 
-/** What a list of tokens may be. */
 export const tokenListLimits = {
-  /** UTF-16 code units of the whole file. Jupiter's list of verified tokens has 1.8 million. */
+  /** UTF-16 code units of the file. Jupiter's verified list has 1.8 million. */
   textMax: 32 * 1024 * 1024,
   tokensMax: 200_000,
-  /** UTF-16 code units each. */
+  /** UTF-16 code units. */
   nameMax: 128,
   symbolMax: 64,
   imageMax: 2048,
 };
 
-/** A list that cannot be taken. The message says where it is wrong; it holds nothing of what stands there. */
+/** Invalid token list. The message gives the position but no content. */
 export class TokenListFault extends Error {
   override readonly name = 'TokenListFault';
 }
 
-/** A list of no tokens. */
 export const noTokenList: TokenList = { find: () => null };
 
-/** Where clients can load an image from; lists also have paths of somebody's own disk. */
+/** URIs that clients can load; lists also contain local paths. */
 const IMAGE = /^(https?|ipfs|ar):\/\/[^\s\p{Cc}]+$/u;
 
 const imageOf = (value: unknown, { imageMax }: typeof tokenListLimits): string =>
@@ -41,7 +38,7 @@ const imageOf = (value: unknown, { imageMax }: typeof tokenListLimits): string =
 function textOf(value: unknown, lengthMin: number, lengthMax: number, where: string): string {
   const text = typeof value === 'string' ? value.trim() : null;
   if (text !== null && text.length >= lengthMin && text.length <= lengthMax) return text;
-  throw new TokenListFault(`${where} must be text of ${lengthMin} to ${lengthMax} characters`);
+  throw new TokenListFault(`${where} must be a string of ${lengthMin} to ${lengthMax} characters`);
 }
 
 function addressOf(value: unknown, where: string): Address {
@@ -54,17 +51,15 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new TokenListFault('the token list is not JSON', { cause: error });
+    throw new TokenListFault('the token list is not valid JSON', { cause: error });
   }
 }
 
 /**
- * Reads a list of tokens in the form of Jupiter's: an array of `{ "address", "name", "symbol", "logoURI" }`; other
- * members are passed over. A list with one wrong entry is refused whole, so that nobody trusts half of one. An image
- * that no client could load counts as none.
+ * Parses a token list in Jupiter's format: an array of `{ "address", "name", "symbol", "logoURI" }`. One
+ * invalid entry rejects the whole list. Images that clients cannot load are dropped.
  *
- * @param text - of the file.
- * @throws TokenListFault, which names the entry, counted from 0, and what it must be.
+ * @throws TokenListFault with the 0-based index of the entry and the reason.
  */
 export function parseTokenList(
   text: string,
@@ -83,10 +78,10 @@ export function parseTokenList(
     const where = `token ${index} of the list`;
     const { address, name, symbol, logoURI } = Object(entry) as Readonly<Record<string, unknown>>;
     const mint = addressOf(address, where);
-    if (tokens.has(mint)) throw new TokenListFault(`${where}: its "address" stands in the list before`);
+    if (tokens.has(mint)) throw new TokenListFault(`${where}: duplicate "address"`);
     tokens.set(mint, {
       name: textOf(name, 1, limits.nameMax, `${where}: "name"`),
-      // There are tokens without a symbol.
+      // The symbol may be empty.
       symbol: textOf(symbol, 0, limits.symbolMax, `${where}: "symbol"`),
       image: imageOf(logoURI, limits),
     });

@@ -1,32 +1,41 @@
+import type { WritableJson } from '../../base/json.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
+import { mintTokenAmount } from '../../solana/encoding/ui-token-amount.ts';
+import { parseExtension } from '../../solana/parsed/account/token-extension.ts';
+import { inWireOrder } from '../../solana/parsed/wire-order.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
-import { decodeMint, type Mint } from '../../solana/token/mint.ts';
+import { decodeMintScale, readExtensions } from '../../solana/token/extensions.ts';
+import { decodeMint, type Mint } from '../../solana/token/token-state.ts';
+import { uiAmountOf } from '../amounts.ts';
+import {
+  decodeMetaplexMetadata,
+  type MetaplexMetadata,
+  readToken2022Metadata,
+  type Token2022Metadata,
+} from '../nft/metadata-accounts.ts';
 import { metadataAddress, metadataProgram } from '../nft/metaplex-addresses.ts';
-import { decodeMetaplexMetadata, type MetaplexMetadata } from '../nft/metaplex-metadata.ts';
 import type { OnChainNft, TokenStandard } from '../nft/nft.ts';
 import { cutTraits } from '../nft/nft-content.ts';
-import { readToken2022Metadata, type Token2022Metadata } from '../nft/token-2022-metadata.ts';
 
-/** A mint of either token program with what is known of it by name. Fungible tokens have metadata too. */
+/** Mint of either token program with its metadata. */
 export type TokenMint = Readonly<{
   address: Address;
-  /** Which token program keeps it. */
   program: Address;
   mint: Mint;
-  /** The account's data, for the extensions of Token-2022. */
+  /** Account data, for Token-2022 extensions. */
   data: Uint8Array;
-  /** From the metadata account, else from the mint's own extension; null where there is neither. No owner yet. */
+  /** From the metadata account, else from the mint's extension; without owner. null when there is neither. */
   metadata: OnChainNft | null;
-  /** Who says it. In `metaplex-unsaid` the account does not say the standard, which is then a guess. */
+  /** Origin of the metadata. `metaplex-unsaid`: the account lacks the token standard, which is guessed. */
   source: 'metaplex' | 'metaplex-unsaid' | 'token-2022' | null;
-  /** Whether it is one of a kind: NFT endpoints show it, token endpoints do not. */
+  /** NFT endpoints show NFTs; token endpoints leave them out. */
   isNft: boolean;
 }>;
 
 /**
- * What a mint is when nobody says. Of what has been minted once, or never and never can be, there is one; an edition
- * is an authority that cannot.
+ * Guesses the token standard: a supply of one, or of zero that cannot grow, is an NFT. A master edition has
+ * an authority that cannot mint.
  */
 function likelyStandard({ decimals, supply, mintAuthority }: Mint, mayBeEdition: boolean): TokenStandard {
   if (decimals > 0) return 'Fungible';
@@ -34,7 +43,6 @@ function likelyStandard({ decimals, supply, mintAuthority }: Mint, mayBeEdition:
   return isOne ? 'NonFungible' : 'FungibleAsset';
 }
 
-/** Whether there may be many of one. */
 export const isFungible = (standard: TokenStandard): boolean =>
   standard === 'Fungible' || standard === 'FungibleAsset';
 
@@ -101,7 +109,7 @@ function isOneOfAKind({ decimals, supply }: Mint, { tokenStandard }: OnChainNft)
   return supply === 1n || !isFungible(tokenStandard);
 }
 
-/** The mint at an address; null when what is there is none. */
+/** @returns null when the account is no mint. */
 export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Account>): TokenMint | null {
   const account = accounts.get(address);
   if (account === undefined || !isTokenProgram(account.owner)) return null;
@@ -111,3 +119,26 @@ export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Acc
   const isNft = described.metadata !== null && isOneOfAKind(mint, described.metadata);
   return { address, program: account.owner, mint, data: account.data, ...described, isNft };
 }
+
+/**
+ * Amount in whole tokens, with interest or scaling of the mint. Falls back to the decimals when that is not
+ * finite.
+ *
+ * @param amount - base units; a sum may exceed a u64.
+ * @param now - chain clock in Unix seconds; without it only the decimals count.
+ */
+export function uiAmountOfMint(amount: bigint, { data, mint }: TokenMint, now: bigint | undefined): number {
+  const scale = decodeMintScale(data) ?? { decimals: mint.decimals };
+  const { uiAmountString } = mintTokenAmount(amount, scale, now) as Readonly<{ uiAmountString: string }>;
+  const scaled = uiAmountString === '' ? Number.NaN : Number(uiAmountString);
+  return Number.isFinite(scaled) ? scaled : uiAmountOf(amount, mint.decimals);
+}
+
+/** Above the number of extension types. */
+const EXTENSIONS_MAX = 64;
+
+/** Token-2022 extensions of a mint in jsonParsed form (`{extension, state}`), in account order. */
+export const mintExtensions = (data: Uint8Array): readonly WritableJson[] =>
+  readExtensions(data)
+    .slice(0, EXTENSIONS_MAX)
+    .map(([type]) => inWireOrder(parseExtension(data, type, 'mint')));

@@ -3,22 +3,20 @@ import type { Chain } from '../chain/chain.ts';
 import { findNames, type NameSources } from './find-names.ts';
 import { readMints } from './read-mints.ts';
 
-/** A token as answers name it. Members in this order. Source: rest-api.md §3.1, "SWAP". */
+/** Token name in a response, members in this order. Source: rest-api.md §3.1, "SWAP". */
 export type NamedToken = Readonly<{
   name: string;
   symbol: string;
-  /** Empty where nothing names one. */
   image_uri: string;
   decimals: number;
 }>;
 
-/** How many names one answer may stand on. */
-export const tokenNamesLimits = {
-  /** Mints that one answer looks up; those named first come first. */
+const tokenNamesLimits = {
+  /** Mints looked up per response; the first ones count. */
   mintsMax: 1000,
 };
 
-/** Names the tokens of whole answers, such as a hundred parsed transactions, at once. */
+/** Names the tokens of a whole response in one batch. */
 export class TokenNames {
   readonly #sources: NameSources;
   readonly #mintsMax: number;
@@ -29,8 +27,8 @@ export class TokenNames {
   }
 
   /**
-   * The names of mints, each looked up once: one getMultipleAccounts for 50 of them, or for 100 that the list names.
-   * @returns those that are mints, by mint; `unnamedToken` has the words for others.
+   * Looks up each mint once: one getMultipleAccounts per 50 mints, or per 100 that the list names.
+   * @returns names of the addresses that are mints.
    * @throws Failure, NodeRefusal.
    */
   async names(chain: Chain, mints: Iterable<Address>): Promise<Map<Address, NamedToken>> {

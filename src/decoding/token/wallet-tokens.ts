@@ -4,10 +4,9 @@ import { programs } from '../../solana/programs.ts';
 import type { Chain } from '../chain/chain.ts';
 import { findNames, type NameSources, type TokenName, unnamedToken } from './find-names.ts';
 import { readMints } from './read-mints.ts';
-import { uiAmountOfMint } from './token-amount.ts';
-import { holdingsOf, type TokenHolding } from './token-holdings.ts';
+import { associatedTokenAccount, holdingsOf, holdingsOfMint, type TokenHolding } from './token-holdings.ts';
+import { uiAmountOfMint } from './token-mint.ts';
 
-/** A fungible token in a wallet. */
 export type WalletToken = Readonly<{
   holding: TokenHolding;
   /** In whole tokens. */
@@ -17,8 +16,8 @@ export type WalletToken = Readonly<{
 }>;
 
 /**
- * The fungible tokens of a wallet, by mint and token account. It takes two calls to see what the wallet holds, and one
- * for a hundred accounts of mints and their metadata. What is one of a kind is left to the readers of NFTs.
+ * Fungible tokens of a wallet, sorted by mint and token account. Two calls list the accounts; one more reads
+ * every 100 mints and metadata accounts. NFTs are left out.
  * @throws Failure, NodeRefusal.
  */
 export async function tokensOfWallet(
@@ -43,4 +42,57 @@ export async function tokensOfWallet(
     decimals: token.mint.decimals,
     name: names.get(holding.mint) ?? unnamedToken,
   }));
+}
+
+export type TokenBalance = Readonly<{
+  /** In whole tokens, over all token accounts. */
+  balance: number;
+  /** Associated token account if it holds the token or none does; else the one with the largest amount. */
+  account: Address;
+  isFrozen: boolean;
+  name: TokenName;
+}>;
+
+/**
+ * Token account to show; undefined when the wallet has no token account with a balance and no associated
+ * one.
+ */
+function mainHolding(holdings: readonly TokenHolding[], associated: Address): TokenHolding | undefined {
+  const full = holdings.filter(({ amount }) => amount > 0n);
+  const isAssociated = ({ account }: TokenHolding): boolean => account === associated;
+  if (full.length === 0) return holdings.find(isAssociated);
+  return full.find(isAssociated) ?? full.reduce((best, one) => (one.amount > best.amount ? one : best));
+}
+
+/**
+ * Balance of one token in a wallet, in two calls.
+ * @returns null when the mint does not exist.
+ * @throws Failure, NodeRefusal.
+ */
+export async function tokenBalanceOf(
+  chain: Chain,
+  wallet: Address,
+  mint: Address,
+  sources: NameSources,
+): Promise<TokenBalance | null> {
+  // Nodes reject a token account list for an address that is no mint; the mint read decides first.
+  const [read, held] = await Promise.allSettled([
+    readMints(chain, [mint], { clock: true, list: sources.list }),
+    holdingsOfMint(chain, wallet, mint),
+  ]);
+  if (read.status === 'rejected') throw read.reason;
+  const { mints, now } = read.value;
+  const token = mints.get(mint);
+  if (token === undefined) return null;
+  if (held.status === 'rejected') throw held.reason;
+  const names = await findNames([token], sources, chain.signal);
+  const associated = associatedTokenAccount(wallet, mint, token.program);
+  const main = mainHolding(held.value, associated);
+  const amount = held.value.reduce((sum, holding) => sum + holding.amount, 0n);
+  return {
+    balance: uiAmountOfMint(amount, token, now),
+    account: main?.account ?? associated,
+    isFrozen: main?.isFrozen ?? false,
+    name: names.get(mint) ?? unnamedToken,
+  };
 }

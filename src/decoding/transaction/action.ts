@@ -1,9 +1,8 @@
 import type { WritableJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
-import type { ExecutedTransaction } from './executed-transaction.ts';
-import type { ExecutedInstruction } from './instruction.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from './executed-transaction.ts';
 
-/** What people call what an instruction did. Source: rest-api.md §3.1, the client's enum `TxnAction`. */
+/** Source: rest-api.md §3.1, the client's enum `TxnAction`. */
 export const actionTypes = [
   ...['SOL_TRANSFER', 'TOKEN_TRANSFER', 'NFT_TRANSFER', 'TOKEN_MINT', 'TOKEN_CREATE', 'TOKEN_BURN'],
   ...['NFT_MINT', 'NFT_BURN', 'MEMO', 'UNKNOWN'],
@@ -15,64 +14,60 @@ export const actionTypes = [
   ...['SWAP', 'CREATE_POOL', 'ADD_LIQUIDITY', 'REMOVE_LIQUIDITY', 'COLLECT_FEES', 'COLLECT_REWARD'],
 ] as const;
 
-/** One of `actionTypes`, or the upper-case name of an instruction that a program's own interface gives it. */
-export type ActionType = string;
+/** One of `actionTypes`, or an instruction name in upper case. */
+type ActionType = string;
 
-/** A program with the name that the interface shows; empty where it has none. */
+/** `name` is empty for unknown programs. */
 export type Protocol = Readonly<{ address: Address; name: string }>;
 
-/** One thing that a transaction did. Members in the order of the interface. */
+/** One effect of a transaction, members in the order of the interface. */
 export type Action = Readonly<{
   info: Readonly<Record<string, WritableJson>>;
   source_protocol: Protocol;
   type: ActionType;
-  /** The outer instruction's program, for what an inner one did. */
+  /** Program of the outer instruction; absent for outer instructions. */
   parent_protocol?: Address;
-  /** `RunInstruction.index` */
+  /** `ExecutedInstruction.index` */
   ix_index: number;
 }>;
 
 /**
- * What an instruction of one program did. Bytes come from the chain, where anyone may have written them: a reader
- * takes what is not as the program has it for UNKNOWN, and never throws.
- * @returns the actions, none where it is not worth telling (accounts that are made for others' sake); null where the
- * reader does not know the instruction: it is told as UNKNOWN.
+ * Decodes one instruction of a program. The bytes are untrusted: invalid ones yield null, never an
+ * exception.
+ * @returns the actions; empty for instructions that are not shown; null (UNKNOWN) when not recognized.
  */
 export type ReadInstruction = (
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
 ) => readonly Pick<Action, 'type' | 'info'>[] | null;
 
-/** What insight knows of a program. */
 export type ProgramParser = Readonly<{ name: string; read: ReadInstruction }>;
 
-/** A program's own record of what it did, by `emit_cpi!`, `emit!` or a log of its own. */
+/** Event emitted by `emit_cpi!`, `emit!` or a program's own log. */
 export type ProgramEvent = Readonly<{
   program: Address;
-  /** `TradeEvent` */
   name: string;
-  /** Members in snake_case, in the order of the program's interface. */
+  /** snake_case members in the order of the program's layout. */
   data: Readonly<Record<string, WritableJson>>;
-  /** `RunInstruction.index` of the instruction that told it. */
+  /** `ExecutedInstruction.index` of the emitting instruction. */
   index: number;
 }>;
 
-/** A token's side of a swap, before its names are known. `raw` in base units. */
+/** `raw` in base units. */
 export type SwapSide = Readonly<{ mint: Address; raw: bigint }>;
 
-/** One pool's part in a swap. */
 export type PoolSwap = Readonly<{
-  /** null where the program's event does not name it. */
+  /** null when the event does not name the pool. */
   pool: Address | null;
-  /** As the interface shows it: `Raydium`, `Pump.fun AMM`. */
+  /** Display name: `Raydium`, `Pump.fun AMM`. */
   source: string;
   in: SwapSide;
   out: SwapSide;
 }>;
 
-/** A swap as recognised, before the names of its tokens are known. */
+/** Recognized swap without token names. */
 export type Swap = Readonly<{
-  /** Of the instruction that the swapper sent. */
+  /** Instruction sent by the swapper. */
   index: number;
   program: Address;
   parentProgram: Address | null;
@@ -81,6 +76,24 @@ export type Swap = Readonly<{
   out: SwapSide;
   pools: readonly PoolSwap[];
   slippagePercent: number | null;
-  /** Base units of what was to come out. */
+  /** Quoted output in base units. */
   quotedOut: bigint | null;
 }>;
+
+const readUnknown: ReadInstruction = () => null;
+
+/**
+ * Action named after the jsonParsed type in upper case; null when the bytes are not parsed. Source:
+ * rest-api.md §3, "SPL jsonParsed with no mapping".
+ */
+export const underItsName: ReadInstruction = ({ parsed }) =>
+  parsed === null ? null : [{ type: parsed.type.toUpperCase(), info: parsed.info }];
+
+/** Program whose instructions are all UNKNOWN. */
+export const named = (name: string): ProgramParser => ({ name, read: readUnknown });
+
+/** Program whose instructions are shown by their jsonParsed type. */
+export const parsedByName = (name: string): ProgramParser => ({ name, read: underItsName });
+
+/** Program whose instructions are not shown. */
+export const ignoredProgram = (name: string): ProgramParser => ({ name, read: () => [] });

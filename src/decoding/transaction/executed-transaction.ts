@@ -1,45 +1,69 @@
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
-import type { ExecutedInstruction } from './instruction.ts';
 
-/** A token account as the transaction knew it: from token balances, else from what created it on the way. */
+/** Executed instruction, outer or inner. */
+export type ExecutedInstruction = Readonly<{
+  /** 0-based, over outer instructions each followed by its inner ones. */
+  index: number;
+  /** Index of its outer instruction. */
+  outer: number;
+  /** 1 for outer instructions; null when the node does not report it. */
+  height: number | null;
+  /** Program of the outer instruction; null for outer instructions. */
+  parentProgram: Address | null;
+  /** `index` of the calling instruction (the outer one without `height`); null for outer instructions. */
+  caller: number | null;
+  program: Address;
+  accounts: readonly Address[];
+  /**
+   * Empty when the node parsed the instruction. Decoded lazily, which is slow for long data: check the
+   * program first.
+   */
+  data: Uint8Array;
+  /**
+   * jsonParsed form, from the node or from `solana/parsed/`; null for unknown programs. A memo has the type
+   * `memo` and the info `{memo}`.
+   */
+  parsed: ParsedView | null;
+}>;
+
+export type ParsedView = Readonly<{ type: string; info: Readonly<Record<string, WritableJson>> }>;
+
+/** Token account from token balances, else from the instruction that created it. */
 export type TransactionTokenAccount = Readonly<{
   address: Address;
   mint: Address;
-  /** null where nothing in the transaction says it. */
+  /** null when unknown. */
   owner: Address | null;
   decimals: number | null;
-  /** Which token program keeps it; null where nothing says it. */
+  /** Token program; null when unknown. */
   program: Address | null;
-  /** Base units; 0 where it did not exist. */
+  /** Base units; 0 before creation. */
   before: bigint;
   after: bigint;
 }>;
 
-/**
- * A transaction that ran, as insight reads it: from getTransaction in either encoding, `json` or `jsonParsed`, with
- * everything looked up that its instructions only point at.
- */
+/** Executed transaction from getTransaction, with references resolved. */
 export type ExecutedTransaction = Readonly<{
   slot: bigint;
-  /** Unix seconds; null where the node does not know. */
+  /** Unix seconds; null when unknown. */
   blockTime: bigint | null;
   signatures: readonly string[];
   feePayer: Address;
   signers: readonly Address[];
   /** Lamports. */
   fee: bigint;
-  /** The chain's error; null when it succeeded. */
+  /** Transaction error; null on success. */
   err: JsonValue;
-  /** Static keys, then loaded writable ones, then loaded readonly ones. */
+  /** Static keys, then loaded writable, then loaded readonly ones. */
   accountKeys: readonly Address[];
   /** Lamports, in the order of `accountKeys`. */
   preBalances: readonly bigint[];
   postBalances: readonly bigint[];
   instructions: readonly ExecutedInstruction[];
   logs: readonly string[];
-  /** Every token account that the transaction names or makes, by its address, those with balances first. */
+  /** Accounts with balances come first. */
   tokenAccounts: ReadonlyMap<Address, TransactionTokenAccount>;
-  /** Mints that it names, with their decimals where it says them. */
+  /** Decimals by mint. */
   decimals: ReadonlyMap<Address, number>;
 }>;

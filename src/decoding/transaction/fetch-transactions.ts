@@ -17,12 +17,11 @@ import type { Chain } from '../chain/chain.ts';
 import type { ExecutedTransaction } from './executed-transaction.ts';
 import { readExecutedTransaction } from './read-executed-transaction.ts';
 
-/** Whichever version a message has: what is read of it is the same in each. Source: Agave, a u8. */
+/** All message versions decode the same way. Source: Agave, a u8. */
 const VERSION_MAX = 255;
 
-/** A transaction as a node told it, and as insight reads it. */
 export type FetchedTransaction = Readonly<{
-  /** The result of getTransaction in jsonParsed. */
+  /** getTransaction result in jsonParsed. */
   raw: JsonMembers;
   transaction: ExecutedTransaction;
 }>;
@@ -34,17 +33,17 @@ function readResult(result: JsonValue): FetchedTransaction | null {
   return { raw: objectOf(result, 'a transaction'), transaction };
 }
 
-/** A transaction, or null where the node knows none. @throws Failure, NodeRefusal. */
+/** @returns null when the node does not have it. @throws Failure, NodeRefusal. */
 export async function fetchTransaction(chain: Chain, signature: string): Promise<FetchedTransaction | null> {
   const { commitment } = chain;
   const config = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: VERSION_MAX };
   const fetched = await chain.read('getTransaction', [signature, config], readResult);
-  // Answers that are there at the same time are read one by one, with others in between.
+  // Yields to the event loop between responses that arrive together.
   await setImmediate();
   return fetched;
 }
 
-/** What came of a first try, or `failed` when a second one is worth it. */
+/** `failed` when a retry is worthwhile. */
 async function firstTry(chain: Chain, signature: string): Promise<FetchedTransaction | null | 'failed'> {
   try {
     return await fetchTransaction(chain, signature);
@@ -54,7 +53,7 @@ async function firstTry(chain: Chain, signature: string): Promise<FetchedTransac
   }
 }
 
-/** Those of the transactions that there are, in the order asked for; each is read once, and again where that failed. */
+/** Existing transactions in the requested order; failed reads are retried once. */
 export async function selectedTransactions(
   chain: Chain,
   signatures: readonly string[],
@@ -68,7 +67,7 @@ export async function selectedTransactions(
   return signatures.flatMap((signature) => bySignature.get(signature) ?? []);
 }
 
-/** A transaction that is in a list: a node that knows none is behind, or lost it. */
+/** A listed transaction that the node does not have counts as a failure: the node is behind or lost it. */
 async function listedTransaction(chain: Chain, signature: string): Promise<FetchedTransaction> {
   const first = await firstTry(chain, signature);
   const fetched = first === 'failed' || first === null ? await fetchTransaction(chain, signature) : first;
@@ -76,15 +75,14 @@ async function listedTransaction(chain: Chain, signature: string): Promise<Fetch
   return fetched;
 }
 
-/** Which part of an account's history is wanted. */
 export type HistoryPart = Readonly<{
-  /** At most so many, 1 to 1000. */
+  /** 1 to 1000. */
   limit: number;
-  /** Only those older than this transaction. */
+  /** Only older than this transaction. */
   before?: Signature | undefined;
-  /** Only those newer than this transaction. */
+  /** Only newer than this transaction. */
   until?: Signature | undefined;
-  /** Unix seconds: nothing older than this. */
+  /** Minimum block time in Unix seconds. */
   since: bigint;
 }>;
 
@@ -99,7 +97,7 @@ function readSignatures(result: JsonValue, since: bigint): string[] {
 /** Source: Agave rpc-client-api `custom_error.rs`, FilterTransactionNotFound. */
 const CURSOR_NOT_FOUND = -32020;
 
-/** A transaction that bounds the history, and that no node knows, is the caller's mistake. */
+/** An unknown `before` or `until` signature is a client error. */
 function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: HistoryPart): unknown {
   if (!(thrown instanceof NodeRefusal) || thrown.error.code !== CURSOR_NOT_FOUND) return thrown;
   const isUntil = before === undefined || (until !== undefined && thrown.error.message.includes(until));
@@ -108,10 +106,10 @@ function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: H
 }
 
 /**
- * The newest transactions of an account, newest first: one call for their signatures and one for each. None is left
- * out because it could not be read.
- * @throws Failure UPSTREAM_UNAVAILABLE when one cannot be read at the second try either, TRANSACTION_NOT_FOUND for an
- * end of the part that no node knows; NodeRefusal.
+ * Newest transactions of an account, newest first: one call for signatures and one per transaction. A
+ * transaction that cannot be read fails the request.
+ * @throws Failure UPSTREAM_UNAVAILABLE when a retry fails, TRANSACTION_NOT_FOUND for an unknown `before` or
+ * `until`; NodeRefusal.
  */
 export async function historyOf(
   chain: Chain,

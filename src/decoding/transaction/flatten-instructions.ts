@@ -4,41 +4,40 @@ import { decodeBase58 } from '../../solana/base58.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { parseInstruction } from '../../solana/parsed/parse-instruction.ts';
 import { addressOf, itemsOf, membersOf, naturalOf } from '../lenient-json.ts';
-import type { ExecutedInstruction, ParsedView } from './instruction.ts';
+import type { ExecutedInstruction, ParsedView } from './executed-transaction.ts';
 
-/** Limits of the instructions of one transaction, which no configuration sets, as those in read-run-transaction.ts. */
+/** Fixed limits of one transaction. */
 
 /**
- * Instructions of one transaction: many times what may run, so that work on each beside each other one stays small.
- * Source: Agave, `MAX_INSTRUCTION_TRACE_LENGTH`, 64.
+ * Instructions per transaction, far above the runtime's limit. Source: Agave,
+ * `MAX_INSTRUCTION_TRACE_LENGTH`, 64.
  */
 const INSTRUCTIONS_MAX = 1_000;
-/** Accounts that one instruction can name; indexes are a u8. */
+/** Accounts per instruction; indexes are a u8. */
 const ACCOUNTS_MAX = 256;
-/** Calls in one another; far above what the runtime allows. Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
+/** Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
 const HEIGHT_MAX = 255;
 /**
- * Characters of base58 that are decoded of one transaction, ten times the longest data: anybody can have 63 of those in
- * one, and decoding takes more time than all else. What is beyond them counts as no data.
+ * Base58 characters decoded per transaction, ten times the longest data, because decoding is slow. Data
+ * beyond counts as empty.
  */
 const DATA_TEXT_MAX = 131_072;
 const NO_DATA = new Uint8Array(0);
 
-/** The data of an instruction, decoded when somebody asks for it, and once. */
+/** Lazily decoded data. */
 type LateData = () => Uint8Array | null;
 
-/** What an instruction says of itself, in whichever form it was shown. */
 type InstructionFields = Pick<ExecutedInstruction, 'program' | 'accounts' | 'parsed'> &
   Readonly<{ late: LateData }>;
 
-/** A memo is shown as text alone; everything else has a type and an info. */
+/** A memo is a bare string; other programs have type and info. */
 function viewOf(parsed: JsonValue): ParsedView | null {
   if (typeof parsed === 'string') return { type: 'memo', info: { memo: parsed } };
   const { type, info } = membersOf(parsed);
   return typeof type === 'string' ? { type, info: membersOf(info ?? {}) } : null;
 }
 
-/** Accounts by index or by name, up to the first that is nowhere: those behind it would stand in another's place. */
+/** Accounts by index or name. Stops at the first invalid one: later ones would shift position. */
 function accountsOf(list: JsonValue | undefined, keys: readonly Address[]): Address[] {
   const accounts: Address[] = [];
   for (const item of itemsOf(list, ACCOUNTS_MAX)) {
@@ -49,7 +48,7 @@ function accountsOf(list: JsonValue | undefined, keys: readonly Address[]): Addr
   return accounts;
 }
 
-/** Decodes the data of one transaction, as far as it may take. */
+/** Decodes instruction data within `DATA_TEXT_MAX`. */
 class DataOfTransaction {
   #remaining = DATA_TEXT_MAX;
 
@@ -68,13 +67,13 @@ class DataOfTransaction {
   }
 }
 
-/** The meaning of instructions that the node left as bytes, in the very values that it would have had on the wire. */
+/** Parses an instruction that the node left as bytes. */
 function ownView(program: Address, accounts: readonly Address[], late: LateData): ParsedView | null {
   let isWhole = true;
   const compiled = {
     programIdIndex: 0,
     accounts: Uint8Array.from(accounts.keys()),
-    // Only for the programs that it knows.
+    // Read only for supported programs.
     get data() {
       const data = late();
       isWhole = data !== null;
@@ -96,7 +95,6 @@ function read(raw: JsonMembers, keys: readonly Address[], data: DataOfTransactio
   return { program, accounts, late, parsed: parsedView ?? (whole ? ownView(program, accounts, late) : null) };
 }
 
-/** An instruction in its place. */
 const withPosition = (
   position: Omit<ExecutedInstruction, 'program' | 'accounts' | 'data' | 'parsed'>,
   { program, accounts, parsed, late }: InstructionFields,
@@ -108,11 +106,11 @@ const withPosition = (
   },
 });
 
-/** The calls that are open, by their height: who called an instruction is the last one below it. */
+/** Open calls by height. */
 class Calls {
   readonly #open: number[] = [];
 
-  /** @returns the height, or null for one that cannot be here; and the caller. */
+  /** @returns null as height when the stated one is impossible. */
   enter(index: number, stackHeight: JsonValue | undefined): { height: number | null; caller: number } {
     const stated = naturalOf(stackHeight, HEIGHT_MAX);
     const height = stated !== null && stated >= 2 && stated <= this.#open.length + 1 ? stated : null;
@@ -129,7 +127,7 @@ class Calls {
   }
 }
 
-/** Inner instructions by the outer one that they belong to; of two lists for one, the first. */
+/** Inner instructions by outer index; the first of duplicate lists counts. */
 function innerLists(innerInstructions: JsonValue | undefined): Map<number, readonly JsonValue[]> {
   const lists = new Map<number, readonly JsonValue[]>();
   for (const item of itemsOf(innerInstructions)) {
@@ -140,10 +138,8 @@ function innerLists(innerInstructions: JsonValue | undefined): Map<number, reado
 }
 
 /**
- * Every instruction of a transaction in the order in which they began: each outer one, then its inner ones. One that
- * names no program takes its number and is left out, as is what no transaction can have room for.
- * @param outers - of the message, as a node shows them in `json` or `jsonParsed`.
- * @param innerInstructions - of the meta.
+ * Flattens instructions in execution order: each outer one, then its inner ones. An instruction without a
+ * valid program keeps its index and is left out.
  * @param keys - static, loaded writable, loaded readonly.
  */
 export function flattenInstructions(

@@ -4,7 +4,6 @@ import { addressOf } from '../lenient-json.ts';
 import type { NamedToken } from '../token/token-names.ts';
 import type { Action } from './action.ts';
 
-/** What is filled in. */
 export type TokenLabels = Pick<NamedToken, 'name' | 'symbol' | 'image_uri'>;
 
 type Members = { readonly [name: string]: WritableJson };
@@ -15,16 +14,15 @@ const isMembers = (value: WritableJson): value is Members =>
   !Array.isArray(value) &&
   !(value instanceof Float64 || value instanceof RawJson);
 
-/** A token's amount in an info has a place for its names. */
+/** Token amounts carry empty name fields. */
 const awaitsNames = (members: Members): boolean =>
   members.symbol === '' && members.image_uri === '' && addressOf(members.token_address) !== null;
 
-/** Infos whose tokens are to be named: only those that insight itself has laid out. */
+/** Action types whose info has token amounts. */
 const namedTypes: ReadonlySet<string> = new Set([
   ...['SWAP', 'ADD_LIQUIDITY', 'REMOVE_LIQUIDITY', 'COLLECT_FEES', 'COLLECT_REWARD'],
 ]);
 
-/** The mints of which an action shows the names. */
 export function mintsToName(actions: readonly Action[]): Set<Address> {
   const mints = new Set<Address>();
   const collect = (value: WritableJson): void => {
@@ -42,7 +40,7 @@ export function mintsToName(actions: readonly Action[]): Set<Address> {
 const symbolOf = (side: WritableJson): string =>
   isMembers(side) && typeof side.symbol === 'string' ? side.symbol : '';
 
-/** A pool is called by what it takes and gives. */
+/** Pools are named after their two tokens. */
 function poolName(members: Members): string {
   const symbols = [symbolOf(members.in), symbolOf(members.out)];
   return symbols.includes('') ? '' : symbols.join('-');
@@ -63,7 +61,7 @@ function named(value: WritableJson, names: ReadonlyMap<Address, TokenLabels>): W
     : members;
 }
 
-/** The same actions with the names of their tokens, and of pools after these. */
+/** Fills in the names of tokens and pools. */
 export const nameTokens = (actions: readonly Action[], names: ReadonlyMap<Address, TokenLabels>): Action[] =>
   actions.map((action) =>
     namedTypes.has(action.type) ? { ...action, info: named(action.info, names) as Action['info'] } : action,

@@ -3,7 +3,7 @@ import { type JsonValue, parseJson, writeJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import { encodeBase58 } from '../../solana/base58.ts';
 import { programs } from '../../solana/programs.ts';
-import { EVENT_CALL, eventDiscriminator } from './events/discriminator.ts';
+import { EVENT_CALL, eventDiscriminator } from './events/layout.ts';
 import { parsedTransaction, parseEffects, type RenderOptions } from './parse-transaction.ts';
 import { readExecutedTransaction } from './read-executed-transaction.ts';
 
@@ -57,7 +57,6 @@ const balances: Members = {
   postTokenBalances: [holds(1, '650', PAYER), holds(2, '250', FRIEND)],
 };
 
-/** What a client reads of a transaction. */
 function shown(result: JsonValue, besides: RenderOptions = { events: false }) {
   const transaction = readExecutedTransaction(result);
   if (transaction === null) throw new Error('no transaction');
@@ -69,7 +68,7 @@ const typesOf = (instructions: Members[], meta: Members = balances) =>
   shown(told(instructions, meta)).actions.map(({ type, ix_index }) => `${ix_index} ${type}`);
 
 describe('actions', () => {
-  it("are programs' own in their order, then transfers of tokens, then transfers of SOL", () => {
+  it('list program actions, then token transfers, then SOL transfers', () => {
     const instructions = [pays(1), moves('1'), strange(), pays(2), remarks('a'), moves('2'), remarks('b')];
     expect(typesOf(instructions)).toEqual([
       '2 UNKNOWN',
@@ -82,7 +81,7 @@ describe('actions', () => {
     ]);
   });
 
-  it('of programs that nobody knows have no info, and none of them a name', () => {
+  it('of unknown programs have no info and no program name', () => {
     const innerInstructions = [{ index: 0, instructions: [strange(key(7))] }];
     expect(shown(told([strange()], { innerInstructions })).actions).toEqual([
       { info: {}, source_protocol: { address: STRANGER, name: '' }, type: 'UNKNOWN', ix_index: 0 },
@@ -106,7 +105,7 @@ describe('actions', () => {
     [[says(programs.token2022, 'initializeMetadataPointer', { mint: MINT })]],
     [[says(programs.token, 'syncNative', { account: PURSE })]],
     [[says(programs.token, 'closeAccount', { account: PURSE, destination: PAYER, owner: PAYER })]],
-  ])('are none of what only opens, keeps and closes accounts: %j', (instructions) => {
+  ])('omit account setup and cleanup: %j', (instructions) => {
     expect(typesOf(instructions)).toEqual([]);
   });
 
@@ -122,18 +121,18 @@ describe('actions', () => {
     [says(programs.token, 'initializeMint', {})],
     [strange(programs.token)],
     [{ ...strange(programs.memoV1), data: encodeBase58(Uint8Array.of(255)) }],
-  ])('are UNKNOWN where an instruction is not as its program has it: %j', (instruction) => {
+  ])('are UNKNOWN for an invalid instruction: %j', (instruction) => {
     expect(typesOf([instruction])).toEqual(['0 UNKNOWN']);
   });
 
-  it('say null for what a transaction does not tell, never a guess', () => {
+  it('are null where the transaction lacks a value', () => {
     expect(shown(told([moves('250')])).actions[0]?.info).toEqual({
       ...{ amount: null, amount_raw: 250, receiver: null, sender: PAYER },
       ...{ receiver_associated_account: THEIRS, token_address: null },
     });
   });
 
-  it('name the owner of tokens, whoever was allowed to move them', () => {
+  it('name the token owner rather than the delegate', () => {
     const info = { source: PURSE, destination: THEIRS, authority: STRANGER, amount: '250' };
     const [transfer] = shown(told([says(programs.token, 'transfer', info)], balances)).actions;
     expect(transfer?.info).toMatchObject({ sender: PAYER, receiver: FRIEND });
@@ -142,7 +141,7 @@ describe('actions', () => {
     expect(unowned?.info).toMatchObject({ sender: STRANGER, receiver: null });
   });
 
-  it('are of an NFT only where one of it moves', () => {
+  it('treat a single indivisible unit as an NFT only if nobody holds more', () => {
     const single = (amount: string): Members => ({
       ...{ accountIndex: 1, mint: MINT, owner: PAYER, uiTokenAmount: { amount, decimals: 0 } },
     });
@@ -157,8 +156,8 @@ describe('actions', () => {
   });
 });
 
-describe('a transaction', () => {
-  it('has the members of the interface in their order', () => {
+describe('parsed transaction', () => {
+  it('has the members in interface order', () => {
     const result = told([moves('250')], { ...balances, err: null });
     const parsed = shown(result, { events: true, raw: result as never });
     expect(Object.keys(parsed).join()).toBe(
@@ -172,7 +171,7 @@ describe('a transaction', () => {
     expect(Object.keys(shown(result))).not.toContain('events');
   });
 
-  it('tells which balances of tokens changed, and no others', () => {
+  it('lists only changed token balances', () => {
     const { token_balance_changes } = shown(
       told([], {
         preTokenBalances: [holds(0, '5', PAYER), holds(1, '900', PAYER)],
@@ -189,7 +188,7 @@ describe('a transaction', () => {
     );
   });
 
-  it('is called by the first action that the interface has a type for', () => {
+  it('takes its type from the first action that the interface knows', () => {
     const { type, protocol } = shown(told([strange(), approves, moves('1'), pays(1)], balances));
     expect([type, protocol.name]).toEqual(['TOKEN_TRANSFER', 'Token Program']);
     expect(shown(told([strange(), approves], balances)).type).toBe('APPROVE');
@@ -200,11 +199,11 @@ describe('a transaction', () => {
     [[strange(programs.computeBudget), says(programs.ata, 'create', {})], programs.ata],
     [[strange(programs.computeBudget)], programs.computeBudget],
     [[], ''],
-  ])('is UNKNOWN, of the program that it ran, where nothing is known of it: %#', (instructions, address) => {
+  ])('is UNKNOWN with the first program when nothing is recognized: %#', (instructions, address) => {
     expect(shown(told(instructions))).toMatchObject({ type: 'UNKNOWN', protocol: { address } });
   });
 
-  it('that failed says so, and tells no events and no swap', () => {
+  it('reports failure without events and swaps', () => {
     const fee = Buffer.concat([
       Buffer.from(EVENT_CALL + eventDiscriminator('FeeEvent'), 'hex'),
       new Uint8Array(72).fill(1),
@@ -218,7 +217,7 @@ describe('a transaction', () => {
     });
   });
 
-  it.each([null, 2n ** 63n, -1e15, 1.5, 'now'])('has no timestamp where a node says %s', (blockTime) => {
+  it.each([null, 2n ** 63n, -1e15, 1.5, 'now'])('has no timestamp for a block time of %s', (blockTime) => {
     expect(shown(told([pays(1)], {}, { blockTime })).timestamp).toBeNull();
   });
 });

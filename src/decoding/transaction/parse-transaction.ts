@@ -1,20 +1,22 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Address } from '../../solana/address.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { programs } from '../../solana/programs.ts';
 import { solOf } from '../amounts.ts';
-import type { Action, ProgramEvent, Protocol } from './action.ts';
-import { actionTypes } from './action.ts';
+import type { Chain } from '../chain/chain.ts';
+import type { TokenNames } from '../token/token-names.ts';
+import { type Action, actionTypes, type ProgramEvent, type Protocol } from './action.ts';
 import { readEvents } from './events/read-events.ts';
-import type { ExecutedTransaction } from './executed-transaction.ts';
-import type { ExecutedInstruction } from './instruction.ts';
-import { nameTokens, type TokenLabels } from './name-tokens.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from './executed-transaction.ts';
+import type { FetchedTransaction } from './fetch-transactions.ts';
+import { mintsToName, nameTokens, type TokenLabels } from './name-tokens.ts';
 import { programParsers, protocolOf } from './program-parsers.ts';
 import { recognizeSwaps } from './swap/recognize-swaps.ts';
 import { swapAction } from './swap-action.ts';
-import { type TokenBalanceChange, tokenBalanceChanges } from './token-balance-changes.ts';
+import { type TokenBalanceChange, tokenBalanceChanges } from './token-accounts.ts';
 
-/** What a transaction did, before the names of its tokens are known. */
-export type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
+/** Effects without token names. */
+type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
 
 const UNKNOWN: Pick<Action, 'type' | 'info'> = { type: 'UNKNOWN', info: {} };
 
@@ -30,15 +32,15 @@ function actionsOf(instruction: ExecutedInstruction, transaction: ExecutedTransa
 
 const tokenTransfers: ReadonlySet<string> = new Set(['TOKEN_TRANSFER', 'NFT_TRANSFER']);
 
-/** Programs' actions, then transfers of tokens, then transfers of SOL, each in the order in which they ran. */
+/** Program actions, then token transfers, then SOL transfers, each in execution order. */
 function inOrderOfInterface(actions: readonly Action[]): Action[] {
   const rank = ({ type }: Action) => (tokenTransfers.has(type) ? 1 : type === 'SOL_TRANSFER' ? 2 : 0);
   return [0, 1, 2].flatMap((position) => actions.filter((action) => rank(action) === position));
 }
 
 /**
- * Reads what a transaction did. What is not understood is UNKNOWN. Beside a swap transfers of tokens are told, all that
- * the transaction made, and nothing else. One that failed has neither swaps nor events. Source: rest-api.md §3.
+ * Decodes the effects of a transaction. With a swap, only token transfers are shown beside it. A failed
+ * transaction has neither swaps nor events. Source: rest-api.md §3.
  */
 export function parseEffects(transaction: ExecutedTransaction): TransactionEffects {
   const events = readEvents(transaction);
@@ -51,16 +53,16 @@ export function parseEffects(transaction: ExecutedTransaction): TransactionEffec
   return { actions: [...swapActions, ...actions.filter(({ type }) => tokenTransfers.has(type))], events };
 }
 
-/** A transaction as the interface shows it. Members in this order. Source: rest-api.md §3. */
+/** Transaction in a REST response, members in this order. Source: rest-api.md §3. */
 export type ParsedTransaction = Readonly<{
-  /** ISO 8601; null where the node does not know when it ran. */
+  /** ISO 8601; null when the block time is unknown. */
   timestamp: string | null;
   /** SOL. */
   fee: number;
   fee_payer: string;
   signers: readonly string[];
   signatures: readonly string[];
-  /** Of the action that `type` is taken from. */
+  /** Program of the action that sets `type`. */
   protocol: Protocol | Readonly<{ address: ''; name: '' }>;
   type: string;
   status: 'Success' | 'Fail';
@@ -72,16 +74,13 @@ export type ParsedTransaction = Readonly<{
 
 const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
 
-/**
- * The action that a transaction is called by: the first that the interface has a type for; else the first that has
- * any; else the first.
- */
+/** First action with an interface type, else the first recognized, else the first. */
 function chiefAction(actions: readonly Action[]): Action | undefined {
   const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
   return recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
 }
 
-/** Where nothing is told, the transaction is called by the program that it ran first. */
+/** Without actions, the first program. */
 function chiefProtocol({ instructions }: ExecutedTransaction): ParsedTransaction['protocol'] {
   const first = instructions.find(({ program }) => program !== programs.computeBudget) ?? instructions[0];
   return first === undefined ? { address: '', name: '' } : protocolOf(first.program);
@@ -89,20 +88,18 @@ function chiefProtocol({ instructions }: ExecutedTransaction): ParsedTransaction
 
 const SECOND_MAX = 8_640_000_000_000n;
 
-/** Unix seconds as ISO 8601; null for what no calendar has. */
+/** null outside the range of Date. */
 function timestampOf(seconds: bigint | null): string | null {
   if (seconds === null || seconds > SECOND_MAX || seconds < -SECOND_MAX) return null;
   return new Date(Number(seconds) * 1000).toISOString();
 }
 
-/** What to show of a transaction besides what is always there. */
 export type RenderOptions = Readonly<{
   events: boolean;
-  /** The transaction as the node told it, in jsonParsed; undefined where it is not wanted. */
+  /** jsonParsed transaction; undefined when not requested. */
   raw?: JsonMembers;
 }>;
 
-/** A transaction as the interface shows it, with the names of tokens as far as they are known. */
 export function parsedTransaction(
   transaction: ExecutedTransaction,
   effects: TransactionEffects,
@@ -122,4 +119,33 @@ export function parsedTransaction(
     ...(events && { events: effects.events.map(({ data, name }) => ({ data, name })) }),
     ...(raw !== undefined && { raw }),
   };
+}
+
+type IncludeOptions = Readonly<{ events: boolean; raw: boolean }>;
+
+const noNames: ReadonlyMap<Address, TokenLabels> = new Map();
+
+/** Renders transactions; token names are looked up in one batch. */
+export async function parseTransactions(
+  chain: Chain,
+  fetched: readonly FetchedTransaction[],
+  tokenNames: TokenNames,
+  { events, raw }: IncludeOptions,
+): Promise<ParsedTransaction[]> {
+  const done: (FetchedTransaction & { effects: TransactionEffects })[] = [];
+  for (const one of fetched) {
+    done.push({ ...one, effects: parseEffects(one.transaction) });
+    // Yields between transactions of a batch.
+    await setImmediate();
+  }
+  const mints = mintsToName(done.flatMap(({ effects }) => effects.actions));
+  const names = mints.size === 0 ? noNames : await tokenNames.names(chain, mints);
+  const parsed: ParsedTransaction[] = [];
+  for (const { transaction, effects, raw: rawResult } of done) {
+    parsed.push(
+      parsedTransaction(transaction, effects, names, raw ? { events, raw: rawResult } : { events }),
+    );
+    await setImmediate();
+  }
+  return parsed;
 }

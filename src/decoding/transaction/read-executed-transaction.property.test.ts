@@ -22,7 +22,6 @@ import { programs } from '../../solana/programs.ts';
 import { parsedTransaction, parseEffects } from './parse-transaction.ts';
 import { readExecutedTransaction } from './read-executed-transaction.ts';
 
-/** A transaction with a bit of everything. */
 const rich = transactionResult(
   [
     {
@@ -67,7 +66,7 @@ const rich = transactionResult(
   ['JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'],
 );
 
-/** Every place in a value, as a path. */
+/** Paths of all values. */
 function placesOf(value: JsonValue, path: readonly string[] = []): (readonly string[])[] {
   if (value === null || typeof value !== 'object') return [path];
   return [path, ...Object.entries(value).flatMap(([name, member]) => placesOf(member, [...path, name]))];
@@ -93,8 +92,8 @@ const written = (result: JsonValue): string | null => {
   );
 };
 
-describe('whatever a node says', () => {
-  it('is read and shown, or is no transaction, however many of its members are something else', () => {
+describe('arbitrary node responses', () => {
+  it('parse or yield null with arbitrary members', () => {
     const places = placesOf(rich);
     expect(written(rich)).toContain('"TOKEN_BURN"');
     fc.assert(
@@ -116,7 +115,7 @@ describe('whatever a node says', () => {
     );
   });
 
-  it('takes little time, with tens of thousands of instructions in one another', () => {
+  it('take little time for tens of thousands of nested instructions', () => {
     const router = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
     const marketplace = 'formn3hJtt8gvVKxpCfzCJGuoz6CNUFcULFZW18iTpC';
     const transfer = (at: number): Members => ({
@@ -142,7 +141,7 @@ describe('whatever a node says', () => {
     expect([kept.length, logs.length]).toEqual([1_000, 5_000]);
   });
 
-  it('takes no time for long data of programs that nobody knows, and a bounded one for that of others', () => {
+  it('decode no data of unknown programs and a bounded amount of known ones', () => {
     const long = encodeBase58(new Uint8Array(10_150).fill(65));
     const memos = (programId: Address) => {
       const called = Array.from({ length: 63 }, () => ({ programId, accounts: [PAYER], data: long }));
@@ -157,7 +156,7 @@ describe('whatever a node says', () => {
     expect(memos(programs.memoV3)).toEqual([...Array(9).fill(true), ...Array(54).fill(false), true]);
   });
 
-  it('has the data of an instruction decoded once', () => {
+  it('decode instruction data once', () => {
     const [first] = readOrFail(
       transactionResult([{ ...calls(OTHER), data: encodeBase58(Uint8Array.of(1, 2)) }]),
     ).instructions;

@@ -20,7 +20,7 @@ import { nativeMint, programs } from '../../solana/programs.ts';
 import { readExecutedTransaction } from './read-executed-transaction.ts';
 
 describe('instructions', () => {
-  it('are numbered with their inner ones behind them, and know the outer program', () => {
+  it('are numbered with inner ones after their outer one', () => {
     const { instructions } = readOrFail(
       transactionResult([calls(OTHER), calls(programs.system), calls(OTHER)], {
         innerInstructions: [
@@ -42,7 +42,7 @@ describe('instructions', () => {
     ]);
   });
 
-  it('know who called them by their heights, and the outer one where nothing says it', () => {
+  it('derive the caller from heights, else use the outer instruction', () => {
     const heights = [2, 3, 4, 3, 4, 2, null, 3];
     const innerInstructions = [inner(0, ...heights.map((height) => calls(OTHER, height)))];
     expect(order(readOrFail(transactionResult([calls(OTHER)], { innerInstructions })))).toEqual([
@@ -59,7 +59,7 @@ describe('instructions', () => {
   });
 
   it.each([[9], [0], [1], [-3], [2.5], ['3'], [1e300], [4]])(
-    'take the outer one for the caller where a height of %s cannot be',
+    'use the outer instruction as caller for an impossible height of %s',
     (height) => {
       const innerInstructions = [inner(0, calls(OTHER, 2), calls(OTHER, height))];
       expect(order(readOrFail(transactionResult([calls(OTHER)], { innerInstructions })))[2]).toEqual([
@@ -70,7 +70,7 @@ describe('instructions', () => {
     },
   );
 
-  it('that name no program take their number and are left out', () => {
+  it('without a program keep their number and are left out', () => {
     const nameless = [{ programIdIndex: 99 }, { programId: 'x' }, null, 7, [], {}];
     const { instructions } = readOrFail(
       transactionResult([calls(OTHER), ...nameless, calls(programs.system)]),
@@ -78,7 +78,7 @@ describe('instructions', () => {
     expect(instructions.map(({ index }) => index)).toEqual([0, 7]);
   });
 
-  it('keep the places of their accounts: those behind one that is nowhere are left out', () => {
+  it('end the account list at the first invalid account', () => {
     const data = encodeBase58(Uint8Array.of(3, 9, 0, 0, 0, 0, 0, 0, 0));
     const [whole, cut] = readOrFail(
       transactionResult([
@@ -94,7 +94,7 @@ describe('instructions', () => {
     ]);
   });
 
-  it('are read by their meaning also where the node left them as bytes', () => {
+  it('are parsed when the node left them as bytes', () => {
     const data = encodeBase58(Uint8Array.of(2, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255));
     const [transfer] = readOrFail(
       transactionResult([{ programIdIndex: 5, accounts: [0, 2], data }]),
@@ -105,7 +105,7 @@ describe('instructions', () => {
     });
   });
 
-  it('have data of up to 10 KiB, and none where it is longer or no base58', () => {
+  it('have data up to 10 KiB, and none when it is longer or not base58', () => {
     const long = encodeBase58(new Uint8Array(10_240).fill(255));
     const { instructions } = readOrFail(
       transactionResult([long, `${long}1`, '0', 7].map((data) => ({ programId: OTHER, accounts: [], data }))),
@@ -114,15 +114,15 @@ describe('instructions', () => {
   });
 });
 
-describe('keys', () => {
-  it('are the static ones, then the loaded ones: writable before readonly', () => {
+describe('account keys', () => {
+  it('are static, then loaded writable, then loaded readonly', () => {
     const meta = { loadedAddresses: { writable: [OTHER], readonly: [programs.ata] } };
     const { accountKeys, signers } = readOrFail(transactionResult([], meta));
     expect(accountKeys.slice(-2)).toEqual([OTHER, programs.ata]);
     expect(signers).toEqual([PAYER]);
   });
 
-  it('of jsonParsed have the loaded ones among them already, and say who signed', () => {
+  it('of jsonParsed include loaded keys and signers', () => {
     const keys = [PAYER, SOURCE, OTHER].map((pubkey, at) => ({ pubkey, signer: at !== 1 }));
     const { accountKeys, signers } = readOrFail({
       transaction: { signatures: [SIGNATURE], message: { accountKeys: keys, instructions: [] } },
@@ -132,13 +132,13 @@ describe('keys', () => {
     expect(signers).toEqual([PAYER, OTHER]);
   });
 
-  it('end where one is no address', () => {
+  it('end at the first invalid address', () => {
     expect(readOrFail(transactionResult([], {}, [OTHER, 'nobody', key(6)])).accountKeys.at(-1)).toBe(OTHER);
   });
 });
 
 describe('token accounts', () => {
-  it('are known from balances before and after', () => {
+  it('come from balances before and after', () => {
     const { tokenAccounts, decimals } = readOrFail(
       transactionResult([], {
         preTokenBalances: [balance(1, '500', 6, PAYER)],
@@ -154,7 +154,7 @@ describe('token accounts', () => {
     expect(decimals.get(nativeMint)).toBe(9);
   });
 
-  it('had nothing before of a mint for which they were closed and opened again', () => {
+  it('reopened for another mint have no earlier balance', () => {
     const { tokenAccounts } = readOrFail(
       transactionResult([], {
         preTokenBalances: [{ ...balance(1, '500', 9, PAYER), mint: OTHER }],
@@ -179,7 +179,7 @@ describe('token accounts', () => {
       { account: SOURCE, mint: MINT, wallet: PAYER, tokenProgram: programs.token2022 },
       programs.token2022,
     ],
-  ])('are known from what %s makes', (program, programId, type, info, keeper) => {
+  ])('come from %s', (program, programId, type, info, keeper) => {
     const { tokenAccounts } = readOrFail(transactionResult([{ program, programId, parsed: { type, info } }]));
     expect(tokenAccounts.get(SOURCE)).toEqual({
       ...{ address: SOURCE, mint: MINT, owner: PAYER, program: keeper },
@@ -187,7 +187,7 @@ describe('token accounts', () => {
     });
   });
 
-  it('are known from what moves between them, with the decimals that it names', () => {
+  it('come from transfers that name mint and decimals', () => {
     const tokenAmount = { amount: '5', decimals: 3 };
     const info = { source: SOURCE, destination: DESTINATION, mint: MINT, authority: PAYER, tokenAmount };
     const parsed = { type: 'transferChecked', info };
@@ -208,17 +208,17 @@ describe('token accounts', () => {
     [[balance(-1, '1', 6)]],
     [['none', null, 5]],
     ['none'],
-  ])('are not made of balances that cannot be: %j', (postTokenBalances) => {
+  ])('are not created from an impossible balance: %j', (postTokenBalances) => {
     expect(readOrFail(transactionResult([], { postTokenBalances })).tokenAccounts.size).toBe(0);
   });
 
-  it.each([[256], [-1], [2.5], [1e9], ['6'], [null]])('have no decimals where a node says %s', (decimals) => {
+  it.each([[256], [-1], [2.5], [1e9], ['6'], [null]])('have no decimals for %s', (decimals) => {
     const transaction = readOrFail(transactionResult([], { postTokenBalances: [balance(1, '1', decimals)] }));
     expect(transaction.tokenAccounts.get(SOURCE)?.decimals).toBeNull();
   });
 });
 
-describe('what is no transaction', () => {
+describe('not a transaction', () => {
   const deep = (depth: number): JsonValue => (depth === 0 ? 1 : [deep(depth - 1)]);
 
   it.each([
@@ -232,11 +232,11 @@ describe('what is no transaction', () => {
     [{ transaction: ['AAAA', 'base64'] }],
     [{ transaction: [5] }],
     [transactionResult([], { logMessages: deep(100) })],
-  ])('is null: %j', (result) => {
+  ])('returns null: %j', (result) => {
     expect(readExecutedTransaction(result)).toBeNull();
   });
 
-  it('is not one without a meta: what ran is told without what came of it', () => {
+  it('still parses a transaction without meta', () => {
     const { transaction } = transactionResult([calls(OTHER)]);
     expect(readOrFail({ transaction: transaction as JsonValue })).toMatchObject({
       ...{ slot: 0n, blockTime: null, fee: 0n, err: null, logs: [], preBalances: [] },

@@ -8,21 +8,18 @@ import type { ExecutedTransaction } from './executed-transaction.ts';
 import { flattenInstructions } from './flatten-instructions.ts';
 import { collectTokens } from './token-accounts.ts';
 
-/**
- * What one transaction may have. No configuration sets these limits: each stands at or far above what the runtime and
- * nodes allow, so that no transaction of a chain meets them, and only an answer that is none is cut.
- */
+/** Fixed limits at or above those of the runtime and nodes: valid transactions never reach them. */
 
-/** A transaction of the wire is never longer in base64. Source: `TRANSACTION_MAX_BYTES`. */
+/** Base64 characters of a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
 const WIRE_TEXT_MAX = 1644;
-/** What a message may name, static and loaded; nodes number them with a u8. */
+/** Static and loaded keys; indexes are a u8. */
 const KEYS_MAX = 256;
-/** More than nodes record of a transaction. Source: Agave, `log_messages_bytes_limit`, 10,000 bytes. */
+/** Source: Agave, `log_messages_bytes_limit`, 10,000 bytes. */
 const LOGS_MAX = 5_000;
-/** Deeper than any instruction nests; what is written again must not nest without end. */
+/** Nesting depth. */
 const DEPTH_MAX = 64;
 
-/** A message as all encodings have it. */
+/** Message independent of its encoding. */
 type SentMessage = Readonly<{
   signatures: readonly string[];
   keys: readonly Address[];
@@ -30,11 +27,11 @@ type SentMessage = Readonly<{
   instructions: readonly JsonValue[];
 }>;
 
-/** One account key: `pubkey` and more in jsonParsed, a bare address elsewhere. */
+/** jsonParsed keys are objects with `pubkey`. */
 const keyOf = (key: JsonValue): Address | null =>
   addressOf(typeof key === 'string' ? key : membersOf(key).pubkey);
 
-/** Keys up to the first that is none: those behind it would stand in another's place. */
+/** Stops at the first invalid key: later ones would shift position. */
 function keysOf(list: JsonValue | undefined): Address[] {
   const keys: Address[] = [];
   for (const item of itemsOf(list, KEYS_MAX)) {
@@ -45,7 +42,7 @@ function keysOf(list: JsonValue | undefined): Address[] {
   return keys;
 }
 
-/** Loaded keys are told in the meta; jsonParsed has them among the account keys already. */
+/** jsonParsed already lists loaded keys among the account keys. */
 function loadedKeys(meta: JsonMembers): Address[] {
   const { writable, readonly } = membersOf(meta.loadedAddresses);
   return [...keysOf(writable), ...keysOf(readonly)];
@@ -60,7 +57,6 @@ function signersOf(message: JsonMembers, keys: readonly Address[]): readonly Add
   return keys.filter((_, at) => at === 0 || membersOf(given[at]).signer === true);
 }
 
-/** Encodings `json` and `jsonParsed`. */
 function readJsonMessage(transaction: JsonMembers, meta: JsonMembers): SentMessage {
   const message = membersOf(transaction.message);
   const own = keysOf(message.accountKeys);
@@ -73,7 +69,6 @@ function readJsonMessage(transaction: JsonMembers, meta: JsonMembers): SentMessa
   };
 }
 
-/** Encoding `base64`. */
 function readWireMessage(text: string, meta: JsonMembers): SentMessage | null {
   if (text.length > WIRE_TEXT_MAX) return null;
   const decoded = decodeTransaction(Buffer.from(text, 'base64'));
@@ -97,10 +92,10 @@ const balancesOf = (list: JsonValue | undefined): bigint[] =>
   itemsOf(list).map((balance) => amountOf(balance) ?? 0n);
 
 /**
- * A transaction from the result of getTransaction, in the encodings `json`, `jsonParsed` and `base64`. It comes from
- * a node, and what it says from whoever sent it: what is missing or has another form is left out.
- * @param result - from `parseJson`, so that a u64 is exact.
- * @returns null when it is no transaction at all: without a signature, without a key that paid, or without end.
+ * Decodes a getTransaction result in `json`, `jsonParsed` or `base64`. The input is untrusted: missing or
+ * malformed members are left out.
+ * @param result - from `parseJson`, so that u64 values are exact.
+ * @returns null without a signature or fee payer, or when nested too deeply.
  */
 export function readExecutedTransaction(result: JsonValue): ExecutedTransaction | null {
   if (!isShallow(result, DEPTH_MAX)) return null;

@@ -42,8 +42,8 @@ const named = (given: Swap, names: [Address, TokenLabels][]): Action => {
   return shown(action as Action);
 };
 
-describe('a swap', () => {
-  it('has the members of the interface, every digit of raw amounts among them', () => {
+describe('swap action', () => {
+  it('has the members of the interface and every digit of raw amounts', () => {
     const [sol, coin] = [words('sol'), words('coin')];
     const side = (token_address: Address, of: TokenLabels, amount: number, amount_raw: number | bigint) => ({
       ...{ token_address, ...of, amount, amount_raw },
@@ -72,7 +72,7 @@ describe('a swap', () => {
     });
   });
 
-  it('stays without names that nobody knows, as does its pool', () => {
+  it('leaves unknown token and pool names empty', () => {
     const { info } = named(swap, [[nativeMint, words('sol')]]) as { info: Record<string, unknown> };
     expect(info.tokens_swapped).toMatchObject({
       in: { name: 'sol', symbol: 'SOL', image_uri: 'https://x/sol' },
@@ -85,33 +85,33 @@ describe('a swap', () => {
     [9_007_199_254_741_000n, 7e-6],
     [9_007_199_254_740_993n, 0],
     [9_007_199_254_740_000n, -0.000993],
-  ])('tells what was quoted, %s, and how much of it was missing', (quotedOut, slippage_paid) => {
+  ])('reports the quote %s and the slippage paid', (quotedOut, slippage_paid) => {
     const { info } = shown(swapAction({ ...swap, quotedOut, slippagePercent: 0.5 }, transaction));
     expect(info).toMatchObject({ slippage_in_percent: 0.5, slippage_paid });
     expect(String(info.quoted_out_amount)).toBe(String(quotedOut));
   });
 
-  it('has no amount in tokens of a mint whose decimals nothing says', () => {
+  it('has no token amount for a mint with unknown decimals', () => {
     const strange = { mint: key(9), raw: 5n };
     const { info } = shown(swapAction({ ...swap, out: strange, quotedOut: 7n }, transaction));
     expect(info.tokens_swapped).toMatchObject({ out: { amount: null, amount_raw: 5 } });
     expect(info).toMatchObject({ quoted_out_amount: 7, slippage_paid: null });
   });
 
-  it('names the program that the instruction stands in', () => {
+  it('names the parent program', () => {
     const inner = swapAction({ ...swap, parentProgram: POOL }, transaction);
     expect(Object.keys(inner).join()).toBe('info,source_protocol,type,parent_protocol,ix_index');
     expect(inner.parent_protocol).toBe(POOL);
   });
 });
 
-describe('tokens that are named', () => {
+describe('token naming', () => {
   const action = (type: string, info: Action['info']): Action => ({
     ...{ info, source_protocol: { address: JUPITER, name: '' }, type, ix_index: 0 },
   });
   const unnamed = { token_address: COIN, name: '', symbol: '', image_uri: '', amount: 1 };
 
-  it('are those of swaps and of liquidity, each once', () => {
+  it('covers swaps and liquidity, each mint once', () => {
     const actions = [
       swapAction(swap, transaction),
       action('ADD_LIQUIDITY', { liquidity_added: [unnamed, { ...unnamed, token_address: key(8) }] }),
@@ -121,12 +121,12 @@ describe('tokens that are named', () => {
     expect(added?.info.liquidity_added).toMatchObject([{ name: 'coin' }, { name: '' }]);
   });
 
-  it('keep the names that they have', () => {
+  it('keeps existing names', () => {
     const actions = [action('COLLECT_REWARD', { reward: { ...unnamed, symbol: 'MINE' } })];
     expect(nameTokens(actions, new Map([[COIN, words('coin')]]))).toEqual(actions);
   });
 
-  it('are never those that a program has put into words of its own', () => {
+  it("ignores info that comes from a program's own text", () => {
     const actions = [
       action('MEMO', { message: 'x', ...unnamed }),
       action('SWAP', { in: { ...unnamed, token_address: 'nowhere' } }),

@@ -7,19 +7,19 @@ import { protocolOf } from './program-parsers.ts';
 
 type Decimals = ExecutedTransaction['decimals'];
 
-/** Tokens of a mint; null where nothing says how many decimals it has. */
+/** null when the decimals are unknown. */
 function tokensOf(decimals: Decimals, mint: Address, amount: bigint): number | null {
   const decimalPlaces = decimals.get(mint);
   return decimalPlaces === undefined ? null : uiAmountOf(amount, decimalPlaces);
 }
 
-/** A token and how much of it, its names still to be filled in. Members in the order of the interface. */
+/** Token amount with empty names, members in the order of the interface. */
 const unnamedAmount = (decimals: Decimals, { mint, raw }: SwapSide): Record<string, WritableJson> => ({
   ...{ token_address: mint, name: '', symbol: '', image_uri: '' },
   ...{ amount: tokensOf(decimals, mint, raw), amount_raw: rawAmount(raw) },
 });
 
-/** What the swapper got less than was quoted, in tokens; less than 0 where it got more. */
+/** Quoted minus received output in tokens; negative when more was received. */
 function slippagePaid({ quotedOut, out }: Swap, decimals: Decimals): number | null {
   if (quotedOut === null) return null;
   const missing = quotedOut - out.raw;
@@ -41,7 +41,7 @@ function infoOf(swap: Swap, decimals: Decimals): Action['info'] {
   };
 }
 
-/** A swap as the interface shows it, before its tokens have names. Source: rest-api.md §3.1, SWAP. */
+/** Swap action without token names. Source: rest-api.md §3.1, SWAP. */
 export const swapAction = (swap: Swap, { decimals }: ExecutedTransaction): Action => ({
   info: infoOf(swap, decimals),
   source_protocol: protocolOf(swap.program),

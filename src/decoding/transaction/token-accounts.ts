@@ -1,14 +1,17 @@
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { isTokenProgram, nativeMint, nativeMint2022, programs } from '../../solana/programs.ts';
+import { rawAmount } from '../amounts.ts';
 import { addressOf, amountOf, decimalsOf, itemsOf, membersOf, naturalOf } from '../lenient-json.ts';
-import type { TransactionTokenAccount } from './executed-transaction.ts';
-import type { ExecutedInstruction } from './instruction.ts';
+import type {
+  ExecutedInstruction,
+  ExecutedTransaction,
+  TransactionTokenAccount,
+} from './executed-transaction.ts';
 
 const LAMPORT_DECIMALS = 9;
 
-/** A token balance of the meta, before or after. */
 type Balance = Readonly<{
   address: Address;
   mint: Address;
@@ -36,7 +39,7 @@ function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<
   return balances;
 }
 
-/** What an instruction says of token accounts: those that it makes, and those that it moves with their mint. */
+/** Token accounts that an instruction creates, or moves and names with their mint. */
 function accountsFrom({ program, parsed }: ExecutedInstruction): Partial<TransactionTokenAccount>[] {
   if (parsed === null) return [];
   const { type, info } = parsed;
@@ -64,8 +67,7 @@ function decimalsFrom({ program, parsed }: ExecutedInstruction): [Address, numbe
   return value === null || address === null ? null : [address, value];
 }
 
-/** What a transaction says of tokens: its accounts, those with balances first, and the decimals of its mints. */
-export type TransactionTokens = Readonly<{
+type TransactionTokens = Readonly<{
   tokenAccounts: ReadonlyMap<Address, TransactionTokenAccount>;
   decimals: ReadonlyMap<Address, number>;
 }>;
@@ -85,8 +87,8 @@ function collectDecimals(
 }
 
 /**
- * Finds every token account that a transaction names: in its balances, and, for those that it makes and closes
- * again, in the instructions that made them.
+ * Collects token accounts from balances, and from instructions for accounts created and closed in the
+ * transaction.
  * @param keys - static, loaded writable, loaded readonly.
  */
 export function collectTokens(
@@ -104,7 +106,7 @@ export function collectTokens(
     const [had, has] = [before.get(address), after.get(address)];
     tokenAccounts.set(address, {
       ...{ address, mint, owner, program, decimals: decimals.get(mint) ?? null },
-      // Closed and opened again for another mint, it had nothing of this one.
+      // An account reopened for another mint had no balance of it.
       ...{ before: had?.mint === mint ? had.amount : 0n, after: has?.amount ?? 0n },
     });
   }
@@ -112,7 +114,7 @@ export function collectTokens(
   return { tokenAccounts, decimals };
 }
 
-/** What balances do not say; what they say they say best. */
+/** Adds what the balances lack. */
 function addFromInstructions(
   accounts: Map<Address, TransactionTokenAccount>,
   instructions: readonly ExecutedInstruction[],
@@ -134,4 +136,55 @@ function addFromInstructions(
       });
     }
   }
+}
+
+const mintsByTransaction = new WeakMap<ExecutedTransaction, ReadonlySet<Address>>();
+
+/** Mints of which one account held more than one unit. */
+function heldInNumbers(transaction: ExecutedTransaction): ReadonlySet<Address> {
+  const cached = mintsByTransaction.get(transaction);
+  if (cached !== undefined) return cached;
+  const mints = new Set<Address>();
+  for (const { mint, before, after } of transaction.tokenAccounts.values()) {
+    if (before > 1n || after > 1n) mints.add(mint);
+  }
+  mintsByTransaction.set(transaction, mints);
+  return mints;
+}
+
+/**
+ * Whether the amount is an NFT: one unit without decimals, of a mint that nobody holds more than one of.
+ * Source: rest-api.md §3.2, point 3.
+ * @param amount - base units.
+ */
+export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
+  amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
+
+/** Amounts in base units. Source: rest-api.md §3, `token_balance_changes`. */
+export type TokenBalanceChange = Readonly<{
+  /** Token account. */
+  address: string;
+  decimals: number | null;
+  change_amount: WritableJson;
+  post_balance: WritableJson;
+  pre_balance: WritableJson;
+  mint: string;
+  owner: string | null;
+}>;
+
+const changeOf = ({
+  address,
+  decimals,
+  before,
+  after,
+  mint,
+  owner,
+}: TransactionTokenAccount): TokenBalanceChange => ({
+  ...{ address, decimals, change_amount: rawAmount(after - before) },
+  ...{ post_balance: rawAmount(after), pre_balance: rawAmount(before), mint, owner },
+});
+
+/** In the order of the token balances. */
+export function tokenBalanceChanges({ tokenAccounts }: ExecutedTransaction): TokenBalanceChange[] {
+  return [...tokenAccounts.values()].filter(({ before, after }) => before !== after).map(changeOf);
 }

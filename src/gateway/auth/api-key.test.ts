@@ -11,8 +11,8 @@ const every = Object.keys(products) as Product[];
 /** The checksum is Python's: zlib.crc32 of the first 53 characters is 0xb08b4e71, here in base58. */
 const VECTOR = 'svc_rpc_live_11111111222222222222222222222222222222225WjcWL';
 
-describe('an API key', () => {
-  it.each(every)('of %s reads back as what it was made for', (product) => {
+describe('API key', () => {
+  it.each(every)('of product %s parses to its product and id', (product) => {
     const { text, id } = generateApiKey(product);
     expect(text.startsWith(products[product].prefix + id)).toBe(true);
     expect(text).toHaveLength(products[product].prefix.length + 46);
@@ -20,11 +20,11 @@ describe('an API key', () => {
     expect(parseApiKey(text)).toEqual({ product, id });
   });
 
-  it('has the checksum that everybody computes', () => {
+  it('has a standard CRC-32 checksum', () => {
     expect(parseApiKey(VECTOR)).toEqual({ product: 'rpc', id: '11111111' });
   });
 
-  it('is refused with any one character changed', () => {
+  it('is rejected with any character changed', () => {
     const { text } = generateApiKey('rpc');
     fc.assert(
       fc.property(
@@ -40,7 +40,7 @@ describe('an API key', () => {
     );
   });
 
-  it('is refused with the prefix of another product', () => {
+  it('is rejected with the prefix of another product', () => {
     const { text } = generateApiKey('rpc');
     expect(parseApiKey(text.replace('svc_rpc_', 'svc_grpc_'))).toBe('checksum');
   });
@@ -54,11 +54,11 @@ describe('an API key', () => {
     VECTOR.toUpperCase(),
     VECTOR.slice(1),
     'x'.repeat(1e6),
-  ])('does not look like %j', (text) => {
+  ])('rejects %j by its pattern', (text) => {
     expect(parseApiKey(text)).toBe('pattern');
   });
 
-  it('never repeats, and uses the whole alphabet evenly', () => {
+  it('is unique and uses the alphabet uniformly', () => {
     const counts = new Map<string, number>();
     const seen = new Set<string>();
     const keys = 5_000;
@@ -77,7 +77,7 @@ describe('an API key', () => {
     for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(tolerance);
   });
 
-  it('is what the log takes out of every line', () => {
+  it('is redacted from log lines', () => {
     const { text } = generateApiKey('grpc');
     expect(redact(`a ${text} b`)).toBe('a svc_grpc_live_[redacted] b');
   });

@@ -26,8 +26,8 @@ function limited(more: Partial<typeof limits> = {}) {
   return { clock, tries, attempt };
 }
 
-describe('tries', () => {
-  it('are free for a few wrong ones; then each one more doubles the pause, up to the longest', () => {
+describe('attempt limiter', () => {
+  it('doubles the pause with each failure after the free ones, up to the maximum', () => {
     const { clock, attempt } = limited();
     for (let i = 0; i < 3; i++) expect(attempt('a', 'fail')).toBeNull();
     const pauses: number[] = [];
@@ -42,7 +42,7 @@ describe('tries', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('begin anew after a right one, and after a long time', () => {
+  it('resets after a success and after rememberMs', () => {
     const { clock, attempt } = limited();
     for (let i = 0; i < 2; i++) attempt('a', 'fail');
     attempt('a', 'succeed');
@@ -52,7 +52,7 @@ describe('tries', () => {
     for (let i = 0; i < 3; i++) expect(attempt('a', 'fail')).toBeNull();
   });
 
-  it('of one name say nothing about another, and one that came to nothing counts nowhere', () => {
+  it('counts names separately and ignores discarded attempts', () => {
     const { attempt } = limited();
     for (let i = 0; i < 3; i++) attempt('a', 'fail');
     for (let i = 0; i < 9; i++) expect(attempt('b', 'discard')).toBeNull();
@@ -60,7 +60,7 @@ describe('tries', () => {
     expect(attempt('a', 'succeed')).toBe(1);
   });
 
-  it('at once are no more than those that are free, so that waiting cannot be got around', () => {
+  it('limits concurrent attempts to the free ones', () => {
     const { tries, attempt } = limited();
     const open = [1, 2, 3].map(() => tries.start('a'));
     expect(attempt('a', 'succeed')).toBe(1);
@@ -73,7 +73,7 @@ describe('tries', () => {
     expect(attempt('a', 'succeed')).toBe(1);
   });
 
-  it('are remembered for so many names', () => {
+  it('counts at most rememberedMax names', () => {
     const { attempt } = limited({ rememberedMax: 10 });
     for (let i = 0; i < 3; i++) attempt('first', 'fail');
     expect(attempt('first', 'succeed')).toBe(1);

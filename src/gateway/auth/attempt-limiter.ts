@@ -3,24 +3,23 @@ import { Failure } from '../../protocol/errors.ts';
 
 type AttemptState = { failures: number; inProgress: number; blockedUntil: number; updatedAt: number };
 
-/** A try under way. The first of the three ends it; the others then do nothing. */
+/** An attempt in progress. The first call of a method settles it. */
 export type Attempt = Readonly<{
   succeed(): void;
   fail(): void;
-  /** It ended before anybody knew. */
+  /** Ends the attempt without counting it. */
   discard(): void;
 }>;
 
-/** How often passwords may be tried, and how long wrong ones count. */
 export type AttemptLimits = Readonly<{
-  /** Wrong tries before there is a pause. */
+  /** Failed attempts before the first pause. */
   freeTries: number;
-  /** The pause after the last of them, in milliseconds; each one more doubles it. */
+  /** Pause after the last free attempt, in milliseconds; doubled by each further failure. */
   firstPauseMs: number;
   pauseMaxMs: number;
-  /** How long wrong ones count, in milliseconds. */
+  /** How long failures count, in milliseconds. */
   rememberMs: number;
-  /** Names that are remembered at a time. */
+  /** Names whose attempts are counted. */
   rememberedMax: number;
 }>;
 
@@ -28,23 +27,22 @@ const DOUBLINGS_MAX = 30;
 const NEW = { failures: 0, inProgress: 0, blockedUntil: 0, updatedAt: 0 } as const;
 
 /**
- * How often passwords may be tried. A few wrong ones are free; then each one more makes the next wait longer, and a try
- * that comes too early is refused before anything is computed. Tries at once count as if they came one after the other.
- * In the memory of one process: a restart forgets, which no caller can bring about, and several count each for itself.
+ * Limits password attempts per name. After some free failures, each further one doubles the pause; an early
+ * attempt is refused before any hash is computed. Concurrent attempts count as sequential ones. State is per
+ * process and lost on restart, which clients cannot trigger.
  */
 export class AttemptLimiter {
   readonly #limits: AttemptLimits;
   readonly #now: () => number;
   readonly #states: Lru<string, AttemptState>;
 
-  /** @param now - a clock, milliseconds. */
   constructor(limits: AttemptLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
     this.#states = new Lru(limits.rememberedMax);
   }
 
-  /** Begins a try at what the name stands for. @throws Failure TOO_MANY_TRIES */
+  /** Starts an attempt. @throws Failure TOO_MANY_TRIES */
   start(name: string): Attempt {
     const now = this.#now();
     const state = this.#stateOf(name, now);

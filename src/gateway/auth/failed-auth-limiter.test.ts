@@ -19,11 +19,11 @@ function refusalOf(wrongKeys: FailedAuthLimiter, from: ClientInfo, nowMs = 0): F
   }
 }
 
-describe('an address with wrong keys', () => {
+describe('failed-authentication limiter', () => {
   const open = (options: Partial<FailedAuthOptions> = {}) =>
     new FailedAuthLimiter({ failedAuthPerMinute: 3, blockMs: 10_000, ...options });
 
-  it('is refused with the last that it may have in a minute, until its time is over', () => {
+  it('blocks an address at the limit per minute, for blockMs', () => {
     const wrongKeys = open();
     storm(wrongKeys, client, 2, 1_000);
     expect(refusalOf(wrongKeys, client, 1_000)).toBeNull();
@@ -36,7 +36,7 @@ describe('an address with wrong keys', () => {
     expect(refusalOf(wrongKeys, client, 70_999)).toBeNull();
   });
 
-  it('begins anew a minute after its first one, and after it was refused', () => {
+  it('resets after a minute and after a block', () => {
     const wrongKeys = open();
     storm(wrongKeys, client, 2, 0);
     storm(wrongKeys, client, 2, 60_000);
@@ -48,7 +48,7 @@ describe('an address with wrong keys', () => {
     expect(refusalOf(wrongKeys, client, 80_000)).not.toBeNull();
   });
 
-  it('is one with its neighbours in 64 bits of IPv6, and one with itself in IPv4', () => {
+  it('counts IPv6 addresses per /64 and IPv4 addresses singly', () => {
     const wrongKeys = open();
     storm(wrongKeys, clientInfoFor('2001:db8:1:2::1'), 3);
     storm(wrongKeys, clientInfoFor('::ffff:192.0.2.9'), 3);
@@ -58,7 +58,7 @@ describe('an address with wrong keys', () => {
     expect(refused).toEqual([true, false, true, false]);
   });
 
-  it('is not counted where many come from there', () => {
+  it('does not count exempt addresses and proxies', () => {
     const wrongKeys = open({ exempt: ['198.51.100.0/24'] });
     const proxy = { ...client, isProxy: true };
     for (const from of [clientInfoFor('198.51.100.1'), proxy, unknownClient]) {
@@ -71,7 +71,7 @@ describe('an address with wrong keys', () => {
     expect(usual.size).toBe(0);
   });
 
-  it('takes no more memory than for so many, and those that go on are not forgotten', () => {
+  it('counts at most addressesMax addresses and keeps active ones', () => {
     const wrongKeys = open({ addressesMax: 100 });
     storm(wrongKeys, client, 3);
     for (let other = 0; other < 10_000; other++) {

@@ -5,33 +5,32 @@ import { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 
 export type FailedAuthOptions = Readonly<{
-  /** Wrong keys that may come from one address within a minute; with the last of them it is refused. */
+  /** Invalid keys from one address within a minute that block it. */
   failedAuthPerMinute: number;
-  /** How long it is refused then, whatever key it shows. */
+  /** How long the address is blocked, whatever key it sends. */
   blockMs: number;
-  /** Addresses that are counted at a time; those that asked longest ago are forgotten. */
+  /** Addresses that are counted, least recently used evicted first. */
   addressesMax: number;
-  /** Addresses and ranges that are not counted: many callers come from there. */
+  /** Addresses and ranges that are not counted because many clients share them. */
   exempt: readonly string[];
 }>;
 
-/** What holds when nothing else is said. */
 export const failedAuthOptions: FailedAuthOptions = {
   failedAuthPerMinute: 120,
   blockMs: 60_000,
   addressesMax: 100_000,
-  // A proxy on the same machine would have everybody refused for what one does.
+  // A proxy on the same host would block all clients for the failures of one.
   exempt: ['127.0.0.0/8', '::1'],
 };
 
 const MINUTE_MS = 60_000;
 
-/** Wrong keys of an address in the minute that began with the first of them. */
+/** Failures in the minute that started with the first of them. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
 /**
- * Refuses addresses from which many wrong keys come, before anything of a key is looked at: a right one from there is
- * refused as well, so that no guess tells whether it was one. Of IPv6 a network of 64 bits is one address.
+ * Blocks addresses that send many invalid keys, before the key is read: a valid key is refused too, so that a
+ * guess reveals nothing. IPv6 addresses count per /64.
  */
 export class FailedAuthLimiter {
   readonly #options: FailedAuthOptions;
@@ -44,14 +43,13 @@ export class FailedAuthLimiter {
     this.#counts = new Lru(this.#options.addressesMax);
   }
 
-  /** Addresses that are counted. */
+  /** Number of counted addresses. */
   get size(): number {
     return this.#counts.size;
   }
 
   /**
-   * Whether an address may show a key.
-   * @param nowMs - milliseconds of a clock that does not run backwards.
+   * @param nowMs - monotonic milliseconds.
    * @throws Failure TOO_MANY_WRONG_KEYS
    */
   check({ ip }: ClientInfo, nowMs: number): void {
@@ -62,7 +60,7 @@ export class FailedAuthLimiter {
     throw new Failure('TOO_MANY_WRONG_KEYS', { retryAfter });
   }
 
-  /** Counts a wrong key. @param nowMs - as for `check`. */
+  /** @param nowMs - as for `check`. */
   recordFailure({ ip, isProxy }: ClientInfo, nowMs: number): void {
     if (ip === null || isProxy || this.#exempt.has(ip)) return;
     const count = this.#countFor(ip.site, nowMs);
@@ -70,7 +68,7 @@ export class FailedAuthLimiter {
     const { failedAuthPerMinute, blockMs } = this.#options;
     if (count.failures < failedAuthPerMinute) return;
     count.blockedUntilMs = nowMs + blockMs;
-    // Afterwards it has as many as any other.
+    // The count restarts after the block.
     count.failures = 0;
     count.sinceMs = count.blockedUntilMs;
   }

@@ -32,7 +32,7 @@ function createKey(product: Product, change: Partial<KeyRecord> = {}): { text: s
   return { text, record };
 }
 
-describe('the key directory', () => {
+describe('key directory', () => {
   let directory: KeyDirectory;
   const tell = (text: string | null, nowMs = NOW): string => {
     try {
@@ -53,17 +53,17 @@ describe('the key directory', () => {
     directory.setStoreReachable(true);
   });
 
-  it('knows a key by its text, the first time and again', () => {
+  it('authenticates a key, the first time and again', () => {
     const { text, record } = admit('rpc');
     expect([tell(text), tell(text)]).toEqual([record.id, record.id]);
     expect(directory.size).toBe(1);
   });
 
-  it('asks for a key when there is none', () => {
+  it('reports a missing key', () => {
     expect([tell(null), tell('')]).toEqual(['MISSING_KEY', 'MISSING_KEY']);
   });
 
-  it('knows a key of whatever product, and tells it from one that is none', () => {
+  it('authenticates keys of every product and rejects others', () => {
     const { text, record } = admit('grpc');
     expect([tell(text), tell(text)]).toEqual([record.id, record.id]);
     expect(tell(generateApiKey('grpc').text)).toBe('INVALID_KEY');
@@ -75,17 +75,17 @@ describe('the key directory', () => {
     ['expired', { expiresAt: NOW }],
     ['rotated out', { status: 'rotating', expiresAt: NOW - 1 }],
     ['revoked of another product', { status: 'revoked', product: 'grpc' }],
-  ] as const)('answers for a %s key as for one that never was', (_what, change) => {
+  ] as const)('rejects a %s key like an unknown one', (_what, change) => {
     const { text } = admit('rpc', change);
     expect([tell(text), tell(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
-  it('goes on taking a rotating key until its time is over', () => {
+  it('accepts a rotating key until it expires', () => {
     const { text, record } = admit('rpc', { status: 'rotating', expiresAt: NOW + 10 });
     expect([tell(text, NOW + 9), tell(text, NOW + 10)]).toEqual([record.id, 'INVALID_KEY']);
   });
 
-  it('takes no other secret under a known id', () => {
+  it('rejects another secret under a known id', () => {
     const { text, record } = admit('rpc');
     expect(tell(text)).toBe(record.id);
     const other = createKey('rpc');
@@ -93,14 +93,14 @@ describe('the key directory', () => {
     expect([tell(text), tell(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
-  it('refuses what is no key without looking anything up', () => {
+  it('rejects malformed keys without a lookup', () => {
     const { text } = admit('rpc');
     for (const wrong of ['x', `${text}x`, text.slice(0, -1), `${text.slice(0, -1)}!`, 'k'.repeat(1e6)]) {
       expect(tell(wrong)).toBe('INVALID_KEY');
     }
   });
 
-  it('refuses at once what was good a moment ago, whatever changed', () => {
+  it('rejects a key at once after any change that ends it', () => {
     const { text, record } = admit('rpc', { expiresAt: NOW + 1 });
     expect([tell(text), tell(text), tell(text, NOW + 1)]).toEqual([record.id, record.id, 'INVALID_KEY']);
     directory.apply([{ ...record, expiresAt: null, status: 'disabled', version: 2 }]);
@@ -111,7 +111,7 @@ describe('the key directory', () => {
     expect(tell(text)).toBe('INVALID_KEY');
   });
 
-  it('lets in nobody who shows a good key with another secret', () => {
+  it('rejects another secret after a valid use of the key', () => {
     const { text, record } = admit('rpc');
     const other = generateApiKey('rpc').text;
     expect(tell(text)).toBe(record.id);
@@ -120,14 +120,14 @@ describe('the key directory', () => {
     expect([tell(text.slice(0, 21) + other.slice(21)), tell(text)]).toEqual(['INVALID_KEY', record.id]);
   });
 
-  it('revokes at once, even for a key that was just used', () => {
+  it('revokes a key at once, even if just used', () => {
     const { text, record } = admit('rpc');
     expect(tell(text)).toBe(record.id);
     directory.apply([{ ...record, status: 'revoked', version: 2 }]);
     expect(tell(text)).toBe('INVALID_KEY');
   });
 
-  it('does not let a late look-up undo a change', () => {
+  it('ignores a late lookup after a newer change', () => {
     const { text, record } = admit('rpc', { version: 5 });
     const revoked: KeyRecord = { ...record, status: 'revoked', version: 6 };
     expect(directory.apply([revoked])).toEqual([revoked]);
@@ -135,7 +135,7 @@ describe('the key directory', () => {
     expect(tell(text)).toBe('INVALID_KEY');
   });
 
-  it('lets go of a revoked key and still refuses it, whether the store can be asked or not', () => {
+  it('drops a revoked key and rejects it, with or without the store', () => {
     const { text, record } = admit('rpc', { version: 5 });
     directory.apply([{ ...record, status: 'revoked', version: 6 }]);
     expect([directory.size, directory.find(record.id)]).toEqual([0, undefined]);
@@ -144,16 +144,16 @@ describe('the key directory', () => {
     expect(tell(text)).toBe('INVALID_KEY');
   });
 
-  it('lets in no revoked key when so many were revoked that it has forgotten some', () => {
+  it('accepts no revoked key that it has forgotten', () => {
     directory = new KeyDirectory({ peppers, revokedMax: 1 });
     const keys = [admit('rpc'), admit('rpc')];
-    directory.apply(keys.map(({ record }) => ({ ...record, state: 'revoked', version: 2 })));
+    directory.apply(keys.map(({ record }) => ({ ...record, status: 'revoked' as const, version: 2 })));
     expect(keys.map(({ text }) => tell(text))).toEqual(['KEYS_UNAVAILABLE', 'INVALID_KEY']);
     directory.setStoreReachable(true);
     expect(keys.map(({ text }) => tell(text))).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
-  it('makes room by letting go of expired keys', () => {
+  it('drops expired keys for new ones', () => {
     directory = new KeyDirectory({ peppers, keysMax: 2, now: () => NOW });
     directory.setStoreReachable(true);
     const old = admit('rpc', { expiresAt: NOW });
@@ -163,7 +163,7 @@ describe('the key directory', () => {
     expect(tell(old.text)).toBe('INVALID_KEY');
   });
 
-  it('holds no more keys than it may, counts those left out, and calls them not wrong but unknown', () => {
+  it('leaves out keys beyond keysMax, counts them and reports KEYS_UNAVAILABLE', () => {
     directory = new KeyDirectory({ peppers, keysMax: 1 });
     directory.setStoreReachable(true);
     const [held, left] = [admit('rpc'), admit('rpc')];
@@ -173,7 +173,7 @@ describe('the key directory', () => {
     expect(tell(held.text)).toBe('INVALID_KEY');
   });
 
-  it('counts a key that it left out once, and no longer when it has ended or come in', () => {
+  it('counts a key left out once, until it is revoked or added', () => {
     directory = new KeyDirectory({ peppers, keysMax: 2 });
     directory.setStoreReachable(true);
     const [held, , left, other] = [admit('rpc'), admit('rpc'), admit('rpc'), admit('rpc')];
@@ -189,14 +189,14 @@ describe('the key directory', () => {
     expect([tell(left.text), tell(other.text)]).toEqual([left.record.id, 'INVALID_KEY']);
   });
 
-  it('calls no key wrong once it left out more than it can count', () => {
+  it('reports no key as invalid once it left out more than it can count', () => {
     directory = new KeyDirectory({ peppers, keysMax: 1 });
     directory.setStoreReachable(true);
     const [, , last] = [admit('rpc'), admit('rpc'), admit('rpc')];
     expect([directory.dropped, tell(last.text)]).toEqual([1, 'KEYS_UNAVAILABLE']);
   });
 
-  it('keeps known keys going while the store is away, and judges no others', () => {
+  it('accepts known keys while the store is unreachable and reports others as unavailable', () => {
     const { text, record } = admit('rpc');
     directory.setStoreReachable(false);
     expect(tell(text)).toBe(record.id);
@@ -206,19 +206,19 @@ describe('the key directory', () => {
     expect(tell(generateApiKey('rpc').text)).toBe('INVALID_KEY');
   });
 
-  it('does not know the keys before it was told of them', () => {
+  it('reports KEYS_UNAVAILABLE before the first load', () => {
     directory = new KeyDirectory({ peppers });
     expect(tell(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
   });
 
-  it('takes keys under each of its peppers, and cannot check one under another', () => {
+  it('verifies keys under each of its peppers only', () => {
     const [first, second, third] = [1, 2, 3].map((pepperVersion) => admit('rpc', { pepperVersion }));
     expect(tell(first?.text ?? null)).toBe(first?.record.id);
     expect(tell(second?.text ?? null)).toBe(second?.record.id);
     expect(tell(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
   });
 
-  it('holds the limits of a plan once, and those of a key that has its own beside them', () => {
+  it('shares equal limits between keys', () => {
     const own = { ...defaultPlanLimits, rpcPerSecond: 1 };
     const keys = [{ ...defaultPlanLimits }, { ...defaultPlanLimits, prices: {} }, own].map((limits) =>
       admit('rpc', { limits, rules: { ...unrestrictedRules } }),
@@ -230,7 +230,7 @@ describe('the key directory', () => {
     for (const { text, record } of keys) expect(tell(text)).toBe(record.id);
   });
 
-  it('holds rules that many keys have once, and apart what differs in anything', () => {
+  it('shares equal rules between keys', () => {
     const rules = {
       networks: ['devnet'],
       cidrs: ['192.0.2.0/24'],
@@ -245,7 +245,7 @@ describe('the key directory', () => {
     expect(new Set(held).size).toBe(1 + others.length);
   });
 
-  it('gives a key a seat with its first use, and another with every change from then on', () => {
+  it('creates a key state with the first use and with every change after it', () => {
     const { text, record } = admit('rpc');
     expect(directory.find(record.id)?.keyState).toBeUndefined();
     directory.apply([{ ...record, version: 2 }]);
@@ -255,12 +255,12 @@ describe('the key directory', () => {
     expect(directory.find(record.id)).toBe(used);
     directory.apply([{ ...record, version: 3 }]);
     const changed = directory.find(record.id);
-    expect(changed).toMatchObject({ version: 3, seat: {} });
+    expect(changed).toMatchObject({ version: 3, keyState: {} });
     expect(changed?.keyState).not.toBe(used.keyState);
     expect(directory.authenticate(text, NOW)).toBe(changed);
   });
 
-  it('takes no seat from whoever tells of a key', () => {
+  it('ignores the key state of an applied record', () => {
     const { text, record } = admit('rpc', { rules: { ...unrestrictedRules, methods: ['getSlot'] } });
     const used = directory.authenticate(text, NOW);
     expect(() => checkMethod(used, 'getBlock')).toThrow(Failure);
@@ -272,13 +272,13 @@ describe('the key directory', () => {
     checkMethod(now, 'getBlock');
   });
 
-  it('finds a key as it is now, however many were used meanwhile', () => {
+  it('returns the current record after many other uses', () => {
     const keys = Array.from({ length: 500 }, () => admit('rpc'));
     for (const { text, record } of keys) expect(tell(text)).toBe(record.id);
     const changed = keys.map(({ record }, at) => ({
       ...record,
       version: 2,
-      state: at % 2 === 0 ? ('disabled' as const) : record.status,
+      status: at % 2 === 0 ? ('disabled' as const) : record.status,
       name: 'changed',
     }));
     directory.apply(changed);
@@ -288,14 +288,14 @@ describe('the key directory', () => {
     }
   });
 
-  it('refuses to work without a pepper worth the name', () => {
+  it('requires a pepper of 16 bytes', () => {
     expect(() => new KeyDirectory({ peppers: new Map() })).toThrow(RangeError);
     expect(() => new KeyDirectory({ peppers: new Map([[1, Buffer.alloc(8)]]) })).toThrow(
       'pepper 1 is too short',
     );
   });
 
-  it('says nothing of the key in what it throws', () => {
+  it('throws errors without the key', () => {
     const { text } = createKey('rpc');
     directory.setStoreReachable(false);
     for (const credential of [text, `${text}x`]) {

@@ -16,61 +16,59 @@ import {
   type PlanLimits,
   unrestrictedRules,
 } from './key-record.ts';
-import { createKeyState } from './key-state.ts';
+import { createKeyState, type LoadedKey } from './key-state.ts';
 import { VerifiedCredentialCache } from './verified-credential-cache.ts';
 
 export type KeyDirectoryOptions = Readonly<{
-  /** The peppers that are accepted, by version; several while one replaces another. Each 16 bytes or more. */
+  /** Accepted peppers by version, several during a rotation. Each at least 16 bytes. */
   peppers: ReadonlyMap<number, Buffer>;
-  /** Keys held. Beyond it, expired ones make room; when there are none, new ones are left out. */
+  /** Keys in memory. Beyond it, expired keys are dropped; if there are none, new keys are left out. */
   keysMax?: number;
-  /** Revoked keys that are remembered as such, the last ones. */
+  /** Revoked keys that are remembered as revoked, latest first. */
   revokedMax?: number;
-  /** Unix milliseconds, to tell which keys have expired. Default the machine's. */
+  /** Unix milliseconds. */
   now?: () => number;
 }>;
 
-/** What holds when nothing else is said. */
 export const keyDirectoryOptions = { keysMax: 200_000, revokedMax: 10_000 } as const;
 
 const PEPPER_MIN_BYTES = 16;
-/** Rules that are remembered in order to be shared; the last ones. */
+/** Rules interned for sharing between keys. */
 const RULES_MAX = 1_000;
 
-/** Stands in for a key that is not there, so that looking for it takes as long. */
+/** Used for unknown keys, so that their verification takes as long. */
 const DUMMY_DIGEST = Buffer.alloc(32);
 const DUMMY_PEPPER = Buffer.alloc(32);
 
 /**
- * A key that is held, the SHA-256 of the credential that was found to be it, and the place among those that are known
- * where it was put last; null: none was yet.
+ * `verifiedHash`: SHA-256 of the credential that was verified. `cacheIndex`: position in the credential
+ * cache. Both are null before the first use.
  */
-type KeyEntry = { record: KeyRecord; verifiedHash: string | null; cacheIndex: number | null };
+type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: number | null };
 
 /**
- * Who asks: every living key in memory, by its public id. The store's changes are put in with `apply`; a request
- * is answered from memory alone. A key that is revoked, disabled, expired or was never there gets the same answer
- * after the same work. Of revoked keys only id and version stay, of the last ones: while the store is away, one
- * that is forgotten gets KEYS_UNAVAILABLE as any unknown one does. A key takes about 1,000 bytes with
- * a million of them held (`npm run bench -- access`).
+ * All active keys in memory by id, fed from the store by `apply`; requests never wait for the store. Revoked,
+ * disabled, expired and unknown keys get the same response after the same work. Of revoked keys only the
+ * latest ids and versions remain: while the store is unreachable, a forgotten one gets KEYS_UNAVAILABLE like
+ * any unknown key. About 1,000 bytes per key (`npm run bench -- access`).
  */
 export class KeyDirectory {
   readonly #peppers: ReadonlyMap<number, Buffer>;
-  /** Replaced with every change of a key, so that its secret is checked anew. */
+  /** An entry is replaced with every change of its key, so that its secret is verified again. */
   readonly #entries = new Map<KeyId, KeyEntry>();
-  /** Of good keys only, as they are now but for their end: a wrong one costs as much each time. */
-  readonly #credentialCache = new VerifiedCredentialCache<KeyRecord>();
-  /** What records of a plan have in common. */
+  /** Holds valid keys only: an invalid one costs the same work each time. */
+  readonly #credentialCache = new VerifiedCredentialCache<LoadedKey>();
+  /** Interned limits by plan. */
   readonly #limits = new Map<string, PlanLimits>();
-  /** Rules that many keys have, as text: those of one application. */
+  /** Interned rules by their JSON text. */
   readonly #rules = new Lru<string, KeyRules>(RULES_MAX);
-  /** Revoked keys and the version at which they were: an older record must not bring them back. */
+  /** Versions of revoked keys: an older record must not restore one. */
   readonly #revoked: Lru<KeyId, number>;
   readonly #keysMax: number;
   readonly #now: () => number;
   readonly #listeners = new Set<(record: KeyRecord) => void>();
   #storeReachable = false;
-  /** As many as keys may be held; `#isLost` once there were more. */
+  /** At most `keysMax` ids; beyond that `#hasOverflowed` is set. */
   readonly #dropped = new Set<KeyId>();
   #hasOverflowed = false;
 
@@ -86,40 +84,40 @@ export class KeyDirectory {
     this.#now = now;
   }
 
-  /** How many keys are held. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Keys for which there was no room, as far as they are counted; they come in with their next change. */
+  /**
+   * Keys left out for lack of capacity, as far as they are counted. They are added with their next change.
+   */
   get dropped(): number {
     return this.#dropped.size;
   }
 
-  /** Whether an id that is not here is known not to exist. */
+  /** Whether an unknown id certainly does not exist. */
   get storeReachable(): boolean {
     return this.#storeReachable;
   }
 
-  /** Says whether the directory is complete. While it is not, unknown keys get KEYS_UNAVAILABLE. */
+  /** Sets whether the directory is complete. While it is not, unknown keys get KEYS_UNAVAILABLE. */
   setStoreReachable(reachable: boolean): void {
     this.#storeReachable = reachable;
   }
 
-  /** The key of a public id. */
-  find(id: KeyId): KeyRecord | undefined {
+  find(id: KeyId): LoadedKey | undefined {
     return this.#entries.get(id)?.record;
   }
 
-  /** A key as it is now: its plan and its rules may have changed since it was found. One that has ended, as it was. */
-  current(record: KeyRecord): KeyRecord {
+  /** The current record of a key, with its current plan and rules. A removed key is returned unchanged. */
+  current(record: LoadedKey): LoadedKey {
     return this.find(record.id) ?? record;
   }
 
   /**
-   * Takes in new and changed keys. A record that is not newer than the one held is ignored, so that a look-up
-   * that comes in late cannot undo a revocation.
-   * @returns the records that were taken in.
+   * Applies new and changed keys. Ignores records that are not newer than the stored one, so that a late
+   * lookup cannot undo a revocation.
+   * @returns the records that were applied.
    */
   apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const applied: KeyRecord[] = [];
@@ -133,8 +131,8 @@ export class KeyDirectory {
   }
 
   /**
-   * Tells of each record that is taken in from now on, once the directory holds it. A listener must not throw.
-   * @returns what ends it.
+   * Registers a listener for applied records. It must not throw.
+   * @returns a function that removes it.
    */
   onChange(listener: (record: KeyRecord) => void): () => void {
     this.#listeners.add(listener);
@@ -177,13 +175,13 @@ export class KeyDirectory {
     this.#entries.delete(id);
   }
 
-  /** Most keys of a plan have the same limits, and many the same rules or none: they need not be there for each. */
-  #intern(record: KeyRecord): KeyRecord {
+  /** Shares equal limits and rules between keys. */
+  #intern(record: LoadedKey): KeyRecord {
     const existing = this.#limits.get(record.planId);
     const isInterned = existing !== undefined && areEqual(existing, record.limits);
     if (!isInterned) this.#limits.set(record.planId, record.limits);
     const limits = isInterned ? existing : record.limits;
-    // A seat that comes with it is of what it was before.
+    // The state in a given record belongs to its previous version.
     const { keyState: _, ...fresh } = record;
     return { ...fresh, limits, rules: this.#internRules(record.rules) };
   }
@@ -198,7 +196,7 @@ export class KeyDirectory {
   }
 
   #hasCapacity(): boolean {
-    // When some were left out already, looking through all keys again for each one more would take for ever.
+    // Once keys were left out, scanning all keys for each further one would take too long.
     if (this.#entries.size >= this.#keysMax && this.#dropped.size === 0) this.#dropExpired();
     return this.#entries.size < this.#keysMax;
   }
@@ -211,11 +209,11 @@ export class KeyDirectory {
   }
 
   /**
-   * The key behind a credential, of whatever product.
+   * Returns the key of a credential, of any product.
    * @param nowMs - Unix milliseconds.
-   * @throws Failure MISSING_KEY, INVALID_KEY or KEYS_UNAVAILABLE (an unknown key while the store is away).
+   * @throws Failure MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE (unknown key while the store is unreachable).
    */
-  authenticate(credential: string | null, nowMs: number): KeyRecord {
+  authenticate(credential: string | null, nowMs: number): LoadedKey {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
     const cached = this.#credentialCache.find(credential);
@@ -232,8 +230,8 @@ export class KeyDirectory {
     return entry.record;
   }
 
-  /** @param record - of the id that stands in the credential. */
-  #verify(credential: string, record: KeyRecord | undefined): KeyRecord {
+  /** @param record - record of the id in the credential. */
+  #verify(credential: string, record: LoadedKey | undefined): LoadedKey {
     const parsed = parseApiKey(credential);
     if (typeof parsed === 'string') throw new Failure('INVALID_KEY');
     const pepper = record === undefined ? DUMMY_PEPPER : this.#peppers.get(record.pepperVersion);
@@ -248,16 +246,19 @@ export class KeyDirectory {
   #unknown({ id }: ParsedApiKey): Failure {
     if (this.#revoked.get(id) !== undefined)
       return new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
-    // Of those that were not counted any may be it.
+    // After an overflow, any unknown key may be one that was left out.
     if (this.#dropped.has(id) || this.#hasOverflowed)
-      return new Failure('KEYS_UNAVAILABLE', { cause: `no room was left for key ${id}` });
+      return new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} was left out: key limit reached` });
     return this.#storeReachable
       ? new Failure('INVALID_KEY')
-      : new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is unknown and the store is away` });
+      : new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is unknown and the store is unreachable` });
   }
 }
 
-/** The cause of a refusal of a key that was good once: whoever sends it has forgotten to change it, and guesses nothing. */
+/**
+ * Cause of a refusal of a key that was valid once. It is no guess, so it does not count as failed
+ * authentication.
+ */
 export const KEY_NO_LONGER_VALID = 'the key was good once';
 
 const isUnrestricted = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
@@ -268,10 +269,10 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
 );
 
 /**
- * A key gets its seat with its first use, and with it is made anew: so those in use lie together in memory, and not each
- * on a page of its own among all that are held. What each request looks at lies in front.
+ * Copies a record with its first use, with the fields of the request path first. Keys in use are then close
+ * together in memory instead of spread among all keys.
  */
-function withKeyState(record: KeyRecord): KeyRecord {
+function withKeyState(record: KeyRecord): LoadedKey {
   const { product, status, expiresAt, rules, limits, familyId, addressPerSecond, monotonicReads } = record;
   const keyState = createKeyState();
   return {
@@ -281,7 +282,7 @@ function withKeyState(record: KeyRecord): KeyRecord {
   };
 }
 
-/** Asked for each key at the start, so that nothing is made for it. */
+/** Allocates nothing: it runs for each key at startup. */
 function areEqual(one: PlanLimits, other: PlanLimits): boolean {
   for (const name of limitNames) if (one[name] !== other[name]) return false;
   for (const method in one.prices) if (one.prices[method] !== other.prices[method]) return false;
@@ -289,7 +290,7 @@ function areEqual(one: PlanLimits, other: PlanLimits): boolean {
   return true;
 }
 
-/** Whether a key may be used at this time, in Unix milliseconds. */
+/** @param nowMs - Unix milliseconds. */
 export function isUsable({ status, expiresAt }: KeyRecord, nowMs: number): boolean {
   if (status !== 'active' && status !== 'rotating') return false;
   return expiresAt === null || nowMs < expiresAt;

@@ -1,48 +1,47 @@
 import type { Brand } from '../../base/brand.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Product } from '../../protocol/product.ts';
-import type { KeyState } from './key-state.ts';
 
-/** The public part of a key: 8 base58 characters. What logs, metrics and lists show. */
+/** Public part of a key: 8 base58 characters, shown in logs, metrics and lists. */
 export type KeyId = Brand<string, 'KeyId'>;
 
-/** Stored states. `expired` is not stored: it is `expiresAt` in the past. */
+/** `expired` is not stored: it is `expiresAt` in the past. */
 export const keyStatuses = ['active', 'rotating', 'disabled', 'revoked'] as const;
 export type KeyStatus = (typeof keyStatuses)[number];
 
-/** What a key's plan allows. */
 export type PlanLimits = Readonly<{
   /** Sustained JSON-RPC calls per second; 0 means no limit. */
   rpcPerSecond: number;
-  /** Calls that may come at once on top of nothing used. */
+  /** Capacity of the token bucket, in calls. */
   rpcBurst: number;
-  /** WebSocket connections of a key family, open at a time, in one process or over all that share limits. */
+  /**
+   * Concurrent WebSocket connections per key family, in one process or over all gateways that share limits.
+   */
   wsConnectionsMax: number;
-  /** Subscriptions of one WebSocket connection, open at a time. */
+  /** Concurrent subscriptions per WebSocket connection. */
   wsSubscriptionsMax: number;
-  /** Bytes of one WebSocket message from the client. */
+  /** Bytes of one client message. */
   wsMessageMaxBytes: number;
-  /** gRPC streams of a key family, open at a time, in one process or over all that share limits. */
+  /** Concurrent gRPC streams per key family, in one process or over all gateways that share limits. */
   grpcStreamsMax: number;
-  /** Filters in one request of a gRPC stream. */
+  /** Filters per gRPC stream request. */
   grpcFiltersMax: number;
-  /** Filters of whole blocks in one request of a gRPC stream: each is a message of its own for every block. */
+  /** Block filters per gRPC stream request; each one adds a message per block. */
   grpcBlocksMax: number;
-  /** Addresses in all filters of one request of a gRPC stream. */
+  /** Addresses in all filters of a gRPC stream request. */
   grpcPubkeysMax: number;
-  /** Bytes of all cuckoo filters in one request of a gRPC stream. */
+  /** Bytes of all cuckoo filters in a gRPC stream request. */
   grpcCuckooMaxBytes: number;
-  /** Credits that a customer's keys of this plan share in a calendar month (UTC); 0 means no quota. */
+  /** Credits per calendar month (UTC), shared by a customer's keys of this plan; 0 means no quota. */
   monthlyCredits: number;
-  /** Whether what goes beyond the quota is refused; else it is only told. */
+  /** Whether requests beyond the quota are refused, or only reported. */
   quotaIsHard: boolean;
-  /** Credits for each 100,000 bytes of messages that are sent without asking again. */
+  /** Credits per 100,000 bytes of subscription and stream messages. */
   streamCredits: number;
-  /** Credits of single methods, in place of what the table of methods says. */
+  /** Credits of single methods, in place of the method table. */
   prices: Readonly<Record<string, number>>;
 }>;
 
-/** What a plan allows when nothing else is said. */
 export const defaultPlanLimits: PlanLimits = {
   rpcPerSecond: 1_000,
   rpcBurst: 2_000,
@@ -60,51 +59,51 @@ export const defaultPlanLimits: PlanLimits = {
   prices: {},
 };
 
-/** What a key may be used for beside its product; null where everything is. Lists are never empty. */
+/** Restrictions of a key; null for none. Lists are never empty. */
 export type KeyRules = Readonly<{
   networks: readonly Network[] | null;
-  /** Addresses that may use it: `192.0.2.0/24`, `2001:db8::/32`, or one address. */
+  /** Allowed client addresses: `192.0.2.0/24`, `2001:db8::/32`, or one address. */
   cidrs: readonly string[] | null;
-  /** Web pages that may use it: `https://app.example.com` or `https://*.example.com`. A call without one is refused. */
+  /**
+   * Allowed origins: `https://app.example.com` or `https://*.example.com`. Requests without an origin are
+   * refused.
+   */
   origins: readonly string[] | null;
-  /** Methods and endpoints by their names; a `*` at the end stands for any rest. */
+  /** Allowed methods and endpoints; a trailing `*` matches any suffix. */
   methods: readonly string[] | null;
 }>;
 
-/** A key that may be used for everything. */
 export const unrestrictedRules: KeyRules = { networks: null, cidrs: null, origins: null, methods: null };
 
-/** A key as the gateway holds it in memory. The secret itself is nowhere. */
+/** A key in memory, without its secret. */
 export type KeyRecord = Readonly<{
   id: KeyId;
   product: Product;
-  /** Keys of one family (a key and its rotations) share limits, quota and usage. */
+  /** A key and its rotations form a family, which shares limits, quota and usage. */
   familyId: string;
   name: string;
   /** HMAC-SHA-256 of the full key under the pepper of `pepperVersion`; 32 bytes. */
   digest: Buffer;
   pepperVersion: number;
   status: KeyStatus;
-  /** Unix milliseconds; null = never. A rotating key always has one. */
+  /** Unix milliseconds; null: never. A rotating key always has one. */
   expiresAt: number | null;
-  /** Those of the plan, with the key's own rate where it has one. */
+  /** Limits of the plan, with the key's own rate if it has one. */
   limits: PlanLimits;
   customerId: string;
   planId: string;
   rules: KeyRules;
-  /** Calls a second that one address may make with it; null: as many as the key. */
+  /** Calls per second per client address; null: no limit beside the key's. */
   addressPerSecond: number | null;
-  /** Whether the request log keeps the start of parameters and results. */
+  /** Whether the request log stores the start of parameters and results. */
   logsBodies: boolean;
-  /** Whether none of its reads may be of an older slot than the one before: all that it asks is one session. */
+  /** Whether all requests of the key form one session with monotonic reads. */
   monotonicReads: boolean;
-  /** Grows with every change of any key; lets a late look-up lose against a newer change. */
+  /** Grows with every change of any key, so that a late lookup loses against a newer change. */
   version: number;
-  /** Given to it by the directory that holds it, with its first use. */
-  keyState?: KeyState;
 }>;
 
-/** What a record says of a key that the house holds under the usual plan and without rules of its own. */
+/** Record fields of an internal key: default plan, no rules. */
 export const internalKey = {
   customerId: 'house',
   planId: 'default',

@@ -20,18 +20,18 @@ function codeOf(call: () => void): Failure | null {
   }
 }
 
-it('lets a key without rules be used from anywhere for everything', () => {
+it('allows every use of a key without rules', () => {
   expect(refused({}, unknownClient)).toBeNull();
   expect(codeOf(() => checkMethod({ rules: unrestrictedRules }, 'anything'))).toBeNull();
 });
 
-describe('networks', () => {
-  it('let in only calls for them', () => {
+describe('network rules', () => {
+  it('allow listed networks only', () => {
     expect(refused({ networks: ['devnet', 'testnet'] })).toBeNull();
     expect(refused({ networks: ['mainnet-beta'] })).toBe('NETWORK_FORBIDDEN');
   });
 
-  it('are asked about later where a request names its own later', () => {
+  it('are checked later if the request names its network later', () => {
     expect(refused({ networks: ['mainnet-beta'] }, clientInfoFor('192.0.2.1'), null)).toBeNull();
     const rules = { ...unrestrictedRules, networks: ['mainnet-beta'] as const };
     expect(codeOf(() => checkNetwork({ rules }, 'mainnet-beta'))).toBeNull();
@@ -42,7 +42,7 @@ describe('networks', () => {
   });
 });
 
-describe('addresses', () => {
+describe('address rules', () => {
   const cidrs = ['198.51.100.0/24', '2001:db8::/32', '192.0.2.7'];
 
   it.each(['198.51.100.255', '::ffff:198.51.100.1', '2001:db8:ffff::', '192.0.2.7'])(
@@ -52,17 +52,17 @@ describe('addresses', () => {
     },
   );
 
-  it.each(['198.51.101.0', '2001:db9::', '192.0.2.8', '::'])('keep out %s', (address) => {
+  it.each(['198.51.101.0', '2001:db9::', '192.0.2.8', '::'])('refuse %s', (address) => {
     expect(refused({ cidrs }, clientInfoFor(address))).toBe('ADDRESS_FORBIDDEN');
   });
 
-  it('keep out whoever is nowhere, and everybody where no range can be read', () => {
+  it('refuse unknown addresses, and all addresses if no range is valid', () => {
     expect(refused({ cidrs }, unknownClient)).toBe('ADDRESS_FORBIDDEN');
     expect(refused({ cidrs: ['nonsense'] })).toBe('ADDRESS_FORBIDDEN');
   });
 });
 
-describe('origins', () => {
+describe('origin rules', () => {
   const origins = ['https://app.example.com', 'https://*.example.org', 'http://localhost:3000'];
   const at = (origin: string | null) => refused({ origins }, clientInfoFor('192.0.2.1', origin));
 
@@ -72,7 +72,7 @@ describe('origins', () => {
     'https://a.example.org',
     'https://a.b.example.org',
     'http://localhost:3000',
-  ])('let in %s', (origin) => {
+  ])('allow %s', (origin) => {
     expect(at(origin)).toBeNull();
   });
 
@@ -90,12 +90,12 @@ describe('origins', () => {
     'https://evil.example#.example.org',
     'http://a.example.org',
     'http://localhost',
-  ])('keep out %s', (origin) => {
+  ])('refuse %s', (origin) => {
     expect(at(origin)).toBe('ORIGIN_FORBIDDEN');
   });
 });
 
-describe('methods', () => {
+describe('method rules', () => {
   const rules = { ...unrestrictedRules, methods: ['getBalance', 'getTokenAccounts*', 'wallet/*'] };
   const code = (method: string) => codeOf(() => checkMethod({ rules }, method))?.code ?? null;
 
@@ -113,7 +113,7 @@ describe('methods', () => {
     },
   );
 
-  it('are told which was refused, as far as a name goes', () => {
+  it('report the refused method, truncated', () => {
     const failure = codeOf(() => checkMethod({ rules }, 'sendTransaction'));
     expect(failure?.text).toBe('This API key may not be used for sendTransaction');
     const long = codeOf(() => checkMethod({ rules }, 'x'.repeat(100_000)));
@@ -121,7 +121,7 @@ describe('methods', () => {
   });
 });
 
-it('makes the rules of a key ready once, and those of its next record anew', () => {
+it('compiles rules once per record', () => {
   const seat = createKeyState();
   const rules = { ...unrestrictedRules, methods: ['getBalance'] };
   checkMethod({ rules, keyState: seat }, 'getBalance');

@@ -4,27 +4,27 @@ import { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 import type { KeyRecord, KeyRules } from './key-record.ts';
 
-/** Where a key is used: by whom, and for which network; null where a request names it later, or none. */
+/** Client and network of a request. `network`: null if it is named later, or never. */
 export type KeyUse = Readonly<{ client: ClientInfo; network: Network | null }>;
 
-/** The part of a key that its rules are in; without a seat they are looked for each time. */
-type KeyWithRules = Pick<KeyRecord, 'rules' | 'keyState'>;
+/** A key's rules, and where their compiled form is cached. */
+type KeyWithRules = Pick<KeyRecord, 'rules'> &
+  Readonly<{ keyState?: { compiledRules: CompiledRules | null } }>;
 
-/** What rules say, made ready to be asked. */
-type CompiledRules = Readonly<{
+/** Rules of a key, prepared for matching. */
+export type CompiledRules = Readonly<{
   addresses: CidrSet | null;
   origins: NameMatcher | null;
   methods: NameMatcher | null;
 }>;
 
-/** Whole names, and beginnings or ends of names. */
 type NameMatcher = Readonly<{ exact: ReadonlySet<string>; patterns: readonly NamePattern[] }>;
-/** What a name begins and ends with, with something between them. */
+/** A name with one `*` between prefix and suffix. */
 type NamePattern = Readonly<{ prefix: string; suffix: string }>;
 
 /**
- * Whether a key may be used there.
- * @returns why not; null when it may.
+ * Checks networks, addresses and origins.
+ * @returns the refusal; null if the use is allowed.
  */
 export function refusalOf(key: KeyWithRules, { client, network }: KeyUse): Failure | null {
   const { networks, cidrs, origins } = key.rules;
@@ -42,16 +42,16 @@ export function refusalOf(key: KeyWithRules, { client, network }: KeyUse): Failu
   return null;
 }
 
-/** Whether a key may be used for a network. @throws Failure NETWORK_FORBIDDEN. */
+/** @throws Failure NETWORK_FORBIDDEN. */
 export function checkNetwork({ rules: { networks } }: KeyWithRules, network: Network): void {
   if (networks === null || networks.includes(network)) return;
   throw new Failure('NETWORK_FORBIDDEN', { facts: { network } });
 }
 
-/** Characters of a name that are told back: those of a method come from whoever asks. */
+/** Limits the method name in the error, which the client chose. */
 const METHOD_MAX_CHARS = 64;
 
-/** Whether a key may be used for a method, a call or an endpoint. @throws Failure METHOD_FORBIDDEN. */
+/** @throws Failure METHOD_FORBIDDEN. */
 export function checkMethod(key: KeyWithRules, method: string): void {
   if (key.rules.methods === null) return;
   const { methods } = compiledRules(key);
@@ -59,13 +59,13 @@ export function checkMethod(key: KeyWithRules, method: string): void {
   throw new Failure('METHOD_FORBIDDEN', { facts: { method: method.slice(0, METHOD_MAX_CHARS) } });
 }
 
-/** Rules never change: a key whose rules are changed has others. Keys that have the same share what is made of them. */
+/** Rules are immutable: a change creates new ones. Keys with the same rules share their compiled form. */
 const compiled = new WeakMap<KeyRules, CompiledRules>();
 
 function compiledRules({ rules, keyState }: KeyWithRules): CompiledRules {
   if (keyState === undefined) return compileOnce(rules);
   keyState.compiledRules ??= compileOnce(rules);
-  return keyState.compiledRules as CompiledRules;
+  return keyState.compiledRules;
 }
 
 function compileOnce(rules: KeyRules): CompiledRules {
@@ -98,12 +98,12 @@ function compileNames(texts: readonly string[]): NameMatcher {
 function matches({ exact, patterns }: NameMatcher, name: string): boolean {
   if (exact.has(name)) return true;
   for (const { prefix, suffix } of patterns) {
-    // `*.example.com` is what stands before it, and not example.com; `get*` is also get.
+    // `*.example.com` does not match example.com; `get*` matches get.
     if (!name.startsWith(prefix) || !name.endsWith(suffix)) continue;
     if (suffix === '' || HOSTS.test(name.slice(prefix.length, -suffix.length))) return true;
   }
   return false;
 }
 
-/** One name of hosts or several with dots between them. */
+/** Host labels separated by dots. */
 const HOSTS = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;

@@ -12,27 +12,27 @@ const DECEMBER = Date.UTC(2026, 11, 2);
 const id = '7hQ2mKpZ' as KeyId;
 const slow = { rpcPerSecond: 0.001, rpcBurst: 10 };
 
-describe('the seat of a key', () => {
+describe('key state', () => {
   let seat: KeyState;
   beforeEach(() => {
     seat = createKeyState();
   });
 
-  describe('at a rate limiter', () => {
+  describe('at the rate limiter', () => {
     const takeAll = (limiter: RateLimiter, at: KeyState | null, limits = slow): number => {
       let taken = 0;
       while (limiter.take('family', limits, 0, 1, at)?.allowed) taken += 1;
       return taken;
     };
 
-    it('leads to the bucket that other keys of the family have', () => {
+    it('caches the bucket of the family', () => {
       const limiter = new RateLimiter();
       limiter.take('family', slow, 0, 4, seat);
       limiter.take('family', slow, 0, 3, createKeyState());
       expect(takeAll(limiter, null) + takeAll(limiter, seat)).toBe(3);
     });
 
-    it('leads to nothing that the limiter has forgotten, nor to what is of another', () => {
+    it('does not use an evicted bucket or one of another limiter', () => {
       const limiter = new RateLimiter({ familiesMax: 1 });
       expect(takeAll(limiter, seat)).toBe(10);
       limiter.take('other', slow, 0);
@@ -41,7 +41,7 @@ describe('the seat of a key', () => {
       expect(takeAll(new RateLimiter(), seat)).toBe(10);
     });
 
-    it('follows the plan', () => {
+    it('uses the current plan', () => {
       const limiter = new RateLimiter();
       limiter.take('family', slow, 0, 1, seat);
       const decision = limiter.take('family', { rpcPerSecond: 5, rpcBurst: 3 }, 0, 1, seat);
@@ -49,7 +49,7 @@ describe('the seat of a key', () => {
     });
   });
 
-  describe('at a meter', () => {
+  describe('at the usage meter', () => {
     const call = (over: Partial<CompletedCall> = {}): CompletedCall => ({
       ...{ key: { id, keyState: seat }, product: 'rpc', method: 'getSlot', status: 'ok' },
       ...{ bytesIn: 1, bytesOut: 1, credits: 1, latencyMicros: 1 },
@@ -63,7 +63,7 @@ describe('the seat of a key', () => {
         )
         .sort();
 
-    it('leads to the row of this minute, method, product and ending alone', () => {
+    it('caches the counter of the minute, method, product and status', () => {
       const meter = new UsageMeter();
       for (let turn = 0; turn < 2; turn++) {
         meter.record(call(), MINUTE);
@@ -82,7 +82,7 @@ describe('the seat of a key', () => {
       ]);
     });
 
-    it('keeps nothing of a minute that is over', () => {
+    it('drops the counter of a past minute', () => {
       const meter = new UsageMeter();
       meter.record(call(), MINUTE);
       expect(seat.usageCounter).not.toBeNull();
@@ -90,7 +90,7 @@ describe('the seat of a key', () => {
       expect(seat.usageCounter).toBeNull();
     });
 
-    it('leads to nothing of another meter, and to no row where there was no room', () => {
+    it('does not use a counter of another meter, and caches none beyond rowsMax', () => {
       const [one, full] = [new UsageMeter(), new UsageMeter({ rowsMax: 0 })];
       one.record(call(), MINUTE);
       full.record(call(), MINUTE);
@@ -101,9 +101,9 @@ describe('the seat of a key', () => {
     });
   });
 
-  it('leads to the account of this month alone, and of this ledger', () => {
+  it('caches the account of the current month and ledger', () => {
     const key = {
-      ...{ customerId: 'anna', planId: 'small', seat },
+      ...{ customerId: 'anna', planId: 'small', keyState: seat },
       limits: { ...defaultPlanLimits, monthlyCredits: 100 },
     };
     const [ledger, other] = [new QuotaLedger(), new QuotaLedger()];
@@ -116,7 +116,7 @@ describe('the seat of a key', () => {
     expect(ledger.status(key, DECEMBER)?.remaining).toBe(100);
   });
 
-  it('leads to the last use that is remembered', () => {
+  it('does not use an evicted last use', () => {
     const uses = new LastUsedTracker({ minIntervalMs: 1 });
     uses.record(id, 'a', 10, seat);
     uses.markSaved(uses.unsaved(200));

@@ -1,25 +1,25 @@
+import type { LedgerAccount } from '../limits/quota.ts';
+import type { RateBucket } from '../limits/rate-limiter.ts';
+import type { UseEntry } from '../metering/last-used.ts';
+import type { UsageCounter } from '../metering/usage-meter.ts';
+import type { KeyCounter } from '../telemetry/request-counters.ts';
+import type { KeyRecord } from './key-record.ts';
+import type { CompiledRules } from './key-rules.ts';
+
 /**
- * What was found last for a key by those who judge and count it: its rules made ready, its bucket, its row of the minute,
- * its account, its last use, its totals. They look here first, and in their maps only when what lies here is not theirs or
- * holds no more: of many keys in use, each step through a map is memory that no cache of the processor has. Each place
- * belongs to one of them.
+ * Runtime state of a key that is in use. Each field caches what its owner found for the key last, which saves the owner
+ * a map lookup per request: with many keys in use, each lookup misses the processor's caches. The owner checks that
+ * a cached entry is still its own and still valid.
  */
 export type KeyState = {
-  /** Of its rules. */
-  compiledRules: unknown;
-  /** Of the rate limiter. */
-  rateBucket: unknown;
-  /** Of the meter of usage. */
-  usageCounter: unknown;
-  /** Of the ledger of quotas. */
-  quotaAccount: unknown;
-  /** Of the record of last uses. */
-  lastUse: unknown;
-  /** Of the totals of the doors. */
-  requestCounts: unknown;
+  compiledRules: CompiledRules | null;
+  rateBucket: RateBucket | null;
+  usageCounter: UsageCounter | null;
+  quotaAccount: LedgerAccount | null;
+  lastUse: UseEntry | null;
+  requestCounts: KeyCounter | null;
 };
 
-/** A seat where nothing was found yet. */
 export const createKeyState = (): KeyState => ({
   compiledRules: null,
   rateBucket: null,
@@ -28,3 +28,6 @@ export const createKeyState = (): KeyState => ({
   lastUse: null,
   requestCounts: null,
 });
+
+/** A key in the directory, which gets a state with its first use. */
+export type LoadedKey = KeyRecord & Readonly<{ keyState?: KeyState }>;

@@ -15,7 +15,7 @@ import { KeyWatch } from './key-watch.ts';
 const pepper = Buffer.alloc(32, 1);
 const use = { client: clientInfoFor('192.0.2.1'), network: 'devnet' } as const;
 
-describe('a key that is watched', () => {
+describe('key watch', () => {
   let keys: KeyDirectory;
   let watch: KeyWatch;
   let record: KeyRecord;
@@ -49,7 +49,7 @@ describe('a key that is watched', () => {
     vi.useRealTimers();
   });
 
-  it.each(['revoked', 'disabled'] as const)('ends at once for all who watch when it is %s', (state) => {
+  it.each(['revoked', 'disabled'] as const)('ends all watches at once when the key is %s', (state) => {
     watch.watch(record.id, use, end('a'));
     watch.watch(record.id, use, end('b'));
     keys.apply([{ ...record, status: state, version: 2 }]);
@@ -57,7 +57,7 @@ describe('a key that is watched', () => {
     expect([watch.size, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
-  it('ends for those whom its new rules keep out, says why, and goes on for the others', () => {
+  it('ends watches that new rules forbid, with the reason, and keeps the others', () => {
     const elsewhere = {
       client: clientInfoFor('198.51.100.1', 'https://app.example.com'),
       network: 'testnet',
@@ -75,7 +75,7 @@ describe('a key that is watched', () => {
     expect([watch.size, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
-  it('ends within a sweep when it expires, and not before', () => {
+  it('ends within a sweep of the expiry, not before', () => {
     watch.watch(record.id, use, end('a'));
     keys.apply([{ ...record, expiresAt: Date.now() + 2_000, version: 2 }]);
     vi.advanceTimersByTime(1_999);
@@ -84,7 +84,7 @@ describe('a key that is watched', () => {
     expect(ended).toEqual(['a INVALID_KEY']);
   });
 
-  it('goes on while it changes otherwise, and while others end', () => {
+  it('continues after other changes and when other keys end', () => {
     watch.watch(record.id, use, end('a'));
     const other = { ...record, id: 'other' as KeyId };
     keys.apply([other]);
@@ -96,7 +96,7 @@ describe('a key that is watched', () => {
     expect(ended).toEqual([]);
   });
 
-  it('tells nobody who has stopped watching, and each of the others once', () => {
+  it('notifies each active watcher once', () => {
     const stop = watch.watch(record.id, use, end('a'));
     watch.watch(record.id, use, end('b'));
     stop();
@@ -106,7 +106,7 @@ describe('a key that is watched', () => {
     expect(ended).toEqual(['b INVALID_KEY']);
   });
 
-  it('costs no timer while nobody watches', () => {
+  it('runs no timer without watches', () => {
     expect(vi.getTimerCount()).toBe(0);
     const stop = watch.watch(record.id, use, end('a'));
     expect(vi.getTimerCount()).toBe(1);

@@ -4,29 +4,26 @@ import type { KeyId, KeyRecord } from './key-record.ts';
 import { type KeyUse, refusalOf } from './key-rules.ts';
 
 export type KeyWatchOptions = Readonly<{
-  /** How often keys that are in use are looked at for their expiry. */
+  /** How often watched keys are checked for expiry. */
   sweepIntervalMs: number;
   /** Unix milliseconds. */
   now: () => number;
-  /** Why a key that is good may not be used on: its credits are spent. */
+  /** Returns why a valid key may no longer be used: its credits are spent. */
   refusal: (key: KeyRecord, nowMs: number) => Failure | null;
 }>;
 
-/** Why a use of a key ends though the key is good: nobody watches without having said it. */
 export type UseRefusal = KeyWatchOptions['refusal'];
 
-/** How keys are watched when nothing else is said. */
 export const keyWatchOptions: Omit<KeyWatchOptions, 'refusal'> = { sweepIntervalMs: 500, now: Date.now };
 
-/** Called when the key no longer holds. Must not throw. */
+/** Called when the key or its use is no longer valid. Must not throw. */
 export type OnKeyEnd = (failure: Failure) => void;
 
-/** Who uses a key for long, and from where. */
 type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
 
 /**
- * Tells whoever uses a key for long when it ends: at once when it is revoked or disabled or when its rules no longer
- * allow this use, within a sweep when it expires or its credits are spent. One timer for all, and none while nobody watches.
+ * Notifies long-lived connections when their key ends: at once when it is revoked or disabled or its rules
+ * forbid this use, within a sweep when it expires or its credits are spent. One timer for all watches.
  */
 export class KeyWatch {
   readonly #keys: KeyDirectory;
@@ -41,14 +38,14 @@ export class KeyWatch {
     this.#unlisten = keys.onChange(({ id }) => this.#check(id, true));
   }
 
-  /** Keys that are watched. */
+  /** Number of watched keys. */
   get size(): number {
     return this.#watchers.size;
   }
 
   /**
-   * Watches a key that is usable now. Each `onEnd` is called at most once.
-   * @returns what ends the watch.
+   * Watches a valid key. `onEnd` is called at most once.
+   * @returns a function that ends the watch.
    */
   watch(id: KeyId, use: KeyUse, onEnd: OnKeyEnd): () => void {
     const watchers = this.#watchers.get(id) ?? new Set();
@@ -62,7 +59,7 @@ export class KeyWatch {
     };
   }
 
-  /** Ends every watch without a word. */
+  /** Ends every watch without calling `onEnd`. */
   close(): void {
     this.#unlisten();
     for (const id of [...this.#watchers.keys()]) this.#unwatch(id);
@@ -79,7 +76,7 @@ export class KeyWatch {
     for (const id of this.#watchers.keys()) this.#check(id, false);
   }
 
-  /** @param isChanged - whether it may have other rules than when it was looked at last. */
+  /** @param isChanged - whether its rules may have changed. */
   #check(id: KeyId, isChanged: boolean): void {
     const watchers = this.#watchers.get(id);
     if (watchers === undefined) return;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { generateApiKey } from './api-key.ts';
 import { VerifiedCredentialCache } from './verified-credential-cache.ts';
 
-it('gives back what was kept, and nothing for a text that differs in any character', () => {
+it('returns stored values for equal credentials only', () => {
   const known = new VerifiedCredentialCache<string>();
   const { text } = generateApiKey('rpc');
   expect(known.find(text)).toBeNull();
@@ -14,7 +14,7 @@ it('gives back what was kept, and nothing for a text that differs in any charact
   for (const other of [text.slice(1), `${text}x`, '', 'x']) expect(known.find(other)).toBeNull();
 });
 
-it('never gives one the finding of another that has its place', () => {
+it('never returns the value of another credential after an eviction', () => {
   const known = new VerifiedCredentialCache<string>();
   const texts = Array.from({ length: 20_000 }, (_, i) => `svc_rpc_live_${(i * 7919) % 1_000_003}`);
   for (const text of texts) known.put(text, `of ${text}`);
@@ -25,14 +25,14 @@ it('never gives one the finding of another that has its place', () => {
   expect(found.filter((each) => each !== null).length).toBeGreaterThan(2_000);
 });
 
-it('keeps nearly all of 10,000 keys', () => {
+it('holds nearly all of 10,000 keys', () => {
   const known = new VerifiedCredentialCache<number>();
   const texts = Array.from({ length: 10_000 }, () => generateApiKey('rpc').text);
   for (const [at, text] of texts.entries()) known.put(text, at);
   expect(texts.filter((text, at) => known.find(text) === at).length).toBeGreaterThan(9_900);
 });
 
-it('takes out what is good no more, and nothing that has its place since', () => {
+it('removes an entry, but not its successor at the same index', () => {
   const known = new VerifiedCredentialCache<string>();
   // The same last characters: all of them have the same places.
   const texts = Array.from({ length: 9 }, (_, at) => `key ${at} with one end`);

@@ -4,45 +4,76 @@ import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-de
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
-import type { GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
+import {
+  blocksCount,
+  cuckooBytes,
+  filtersCount,
+  pubkeysCount,
+} from '../../streams/geyser/filters/request-size.ts';
+import type { GeyserStream, OpenedStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
-import type { OpenedStream } from '../../streams/geyser/stream-opener.ts';
-import type { KeyRecord } from '../auth/key-record.ts';
+import type { PlanLimits } from '../auth/key-record.ts';
 import type { KeyUse } from '../auth/key-rules.ts';
+import type { LoadedKey } from '../auth/key-state.ts';
+import { callsForAddresses } from '../limits/rate-limiter.ts';
 import type { RequestContext } from '../request-context.ts';
-import type { GeyserGatewayParts } from './geyser-gateway-parts.ts';
-import { LiveStream } from './live-stream.ts';
-import { MeteredCall } from './metered-call.ts';
-import { checkPlan, extraCallsOf } from './request-limits.ts';
+import type { LiveConnection } from '../telemetry/live-connections.ts';
+import { type GeyserGatewayParts, MeteredCall } from './metered-call.ts';
 
-/** Under which name a stream's requests are counted. */
+type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
+
+/** Blocks are megabytes each. */
+const CALLS_PER_BLOCK_FILTER = 1;
+/** A replay sends many slots at once. */
+const CALLS_PER_REPLAY = 10;
+
+/** Method that requests on a stream are metered as. */
 const requestNames: Readonly<Record<StreamRpc, GrpcCall>> = {
   Subscribe: 'SubscribeRequest',
   SubscribeDeshred: 'SubscribeDeshredRequest',
-  // Has none: its one request opens it.
+  // Has one request, which opens the stream.
   SubscribeEntries: 'SubscribeEntries',
 };
 
-/** What a stream is made of. */
+/**
+ * Checks the filters of a request against the plan. Error texts equal those of other Geyser servers.
+ * @throws Failure FILTER_LIMIT.
+ */
+export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
+  const refuseAbove = (count: number, max: number, of: string): void => {
+    if (count > max) throw new Failure('FILTER_LIMIT', { facts: { of, max } });
+  };
+  refuseAbove(filtersCount(request), limits.grpcFiltersMax, 'filters');
+  refuseAbove(blocksCount(request), limits.grpcBlocksMax, 'block filters');
+  refuseAbove(pubkeysCount(request), limits.grpcPubkeysMax, 'Pubkeys');
+  refuseAbove(cuckooBytes(request), limits.grpcCuckooMaxBytes, 'bytes of cuckoo filters');
+}
+
+/** Calls that a request costs beyond the first. */
+export const extraCallsOf = (request: StreamRequest): number =>
+  callsForAddresses(pubkeysCount(request)) +
+  blocksCount(request) * CALLS_PER_BLOCK_FILTER +
+  (('fromSlot' in request ? request.fromSlot : undefined) === undefined ? 0 : CALLS_PER_REPLAY);
+
 export type ClientStreamParts = Readonly<{
   gateway: GeyserGatewayParts;
-  /** As it was when the stream began: whose it is does not change, and its plan may. */
-  key: KeyRecord;
+  /** As of the opening: the owner never changes, the plan may. */
+  key: LoadedKey;
   client: ClientInfo;
   rpc: StreamRpc;
   opened: OpenedStream;
   sink: GeyserSink;
-  /** Called when the key no longer holds. */
+  /** Called when the key is no longer valid. */
   onEnd: (failure: Failure) => void;
-  /** Gives the stream's place back. */
+  /** Releases the stream's slot in the stream limit. */
   release: () => void;
 }>;
 
-/** A stream of a key: each request within its plan and its rate, all that goes over it counted. */
+/** gRPC stream of a client: limits and meters its requests, meters its messages. */
 export class ClientStream implements GeyserStream {
   readonly #parts: ClientStreamParts;
   readonly #unwatch: () => void;
-  /** Bytes that came since the last request that was counted. */
+  /** Received bytes that no metered request includes yet. */
   #bytesIn = 0;
   readonly #live: LiveStream;
   readonly #unregister: (() => void) | undefined;
@@ -61,18 +92,18 @@ export class ClientStream implements GeyserStream {
     this.#unregister = gateway.connections?.add(this.#live);
   }
 
-  /** The shred stage is there for being early. */
+  /** Streams of the shred stage are sold for their low latency. */
   get isUrgent(): boolean {
     return this.#parts.key.product === 'fs';
   }
 
-  /** Those of the plan as it is now. */
+  /** Bounds by the current plan. */
   get bounds(): RequestBounds {
     const { grpcFiltersMax, grpcPubkeysMax } = this.#currentKey.limits;
     return { ...requestBounds, filtersMax: grpcFiltersMax, pubkeysMax: grpcPubkeysMax };
   }
 
-  async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
+  async request(request: StreamRequest): Promise<void> {
     const { gateway, rpc, key, client, opened } = this.#parts;
     const { admission } = gateway;
     const call = new MeteredCall(gateway, { client }, key.product, requestNames[rpc], this.#bytesIn);
@@ -122,7 +153,7 @@ export class ClientStream implements GeyserStream {
     this.#parts.release();
   }
 
-  /** Nothing more is told; the place stays taken until the connection is done with it. */
+  /** Ends the subscription. The stream counts against the limit until `close`. */
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -134,14 +165,85 @@ export class ClientStream implements GeyserStream {
     return { client: this.#parts.client, network: this.#parts.gateway.network };
   }
 
-  get #currentKey(): KeyRecord {
+  get #currentKey(): LoadedKey {
     const { gateway, key } = this.#parts;
     return gateway.admission.keys.current(key);
   }
 
-  /** The key as it is now: its plan and its rules may have changed. @throws Failure CLIENT_GONE, as `identifyAgain`. */
-  #authenticate(context: RequestContext): KeyRecord {
+  /** Authenticates by the current record of the key. @throws Failure CLIENT_GONE, as `reauthenticate`. */
+  #authenticate(context: RequestContext): LoadedKey {
     if (this.#ended) throw new Failure('CLIENT_GONE');
     return this.#parts.gateway.admission.reauthenticate(this.#parts.key.id, this.#use, context);
+  }
+}
+
+/** Filters of a request by kind, in protobuf field names: `accounts 2`, `slots 1`. */
+function describeRequest(request: StreamRequest): string[] {
+  const {
+    accounts,
+    slots,
+    transactions,
+    transactionsStatus,
+    blocks,
+    blocksMeta,
+    entry,
+    deshredTransactions,
+  } = request as SubscribeRequest & SubscribeDeshredRequest;
+  const counts = {
+    accounts: accounts?.size,
+    slots: slots?.size,
+    transactions: transactions?.size,
+    transactions_status: transactionsStatus?.size,
+    blocks: blocks?.size,
+    blocks_meta: blocksMeta?.length,
+    entry: entry?.length,
+    deshred_transactions: deshredTransactions?.size,
+    addresses: pubkeysCount(request),
+  };
+  return Object.entries(counts).flatMap(([kind, count]) => ((count ?? 0) > 0 ? [`${kind} ${count}`] : []));
+}
+
+/** gRPC stream for the list of live connections. */
+class LiveStream implements LiveConnection {
+  readonly kind = 'grpc';
+  readonly rpc: StreamRpc;
+  readonly key: LoadedKey;
+  readonly address: string;
+  readonly end: (failure: Failure) => void;
+  messages = 0;
+  bytes = 0;
+  subscriptions = 0;
+  #describe: readonly string[] = [];
+  readonly #sink: GeyserSink;
+
+  constructor(
+    rpc: StreamRpc,
+    key: LoadedKey,
+    address: string,
+    sink: GeyserSink,
+    end: (failure: Failure) => void,
+  ) {
+    this.rpc = rpc;
+    this.key = key;
+    this.address = address;
+    this.#sink = sink;
+    this.end = end;
+  }
+
+  get queuedMessages(): number {
+    return this.#sink.waitingMessages ?? 0;
+  }
+
+  get queuedBytes(): number {
+    return this.#sink.waitingBytes ?? 0;
+  }
+
+  update(request: StreamRequest): void {
+    this.subscriptions = filtersCount(request);
+    this.#describe = describeRequest(request);
+  }
+
+  describe(max: number): string[] {
+    return this.#describe.slice(0, max);
   }
 }

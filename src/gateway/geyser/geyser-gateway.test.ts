@@ -32,7 +32,7 @@ const wanted = (count: number): SubscribeRequest => ({
 
 const by = (credential: string | null): Caller => ({ credential, client: unknownClient });
 
-describe('the gate of gRPC streams', () => {
+describe('Geyser gateway', () => {
   let keys: KeyDirectory;
   let watch: KeyWatch;
   let usage: UsageMeter;
@@ -97,7 +97,7 @@ describe('the gate of gRPC streams', () => {
 
   afterEach(() => watch.close());
 
-  describe('lets a key open what its product says', () => {
+  describe('opens streams by product', () => {
     it.each([
       ['grpc', 'Subscribe', 'standard opens Subscribe'],
       ['fs', 'Subscribe', 'shred opens Subscribe'],
@@ -114,13 +114,13 @@ describe('the gate of gRPC streams', () => {
       ['rpc', 'Subscribe'],
       ['rpc', 'SubscribeDeshred'],
       ['rpc', 'SubscribeEntries'],
-    ] as const)('and not %s: %s', (product, rpc) => {
+    ] as const)('refuses %s: %s', (product, rpc) => {
       const failure = refusalOf(() => open(keyOf(product).text, rpc));
       expect([failure.code, failure.row.grpc]).toEqual(['UNAUTHORIZED_PRODUCT', 7]);
       expect(told).toEqual([]);
     });
 
-    it('and calls with one answer with both, and not with that of another product', async () => {
+    it('allows unary calls with both products and refuses others', async () => {
       for (const product of ['grpc', 'fs'] as const) {
         const answer = await gate.unary(by(keyOf(product).text), 'GetSlot', new Uint8Array(3));
         expect(answer).toHaveLength(6);
@@ -145,7 +145,7 @@ describe('the gate of gRPC streams', () => {
       },
     );
 
-    it('and as many requests at once as credits are left for, at the price that they are counted at', async () => {
+    it('admits as many concurrent requests as credits are left', async () => {
       const limits = { monthlyCredits: 9, prices: { Subscribe: 1, SubscribeRequest: 4 } };
       const { text } = keyOf('grpc', limits);
       const stream = open(text);
@@ -158,7 +158,7 @@ describe('the gate of gRPC streams', () => {
       expect(refusalOf(() => open(text)).code).toBe('QUOTA_EXCEEDED');
     });
 
-    it('and tells that of the shred stage when nothing tells of it', async () => {
+    it('reports a missing shred stage', async () => {
       shred = null;
       gate = createGate();
       const { text } = keyOf('fs');
@@ -166,14 +166,14 @@ describe('the gate of gRPC streams', () => {
       expect([failure.code, failure.row.grpc, failure.retryAfter]).toEqual([
         ...['NO_SHRED_STAGE', 12, undefined],
       ]);
-      expect(failure.grpcText).toBe('This service has no shred stage: no source of shreds is configured');
+      expect(failure.grpcText).toBe('This service has no shred stage: no shred source is configured');
       const asked = gate.unary(by(text), 'SubscribeReplayInfo', new Uint8Array());
       await expect(asked).rejects.toMatchObject({ code: 'NO_SHRED_STAGE' });
       expect(await gate.unary(by(text), 'GetSlot', new Uint8Array(1))).toHaveLength(2);
     });
   });
 
-  it('refuses who comes without a key in words of gRPC, and who comes with a wrong one', async () => {
+  it('refuses missing and invalid keys with gRPC status', async () => {
     const missing = refusalOf(() => open(null));
     expect([missing.code, missing.grpcText]).toEqual([
       ...['MISSING_KEY', 'No API key: send it as the metadata "x-token"'],
@@ -188,7 +188,7 @@ describe('the gate of gRPC streams', () => {
     expect(refusalOf(() => open(text)).code).toBe('INVALID_KEY');
   });
 
-  it('opens as many streams as the plan has, of all keys of a family, and gives places back once', () => {
+  it('limits streams per key family and releases each once', () => {
     const { text, record } = keyOf('grpc', { grpcStreamsMax: 2 });
     const next = generateApiKey('grpc');
     keys.apply([{ ...record, id: next.id, digest: digestApiKey(next.text, pepper), version: 2 }]);
@@ -204,7 +204,7 @@ describe('the gate of gRPC streams', () => {
     expect(refusalOf(() => open(text)).code).toBe('CONNECTION_LIMIT');
   });
 
-  it('keeps no place for a stream that the hub would not open', () => {
+  it('releases the slot of a stream that fails to open', () => {
     const { text } = keyOf('grpc', { grpcStreamsMax: 1 });
     standard.refusal = new GrpcError('UNIMPLEMENTED', 'method disabled');
     expect(() => open(text)).toThrow('method disabled');
@@ -213,7 +213,7 @@ describe('the gate of gRPC streams', () => {
     expect(counted()).toEqual(['grpc Subscribe ok 1 0 0 0', 'grpc Subscribe rpcError 1 0 0 0']);
   });
 
-  describe('holds a request against the plan', () => {
+  describe('checks a request against the plan', () => {
     it.each([
       ['grpcFiltersMax', 'Max amount of filters reached, only 1 allowed', wanted(1)],
       ['grpcPubkeysMax', 'Max amount of Pubkeys reached, only 1 allowed', wanted(2)],
@@ -234,7 +234,7 @@ describe('the gate of gRPC streams', () => {
       expect(told).toEqual(['standard opens Subscribe']);
     });
 
-    it('as it is now, also when it came after the stream', async () => {
+    it('by the current plan, also if it changed after the opening', async () => {
       const { text, record } = keyOf('grpc', { grpcFiltersMax: 1 });
       const stream = open(text);
       await stream.request(wanted(1));
@@ -243,7 +243,7 @@ describe('the gate of gRPC streams', () => {
     });
   });
 
-  it('counts a call for the stream and for each request, and another for each thousand addresses', async () => {
+  it('counts a call for the stream, for each request, and per thousand addresses', async () => {
     const { text } = keyOf('grpc', { rpcPerSecond: 0.000_001, rpcBurst: 6 });
     const stream = open(text);
     await stream.request(wanted(1));
@@ -257,7 +257,7 @@ describe('the gate of gRPC streams', () => {
     ]);
   });
 
-  it('charges a call with a key of another product to that key, and limits it', async () => {
+  it('charges and limits calls with a key of another product', async () => {
     const { text, record } = keyOf('rpc', { rpcPerSecond: 0.000_001, rpcBurst: 2 });
     expect(refusalOf(() => open(text)).code).toBe('UNAUTHORIZED_PRODUCT');
     const asked = gate.unary(by(text), 'GetSlot', new Uint8Array());
@@ -266,7 +266,7 @@ describe('the gate of gRPC streams', () => {
     expect(usage.snapshot().map(({ keyId }) => keyId)).toEqual([record.id, record.id, record.id]);
   });
 
-  it('counts streams, requests with their bytes, and messages with theirs', async () => {
+  it('meters streams, and requests and messages with their bytes', async () => {
     const stream = open(keyOf('fs').text, 'SubscribeDeshred');
     expect(stream.recordReceived(1, 40)).toBe(0);
     await stream.request({ deshredTransactions: new Map([['t', {}]]) });
@@ -281,7 +281,7 @@ describe('the gate of gRPC streams', () => {
     expect(usage.snapshot().map(({ credits }) => credits)).toEqual([1, 2]);
   });
 
-  it('lists a stream while it is open, with what it asks for, and closes it when it is told to', async () => {
+  it('lists an open stream with its filters and closes it on request', async () => {
     const { text, record } = keyOf('fs');
     const stream = open(text, 'SubscribeDeshred');
     await stream.request({ deshredTransactions: new Map([['t', { vote: false }]]) });
@@ -299,14 +299,14 @@ describe('the gate of gRPC streams', () => {
     expect(connections.size).toBe(0);
   });
 
-  it('holds back who floods, and ends who does not heed', () => {
+  it('pauses a flooding client, and ends it if it continues', () => {
     const stream = open(keyOf('grpc', { rpcPerSecond: 1 }).text);
     expect(stream.recordReceived(10_001, 0)).toBeGreaterThan(0);
     stream.recordReceived(20_000, 0);
     expect(stream.recordReceived(20_000, 0)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('paces what comes by the plan as it is now', () => {
+  it('limits messages by the current plan', () => {
     const { record, text } = keyOf('grpc');
     const stream = open(text);
     expect(stream.recordReceived(9_000, 0)).toBe(0);
@@ -315,7 +315,7 @@ describe('the gate of gRPC streams', () => {
   });
 
   describe('ends the streams of a key', () => {
-    it('at once when it is revoked', async () => {
+    it('at once when the key is revoked', async () => {
       const { text, record } = keyOf('grpc');
       const stream = open(text);
       open(keyOf('grpc').text);
@@ -337,7 +337,7 @@ describe('the gate of gRPC streams', () => {
       expect(await over).toBe('INVALID_KEY');
     });
 
-    it('when what it sent used up a hard quota, and not when a soft one', async () => {
+    it('when messages exhaust a hard quota, not a soft one', async () => {
       const limits = { monthlyCredits: 3, streamCredits: 1 };
       const soft = open(keyOf('grpc', { ...limits, quotaIsHard: false }).text);
       soft.recordSent(1, 1_000_000);
@@ -351,7 +351,7 @@ describe('the gate of gRPC streams', () => {
       expect([ended, told.at(-1)]).toEqual([[], 'standard closes']);
     });
 
-    it('when what it sent used up the quota of a plan that it got meanwhile', async () => {
+    it('when messages exhaust the quota of a changed plan', async () => {
       const over = Promise.withResolvers<Failure>();
       const { record, text } = keyOf('grpc');
       const stream = gate.open(by(text), 'Subscribe', sink, over.resolve);
@@ -359,10 +359,10 @@ describe('the gate of gRPC streams', () => {
       keys.apply([{ ...record, planId: 'small', limits, version: 2 }]);
       stream.recordSent(1, 1_000_000);
       expect((await over.promise).code).toBe('QUOTA_EXCEEDED');
-      expect(quota.accounts()).toMatchObject([{ planId: 'small', limit: 3, own: 10 }]);
+      expect(quota.accounts()).toMatchObject([{ planId: 'small', limit: 3, local: 10 }]);
     });
 
-    it('and says nothing of it to a stream that was closed', () => {
+    it('without notifying a closed stream', () => {
       const { text, record } = keyOf('grpc');
       open(text).close();
       keys.apply([{ ...record, status: 'revoked', version: 2 }]);
@@ -370,7 +370,7 @@ describe('the gate of gRPC streams', () => {
     });
   });
 
-  it('passes on what the hub says, and says nothing of what went wrong within', async () => {
+  it('passes on errors of the hub and hides internal ones', async () => {
     const { text } = keyOf('grpc');
     const stream = open(text);
     standard.refusal = new GrpcError('INVALID_ARGUMENT', 'failed to create filter: invalid base58');
@@ -389,6 +389,6 @@ describe('the gate of gRPC streams', () => {
     standard.refusal = new Error('a secret place');
     const failure = await stream.request({}).catch((thrown: Failure) => thrown);
     expect(failure).toMatchObject({ code: 'INTERNAL', grpcText: 'Internal error' });
-    expect(lines.join('')).toContain('a gRPC call went wrong');
+    expect(lines.join('')).toContain('Request failed with an internal error');
   });
 });

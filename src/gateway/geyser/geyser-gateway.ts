@@ -5,28 +5,27 @@ import type { Caller, ClientInfo } from '../../protocol/request-handler.ts';
 import type {
   GeyserHandler,
   GeyserStream,
+  StreamOpener,
   StreamRpc,
   UnaryRpc,
 } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
-import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
-import type { KeyRecord } from '../auth/key-record.ts';
+import type { LoadedKey } from '../auth/key-state.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { ClientStream } from './client-stream.ts';
-import type { GeyserGatewayParts } from './geyser-gateway-parts.ts';
-import { MeteredCall } from './metered-call.ts';
+import { type GeyserGatewayParts, MeteredCall } from './metered-call.ts';
 
-/** The product that a stream without a good key is counted under. */
+/** Product that a stream without a valid key is metered under. */
 const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
   Subscribe: 'grpc',
   SubscribeDeshred: 'fs',
   SubscribeEntries: 'fs',
 };
 
-/** Calls about the stage that answers them; the others are about the chain, which the shred stage knows nothing of. */
+/** Calls about a stage itself. The others are about the chain, of which the shred stage has no state. */
 const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
 
-/** The way of gRPC streams and calls: a key, whose product says what may be opened, then its plan, rate and usage. */
+/** Admits gRPC streams and unary calls. The product of the key decides which stage they reach. */
 export class GeyserGateway implements GeyserHandler {
   readonly #parts: GeyserGatewayParts;
   readonly #streamLimit: ConnectionLimit;
@@ -77,7 +76,7 @@ export class GeyserGateway implements GeyserHandler {
     }
   }
 
-  #authenticate(caller: Caller, { context }: MeteredCall): KeyRecord {
+  #authenticate(caller: Caller, { context }: MeteredCall): LoadedKey {
     return this.#parts.admission.authenticate(caller, null, this.#parts.network, context);
   }
 
@@ -103,7 +102,7 @@ export class GeyserGateway implements GeyserHandler {
 
   /** @throws Failure CONNECTION_LIMIT, GrpcError UNIMPLEMENTED. */
   #open(
-    key: KeyRecord,
+    key: LoadedKey,
     client: ClientInfo,
     opener: StreamOpener,
     rpc: StreamRpc,

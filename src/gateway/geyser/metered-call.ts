@@ -1,15 +1,39 @@
+import type { Logger } from '../../base/log.ts';
+import type { Network } from '../../protocol/call.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
+import type { StreamOpener } from '../../streams/geyser/geyser-handler.ts';
+import type { Admission } from '../admission.ts';
+import type { KeyWatch } from '../auth/key-watch.ts';
+import type { ConnectionLimit } from '../limits/connection-limit.ts';
+import type { MessageRateLimiter } from '../limits/message-rate-limiter.ts';
+import { type CallMeter, logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
 import type { UsageStatus } from '../metering/usage-meter.ts';
-import { statusOfFailure, toFailure } from '../outcome.ts';
 import type { RequestContext } from '../request-context.ts';
-import type { GeyserGatewayParts } from './geyser-gateway-parts.ts';
+import type { LiveConnections } from '../telemetry/live-connections.ts';
 
-/** A call, the opening of a stream or a request on one, until it is counted. */
+export type GeyserGatewayParts = Readonly<{
+  admission: Admission;
+  meter: CallMeter;
+  connections?: LiveConnections;
+  /** Absent: streams are counted in this process only. */
+  streamLimit?: ConnectionLimit;
+  messageLimiter: MessageRateLimiter;
+  watch: KeyWatch;
+  /** Stage of executed transactions. */
+  standard: StreamOpener;
+  /** Shred stage, before execution; null if none is configured. */
+  shred: StreamOpener | null;
+  /** Network of both stages. */
+  network: Network;
+  log: Logger;
+}>;
+
+/** Metering of one gRPC call: a unary call, the opening of a stream, or a request on a stream. */
 export class MeteredCall {
   readonly context: RequestContext;
   readonly #parts: GeyserGatewayParts;
@@ -31,40 +55,27 @@ export class MeteredCall {
     this.#bytesIn = bytesIn;
   }
 
-  /** Counts it as answered. */
   succeed(bytesOut = 0): void {
     this.#record('ok', null, bytesOut, grpcCalls[this.#method]);
   }
 
-  /**
-   * Counts it as refused.
-   * @returns what is to be thrown: a status of the wire's own, or that a request is no message, as it is; else a row of
-   * ours.
-   */
+  /** Meters the call as failed. @returns the error to throw: gRPC and protobuf errors as they are, else a Failure. */
   refuse(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
     if (thrown instanceof GrpcError || thrown instanceof InvalidProtobuf) {
       this.#record('rpcError', null, 0, grpcCalls[this.#method]);
       return thrown;
     }
     const failure = toFailure(thrown);
-    if (failure.code === 'INTERNAL') {
-      const about = { err: failure.cause, keyId: this.context.key?.id, method: this.#method };
-      this.#parts.log.error(about, 'a gRPC call went wrong');
-    }
+    logInternalError(this.#parts.log, failure, { keyId: this.context.key?.id, method: this.#method });
     this.#record(statusOfFailure(failure), failure, 0, null);
     return failure;
   }
 
   #record(status: UsageStatus, failure: Failure | null, bytesOut: number, cost: number | null): void {
     const { meter, network } = this.#parts;
-    const metered = { status, failure, bytesIn: this.#bytesIn, bytesOut, cost };
-    const unused = { wire: 'grpc', rpcCode: 0, params: null, result: null } as const;
     meter.endRequest(this.context, {
-      ...metered,
-      ...unused,
-      product: this.#product,
-      network,
-      method: this.#method,
+      ...{ wire: 'grpc', product: this.#product, network, method: this.#method, status, failure, rpcCode: 0 },
+      ...{ bytesIn: this.#bytesIn, bytesOut, params: null, result: null, cost },
     });
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ConnectionLimit } from './connection-limit.ts';
 
-it('gives each family its places and no more', () => {
+it('limits connections per family', () => {
   const limit = new ConnectionLimit();
   expect([limit.tryAcquire('a', 2), limit.tryAcquire('a', 2), limit.tryAcquire('a', 2)]).toEqual([
     true,
@@ -12,7 +12,7 @@ it('gives each family its places and no more', () => {
   expect([limit.openCount('a'), limit.openCount('b'), limit.openCount('c')]).toEqual([2, 1, 0]);
 });
 
-it('has a place again when one is given back, and never more than there were', () => {
+it('frees a slot on release, never more than were taken', () => {
   const limit = new ConnectionLimit();
   limit.tryAcquire('a', 1);
   limit.release('a');
@@ -20,7 +20,7 @@ it('has a place again when one is given back, and never more than there were', (
   expect([limit.tryAcquire('a', 1), limit.tryAcquire('a', 1)]).toEqual([true, false]);
 });
 
-it('takes a plan that has become smaller at its word', () => {
+it('applies a reduced plan', () => {
   const limit = new ConnectionLimit();
   limit.tryAcquire('a', 2);
   limit.tryAcquire('a', 2);
@@ -29,10 +29,10 @@ it('takes a plan that has become smaller at its word', () => {
   expect(limit.tryAcquire('a', 0)).toBe(false);
 });
 
-it('tells of so many names at a time: those that changed first, then each once in a round', () => {
+it('reports changed names first, then each name once per round', () => {
   const limit = new ConnectionLimit({ isShared: true });
   for (let i = 0; i < 10; i++) limit.tryAcquire(`f${i}`, 9);
-  const namesOf = (round: 'next' | 'anew' | null) =>
+  const namesOf = (round: 'next' | 'restart' | null) =>
     limit.report(4, round).map(({ name, open }) => name + open);
   expect([namesOf(null), namesOf(null), namesOf(null), namesOf(null)].map(({ length }) => length)).toEqual([
     4, 4, 2, 0,
@@ -42,5 +42,5 @@ it('tells of so many names at a time: those that changed first, then each once i
   expect(namesOf('next')).toEqual(['f02', 'f41', 'f51', 'f61']);
   expect([namesOf(null), namesOf(null)]).toEqual([['f71', 'f81', 'f91'], []]);
   expect(namesOf('next')).toHaveLength(4);
-  expect(namesOf('anew')).toEqual(['f02', 'f11', 'f21', 'f31']);
+  expect(namesOf('restart')).toEqual(['f02', 'f11', 'f21', 'f31']);
 });

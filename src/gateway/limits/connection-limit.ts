@@ -1,24 +1,24 @@
-/** How many places a name holds here, for the other gateways. */
+/** Open connections of a name in this process, for the other gateways. */
 export type ConnectionCount = Readonly<{ name: string; open: number }>;
 
 type ConnectionLimitOptions = Readonly<{
-  /** Whether other gateways are to hear what is held. */
+  /** Whether counts are shared with other gateways. */
   isShared?: boolean;
 }>;
 
-/** For how many tellings of all it is heard what others hold of a name that holds nothing here. */
+/** Report rounds after which an idle name is forgotten. */
 const IDLE_ROUNDS_MAX = 3;
 
 /**
- * Places for long connections, or for what they hold, counted per key family in this process. Where several gateways
- * share them, those that others hold are counted as they were heard of last.
+ * Limits concurrent connections, or resources of them, per key family. With several gateways, it adds the
+ * counts that the others last reported.
  */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
-  /** Names that are listened for, with what others hold of them; null where nothing is shared. */
+  /** Tracked names, with the counts of other gateways; null if not shared. */
   readonly #others: Map<string, { connections: number; rounds: number }> | null;
   readonly #changed = new Set<string>();
-  /** Names that are yet to be told of in the round that is under way; null: none is. */
+  /** Names still to report in the current round; null: no round. */
   #remainingNames: Iterator<string> | null = null;
   #gateways = 1;
 
@@ -26,12 +26,12 @@ export class ConnectionLimit {
     this.#others = isShared ? new Map() : null;
   }
 
-  /** Places that the family holds in this process. */
+  /** Count of the family in this process. */
   openCount(familyId: string): number {
     return this.#open.get(familyId) ?? 0;
   }
 
-  /** Takes places of the family if so many of its `max` are free. */
+  /** Takes `count` slots of the family's `max`. @returns false, taking none, if fewer are free. */
   tryAcquire(familyId: string, max: number, count = 1): boolean {
     const open = this.openCount(familyId);
     this.#track(familyId);
@@ -40,7 +40,6 @@ export class ConnectionLimit {
     return true;
   }
 
-  /** Gives places back that were taken. */
   release(familyId: string, count = 1): void {
     const open = this.openCount(familyId);
     if (open > count) this.#open.set(familyId, open - count);
@@ -49,13 +48,13 @@ export class ConnectionLimit {
   }
 
   /**
-   * What is held of names that changed since they were told of, and then of those whose turn it is.
-   * @param most - names at a time; the others come with the next ones.
-   * @param round - `next`: all that are listened for have a turn again, once all had one; `anew`: at once.
+   * Returns the counts to report: first of changed names, then of the round.
+   * @param max - names per report; the rest follow in the next ones.
+   * @param round - `next`: starts a round when the last one is complete; `restart`: starts one at once.
    */
-  report(max: number, round: 'next' | 'anew' | null): ConnectionCount[] {
+  report(max: number, round: 'next' | 'restart' | null): ConnectionCount[] {
     if (this.#others === null) return [];
-    if (round === 'anew' || (round === 'next' && this.#remainingNames === null))
+    if (round === 'restart' || (round === 'next' && this.#remainingNames === null))
       this.#remainingNames = this.#others.keys();
     const names = new Set<string>();
     for (const name of this.#changed) {
@@ -78,20 +77,23 @@ export class ConnectionLimit {
     this.#expireIdle(name);
   }
 
-  /** Takes in how many places of a name others hold. */
+  /** Sets the count of a name on the other gateways. */
   applyRemote(name: string, connections: number): void {
     const remote = this.#others?.get(name);
     if (remote !== undefined) remote.connections = connections;
   }
 
-  /** From now on each of so many gateways has its part, since none hears of the others; 1: they hear of each other. */
+  /**
+   * Sets the number of gateways that share each limit without knowing each other's counts; 1: counts are
+   * exchanged.
+   */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }
 
   #capacityFor(name: string, max: number): number {
     if (this.#others === null) return max;
-    // At least one place for a plan that has any: else nobody could connect to any gateway.
+    // At least one slot if the plan has any: else nobody could connect to any gateway.
     if (this.#gateways > 1) return Math.max(Math.min(1, max), Math.floor(max / this.#gateways));
     return max - (this.#others.get(name)?.connections ?? 0);
   }
@@ -104,7 +106,7 @@ export class ConnectionLimit {
     else remote.rounds = 0;
   }
 
-  /** Forgets a name that holds nothing and that nobody asked for lately. */
+  /** Stops tracking a name without connections that was not used lately. */
   #expireIdle(name: string): void {
     const remote = this.#others?.get(name);
     if (remote === undefined || this.#open.has(name)) return;

@@ -4,27 +4,26 @@ import type { PlanLimits } from '../auth/key-record.ts';
 
 export type MessageRateOptions = Readonly<{
   /**
-   * Messages a second of a key family, all its connections together; a plan that allows more calls has as many messages
-   * as calls, and a plan without a limit of calls has none of messages.
+   * Messages per second of a key family over all its connections. A plan with a higher call rate gets that; a
+   * plan without a call rate has no limit.
    */
   messagesPerSecond: number;
-  /** Families that are remembered. */
+  /** Families that are counted. */
   familiesMax: number;
 }>;
 
-/** How fast connections are read when nothing else is said. */
 export const messageRateOptions: MessageRateOptions = { messagesPerSecond: 5_000, familiesMax: 100_000 };
 
-/** So many bytes count as another message: reading them takes as long. */
+/** This many bytes count as one more message, since parsing takes as long. */
 const BYTES_PER_MESSAGE = 1_024;
-/** Seconds of messages that may come at once on top of nothing used, and as many again before a family is cut off. */
+/** Capacity of the bucket in seconds, and the debt in seconds that ends a connection. */
 const BURST_SECONDS = 2;
 
 type Bucket = { tokens: number; filledAtMs: number };
 
 /**
- * How fast long connections are read. The rate limit counts calls and faults; this counts everything that takes time to
- * read, also pings and unsubscribes, and how long it is.
+ * Limits the rate at which messages of long-lived connections are read. Unlike the rate limit of calls, it
+ * counts everything that takes time to parse, including pings and unsubscribes, by number and size.
  */
 export class MessageRateLimiter {
   readonly #options: MessageRateOptions;
@@ -36,11 +35,11 @@ export class MessageRateLimiter {
   }
 
   /**
-   * Counts what came in.
-   * @param messages - calls and faults in it, or 1 for a frame of control.
-   * @param nowMs - milliseconds of a clock that does not run backwards.
-   * @returns milliseconds for which nothing more should be read; Infinity when too much came all the same. One message
-   * that is within the plan is never too much by itself, however long.
+   * Counts received messages.
+   * @param messages - calls and faults in the message; 1 for a control frame.
+   * @param nowMs - monotonic milliseconds.
+   * @returns milliseconds to pause reading; Infinity to end the connection. A single message within the plan
+   * never ends it, whatever its size.
    */
   consume(
     familyId: string,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../protocol/errors.ts';
 import { defaultPlanLimits, type PlanLimits } from '../auth/key-record.ts';
-import { priceOf } from '../metering/price.ts';
+import { priceOf } from '../metering/usage-meter.ts';
 import { QuotaLedger } from './quota.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 1);
@@ -27,8 +27,8 @@ function refusal(work: () => void): Failure | null {
   }
 }
 
-describe('a quota', () => {
-  it('lets calls through until its credits are spent, then says when it begins anew', () => {
+describe('quota', () => {
+  it('admits calls until the credits are spent, then reports the reset time', () => {
     const ledger = new QuotaLedger();
     for (let i = 0; i < 10; i++) {
       ledger.reserve(key, NOON);
@@ -45,7 +45,7 @@ describe('a quota', () => {
     expect(ledger.exceeded(key, NOON)?.code).toBe('QUOTA_EXCEEDED');
   });
 
-  it('that is soft is told and refuses nothing', () => {
+  it('reports a soft quota and refuses nothing', () => {
     const ledger = new QuotaLedger();
     const [first, second] = [ledger.trackChanges(), ledger.trackChanges()];
     const soft = keyOf({ quotaIsHard: false });
@@ -54,11 +54,11 @@ describe('a quota', () => {
     ledger.spend(soft, 5, NOON);
     expect(refusal(() => ledger.reserve(soft, NOON))).toBeNull();
     expect(ledger.exceeded(soft, NOON)).toBeNull();
-    const told = [{ customerId: 'anna', planId: 'small', limit: 10, own: 25, used: 25 }];
+    const told = [{ customerId: 'anna', planId: 'small', limit: 10, local: 25, used: 25 }];
     expect([first(), second(), second()]).toEqual([told, told, []]);
   });
 
-  it('is of one customer and one plan, whatever keys they have', () => {
+  it('is shared by the keys of a customer and plan', () => {
     const ledger = new QuotaLedger();
     ledger.spend(keyOf({}), 10, NOON);
     expect(refusal(() => ledger.reserve(keyOf({}), NOON))?.code).toBe('QUOTA_EXCEEDED');
@@ -66,7 +66,7 @@ describe('a quota', () => {
     expect(refusal(() => ledger.reserve(keyOf({}, 'bert'), NOON))).toBeNull();
   });
 
-  it('begins anew with the month, in UTC', () => {
+  it('resets with the month in UTC', () => {
     const ledger = new QuotaLedger();
     ledger.spend(key, 10, DECEMBER - 1);
     expect(refusal(() => ledger.reserve(key, DECEMBER - 1))?.retryAfter).toBe(1);
@@ -79,14 +79,14 @@ describe('a quota', () => {
     });
   });
 
-  it('stays in the month that was reached when the clock is set back', () => {
+  it('stays in the month reached when the clock is set back', () => {
     const ledger = new QuotaLedger();
     ledger.spend(key, 9, DECEMBER);
     ledger.spend(key, 1, NOON);
     expect(refusal(() => ledger.reserve(key, NOON))?.facts).toMatchObject({ used: 10 });
   });
 
-  it('remembers what earlier runs and other gateways used, told once or twice, and in any order', () => {
+  it('counts usage of earlier runs and other gateways once, in any order', () => {
     const ledger = new QuotaLedger();
     const used = { customerId: 'anna', planId: 'small' };
     ledger.applyStored([{ ...used, credits: 6 }], NOVEMBER, NOON);
@@ -98,7 +98,7 @@ describe('a quota', () => {
     expect(refusal(() => ledger.reserve(key, NOON))?.facts).toMatchObject({ used: 10 });
   });
 
-  it('takes in nothing of another month', () => {
+  it('ignores usage of another month', () => {
     const ledger = new QuotaLedger();
     const used = { customerId: 'anna', planId: 'small', credits: 10 };
     ledger.applyStored([used], Date.UTC(2026, 9, 1), NOON);
@@ -106,7 +106,7 @@ describe('a quota', () => {
     expect(ledger.status(key, NOON)).toMatchObject({ remaining: 10 });
   });
 
-  it('lets each gateway spend its part of what is left while none hears of the others', () => {
+  it('gives each gateway its share while they have no contact', () => {
     const ledger = new QuotaLedger();
     ledger.spend(key, 4, NOON);
     ledger.divide(3);
@@ -117,14 +117,14 @@ describe('a quota', () => {
     expect(refusal(() => ledger.reserve(key, NOON))).toBeNull();
   });
 
-  it('divides what it first hears of while none hears of the others', () => {
+  it('divides accounts created while gateways have no contact', () => {
     const ledger = new QuotaLedger();
     ledger.divide(2);
     ledger.spend(key, 5, NOON);
     expect(refusal(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
   });
 
-  it('counts messages by their bytes and carries on what is less than a credit', () => {
+  it('charges messages by bytes and carries the remainder over', () => {
     const ledger = new QuotaLedger();
     const streams = keyOf({ streamCredits: 3 });
     const charged = [20_000, 20_000, 60_000, 33_334].map((bytes) => ledger.spendBytes(streams, bytes, NOON));
@@ -132,7 +132,7 @@ describe('a quota', () => {
     expect(ledger.status(streams, NOON)).toMatchObject({ remaining: 6 });
   });
 
-  it('costs nothing where a plan has none', () => {
+  it('charges nothing without a quota', () => {
     const ledger = new QuotaLedger();
     const free = keyOf({ monthlyCredits: 0 });
     ledger.spend(free, 1_000, NOON);
@@ -141,13 +141,13 @@ describe('a quota', () => {
     expect(ledger.accounts()).toEqual([]);
   });
 
-  it('is kept for so many customers and no more', () => {
+  it('counts at most accountsMax accounts', () => {
     const ledger = new QuotaLedger({ accountsMax: 2 });
     for (const customer of ['a', 'b', 'c', 'd']) ledger.spend(keyOf({}, customer), 10, NOON);
     expect(ledger.accounts().map(({ customerId }) => customerId)).toEqual(['a', 'b']);
   });
 
-  it('is never spent beyond its limit and one call, however many are under way at once', () => {
+  it('is exceeded by at most one call, with any concurrency', () => {
     const calls = fc.array(
       fc.record({ price: fc.integer({ min: 1, max: 7 }), answered: fc.boolean(), endsAfter: fc.nat(20) }),
       { minLength: 1, maxLength: 200 },
@@ -181,15 +181,15 @@ describe('a quota', () => {
   });
 });
 
-describe('a price', () => {
-  it('is that of the plan, else that of the table', () => {
+describe('price', () => {
+  it('is that of the plan, else that of the method table', () => {
     const { limits } = keyOf({ prices: { getBlock: 30, getSlot: 0 } });
     expect(['getBlock', 'getSlot', 'getBalance'].map((method) => priceOf(limits, method, 2))).toEqual([
       30, 0, 2,
     ]);
   });
 
-  it('is never something else that an object has by that name', () => {
+  it('ignores inherited object properties', () => {
     const { limits } = keyOf({ prices: JSON.parse('{"getSlot":5}') as Record<string, number> });
     for (const name of ['constructor', '__proto__', 'toString']) expect(priceOf(limits, name, 1)).toBe(1);
   });

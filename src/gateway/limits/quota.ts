@@ -1,68 +1,66 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { RateLimitState } from '../../protocol/request-handler.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
-import { STREAM_UNIT_BYTES } from '../metering/price.ts';
+import { STREAM_UNIT_BYTES } from '../metering/usage-meter.ts';
 
-/** What a quota needs to know of a key. */
-export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits' | 'keyState'>;
+export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits'> &
+  Readonly<{ keyState?: { quotaAccount: LedgerAccount | null } }>;
 
-/** What the keys of a customer that have one plan used of a month. */
+/** Usage of one customer and plan in the current month. */
 export type QuotaAccount = Readonly<{
   customerId: string;
   planId: string;
-  /** Credits a month; 0: no quota. */
+  /** Credits per month; 0: no quota. */
   limit: number;
-  /** Credits that were spent in this process. */
+  /** Credits spent in this process. */
   local: number;
-  /** Credits in all, as far as this process knows. */
+  /** Credits spent in all, as far as known here. */
   used: number;
 }>;
 
-/** What of the month others used: earlier runs and other gateways. */
+/** Usage of earlier runs and other gateways in the month. */
 export type RemoteUsage = Readonly<{ customerId: string; planId: string; credits: number }>;
 
 export type QuotaLedgerOptions = Readonly<{
-  /** Pairs of customer and plan that are counted at a time; the last ones beyond it have no quota. */
+  /** Accounts (customer and plan) that are counted; further ones have no quota. */
   accountsMax: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const quotaLedgerOptions: QuotaLedgerOptions = { accountsMax: 1_000_000 };
 
-type Account = {
-  /** What is counted; with the month it ends. */
+export type LedgerAccount = {
+  /** Marks the account as stale once the ledger has moved on. */
   readonly month: Month;
   readonly customerId: string;
   readonly planId: string;
-  /** As the plan had it when it was looked at last. */
+  /** As of the plan when last used. */
   limit: number;
   local: number;
-  /** As the store knows it. */
+  /** Credits known to the store. */
   stored: number;
-  /** As the other gateways tell it. */
+  /** Credits reported by the other gateways. */
   reported: number;
-  /** Of calls that are under way. */
+  /** Credits of calls in progress. */
   reserved: number;
-  /** Bytes times credits that are less than a whole credit. */
+  /** Bytes times credits below one whole credit. */
   remainder: number;
-  /** What may be spent here while nobody hears of the others, counted from `own`. */
+  /** What this gateway may spend while it has no contact to the others; `base` is `local` at that moment. */
   share: Share | null;
-  /** A bit for each listener that is yet to hear of a change. */
+  /** One bit for each change listener that has not seen the change. */
   dirtyListeners: number;
 };
 
 type Share = Readonly<{ base: number; allowance: number }>;
 
 /**
- * Credits of the calendar month (UTC), which the keys of a customer that have one plan share. Decides in memory; what
- * other gateways and earlier runs used comes in by and by, from the store and from what gateways share. Both tell the
- * same credits, so the greater of the two counts.
+ * Monthly quotas (calendar month, UTC) per customer and plan. Decides in memory. Usage elsewhere arrives from
+ * the store and from other gateways; both report the same credits, so the greater of the two counts.
  */
 export class QuotaLedger {
   readonly #accountsMax: number;
-  readonly #customers = new Map<string, Map<string, Account>>();
-  /** For each listener, the accounts that changed. */
-  readonly #changeLists: Account[][] = [];
+  readonly #customers = new Map<string, Map<string, LedgerAccount>>();
+  /** Changed accounts, per listener. */
+  readonly #changeLists: LedgerAccount[][] = [];
   #size = 0;
   #month = monthOf(0);
   #isNew = true;
@@ -72,15 +70,15 @@ export class QuotaLedger {
     this.#accountsMax = accountsMax;
   }
 
-  /** When the month that is counted began, Unix milliseconds. */
+  /** Unix milliseconds. */
   get monthStart(): number {
     return this.#month.start;
   }
 
   /**
-   * Lets a call begin if credits are left; those that are under way count as spent.
-   * @param price - what the call will cost if it is answered; given back with `spend`.
-   * @throws Failure QUOTA_EXCEEDED, with the facts `limit`, `used` and when it begins anew.
+   * Admits a call if credits are left, counting those of calls in progress.
+   * @param price - credits to reserve, released by `spend`.
+   * @throws Failure QUOTA_EXCEEDED, with the facts `limit`, `used` and the reset time.
    */
   reserve(key: QuotaKey, nowMs: number, price = 0): void {
     const account = this.#accountFor(key, nowMs);
@@ -89,13 +87,13 @@ export class QuotaLedger {
     account.reserved += price;
   }
 
-  /** Counts more credits as spent for a call that `check` has let begin. */
+  /** Reserves more credits for an admitted call. */
   reserveMore(key: QuotaKey, nowMs: number, credits: number): void {
     const account = this.#accountFor(key, nowMs);
     if (account !== null) account.reserved += credits;
   }
 
-  /** Why nothing more may be sent to a connection of this key; null while credits are left. */
+  /** Returns why a connection may not receive more messages; null while credits are left. */
   exceeded(key: QuotaKey, nowMs: number): Failure | null {
     if (!key.limits.quotaIsHard || key.limits.monthlyCredits <= 0) return null;
     const account = this.#accountFor(key, nowMs);
@@ -103,21 +101,20 @@ export class QuotaLedger {
   }
 
   /**
-   * Adds what a call cost.
-   * @param held - what `check` and `hold` were told that it would cost.
+   * Charges a call.
+   * @param reserved - credits reserved for it, now released.
    */
   spend(key: QuotaKey, credits: number, nowMs: number, reserved = 0): void {
     if (credits <= 0 && reserved <= 0) return;
     const account = this.#accountFor(key, nowMs);
     if (account === null) return;
-    // What was held before the month turned is not held any more.
+    // Reservations of the last month are void.
     account.reserved = Math.max(0, account.reserved - reserved);
     this.#add(account, credits);
   }
 
   /**
-   * Adds what messages cost that were sent without being asked for, by their bytes. What is less than a credit is
-   * carried on.
+   * Charges messages by their bytes. The remainder below one credit is carried over.
    * @returns whole credits.
    */
   spendBytes(key: QuotaKey, bytes: number, nowMs: number): number {
@@ -132,7 +129,7 @@ export class QuotaLedger {
     return credits;
   }
 
-  /** Where the key stands in the month, as limits are shown; null where it has no quota. */
+  /** Quota state for response headers; null without a quota. */
   status(key: QuotaKey, nowMs: number): RateLimitState | null {
     if (key.limits.monthlyCredits <= 0) return null;
     const account = this.#accountFor(key, nowMs);
@@ -145,7 +142,7 @@ export class QuotaLedger {
     };
   }
 
-  /** Takes in what the store knows to be used elsewhere. It never takes back. @param monthStart - as of `monthStart`. */
+  /** Applies usage from the store. Usage never decreases. @param monthStart - as of `monthStart`. */
   applyStored(used: readonly RemoteUsage[], monthStart: number, nowMs: number): void {
     this.#rollOver(nowMs);
     if (monthStart !== this.#month.start) return;
@@ -158,7 +155,7 @@ export class QuotaLedger {
     this.#recomputeShares();
   }
 
-  /** Takes in what the other gateways tell that they spent; as `learnStored`. */
+  /** Applies usage reported by the other gateways; as `applyStored`. */
   applyReported({ customerId, planId, credits }: RemoteUsage, monthStart: number): void {
     if (monthStart !== this.#month.start) return;
     const account = this.#findOrCreate(customerId, planId);
@@ -168,17 +165,20 @@ export class QuotaLedger {
   }
 
   /**
-   * From now on each of so many gateways may spend its part of what is left, since none hears of the others; 1: they
-   * hear of each other.
+   * Sets the number of gateways that share what is left without knowing each other's usage; 1: usage is
+   * exchanged.
    */
   divide(gateways: number): void {
     this.#gateways = gateways;
     this.#recomputeShares();
   }
 
-  /** @returns what gives the accounts that changed since it was called last; each listener has its own. */
+  /**
+   * Registers a change listener.
+   * @returns a function that takes the accounts changed since its last call.
+   */
   trackChanges(): () => QuotaAccount[] {
-    const list: Account[] = [];
+    const list: LedgerAccount[] = [];
     const bit = 1 << this.#changeLists.length;
     this.#changeLists.push(list);
     return () =>
@@ -193,16 +193,16 @@ export class QuotaLedger {
     return [...this.each()];
   }
 
-  /** The same one by one, as each is when its turn comes; those that come meanwhile are among them. */
+  /** As `accounts`, one by one; includes accounts added meanwhile. */
   *each(): Generator<QuotaAccount> {
     for (const account of this.#all()) yield viewOf(account);
   }
 
-  *#all(): Generator<Account> {
+  *#all(): Generator<LedgerAccount> {
     for (const plans of this.#customers.values()) yield* plans.values();
   }
 
-  #exceeded(account: Account, nowMs: number): Failure {
+  #exceeded(account: LedgerAccount, nowMs: number): Failure {
     const { start, end } = this.#month;
     const facts = {
       limit: account.limit,
@@ -216,14 +216,14 @@ export class QuotaLedger {
     });
   }
 
-  #add(account: Account, credits: number): void {
+  #add(account: LedgerAccount, credits: number): void {
     if (credits <= 0) return;
     account.local += credits;
     this.#markChanged(account);
   }
 
-  #markChanged(account: Account): void {
-    // With each call that is charged: nothing is made here.
+  #markChanged(account: LedgerAccount): void {
+    // Runs for each charged call: allocates nothing.
     for (let index = 0; index < this.#changeLists.length; index++) {
       const bit = 1 << index;
       if ((account.dirtyListeners & bit) !== 0) continue;
@@ -232,8 +232,10 @@ export class QuotaLedger {
     }
   }
 
-  /** The account of a key that has a quota, or messages that cost something; null for others, or without room. */
-  #accountFor(key: QuotaKey, nowMs: number): Account | null {
+  /**
+   * Returns the account of a key with a quota or message prices; null for others, or beyond `accountsMax`.
+   */
+  #accountFor(key: QuotaKey, nowMs: number): LedgerAccount | null {
     const { limits } = key;
     if (limits.monthlyCredits <= 0 && limits.streamCredits <= 0) return null;
     this.#rollOver(nowMs);
@@ -244,19 +246,19 @@ export class QuotaLedger {
     return account;
   }
 
-  /** The account that was found last for the key, if it still is the one. A month is of one ledger alone. */
-  #cachedAccount({ keyState }: QuotaKey): Account | null {
-    const account = keyState === undefined ? null : (keyState.quotaAccount as Account | null);
+  /** A month object belongs to one ledger only, so it also identifies the ledger. */
+  #cachedAccount({ keyState }: QuotaKey): LedgerAccount | null {
+    const account = keyState === undefined ? null : keyState.quotaAccount;
     return account !== null && account.month === this.#month ? account : null;
   }
 
-  #lookUp({ customerId, planId, keyState }: QuotaKey): Account | null {
+  #lookUp({ customerId, planId, keyState }: QuotaKey): LedgerAccount | null {
     const account = this.#findOrCreate(customerId, planId);
     if (keyState !== undefined) keyState.quotaAccount = account;
     return account;
   }
 
-  #findOrCreate(customerId: string, planId: string): Account | null {
+  #findOrCreate(customerId: string, planId: string): LedgerAccount | null {
     let plans = this.#customers.get(customerId);
     const existing = plans?.get(planId);
     if (existing !== undefined) return existing;
@@ -271,7 +273,7 @@ export class QuotaLedger {
     return account;
   }
 
-  /** Begins anew when the month is over. A clock that is set back stays in the month that was reached. */
+  /** Starts a new month. A clock set back stays in the month reached. */
   #rollOver(nowMs: number): void {
     if (nowMs < this.#month.end && !this.#isNew) return;
     this.#month = monthOf(nowMs);
@@ -287,12 +289,12 @@ export class QuotaLedger {
     }
   }
 
-  #shareOf(account: Account): Share {
+  #shareOf(account: LedgerAccount): Share {
     return { base: account.local, allowance: Math.max(0, account.limit - usedOf(account)) / this.#gateways };
   }
 }
 
-const createAccount = (customerId: string, planId: string, month: Month): Account => ({
+const createAccount = (customerId: string, planId: string, month: Month): LedgerAccount => ({
   month,
   customerId,
   planId,
@@ -306,15 +308,14 @@ const createAccount = (customerId: string, planId: string, month: Month): Accoun
   dirtyListeners: 0,
 });
 
-const viewOf = (account: Account): QuotaAccount => {
+const viewOf = (account: LedgerAccount): QuotaAccount => {
   const { customerId, planId, limit, local } = account;
   return { customerId, planId, limit, local, used: usedOf(account) };
 };
 
-const usedOf = ({ local, stored, reported }: Account): number => local + Math.max(stored, reported);
+const usedOf = ({ local, stored, reported }: LedgerAccount): number => local + Math.max(stored, reported);
 
-/** Whether nothing is left for another call, with those that are under way. */
-function isExhausted(account: Account): boolean {
+function isExhausted(account: LedgerAccount): boolean {
   const { limit, local, reserved, share } = account;
   if (limit <= 0) return false;
   if (usedOf(account) + reserved >= limit) return true;
@@ -323,7 +324,7 @@ function isExhausted(account: Account): boolean {
 
 type Month = Readonly<{ start: number; end: number }>;
 
-/** The calendar month in UTC. */
+/** In UTC. */
 export function monthOf(nowMs: number): Month {
   const now = new Date(nowMs);
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];

@@ -4,15 +4,15 @@ import { RateLimiter } from './rate-limiter.ts';
 
 const limits = { rpcPerSecond: 10, rpcBurst: 5 };
 
-describe('the rate limit', () => {
-  it('lets a burst through and then as much as comes in', () => {
+describe('rate limiter', () => {
+  it('admits a burst, then the sustained rate', () => {
     const limiter = new RateLimiter();
     const take = (nowMs: number) => limiter.take('a', limits, nowMs)?.allowed;
     expect(Array.from({ length: 6 }, () => take(0))).toEqual([true, true, true, true, true, false]);
     expect([take(99), take(100), take(100), take(200)]).toEqual([false, true, false, true]);
   });
 
-  it('says where the caller stands', () => {
+  it('reports its state', () => {
     const limiter = new RateLimiter();
     expect(limiter.take('a', limits, 0)).toEqual({
       allowed: true,
@@ -21,7 +21,7 @@ describe('the rate limit', () => {
     });
   });
 
-  it('says when to come again, never earlier than the reset and never too early', () => {
+  it('reports a retry time not before the reset', () => {
     const slow = { rpcPerSecond: 0.1, rpcBurst: 1 };
     const limiter = new RateLimiter();
     expect(limiter.take('a', slow, 0)?.allowed).toBe(true);
@@ -34,7 +34,7 @@ describe('the rate limit', () => {
     expect(limiter.take('a', slow, 1_000 + 9_000)?.allowed).toBe(true);
   });
 
-  it('tells no faster pace than the plan allows, and the very pace where a bucket fills in whole seconds', () => {
+  it('reports a window not faster than the plan', () => {
     const rate = fc.integer({ min: 1, max: 50 });
     fc.assert(
       fc.property(rate, fc.integer({ min: 1, max: 500 }), (rpcPerSecond, rpcBurst) => {
@@ -49,7 +49,7 @@ describe('the rate limit', () => {
     expect([limit, windowSeconds]).toEqual([3, 2]);
   });
 
-  it('keeps families apart', () => {
+  it('counts families separately', () => {
     const limiter = new RateLimiter();
     for (let i = 0; i < 6; i++) limiter.take('a', limits, 0);
     expect(limiter.take('a', limits, 0)?.allowed).toBe(false);

@@ -1,66 +1,71 @@
 import { Lru } from '../../base/cache/lru.ts';
 import type { RateLimitState } from '../../protocol/request-handler.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
-import type { KeyState } from '../auth/key-state.ts';
 import { TrackedSet } from './tracked-set.ts';
 
-/** What a limit says about one call. */
+/** So many addresses cost as much rate as one more call. */
+const ADDRESSES_PER_CALL = 1_000;
+
+/** Calls that addresses cost beyond the call that names them. */
+export const callsForAddresses = (addresses: number): number => Math.floor(addresses / ADDRESSES_PER_CALL);
+
 export type RateDecision = Readonly<{
   allowed: boolean;
   state: RateLimitState;
-  /** Whole seconds until a call is allowed again; 0 when this one is. */
+  /** Whole seconds; 0 if the call is allowed. */
   retryAfter: number;
 }>;
 
-/** The part of a plan that the rate follows from. */
 export type RatePlan = Pick<PlanLimits, 'rpcPerSecond' | 'rpcBurst'>;
 
-/** What a family took here, for the other gateways. */
+/** Tokens taken by a family, for the other gateways. */
 export type TokenReport = Readonly<{
   familyId: string;
-  /** Since a telling was heard last. */
+  /** Since the last acknowledged report. */
   taken: number;
-  /** The same for as long as none was heard: what comes again under it is not to be counted again. */
+  /** Unchanged until a report is acknowledged, so that repeated reports are counted once. */
   reportId: number;
-  /** Tokens that are missing here until the bucket is full, with those: what was taken beyond them has come back. */
+  /** Tokens missing until the bucket is full, including `taken`. Older ones have been refilled. */
   missing: number;
   perSecond: number;
   capacity: number;
 }>;
 
-/** Tokens of one family. A token is one call. */
-type Bucket = {
-  /** Whose it is; null: it was forgotten. */
+/** Token bucket of one key family. A token is one call. */
+export type RateBucket = {
+  /** Null after eviction. */
   limiter: RateLimiter | null;
   tokens: number;
   filledAtMs: number;
-  /** As of the plan when it was asked last. */
+  /** As of the plan when last used. */
   perSecond: number;
   capacity: number;
-  /** Tokens that were taken and that other gateways may not have heard of. */
+  /** Tokens taken that other gateways may not know of. */
   unreported: number;
-  /** Those of them that are in the telling that is under way, and its number. */
+  /** Tokens and number of the report in progress. */
   reporting: number;
   reportId: number;
-  /** The part of one of so many gateways, while none hears of the others. */
+  /** Share of one of `gateways`, while they have no contact. */
   share: number;
   gateways: number;
 };
 
+type BucketCache = { rateBucket: RateBucket | null };
+
 type RateLimiterOptions = Readonly<{
   familiesMax?: number;
-  /** Whether other gateways are to hear what is taken. */
+  /** Whether tokens are shared with other gateways. */
   isShared?: boolean;
 }>;
 
 /**
- * Token buckets in memory, one per key family: `rpcBurst` tokens at most, `rpcPerSecond` more each second. Old
- * families that no longer call are forgotten, which is as if their bucket had filled up again. Where several gateways
- * share a limit, each decides by its own bucket, and now and then learns how full it is when all are counted.
+ * Token buckets per key family: capacity `rpcBurst`, refilled with `rpcPerSecond`. An evicted family starts
+ * with a full bucket. Gateways that share a limit each decide by their own bucket, which is corrected now and
+ * then by the total of all.
  */
 export class RateLimiter {
-  readonly #buckets: Lru<string, Bucket>;
-  /** Families that asked lately; null where nothing is shared. */
+  readonly #buckets: Lru<string, RateBucket>;
+  /** Families used lately; null if not shared. */
   readonly #tracked: TrackedSet | null;
   #gateways = 1;
   #lastReportId = 0;
@@ -73,23 +78,22 @@ export class RateLimiter {
   }
 
   /**
-   * Takes tokens of the family if there is one; what it has not is taken from those to come.
-   * @param nowMs - milliseconds of a clock that does not run backwards.
-   * @param seat - of the key, where its family has one.
-   * @returns null when the plan sets no limit.
+   * Takes tokens if at least one is left; the bucket may go negative.
+   * @param nowMs - monotonic milliseconds.
+   * @returns null if the plan has no rate limit.
    */
   take(
     familyId: string,
     limits: RatePlan,
     nowMs: number,
     count = 1,
-    keyState: KeyState | null = null,
+    keyState: BucketCache | null = null,
   ): RateDecision | null {
     if (limits.rpcPerSecond <= 0) return null;
     const bucket = this.#cachedBucket(keyState) ?? this.#bucketFor(familyId, nowMs, keyState);
     bucket.perSecond = limits.rpcPerSecond;
     bucket.capacity = Math.max(1, limits.rpcBurst);
-    // A new one is full.
+    // A new bucket is full.
     if (bucket.tokens === Number.POSITIVE_INFINITY) bucket.tokens = bucket.capacity;
     this.#fill(bucket, nowMs);
     const allowed = this.#available(bucket) >= 1;
@@ -103,7 +107,7 @@ export class RateLimiter {
     return decide(allowed, this.#available(bucket), this.#shareOf(bucket.capacity), perSecond);
   }
 
-  /** What families took that asked lately, of no more than so many families. */
+  /** Reports of families used lately, at most `familiesMax`. */
   takeReports(familiesMax: number, nowMs: number): TokenReport[] {
     const names = this.#tracked?.next(familiesMax) ?? [];
     return names.flatMap((familyId) => {
@@ -113,8 +117,8 @@ export class RateLimiter {
   }
 
   /**
-   * Takes in how many tokens of a family are missing when all gateways are counted, with what was told of here last.
-   * @param missing - may be more than the bucket holds: then nothing is let through until that is paid back.
+   * Applies the total of missing tokens over all gateways, which acknowledges the last report.
+   * @param missing - may exceed the capacity; the family is then refused until it is refilled.
    */
   applyRemote(familyId: string, missing: number, nowMs: number): void {
     const bucket = this.#buckets.get(familyId);
@@ -127,12 +131,12 @@ export class RateLimiter {
     bucket.gateways = 1;
   }
 
-  /** From now on each of so many gateways has its part, since none hears of the others; 1: they hear of each other. */
+  /** Sets the number of gateways that share each limit without contact; 1: they exchange reports. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }
 
-  #report(familyId: string, bucket: Bucket, nowMs: number): TokenReport {
+  #report(familyId: string, bucket: RateBucket, nowMs: number): TokenReport {
     const { perSecond, capacity, unreported, reportId } = bucket;
     this.#fill(bucket, nowMs);
     const missing = Math.max(0, capacity - bucket.tokens);
@@ -140,12 +144,11 @@ export class RateLimiter {
     return { familyId, taken: unreported, reportId, missing, perSecond, capacity };
   }
 
-  /** What may be taken: all there is, or this gateway's part. */
-  #available({ tokens, share }: Bucket): number {
+  #available({ tokens, share }: RateBucket): number {
     return this.#gateways > 1 ? share : tokens;
   }
 
-  #fill(bucket: Bucket, nowMs: number): void {
+  #fill(bucket: RateBucket, nowMs: number): void {
     const { perSecond, capacity } = bucket;
     const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
     bucket.filledAtMs = Math.max(nowMs, bucket.filledAtMs);
@@ -162,20 +165,19 @@ export class RateLimiter {
     return Math.max(1, capacity / this.#gateways);
   }
 
-  /** The bucket that was found last for the key, if it still is in use here. */
-  #cachedBucket(keyState: KeyState | null): Bucket | null {
-    const bucket = keyState === null ? null : (keyState.rateBucket as Bucket | null);
+  #cachedBucket(keyState: BucketCache | null): RateBucket | null {
+    const bucket = keyState === null ? null : keyState.rateBucket;
     return bucket !== null && bucket.limiter === this ? bucket : null;
   }
 
-  #bucketFor(familyId: string, nowMs: number, keyState: KeyState | null): Bucket {
+  #bucketFor(familyId: string, nowMs: number, keyState: BucketCache | null): RateBucket {
     const bucket = this.#buckets.get(familyId) ?? this.#createBucket(familyId, nowMs);
     if (keyState !== null) keyState.rateBucket = bucket;
     return bucket;
   }
 
-  #createBucket(familyId: string, nowMs: number): Bucket {
-    const bucket: Bucket = {
+  #createBucket(familyId: string, nowMs: number): RateBucket {
+    const bucket: RateBucket = {
       limiter: this,
       tokens: Number.POSITIVE_INFINITY,
       filledAtMs: nowMs,
@@ -193,9 +195,9 @@ export class RateLimiter {
 }
 
 /**
- * `resetSeconds` is the time until there is a token again when there is none, otherwise until the bucket is
- * full; so Retry-After never points earlier than it (IETF draft ratelimit-headers §3.3). A window is whole seconds there,
- * so the time that fills an empty bucket is rounded up: who spreads `limit` calls over it is never refused.
+ * `resetSeconds` is the time until a token is available if there is none, else until the bucket is full, so
+ * Retry-After never precedes it (IETF draft ratelimit-headers §3.3). The window is in whole seconds, rounded
+ * up: a client that spreads `limit` calls over it is never refused.
  */
 function decide(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

@@ -3,52 +3,50 @@ import type { RateDecision } from './rate-limiter.ts';
 import { TrackedSet } from './tracked-set.ts';
 
 type SlidingWindowOptions = Readonly<{
-  /** Requests that a window has room for. */
+  /** Requests per window. */
   requestsMax: number;
   windowMs: number;
-  /** Parts of a window that are counted by themselves; a whole part is forgotten at once. */
+  /** Buckets per window, which expire as a whole. */
   buckets?: number;
-  /** Names that are counted at a time; those that asked longest ago are forgotten. */
+  /** Names that are counted, least recently used evicted first. */
   namesMax: number;
-  /** Whether other gateways are to hear what is let through. */
+  /** Whether counts are shared with other gateways. */
   isShared?: boolean;
 }>;
 
-/** What a name was let through here, part by part, for the other gateways. */
+/** Requests of a name per bucket, for the other gateways. */
 export type WindowReport = Readonly<{
   name: string;
-  /** Numbers of parts since the clock's zero, and the requests of each; those that changed since they were told. */
+  /** Bucket numbers since the clock's zero and their requests, of those changed since the last report. */
   buckets: readonly (readonly [part: number, requests: number])[];
 }>;
 
-/** Of a minute, parts of a second. */
+/** One second each for a window of a minute. */
 const DEFAULT_BUCKETS = 60;
 
-/** Requests of one name: those of each part of the window that ends with part number `newest`, and all of them. */
+/** Requests per bucket of the window that ends with bucket `newest`, and their total. */
 type WindowCount = {
   newest: number;
   total: number;
   readonly buckets: Uint32Array;
-  /** The same of the other gateways, as it was heard of last; null: nothing was. */
+  /** Counts of the other gateways, as last reported; null: none. */
   remote: Uint32Array | null;
   remoteTotal: number;
-  /** The first part that they have not heard of, as of that telling. */
+  /** First bucket not contained in the last report. */
   unreportedFrom: number;
   reportRound: number;
 };
 
 /**
- * So many requests of a name in a sliding window, counted in parts of it: one number a part, whatever comes.
- * Whoever had fewer than `requestsMax` let through in the last `windowMs` gets the next one through; and in no stretch
- * that is a part shorter than `windowMs` are more let through than `requestsMax`. Where several gateways share a limit,
- * what others let through is counted as it was heard of last.
+ * Sliding window limiter per name, with one counter per bucket. It admits `requestsMax` in any span one
+ * bucket shorter than `windowMs`. Gateways that share a limit add the counts that the others last reported.
  */
 export class SlidingWindowLimiter {
   readonly #options: Pick<SlidingWindowOptions, 'requestsMax'>;
   readonly #windowMs: number;
   readonly #buckets: number;
   readonly #counts: Lru<string, WindowCount>;
-  /** Names that asked lately; null where nothing is shared. */
+  /** Names used lately; null if not shared. */
   readonly #tracked: TrackedSet | null;
   #gateways = 1;
   #reportRound = 0;
@@ -62,19 +60,17 @@ export class SlidingWindowLimiter {
     this.#tracked = isShared ? new TrackedSet(namesMax) : null;
   }
 
-  /** Length of a part. */
   get bucketMs(): number {
     return this.#windowMs / this.#buckets;
   }
 
-  /** Parts of the window. */
   get bucketCount(): number {
     return this.#buckets;
   }
 
   /**
-   * Counts a request if there is room for it.
-   * @param nowMs - milliseconds of a clock that does not run backwards.
+   * Counts a request if the window has capacity.
+   * @param nowMs - monotonic milliseconds.
    */
   take(name: string, nowMs: number): RateDecision {
     const count = this.#countFor(name, this.#bucketAt(nowMs));
@@ -83,7 +79,7 @@ export class SlidingWindowLimiter {
     if (allowed) this.#add(count);
     this.#tracked?.add(name);
     const remaining = Math.max(0, requestsMax - this.#totalOf(count));
-    // Until all is forgotten; or, where there is no room, until some is.
+    // Reset: when all buckets expire; without capacity, when the oldest used one does.
     const forgotten = remaining > 0 ? count.newest : this.#oldestBucket(count);
     const resetSeconds = Math.ceil(((forgotten + this.#buckets) * this.bucketMs - nowMs) / 1_000);
     const windowSeconds = Math.ceil(this.#windowMs / 1_000);
@@ -94,7 +90,7 @@ export class SlidingWindowLimiter {
     };
   }
 
-  /** What names were let through that asked lately, of no more than so many names. */
+  /** Reports of names used lately, at most `namesMax`. */
   takeReports(namesMax: number): WindowReport[] {
     const names = this.#tracked?.next(namesMax) ?? [];
     return names.flatMap((name) => {
@@ -103,12 +99,12 @@ export class SlidingWindowLimiter {
     });
   }
 
-  /** What was told is to be told again: nobody may have heard it. */
+  /** Makes the next reports complete, because earlier ones may be lost. */
   resetReports(): void {
     this.#reportRound += 1;
   }
 
-  /** Takes in what the other gateways let through, part by part; of what is not named, nothing. */
+  /** Sets the counts of the other gateways; buckets not listed are zero. */
   applyRemote(name: string, buckets: WindowReport['buckets'], nowMs: number): void {
     const count = this.#counts.get(name);
     if (count === undefined) return;
@@ -117,7 +113,7 @@ export class SlidingWindowLimiter {
     remote.fill(0);
     count.remoteTotal = 0;
     for (const [bucket, requests] of buckets) {
-      // What others let through later, by their clocks, counts for now.
+      // Buckets in the future, by another gateway's clock, count as current.
       const clamped = Math.min(bucket, count.newest);
       if (clamped <= count.newest - this.#buckets) continue;
       const at = clamped % this.#buckets;
@@ -127,12 +123,11 @@ export class SlidingWindowLimiter {
     count.remote = remote;
   }
 
-  /** From now on each of so many gateways has its part, since none hears of the others; 1: they hear of each other. */
+  /** Sets the number of gateways that share each limit without contact; 1: they exchange reports. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }
 
-  /** All that counts: while no gateway hears of the others, what is let through here. */
   #totalOf({ total, remoteTotal }: WindowCount): number {
     return this.#gateways > 1 ? total : total + remoteTotal;
   }
@@ -149,7 +144,7 @@ export class SlidingWindowLimiter {
       const requests = count.buckets[bucket % this.#buckets] ?? 0;
       if (requests > 0) buckets.push([bucket, requests]);
     }
-    // The newest one may grow.
+    // The newest bucket may still grow.
     count.unreportedFrom = count.newest;
     return buckets;
   }
@@ -183,7 +178,6 @@ export class SlidingWindowLimiter {
     count.total++;
   }
 
-  /** Moves the window on until it ends with this part. */
   #advance(count: WindowCount, bucket: number): void {
     const steps = Math.min(bucket - count.newest, this.#buckets);
     for (let step = 1; step <= steps; step++) {
@@ -198,7 +192,6 @@ export class SlidingWindowLimiter {
     count.newest = Math.max(count.newest, bucket);
   }
 
-  /** The first part of the window in which requests were let through. */
   #oldestBucket({ newest, buckets, remote }: WindowCount): number {
     let bucket = newest - this.#buckets + 1;
     const isEmpty = (at: number): boolean => buckets[at] === 0 && (remote === null || remote[at] === 0);

@@ -1,24 +1,24 @@
-/** So often a name is told of after it was last asked for: what others took meanwhile is heard of with it. */
+/** Reports of a name after its last use, each of which also fetches the counts of others. */
 const REPORT_COUNT = 10;
 
-/** Names that asked lately, each in its turn. */
+/** Names used lately, reported round-robin. */
 export class TrackedSet {
   readonly #namesMax: number;
-  /** How often each is still to be told of. */
+  /** Reports left per name. */
   readonly #remainingReports = new Map<string, number>();
 
-  /** @param namesMax - names beyond it are not followed. */
+  /** @param namesMax - further names are not tracked. */
   constructor(namesMax: number) {
     this.#namesMax = namesMax;
   }
 
-  /** The name has asked just now. */
+  /** Marks a name as used. */
   add(name: string): void {
     if (this.#remainingReports.size < this.#namesMax || this.#remainingReports.has(name))
       this.#remainingReports.set(name, REPORT_COUNT);
   }
 
-  /** The names whose turn it is, at most so many. */
+  /** Returns the next names to report. */
   next(max: number): string[] {
     const names: string[] = [];
     for (const name of this.#remainingReports.keys()) {
@@ -29,7 +29,6 @@ export class TrackedSet {
     return names;
   }
 
-  /** Puts a name behind all others, or takes it out. */
   #requeue(name: string): void {
     const remaining = (this.#remainingReports.get(name) ?? 0) - 1;
     this.#remainingReports.delete(name);

@@ -1,33 +1,60 @@
+import type { Logger } from '../../base/log.ts';
+import { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
-import type { KeyRecord } from '../auth/key-record.ts';
+import type { LoadedKey } from '../auth/key-state.ts';
 import type { QuotaLedger } from '../limits/quota.ts';
 import { RequestContext } from '../request-context.ts';
-import type { RequestResult } from '../telemetry/request-log.ts';
-import type { RequestWatch } from '../telemetry/request-watch.ts';
+import type { RequestCounters } from '../telemetry/request-counters.ts';
+import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
 import type { LastUsedTracker } from './last-used.ts';
-import { priceOf } from './price.ts';
-import type { SentMessages, UsageMeter } from './usage-meter.ts';
+import { priceOf, type SentMessages, type UsageMeter, type UsageStatus } from './usage-meter.ts';
 
 /**
- * How a request ended, and what went back and forth for it. `product` is what the door is for; where it is known whose
- * the request is, the product of the key counts. `network` is null where none was named before it ended, `method` empty
- * for a look at a key alone.
+ * End of a request. `product` is that of the server; the product of the key, once known, takes precedence. `network` is
+ * null if none was named before the end, `method` is empty if only the key was checked.
  */
 export type MeteredResult = RequestResult &
   Readonly<{
-    /** Credits by the table of what was asked; null: it is not charged. */
+    /** Credits by the method table; null: not charged. */
     cost: number | null;
   }>;
+
+/** Result fields of a request that ended before its method was known. */
+export const emptyRequest = {
+  method: '',
+  rpcCode: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+  params: null,
+  result: null,
+  cost: null,
+} as const;
+
+/** Converts a thrown value to a Failure. Anything but a Failure becomes INTERNAL, whose cause is never sent. */
+export const toFailure = (thrown: unknown): Failure =>
+  thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown });
+
+export const statusOfFailure = ({ row }: Failure): UsageStatus => (row.limits ? 'limited' : row.owner);
+
+/** Logs the cause of an internal error; other failures are expected. */
+export function logInternalError(
+  log: Logger,
+  failure: Failure,
+  fields: Readonly<Record<string, unknown>>,
+): void {
+  if (failure.code === 'INTERNAL')
+    log.error({ err: failure.cause, ...fields }, 'Request failed with an internal error');
+}
 
 export type CallMeterParts = Readonly<{
   usage: UsageMeter;
   quota?: QuotaLedger;
-  /** Remembers when keys were used last, and from where. */
   lastUsed?: LastUsedTracker;
-  watch?: RequestWatch;
+  requestLog?: RequestLog;
+  counters?: RequestCounters;
 }>;
 
-/** The end of every request at every gate: counts it, charges for it, tells of it. */
+/** Start and end of every request: usage, quota, last use, log, traces and metrics. */
 export class CallMeter {
   readonly #parts: CallMeterParts;
 
@@ -35,19 +62,15 @@ export class CallMeter {
     this.#parts = parts;
   }
 
-  /**
-   * Begins a request: its time runs from now on.
-   * @param traceparent - header of that name; null for none.
-   */
+  /** Starts the clock of a request. @param traceparent - W3C trace context header; null for none. */
   startRequest(client: ClientInfo, traceparent: string | null = null): RequestContext {
     const context = new RequestContext(client);
-    context.trace = this.#parts.watch?.start(context.startedAt, traceparent) ?? null;
+    context.trace = this.#parts.requestLog?.start(context.startedAt, traceparent) ?? null;
     return context;
   }
 
-  /** Counts a request that has ended. */
   endRequest(context: RequestContext, result: MeteredResult): void {
-    const { usage, quota, lastUsed, watch } = this.#parts;
+    const { usage, quota, lastUsed, requestLog, counters } = this.#parts;
     const { key, startedAt } = context;
     const { method, status, bytesIn, bytesOut, cost } = result;
     const product = key?.product ?? result.product;
@@ -59,16 +82,18 @@ export class CallMeter {
     if (key !== null) quota?.spend(key, credits, nowMs, context.reservedCredits);
     if (key !== null && context.authenticatedAt !== null)
       lastUsed?.record(key.id, context.client.address, nowMs, key.keyState);
-    watch?.end(context, result, endedAt);
+    counters?.count(key, result, (endedAt - startedAt) / 1_000);
+    requestLog?.end(context, result, endedAt);
   }
 
-  /** Counts a block of messages that were sent without asking again. */
-  recordMessages(sent: Omit<SentMessages, 'key' | 'credits'> & Readonly<{ key: KeyRecord }>): void {
-    const { usage, quota, lastUsed, watch } = this.#parts;
+  /** Meters messages that were sent on an open subscription or stream. */
+  recordMessages(sent: Omit<SentMessages, 'key' | 'credits'> & Readonly<{ key: LoadedKey }>): void {
+    const { usage, quota, lastUsed, counters } = this.#parts;
+    const { key, product, messages, bytesOut } = sent;
     const nowMs = Date.now();
-    const credits = quota?.spendBytes(sent.key, sent.bytesOut, nowMs) ?? 0;
+    const credits = quota?.spendBytes(key, bytesOut, nowMs) ?? 0;
     usage.recordMessages({ ...sent, credits }, nowMs);
-    lastUsed?.record(sent.key.id, null, nowMs, sent.key.keyState);
-    watch?.recordMessages(sent.key, sent.product, sent.messages, sent.bytesOut);
+    lastUsed?.record(key.id, null, nowMs, key.keyState);
+    counters?.countMessages(key, product, messages, bytesOut);
   }
 }

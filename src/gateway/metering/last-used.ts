@@ -1,16 +1,15 @@
 import type { KeyId } from '../auth/key-record.ts';
-import type { KeyState } from '../auth/key-state.ts';
 
-/** When a key was used last, and from where. */
 export type LastUse = Readonly<{
   keyId: KeyId;
   /** Unix milliseconds. */
   at: number;
-  /** The client's address; null where only messages were sent on an open connection. */
+  /** Client address; null if only messages were sent on an open connection. */
   from: string | null;
 }>;
 
-type UseEntry = {
+/** Last use of one key, and what of it is saved. */
+export type UseEntry = {
   tracker: LastUsedTracker | null;
   at: number;
   from: string | null;
@@ -18,17 +17,18 @@ type UseEntry = {
   savedFrom: string | null;
 };
 
-/** What holds when nothing else is said. */
+type UseCache = { lastUse: UseEntry | null };
+
 export const lastUsedOptions = { keysMax: 200_000, minIntervalMs: 20_000 } as const;
 
 export type LastUsedOptions = Readonly<{
-  /** Keys that are remembered; the use of others is not noted until some have been idle. */
+  /** Tracked keys; further ones are ignored until some are evicted. */
   keysMax?: number;
-  /** A key that goes on from the same address is told no more often, in milliseconds. */
+  /** Minimum milliseconds between saves of a key whose address does not change. */
   minIntervalMs?: number;
 }>;
 
-/** The last use of each key since it was told. To note one allocates nothing but for a key's first. */
+/** Tracks the last use of each key until it is saved. Allocates only with a key's first use. */
 export class LastUsedTracker {
   readonly #uses = new Map<KeyId, UseEntry>();
   readonly #keysMax: number;
@@ -40,22 +40,20 @@ export class LastUsedTracker {
     this.#minIntervalMs = minIntervalMs;
   }
 
-  /** Keys that are remembered. */
   get size(): number {
     return this.#uses.size;
   }
 
-  /** @param from - null: from where it was before. @param nowMs - Unix milliseconds. @param seat - the key's. */
-  record(id: KeyId, from: string | null, nowMs: number, keyState: KeyState | null = null): void {
-    const cached = keyState === null ? null : (keyState.lastUse as UseEntry | null);
+  /** @param from - null: address unchanged. @param nowMs - Unix milliseconds. */
+  record(id: KeyId, from: string | null, nowMs: number, keyState: UseCache | null = null): void {
+    const cached = keyState === null ? null : keyState.lastUse;
     const use = cached !== null && cached.tracker === this ? cached : this.#findOrCreate(id, keyState);
     if (use === null) return;
     use.at = nowMs;
     if (from !== null) use.from = from;
   }
 
-  /** null: there is no room for another. */
-  #findOrCreate(id: KeyId, keyState: KeyState | null): UseEntry | null {
+  #findOrCreate(id: KeyId, keyState: UseCache | null): UseEntry | null {
     const use = this.#uses.get(id) ?? this.#create(id);
     if (keyState !== null) keyState.lastUse = use;
     return use;
@@ -69,8 +67,9 @@ export class LastUsedTracker {
   }
 
   /**
-   * What is to be told: uses from another address than was told, or a step later; and the last one of a key that has been
-   * idle for a step. @param nowMs - Unix milliseconds.
+   * Uses to save: from another address than saved, or an interval later; and the last use of a key idle for
+   * an interval.
+   * @param nowMs - Unix milliseconds.
    */
   unsaved(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
@@ -81,7 +80,6 @@ export class LastUsedTracker {
     return uses;
   }
 
-  /** Says that these were stored. */
   markSaved(uses: readonly LastUse[]): void {
     for (const { keyId, at, from } of uses) {
       const use = this.#uses.get(keyId);
@@ -91,7 +89,7 @@ export class LastUsedTracker {
     }
   }
 
-  /** Forgets keys whose last use is told, and which are idle. @param nowMs - Unix milliseconds. */
+  /** Evicts idle keys whose last use is saved. @param nowMs - Unix milliseconds. */
   evictIdle(nowMs: number): void {
     for (const [keyId, use] of this.#uses) {
       const { at, from, savedAt, savedFrom } = use;

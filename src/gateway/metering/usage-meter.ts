@@ -4,12 +4,11 @@ import { methods } from '../../protocol/methods.ts';
 import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
-import type { KeyId } from '../auth/key-record.ts';
-import type { KeyState } from '../auth/key-state.ts';
+import type { KeyId, PlanLimits } from '../auth/key-record.ts';
 
 /**
- * How a call ended: with a result, with a JSON-RPC error of the node's, refused by a limit, or with a failure
- * of the owner named.
+ * End of a call: a result, a JSON-RPC error of the node, a refusal by a limit, or a failure of the named
+ * owner.
  */
 export const usageStatuses = [
   'ok',
@@ -22,19 +21,18 @@ export const usageStatuses = [
 ] as const;
 export type UsageStatus = (typeof usageStatuses)[number];
 
-/** The name under which methods that are not in the table are counted. */
+/** Method of calls that are not in the method table. */
 export const OTHER_METHOD = 'other';
 
-/** The name under which notifications are counted: what a WebSocket was sent without asking again. */
+/** Method of WebSocket notifications. */
 export const NOTIFICATIONS = 'notifications';
 
 /**
- * What was used in one minute. The numbers are totals since the minute began in this process, not differences:
- * whoever stores them keeps the greater one per (process, key, product, method, status, minute), and writing
- * twice does no harm.
+ * Usage of one minute. Numbers are totals of this process since the minute started, so writing a row twice is
+ * harmless: the store keeps the greater one per (process, key, product, method, status, minute).
  */
 export type UsageRow = Readonly<{
-  /** null for calls without a valid key. */
+  /** Null without a valid key. */
   keyId: KeyId | null;
   product: Product;
   method: string;
@@ -46,18 +44,28 @@ export type UsageRow = Readonly<{
   bytesOut: number;
   credits: number;
   /**
-   * What was sent without asking again: notifications, in rows of the method NOTIFICATIONS, which have no requests, and
-   * messages of gRPC streams, in the rows of their calls.
+   * Notifications, in rows of NOTIFICATIONS, which have no requests; stream messages, in the rows of their
+   * calls.
    */
   messages: number;
-  /** Counts in the buckets of base/histogram.ts. */
+  /** Counts by bucket of base/histogram.ts. */
   latency: Readonly<Uint32Array>;
 }>;
 
-/** What is counted of a key. */
-export type MeteredKey = Readonly<{ id: KeyId; keyState?: KeyState }>;
+/** Message bytes that cost a plan's `streamCredits`. */
+export const STREAM_UNIT_BYTES = 100_000;
 
-/** One call, as the pipeline saw it end. */
+/**
+ * Price of a call under a plan, in credits.
+ * @param method - may be any text.
+ * @param cost - credits by the method table.
+ */
+export function priceOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, cost: number): number {
+  return Object.hasOwn(prices, method) ? (prices[method] as number) : cost;
+}
+
+export type MeteredKey = Readonly<{ id: KeyId; keyState?: CounterCache }>;
+
 export type CompletedCall = Readonly<{
   key: MeteredKey | null;
   product: Product;
@@ -66,37 +74,39 @@ export type CompletedCall = Readonly<{
   bytesIn: number;
   bytesOut: number;
   credits: number;
-  /** Microseconds from authentication to answer. */
+  /** From authentication to response. */
   latencyMicros: number;
 }>;
 
-/** Messages that were handed to a socket since the last block. */
+/** Messages sent since the last record. */
 export type SentMessages = Readonly<{
   key: MeteredKey;
   product: Product;
-  /** NOTIFICATIONS, or the call that opened the stream. */
+  /** NOTIFICATIONS, or the method that opened the stream. */
   method: string;
   messages: number;
   bytesOut: number;
-  /** Whole credits that their bytes came to. */
+  /** Whole credits. */
   credits: number;
 }>;
 
-/** Which row something is counted in. */
 type UsageDimensions = Pick<CompletedCall, 'key' | 'product' | 'method' | 'status'>;
 
-type UsageCounter = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
-  /** Among the histograms of its minute, which it does not hold: the seat of an idle key may keep it for long. */
+type CounterCache = { usageCounter: UsageCounter | null };
+
+export type UsageCounter = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
+  /**
+   * Row in the minute's histograms. An idle key may hold a counter for long, so it holds no histogram itself.
+   */
   readonly row: number;
   dirty: boolean;
   readonly slot: number;
-  /** Where it may lie to be found. */
-  readonly keyState: KeyState | null;
-  /** Who counts with it; null: its minute is over. */
+  /** State that may cache this counter. */
+  readonly keyState: CounterCache | null;
+  /** Null once its minute is over. */
   meter: UsageMeter | null;
 };
 
-/** Counts of a minute, with the histograms that they have their rows in. */
 type Minute = Readonly<{ counters: readonly UsageCounter[]; latencies: Histograms }>;
 
 const meteredMethods: readonly string[] = [
@@ -119,39 +129,34 @@ const statusSlots: Readonly<Record<UsageStatus, number>> = {
   upstream: 6,
 };
 
-/** What holds when nothing else is said. */
 export const usageMeterOptions = { rowsMax: 200_000 } as const;
 
-/** Rows of a minute for which there is room at first; each of the next begins with as many as the one before had. */
+/** Initial histogram rows; later minutes start with those of the previous one. */
 const INITIAL_ROWS = 64;
 
-/**
- * Counts what each key uses, by adding integers in memory. A writer takes the rows out with `drain` once a
- * second or so and stores them.
- */
+/** Counts usage per key in memory. A writer drains and stores the rows about once a second. */
 export class UsageMeter {
   readonly #rowsMax: number;
-  /** Product and key → slot of method and status → count, for the minute that runs. */
+  /** Counters of the current minute by product, key, and method and status. */
   #current: Record<Product, Map<KeyId | null, Map<number, UsageCounter>>> = emptyTables();
-  /** Of the minute that runs. */
   #latencies = new Histograms(INITIAL_ROWS);
-  /** Rows of minutes that are over and were not drained since. */
+  /** Rows of past minutes that are not drained yet. */
   #closed: Minute[] = [];
   #minute = 0;
   #rows = 0;
   #uncounted = 0;
 
-  /** @param options.rowsMax - rows held between two drains; calls beyond them are only counted as such. */
+  /** @param options.rowsMax - rows between two drains; further calls are only counted as `uncounted`. */
   constructor({ rowsMax = usageMeterOptions.rowsMax }: Readonly<{ rowsMax?: number }> = {}) {
     this.#rowsMax = rowsMax;
   }
 
-  /** Calls and blocks of messages that found no room, because nobody drained. */
+  /** Calls and message records without a row, because nothing was drained. */
   get uncounted(): number {
     return this.#uncounted;
   }
 
-  /** @param nowMs - Unix milliseconds. A clock set back counts into the minute that was reached. */
+  /** @param nowMs - Unix milliseconds. A clock set back counts in the minute reached. */
   record(call: CompletedCall, nowMs: number): void {
     const counter = this.#counterAt(call, nowMs);
     if (counter === null) return;
@@ -163,7 +168,7 @@ export class UsageMeter {
     counter.dirty = true;
   }
 
-  /** Counts a block of messages. @param nowMs - as for `record`. */
+  /** @param nowMs - as for `record`. */
   recordMessages({ key, product, method, messages, bytesOut, credits }: SentMessages, nowMs: number): void {
     const counter = this.#counterAt({ key, product, method, status: 'ok' }, nowMs);
     if (counter === null) return;
@@ -174,8 +179,8 @@ export class UsageMeter {
   }
 
   /**
-   * The rows that changed since the last drain. Rows of minutes that are over are given for the last time:
-   * whoever cannot store them must keep them and try again.
+   * Returns the rows changed since the last drain. Rows of past minutes are returned once: the caller must
+   * keep those it cannot store.
    */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);
@@ -186,7 +191,7 @@ export class UsageMeter {
     return closed.concat(rowsOf({ counters: changed, latencies: this.#latencies }));
   }
 
-  /** Every row held, drained or not, without effect on what `drain` gives next. */
+  /** All rows, without effect on `drain`. */
   snapshot(): UsageRow[] {
     const running = { counters: this.#counters(), latencies: this.#latencies };
     return this.#closed.concat(running).flatMap(rowsOf);
@@ -221,14 +226,13 @@ export class UsageMeter {
     const slot = (methodSlots.get(dimensions.method) ?? 0) + statusSlots[dimensions.status];
     const keyState = dimensions.key?.keyState;
     if (keyState === undefined) return this.#findOrCreate(dimensions, slot);
-    const cached = keyState.usageCounter as UsageCounter | null;
+    const cached = keyState.usageCounter;
     if (cached !== null && this.#matches(cached, dimensions, slot)) return cached;
     const counter = this.#findOrCreate(dimensions, slot);
     keyState.usageCounter = counter;
     return counter;
   }
 
-  /** Whether a count that lay in the seat of a key is where this is counted. */
   #matches(
     { meter, slot, product }: UsageCounter,
     dimensions: UsageDimensions,
@@ -255,7 +259,7 @@ export class UsageMeter {
   }
 }
 
-/** The key may be idle for long: it must not keep what is over. */
+/** An idle key must not retain past minutes. */
 function detachCounter(counter: UsageCounter): void {
   counter.meter = null;
   if (counter.keyState?.usageCounter === counter) counter.keyState.usageCounter = null;

@@ -1,5 +1,5 @@
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
-import { type Network, networks, type RpcClient } from '../../protocol/call.ts';
+import { type Network, networks, type RpcDispatcher } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
@@ -12,16 +12,14 @@ import {
   WatchedTransaction,
 } from '../../upstream/confirmations/watched-transaction.ts';
 
-/** How long and how often nodes are asked, and how many may wait. */
 export type ConfirmationLimits = StatusPollLimits &
   Readonly<{
-    /** How long anybody waits, in milliseconds. */
+    /** Maximum wait in milliseconds. */
     waitMaxMs: number;
-    /** How many wait at a time; beyond it a transaction is not waited for. */
+    /** Concurrent waits; further transactions are not waited for. */
     waitersMax: number;
   }>;
 
-/** The defaults. */
 export const confirmationLimits: ConfirmationLimits = {
   waitMaxMs: 90_000,
   waitersMax: 10_000,
@@ -31,24 +29,23 @@ export const confirmationLimits: ConfirmationLimits = {
   callsAtATime: 4,
 };
 
-/** What confirmations are learned from. */
 export type ConfirmationParts = Readonly<{
-  /** What subscriptions are opened at; null where nothing feeds any. */
+  /** Null if subscriptions are unavailable. */
   feed: Feed | null;
-  /** The network that the feed tells of. */
+  /** Network of the feed. */
   feedNetwork: Network;
-  source: RpcClient;
+  source: RpcDispatcher;
   limits?: Partial<ConfirmationLimits>;
 }>;
 
-/** A transaction that was sent. */
+/** A submitted transaction. */
 export type SentTransaction = Readonly<{
   network: Network;
   signature: Signature;
   commitment: Commitment;
-  /** That the transaction stands on; null for one that no block height ends, such as one on a durable nonce. */
+  /** Null for a transaction without expiry by block height, such as one with a durable nonce. */
   blockhash: Blockhash | null;
-  /** From where on the blockhash may have expired: it is asked for then. */
+  /** Block height after which the blockhash may have expired and is checked. */
   lastValidBlockHeight: bigint | null;
 }>;
 
@@ -61,8 +58,8 @@ function lifetimeOf({ blockhash, lastValidBlockHeight }: SentTransaction): Lifet
 }
 
 /**
- * Waits until transactions have come to a commitment: by a subscription where there is a feed, and by rounds of
- * getSignatureStatuses that all who wait share. A wait ends when the commitment is reached, when the blockhash has
+ * Waits for transactions to reach a commitment, by a subscription if there is a feed, and by polls of
+ * getSignatureStatuses shared between all waits. A wait ends at the commitment, when the blockhash has
  * expired and no node knows the transaction, or after `waitMaxMs`.
  */
 export class Confirmations {
@@ -83,15 +80,12 @@ export class Confirmations {
     this.#rounds = Object.fromEntries(entries);
   }
 
-  /** How many wait. */
+  /** Number of waits. */
   get size(): number {
     return this.#waiters;
   }
 
-  /**
-   * Waits for one transaction.
-   * @throws Failure when the signal is aborted: its reason, or CLIENT_GONE.
-   */
+  /** @throws Failure when the signal is aborted: its reason, or CLIENT_GONE. */
   async wait(sent: SentTransaction, signal: AbortSignal): Promise<Confirmation> {
     if (this.#isClosed) return unconfirmed(null, 'DRAINING');
     if (this.#waiters >= this.#limits.waitersMax) return unconfirmed(null, 'OVERLOADED');
@@ -114,7 +108,7 @@ export class Confirmations {
     }
   }
 
-  /** Ends every wait, also those that would begin later: nobody learns anything more. */
+  /** Ends all waits, present and future. */
   close(): void {
     this.#isClosed = true;
     for (const watched of this.#watched.values()) watched.settle(unconfirmed(watched.status, 'DRAINING'));
@@ -140,17 +134,16 @@ export class Confirmations {
     watched.abandon();
   }
 
-  /** What cannot be subscribed to is asked for only. */
   async #subscribe(network: Network, watched: WatchedTransaction): Promise<void> {
     const { feed, feedNetwork } = this.#parts;
     if (feed === null || network !== feedNetwork) return;
     const { signature, commitment } = watched;
     try {
       const end = await feed.open({ kind: 'signature', signature, commitment, received: false }, watched);
-      // The next round asks all the same: it may have come to its commitment before the subscription was there.
+      // The next poll still runs: the commitment may have been reached before the subscription was open.
       watched.onSubscribed(end);
     } catch {
-      // The rounds ask for it as often as for all others.
+      // Polling alone works too.
     }
   }
 }

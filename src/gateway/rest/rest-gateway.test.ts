@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { dispatcherOf } from '../../../test/upstream/mock/dispatcher.ts';
 import { createLogger } from '../../base/log.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
 import type { RestCaller, RestOutcome } from '../../protocol/rest/route.ts';
@@ -27,12 +28,10 @@ describe('the quota of REST requests', () => {
     const usage = new UsageMeter();
     const answered = Promise.withResolvers<void>();
     answerNow = answered.resolve;
-    const source = {
-      request: async () => {
-        await answered.promise;
-        return { body: Buffer.from('1'), errorCode: 0 };
-      },
-    };
+    const source = dispatcherOf(async () => {
+      await answered.promise;
+      return { body: Buffer.from('1'), errorCode: 0 };
+    });
     const { id, text } = generateApiKey('rpc');
     const gate = new RestGateway({
       ...{ admission: new Admission({ keys, quota }), source, meter: new CallMeter({ usage, quota }) },

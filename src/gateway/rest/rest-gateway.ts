@@ -10,28 +10,26 @@ import { rateLimited } from '../admission.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { SlidingWindowLimiter } from '../limits/sliding-window-limiter.ts';
-import { statusOfFailure, toFailure } from '../outcome.ts';
+import { logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
 import type { PipelineParts } from '../pipeline.ts';
 import type { RequestContext } from '../request-context.ts';
-import { CallConcurrencyLimiter } from './call-concurrency.ts';
-import { RequestDeadline } from './request-deadline.ts';
-import { type ResponseLimits, UpstreamCalls } from './upstream-calls.ts';
+import { CallConcurrencyLimiter, type ResponseLimits, UpstreamCalls } from './upstream-calls.ts';
 
 export type RestLimits = ResponseLimits &
   Readonly<{
     /** Requests a minute per key family and endpoint group. Spec, "Limits". */
     requestsPerMinute: number;
-    /** Requests of a key family under way at a time. */
+    /** Concurrent requests per key family. */
     keyInFlightMax: number;
-    /** Calls to the nodes of a network under way at a time, for all requests together; the others wait their turn. */
+    /** Concurrent upstream calls per network; further ones are queued. */
     callsInFlightMax: number;
-    /** Those of one key family. */
+    /** Concurrent upstream calls per network and key family. */
     keyCallsInFlightMax: number;
-    /** Time for all that a request needs, but for one that brings a file. */
+    /** Time for a request without an upload. */
     timeoutMs: number;
-    /** Time for one that brings a file, which may come slowly. */
+    /** Time for a request with an upload, which may be slow. */
     uploadTimeoutMs: number;
-    /** Key families whose requests are counted at a time. */
+    /** Key families whose requests are counted. */
     familiesMax: number;
   }>;
 
@@ -47,7 +45,7 @@ export const restLimits: RestLimits = {
   familiesMax: 100_000,
 };
 
-/** The window in which requests of an endpoint group are counted. */
+/** Options of the window that counts the requests of endpoint groups. */
 export const restWindowOptions = ({
   requestsPerMinute,
   familiesMax,
@@ -58,18 +56,17 @@ export const restWindowOptions = ({
 });
 
 /**
- * Credits that a request holds before its first call to a node, where its endpoint has no price: without them any number
- * at once would pass on the last credit.
+ * Credits reserved before the first upstream call if the endpoint has no price. Without them, any number of concurrent
+ * requests would pass on the last credit.
  */
 const MIN_RESERVED_CREDITS = 1;
 
-/** What came of a request. */
 type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;
 
 /**
- * The gate of the REST interface: authenticate, permit, limit by endpoint group, work, meter. What the work asks of nodes goes
- * through `InnerCalls`: it has the caller's identity and is counted for the request, but takes nothing of the key's
- * JSON-RPC rate, of which one request could need more than there is.
+ * Executes REST requests: authenticate, authorize, limit by endpoint group, execute, meter. The upstream calls of an
+ * endpoint are charged to the request, but do not count against the key's JSON-RPC rate: one request may need more calls
+ * than the rate allows.
  */
 export class RestGateway implements RestHandler {
   readonly #parts: PipelineParts;
@@ -78,7 +75,7 @@ export class RestGateway implements RestHandler {
   readonly #inFlight = new ConnectionLimit();
   readonly #concurrency: CallConcurrencyLimiter;
 
-  /** @param groups - the windows of endpoint groups, where others count in such too. */
+  /** @param groupLimiter - null: endpoint groups are counted in this process only. */
   constructor(
     parts: PipelineParts,
     limits: Partial<RestLimits> = {},
@@ -111,7 +108,7 @@ export class RestGateway implements RestHandler {
       : { body: null, failure: failure ?? new Failure('INTERNAL'), ...facts };
   }
 
-  /** The network is none of the head's: the key's rules meet it with each call. */
+  /** The endpoint names the network later: the key's rules are checked with each upstream call. */
   #admit(request: RestRequest, context: RequestContext): KeyRecord {
     const { admission } = this.#parts;
     const { group, name } = request.route;
@@ -141,9 +138,9 @@ export class RestGateway implements RestHandler {
       bytesIn: bytesIn(),
       bytesOut: body?.length ?? 0,
       params: null,
-      // What opens a wallet is nobody's but its owner's.
+      // Private keys of a wallet must not reach the request log.
       result: route.holdsSecrets === true ? null : body,
-      // A price of the endpoint's own is not asked for what was refused.
+      // The endpoint's own price is not charged for a refused request.
       cost: body === null && calls.credits === 0 ? null : calls.credits,
     });
   }
@@ -171,10 +168,38 @@ export class RestGateway implements RestHandler {
 
   #explain(thrown: unknown, key: KeyRecord | null, { route }: RestRequest): Failure {
     const failure = toFailure(thrown);
-    if (failure.code === 'INTERNAL') {
-      const facts = { err: failure.cause, keyId: key?.id, endpoint: route.name };
-      this.#parts.log.error(facts, 'a REST request went wrong');
-    }
+    logInternalError(this.#parts.log, failure, { keyId: key?.id, endpoint: route.name });
     return failure;
+  }
+}
+
+/** Aborts a request when the client disconnects, when its time is over, and when it is disposed of. */
+class RequestDeadline implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #disconnected: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onDisconnect = (): void => this.#controller.abort(new Failure('CLIENT_GONE'));
+
+  constructor(maxMs: number, disconnected: AbortSignal) {
+    this.#disconnected = disconnected;
+    this.#timer = setTimeout(() => this.#controller.abort(new Failure('UPSTREAM_TIMEOUT')), maxMs);
+    if (disconnected.aborted) this.#onDisconnect();
+    else disconnected.addEventListener('abort', this.#onDisconnect, { once: true });
+  }
+
+  /** Its abort reason is a Failure. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The abort reason takes precedence over the error that the abort caused. */
+  reasonOf(thrown: unknown): unknown {
+    return this.#controller.signal.aborted ? this.#controller.signal.reason : thrown;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#disconnected.removeEventListener('abort', this.#onDisconnect);
+    this.#onDisconnect();
   }
 }

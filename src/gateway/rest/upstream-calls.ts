@@ -1,63 +1,100 @@
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
-import type { Network, RpcResponse } from '../../protocol/call.ts';
+import { type Network, networks, type RpcDispatcher, type RpcResponse } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodRow } from '../../protocol/methods.ts';
 import { NodeRefusal, parseNodeError } from '../../protocol/rest/node-refusal.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';
+import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import { checkNetwork } from '../auth/key-rules.ts';
-import { type ForwardParts, forwardCallAsync } from '../forward-call.ts';
+import { forwardCall } from '../forward-call.ts';
+import type { PipelineParts } from '../pipeline.ts';
 import type { RequestContext } from '../request-context.ts';
-import type { CallConcurrencyLimiter } from './call-concurrency.ts';
 
-/** What nodes may answer to one request, in bytes: reading it keeps everybody else waiting. */
+type KeySemaphore = { readonly semaphore: Semaphore; calls: number };
+
+/**
+ * Limits concurrent upstream calls per key family and network, and per network, so that neither one customer nor one
+ * slow network delays the others. The queue is bounded by the limit on requests in flight.
+ */
+export class CallConcurrencyLimiter {
+  readonly #networkSemaphores: Readonly<Record<Network, Semaphore>>;
+  readonly #keyMax: number;
+  readonly #keySemaphores = new Map<string, KeySemaphore>();
+
+  /** @param networkMax - concurrent calls per network. @param keyMax - per key family and network. */
+  constructor(networkMax: number, keyMax: number) {
+    const semaphores = networks.map((network) => [network, new Semaphore(networkMax)] as const);
+    this.#networkSemaphores = Object.fromEntries(semaphores) as Record<Network, Semaphore>;
+    this.#keyMax = keyMax;
+  }
+
+  async run<T>(familyId: string, network: Network, call: () => Promise<T>): Promise<T> {
+    const name = `${network} ${familyId}`;
+    const entry = this.#keySemaphores.get(name) ?? { semaphore: new Semaphore(this.#keyMax), calls: 0 };
+    this.#keySemaphores.set(name, entry);
+    entry.calls++;
+    try {
+      return await entry.semaphore.run(() => this.#networkSemaphores[network].run(call));
+    } finally {
+      if (--entry.calls === 0) this.#keySemaphores.delete(name);
+    }
+  }
+}
+
+/** Maximum bytes of upstream responses per REST request: parsing them blocks the event loop. */
 export type ResponseLimits = Readonly<{
-  /** One answer. */
+  /** One response. */
   answerMaxBytes: number;
-  /** All answers together. */
+  /** All responses together. */
   answersMaxBytes: number;
 }>;
 
-/** The calls to nodes that one REST request is made of, and what they cost. */
+/** Upstream calls of one REST request, and their cost. */
 export class UpstreamCalls {
-  readonly #parts: ForwardParts;
+  readonly #parts: PipelineParts;
+  readonly #dispatcher: Pick<RpcDispatcher, 'dispatch'>;
   readonly #concurrency: CallConcurrencyLimiter;
   readonly #limits: ResponseLimits;
   readonly #context: RequestContext;
   readonly #reserve: (credits: number) => void;
   #count = 0;
   #credits = 0;
-  /** Credits of the calls that have begun. */
   #startedCredits = 0;
   #bytes = 0;
   #network: Network | null = null;
 
-  /** @param hold - told, before a call, what those that have begun will cost in all. */
+  /** @param reserve - called before each call with the total credits of the calls started so far. */
   constructor(
-    parts: ForwardParts,
+    parts: PipelineParts,
     concurrency: CallConcurrencyLimiter,
     limits: ResponseLimits,
     context: RequestContext,
     reserve: (credits: number) => void,
   ) {
     this.#parts = parts;
+    const source = parts.source;
+    this.#dispatcher = {
+      dispatch: (call, handler) => forwardCall(source, parts.submissions, context, call, handler),
+    };
     this.#reserve = reserve;
     this.#context = context;
     this.#concurrency = concurrency;
     this.#limits = limits;
   }
 
-  /** How many were made. */
+  /** Number of calls. */
   get count(): number {
     return this.#count;
   }
 
-  /** What those cost that were answered. */
+  /** Cost of the calls that got a response. */
   get credits(): number {
     return this.#credits;
   }
 
-  /** The network that the request named; null: none. */
+  /** Network that the request named; null: none yet. */
   get network(): Network | null {
     return this.#network;
   }
@@ -102,9 +139,7 @@ export class UpstreamCalls {
     const minSlot = key === null ? null : this.#parts.sessions?.minSlotFor(key, network, null);
     const base = { network, method, row, params: Buffer.from(writeJson(params)), trace };
     const call = minSlot == null ? base : { ...base, minSlot };
-    const response = await forwardCallAsync(this.#parts, this.#context, call, signal).catch(
-      rethrowAsUpstreamFailure,
-    );
+    const response = await request(this.#dispatcher, call, signal).catch(rethrowAsUpstreamFailure);
     this.#credits += row.cost;
     this.#checkSize(response);
     return resultOf(response);
@@ -119,10 +154,7 @@ export class UpstreamCalls {
   }
 }
 
-/**
- * What nodes say of the form of a call is about the endpoint, which wrote it, and not about who asked; the failures
- * that JSON-RPC has for it would moreover go out with status 200.
- */
+/** A malformed call is a fault of the endpoint, not of the client, and its Failure would be sent with HTTP 200. */
 function rethrowAsUpstreamFailure(thrown: unknown): never {
   if (thrown instanceof Failure && thrown.row.http === 200) {
     throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });

@@ -18,8 +18,8 @@ const connection = (more: Partial<LiveConnection> = {}): LiveConnection => ({
   ...more,
 });
 
-describe('long connections', () => {
-  it('are listed while they are open, the busiest first when there are too many', () => {
+describe('live connections', () => {
+  it('are listed while open, the busiest if there are too many', () => {
     const all = new LiveConnections();
     const busy = connection({ bytes: 1_000, messages: 10, address: 'busy' });
     all.add(connection({ address: 'idle' }));
@@ -31,14 +31,14 @@ describe('long connections', () => {
     expect(all.totalOf('grpc').open).toBe(0);
   });
 
-  it('have rates of what went over them since the last look', () => {
+  it('have rates since the last snapshot', () => {
     const all = new LiveConnections();
     all.add(connection({ bytes: 1_000, messages: 10 }));
     expect(all.snapshot(9)[0]!.messagesPerSecond).toBeGreaterThan(0);
     expect(all.snapshot(9)[0]).toMatchObject({ messagesPerSecond: 0, bytesPerSecond: 0, messages: 10 });
   });
 
-  it('are closed by their ids, with a text', () => {
+  it('are closed by id with a failure', () => {
     const ended: string[] = [];
     const all = new LiveConnections();
     all.add(connection({ end: ({ code }) => void ended.push(code) }));
@@ -48,7 +48,7 @@ describe('long connections', () => {
     expect(ended).toEqual(['CLOSED_BY_OWNER']);
   });
 
-  it('are counted by customer and minute when they lag', () => {
+  it('are counted by customer and minute if closed for lagging', () => {
     const all = new LiveConnections();
     all.recordLagged('a', 60_000);
     all.recordLagged('a', 61_000);
@@ -66,7 +66,7 @@ describe('long connections', () => {
     expect(all.lagged).toBe(4);
   });
 
-  it('that lag are counted for an hour of minutes, and of so many customers', () => {
+  it('store lag counts of an hour, for a limited number of customers', () => {
     const all = new LiveConnections();
     for (let minute = 1; minute <= 100; minute++) all.recordLagged('a', minute * 60_000);
     expect(all.laggedMinutes().map(({ minute }) => minute)).toEqual(

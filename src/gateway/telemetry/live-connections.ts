@@ -2,28 +2,27 @@ import { randomBytes } from 'node:crypto';
 import type { Failure } from '../../protocol/errors.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 
-/** What waits on a connection because its client reads slowly. */
+/** Messages queued for a slow client. */
 export type Backlog = Readonly<{ queuedMessages: number; queuedBytes: number }>;
 
-/** One open WebSocket or gRPC stream, as whoever keeps it tells of it. Read only when somebody wants to know. */
+/** An open WebSocket or gRPC stream. */
 export interface LiveConnection extends Backlog {
   readonly kind: 'websocket' | 'grpc';
-  /** The call that opened a stream; null for a socket. */
+  /** Method of a gRPC stream; null for a WebSocket. */
   readonly rpc: string | null;
   readonly key: Pick<KeyRecord, 'id' | 'customerId'>;
   readonly address: string;
-  /** Subscriptions of a socket, filters of a stream. */
+  /** Subscriptions of a WebSocket, filters of a stream. */
   readonly subscriptions: number;
-  /** Told without having been asked again, since it is open. */
+  /** Messages sent since it was opened. */
   readonly messages: number;
   readonly bytes: number;
-  /** What it is subscribed to, in words of the wire, at most so many. */
+  /** Describes at most `max` subscriptions or filters. */
   describe(max: number): string[];
-  /** Closes it with the code and the text of the failure. */
+  /** Closes the connection with the code and text of the failure. */
   end(failure: Failure): void;
 }
 
-/** A connection as lists show it. */
 export type ConnectionInfo = Readonly<{
   id: string;
   kind: 'websocket' | 'grpc';
@@ -43,7 +42,7 @@ export type ConnectionInfo = Readonly<{
   queuedBytes: number;
 }>;
 
-/** Connections of a customer that were cut because their clients read too slowly, in one minute. */
+/** Connections of a customer closed in one minute because the client read too slowly. */
 export type LaggedMinute = Readonly<{
   customerId: string;
   /** Unix minutes. */
@@ -51,46 +50,44 @@ export type LaggedMinute = Readonly<{
   connections: number;
 }>;
 
-/** Lists show what so many of a connection's subscriptions are about. */
 const DESCRIPTIONS_MAX = 10;
-/** Customers of whom it is counted how many lag, over all minutes that are kept. */
+/** Rows (customer and minute) that are stored. */
 const LAGGED_MAX = 10_000;
-/** Whoever tells of them may be kept from it for so many minutes. */
+/** Minutes stored until they are written. */
 const LAGGED_MINUTES = 60;
 
 type ConnectionEntry = {
   readonly connection: LiveConnection;
   readonly since: number;
-  /** As they were at the last look, for the rates. */
+  /** As of the last snapshot, for the rates. */
   messages: number;
   bytes: number;
 };
 
 const rounded = (value: number): number => Math.round(value * 100) / 100;
 
-/** The long connections of this process: who is there, what goes over them, and a way to close one. */
+/** Open WebSockets and gRPC streams of this process. */
 export class LiveConnections {
   readonly #entries = new Map<string, ConnectionEntry>();
-  /** No two processes give the same id, and none can be guessed. */
+  /** Unique per process and not guessable. */
   readonly #prefix = randomBytes(8).toString('hex');
   #count = 0;
   #snapshotAt = performance.now();
-  /** By minute, the oldest first, and customer. */
+  /** By minute, oldest first, and customer. */
   readonly #lagged = new Map<number, Map<string, number>>();
   #laggedRows = 0;
   #laggedTotal = 0;
 
-  /** Connections that are open. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Connections that were cut because they lagged, since the process began. */
+  /** Connections closed since start because they lagged. */
   get lagged(): number {
     return this.#laggedTotal;
   }
 
-  /** Connections of a kind that are open, and what waits on them. */
+  /** Number of open connections of a kind, and their backlog. */
   totalOf(kind: LiveConnection['kind']): Readonly<{ open: number }> & Backlog {
     let open = 0;
     let queuedMessages = 0;
@@ -104,21 +101,21 @@ export class LiveConnections {
     return { open, queuedMessages, queuedBytes };
   }
 
-  /** A connection is open from now on. @returns what is called once, when it is not. */
+  /** @returns a function to call once when the connection is closed. */
   add(connection: LiveConnection): () => void {
     const id = `${this.#prefix}${(++this.#count).toString(36)}`;
     this.#entries.set(id, { connection, since: Date.now(), messages: 0, bytes: 0 });
     return () => void this.#entries.delete(id);
   }
 
-  /** Closes one. @returns whether it is here. */
+  /** Closes a connection. @returns whether it exists. */
   close(id: string, failure: Failure): boolean {
     const entry = this.#entries.get(id);
     entry?.connection.end(failure);
     return entry !== undefined;
   }
 
-  /** One was cut because its client read too slowly. @param nowMs - Unix milliseconds. */
+  /** @param nowMs - Unix milliseconds. */
   recordLagged(customerId: string, nowMs: number): void {
     this.#laggedTotal++;
     const minute = Math.floor(nowMs / 60_000);
@@ -144,7 +141,6 @@ export class LiveConnections {
     }
   }
 
-  /** The totals of the last minutes in which any lagged. */
   laggedMinutes(): LaggedMinute[] {
     return [...this.#lagged].flatMap(([minute, counts]) =>
       [...counts].map(([customerId, connections]) => ({ customerId, minute, connections })),
@@ -152,8 +148,8 @@ export class LiveConnections {
   }
 
   /**
-   * What is open, those over which most went lately first. Rates are over the time since the last look, so there is one
-   * who looks.
+   * Lists open connections, those with the highest byte rate if there are more than `max`. Rates cover the
+   * time since the last snapshot, so there must be only one reader.
    */
   snapshot(max: number): ConnectionInfo[] {
     const now = performance.now();

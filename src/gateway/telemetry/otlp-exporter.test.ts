@@ -47,8 +47,8 @@ const exporterTo = (url: string, options: Partial<OtlpOptions> = {}) => {
   return new OtlpExporter({ url, headers: { 'x-secret': 'hunter2' }, resource, log }, options);
 };
 
-describe('the exporter of traces', () => {
-  it('tells a request and each attempt as spans that belong together', async () => {
+describe('OTLP exporter', () => {
+  it('exports a request and its attempts as one trace', async () => {
     const exporter = exporterTo(collector.url);
     exporter.add(entry, { traceId: TRACE, parentId: PARENT });
     await exporter.flush();
@@ -69,7 +69,7 @@ describe('the exporter of traces', () => {
     expect(collector.bodies.join()).not.toContain('secret place');
   });
 
-  it('sends in batches, and whole', async () => {
+  it('exports all spans in batches', async () => {
     const exporter = exporterTo(collector.url, { batchMax: 4 });
     for (let i = 0; i < 5; i++) exporter.add(entry, { traceId: TRACE, parentId: null });
     await exporter.flush();
@@ -77,13 +77,13 @@ describe('the exporter of traces', () => {
     expect([exporter.dropped, exporter.waiting]).toEqual([0, 0]);
   });
 
-  it('holds so many and drops what is more', async () => {
+  it('drops spans beyond queueMax', async () => {
     const exporter = exporterTo(collector.url, { queueMax: 7 });
     for (let i = 0; i < 5; i++) exporter.add(entry, { traceId: TRACE, parentId: null });
     expect([exporter.waiting, exporter.dropped]).toEqual([6, 9]);
   });
 
-  it('drops what a collector does not take, says so once, and goes on when it does', async () => {
+  it('drops spans while the collector fails, logs it once, and recovers', async () => {
     const exporter = exporterTo(collector.url);
     const send = async () => {
       exporter.add(entry, { traceId: TRACE, parentId: null });
@@ -100,7 +100,7 @@ describe('the exporter of traces', () => {
     expect(logged.join()).not.toMatch(/hunter2|127\.0\.0\.1/);
   });
 
-  it('is not stopped by one that is away', async () => {
+  it('survives an unreachable collector', async () => {
     await collector.close();
     const exporter = exporterTo(collector.url);
     exporter.add(entry, { traceId: TRACE, parentId: null });
@@ -109,7 +109,7 @@ describe('the exporter of traces', () => {
     collector = await startCollector();
   });
 
-  it('adds the path of traces where there is none', () => {
+  it('appends the traces path if the URL has none', () => {
     expect(tracesUrl('http://h:4318')).toBe('http://h:4318/v1/traces');
     expect(tracesUrl('https://h/otlp/v1/traces')).toBe('https://h/otlp/v1/traces');
   });

@@ -1,19 +1,17 @@
+import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../base/log.ts';
-import type { TraceLink } from '../../protocol/request-trace.ts';
-import { exportRequest, type OtlpSpan, spansOf } from './otlp-spans.ts';
+import type { RequestStep, TraceLink } from '../../protocol/request-trace.ts';
 import type { RequestEntry, SpanSink } from './request-log.ts';
 
-/** How spans are sent. */
 export type OtlpOptions = Readonly<{
   flushIntervalMs: number;
-  /** Spans of one request to the collector. */
+  /** Spans per export request. */
   batchMax: number;
-  /** Spans that wait; beyond it new ones are dropped. */
+  /** Queued spans; further ones are dropped. */
   queueMax: number;
   timeoutMs: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const otlpOptions: OtlpOptions = {
   flushIntervalMs: 1_000,
   batchMax: 512,
@@ -22,23 +20,26 @@ export const otlpOptions: OtlpOptions = {
 };
 
 export type OtlpParts = Readonly<{
-  /** The collector; `/v1/traces` is added where it has no path. */
+  /** The collector; `/v1/traces` is appended if it has no path. */
   url: string;
-  /** Sent with every request; may hold secrets. */
+  /** Request headers, which may hold secrets. */
   headers: Readonly<Record<string, string>>;
-  /** What the spans come from, as attributes. */
+  /** Resource attributes of the spans. */
   resource: Readonly<Record<string, string>>;
   log: Logger;
 }>;
 
-/** The address for spans below that of a collector. Source: OTLP/HTTP, "OTLP/HTTP Request". */
+/** Source: OTLP/HTTP, "OTLP/HTTP Request". */
 export function tracesUrl(url: string): string {
   const parsed = new URL(url);
   if (parsed.pathname === '/') parsed.pathname = '/v1/traces';
   return parsed.href;
 }
 
-/** Sends spans to a collector over OTLP/HTTP in JSON. A collector that is away costs spans, never a request. */
+/**
+ * Exports spans to a collector over OTLP/HTTP in JSON. A collector that is unavailable costs spans, never a
+ * request.
+ */
 export class OtlpExporter implements SpanSink {
   readonly #parts: OtlpParts;
   readonly #url: string;
@@ -55,7 +56,7 @@ export class OtlpExporter implements SpanSink {
     this.#options = { ...otlpOptions, ...options };
   }
 
-  /** Spans that were given up: the collector was away, or too slow. */
+  /** Spans dropped because the queue was full or the collector unavailable. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -74,7 +75,7 @@ export class OtlpExporter implements SpanSink {
     else this.#waiting.push(...spans);
   }
 
-  /** Sends what waits. Never rejects. */
+  /** Exports queued spans. Never rejects. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
@@ -82,7 +83,7 @@ export class OtlpExporter implements SpanSink {
     return this.#flushing;
   }
 
-  /** Stops the timer and sends once more. */
+  /** Stops the timer and exports once more. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -97,7 +98,7 @@ export class OtlpExporter implements SpanSink {
       const batch = spans.slice(from, from + this.#options.batchMax);
       const isAccepted = await this.#send(batch);
       if (isAccepted) continue;
-      // What waits longer than a turn is of little use: it makes room for what is new.
+      // A retry would only displace newer spans.
       this.#dropped += spans.length - from;
       break;
     }
@@ -117,8 +118,8 @@ export class OtlpExporter implements SpanSink {
       this.#reportState(response.ok ? null : `status ${response.status}`);
       return response.ok;
     } catch {
-      // The cause may show the address, which may hold a secret.
-      this.#reportState('it cannot be reached, or does not answer in time');
+      // The error may contain the URL, which may hold a secret.
+      this.#reportState('unreachable or timed out');
       return false;
     }
   }
@@ -127,7 +128,102 @@ export class OtlpExporter implements SpanSink {
     const isFailing = problem !== null;
     if (isFailing === this.#isFailing) return;
     this.#isFailing = isFailing;
-    if (isFailing) this.#parts.log.warn({ problem }, 'the collector of traces takes none; they are dropped');
-    else this.#parts.log.info('the collector of traces takes them again');
+    if (isFailing) this.#parts.log.warn({ reason: problem }, 'Trace export failed; dropping spans');
+    else this.#parts.log.info('Trace export recovered');
   }
 }
+
+/**
+ * Spans in the JSON encoding of OTLP: ids in hex, times in nanoseconds and integers as decimal text. Source:
+ * opentelemetry-proto, trace.proto, and "OTLP/HTTP", "JSON Protobuf Encoding".
+ */
+
+const KINDS = { internal: 1, server: 2, client: 3 } as const;
+const STATUS_ERROR = 2;
+
+type Attribute = Readonly<{ key: string; value: Readonly<{ stringValue: string } | { intValue: string }> }>;
+
+type OtlpSpan = Readonly<{
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes: readonly Attribute[];
+  status: Readonly<{ code?: number; message?: string }>;
+}>;
+
+const attribute = (key: string, value: string | number): Attribute => ({
+  key,
+  value: typeof value === 'number' ? { intValue: String(Math.round(value)) } : { stringValue: value },
+});
+
+/** Omits null values. */
+const attributes = (values: Readonly<Record<string, string | number | null>>): Attribute[] =>
+  Object.entries(values).flatMap(([key, value]) => (value === null ? [] : [attribute(key, value)]));
+
+/** @param ms - offset from `atMs`. */
+const nanos = (atMs: number, ms: number): string =>
+  String(BigInt(Math.round(atMs)) * 1_000_000n + BigInt(Math.round(ms * 1_000_000)));
+
+const spanId = (): string => randomBytes(8).toString('hex');
+
+function stepSpan(
+  { at, network }: RequestEntry,
+  traceId: string,
+  parentSpanId: string,
+  step: RequestStep,
+): OtlpSpan {
+  const { name, node, startMs, endMs, outcome } = step;
+  return {
+    traceId,
+    spanId: spanId(),
+    parentSpanId,
+    name: node === null ? name : `${name} ${node}`,
+    kind: node === null ? KINDS.internal : KINDS.client,
+    startTimeUnixNano: nanos(at, startMs),
+    endTimeUnixNano: nanos(at, endMs),
+    attributes: attributes({ 'server.address': node, 'solway.network': network, 'solway.outcome': outcome }),
+    status: outcome === 'ok' ? {} : { code: STATUS_ERROR, message: outcome },
+  };
+}
+
+/** Span of a request, with a child span for each step. */
+function spansOf(entry: RequestEntry, { traceId, parentId }: TraceLink): OtlpSpan[] {
+  const { at, method, micros, http, rpcCode, failure, status } = entry;
+  const id = spanId();
+  const own: OtlpSpan = {
+    traceId,
+    spanId: id,
+    ...(parentId === null ? {} : { parentSpanId: parentId }),
+    name: method === '' ? 'authenticate' : method,
+    kind: KINDS.server,
+    startTimeUnixNano: nanos(at, 0),
+    endTimeUnixNano: nanos(at, micros / 1_000),
+    attributes: attributes({
+      'rpc.method': method === '' ? null : method,
+      'http.response.status_code': http === 0 ? null : http,
+      'rpc.jsonrpc.error_code': rpcCode === 0 ? null : rpcCode,
+      'client.address': entry.address === '' ? null : entry.address,
+      'solway.key_id': entry.keyId,
+      'solway.product': entry.product,
+      'solway.network': entry.network,
+      'solway.status': status,
+      'solway.failure': failure,
+    }),
+    status: status === 'ok' ? {} : { code: STATUS_ERROR, message: failure ?? status },
+  };
+  return [own, ...entry.steps.map((step) => stepSpan(entry, traceId, id, step))];
+}
+
+/** Export request body. */
+const exportRequest = (spans: readonly OtlpSpan[], resource: Readonly<Record<string, string>>): object => ({
+  resourceSpans: [
+    {
+      resource: { attributes: attributes(resource) },
+      scopeSpans: [{ scope: { name: 'solway' }, spans }],
+    },
+  ],
+});

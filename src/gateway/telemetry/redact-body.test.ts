@@ -3,11 +3,11 @@ import { minimumOf, msOf } from '../../../test/project/minimum-of.ts';
 import { generateApiKey } from '../auth/api-key.ts';
 import { redactBody, redactText, withoutSecrets } from './redact-body.ts';
 
-describe('a body in the log', () => {
+describe('redacted body', () => {
   const { text: key } = generateApiKey('rpc');
   const show = (text: string, max = 2_048): string => redactBody(Buffer.from(text), max);
 
-  it('is as it was when it holds no credential', () => {
+  it('is unchanged without credentials', () => {
     const text = '["9xQeWvG816bUx9EP",{"encoding":"base64","token":{"amount":"7"}}]';
     expect(show(text)).toBe(text);
   });
@@ -16,7 +16,7 @@ describe('a body in the log', () => {
     '{"tokenAccount":"a","token_program":"b","tokenAmount":{"amount":"7"},"uiTokenAmount":"c","programId":"d"}',
     '{"pubkey":"a","accountKeys":["b"],"writableKeys":["c"],"mint":"d","preTokenBalances":[],"publicKey":"e"}',
     '{"programIdIndex":1,"stackHeight":null,"keys":["a"],"tokenAddresses":["b"],"program":"spl-token"}',
-  ])('shows what this service is asked about: %s', (text) => {
+  ])('keeps %s', (text) => {
     expect(show(text)).toBe(text);
   });
 
@@ -52,7 +52,7 @@ describe('a body in the log', () => {
     ['a secret with a line break that is escaped', '{"pwd":"a\\\nb"}', '{"pwd":"[redacted]"}'],
     ['a list with a bracket in a text', '{"pwd":["a]b","c"],"x":1}', '{"pwd":"[redacted]","x":1}'],
     ['an authorization', 'Authorization: Bearer abc.def', 'Authorization: Bearer [redacted]'],
-  ])('shows nothing of %s', (_, text, shown) => {
+  ])('hides %s', (_, text, shown) => {
     expect(show(text)).toBe(shown);
     expect(withoutSecrets(shown)).toBe(shown);
   });
@@ -66,20 +66,20 @@ describe('a body in the log', () => {
     ['digits', '1'],
     ['lists', '"pwd":["'],
     ['backslashes', '\\'],
-  ])('is gone through once, if it is made of %s', (_, part) => {
+  ])('is scanned in linear time if it consists of %s', (_, part) => {
     // A line break that is escaped is of the text, as any other.
     const text = `${`["a" ${part.repeat(65_536)}`.slice(0, 65_534)}\\\n`;
     // What is looked at again from each quote takes seconds.
     expect(minimumOf(100, () => msOf(() => show(text, text.length)))).toBeLessThan(100);
   });
 
-  it('is cut, and never within a character', () => {
+  it('is truncated between characters', () => {
     expect(show('äöü', 3)).toBe('ä');
     expect(show('abc', 2)).toBe('ab');
     expect(show('abc', 0)).toBe('');
   });
 
-  it('holds no control character, which a database could refuse', () => {
+  it('has no control characters, which a database may reject', () => {
     expect(show('a\0b\nc\u0085d')).toBe('a b c d');
     expect(redactText('x'.repeat(100), 64)).toHaveLength(64);
   });

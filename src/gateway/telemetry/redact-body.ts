@@ -1,24 +1,24 @@
 import { redact } from '../../base/log.ts';
 
-/** Parts of names of members whose values are secrets, whatever stands around them. */
+/** Parts of member names whose values are secrets. */
 const SECRET_PARTS = [
   'secret|passw|pwd|passphrase|passcode|credential|mnemonic|keypair|authorization|bearer|cookie',
   '(?:api|private|signing|access)[_-]?key|seed[_-]?phrase',
 ].join('|');
-/** `token` at its end only: tokenAccount, token_program and tokenAmount are what this service is asked about. */
+/** `token` only at the end: tokenAccount, token_program and tokenAmount are no secrets. */
 const SECRET_NAME = new RegExp(`${SECRET_PARTS}|token$|^(?:seed|pass)$`, 'i');
 /**
- * A text, with the colon of a name behind it or without. The quote that ends it may begin the next one, as where one is
- * missing or too many. A text that is cut goes to the end, so that none is read twice.
+ * A string, with the colon after it if it is a name. Its closing quote may open the next string, since a
+ * quote may be missing. A truncated string extends to the end, so that no part is scanned twice.
  */
 const TEXT = /"((?:[^"\\]|\\[\s\S])*)(?:(?="(\s*:\s*)?)|\\?$)/g;
-/** Texts, lists and numbers, to where they end or are cut. */
+/** Strings, arrays and numbers, to their end or the truncation. */
 const VALUE = /"(?:[^"\\]|\\[\s\S])*\\?"?|\[(?:[^\]"]|"(?:[^"\\]|\\[\s\S])*\\?"?)*\]?|-?\d[\d.eE+-]*/y;
 const ESCAPED = /\\u([0-9a-f]{4})/gi;
 const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]+/gi;
 const CONTROLS = /\p{Cc}/gu;
 
-/** The text without what looks like a credential, and without control characters. */
+/** Removes credentials and control characters. */
 export const withoutSecrets = (text: string): string =>
   redactMembers(redact(text)).replace(BEARER, '$1 [redacted]').replace(CONTROLS, ' ');
 
@@ -41,13 +41,10 @@ const isSecret = (name: string): boolean =>
     name.replace(ESCAPED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))),
   );
 
-/** Text that a client chose, for the log: short, and without secrets. */
+/** Shortens and redacts a text that the client chose. */
 export const redactText = (text: string, max: number): string => withoutSecrets(text.slice(0, max));
 
-/**
- * The start of a body as the log keeps it: without what looks like a credential. A character that the cut went through is
- * left out.
- */
+/** Start of a body for the log, redacted. A character split by the truncation is dropped. */
 export function redactBody(body: Uint8Array, maxBytes: number): string {
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, maxBytes)).toString(
     'utf8',

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyId } from '../auth/key-record.ts';
 import { createKeyState } from '../auth/key-state.ts';
-import type { MeteredKey } from '../metering/usage-meter.ts';
-import { latencyBounds, RequestCounters } from './request-counters.ts';
+import { type CountedKey, latencyBounds, RequestCounters } from './request-counters.ts';
 
 const request = { product: 'rpc', status: 'ok', bytesIn: 10, bytesOut: 20 } as const;
 
-type KeysById = (id: string | null) => MeteredKey | null;
+type KeysById = (id: string | null) => CountedKey | null;
 
-const withoutSeats: KeysById = (id) => (id === null ? null : { id: id as KeyId });
+const withoutState: KeysById = (id) => (id === null ? null : { id: id as KeyId });
 
-/** As the directory holds them: a key comes with its seat each time. */
-function withSeats(): KeysById {
-  const keys = new Map<string, MeteredKey>();
+/** Keys as the directory returns them: each with the same state every time. */
+function withState(): KeysById {
+  const keys = new Map<string, CountedKey>();
   return (id) => {
     if (id === null) return null;
     const key = keys.get(id) ?? { id: id as KeyId, keyState: createKeyState() };
@@ -22,10 +21,10 @@ function withSeats(): KeysById {
 }
 
 describe.each([
-  ['of keys without seats', () => withoutSeats],
-  ['of keys with seats', withSeats],
-])('the totals of the doors, %s,', (_name, create) => {
-  it('count each key up to a number, and all others together', () => {
+  ['keys without state', () => withoutState],
+  ['keys with state', withState],
+])('request counters, %s', (_name, create) => {
+  it('count up to keysMax keys each, and the others together', () => {
     const keys = create();
     const counters = new RequestCounters({ keysMax: 2 });
     for (const key of ['a', 'b', 'c', 'd', 'a', null]) counters.count(keys(key), request, 0.001);
@@ -34,34 +33,34 @@ describe.each([
       ['b', 1],
     ]);
     expect(counters.otherKeys.ok).toBe(3);
-    counters.countMessages(keys('a') as MeteredKey, 'rpc', 5, 500);
+    counters.countMessages(keys('a') as CountedKey, 'rpc', 5, 500);
     expect(counters.keys.get('a' as KeyId)).toMatchObject({ ok: 2, failed: 0, messages: 5, bytesOut: 540 });
   });
 
-  it('let a key that is used no more make room for another, and count what it had with the others', () => {
+  it('evict an idle key and add its counts to the others', () => {
     let now = 0;
     const keys = create();
     const counters = new RequestCounters({ keysMax: 2, idleMs: 600_000, now: () => now });
     const shown = () => [...counters.keys].map(([key, { ok }]) => `${key} ${ok}`);
     for (const key of ['a', 'b', 'b', 'c']) counters.count(keys(key), request, 0.001);
-    counters.countMessages(keys('b') as MeteredKey, 'rpc', 5, 500);
+    counters.countMessages(keys('b') as CountedKey, 'rpc', 5, 500);
     now = 599_999;
     for (const key of ['a', 'c']) counters.count(keys(key), request, 0.001);
     expect([shown(), counters.otherKeys.ok]).toEqual([['a 2', 'b 2'], 2]);
     now = 620_000;
     for (const key of ['c', 'd', 'c']) counters.count(keys(key), request, 0.001);
     expect(shown()).toEqual(['a 2', 'c 2']);
-    // Two of c before it was counted for itself, two of b, one of d.
+    // Two of c before it had a counter, two of b, one of d.
     expect(counters.otherKeys).toEqual({ ok: 5, failed: 0, messages: 5, bytesOut: 600 });
     counters.count(keys('b'), request, 0.001);
     expect([shown(), counters.otherKeys.ok]).toEqual([['a 2', 'c 2'], 6]);
   });
 });
 
-describe('the totals of the doors', () => {
-  it('let every key that waits for a place find one as soon as there is one', () => {
+describe('request counters', () => {
+  it('give a free counter to keys that were refused one before', () => {
     let now = 0;
-    const keys = withSeats();
+    const keys = withState();
     const counters = new RequestCounters({ keysMax: 2, idleMs: 600_000, now: () => now });
     for (const key of ['a', 'b', 'c', 'd']) counters.count(keys(key), request, 0.001);
     now = 600_000;
@@ -69,7 +68,7 @@ describe('the totals of the doors', () => {
     expect([...counters.keys.keys()]).toEqual(['c', 'd']);
   });
 
-  it('put each latency into the first bucket that it does not exceed', () => {
+  it('count a latency in the first bucket with a bound not below it', () => {
     const counters = new RequestCounters();
     for (const seconds of [...latencyBounds, 11]) counters.count(null, request, seconds);
     expect([...counters.products.rpc.latency]).toEqual(new Array(latencyBounds.length + 1).fill(1));

@@ -1,42 +1,44 @@
 import { type Product, products } from '../../protocol/product.ts';
 import type { KeyId } from '../auth/key-record.ts';
-import type { KeyState } from '../auth/key-state.ts';
-import { type MeteredKey, type UsageStatus, usageStatuses } from '../metering/usage-meter.ts';
+import { type UsageStatus, usageStatuses } from '../metering/usage-meter.ts';
 
-/** What holds when nothing else is said. */
 export const requestCounterOptions = {
-  /** Keys that are counted each for itself; the rest are counted together. */
+  /** Keys with counters of their own; the rest are counted together. */
   keysMax: 1_000,
-  /** A key that was not used for so long makes room for another, in milliseconds. */
+  /** Idle time in milliseconds after which a key may be evicted. */
   idleMs: 600_000,
 } as const;
 
-/** How often it is looked for keys that make room, in milliseconds, however many others come. */
+/** Minimum milliseconds between evictions. */
 const EVICTION_INTERVAL_MS = 10_000;
 
-/** The upper ends of the buckets that latencies are counted in, in seconds; what is above them has none. */
+/** Upper bounds of the latency buckets in seconds; an implicit bucket follows. */
 export const latencyBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
-/** What was counted of one product since the process began. */
+/** Totals of one product since process start. */
 export type ProductCount = {
   readonly requests: Record<UsageStatus, number>;
-  /** One more than there are bounds. */
+  /** One more bucket than bounds. */
   readonly latency: Float64Array;
   latencySeconds: number;
   bytesIn: number;
   bytesOut: number;
-  /** Notifications and messages of streams, and their bytes. */
+  /** Subscription and stream messages, and their bytes. */
   messages: number;
   messageBytes: number;
 };
 
-/** What was counted of one key since it was counted for itself. */
 export type KeyCount = { ok: number; failed: number; messages: number; bytesOut: number };
 
 const emptyKeyCount = (): KeyCount => ({ ok: 0, failed: 0, messages: 0, bytesOut: 0 });
 
-/** `owner` is null once another key has its place. */
-type TrackedKeyCount = KeyCount & { counters: RequestCounters | null; usedAt: number };
+/** `counters` is null once the entry was evicted. */
+export type KeyCounter = KeyCount & { counters: RequestCounters | null; usedAt: number };
+
+export type CountedKey = Readonly<{ id: KeyId; keyState?: { requestCounts: KeyCounter | null } }>;
+
+/** Cached in the state of keys without a counter. */
+const overflowMarker = (): KeyCounter => ({ ...emptyKeyCount(), counters: null, usedAt: 0 });
 
 const emptyProductCount = (): ProductCount => ({
   requests: Object.fromEntries(usageStatuses.map((status) => [status, 0])) as Record<UsageStatus, number>,
@@ -48,26 +50,25 @@ const emptyProductCount = (): ProductCount => ({
   messageBytes: 0,
 });
 
-/** One request, for counting. */
 type CountedRequest = Readonly<{ product: Product; status: UsageStatus; bytesIn: number; bytesOut: number }>;
 
-/** Totals of what went through the doors since the process began. Adding to them allocates nothing. */
+/** Request totals since process start, for /metrics. Counting allocates nothing. */
 export class RequestCounters {
   readonly products: Readonly<Record<Product, ProductCount>>;
   /**
-   * Calls without a good key, those of keys beyond the most that are counted each, and what was counted of keys that
-   * made room for others: the sum over all never falls.
+   * Requests without a valid key, of keys without a counter, and of evicted keys: the sum over all never
+   * decreases.
    */
   readonly otherKeys: KeyCount = emptyKeyCount();
-  readonly #keys = new Map<KeyId, TrackedKeyCount>();
-  /** Lies in the seats of keys that found no place, until there is room. */
-  #overflowMarker = {};
+  readonly #keys = new Map<KeyId, KeyCounter>();
+  /** Replaced after an eviction, which makes keys without a counter look for one. */
+  #overflowMarker = overflowMarker();
   readonly #keysMax: number;
   readonly #idleMs: number;
   readonly #now: () => number;
   #nextEvictionAt = Number.NEGATIVE_INFINITY;
 
-  /** @param now - milliseconds by a clock that is never set. */
+  /** @param now - monotonic milliseconds. */
   constructor(options: Readonly<{ keysMax?: number; idleMs?: number; now?: () => number }> = {}) {
     this.#keysMax = options.keysMax ?? requestCounterOptions.keysMax;
     this.#idleMs = options.idleMs ?? requestCounterOptions.idleMs;
@@ -79,14 +80,14 @@ export class RequestCounters {
     >;
   }
 
-  /** Keys with what was counted of each. */
+  /** Counts by key. */
   get keys(): ReadonlyMap<KeyId, Readonly<KeyCount>> {
     return this.#keys;
   }
 
-  /** @param key - null for a request without a good one. */
+  /** @param key - null for a request without a valid key. */
   count(
-    key: MeteredKey | null,
+    key: CountedKey | null,
     { product, status, bytesIn, bytesOut }: CountedRequest,
     seconds: number,
   ): void {
@@ -104,8 +105,7 @@ export class RequestCounters {
     keyCount.bytesOut += bytesOut;
   }
 
-  /** Counts a block of messages that were sent without asking again. */
-  countMessages(key: MeteredKey, product: Product, messages: number, bytes: number): void {
+  countMessages(key: CountedKey, product: Product, messages: number, bytes: number): void {
     const counts = this.products[product];
     counts.messages += messages;
     counts.messageBytes += bytes;
@@ -114,7 +114,7 @@ export class RequestCounters {
     keyCount.bytesOut += bytes;
   }
 
-  #countOf(key: MeteredKey | null): KeyCount {
+  #countOf(key: CountedKey | null): KeyCount {
     if (key === null) return this.otherKeys;
     const now = this.#now();
     const { keyState } = key;
@@ -131,23 +131,23 @@ export class RequestCounters {
     return entry;
   }
 
-  #cached(keyState: KeyState | undefined): TrackedKeyCount | null {
-    const entry = keyState === undefined ? null : (keyState.requestCounts as TrackedKeyCount | null);
+  #cached(keyState: CountedKey['keyState']): KeyCounter | null {
+    const entry = keyState === undefined ? null : keyState.requestCounts;
     return entry?.counters === this ? entry : null;
   }
 
-  /** null: it is counted with the others. */
-  #find(keyId: KeyId, now: number): TrackedKeyCount | null {
+  /** Null: no free counter. */
+  #find(keyId: KeyId, now: number): KeyCounter | null {
     const existing = this.#keys.get(keyId);
     if (existing !== undefined) return existing;
     if (this.#keys.size >= this.#keysMax) this.#evictIdle(now);
     if (this.#keys.size >= this.#keysMax) return null;
-    const fresh: TrackedKeyCount = { ...emptyKeyCount(), counters: this, usedAt: now };
+    const fresh: KeyCounter = { ...emptyKeyCount(), counters: this, usedAt: now };
     this.#keys.set(keyId, fresh);
     return fresh;
   }
 
-  /** Keys that are in use stay, or each request of one of many would begin a new series. */
+  /** Evicts idle keys only: else each request could start a new series. */
   #evictIdle(now: number): void {
     if (now < this.#nextEvictionAt) return;
     this.#nextEvictionAt = now + EVICTION_INTERVAL_MS;
@@ -156,7 +156,7 @@ export class RequestCounters {
       if (now - usedAt < this.#idleMs) continue;
       this.#keys.delete(id);
       entry.counters = null;
-      this.#overflowMarker = {};
+      this.#overflowMarker = overflowMarker();
       this.otherKeys.ok += ok;
       this.otherKeys.failed += failed;
       this.otherKeys.messages += messages;

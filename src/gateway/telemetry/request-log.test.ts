@@ -10,8 +10,9 @@ import {
   RequestLog,
   type RequestLogOptions,
   type RequestResult,
+  readTraceparent,
+  TraceSampler,
 } from './request-log.ts';
-import { TraceSampler } from './trace-context.ts';
 
 const key = { ...internalKey, id: '7hQ2mKpZ' as KeyId, product: 'rpc', logsBodies: false } as KeyRecord;
 const client = clientInfoFor('192.0.2.7', 'https://app.example');
@@ -48,8 +49,8 @@ function visitOf(
 
 const never: Partial<RequestLogOptions> = { perSecond: 0, sampleRatio: 0 };
 
-describe('which requests are kept', () => {
-  it('is decided at their start: so many a second, then a share', () => {
+describe('request sampling', () => {
+  it('samples perSecond requests, then a share', () => {
     const log = new RequestLog({ perSecond: 3, sampleRatio: 0 });
     const begin = (at: number) => log.start(at) !== null;
     expect([1_000, 1_100, 1_200, 1_300, 1_999].map(begin)).toEqual([true, true, true, false, false]);
@@ -58,7 +59,7 @@ describe('which requests are kept', () => {
     expect(all.start(5)).not.toBeNull();
   });
 
-  it('takes in those that failed or were slow without being chosen, so many a second and without steps', () => {
+  it('stores failed and slow requests without steps, up to lateMax per second', () => {
     const log = new RequestLog({ ...never, lateMax: 3, slowMs: 50 });
     const end = (ended: RequestResult, ms: number) => log.end(visitOf(log, 1_000), ended, 1_000 + ms);
     end(good, 49);
@@ -73,7 +74,7 @@ describe('which requests are kept', () => {
     ]);
   });
 
-  it('drops the oldest when nobody takes them out, and counts them', () => {
+  it('drops and counts the oldest entries beyond entriesMax', () => {
     const log = new RequestLog({ perSecond: 100, entriesMax: 2 });
     for (const method of ['a', 'b', 'c']) log.end(visitOf(log, 1_000), { ...good, method }, 1_001);
     expect(log.drain().map(({ method }) => method)).toEqual(['b', 'c']);
@@ -81,7 +82,7 @@ describe('which requests are kept', () => {
   });
 });
 
-describe('an entry', () => {
+describe('log entry', () => {
   const entryOf = (ended: RequestResult, record: KeyRecord | null = key): RequestEntry => {
     const log = new RequestLog({ perSecond: 1 });
     const now = performance.now();
@@ -89,7 +90,7 @@ describe('an entry', () => {
     return log.drain()[0]!;
   };
 
-  it('says who asked, what, from where and what came of it', () => {
+  it('holds key, method, client and result', () => {
     expect(entryOf(good)).toEqual({
       at: expect.any(Number),
       customerId: 'house',
@@ -113,7 +114,7 @@ describe('an entry', () => {
     });
   });
 
-  it('has the codes of its wire', () => {
+  it('has the status codes of its transport', () => {
     const codes = (wire: RequestResult['wire']) => {
       const { http, rpcCode, failure } = entryOf({ ...limited, wire });
       return [http, rpcCode, failure];
@@ -124,7 +125,7 @@ describe('an entry', () => {
     expect(codes('grpc')).toEqual([0, 0, 'RATE_LIMITED']);
   });
 
-  it('has bodies only of keys that allow it', () => {
+  it('has bodies only for keys that allow it', () => {
     expect(entryOf(good, { ...key, logsBodies: true })).toMatchObject({
       params: '["address"]',
       result: '{"value":1}',
@@ -132,13 +133,13 @@ describe('an entry', () => {
     expect(entryOf(good, null)).toMatchObject({ keyId: null, customerId: null, params: null, result: null });
   });
 
-  it('keeps a method that a stranger made up short and clean', () => {
+  it('truncates and redacts an unknown method', () => {
     const method = `svc_rpc_live_${'7'.repeat(46)}\0${'x'.repeat(99)}`;
     expect(entryOf({ ...good, method }).method).toMatch(/^svc_rpc_live_\[redacted\] x*$/);
   });
 });
 
-describe('the steps of a request', () => {
+describe('request steps', () => {
   const stepsOf = (
     visit: Partial<ObservedRequest>,
     failure: string | null,
@@ -156,7 +157,7 @@ describe('the steps of a request', () => {
       );
   };
 
-  it('end where it was refused', () => {
+  it('end at the refusal', () => {
     expect(stepsOf({ key: null }, 'INVALID_KEY')).toEqual(['authenticate  0 9 INVALID_KEY']);
     expect(stepsOf({ authenticatedAt: 2 }, 'RATE_LIMITED')).toEqual([
       'authenticate  0 2 ok',
@@ -164,7 +165,7 @@ describe('the steps of a request', () => {
     ]);
   });
 
-  it('tell of each attempt, up to so many', () => {
+  it('include each attempt, up to stepsMax', () => {
     const attempt = (node: string, startedAt: number, outcome: string) => ({
       ...{ node, startedAt, outcome },
       endedAt: startedAt + 1.2345,
@@ -184,7 +185,7 @@ describe('the steps of a request', () => {
 });
 
 describe('spans', () => {
-  it('are told of the share of requests that the log may not keep', () => {
+  it('are emitted for their own share of requests', () => {
     const told: [RequestEntry, TraceLink][] = [];
     const sink = { add: (entry: RequestEntry, link: TraceLink) => void told.push([entry, link]) };
     const log = new RequestLog(never, { sampler: new TraceSampler(1), sink });
@@ -192,5 +193,58 @@ describe('spans', () => {
     expect(told).toHaveLength(1);
     expect(told[0]![1]).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
     expect(log.drain()).toEqual([]);
+  });
+});
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+
+describe('traceparent', () => {
+  it('holds trace id, parent id and sampled flag', () => {
+    const read = { traceId: TRACE, parentId: PARENT };
+    expect(readTraceparent(`00-${TRACE}-${PARENT}-01`)).toEqual({ ...read, sampled: true });
+    expect(readTraceparent(`00-${TRACE}-${PARENT}-02`)).toEqual({ ...read, sampled: false });
+  });
+
+  it('may have more fields in later versions', () => {
+    expect(readTraceparent(`cc-${TRACE}-${PARENT}-01-what-else`)).toMatchObject({ traceId: TRACE });
+  });
+
+  it.each([
+    '',
+    'x',
+    `00-${TRACE}-${PARENT}`,
+    `00-${TRACE}-${PARENT}-01-more`,
+    `ff-${TRACE}-${PARENT}-01`,
+    `00-${TRACE.toUpperCase()}-${PARENT}-01`,
+    `00-${'0'.repeat(32)}-${PARENT}-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `cc-${TRACE}-${PARENT}-01-${'x'.repeat(300)}`,
+  ])('is invalid: %j', (header) => {
+    expect(readTraceparent(header)).toBeNull();
+  });
+});
+
+describe('trace sampler', () => {
+  const link = (share: number, header: string | null) => new TraceSampler(share).linkOf(header);
+
+  it('continues a sampled trace of the client', () => {
+    expect(link(1, `00-${TRACE}-${PARENT}-01`)).toEqual({ traceId: TRACE, parentId: PARENT });
+    expect(link(1, `00-${TRACE}-${PARENT}-00`)).toBeNull();
+  });
+
+  it('starts a trace if there is no valid one', () => {
+    for (const header of [null, 'nonsense']) {
+      expect(link(1, header)).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
+      expect(link(0, header)).toBeNull();
+    }
+  });
+
+  it('samples traces of clients by their ids', () => {
+    const chosen = (share: number, end: string) =>
+      link(share, `00-${TRACE.slice(0, 20)}${end}-${PARENT}-01`) !== null;
+    expect([chosen(0.5, '7fffffffffff'), chosen(0.5, '800000000000'), chosen(0, '000000000000')]).toEqual([
+      ...[true, false, false],
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Failure } from '../../protocol/errors.ts';
@@ -7,27 +8,24 @@ import { type RequestStep, RequestTrace, type TraceLink } from '../../protocol/r
 import type { KeyRecord } from '../auth/key-record.ts';
 import type { UsageStatus } from '../metering/usage-meter.ts';
 import { redactBody, redactText } from './redact-body.ts';
-import type { TraceSampler } from './trace-context.ts';
 
-/** How much of what happens is kept. */
 export type RequestLogOptions = Readonly<{
-  /** Requests a second that are kept with every step of their way. */
+  /** Requests per second sampled with all steps. */
   perSecond: number;
-  /** What share of those beyond them is kept so, 0 to 1. */
+  /** Share of further requests that is sampled, 0 to 1. */
   sampleRatio: number;
-  /** Failures and slow requests a second that are kept without steps, when they were not chosen at their start. */
+  /** Failed and slow requests per second stored without steps, if they were not sampled. */
   lateMax: number;
-  /** From this many milliseconds on a request is slow. */
+  /** Latency from which a request is slow. */
   slowMs: number;
-  /** Entries that wait to be written; beyond it the oldest are dropped. */
+  /** Entries waiting to be written; beyond it the oldest are dropped. */
   entriesMax: number;
-  /** How much of parameters and results is kept, of keys that allow it. */
+  /** Bytes of parameters and results, for keys that allow logging them. */
   bodyMaxBytes: number;
-  /** Steps of one request. */
+  /** Steps per request. */
   stepsMax: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const requestLogOptions: RequestLogOptions = {
   perSecond: 20,
   sampleRatio: 0.01,
@@ -38,10 +36,10 @@ export const requestLogOptions: RequestLogOptions = {
   stepsMax: 64,
 };
 
-/** The wire that a request came over; it decides which codes its end has. */
+/** Transport of a request; it decides which status codes apply. */
 export type Wire = 'rpc' | 'socket' | 'rest' | 'grpc';
 
-/** What was found out about a request on its way: access/visit.ts. Times are `performance.now()`. */
+/** The part of a request's context that is logged. Times are `performance.now()`. */
 export type ObservedRequest = Readonly<{
   client: ClientInfo;
   startedAt: number;
@@ -51,7 +49,6 @@ export type ObservedRequest = Readonly<{
   trace: RequestTrace | null;
 }>;
 
-/** How a request ended. */
 export type RequestResult = Readonly<{
   wire: Wire;
   product: Product;
@@ -59,7 +56,7 @@ export type RequestResult = Readonly<{
   method: string;
   status: UsageStatus;
   failure: Failure | null;
-  /** The JSON-RPC code of a node's error or of one of ours that is no Failure; 0 for none. */
+  /** JSON-RPC error code of the node or of an RpcError; 0 for none. */
   rpcCode: number;
   bytesIn: number;
   bytesOut: number;
@@ -67,7 +64,7 @@ export type RequestResult = Readonly<{
   result: Uint8Array | null;
 }>;
 
-/** One request as it is kept. Holds no credential. */
+/** A logged request, without credentials. */
 export type RequestEntry = Readonly<{
   /** Unix milliseconds. */
   at: number;
@@ -77,9 +74,9 @@ export type RequestEntry = Readonly<{
   network: Network | null;
   method: string;
   status: UsageStatus;
-  /** HTTP status; 0 on other wires. */
+  /** HTTP status; 0 on other transports. */
   http: number;
-  /** 0 for none, and on wires without. */
+  /** 0 for none. */
   rpcCode: number;
   failure: string | null;
   micros: number;
@@ -88,18 +85,17 @@ export type RequestEntry = Readonly<{
   node: string | null;
   address: string;
   origin: string | null;
-  /** Empty for one that was kept only after it had ended. */
+  /** Empty if the request was not sampled. */
   steps: readonly RequestStep[];
   params: string | null;
   result: string | null;
 }>;
 
-/** Gets what is to be told of sampled requests as spans. */
+/** Receives sampled requests as spans. */
 export interface SpanSink {
   add(entry: RequestEntry, link: TraceLink): void;
 }
 
-/** Whoever tells spans: which requests, and to whom. */
 export type Spans = Readonly<{ sampler: TraceSampler; sink: SpanSink }>;
 
 const METHOD_LENGTH_MAX = 64;
@@ -112,15 +108,15 @@ const rpcCode = ({ wire, failure, rpcCode: code }: RequestResult): number =>
   wire === 'rpc' || wire === 'socket' ? (failure?.row.rpc ?? code) : 0;
 
 /**
- * Chooses requests that are kept, decided at their start so that nothing is made for the others, and holds them until
- * they are written. What fails or is slow without having been chosen is kept too, without its steps.
+ * Samples requests at their start, so that others cost nothing, and holds entries until they are written.
+ * Failed and slow requests that were not sampled are stored without steps.
  */
 export class RequestLog {
   readonly #options: RequestLogOptions;
   readonly #spans: Spans | null;
   #entries: RequestEntry[] = [];
   #dropped = 0;
-  /** The second that is counted, of `performance.now()`. */
+  /** The current second of `performance.now()`. */
   #second = -1;
   #sampled = 0;
   #unsampled = 0;
@@ -130,21 +126,21 @@ export class RequestLog {
     this.#spans = spans;
   }
 
-  /** Entries that found no room because nobody took them out. */
+  /** Entries dropped before they were written. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Entries that wait to be written. */
+  /** Entries waiting to be written. */
   get waiting(): number {
     return this.#entries.length;
   }
 
   /**
-   * Decides whether a request is watched.
-   * @param startedAt - when it began, `performance.now()`.
-   * @param traceparent - header of that name as the client sent it; null for none.
-   * @returns null for one that is not: nothing was made for it.
+   * Decides whether a request is sampled.
+   * @param startedAt - `performance.now()`.
+   * @param traceparent - W3C trace context header; null for none.
+   * @returns null for a request that is not sampled.
    */
   start(startedAt: number, traceparent: string | null = null): RequestTrace | null {
     const isSampled = this.#shouldSample(startedAt);
@@ -153,7 +149,7 @@ export class RequestLog {
     return new RequestTrace(startedAt, this.#options.stepsMax, isSampled, link);
   }
 
-  /** Takes in how a request ended. @param endedAt - `performance.now()`. */
+  /** @param endedAt - `performance.now()`. */
   end(request: ObservedRequest, result: RequestResult, endedAt: number): void {
     const { trace } = request;
     if (trace === null && !this.#shouldKeepUnsampled(request, result, endedAt)) return;
@@ -162,7 +158,7 @@ export class RequestLog {
     if (trace !== null && trace.link !== null) this.#spans?.sink.add(entry, trace.link);
   }
 
-  /** Takes out what is to be written, the oldest first. */
+  /** Takes all entries, oldest first. */
   drain(): RequestEntry[] {
     const entries = this.#entries;
     this.#entries = [];
@@ -222,5 +218,50 @@ export class RequestLog {
 
   #redactedBody(key: KeyRecord | null, body: Uint8Array | null): string | null {
     return key?.logsBodies === true && body !== null ? redactBody(body, this.#options.bodyMaxBytes) : null;
+  }
+}
+
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const SAMPLED = 1;
+
+/**
+ * Parses a traceparent header. Source: W3C Trace Context, 3.2: later versions may append fields; all-zero ids
+ * are invalid.
+ * @returns null if invalid. `sampled`: the caller records its part of the trace.
+ */
+export function readTraceparent(header: string): (TraceLink & Readonly<{ sampled: boolean }>) | null {
+  const match = header.length > 256 ? null : TRACEPARENT.exec(header);
+  if (match === null) return null;
+  const [, traceId, parentId, flags, rest] = match as unknown as [string, string, string, string, string?];
+  if (header.startsWith('00') && rest !== undefined) return null;
+  if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return null;
+  return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
+}
+
+/** Upper bound for the last 48 bits of a trace id, which are random. */
+const boundOf = (share: number): number => share * 2 ** 48;
+
+/**
+ * Decides which requests emit spans. New traces: the given share. Traces of clients: if the client samples
+ * them, the same share by trace id, so that all parties pick the same ones.
+ */
+export class TraceSampler {
+  readonly #share: number;
+
+  /** @param share - 0 to 1. */
+  constructor(share: number) {
+    this.#share = share;
+  }
+
+  /** @param traceparent - null for none. @returns null for a request without spans. */
+  linkOf(traceparent: string | null): TraceLink | null {
+    const given = traceparent === null ? null : readTraceparent(traceparent);
+    if (given === null) {
+      return Math.random() < this.#share
+        ? { traceId: randomBytes(16).toString('hex'), parentId: null }
+        : null;
+    }
+    if (!given.sampled || Number.parseInt(given.traceId.slice(-12), 16) >= boundOf(this.#share)) return null;
+    return { traceId: given.traceId, parentId: given.parentId };
   }
 }

@@ -1,7 +1,7 @@
 import type { CallAttempt, Network } from '../../protocol/call.ts';
 import type { SubmissionResult } from '../../protocol/submission-result.ts';
 
-/** One transaction that was handed over. It is known by this very object: what is learned later is put into it. */
+/** A submitted transaction. Later results are set on the same object. */
 export type Submission = {
   /** Unix milliseconds. */
   readonly at: number;
@@ -9,15 +9,14 @@ export type Submission = {
   readonly customerId: string;
   readonly keyId: string;
   readonly network: Network;
-  /** `accepted`, or the failure in a few words. */
+  /** `accepted`, or the failure. */
   readonly outcome: string;
-  /** Those that have ended, of the first time. Rebroadcasts are in `fate`. */
+  /** Attempts before the response. Rebroadcasts are in `result`. */
   readonly attempts: readonly SubmissionAttempt[];
-  /** What became of one that was accepted; null until that is known, which for some it never is. */
+  /** Final result of an accepted transaction; null until known, which may be never. */
   result: SubmissionResult | null;
 };
 
-/** One time that a node was handed it. */
 export type SubmissionAttempt = Readonly<{
   node: string;
   /** Unix milliseconds. */
@@ -26,22 +25,21 @@ export type SubmissionAttempt = Readonly<{
   outcome: string;
 }>;
 
-/** What holds when nothing else is said. */
 export const submissionLogOptions = {
-  /** Submissions that wait to be written; beyond it the oldest are dropped. */
+  /** Submissions waiting to be written; beyond it the oldest are dropped. */
   entriesMax: 5_000,
-  /** Attempts that are kept of one. */
+  /** Attempts stored per submission. */
   attemptsMax: 100,
 } as const;
 
-/** @param nowMs - Unix milliseconds at `performance.now()`, to turn one into the other. */
+/** @param nowMs - Unix milliseconds now, to convert from `performance.now()`. */
 export function submissionAttempt(attempt: CallAttempt, nowMs: number): SubmissionAttempt {
   const { node, startedAt, endedAt, outcome } = attempt;
   const at = Math.round(nowMs - (performance.now() - startedAt));
   return { node, at, ms: Math.round((endedAt - startedAt) * 1_000) / 1_000, outcome };
 }
 
-/** Transactions that were handed over, until they are written. */
+/** Submitted transactions until they are written. */
 export class SubmissionLog {
   readonly #entriesMax: number;
   #entries = new Set<Submission>();
@@ -51,12 +49,12 @@ export class SubmissionLog {
     this.#entriesMax = entriesMax;
   }
 
-  /** Submissions that found no room because nobody took them out. */
+  /** Submissions dropped before they were written. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** It is to be written; one that was written before, as it is now. */
+  /** Queues a submission to be written, or written again. */
   add(submission: Submission): void {
     this.#entries.add(submission);
     if (this.#entries.size <= this.#entriesMax) return;
@@ -67,7 +65,7 @@ export class SubmissionLog {
     this.#dropped++;
   }
 
-  /** Takes out what is to be written, the oldest first. */
+  /** Takes all submissions, oldest first. */
   drain(): Submission[] {
     const entries = [...this.#entries];
     this.#entries.clear();

@@ -3,11 +3,10 @@ import { type Subscription, subscriptions } from '../../protocol/subscriptions.t
 import type { Backlog } from '../../streams/session.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import type { LiveConnection } from '../telemetry/live-connections.ts';
-import type { SessionSubscription } from './subscription-limits.ts';
 
 const emptyBacklog: Backlog = { queuedMessages: 0, queuedBytes: 0 };
 
-/** What a subscription is about, in words of the wire: its method, and the address or signature that it names first. */
+/** A subscription's method, and the first address or signature of its filter. */
 export function describeSubscription(subscription: Subscription): string {
   const { subscribe } = subscriptions[subscription.kind];
   const target = targetOf(subscription);
@@ -35,7 +34,7 @@ function targetOf(subscription: Subscription): string | null {
   }
 }
 
-/** A WebSocket as lists of connections show it. */
+/** WebSocket connection for the list of live connections. */
 export class LiveSession implements LiveConnection {
   readonly kind = 'websocket';
   readonly rpc = null;
@@ -44,15 +43,14 @@ export class LiveSession implements LiveConnection {
   readonly end: (failure: Failure) => void;
   messages = 0;
   bytes = 0;
-  /** Where it can be seen what waits for the client. */
   backlog: Backlog = emptyBacklog;
-  readonly #open: ReadonlySet<SessionSubscription>;
+  readonly #open: ReadonlySet<Readonly<{ subscription: Subscription | null }>>;
 
-  /** @param open - its subscriptions. @param end - ends the connection. */
+  /** @param open - subscriptions of the connection. @param end - ends the connection. */
   constructor(
     key: KeyRecord,
     address: string,
-    open: ReadonlySet<SessionSubscription>,
+    open: ReadonlySet<Readonly<{ subscription: Subscription | null }>>,
     end: (failure: Failure) => void,
   ) {
     this.key = key;

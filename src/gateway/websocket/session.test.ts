@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedFeed } from '../../../test/streams/scripted-feed.ts';
+import { dispatcherOf } from '../../../test/upstream/mock/dispatcher.ts';
 import { createLogger } from '../../base/log.ts';
 import type { Call, RpcResponse } from '../../protocol/call.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
@@ -42,7 +43,7 @@ function listOf(count: number): string {
   return JSON.stringify([{ accountInclude: addresses }, { transactionDetails: 'signatures' }]);
 }
 
-describe('the session of a connection', () => {
+describe('WebSocket session', () => {
   let keys: KeyDirectory;
   let usage: UsageMeter;
   let quota: QuotaLedger;
@@ -70,12 +71,10 @@ describe('the session of a connection', () => {
     submissions = new SubmissionLog();
     lines = [];
     answer = async () => ({ body: Buffer.from('"ok"'), errorCode: 0 });
-    const source = {
-      request: (call: Call) => {
-        asked.push(call);
-        return answer();
-      },
-    };
+    const source = dispatcherOf((call) => {
+      asked.push(call);
+      return answer();
+    });
     const log = createLogger('trace', (line) => lines.push(line));
     createGate = (options) =>
       new WebSocketGateway(
@@ -128,12 +127,12 @@ describe('the session of a connection', () => {
   it.each([
     ['no key', null, 'MISSING_KEY'],
     ['a key that does not exist', generateApiKey('rpc').text, 'INVALID_KEY'],
-  ])('does not begin with %s, and meters it under nobody', (_, credential, code) => {
+  ])('is refused with %s and metered without a key', (_, credential, code) => {
     expect(refusalOf(credential)).toMatchObject({ code });
     expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1 }]);
   });
 
-  it('has no more subscriptions than its key may have in all its connections', async () => {
+  it('limits subscriptions per key over all connections', async () => {
     gate = createGate({ subscriptionLimits: { keySubscriptionsMax: 2 } });
     const [one, other] = [connect(), connect()];
     const first = await subscribe(one);
@@ -148,7 +147,7 @@ describe('the session of a connection', () => {
     expect(codeOf(await subscribe(one))).toBeNull();
   });
 
-  it('holds no more addresses than its key may in all connections, in lists or one by one', async () => {
+  it('limits addresses per key over all connections', async () => {
     gate = createGate({ subscriptionLimits: { keyAddressesMax: 4 } });
     const session = connect();
     const three = listOf(3);
@@ -165,14 +164,14 @@ describe('the session of a connection', () => {
     expect(codeOf(await subscribe(session, 'transactionSubscribe', three))).toBeNull();
   });
 
-  it('pays for each thousand addresses as for another call', async () => {
+  it('counts each thousand addresses as a call', async () => {
     change({ limits: { ...unlimited, rpcPerSecond: 1, rpcBurst: 4 } });
     const session = connect();
     expect(codeOf(await subscribe(session, 'transactionSubscribe', listOf(2_000)))).toBeNull();
     expect(codeOf(await subscribe(session))).toBe('RATE_LIMITED');
   });
 
-  it('keeps its place while its socket is not closed, though nothing of it goes on', async () => {
+  it('counts as a connection until its socket is closed', async () => {
     change({ limits: { ...unlimited, wsConnectionsMax: 1 } });
     const session = connect();
     await subscribe(session);
@@ -185,7 +184,7 @@ describe('the session of a connection', () => {
     expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
   });
 
-  it('does not begin beyond the connections of the plan, and does when one has ended', () => {
+  it('limits connections by the plan', () => {
     change({ limits: { ...unlimited, wsConnectionsMax: 2 } });
     const first = connect();
     connect();
@@ -197,7 +196,7 @@ describe('the session of a connection', () => {
     expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
   });
 
-  it('shares its places with the other keys of the family', () => {
+  it('shares the connection limit with its key family', () => {
     const other = generateApiKey('rpc');
     const digest = digestApiKey(other.text, pepper);
     change({ limits: { ...unlimited, wsConnectionsMax: 1 } });
@@ -206,7 +205,7 @@ describe('the session of a connection', () => {
     expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
   });
 
-  it('takes the rate of the plan for connecting, calling and subscribing alike', async () => {
+  it('counts connects, calls and subscriptions against one rate', async () => {
     change({ limits: { ...unlimited, rpcPerSecond: 0.001, rpcBurst: 3 } });
     const session = connect();
     expect(codeOf(await subscribe(session))).toBeNull();
@@ -218,17 +217,17 @@ describe('the session of a connection', () => {
     expect([asked.length, feed.openings.length]).toEqual([1, 1]);
   });
 
-  it('leads calls the way of any other call, metered and priced alike', async () => {
+  it('executes and meters calls like HTTP calls', async () => {
     const outcome = await connect().call('getBlock', Buffer.from('[1]'), 77, 1, noSignal);
     expect(String(outcome.response?.body)).toBe('"ok"');
-    expect(asked).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { nature: 'pinned' } }]);
+    expect(asked).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { kind: 'pinned' } }]);
     const bytesOut = '{"jsonrpc":"2.0","result":"ok","id":1}'.length;
     expect(usage.drain()).toMatchObject([
       { keyId: record.id, method: 'getBlock', status: 'ok', bytesIn: 77, bytesOut, credits: 5 },
     ]);
   });
 
-  it('meters each subscription under its method, at its price', async () => {
+  it('meters each subscription with its method and price', async () => {
     const session = connect();
     await subscribe(session, 'programSubscribe', '["11111111111111111111111111111111"]');
     await subscribe(session, 'accountSubscribe', '["nonsense"]');
@@ -238,7 +237,7 @@ describe('the session of a connection', () => {
     ]);
   });
 
-  it('opens no more subscriptions at once than credits are left for, and gives back what came to nothing', async () => {
+  it('reserves credits for concurrent subscriptions and releases those of failed ones', async () => {
     change({ limits: { ...unlimited, monthlyCredits: 1 } });
     const session = connect();
     const ears = Array.from({ length: 100 }, () => new Ear());
@@ -251,13 +250,13 @@ describe('the session of a connection', () => {
     expect(met.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
   });
 
-  it('refuses wrong parameters with the words of the method, and opens nothing', async () => {
+  it('refuses invalid parameters with the error of the method', async () => {
     const { error } = await subscribe(connect(), 'accountSubscribe', '["nonsense"]');
     expect(error).toMatchObject({ code: -32_602, message: 'Invalid Request: Invalid pubkey provided' });
     expect(feed.openings).toEqual([]);
   });
 
-  it('holds as many subscriptions as the plan allows, those under way included', async () => {
+  it('limits subscriptions by the plan, including pending ones', async () => {
     change({ limits: { ...unlimited, wsSubscriptionsMax: 2 } });
     const session = connect();
     const [first, , third] = await Promise.all([
@@ -271,7 +270,7 @@ describe('the session of a connection', () => {
     expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
   });
 
-  it('has room again when a signature has fired, a feed failed or a subscription was refused', async () => {
+  it('frees a slot when a subscription ends, fails or is refused', async () => {
     change({ limits: { ...unlimited, wsSubscriptionsMax: 1 } });
     const session = connect();
     const signature = `["${'1'.repeat(64)}"]`;
@@ -288,7 +287,7 @@ describe('the session of a connection', () => {
     expect(ear.heard).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
   });
 
-  it('is told when its key ends, and does nothing for it any longer', async () => {
+  it('ends with its key', async () => {
     const session = connect();
     change({ status: 'revoked' });
     expect(ended).toEqual(['INVALID_KEY']);
@@ -297,7 +296,7 @@ describe('the session of a connection', () => {
     expect([asked, feed.openings]).toEqual([[], []]);
   });
 
-  it('ends its subscriptions when it closes, also one that is just being opened', async () => {
+  it('ends its subscriptions on close, including pending ones', async () => {
     const session = connect();
     const ear = new Ear();
     (await subscribe(session, 'slotSubscribe', null, ear)).opened?.start();
@@ -314,7 +313,7 @@ describe('the session of a connection', () => {
     expect(ended).toEqual([]);
   });
 
-  it('does nothing after it closed', async () => {
+  it('does nothing after close', async () => {
     const session = connect();
     session.close();
     expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('CLIENT_GONE');
@@ -322,7 +321,7 @@ describe('the session of a connection', () => {
     expect([asked, feed.openings]).toEqual([[], []]);
   });
 
-  it('meters notifications by number and bytes, without a request', () => {
+  it('meters notifications by number and bytes, without requests', () => {
     const session = connect();
     session.recordSent(3, 900);
     session.recordSent(2, 100);
@@ -331,13 +330,13 @@ describe('the session of a connection', () => {
     ]);
   });
 
-  it('follows its key: a plan that changes counts from then on', async () => {
+  it('applies a changed plan of its key', async () => {
     const session = connect();
     const limits = { ...unlimited, monthlyCredits: 1_000, streamCredits: 2, wsSubscriptionsMax: 0 };
     change({ planId: 'other', limits });
     session.recordSent(1, 300_000);
     expect(usage.drain()).toMatchObject([{ method: 'notifications', credits: 6 }]);
-    expect(quota.accounts()).toMatchObject([{ planId: 'other', limit: 1_000, own: 6 }]);
+    expect(quota.accounts()).toMatchObject([{ planId: 'other', limit: 1_000, local: 6 }]);
     expect(session.limits.subscriptionsMax).toBe(0);
     expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
     usage.drain();
@@ -346,7 +345,7 @@ describe('the session of a connection', () => {
     expect(usage.drain()).toMatchObject([{ messages: 2, bytesOut: 400_000 }]);
   });
 
-  it('makes an internal error of whatever a feed throws, and says it in the log only', async () => {
+  it('turns feed errors into INTERNAL, with the cause in the log only', async () => {
     feed.gate = () => Promise.reject(new Error(`broke with ${text}`));
     const { error } = await subscribe(connect());
     expect(error).toMatchObject({ code: 'INTERNAL', message: 'Internal error' });
@@ -354,7 +353,7 @@ describe('the session of a connection', () => {
     expect(usage.drain()).toMatchObject([{ method: 'slotSubscribe', status: 'gateway', credits: 0 }]);
   });
 
-  it('is listed while its place is taken, with what it is subscribed to and what waits for the client', async () => {
+  it('is listed with its subscriptions and backlog until it is closed', async () => {
     const session = connect();
     const address = 'So11111111111111111111111111111111111111112';
     await subscribe(session, 'accountSubscribe', `["${address}"]`);
@@ -377,7 +376,7 @@ describe('the session of a connection', () => {
     expect(connections.size).toBe(0);
   });
 
-  it('has what became of each transaction kept, and of nothing else', async () => {
+  it('records submitted transactions only', async () => {
     const session = connect();
     const signed = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(40)]);
     const params = Buffer.from(JSON.stringify([signed.toString('base64'), { encoding: 'base64' }]));

@@ -5,39 +5,51 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
 import { parseSubscription } from '../../protocol/pubsub/parse-subscription.ts';
 import { subscriptionByMethod } from '../../protocol/pubsub/subscription-method.ts';
-import type { Caller, ClientInfo, Outcome } from '../../protocol/request-handler.ts';
+import { type Caller, type ClientInfo, type Outcome, outcomeOf } from '../../protocol/request-handler.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import { type Subscription, subscriptions } from '../../protocol/subscriptions.ts';
 import type { Feed } from '../../streams/feed.ts';
+import type { Notification } from '../../streams/notification.ts';
 import type {
   Backlog,
+  OpenSubscription,
   Session,
   SessionLimits,
   SubscribeOutcome,
   Subscriber,
   WebSocketHandler,
 } from '../../streams/session.ts';
-import type { KeyRecord } from '../auth/key-record.ts';
+import type { LoadedKey } from '../auth/key-state.ts';
 import { KeyWatch, type KeyWatchOptions, type UseRefusal } from '../auth/key-watch.ts';
-import { CallHandler } from '../call-handler.ts';
-import { emptyRequest, recordInvalidRequest } from '../invalid-request.ts';
-import { callsForAddresses, countAddresses } from '../limits/address-cost.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { MessageRateLimiter, type MessageRateOptions } from '../limits/message-rate-limiter.ts';
+import { callsForAddresses } from '../limits/rate-limiter.ts';
+import { emptyRequest, logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
 import { NOTIFICATIONS, type UsageStatus } from '../metering/usage-meter.ts';
-import { statusOfFailure, toFailure } from '../outcome.ts';
-import type { PipelineParts } from '../pipeline.ts';
+import { CallPipeline, type PipelineParts } from '../pipeline.ts';
 import type { RequestContext } from '../request-context.ts';
 import { LiveSession } from './live-session.ts';
-import { SessionSubscription, type SubscriptionLimits, subscriptionLimits } from './subscription-limits.ts';
-import { TopicHub, type TopicHubOptions } from './topic-hub.ts';
+import { countAddresses, TopicHub, type TopicHubOptions } from './topic-hub.ts';
+
+/** Limits of a key family over all its connections, in addition to those of its plan. */
+export type SubscriptionLimits = Readonly<{
+  /** Open subscriptions. */
+  keySubscriptionsMax: number;
+  /** Addresses in open subscriptions. */
+  keyAddressesMax: number;
+}>;
+
+export const subscriptionLimits: SubscriptionLimits = {
+  keySubscriptionsMax: 5_000,
+  keyAddressesMax: 200_000,
+};
 
 export type WebSocketGatewayParts = PipelineParts &
   Readonly<{
     feed: Feed;
-    /** Places of connections, where others hold such too. */
+    /** Absent: connections are counted in this process only. */
     connectionLimit?: ConnectionLimit;
-    /** Why a connection ends though its key is good. */
+    /** Reason to end a connection whose key is valid. */
     refusal: UseRefusal;
   }>;
 export type WebSocketGatewayOptions = Readonly<{
@@ -47,7 +59,6 @@ export type WebSocketGatewayOptions = Readonly<{
   subscriptionLimits?: Partial<SubscriptionLimits>;
 }>;
 
-/** What the sessions of a gate have in common. */
 type SharedParts = PipelineParts &
   Readonly<{
     topics: TopicHub;
@@ -57,10 +68,10 @@ type SharedParts = PipelineParts &
     subscriptionLimits: SubscriptionLimits;
     watch: KeyWatch;
     messageLimiter: MessageRateLimiter;
-    callHandler: CallHandler;
+    pipeline: CallPipeline;
   }>;
 
-/** The way of long connections: a key and a place for each, then calls and subscriptions within its plan. */
+/** Admits WebSocket connections and creates their sessions. */
 export class WebSocketGateway implements WebSocketHandler {
   readonly #shared: SharedParts;
 
@@ -74,49 +85,50 @@ export class WebSocketGateway implements WebSocketHandler {
       subscriptionLimits: withDefaults(subscriptionLimits, options.subscriptionLimits),
       watch: new KeyWatch(parts.admission.keys, { ...options.keys, refusal }),
       messageLimiter: new MessageRateLimiter(options.messageRate),
-      callHandler: new CallHandler(parts, 'socket'),
+      pipeline: new CallPipeline(parts, 'socket'),
     };
   }
 
-  /** Different subscriptions that are open. */
+  /** Number of distinct open subscriptions. */
   get topics(): number {
     return this.#shared.topics.size;
   }
 
   connect(caller: Caller, product: Product, network: Network, onEnd: (failure: Failure) => void): Session {
     const { admission, meter, log } = this.#shared;
-    const context = meter.startRequest(caller.client, caller.traceparent);
+    const { client, session = null } = caller;
+    const context = meter.startRequest(client, caller.traceparent);
     try {
       const key = admission.authenticate(caller, product, network, context);
       admission.authorize(context, null);
       admission.consumeRate(context);
       this.#acquireConnection(key);
-      return new WebSocketSession(this.#shared, key, scopeOf(caller, network), onEnd);
+      return new WebSocketSession(this.#shared, key, { client, network, session }, onEnd);
     } catch (thrown) {
       const failure = toFailure(thrown);
-      if (failure.code === 'INTERNAL') log.error({ err: failure.cause }, 'a connection could not be begun');
-      // Refused in HTTP, before the socket leaves it.
+      logInternalError(log, failure, { wire: 'socket' });
+      // The refusal is an HTTP response to the upgrade request.
       const refused = { status: statusOfFailure(failure), failure };
       meter.endRequest(context, { ...emptyRequest, ...refused, wire: 'rest', product, network });
       throw failure;
     }
   }
 
-  /** Ends every subscription and watch. Sessions are closed before. */
+  /** Closes every topic and key watch. Sessions must be closed before. */
   close(): void {
     this.#shared.topics.close();
     this.#shared.watch.close();
   }
 
   /** @throws Failure CONNECTION_LIMIT. */
-  #acquireConnection({ familyId, limits }: KeyRecord): void {
+  #acquireConnection({ familyId, limits }: LoadedKey): void {
     const { wsConnectionsMax: connectionsMax } = limits;
     if (this.#shared.connectionLimit.tryAcquire(familyId, connectionsMax)) return;
     throw new Failure('CONNECTION_LIMIT', { facts: { connectionsMax } });
   }
 }
 
-/** A request to subscribe, for metering. */
+/** A subscribe call, for metering. */
 type SubscribeRequest = Readonly<{
   method: string;
   params: Buffer | null;
@@ -124,17 +136,13 @@ type SubscribeRequest = Readonly<{
   context: RequestContext;
 }>;
 
-/** Where a connection came from, where its calls go, and the session that they are of; null: none. */
+/** Client and network of a connection, and the session of its calls; null for none. */
 type SessionScope = Readonly<{ client: ClientInfo; network: Network; session: string | null }>;
-
-const scopeOf = ({ client, session }: Caller, network: Network): SessionScope => ({
-  ...{ client, network, session: session ?? null },
-});
 
 class WebSocketSession implements Session {
   readonly #shared: SharedParts;
-  /** As it was when the connection began: whose it is does not change, and its plan may. */
-  readonly #key: KeyRecord;
+  /** As of the connect: the owner never changes, the plan may. */
+  readonly #key: LoadedKey;
   readonly #scope: SessionScope;
   readonly #unwatch: () => void;
   /** Subscriptions that are open or being opened. */
@@ -150,7 +158,7 @@ class WebSocketSession implements Session {
   #ended = false;
   #closed = false;
 
-  constructor(shared: SharedParts, key: KeyRecord, scope: SessionScope, onEnd: (failure: Failure) => void) {
+  constructor(shared: SharedParts, key: LoadedKey, scope: SessionScope, onEnd: (failure: Failure) => void) {
     this.#shared = shared;
     this.#key = key;
     this.#scope = scope;
@@ -172,33 +180,17 @@ class WebSocketSession implements Session {
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { product } = this.#key;
-    const { client, network, session } = this.#scope;
+    const { network, session } = this.#scope;
     const request = { product, network, method, params, bytesIn, idBytes, session };
-    const { callHandler, meter } = this.#shared;
-    return callHandler.execute(
-      meter.startRequest(client),
-      (context) => this.#authenticate(context),
-      request,
-      signal,
-    );
+    const { pipeline } = this.#shared;
+    return outcomeOf((responder) => pipeline.dispatch(this.#startRequest(), request, responder), signal);
   }
 
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null {
-    const context = this.#shared.meter.startRequest(this.#scope.client);
-    const invalidRequest = {
-      product: this.#key.product,
-      network: this.#scope.network,
-      fault,
-      bytesIn,
-      idBytes,
-    };
-    return recordInvalidRequest(
-      this.#shared,
-      'socket',
-      context,
-      (target) => this.#authenticate(target),
-      invalidRequest,
-    );
+    const { product } = this.#key;
+    const { network } = this.#scope;
+    const invalidRequest = { product, network, fault, bytesIn, idBytes };
+    return this.#shared.pipeline.recordInvalidRequest(this.#startRequest(), invalidRequest);
   }
 
   async subscribe(
@@ -207,7 +199,7 @@ class WebSocketSession implements Session {
     bytesIn: number,
     subscriber: Subscriber,
   ): Promise<SubscribeOutcome> {
-    const context = this.#shared.meter.startRequest(this.#scope.client);
+    const context = this.#startRequest();
     const request = { method, params, bytesIn, context };
     const entry = new SessionSubscription(subscriber, this.#release);
     try {
@@ -216,7 +208,7 @@ class WebSocketSession implements Session {
       entry.subscription = subscription;
       this.#reserveAddresses(entry, countAddresses(subscription), context);
       entry.opened = await this.#shared.topics.join(subscription, entry);
-      // The connection may have ended meanwhile, with its key or its client.
+      // The connection may have ended meanwhile.
       if (this.#ended) throw new Failure('CLIENT_GONE');
       this.#meter(request, 'ok', null, 0, subscriptions[subscription.kind].cost);
       return { opened: entry, error: null };
@@ -262,17 +254,32 @@ class WebSocketSession implements Session {
     this.#shared.connectionLimit.release(this.#key.familyId);
   }
 
+  /** Starts a request and authenticates it by the current record of the key: plan and rules may have changed. */
+  #startRequest(): RequestContext {
+    const { admission, meter } = this.#shared;
+    const context = meter.startRequest(this.#scope.client);
+    try {
+      if (this.#ended) throw new Failure('CLIENT_GONE');
+      admission.reauthenticate(this.#key.id, this.#scope, context);
+    } catch (thrown) {
+      context.refusal = toFailure(thrown);
+    }
+    return context;
+  }
+
   /** @throws Failure as of a call, SUBSCRIPTION_LIMIT. */
   #admit(entry: SessionSubscription, { method, context }: SubscribeRequest): void {
-    const { familyId, limits } = this.#authenticate(context);
-    this.#shared.admission.authorize(context, method, costOf(method));
-    this.#shared.admission.consumeRate(context);
+    const { admission, subscriptions: open, subscriptionLimits: familyLimits } = this.#shared;
+    if (context.refusal !== null) throw context.refusal;
+    admission.authorize(context, method, costOf(method));
+    admission.consumeRate(context);
+    const { familyId, limits } = context.key ?? this.#key;
     const { wsSubscriptionsMax: subscriptionsMax } = limits;
     if (this.#open.size >= subscriptionsMax) {
       throw new Failure('SUBSCRIPTION_LIMIT', { facts: { subscriptionsMax } });
     }
-    const { keySubscriptionsMax } = this.#shared.subscriptionLimits;
-    if (!this.#shared.subscriptions.tryAcquire(familyId, keySubscriptionsMax)) {
+    const { keySubscriptionsMax } = familyLimits;
+    if (!open.tryAcquire(familyId, keySubscriptionsMax)) {
       throw new Failure('SUBSCRIPTION_LIMIT', { facts: { keySubscriptionsMax } });
     }
     this.#open.add(entry);
@@ -290,14 +297,8 @@ class WebSocketSession implements Session {
     if (calls > 0) this.#shared.admission.consumeRate(context, calls);
   }
 
-  get #currentKey(): KeyRecord {
+  get #currentKey(): LoadedKey {
     return this.#shared.admission.keys.current(this.#key);
-  }
-
-  /** The key as it is now: its plan and its rules may have changed. @throws Failure CLIENT_GONE, as `identifyAgain`. */
-  #authenticate(context: RequestContext): KeyRecord {
-    if (this.#ended) throw new Failure('CLIENT_GONE');
-    return this.#shared.admission.reauthenticate(this.#key.id, this.#scope, context);
   }
 
   #refuse(request: SubscribeRequest, thrown: unknown): Failure | RpcError {
@@ -307,10 +308,7 @@ class WebSocketSession implements Session {
       return thrown;
     }
     const failure = toFailure(thrown);
-    const { cause } = failure;
-    if (failure.code === 'INTERNAL') {
-      this.#shared.log.error({ err: cause, keyId: this.#key.id, method }, 'a subscription went wrong');
-    }
+    logInternalError(this.#shared.log, failure, { keyId: this.#key.id, method });
     this.#meter(request, statusOfFailure(failure), failure, 0, null);
     return failure;
   }
@@ -327,6 +325,41 @@ class WebSocketSession implements Session {
     context.key ??= this.#key;
     const ended = { wire: 'socket', product, network, method, status, failure, rpcCode } as const;
     this.#shared.meter.endRequest(context, { ...ended, bytesIn, bytesOut: 0, params, result: null, cost });
+  }
+}
+
+/** Subscription of a session, which counts against its limits until it ends. */
+export class SessionSubscription implements OpenSubscription, Subscriber {
+  opened: OpenSubscription | null = null;
+  readonly #subscriber: Subscriber;
+  readonly #release: (entry: SessionSubscription) => void;
+  /** Null until its parameters are parsed. */
+  subscription: Subscription | null = null;
+  /** Addresses reserved for it. */
+  addresses = 0;
+
+  constructor(subscriber: Subscriber, release: (entry: SessionSubscription) => void) {
+    this.#subscriber = subscriber;
+    this.#release = release;
+  }
+
+  onNotification(notification: Notification, last: boolean): void {
+    if (last) this.#release(this);
+    this.#subscriber.onNotification(notification, last);
+  }
+
+  onError(failure: Failure): void {
+    this.#release(this);
+    this.#subscriber.onError(failure);
+  }
+
+  start(): void {
+    this.opened?.start();
+  }
+
+  close(): void {
+    this.#release(this);
+    this.opened?.close();
   }
 }
 

@@ -47,8 +47,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('subscribers of the same', () => {
-  it('cost one opening and hear the very same notification', async () => {
+describe('equal subscriptions', () => {
+  it('share one feed subscription and one notification object', async () => {
     const ears = await Promise.all(Array.from({ length: 100 }, () => join()));
     feed.emit('slot', '1');
     expect(feed.openings).toHaveLength(1);
@@ -56,14 +56,14 @@ describe('subscribers of the same', () => {
     expect([shared.size, shared.has(undefined)]).toEqual([1, false]);
   });
 
-  it('that ask for something else are told apart', async () => {
+  it('are separate from others', async () => {
     const [, a] = await join(slot);
     const [, b] = await join(root);
     feed.emit('root', '5');
     expect([a.heard, b.heard, feed.openings.length]).toEqual([[], ['5'], 2]);
   });
 
-  it('wait for one opening, and all are refused when it is', async () => {
+  it('share the refusal of the feed', async () => {
     const gate = Promise.withResolvers<void>();
     feed.gate = () => gate.promise;
     const joining = Promise.allSettled([join(), join(), join()]);
@@ -72,7 +72,7 @@ describe('subscribers of the same', () => {
     expect([codes, feed.openings.length, hub.size]).toEqual([[-32_601, -32_601, -32_601], 1, 0]);
   });
 
-  it('may try again after a refusal', async () => {
+  it('can be retried after a refusal', async () => {
     feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
     await expect(join()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     feed.gate = async () => {};
@@ -81,7 +81,7 @@ describe('subscribers of the same', () => {
     expect(ear.heard).toContain('1');
   });
 
-  it('all hear that the feed fails, and whoever comes then opens anew', async () => {
+  it('all receive a feed failure, and a new one reopens', async () => {
     const [, a] = await join();
     const [, b] = await join();
     feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
@@ -92,10 +92,10 @@ describe('subscribers of the same', () => {
   });
 });
 
-describe('a feed that has no room', () => {
+describe('feed at its limit', () => {
   const full = new Failure('OVERLOADED');
 
-  it('gets back what nobody subscribes to, and is asked once more', async () => {
+  it('is retried once after idle topics are closed', async () => {
     const [open] = await join();
     open.close();
     feed.gate = async ({ kind }) => {
@@ -106,7 +106,7 @@ describe('a feed that has no room', () => {
     expect([ear.heard.at(-1), feed.openings[0]?.closed, hub.size]).toEqual(['1', true, 1]);
   });
 
-  it('is not asked again where everything is subscribed to', async () => {
+  it('is not retried without idle topics', async () => {
     await join();
     feed.gate = () => Promise.reject(full);
     await expect(join(root)).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -114,14 +114,14 @@ describe('a feed that has no room', () => {
   });
 });
 
-describe('what is held', () => {
+describe('topic limits', () => {
   const listOf = (count: number, first: string) => ({
     kind: 'transaction',
     dialect: 'helius',
     filter: { include: Array(count).fill(first), exclude: [], required: [] },
   });
 
-  it('has so many addresses at most, and those that nobody subscribes to make room', async () => {
+  it('limit addresses, closing idle topics first', async () => {
     hub = new TopicHub(feed, { addressesMax: 5 });
     const [first] = await join(listOf(3, 'a'));
     await expect(join(listOf(3, 'b'))).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -134,7 +134,7 @@ describe('what is held', () => {
     await join(listOf(1, 'e'));
   });
 
-  it('has so many feeds at most that nobody subscribes to', async () => {
+  it('limit idle topics', async () => {
     hub = new TopicHub(feed, { idleMax: 2 });
     for (let at = 0; at < 5; at++) (await join(listOf(1, `${at}`)))[0].close();
     expect([hub.size, feed.live.length]).toEqual([2, 2]);
@@ -142,8 +142,8 @@ describe('what is held', () => {
   });
 });
 
-describe('a feed that takes too long', () => {
-  it('is given up with UPSTREAM_TIMEOUT, and ended when it opens all the same', async () => {
+describe('slow feed', () => {
+  it('times out with UPSTREAM_TIMEOUT and is closed if it opens later', async () => {
     const gate = Promise.withResolvers<void>();
     feed.gate = () => gate.promise;
     const joining = join();
@@ -156,8 +156,8 @@ describe('a feed that takes too long', () => {
   });
 });
 
-describe('a subscription that ends', () => {
-  it('leaves the feed open for the grace period, in which coming back is free', async () => {
+describe('ended subscription', () => {
+  it('keeps the topic open for the grace period', async () => {
     const [open] = await join();
     open.close();
     vi.advanceTimersByTime(4_999);
@@ -170,7 +170,7 @@ describe('a subscription that ends', () => {
     expect([feed.live.length, hub.size, vi.getTimerCount()]).toEqual([0, 0, 0]);
   });
 
-  it('hears nothing more, and leaves the others what they have', async () => {
+  it('receives nothing more, without effect on others', async () => {
     const [open, gone] = await join();
     const [, stays] = await join();
     open.close();
@@ -180,7 +180,7 @@ describe('a subscription that ends', () => {
     expect([gone.heard, stays.heard, feed.live.length]).toEqual([[], ['1'], 1]);
   });
 
-  it('may end while it is told something', async () => {
+  it('may end during a notification', async () => {
     const opened: OpenSubscription[] = [];
     const leaving = new Ear();
     leaving.onNotification = () => opened[0]?.close();
@@ -192,8 +192,8 @@ describe('a subscription that ends', () => {
   });
 });
 
-describe('what is told before the acknowledgement went out', () => {
-  it('is heard after it, in order', async () => {
+describe('notifications before start', () => {
+  it('are delivered after it in order', async () => {
     const ear = new Ear();
     const open = await hub.join(slot, ear);
     feed.emit('slot', '1');
@@ -204,13 +204,13 @@ describe('what is told before the acknowledgement went out', () => {
     expect(ear.heard).toEqual(['1', '2', '3']);
   });
 
-  it('is not lost when the feed tells before it has opened', async () => {
+  it('are not lost if the feed emits before it is open', async () => {
     feed.gate = async () => feed.openings[0]?.listener.onNotification(Buffer.from('1'), true);
     const [, ear] = await join(signature);
     expect([ear.heard, hub.size]).toEqual([['1 last'], 0]);
   });
 
-  it('is held within bounds; beyond them the subscription fails', async () => {
+  it('are limited by bufferedMax; beyond it the subscription fails', async () => {
     const ear = new Ear();
     const open = await hub.join(slot, ear);
     for (const one of ['1', '2', '3', '4', '5']) feed.emit('slot', one);
@@ -218,7 +218,7 @@ describe('what is told before the acknowledgement went out', () => {
     expect(ear.heard).toEqual(['1', '2', '3', 'OVERLOADED']);
   });
 
-  it('is not heard at all when the subscription ended first', async () => {
+  it('are dropped if the subscription ends first', async () => {
     const ear = new Ear();
     const open = await hub.join(slot, ear);
     feed.emit('slot', '1');
@@ -228,8 +228,8 @@ describe('what is told before the acknowledgement went out', () => {
   });
 });
 
-describe('a signature', () => {
-  it('is over with its last notification: whoever comes later opens anew', async () => {
+describe('signature subscription', () => {
+  it('ends with its last notification', async () => {
     const [, first] = await join(signature);
     feed.emit('signature', '"received"');
     feed.emit('signature', '"done"', true);
@@ -238,7 +238,7 @@ describe('a signature', () => {
     expect([second.heard, feed.openings.length]).toEqual([[], 2]);
   });
 
-  it('tells those who come between its two notifications the first one too', async () => {
+  it('sends the first notification to later subscribers', async () => {
     await join(signature);
     feed.emit('signature', '"received"');
     const [, late] = await join(signature);
@@ -247,8 +247,8 @@ describe('a signature', () => {
   });
 });
 
-describe('the number of topics', () => {
-  it('has a limit, and those that nobody holds make room first', async () => {
+describe('number of topics', () => {
+  it('is limited, closing idle topics first', async () => {
     const [open] = await join(slot);
     await join(root);
     await expect(join(signature)).rejects.toMatchObject({ code: 'OVERLOADED' });

@@ -1,23 +1,25 @@
 import { Failure } from '../../protocol/errors.ts';
 import { topicKey } from '../../protocol/pubsub/topic-key.ts';
-import type { Subscription } from '../../protocol/subscriptions.ts';
-import type { Feed } from '../../streams/feed.ts';
+import { type Subscription, subscriptions } from '../../protocol/subscriptions.ts';
+import type { Feed, FeedListener } from '../../streams/feed.ts';
+import { Notification } from '../../streams/notification.ts';
 import type { OpenSubscription, Subscriber } from '../../streams/session.ts';
-import { Topic, type TopicListener, type TopicOptions } from './topic.ts';
 
-export type TopicHubOptions = TopicOptions &
-  Readonly<{
-    /** Different subscriptions open at a time; beyond it a new one gets OVERLOADED. */
-    topicsMax: number;
-    /** Addresses in the subscriptions that are open; beyond it a new one gets OVERLOADED. */
-    addressesMax: number;
-    /** Feeds that stay open without a subscriber; beyond it those without one for longest are ended. */
-    idleMax: number;
-    /** How long a feed stays open after its last subscriber left, so that coming back is free. */
-    graceMs: number;
-  }>;
+export type TopicHubOptions = Readonly<{
+  /** Open topics; beyond it a new one gets OVERLOADED. */
+  topicsMax: number;
+  /** Addresses in open topics; beyond it a new one gets OVERLOADED. */
+  addressesMax: number;
+  /** Open topics without a subscriber; beyond it the longest idle are closed. */
+  idleMax: number;
+  /** How long a topic stays open without a subscriber, so that a reconnect costs nothing upstream. */
+  graceMs: number;
+  /** Time for the feed to open a subscription. */
+  openTimeoutMs: number;
+  /** Notifications buffered for a subscriber whose acknowledgement is not sent yet. */
+  bufferedMax: number;
+}>;
 
-/** How much is kept open, and for how long, when nothing else is said. */
 export const topicHubOptions: TopicHubOptions = {
   topicsMax: 100_000,
   addressesMax: 1_000_000,
@@ -27,12 +29,22 @@ export const topicHubOptions: TopicHubOptions = {
   bufferedMax: 1_024,
 };
 
-/** Every subscription that somebody holds: however many ask for the same, the feed is asked once. */
-export class TopicHub implements TopicListener {
+/** Idle topics closed at once when the feed is at its limit. */
+const IDLE_CLOSED_MAX = 16;
+
+/** Addresses that a subscription holds in memory, at least 1. The lists of `transaction` may be long. */
+export function countAddresses(subscription: Subscription): number {
+  if (subscription.kind !== 'transaction') return 1;
+  const { include, exclude, required } = subscription.filter;
+  return Math.max(1, include.length + exclude.length + required.length);
+}
+
+/** Shares one feed subscription, a topic, between all equal subscriptions of clients. */
+export class TopicHub {
   readonly #feed: Feed;
   readonly #options: TopicHubOptions;
   readonly #topics = new Map<string, Topic>();
-  /** Topics without subscribers, the one that is so for longest first, and when their feeds are ended. */
+  /** Topics without subscribers, longest idle first, with their close timers. */
   readonly #idle = new Map<Topic, NodeJS.Timeout>();
   #addresses = 0;
 
@@ -41,14 +53,14 @@ export class TopicHub implements TopicListener {
     this.#options = { ...topicHubOptions, ...options };
   }
 
-  /** Subscriptions that are open at the feed, or are being opened. */
+  /** Topics that are open or being opened. */
   get size(): number {
     return this.#topics.size;
   }
 
   /**
-   * Subscribes; the subscriber hears nothing before `start` of what is returned.
-   * @throws Failure OVERLOADED, UPSTREAM_TIMEOUT; what `Feed.open` throws, for all who waited for it.
+   * Subscribes. Notifications are buffered until `start` of the returned subscription.
+   * @throws Failure OVERLOADED, UPSTREAM_TIMEOUT; what `Feed.open` throws, for everyone who waited for it.
    */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
     const topic = this.#topicOf(subscription);
@@ -67,6 +79,7 @@ export class TopicHub implements TopicListener {
     if (this.#idle.size > this.#options.idleMax) this.#closeIdle();
   }
 
+  /** Closes some idle topics because the feed is at its limit. @returns whether there were any. */
   freeCapacity(): boolean {
     let closed = 0;
     while (closed < IDLE_CLOSED_MAX && this.#closeIdle()) closed += 1;
@@ -81,7 +94,7 @@ export class TopicHub implements TopicListener {
     this.#addresses -= topic.addresses;
   }
 
-  /** Ends every feed; who still subscribes hears nothing more. */
+  /** Closes every topic without notifying subscribers. */
   close(): void {
     for (const topic of [...this.#topics.values()]) topic.close();
   }
@@ -99,18 +112,18 @@ export class TopicHub implements TopicListener {
 
   #hasCapacityFor({ addresses }: Topic): boolean {
     const { topicsMax, addressesMax } = this.#options;
-    // One that names a single address is bounded by the number of topics: long lists of others must not keep it out.
+    // Long address lists of others must not lock out topics of one address, which `topicsMax` bounds.
     const fits = addresses <= 1 || this.#addresses + addresses <= addressesMax;
     return this.#topics.size < topicsMax && fits;
   }
 
   #ensureCapacity(topic: Topic): void {
     while (!this.#hasCapacityFor(topic)) {
-      if (!this.#closeIdle()) throw new Failure('OVERLOADED', { cause: 'no room for another topic' });
+      if (!this.#closeIdle()) throw new Failure('OVERLOADED', { cause: 'topic limit reached' });
     }
   }
 
-  /** Ends the feed that has been without a subscriber for longest. @returns whether there was one. */
+  /** Closes the longest idle topic. @returns whether there was one. */
   #closeIdle(): boolean {
     const [longest] = this.#idle.keys();
     longest?.close();
@@ -118,5 +131,159 @@ export class TopicHub implements TopicListener {
   }
 }
 
-/** Feeds without subscribers that are ended at once when a feed has no room. */
-const IDLE_CLOSED_MAX = 16;
+/** One feed subscription and its subscribers. Each notification is encoded once for all of them. */
+export class Topic implements FeedListener {
+  readonly key: string;
+  readonly #subscription: Subscription;
+  readonly #hub: Pick<TopicHub, 'onIdle' | 'onEnd' | 'freeCapacity'>;
+  readonly #options: Pick<TopicHubOptions, 'openTimeoutMs' | 'bufferedMax'>;
+  readonly #subscribers = new Set<TopicSubscriber>();
+  #opened: Promise<void> | null = null;
+  #closeFeed: (() => void) | null = null;
+  #isEnded = false;
+  /** "receivedSignature", for subscribers that join after it. */
+  #received: Notification | null = null;
+
+  constructor(
+    key: string,
+    subscription: Subscription,
+    hub: Pick<TopicHub, 'onIdle' | 'onEnd' | 'freeCapacity'>,
+    options: Pick<TopicHubOptions, 'openTimeoutMs' | 'bufferedMax'>,
+  ) {
+    this.key = key;
+    this.#subscription = subscription;
+    this.#hub = hub;
+    this.#options = options;
+  }
+
+  get addresses(): number {
+    return countAddresses(this.#subscription);
+  }
+
+  /** Number of subscribers. */
+  get size(): number {
+    return this.#subscribers.size;
+  }
+
+  add(subscriber: Subscriber): TopicSubscriber {
+    const member = new TopicSubscriber(this, subscriber, this.#options.bufferedMax);
+    this.#subscribers.add(member);
+    if (this.#received !== null) member.notify(this.#received, false);
+    return member;
+  }
+
+  remove(member: TopicSubscriber): void {
+    if (this.#subscribers.delete(member) && this.#subscribers.size === 0 && !this.#isEnded)
+      this.#hub.onIdle(this);
+  }
+
+  /**
+   * Opens the feed subscription once.
+   * @throws Failure UPSTREAM_TIMEOUT, and what `Feed.open` throws.
+   */
+  open(feed: Feed): Promise<void> {
+    this.#opened ??= this.#open(feed);
+    return this.#opened;
+  }
+
+  #open(feed: Feed): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const refuse = (refusal: unknown): void => {
+        clearTimeout(timer);
+        this.#finish();
+        reject(refusal);
+      };
+      const timer = setTimeout(() => refuse(new Failure('UPSTREAM_TIMEOUT')), this.#options.openTimeoutMs);
+      this.#openWithRetry(feed).then((end) => {
+        clearTimeout(timer);
+        if (this.#isEnded) end();
+        else this.#closeFeed = end;
+        resolve();
+      }, refuse);
+    });
+  }
+
+  async #openWithRetry(feed: Feed): Promise<() => void> {
+    try {
+      return await feed.open(this.#subscription, this);
+    } catch (thrown) {
+      const isFull = thrown instanceof Failure && thrown.code === 'OVERLOADED';
+      if (!isFull || this.#isEnded || !this.#hub.freeCapacity()) throw thrown;
+      return feed.open(this.#subscription, this);
+    }
+  }
+
+  onNotification(result: Buffer, last: boolean): void {
+    if (this.#isEnded) return;
+    if (last) this.#finish();
+    else if (this.#subscribers.size === 0 && this.#subscription.kind !== 'signature') return;
+    const notification = new Notification(subscriptions[this.#subscription.kind].notification, result);
+    if (!last && this.#subscription.kind === 'signature') this.#received = notification;
+    for (const member of this.#subscribers) member.notify(notification, last);
+    if (last) this.#subscribers.clear();
+  }
+
+  onError(failure: Failure): void {
+    if (this.#isEnded) return;
+    this.#finish();
+    for (const member of this.#subscribers) member.fail(failure);
+    this.#subscribers.clear();
+  }
+
+  /** Closes the feed subscription. */
+  close(): void {
+    if (this.#isEnded) return;
+    this.#finish();
+    this.#closeFeed?.();
+  }
+
+  #finish(): void {
+    this.#isEnded = true;
+    this.#hub.onEnd(this);
+  }
+}
+
+type BufferedNotification = Readonly<{ notification: Notification; last: boolean }>;
+
+/** One subscriber of a topic. Buffers notifications until its acknowledgement is sent. */
+export class TopicSubscriber implements OpenSubscription {
+  readonly #topic: Topic;
+  readonly #subscriber: Subscriber;
+  readonly #bufferedMax: number;
+  /** Null after `start`. */
+  #buffered: BufferedNotification[] | null = [];
+  #failure: Failure | null = null;
+  #closed = false;
+
+  constructor(topic: Topic, subscriber: Subscriber, bufferedMax: number) {
+    this.#topic = topic;
+    this.#subscriber = subscriber;
+    this.#bufferedMax = bufferedMax;
+  }
+
+  notify(notification: Notification, last: boolean): void {
+    if (this.#buffered === null) this.#subscriber.onNotification(notification, last);
+    else if (this.#buffered.length < this.#bufferedMax) this.#buffered.push({ notification, last });
+    else this.#failure ??= new Failure('OVERLOADED', { cause: 'notification buffer full before start' });
+  }
+
+  fail(failure: Failure): void {
+    if (this.#buffered === null) this.#subscriber.onError(failure);
+    else this.#failure ??= failure;
+  }
+
+  start(): void {
+    const buffered = this.#buffered ?? [];
+    this.#buffered = null;
+    for (const { notification, last } of buffered) {
+      if (this.#closed) return;
+      this.#subscriber.onNotification(notification, last);
+    }
+    if (this.#failure !== null && !this.#closed) this.#subscriber.onError(this.#failure);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#topic.remove(this);
+  }
+}

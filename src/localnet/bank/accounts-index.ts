@@ -1,16 +1,16 @@
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes } from '../../solana/address.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
-import { hasDelegate, isTokenAccount, tokenKeyOffsets } from '../../solana/token/token-account.ts';
+import { hasDelegate, isTokenAccount, tokenKeyOffsets } from '../../solana/token/token-state.ts';
 
-/** What accounts are looked up by. The last three hold for Token and Token-2022 accounts (not mints). */
+/** The last three kinds apply to Token and Token-2022 accounts (not mints). */
 export type AccountKeyKind = 'owner' | 'wallet' | 'mint' | 'delegate';
 
-/** Keys are the 32 raw bytes as latin1 text: a third of the cost of base58, and only equality is asked of them. */
+/** 32 raw bytes as latin1: a third of the cost of base58, and only equality matters. */
 const rawKey = (data: Uint8Array, offset: number): string =>
   Buffer.from(data.buffer, data.byteOffset + offset, 32).toString('latin1', 0, 32);
 
-/** The key an account is found by, or null when that kind does not apply to it. */
+/** null when the kind does not apply. */
 function keyOf(kind: AccountKeyKind, account: Account): string | null {
   if (kind === 'owner') return account.owner;
   if (!isTokenProgram(account.owner) || !isTokenAccount(account.data)) return null;
@@ -19,7 +19,7 @@ function keyOf(kind: AccountKeyKind, account: Account): string | null {
   return hasDelegate(account.data) ? rawKey(account.data, tokenKeyOffsets.delegate) : null;
 }
 
-/** Whether an account is found under a key; the check a reader makes for the version at its slot. */
+/** Readers check this for the version at their slot. */
 export function matchesKey(kind: AccountKeyKind, key: Address, account: Account): boolean {
   return keyOf(kind, account) === lookupKey(kind, key);
 }
@@ -31,8 +31,8 @@ function lookupKey(kind: AccountKeyKind, key: Address): string {
 const kinds: readonly AccountKeyKind[] = ['owner', 'wallet', 'mint', 'delegate'];
 
 /**
- * Addresses by what their accounts say. An address stays under a key for as long as any retained version of
- * its account has that key, so a reader of an older slot finds it; the reader checks its own version.
+ * Secondary indexes of accounts. An address stays under a key while any retained version has it; readers
+ * check their own version.
  */
 export class AccountsIndex {
   /** Most keys have one address; a Set is made for the second. */
@@ -43,14 +43,13 @@ export class AccountsIndex {
     delegate: new Map(),
   };
 
-  /** Addresses that had the key in some retained version. */
+  /** Addresses with the key in any retained version. */
   addresses(kind: AccountKeyKind, key: Address): Iterable<Address> {
     const found = this.#maps[kind].get(lookupKey(kind, key));
     if (found === undefined) return [];
     return typeof found === 'string' ? [found] : found;
   }
 
-  /** Notes a new version. */
   add(address: Address, account: Account): void {
     for (const kind of kinds) {
       const key = keyOf(kind, account);
@@ -58,7 +57,7 @@ export class AccountsIndex {
     }
   }
 
-  /** Forgets the keys of a dropped version that no retained version has. */
+  /** Removes keys of a dropped version that no retained version has. */
   drop(address: Address, dropped: Account, retained: readonly Account[]): void {
     for (const kind of kinds) {
       const key = keyOf(kind, dropped);

@@ -34,7 +34,7 @@ const anyAccount: fc.Arbitrary<Account | null> = fc.oneof(
     .map(([mint, wallet, delegate, program]) => anAccount(program, 5n, tokenAccount(mint, wallet, delegate))),
 );
 
-/** Writes in slots that never go back, with roots in between. */
+/** Writes in nondecreasing slots, with roots in between. */
 const anyHistory = fc.array(
   fc.record({ later: fc.nat(2), address: fc.nat(5).map(key), account: anyAccount, prune: fc.boolean() }),
   { maxLength: 60 },
@@ -42,7 +42,7 @@ const anyHistory = fc.array(
 
 type Step = { slot: number; address: Address; account: Account | null };
 
-/** The store as a plain list of everything that was ever written. */
+/** Reference model: a list of all writes. */
 class Model {
   readonly steps: Step[] = [];
   at(address: Address, slot: number): Account | null {
@@ -80,8 +80,8 @@ function expectSame(store: AccountsStore, model: Model, slot: number): void {
   }
 }
 
-describe('the accounts store', () => {
-  it('answers every reader at or above the root as if it had kept everything', () => {
+describe('accounts store', () => {
+  it('answers readers at or above the root like a full history', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const [store, model] = [new AccountsStore(), new Model()];
@@ -103,7 +103,7 @@ describe('the accounts store', () => {
     );
   });
 
-  it('keeps nothing of an account that was drained below the root', () => {
+  it('drops an account drained below the root', () => {
     const store = new AccountsStore();
     store.write(key(1), 1, anAccount(key(0), 5n));
     store.write(key(1), 2, null);
@@ -113,7 +113,7 @@ describe('the accounts store', () => {
     expect([...store.find('owner', key(0), 2)]).toEqual([]);
   });
 
-  it('keeps the state of a pinned slot until it is let go', () => {
+  it('keeps a pinned slot until released', () => {
     const store = new AccountsStore();
     const [old, young] = [anAccount(key(0), 1n), anAccount(key(0), 2n)];
     store.write(key(1), 1, old);

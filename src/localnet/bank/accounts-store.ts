@@ -2,13 +2,12 @@ import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { type AccountKeyKind, AccountsIndex, matchesKey } from './accounts-index.ts';
 
-/** An account as of a slot; null once it was drained. */
+/** null when drained. */
 type Version = { readonly slot: number; account: Account | null; older: Version | null };
 
 /**
- * Every account of the ledger, with the versions that readers of the last slots may still ask for. A write in
- * slot S makes a version that readers at S and later see; versions that no reader at or above the root can
- * see are dropped by `prune`.
+ * Multi-version store of all accounts. A write in slot S is visible from S on; `prune` drops versions that
+ * no reader at or above the root can see.
  *
  *     address → (slot 57, A″) → (slot 41, A′) → (slot 3, A)
  *                 at(57..)        at(41..56)      at(..40): dropped once the root passes 41
@@ -16,34 +15,32 @@ type Version = { readonly slot: number; account: Account | null; older: Version 
 export class AccountsStore {
   readonly #newest = new Map<Address, Version>();
   readonly #index = new AccountsIndex();
-  /** Addresses written per slot that have older versions to drop, in slot order. */
+  /** Addresses written per slot that have older versions, in slot order. */
   readonly #superseded = new Map<number, Address[]>();
   readonly #pins = new Map<number, number>();
   #lamports = 0n;
 
-  /** Sum of the lamports of the newest versions. */
+  /** Lamports of the newest versions. */
   get capitalization(): bigint {
     return this.#lamports;
   }
 
-  /** Addresses with at least one retained version. */
   get size(): number {
     return this.#newest.size;
   }
 
-  /** The account as a reader at `slot` sees it. */
   at(address: Address, slot: number): Account | null {
     let version = this.#newest.get(address) ?? null;
     while (version !== null && version.slot > slot) version = version.older;
     return version === null ? null : version.account;
   }
 
-  /** The account as the open slot sees it. */
+  /** The open slot's version. */
   newest(address: Address): Account | null {
     return this.#newest.get(address)?.account ?? null;
   }
 
-  /** Writes an account in a slot not below any slot written before; null drains it. */
+  /** Slots must not decrease; null drains the account. */
   write(address: Address, slot: number, account: Account | null): void {
     const current = this.#newest.get(address);
     this.#lamports += (account?.lamports ?? 0n) - (current?.account?.lamports ?? 0n);
@@ -59,7 +56,7 @@ export class AccountsStore {
     if (account !== null) this.#index.add(address, account);
   }
 
-  /** Drops versions that no reader at `root` or later can see, except where a pin holds them. */
+  /** Drops versions invisible from `root` on, unless pinned. */
   prune(root: number): void {
     const rootSlot = Math.min(root, ...this.#pins.keys());
     for (const [slot, addresses] of this.#superseded) {
@@ -79,7 +76,7 @@ export class AccountsStore {
     };
   }
 
-  /** Accounts found by a key, as a reader at `slot` sees them; in no order. */
+  /** Unordered. */
   *find(kind: AccountKeyKind, key: Address, slot: number): IterableIterator<readonly [Address, Account]> {
     for (const address of this.#index.addresses(kind, key)) {
       const account = this.at(address, slot);
@@ -87,7 +84,7 @@ export class AccountsStore {
     }
   }
 
-  /** Every account as a reader at `slot` sees it; in no order. Safe to walk while slots go on. */
+  /** Unordered. Safe to iterate while slots advance. */
   *entries(slot: number): IterableIterator<readonly [Address, Account]> {
     for (const address of this.#newest.keys()) {
       const account = this.at(address, slot);

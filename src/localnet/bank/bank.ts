@@ -4,7 +4,7 @@ import type { Blockhash } from '../../solana/blockhash.ts';
 import { sysvarOwner } from '../../solana/programs.ts';
 import { type Epoch, type Lamports, lamports, type Slot, slot } from '../../solana/units.ts';
 import { BLOCKHASH_AGE_MAX, BLOCKHASH_KNOWN_MAX, type RecentBlocks } from '../history/recent-blocks.ts';
-import { clockOf, type SlotHeader } from '../history/slot-header.ts';
+import { clockOf, type SlotHeader } from '../history/slot-record.ts';
 import type { Bank, Clock, EpochSchedule } from '../node.ts';
 import type { AccountKeyKind } from './accounts-index.ts';
 import type { AccountsStore } from './accounts-store.ts';
@@ -12,12 +12,12 @@ import { SysvarAccounts, synthesizedLamports, synthesizedSysvars } from './sysva
 import type { StateView } from './vm.ts';
 import { OwnVotes } from './vote-history.ts';
 
-/** What banks read: shared by all of them, told apart by slot. */
+/** Stores shared by all banks. */
 export type BankSources = Readonly<{
   store: AccountsStore;
   recentBlocks: RecentBlocks;
   epochSchedule: EpochSchedule;
-  /** That of the node itself. */
+  /** The node's own. */
   voteAccount: Address;
 }>;
 
@@ -26,7 +26,7 @@ const ownVotesAt = (slot: number, { epochSchedule, ...sources }: BankSources): O
 
 type Found = readonly [Address, Account];
 
-/** The state after one frozen slot. */
+/** State after a frozen slot. */
 export class FrozenBank implements Bank, StateView {
   readonly slot: Slot;
   readonly parentSlot: Slot;
@@ -36,13 +36,12 @@ export class FrozenBank implements Bank, StateView {
   readonly clock: Clock;
   readonly transactionCount: bigint;
   readonly capitalization: Lamports;
-  /** The slot as the stores count it. */
   readonly at: number;
   readonly #sources: BankSources;
   readonly #sysvars: SysvarAccounts;
   readonly #ownVotes: OwnVotes;
 
-  /** @param accountLamports - sum of the lamports of all stored accounts after the slot. */
+  /** @param accountLamports - lamports of all stored accounts after the slot. */
   constructor(header: SlotHeader, accountLamports: bigint, sources: BankSources) {
     this.at = header.slot;
     this.slot = slot(header.slot);
@@ -89,7 +88,7 @@ export class FrozenBank implements Bank, StateView {
     yield* this.#synthesized();
   }
 
-  /** What its slot changed besides what transactions and payments did. */
+  /** Accounts changed by the slot itself. */
   *changedBySlot(): IterableIterator<Found> {
     const { voteAccount } = this.#sources;
     yield* this.#sysvars.changed();
@@ -121,7 +120,7 @@ export class FrozenBank implements Bank, StateView {
   }
 }
 
-/** The state that transactions change: the newest accounts, and the clock of the slot being made. */
+/** Newest accounts and the clock of the open slot. */
 export class OpenSlot implements StateView {
   readonly slot: number;
   readonly lastBlockhash: Blockhash;

@@ -1,7 +1,7 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { verifyTransaction } from '../../solana/ed25519.ts';
-import { priorityFeeOf } from '../../solana/transaction/fee.ts';
+import { priorityFeeOf } from '../../solana/transaction/compute-budget.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { SlotRecord } from '../history/slot-record.ts';
@@ -11,22 +11,22 @@ import type { LedgerEvents } from './ledger-events.ts';
 import type { LedgerState } from './ledger-state.ts';
 import type { OpenSlotState } from './open-slot-state.ts';
 import { mixinOf, type RecordedEntry, type SlotEntry } from './slot-entries.ts';
-import { type Age, ageOfTransaction } from './transaction-age.ts';
+import { type Age, ageOfTransaction } from './transaction-checks.ts';
 import { Vm } from './vm.ts';
 
-/** What became of a transaction: the error it was refused or failed with, or the room that it lacked. */
+/** Error of a rejected or failed transaction, or the missing block capacity. */
 export type BankingResult = Readonly<{ err: TransactionError | null } | { missingCost: bigint }>;
 
-export type BankingStageOptions = Readonly<{
+type BankingStageOptions = Readonly<{
   state: Pick<LedgerState, 'genesis' | 'recentBlocks' | 'statuses'>;
   events: LedgerEvents;
-  /** null where nothing leaves as shreds. */
+  /** null without shreds. */
   broadcast: BroadcastStage | null;
-  /** Cost units that one slot may hold. */
+  /** Cost units per slot. */
   blockCostMax: bigint;
 }>;
 
-/** Runs transactions in the slot that is open. */
+/** Runs transactions in the open slot. */
 export class BankingStage {
   readonly #parts: BankingStageOptions;
   readonly #vm = new Vm();
@@ -37,22 +37,19 @@ export class BankingStage {
     this.#parts = parts;
   }
 
-  /** The slot that is open. */
   get open(): OpenSlotState {
     return this.#open;
   }
 
-  /** Goes on to the next slot. */
   startSlot(open: OpenSlotState): void {
     this.#open = open;
   }
 
-  /** Cost units that the slot still has. */
   get remainingCost(): bigint {
     return this.#parts.blockCostMax - this.#open.cost;
   }
 
-  /** Whether a transaction is sent ahead: it would be charged, and the slot's shreds have room for it. */
+  /** Whether a transaction may be announced: it can be charged and its shreds fit. */
   mayRun(transaction: Transaction): boolean {
     const { broadcast, state } = this.#parts;
     const { header, view } = this.#open;
@@ -61,10 +58,7 @@ export class BankingStage {
     return 'nonce' in this.#judge(transaction) && chargeFault(transaction, view) === null;
   }
 
-  /**
-   * Runs a transaction where it has room.
-   * @param isNew - whether it was not seen before.
-   */
+  /** @param isNew - whether it was not seen before. */
   take(transaction: Transaction, isNew: boolean): BankingResult {
     const { events, broadcast } = this.#parts;
     const recorded = broadcast?.take(transaction);
@@ -75,7 +69,7 @@ export class BankingStage {
     }
     if (isNew) events.received(transaction.signatures[0], this.#open.header.slot);
     const { err, costUnits } = execution.meta;
-    // Where shreds are made, nothing runs that is not in them.
+    // With shreds, only announced transactions run.
     const isUnsent = broadcast !== null && recorded === undefined;
     if (isUnsent || costUnits > this.remainingCost) {
       this.#leaveOut(recorded);
@@ -85,17 +79,14 @@ export class BankingStage {
     return { err };
   }
 
-  /**
-   * Writes an account.
-   * @param by - the transaction that runs; null for the slot itself.
-   */
+  /** @param by - the writing transaction; null for the slot itself. */
   write(address: Address, account: Account | null, by: Transaction | null): void {
     const open = this.#open;
     const writer = open.write(address, account, by === null ? null : open.transactions.length);
     this.#parts.events.account(open.header.slot, [address, account], writer, by?.signatures[0] ?? null);
   }
 
-  /** Ends the slot: pays the leader, and lets the last tick name it. */
+  /** Pays the leader and completes the slot with its last tick. */
   seal(): SlotRecord {
     const { state, events, broadcast } = this.#parts;
     const { identity, ticksPerSlot } = state.genesis;
@@ -108,7 +99,6 @@ export class BankingStage {
     return open.sealed((ticks.at(-1) as SlotEntry).hash);
   }
 
-  /** Whether a transaction is young and new enough, and by what right. */
   #judge(transaction: Transaction): Age | Refusal {
     const { recentBlocks, statuses } = this.#parts.state;
     const { header, view } = this.#open;
@@ -134,12 +124,12 @@ export class BankingStage {
     events.entry(open.header.slot, open.entries.ran(recorded));
     open.cost += meta.costUnits;
     const priority = priorityFeeOf(transaction.message);
-    // Half of what the signatures cost is burnt, the rest goes to the leader. Source: SIMD-0096.
+    // Half of the signature fees is burnt, the rest goes to the leader. Source: SIMD-0096.
     open.leaderFees += priority + (meta.fee - priority) / 2n;
     state.statuses.add(transaction, open.header.slot, meta.err);
   }
 
-  /** What was sent as shreds has its entry, whether or not it runs. */
+  /** An announced transaction has an entry whether or not it runs. */
   #leaveOut(recorded: RecordedEntry | undefined): void {
     const { entries, header } = this.#open;
     if (recorded !== undefined) this.#parts.events.entry(header.slot, entries.refuse(recorded));

@@ -3,20 +3,14 @@ import type { Address } from '../../solana/address.ts';
 import type { Block } from '../../solana/block.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
 import type { Signature } from '../../solana/signature.ts';
-import { feeOf } from '../../solana/transaction/fee.ts';
+import { feeOf } from '../../solana/transaction/compute-budget.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import { type Lamports, type Slot, slot } from '../../solana/units.ts';
 import type { LedgerEvent } from '../../streams/ledger-event.ts';
 import { EpochTurn } from '../epoch-rewards/epoch-turn.ts';
-import {
-  INTAKE_MAX_TRANSACTIONS,
-  type LedgerOptions,
-  WAITING_MAX_TRANSACTIONS,
-} from '../genesis/ledger-options.ts';
 import { shredVersion } from '../genesis/shred-version.ts';
-import type { SlotHeader } from '../history/slot-header.ts';
-import { blockOf, type SlotRecord } from '../history/slot-record.ts';
+import { blockOf, type SlotHeader, type SlotRecord } from '../history/slot-record.ts';
 import { BATCH_MAX_BYTES, BroadcastStage, ENTRY_BYTES, inBatches } from '../network/broadcast-stage.ts';
 import type { SendShreds } from '../network/shred-sender.ts';
 import type {
@@ -35,31 +29,34 @@ import { type BankSources, FrozenBank } from './bank.ts';
 import { type BankingResult, BankingStage } from './banking-stage.ts';
 import { faucetTransfer } from './faucet.ts';
 import { type FollowFrom, LedgerEvents } from './ledger-events.ts';
-import { LedgerHaltedError } from './ledger-halted.ts';
-import type { LedgerState } from './ledger-state.ts';
+import {
+  INTAKE_MAX_TRANSACTIONS,
+  LedgerHaltedError,
+  type LedgerOptions,
+  type LedgerState,
+  WAITING_MAX_TRANSACTIONS,
+} from './ledger-state.ts';
 import { OpenSlotState } from './open-slot-state.ts';
 import { WaitingTransactions } from './pending-transactions.ts';
 import { simulateTransaction } from './simulate-transaction.ts';
-import { lastTipFor } from './transaction-age.ts';
-import { BLOCK_COST_MAX } from './transaction-cost.ts';
+import { BLOCK_COST_MAX, lastTipFor } from './transaction-checks.ts';
 import { Intake, type IntakeStages } from './transaction-intake.ts';
 import { Vm } from './vm.ts';
 
-/** How far the commitments trail the tip, in slots. */
+/** Slots by which commitments trail the tip. */
 const CONFIRMED_LAG = 1;
 export const FINALIZED_LAG = 31;
 
-/** What listeners hear when a slot freezes. */
 export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
 
-/** The embedded ledger: one fork, one open slot, advanced by `freeze`. */
+/** Embedded ledger: one fork, one open slot, advanced by `freeze`. */
 export class EmbeddedLedger implements LocalNode {
   readonly genesis: Genesis;
   readonly history: History;
   readonly #state: LedgerState;
   readonly #options: Required<Omit<LedgerOptions, 'sendShreds' | 'shredLeadMs'>>;
   readonly #sources: BankSources;
-  /** Simulations run on older states; a VM of their own saves reloading accounts back and forth. */
+  /** A separate VM, since simulations run on older states. */
   readonly #simulationVm = new Vm();
   readonly #banks = new Map<number, FrozenBank>();
   readonly #listeners = new Set<(frozen: Frozen) => void>();
@@ -67,7 +64,7 @@ export class EmbeddedLedger implements LocalNode {
   readonly #waiting: WaitingTransactions;
   readonly #epochTurn: EpochTurn;
   readonly #banking: BankingStage;
-  /** Both null where nothing leaves as shreds. */
+  /** Both null without shreds. */
   readonly #broadcast: BroadcastStage | null;
   readonly #intake: Intake | null;
   #tip: SlotHeader;
@@ -111,12 +108,10 @@ export class EmbeddedLedger implements LocalNode {
     return this.#failure ?? this.#state.blocks.failure;
   }
 
-  /** All accounts, for those who write snapshots. */
   get store(): AccountsStore {
     return this.#state.store;
   }
 
-  /** The slot that `finalized` reads see. */
   get finalizedSlot(): number {
     this.#root();
     return this.#finalized;
@@ -178,12 +173,12 @@ export class EmbeddedLedger implements LocalNode {
     return this.#waiting.has(signature) || this.#intake?.has(signature) === true;
   }
 
-  /** Runs at once what is on its way into the open slot. */
+  /** Runs pending transactions of the open slot now. */
   drain(): void {
     this.#intake?.drain();
   }
 
-  /** A transfer from the faucet, signed but not sent. */
+  /** Signed, but not sent. */
   signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction {
     return faucetTransfer(this.#state.faucet, to, amount, recentBlockhash);
   }
@@ -192,24 +187,23 @@ export class EmbeddedLedger implements LocalNode {
     const transaction = this.#airdropTransaction(to, amount, recentBlockhash);
     const available = this.#state.store.newest(this.genesis.faucet)?.lamports ?? 0n;
     if (available < amount + feeOf(transaction.message)) return 'insufficient';
-    // Whatever becomes of it shows in the transaction's own status, as with a faucet that only sends.
+    // The outcome is visible in the transaction's status only, as with Agave's faucet.
     const answer = (sent: Sent): Airdropped =>
       sent === 'queue full' ? sent : (transaction.signatures[0] as Signature);
     const sent = this.send(transaction);
     return typeof sent === 'string' ? answer(sent) : sent.then(answer);
   }
 
-  /** Calls back after each slot that freezes. @returns what ends that. */
+  /** @returns a function that removes the listener. */
   onFrozen(listener: (frozen: Frozen) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Tells first of the slots that are not rooted yet, then of all that happens, in order. A listener that throws
-   * halts the ledger.
-   * @param from - `root` to be told of the newest rooted slot as well, a number for so many. Default `above root`.
-   * @returns what ends that.
+   * Reports slots above the root first, then all events in order. A listener that throws halts the ledger.
+   * @param from - `root` includes the newest rooted slot; a number includes as many. Default `above root`.
+   * @returns a function that removes the listener.
    */
   follow(listener: (event: LedgerEvent) => void, from: FollowFrom = 'above root'): () => void {
     const past = { blocks: this.#state.blocks, banks: this.#banks };
@@ -217,21 +211,21 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   /**
-   * Freezes the open slot, which becomes `processed`, and opens the next, in which what waited for room is
-   * tried again.
-   * @throws whatever the block store throws; nothing is frozen then, and the ledger takes nothing more.
+   * Freezes the open slot, which becomes `processed`, and opens the next, which retries waiting
+   * transactions.
+   * @throws errors of the block store; then nothing is frozen and the ledger halts.
    */
   freeze(): Bank {
     return this.#end(() => this.drain());
   }
 
-  /** Calls back once all that was sent ahead has run: then `endSlot` cuts no lead short. */
+  /** Calls back when all announced transactions have run, so that `endSlot` shortens no lead. */
   whenRun(then: () => void): void {
     if (this.#intake === null) then();
     else this.#intake.whenRun(then);
   }
 
-  /** As `freeze`, but what has come and was not sent ahead yet is left for the next slot. */
+  /** As `freeze`, but leaves transactions that were not announced for the next slot. */
   endSlot(): Bank {
     return this.#end(() => {});
   }
@@ -249,7 +243,6 @@ export class EmbeddedLedger implements LocalNode {
     }
   }
 
-  /** The ledger takes nothing more. */
   #fail(cause: unknown): Error {
     const error = cause instanceof Error ? cause : new Error(String(cause));
     this.#failure ??= error;
@@ -275,13 +268,11 @@ export class EmbeddedLedger implements LocalNode {
     return { block, bank, accounts: record.accounts };
   }
 
-  /** The slots that `confirmed` and `finalized` have reached. */
   get #reached(): Readonly<{ confirmed: number; rooted: number }> {
     const rooted = this.#finalized;
     return { confirmed: Math.max(this.#tip.slot - CONFIRMED_LAG, rooted), rooted };
   }
 
-  /** @throws LedgerHaltedError */
   #requireRunning(): void {
     const { failure } = this;
     if (failure !== null) throw new LedgerHaltedError(failure);
@@ -289,11 +280,11 @@ export class EmbeddedLedger implements LocalNode {
 
   #bankAt(at: number): FrozenBank {
     const bank = this.#banks.get(at);
-    if (bank === undefined) throw new RangeError(`the state of slot ${at} is no longer kept`);
+    if (bank === undefined) throw new RangeError(`the state of slot ${at} has been pruned`);
     return bank;
   }
 
-  /** Moves the finalized slot as far as depth and disk allow, and lets go of what lies below. */
+  /** Advances the finalized slot as far as depth and disk allow, and prunes below it. */
   #root(): void {
     const reached = Math.min(this.#tip.slot - FINALIZED_LAG, this.#state.blocks.durableSlot);
     const oldest = this.#banks.keys().next().value ?? 0;
@@ -315,7 +306,7 @@ export class EmbeddedLedger implements LocalNode {
     return new OpenSlotState({ slot: number, blockTime, epochStartTime }, this.#tip, this.#sources);
   }
 
-  /** What a slot does before its first transaction. */
+  /** Work before the first transaction of a slot. */
   #turnEpoch(): void {
     const open = this.#open;
     const opening = this.#epochTurn.open(open.header.slot, this.#bankAt(this.#tip.slot));
@@ -344,7 +335,7 @@ export class EmbeddedLedger implements LocalNode {
     });
   }
 
-  /** Runs a transaction in the open slot, where it has room. @throws LedgerHaltedError */
+  /** @throws LedgerHaltedError */
   #take(transaction: Transaction, isNew = true): BankingResult {
     this.#requireRunning();
     return this.#banking.take(transaction, isNew);
@@ -365,7 +356,7 @@ export class EmbeddedLedger implements LocalNode {
     }
   }
 
-  /** What still does not fit by what it cost the last time is not run only to find that out again. */
+  /** Skips transactions that do not fit by their last known cost. */
   #offerWaiting(sent: ReadonlySet<Transaction> | null): void {
     this.#waiting.offer(this.#tip.slot, (transaction, cost) => {
       if (cost > this.#banking.remainingCost || sent?.has(transaction) === false) return cost;
@@ -374,7 +365,7 @@ export class EmbeddedLedger implements LocalNode {
     });
   }
 
-  /** @returns those that are tried in this slot; null for all, where nothing leaves as shreds. */
+  /** @returns transactions to retry in this slot; null for all, without shreds. */
   #announceWaiting(): ReadonlySet<Transaction> | null {
     const broadcast = this.#broadcast;
     if (broadcast === null) return null;
@@ -384,7 +375,7 @@ export class EmbeddedLedger implements LocalNode {
     return new Set(fitting);
   }
 
-  /** With no blockhash given, an older one makes equal airdrops different transactions. */
+  /** Without a blockhash, an older one makes equal airdrops distinct. */
   #airdropTransaction(to: Address, amount: Lamports, recentBlockhash?: Blockhash): Transaction {
     const { faucet, recentBlocks, statuses } = this.#state;
     const newest = recentBlocks.newest;

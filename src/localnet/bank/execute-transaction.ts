@@ -4,38 +4,33 @@ import { resolveLookups } from '../../solana/address-lookup-table.ts';
 import type { LoadedAddresses } from '../../solana/message/message.ts';
 import { allKeys, isWritable } from '../../solana/message/message-keys.ts';
 import { decodeNonce, durableNonceOf, encodeNonce, type NonceUse } from '../../solana/nonce.ts';
-import { accountLocksFault } from '../../solana/transaction/account-locks.ts';
-import { computeBudgetOf } from '../../solana/transaction/compute-budget.ts';
-import { feeOf } from '../../solana/transaction/fee.ts';
-import { sanitizeTransaction } from '../../solana/transaction/sanitize-transaction.ts';
+import { computeBudgetOf, feeOf } from '../../solana/transaction/compute-budget.ts';
+import { accountLocksFault, sanitizeTransaction } from '../../solana/transaction/sanitize-transaction.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import { type Lamports, lamports, type Slot } from '../../solana/units.ts';
-import type { OwnMeta } from './execution-meta.ts';
-import { afterFee, feePayerFault } from './fee-payer.ts';
-import { tokenBalancesOf } from './token-balances.ts';
-import { costUnitsOf, loadedDataSizeOf } from './transaction-cost.ts';
+import { type OwnMeta, tokenBalancesOf } from './token-balances.ts';
+import { afterFee, costUnitsOf, feePayerFault, loadedDataSizeOf } from './transaction-checks.ts';
 import type { StateView, Vm, VmRun } from './vm.ts';
 import { isSameAccount, programDataAddressOf } from './vm-accounts.ts';
 
-/** A transaction that entered, or would enter, a block. */
+/** Transaction that is, or would be, part of a block. */
 export type Execution = Readonly<{
   meta: OwnMeta;
-  /** False when the transaction failed before its first instruction and only paid. */
+  /** false when only the fee was charged. */
   executed: boolean;
   loadedAccountsDataSize: number;
-  /** Accounts that differ afterwards; null where drained. */
+  /** Changed accounts; null when drained. */
   writes: ReadonlyMap<Address, Account | null>;
-  /** The keys that instructions index. */
   keys: readonly Address[];
-  /** Accounts that the transaction could write, as the run left them; empty after a failure. */
+  /** Writable accounts after the run; empty after a failure. */
   postAccounts: ReadonlyMap<Address, Account>;
 }>;
 
-/** Why a transaction cannot even be charged; it leaves no trace. */
+/** The transaction cannot be charged and leaves no trace. */
 export type Refusal = Readonly<{ refused: TransactionError }>;
 
-/** Failures before the first instruction that are charged all the same. Source: SIMD-0191. */
+/** Charged failures before the first instruction. Source: SIMD-0191. */
 const chargedLoadFailures: ReadonlySet<TransactionError> = new Set([
   'ProgramAccountNotFound',
   'InvalidProgramForExecution',
@@ -50,9 +45,8 @@ type Prepared = Readonly<{
 }>;
 
 /**
- * Runs a transaction on a state, changing nothing. Signatures, the age of its blockhash and replays are not
- * judged here.
- * @param nonce - the nonce it is built on instead of a recent blockhash; a failed one advances all the same.
+ * Executes a transaction without side effects. Signatures, blockhash age and replays are not checked.
+ * @param nonce - durable nonce; a failed transaction advances it too.
  */
 export function executeTransaction(
   transaction: Transaction,
@@ -70,7 +64,7 @@ export function executeTransaction(
   return describe(transaction, prepared, run, writes, view);
 }
 
-/** Why a transaction cannot be charged, as far as it shows before it runs; null when it can. */
+/** Reason why the transaction cannot be charged, as far as known before it runs; null otherwise. */
 export function chargeFault(
   transaction: Transaction,
   view: StateView & { readonly clock: { readonly slot: Slot } },
@@ -112,7 +106,7 @@ function changedAccounts(run: VmRun, view: StateView): Map<Address, Account | nu
   return writes;
 }
 
-/** A failed transaction pays its fee, and advances its nonce so that it cannot run again. */
+/** Fee payment, and nonce advance so that it cannot run again. */
 function failureWrites(
   { message }: Transaction,
   { fee, payer }: Prepared,

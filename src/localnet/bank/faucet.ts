@@ -2,7 +2,7 @@ import { ByteWriter } from '../../base/bytes.ts';
 import type { Address } from '../../solana/address.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
 import type { Keypair } from '../../solana/ed25519.ts';
-import { encodeMessage } from '../../solana/message/encode-message.ts';
+import { encodeMessage } from '../../solana/message/message.ts';
 import { programs } from '../../solana/programs.ts';
 import { compileMessage } from '../../solana/transaction/compile-message.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
@@ -10,10 +10,9 @@ import { encodeTransaction } from '../../solana/transaction/encode-transaction.t
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { Lamports } from '../../solana/units.ts';
 
-/** System instruction 2, Transfer. */
+/** System instruction Transfer. */
 const TRANSFER = 2;
 
-/** A signed transfer from the faucet. */
 export function faucetTransfer(
   faucet: Keypair,
   to: Address,
@@ -36,6 +35,6 @@ export function faucetTransfer(
   });
   const messageBytes = encodeMessage(message);
   const decoded = decodeTransaction(encodeTransaction([faucet.sign(messageBytes)], messageBytes));
-  if ('fault' in decoded) throw new Error(`the faucet made a transaction that is none: ${decoded.fault}`);
+  if ('fault' in decoded) throw new Error(`the faucet built an invalid transaction: ${decoded.fault}`);
   return decoded.transaction;
 }

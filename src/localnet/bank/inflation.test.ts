@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { address } from '../../solana/address.ts';
 import { blockhashFromBytes } from '../../solana/blockhash.ts';
 import { epoch } from '../../solana/units.ts';
-import { epochScheduleOf } from '../history/slot-header.ts';
+import { epochScheduleOf } from '../history/slot-record.ts';
 import type { Genesis } from '../node.ts';
 import { inflationRate } from './inflation.ts';
 
@@ -20,14 +20,14 @@ const genesis: Genesis = {
 };
 
 describe('inflation', () => {
-  it('starts at 8 %, falls by 15 % a year, and stays at 1.5 %', () => {
+  it('starts at 8 %, falls by 15 % a year and ends at 1.5 %', () => {
     expect(inflationRate(genesis, epoch(0)).total).toBe(0.08);
-    // A year of slots of 400 ms is 182.6 epochs.
+    // With 400 ms slots a year has 182.6 epochs.
     expect(inflationRate(genesis, epoch(183)).total).toBeCloseTo(0.08 * 0.85 ** (183 / 182.62), 5);
     expect(inflationRate(genesis, epoch(100_000)).total).toBe(0.015);
   });
 
-  it('leaves a twentieth to the foundation for seven years', () => {
+  it('gives a twentieth to the foundation for seven years', () => {
     expect(inflationRate(genesis, epoch(0))).toEqual({ total: 0.08, validator: 0.076, foundation: 0.004 });
     const last = inflationRate(genesis, epoch(1278));
     expect(last.foundation).toBeCloseTo(last.total / 20, 12);

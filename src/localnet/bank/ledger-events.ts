@@ -6,8 +6,7 @@ import type { Signature } from '../../solana/signature.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import { slot } from '../../solana/units.ts';
 import type { LedgerEvent, SlotStats } from '../../streams/ledger-event.ts';
-import type { SlotHeader } from '../history/slot-header.ts';
-import { blockOf, type SlotRecord } from '../history/slot-record.ts';
+import { blockOf, type SlotHeader, type SlotRecord } from '../history/slot-record.ts';
 import type { BlockStore } from './ledger-state.ts';
 import { entriesOf, entryEvent, type SlotEntry } from './slot-entries.ts';
 import type { AccountWriter } from './slot-trace.ts';
@@ -15,10 +14,9 @@ import { ownVote, type Voter } from './vote-instruction.ts';
 
 type Listener = (event: LedgerEvent) => void;
 
-/** How far the slots have come that are confirmed and rooted. */
 type CommitmentSlots = Readonly<{ confirmed: number; rooted: number }>;
 
-/** Each transaction is an entry of its own. */
+/** One entry per transaction. */
 function statsOf(transactions: readonly ExecutedTransaction[]): SlotStats {
   const failed = transactions.filter(({ meta }) => meta.err !== null).length;
   return {
@@ -52,10 +50,10 @@ function* frozenEvents(block: Block, at: bigint): Iterable<LedgerEvent> {
   yield { kind: 'processed', slot: block.slot };
 }
 
-/** Bits of a write version that count the writes of one slot. */
+/** Bits of a write version for the writes of one slot. */
 const SEQUENCE_BITS = 32n;
 
-/** The same after a restart, so that what is told again is known again. */
+/** Write versions are stable across restarts, so that clients recognize repeated events. */
 function accountEvent(
   number: number,
   [address, account]: readonly [Address, Account | null],
@@ -66,10 +64,10 @@ function accountEvent(
   return { kind: 'account', slot: slot(number), address, account, signature, writeVersion };
 }
 
-/** The state of a frozen slot. */
+/** State of a frozen slot. */
 type Changes = Readonly<{ changedBySlot(): Iterable<readonly [Address, Account]> }>;
 
-/** What a slot changes by itself when it freezes, after all else. */
+/** Changes by the slot itself, after all others. */
 function* slotEvents(number: number, bank: Changes | undefined, writers: Writers): Iterable<LedgerEvent> {
   let sequence = 0;
   for (const writer of writers.values()) sequence = Math.max(sequence, writer.sequence + 1);
@@ -80,7 +78,6 @@ function* slotEvents(number: number, bank: Changes | undefined, writers: Writers
 
 type Writers = ReadonlyMap<Address, AccountWriter>;
 
-/** What a slot holds, or holds so far. */
 type Work = Readonly<{
   transactions: readonly ExecutedTransaction[];
   accounts: SlotRecord['accounts'];
@@ -103,7 +100,7 @@ function* workEvents(
 
 const NO_WRITERS: Writers = new Map();
 
-/** The entries of a record that has some; they end in its blockhash. */
+/** They end in the slot's blockhash. */
 function recordedEntries({ header, transactions, trace }: SlotRecord, ticks: number): readonly SlotEntry[] {
   if (trace === null) return [];
   const before = blockhashBytes(header.previousBlockhash);
@@ -115,7 +112,7 @@ function recordedEntries({ header, transactions, trace }: SlotRecord, ticks: num
   );
 }
 
-/** What a slot that froze earlier would have told; of an account only how the slot left it. */
+/** Events of a frozen slot; accounts only in their final state. */
 function* pastEvents(
   record: SlotRecord,
   bank: Changes | undefined,
@@ -133,11 +130,11 @@ function* pastEvents(
   if (header.slot <= reached.rooted) yield { kind: 'rooted', slot: slot(header.slot), at };
 }
 
-/** The slots that froze, and the states of those that may still be read. */
+/** Frozen blocks and the readable states. */
 export type Past = Readonly<{ blocks: Pick<BlockStore, 'record'>; banks: ReadonlyMap<number, Changes> }>;
 
-/** The slot that is being made, as far as it has come. */
-export type OpenSlotWork = Readonly<{
+/** Progress of the open slot. */
+type OpenSlotWork = Readonly<{
   header: Pick<SlotHeader, 'slot' | 'blockTime'>;
   transactions: readonly ExecutedTransaction[];
   accounts: SlotRecord['accounts'];
@@ -146,16 +143,16 @@ export type OpenSlotWork = Readonly<{
 }>;
 
 /**
- * From where on a listener is told of what froze before it came: the slots above the root, or the newest rooted one
- * too, or so many rooted ones, as far back as records go.
+ * First slot to report: above the root, the newest rooted slot, or a number of rooted slots as far as
+ * recorded.
  */
 export type FollowFrom = 'above root' | 'root' | number;
 
 const rootedSlots = (from: FollowFrom): number => (typeof from === 'number' ? from : from === 'root' ? 1 : 0);
 
 /**
- * Tells those who follow the ledger what it does, in order. While nobody does, nothing is made to be told. What
- * a listener throws comes out of the call that told it.
+ * Publishes ledger events in order. Without listeners no event is built. Exceptions of listeners propagate
+ * to the caller.
  */
 export class LedgerEvents {
   readonly #listeners = new Set<Listener>();
@@ -165,7 +162,7 @@ export class LedgerEvents {
   #reached: CommitmentSlots;
 
   /**
-   * @param ticks - of a slot.
+   * @param ticks - per slot.
    * @param now - Unix milliseconds.
    */
   constructor(voter: Voter, ticks: number, reached: CommitmentSlots, now: () => number) {
@@ -176,10 +173,9 @@ export class LedgerEvents {
   }
 
   /**
-   * First tells the new listener of the slots that are not rooted yet, or of rooted ones as well, then of all that
-   * happens. Of rooted slots but the newest, accounts that the slot changed by itself are told only where the record
-   * has them: sysvars that follow from the slot's position are not.
-   * @returns what ends it.
+   * Reports slots above the root (or more) to the new listener, then all events. Of older rooted slots,
+   * sysvars derived from the slot are not reported.
+   * @returns a function that removes the listener.
    */
   follow(listener: Listener, { blocks, banks }: Past, open: OpenSlotWork, from: FollowFrom): () => void {
     const { header, entries, ...work } = open;
@@ -208,7 +204,7 @@ export class LedgerEvents {
     if (this.#hasListeners) this.#emit(transactionEvent(number, index, executed));
   }
 
-  /** @param signature - of the transaction that wrote it; null where the slot itself did. */
+  /** @param signature - of the writing transaction; null for the slot itself. */
   account(
     number: number,
     changed: readonly [Address, Account | null],
@@ -222,7 +218,7 @@ export class LedgerEvents {
     if (this.#hasListeners) this.#emit(entryEvent(number, entry));
   }
 
-  /** A slot froze and is the tip; it takes others up to `reached`. */
+  /** Publishes a frozen slot, which advances others to `reached`. */
   frozen({ header, trace }: SlotRecord, block: Block, bank: Changes, reached: CommitmentSlots): void {
     const before = this.#reached;
     this.#reached = reached;

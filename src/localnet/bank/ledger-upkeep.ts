@@ -7,11 +7,10 @@ import type { SegmentLog } from '../history/segment-log.ts';
 import { removeOldSnapshots, snapshotSlots, writeSnapshot } from '../history/snapshot-file.ts';
 import type { AccountsStore } from './accounts-store.ts';
 
-/** When the log is cut into segments and how much of it stays. */
 export type UpkeepLimits = Readonly<{
   segmentMaxBytes: number;
   segmentSlotsMax: number;
-  /** Slots of history to keep at least; whole segments go. */
+  /** Minimum history; whole segments are deleted. */
   historySlotsMax: number;
 }>;
 
@@ -21,10 +20,10 @@ export const defaultUpkeepLimits: UpkeepLimits = {
   historySlotsMax: 1_000_000,
 };
 
-/** Records taken out of the index in one go. */
+/** Records removed from the index at once. */
 const REMOVE_BATCH = 64;
 
-export type UpkeepSources = Readonly<{
+type UpkeepSources = Readonly<{
   dir: string;
   store: AccountsStore;
   log: SegmentLog;
@@ -34,8 +33,8 @@ export type UpkeepSources = Readonly<{
 }>;
 
 /**
- * Keeps starts fast and the disk bounded: at the end of each segment it begins another, writes a snapshot of
- * the finalized state, and deletes segments that neither a snapshot nor the history limit needs.
+ * Bounds start time and disk use: at the end of each segment it starts another, writes a snapshot of the
+ * finalized state, and deletes segments that neither snapshot nor history limit needs.
  */
 export class LedgerUpkeep {
   readonly #sources: UpkeepSources;
@@ -47,8 +46,8 @@ export class LedgerUpkeep {
   }
 
   /**
-   * To be called after each freeze.
-   * @param finalizedSlot - asked once the ended segment is durable, which may have moved it.
+   * Call after each freeze.
+   * @param finalizedSlot - read once the ended segment is durable.
    */
   afterFreeze(tip: number, finalizedSlot: () => number): void {
     const { log, limits, logger } = this.#sources;
@@ -57,13 +56,12 @@ export class LedgerUpkeep {
     log.rotate(tip + 1);
     if (this.#work !== null) return;
     this.#work = this.#snapshotAndTrim(tip, finalizedSlot())
-      .catch((error: unknown) => logger?.error({ err: error }, 'upkeep of the ledger failed'))
+      .catch((error: unknown) => logger?.error({ err: error }, 'ledger upkeep failed'))
       .finally(() => {
         this.#work = null;
       });
   }
 
-  /** Ends after the work under way, or what cannot be cut short of it. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#work;
@@ -82,7 +80,6 @@ export class LedgerUpkeep {
     await this.#trim(Math.min(tip - limits.historySlotsMax, oldestSnapshot - RECENT_BLOCKS_MAX));
   }
 
-  /** Deletes the segments that end before a slot. */
   async #trim(keepFrom: number): Promise<void> {
     const { log } = this.#sources;
     for (;;) {

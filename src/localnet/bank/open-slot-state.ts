@@ -1,37 +1,36 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
-import type { BlockReward } from '../../solana/block-reward.ts';
 import { blockhashBytes, blockhashFromBytes } from '../../solana/blockhash.ts';
+import type { BlockReward } from '../../solana/transaction/transaction-meta.ts';
 import { lamports } from '../../solana/units.ts';
-import type { SlotHeader } from '../history/slot-header.ts';
-import type { SlotRecord } from '../history/slot-record.ts';
+import type { SlotHeader, SlotRecord } from '../history/slot-record.ts';
 import { type BankSources, OpenSlot } from './bank.ts';
-import type { OwnTransaction } from './execution-meta.ts';
 import { SlotEntries } from './slot-entries.ts';
 import type { AccountWriter } from './slot-trace.ts';
+import type { OwnTransaction } from './token-balances.ts';
 
-/** A slot while transactions run in it. */
+/** Slot while transactions run in it. */
 export class OpenSlotState {
   readonly view: OpenSlot;
   readonly header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>;
   readonly entries: SlotEntries;
   readonly transactions: OwnTransaction[] = [];
-  /** Accounts as the slot left them so far; null where drained. */
+  /** Accounts written so far; null when drained. */
   readonly accounts = new Map<Address, Account | null>();
-  /** Of the same accounts in the same order. */
+  /** Same keys and order as `accounts`. */
   readonly writers = new Map<Address, AccountWriter>();
-  /** What the slot has paid so far. */
+  /** Rewards so far. */
   readonly rewards: BlockReward[] = [];
   /** Only in the first slot of an epoch. */
   numRewardPartitions: bigint | undefined = undefined;
   cost = 0n;
-  /** Fees that the leader earns when the slot freezes. */
+  /** Paid to the leader when the slot freezes. */
   leaderFees = 0n;
   readonly #tip: SlotHeader;
   readonly #sources: BankSources;
   #writes = 0;
 
-  /** @param tip - the slot below. */
+  /** @param tip - parent slot. */
   constructor(header: OpenSlotState['header'], tip: SlotHeader, sources: BankSources) {
     this.header = header;
     this.view = new OpenSlot(header, sources);
@@ -40,10 +39,7 @@ export class OpenSlotState {
     this.#sources = sources;
   }
 
-  /**
-   * Writes an account.
-   * @param transaction - index of the one that does; null for the slot itself.
-   */
+  /** @param transaction - index of the writer; null for the slot itself. */
   write(address: Address, account: Account | null, transaction: number | null): AccountWriter {
     const writer = { transaction, sequence: this.#writes++ };
     this.#sources.store.write(address, this.header.slot, account);
@@ -53,8 +49,8 @@ export class OpenSlotState {
   }
 
   /**
-   * What the leader is paid. Source: agave runtime/src/bank/fee_distribution.rs; nothing earned is no reward.
-   * @returns its account afterwards; null when nothing is paid.
+   * Source: agave runtime/src/bank/fee_distribution.rs; without fees there is no reward.
+   * @returns the leader's account, or null without payment.
    */
   payLeader(identity: Address): Account | null {
     const leader = this.#sources.store.newest(identity);
@@ -66,10 +62,7 @@ export class OpenSlotState {
     return { ...leader, lamports: postBalance };
   }
 
-  /**
-   * The record of the slot, whose entries are all there.
-   * @param last - the hash of the last of them, which names the slot.
-   */
+  /** @param last - last entry hash, the blockhash. */
   sealed(last: Uint8Array): SlotRecord {
     const { header, transactions, accounts, rewards, numRewardPartitions, writers } = this;
     const transactionCount = this.#tip.transactionCount + BigInt(transactions.length);

@@ -24,7 +24,7 @@ function waitingFor(
   return waiting;
 }
 
-/** What is offered in a slot when nothing has room. */
+/** Transactions offered to a slot without capacity. */
 function offered(waiting: WaitingTransactions, tip: number): Transaction[] {
   const seen: Transaction[] = [];
   waiting.offer(tip, (transaction, cost) => {
@@ -34,7 +34,7 @@ function offered(waiting: WaitingTransactions, tip: number): Transaction[] {
   return seen;
 }
 
-it('offers the oldest first, with what it cost when it was last tried', () => {
+it('offers the oldest first with its last cost', () => {
   const waiting = waitingFor([second, {}], [first, {}]);
   expect(offered(waiting, 1)).toEqual([second, first]);
   const costs: bigint[] = [];
@@ -47,21 +47,21 @@ it('offers the oldest first, with what it cost when it was last tried', () => {
   expect(costs).toEqual([5n, 5n, 9n, 9n]);
 });
 
-it('lets go of what is done with', () => {
+it('removes finished transactions', () => {
   const waiting = waitingFor([first, {}], [second, {}]);
   waiting.offer(1, (transaction, cost) => (transaction === first ? null : cost));
   expect(waiting.has(signatureOf(first))).toBe(false);
   expect(offered(waiting, 2)).toEqual([second]);
 });
 
-it('refuses the newest when as many wait as may', () => {
+it('rejects the newest when full', () => {
   const waiting = waitingFor([first, {}], [second, {}]);
   const entry = { transaction: third, cost: 1n, lastTip: 9, retriesLeft: null };
   expect(waiting.add(signatureOf(third), entry)).toBe(false);
   expect(offered(waiting, 1)).toEqual([first, second]);
 });
 
-it('offers nothing after its last tip, nor more often than it may be retried', () => {
+it('stops after the last tip or the maximum retries', () => {
   const waiting = waitingFor([first, { lastTip: 7 }], [second, { retriesLeft: 2n }]);
   expect(offered(waiting, 6)).toEqual([first, second]);
   expect(offered(waiting, 7)).toEqual([first, second]);

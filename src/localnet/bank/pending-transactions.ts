@@ -1,26 +1,25 @@
 import type { Signature } from '../../solana/signature.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 
-/** A transaction for which no block had room yet. */
+/** Transaction waiting for block capacity. */
 type Waiting = {
   readonly transaction: Transaction;
-  /** What it took of a block's capacity when it was last tried. */
+  /** Cost units of its last try. */
   cost: bigint;
-  /** It is tried again on this tip for the last time. */
+  /** Tip of its last retry. */
   readonly lastTip: number;
-  /** null for no bound. */
+  /** null for no limit. */
   retriesLeft: bigint | null;
 };
 
 /**
- * Transactions that wait for room in a block, oldest first. When as many wait as may, the newest is refused.
- * Source: agave send-transaction-service, whose retry pool is as large and drops the newest too, in silence.
+ * Transactions waiting for block capacity, oldest first. When full, the newest is rejected. Source: agave
+ * send-transaction-service, whose retry pool has the same size and drops silently.
  */
 export class WaitingTransactions {
   readonly #max: number;
   readonly #entries = new Map<Signature, Waiting>();
 
-  /** @param max - how many may wait. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -29,7 +28,7 @@ export class WaitingTransactions {
     return this.#entries.has(signature);
   }
 
-  /** @returns false when there is no place for one more. */
+  /** @returns false when full. */
   add(signature: Signature, entry: Waiting): boolean {
     if (this.#entries.size >= this.#max) return false;
     this.#entries.set(signature, entry);
@@ -37,9 +36,9 @@ export class WaitingTransactions {
   }
 
   /**
-   * Those for which a slot has room, by what they cost when they were last tried, oldest first.
+   * Transactions that fit by their last known cost, oldest first.
    * @param tip - as with `offer`.
-   * @param room - cost units that the slot still has.
+   * @param room - remaining cost units.
    */
   fitting(tip: number, room: bigint): Transaction[] {
     const fitting: Transaction[] = [];
@@ -53,9 +52,9 @@ export class WaitingTransactions {
   }
 
   /**
-   * Offers each of them to a new slot, once.
-   * @param tip - slot below the new one; those that are too old for it are let go.
-   * @param take - says what the transaction costs when there still is no room for it; null when it is done with.
+   * Offers each to a new slot once.
+   * @param tip - parent slot; expired transactions are removed.
+   * @param take - returns the cost if there is still no capacity, or null when done.
    */
   offer(tip: number, take: (transaction: Transaction, cost: bigint) => bigint | null): void {
     for (const [signature, entry] of this.#entries) {

@@ -10,12 +10,12 @@ import type { FrozenBank } from './bank.ts';
 import { executeTransaction } from './execute-transaction.ts';
 import type { StatusCache } from './status-cache.ts';
 import { tokenBalancesOf } from './token-balances.ts';
-import { type Age, ageOfTransaction } from './transaction-age.ts';
+import { type Age, ageOfTransaction } from './transaction-checks.ts';
 import type { Vm } from './vm.ts';
 
-export type SimulationSources = Readonly<{ vm: Vm; recentBlocks: RecentBlocks; statuses: StatusCache }>;
+type SimulationSources = Readonly<{ vm: Vm; recentBlocks: RecentBlocks; statuses: StatusCache }>;
 
-/** Runs a transaction on a frozen state, without effect. Source: agave rpc, `simulate_transaction`. */
+/** Source: agave rpc, `simulate_transaction`. */
 export function simulateTransaction(
   transaction: Transaction,
   bank: FrozenBank,
@@ -43,7 +43,7 @@ export function simulateTransaction(
     ...meta,
     logs: executed ? meta.logMessages : [],
     unitsConsumed: executed ? meta.computeUnitsConsumed : 0n,
-    // What could only be charged called nothing that could have been listed.
+    // A merely charged transaction ran no instruction.
     innerInstructions: options.innerInstructions && executed ? meta.innerInstructions : null,
     loadedAccountsDataSize,
     postAccounts,
@@ -65,7 +65,7 @@ function judge(
 
 type Balances = Pick<Simulation, 'preBalances' | 'postBalances' | 'preTokenBalances' | 'postTokenBalances'>;
 
-/** Nobody has looked at the accounts. */
+/** Accounts were not read. */
 const NO_BALANCES: Balances = {
   preBalances: null,
   postBalances: null,
@@ -73,7 +73,7 @@ const NO_BALANCES: Balances = {
   postTokenBalances: null,
 };
 
-/** The balances of a transaction that changes nothing: Agave shows them also of one that it cannot load. */
+/** Agave shows balances even when accounts cannot be loaded. */
 function unchangedBalances({ message }: Transaction, bank: FrozenBank): Balances {
   const resolved = resolveLookups(message, (address) => bank.account(address), bank.slot);
   if ('fault' in resolved) return NO_BALANCES;
@@ -88,7 +88,7 @@ function unchangedBalances({ message }: Transaction, bank: FrozenBank): Balances
   };
 }
 
-/** What Agave answers when a transaction could not even be charged. */
+/** Simulation of a transaction that cannot be charged. */
 function notLoaded(
   err: TransactionError,
   replacementBlockhash: Simulation['replacementBlockhash'],

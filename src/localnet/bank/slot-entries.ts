@@ -1,23 +1,22 @@
 import type { EntryUpdate } from '../../protocol/geyser/update/entry.ts';
 import { blockhashFromBytes } from '../../solana/blockhash.ts';
-import { nextHash, signaturesRoot } from '../../solana/entry/entry-hash.ts';
+import { nextHash, signaturesRoot } from '../../solana/entries.ts';
 import { signatureBytes } from '../../solana/signature.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import { slot } from '../../solana/units.ts';
 
-/** Hashes from an entry to the next. */
 export const HASHES_PER_ENTRY = 1n;
 
-/** A link of a slot's chain. */
+/** Link of a slot's PoH chain. */
 export type RecordedEntry = Readonly<{
-  /** Of the entry in its slot. */
+  /** Entry index within the slot. */
   index: number;
   hash: Uint8Array;
-  /** The root of its transaction's signatures; null for a tick. */
+  /** Signatures root of its transaction; null for a tick. */
   mixin: Uint8Array | null;
 }>;
 
-/** A link whose transaction has run, or was refused. */
+/** Entry of a transaction that ran or was rejected. */
 export type SlotEntry = Readonly<{
   index: number;
   hash: Uint8Array;
@@ -25,38 +24,32 @@ export type SlotEntry = Readonly<{
   startingTransactionIndex: number;
 }>;
 
-/** What a transaction does to the hash of its entry. */
 export const mixinOf = ({ signatures }: Pick<Transaction, 'signatures'>): Uint8Array =>
   signaturesRoot(signatures.map(signatureBytes));
 
 /**
- * The entries of one slot: a chain of hashes that begins at the blockhash below and ends in the slot's own. Each
- * transaction has an entry, then come the ticks. As in Solana, but that one hash lies between two entries, so the
- * chain proves order and no time.
+ * PoH entries of one slot, from the parent blockhash to its own: one per transaction, then ticks. Unlike on
+ * Solana, one hash lies between entries, so the chain proves order but no time.
  */
 export class SlotEntries {
-  /** What has run, in order. */
+  /** Completed entries in order. */
   readonly emitted: SlotEntry[] = [];
-  /** Of entries whose transaction was refused when it ran: it is in no block, and its signatures are in the chain. */
+  /** Mixins of announced transactions that were rejected: not in the block, but in the chain. */
   readonly refused = new Map<number, Uint8Array>();
   #hash: Uint8Array;
   #count = 0;
   #transactions = 0;
 
-  /** @param before - the 32 bytes of the blockhash below. */
+  /** @param before - 32 bytes of the parent blockhash. */
   constructor(before: Uint8Array) {
     this.#hash = before;
   }
 
-  /** Adds a transaction, which is going to run. */
   record(mixin: Uint8Array): RecordedEntry {
     return this.#add(mixin);
   }
 
-  /**
-   * Runs what records transactions; where it throws, they were never recorded.
-   * @throws what it throws.
-   */
+  /** Rolls back the recorded entries when `recording` throws. */
   allOrNothing(recording: () => void): void {
     const [before, count] = [this.#hash, this.#count];
     try {
@@ -68,18 +61,18 @@ export class SlotEntries {
     }
   }
 
-  /** The entry's transaction has run and is the next in the block. */
+  /** The transaction is next in the block. */
   ran({ index, hash }: RecordedEntry): SlotEntry {
     return this.#emit({ index, hash, executedTransactionCount: 1 });
   }
 
-  /** The entry's transaction did not come into the block after all. */
+  /** The transaction is not part of the block. */
   refuse({ index, hash, mixin }: RecordedEntry): SlotEntry {
     if (mixin !== null) this.refused.set(index, mixin);
     return this.#emit({ index, hash, executedTransactionCount: 0 });
   }
 
-  /** Ends the slot. The hash of the last tick is the slot's blockhash. */
+  /** The last tick's hash is the blockhash. */
   tick(count: number): SlotEntry[] {
     return Array.from({ length: count }, () =>
       this.#emit({ ...this.#add(null), executedTransactionCount: 0 }),
@@ -101,8 +94,8 @@ export class SlotEntries {
 }
 
 /**
- * The entries of a slot that froze, made again.
- * @param refused - as `SlotEntries` noted them.
+ * Rebuilds the entries of a frozen slot.
+ * @param refused - as in `SlotEntries`.
  */
 export function entriesOf(
   before: Uint8Array,
@@ -121,7 +114,6 @@ export function entriesOf(
   return entries.emitted;
 }
 
-/** An entry as listeners are told of it. */
 export const entryEvent = (number: number, { hash, ...entry }: SlotEntry): EntryUpdate => ({
   kind: 'entry',
   slot: slot(number),

@@ -8,12 +8,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('keeps its pace when ticks come late', () => {
+it('keeps its average pace despite late ticks', () => {
   let ticks = 0;
   const start = performance.now();
   const stop = startSlotTicker(400, () => {
     ticks++;
-    // Each tick itself takes 300 ms of the next slot.
+    // Each tick takes 300 ms of the next slot.
     vi.advanceTimersByTime(300);
   });
   vi.advanceTimersByTime(40_000);
@@ -23,7 +23,7 @@ it('keeps its pace when ticks come late', () => {
   expect(ticks).toBe(slots);
 });
 
-it('does not make up for a long sleep', () => {
+it('does not catch up after a long sleep', () => {
   const times: number[] = [];
   let sleepMs = 3_600_000;
   const stop = startSlotTicker(400, () => {

@@ -1,9 +1,9 @@
-/** A ticker that fell behind by more than this many slots starts afresh instead of catching up. */
+/** A ticker further behind restarts instead of catching up. */
 const CATCH_UP_SLOTS_MAX = 8;
 
 /**
- * Calls `tick` every `slotMs` milliseconds on average: a late tick does not delay the ones after it.
- * @returns what stops it.
+ * Calls `tick` every `slotMs` on average: late ticks do not accumulate.
+ * @returns a stop function.
  */
 export function startSlotTicker(slotMs: number, tick: () => void): () => void {
   let due = performance.now() + slotMs;

@@ -2,30 +2,30 @@ import type { ByteReader, ByteWriter } from '../../base/bytes.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 
-/** Who wrote an account last. */
+/** Last writer of an account. */
 export type AccountWriter = Readonly<{
-  /** Index in the slot of the transaction; null where the slot itself did. */
+  /** Transaction index in the slot; null for the slot itself. */
   transaction: number | null;
-  /** Of the write among all of the slot. */
+  /** Write sequence within the slot. */
   sequence: number;
 }>;
 
-/** How a slot came about, as far as neither its transactions nor its accounts tell. */
+/** Entry and write order of a slot, which transactions and accounts do not contain. */
 export type SlotTrace = Readonly<{
-  /** Entries whose transaction was refused when it ran: index, and what it did to the hash. */
+  /** Rejected entries: index and mixin. */
   refused: ReadonlyMap<number, Uint8Array>;
-  /** Of the same accounts, in the same order, as the record has. */
+  /** Same keys and order as the record's accounts. */
   writers: ReadonlyMap<Address, AccountWriter>;
 }>;
 
 const HASH_BYTES = 32;
-/** In the place of a transaction's index. */
+/** Replaces the transaction index. */
 const THE_SLOT = 0xffff_ffff;
 
 /**
- * Writes a trace as the log keeps it.
+ * Log format of a trace:
  *
- *     count u32 | (index u32 | mixin 32) … | for each account of the record: transaction u32 | sequence u32
+ * count u32 | (index u32 | mixin 32) … | for each account of the record: transaction u32 | sequence u32
  */
 export function writeTrace(writer: ByteWriter, { refused, writers }: SlotTrace): void {
   writer.u32(refused.size);
@@ -36,9 +36,9 @@ export function writeTrace(writer: ByteWriter, { refused, writers }: SlotTrace):
 }
 
 /**
- * Reads what `writeTrace` wrote.
- * @param accounts - those of the record.
- * @throws OutOfBytes when the input ends early.
+ * Inverse of `writeTrace`.
+ * @param accounts - of the record.
+ * @throws OutOfBytes when truncated.
  */
 export function readTrace(reader: ByteReader, accounts: ReadonlyMap<Address, Account | null>): SlotTrace {
   const refused = new Map<number, Uint8Array>();

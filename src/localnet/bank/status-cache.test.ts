@@ -15,7 +15,7 @@ const transfer = (amount: number) =>
     blockhashFromBytes(new Uint8Array(32)),
   );
 
-it('knows a message under any signature', () => {
+it('recognizes a message under any signature', () => {
   const cache = new StatusCache();
   const transaction = transfer(1);
   cache.add(transaction, 7, 'AccountInUse');
@@ -24,7 +24,7 @@ it('knows a message under any signature', () => {
   expect(cache.slotOf(transfer(2))).toBeUndefined();
 });
 
-it('forgets after twice the life of a blockhash, not before', () => {
+it('expires after twice the life of a blockhash', () => {
   const cache = new StatusCache();
   cache.add(transfer(1), 1, null);
   cache.add(transfer(2), 2, null);

@@ -3,22 +3,22 @@ import type { Signature } from '../../solana/signature.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 
-/** Slots for which results are kept: twice the life of a blockhash, as Agave's status cache. */
+/** Twice the life of a blockhash, as in Agave's status cache. */
 export const STATUS_SLOTS_MAX = 300;
 
 type Entry = Readonly<{ slot: number; err: TransactionError | null }>;
 
-/** A message names its blockhash, so its hash alone tells a replay. */
+/** A message contains its blockhash, so its hash identifies a replay. */
 const messageKey = ({ messageBytes }: Transaction): string =>
   createHash('sha256').update(messageBytes).digest().toString('latin1');
 
-/** The results of the transactions of the last slots, and their messages, against replays. */
+/** Recent transaction results, and messages against replays. */
 export class StatusCache {
   readonly #bySignature = new Map<Signature, Entry>();
   readonly #messages = new Map<string, number>();
   readonly #slots = new Map<number, { signature: Signature; message: string }[]>();
 
-  /** The slot in which the message was executed, under whatever signatures; undefined when it was not. */
+  /** Slot of the message, whatever its signatures; undefined when not executed. */
   slotOf(transaction: Transaction): number | undefined {
     return this.#messages.get(messageKey(transaction));
   }
@@ -27,7 +27,7 @@ export class StatusCache {
     return this.#bySignature.get(signature);
   }
 
-  /** Notes a transaction that entered a block; slots never go back. */
+  /** Slots must not decrease. */
   add(transaction: Transaction, slot: number, err: TransactionError | null): void {
     const signature = transaction.signatures[0];
     if (signature === undefined) return;
@@ -39,7 +39,6 @@ export class StatusCache {
     else entries.push({ signature, message });
   }
 
-  /** Forgets what is older than the kept slots. */
   expire(tip: number): void {
     for (const [slot, entries] of this.#slots) {
       if (slot > tip - STATUS_SLOTS_MAX) break;

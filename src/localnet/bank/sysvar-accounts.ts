@@ -1,31 +1,41 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { sysvarOwner, sysvars } from '../../solana/programs.ts';
-import { CLOCK_BYTES, encodeClock } from '../../solana/sysvar/clock.ts';
-import { EPOCH_SCHEDULE_BYTES, encodeEpochSchedule } from '../../solana/sysvar/epoch-schedule.ts';
 import {
+  CLOCK_BYTES,
+  DEFAULT_RENT,
+  EPOCH_SCHEDULE_BYTES,
+  encodeClock,
+  encodeEpochSchedule,
   encodeRecentBlockhashes,
+  encodeSlotHashes,
+  encodeSlotHistory,
+  encodeStakeHistory,
+  fullSlotHistory,
+  minimumBalance,
   RECENT_BLOCKHASHES_BYTES,
   RECENT_BLOCKHASHES_MAX,
-} from '../../solana/sysvar/recent-blockhashes.ts';
-import { DEFAULT_RENT, minimumBalance } from '../../solana/sysvar/rent.ts';
-import { encodeSlotHashes, SLOT_HASHES_BYTES, SLOT_HASHES_MAX } from '../../solana/sysvar/slot-hashes.ts';
-import { encodeSlotHistory, fullSlotHistory, SLOT_HISTORY_BYTES } from '../../solana/sysvar/slot-history.ts';
-import { LAMPORTS_PER_SIGNATURE } from '../../solana/transaction/fee.ts';
+  SLOT_HASHES_BYTES,
+  SLOT_HASHES_MAX,
+  SLOT_HISTORY_BYTES,
+  STAKE_HISTORY_BYTES,
+  type StakeHistoryEntry,
+} from '../../solana/sysvars.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../../solana/transaction/compute-budget.ts';
 import { type Lamports, slot, U64_MAX } from '../../solana/units.ts';
 import type { RecentBlocks } from '../history/recent-blocks.ts';
 import type { Clock, EpochSchedule } from '../node.ts';
 
-/** Where a state stands: all that its sysvars follow from. */
-export type SysvarPosition = Readonly<{
+/** Position of a state, from which its sysvars follow. */
+type SysvarPosition = Readonly<{
   clock: Clock;
   epochSchedule: EpochSchedule;
-  /** Newest block that the state has hashed: its own once it is frozen, else its parent. */
+  /** Newest hashed block: its own when frozen, else its parent. */
   lastBlockSlot: number;
   recentBlocks: RecentBlocks;
 }>;
 
-/** Lamports that an account of this size needs to be exempt from rent. Source: solana-rent, `Rent::default`. */
+/** Source: solana-rent, `Rent::default`. */
 export const rentExemptMinimum = (bytes: number): Lamports => minimumBalance(DEFAULT_RENT, bytes);
 
 type Synthesis = Readonly<{ bytes: number; encode: (position: SysvarPosition) => Uint8Array }>;
@@ -45,7 +55,7 @@ const syntheses: Readonly<Partial<Record<Address, Synthesis>>> = {
   },
 };
 
-/** Those that every slot changes. */
+/** Changed by every slot. */
 const slotSysvars: readonly Address[] = [
   sysvars.clock,
   sysvars.recentBlockhashes,
@@ -53,16 +63,15 @@ const slotSysvars: readonly Address[] = [
   sysvars.slotHistory,
 ];
 
-/** The sysvars that follow from the position of a state and are therefore stored nowhere. */
+/** Sysvars derived from the position, which are not stored. */
 export const synthesizedSysvars: ReadonlySet<Address> = new Set(Object.keys(syntheses) as Address[]);
 
-/** Lamports in those accounts. */
 export const synthesizedLamports: bigint = Object.values(syntheses).reduce(
   (sum, synthesis) => sum + rentExemptMinimum(synthesis?.bytes ?? 0),
   0n,
 );
 
-/** The synthesized sysvars of one state, in full size, each made when first asked for. */
+/** Synthesized sysvars of one state, built on first use. */
 export class SysvarAccounts {
   readonly #position: SysvarPosition;
   readonly #made = new Map<Address, Account>();
@@ -71,7 +80,7 @@ export class SysvarAccounts {
     this.#position = position;
   }
 
-  /** null when the address is not that of a synthesized sysvar. */
+  /** null for other addresses. */
   account(address: Address): Account | null {
     const synthesis = syntheses[address];
     if (synthesis === undefined) return null;
@@ -88,7 +97,7 @@ export class SysvarAccounts {
     return account;
   }
 
-  /** What this slot changed among them. Their data is made when it is read: it may have 128 KiB. */
+  /** Sysvars changed by this slot. Their data (up to 128 KiB) is built when read. */
   *changed(): IterableIterator<readonly [Address, Account]> {
     for (const address of slotSysvars) {
       const dataOf = (): Uint8Array => this.account(address)?.data ?? new Uint8Array();
@@ -115,8 +124,17 @@ function recentBlockhashes({ recentBlocks, lastBlockSlot }: SysvarPosition): Uin
   );
 }
 
-/** The ancestors of the state, never its own slot; their blockhashes stand for the hashes of their banks. */
+/** Ancestors without the own slot; blockhashes replace bank hashes. */
 function slotHashes({ recentBlocks, clock }: SysvarPosition): Uint8Array {
   const blocks = recentBlocks.downFrom(Number(clock.slot) - 1, SLOT_HASHES_MAX);
   return encodeSlotHashes(blocks.map((block) => ({ slot: slot(block.slot), hash: block.blockhash })));
 }
+
+/** @param entries - newest first. */
+export const stakeHistoryAccount = (entries: readonly StakeHistoryEntry[]): Account => ({
+  lamports: rentExemptMinimum(STAKE_HISTORY_BYTES),
+  data: encodeStakeHistory(entries),
+  owner: sysvarOwner,
+  executable: false,
+  rentEpoch: U64_MAX,
+});

@@ -32,7 +32,7 @@ function tokenData(): Uint8Array {
   return data;
 }
 
-/** Balances of a token account of one program whose mint belongs to another. */
+/** Token account of one program whose mint belongs to another. */
 function balances(program: Address, mintOwner: Address) {
   const accounts = new Map([
     [HOLDER, account(program, tokenData())],
@@ -41,15 +41,15 @@ function balances(program: Address, mintOwner: Address) {
   return tokenBalancesOf([HOLDER, MINT, program], (address) => accounts.get(address) ?? null);
 }
 
-describe('a token balance', () => {
-  it('is told of an account whose mint belongs to the same program', () => {
+describe('token balance', () => {
+  it('is recorded when the mint belongs to the same program', () => {
     for (const programId of [programs.token, programs.token2022]) {
       const balance = { accountIndex: 0, mint: MINT, owner: WALLET, programId, amount: 9n, decimals: 6 };
       expect(balances(programId, programId)).toEqual([balance]);
     }
   });
 
-  it('is not told of an account whose mint is another program’s, whatever its bytes say', () => {
+  it('is omitted when the mint belongs to another program', () => {
     expect(balances(programs.token, programs.system)).toEqual([]);
     expect(balances(programs.token, programs.token2022)).toEqual([]);
     expect(balances(programs.token2022, programs.token)).toEqual([]);

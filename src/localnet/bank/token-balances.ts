@@ -1,16 +1,35 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
+import type { CompiledInstruction } from '../../solana/message/message.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
-import { decodeMint } from '../../solana/token/mint.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
-import type { OwnTokenBalance } from './execution-meta.ts';
+import { decodeMint, decodeTokenAccount } from '../../solana/token/token-state.ts';
+import type { Transaction } from '../../solana/transaction/transaction.ts';
+import type { TokenBalance, TransactionMeta } from '../../solana/transaction/transaction-meta.ts';
+
+export type OwnInnerInstruction = CompiledInstruction & Readonly<{ stackHeight: number }>;
+export type OwnInnerInstructions = Readonly<{ index: number; instructions: readonly OwnInnerInstruction[] }>;
+export type OwnTokenBalance = TokenBalance & Readonly<{ owner: Address; programId: Address }>;
+
+/** Complete meta, as recorded by this ledger. */
+export type OwnMeta = TransactionMeta &
+  Readonly<{
+    innerInstructions: readonly OwnInnerInstructions[];
+    logMessages: readonly string[];
+    preTokenBalances: readonly OwnTokenBalance[];
+    postTokenBalances: readonly OwnTokenBalance[];
+    rewards: readonly [];
+    computeUnitsConsumed: bigint;
+    costUnits: bigint;
+  }>;
+
+export type OwnTransaction = Readonly<{ transaction: Transaction; meta: OwnMeta }>;
 
 type ReadAccount = (address: Address) => Account | null;
 
 /**
- * The token balances of a transaction's accounts in one state. An account whose mint cannot be read is left
- * out. Source: agave transaction-status, `collect_token_balances`.
- * @param keys - static keys, loaded writable keys, loaded readonly keys.
+ * Token balances of a state. Accounts with unreadable mints are left out. Source: agave transaction-status,
+ * `collect_token_balances`.
+ * @param keys - static, loaded writable, loaded readonly.
  */
 export function tokenBalancesOf(keys: readonly Address[], read: ReadAccount): OwnTokenBalance[] {
   if (!keys.some(isTokenProgram)) return [];

@@ -5,7 +5,7 @@ import { Intake } from './transaction-intake.ts';
 
 const LEAD_MS = 20;
 
-/** What happened, in order. */
+/** Recorded steps. */
 let course: string[];
 let payable: (name: string) => boolean;
 let intake: Intake;
@@ -46,14 +46,14 @@ function add(name: string, run: () => string = () => name): Promise<string> {
   return answer;
 }
 
-/** The turn of the event loop ends. */
+/** Ends the event loop turn. */
 const nextTurn = (): void => void vi.advanceTimersToNextTimer();
 
-/** What happened since the last time. */
+/** Steps since the last call. */
 const happened = (): string[] => course.splice(0);
 
-describe('transactions that are announced some time before they run', () => {
-  it('run together when that time is over, not before; what comes meanwhile is announced after', async () => {
+describe('announced transactions', () => {
+  it('run together after the lead time; later arrivals are announced afterwards', async () => {
     const answers = ['a', 'b'].map((name) => add(name));
     expect(happened()).toEqual([]);
     nextTurn();
@@ -71,7 +71,7 @@ describe('transactions that are announced some time before they run', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('run no sooner where the timer comes early', () => {
+  it('do not run early when the timer fires early', () => {
     add('a');
     nextTurn();
     const due = performance.now() + LEAD_MS;
@@ -83,7 +83,7 @@ describe('transactions that are announced some time before they run', () => {
     expect(happened()).toEqual(['run a', 'settle']);
   });
 
-  it('go as many at a time as fit, and are on their way until they ran', () => {
+  it('are announced in batches and pending until run', () => {
     for (const name of ['a', 'b', 'c', 'd']) add(name);
     expect([intake.isFull, intake.has('d' as Signature)]).toEqual([true, true]);
     nextTurn();
@@ -98,7 +98,7 @@ describe('transactions that are announced some time before they run', () => {
     expect(happened()).toEqual(['run a', 'run b', 'run c', 'settle', 'announce d']);
   });
 
-  it('wait for those before them where they could not be charged yet, and are refused in their turn', async () => {
+  it('wait for earlier ones if they cannot be charged yet, and are rejected in order', async () => {
     payable = (name) => name === 'a';
     const refused = add('poor', () => {
       throw new Error('refused');
@@ -115,7 +115,7 @@ describe('transactions that are announced some time before they run', () => {
     expect(await Promise.all(answers)).toEqual(['a', 'b']);
   });
 
-  it('end with their own error where they throw, and the others run', async () => {
+  it('fail alone when one throws', async () => {
     const halted = add('a', () => {
       throw new Error('halted');
     });
@@ -128,10 +128,10 @@ describe('transactions that are announced some time before they run', () => {
   });
 });
 
-describe('the end of a slot', () => {
+describe('end of a slot', () => {
   const endSlot = (): void => intake.whenRun(() => void course.push('slot'));
 
-  it('comes once what was announced has run, however often it is called for, and before what came meanwhile', () => {
+  it('comes once after announced transactions and before later arrivals', () => {
     add('a');
     nextTurn();
     add('b');
@@ -144,7 +144,7 @@ describe('the end of a slot', () => {
     expect(happened()).toEqual(['run a', 'settle', 'slot', 'announce b']);
   });
 
-  it('comes at once where nothing was announced; what has come is in the next', () => {
+  it('comes at once without announced transactions', () => {
     add('a');
     endSlot();
     nextTurn();
@@ -152,10 +152,10 @@ describe('the end of a slot', () => {
   });
 });
 
-describe('what waited for room, announced at the start of a slot', () => {
+describe('retries announced at the start of a slot', () => {
   const hold = (): void => intake.hold(() => void course.push('run waiting'));
 
-  it('runs when its time is over, before whatever comes, and the slot does not end sooner', () => {
+  it('run after the lead time, before new arrivals and before the slot ends', () => {
     add('a');
     hold();
     intake.whenRun(() => void course.push('slot'));
@@ -166,7 +166,7 @@ describe('what waited for room, announced at the start of a slot', () => {
     expect(happened()).toEqual(['run waiting', 'settle', 'slot', 'announce a']);
   });
 
-  it('lets what was announced before it run first, at once', () => {
+  it('run after everything announced before', () => {
     add('a');
     nextTurn();
     hold();
@@ -175,14 +175,14 @@ describe('what waited for room, announced at the start of a slot', () => {
     expect(happened()).toEqual(['run waiting', 'settle']);
   });
 
-  it('runs at once where there is no time between', () => {
+  it('run at once without lead time', () => {
     intake = openIntake(0);
     hold();
     expect(happened()).toEqual(['run waiting', 'settle']);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('runs at once when all is drained, then whatever came; nothing runs twice', async () => {
+  it('run at once on drain, then the arrivals, each once', async () => {
     hold();
     const answer = add('a');
     intake.whenRun(() => void course.push('slot'));

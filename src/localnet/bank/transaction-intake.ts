@@ -1,24 +1,23 @@
 import type { Signature } from '../../solana/signature.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 
-/** What becomes of transactions on their way. */
 export type IntakeStages = Readonly<{
-  /** Whether it would be charged, as far as is known before those that were announced have run. */
+  /** Whether it can be charged, as far as known before announced transactions run. */
   mayRun: (transaction: Transaction) => boolean;
-  /** Sends them ahead. */
+  /** Sends shreds. */
   announce: (transactions: readonly Transaction[]) => void;
-  /** Is called when those have run. */
+  /** Called after the announced transactions have run. */
   settle: () => void;
 }>;
 
-export type IntakeLimits = Readonly<{
-  /** Transactions that may be on their way. */
+type IntakeLimits = Readonly<{
+  /** Maximum pending transactions. */
   transactionsMax: number;
-  /** Bytes that are announced at a time. */
+  /** Bytes per announcement. */
   batchMaxBytes: number;
-  /** What a transaction takes of them besides its own. */
+  /** Overhead bytes per transaction. */
   overheadBytes: number;
-  /** Milliseconds at the least from their announcement to their run; 0 for the next turn of the event loop. */
+  /** Minimum milliseconds between announcement and run; 0 for the next event loop turn. */
   leadMs: number;
 }>;
 
@@ -29,14 +28,13 @@ type Arrived = Readonly<{
   fail: (error: unknown) => void;
 }>;
 
-/** What was announced and runs when it is time, by `performance.now()`. */
+/** `dueAt` by `performance.now()`. */
 type Announced = Readonly<{ dueAt: number; run: () => void }>;
 
 /**
- * Transactions on their way into the open slot where they are announced before they run: those that came in one turn
- * of the event loop, or while others wait for their run, are announced together. They run some time later, so that
- * what was sent of them is there first. They keep their order. One that could not be charged before those in front of
- * it have run waits for them.
+ * Queues transactions that are announced as shreds before they run. Those that arrive in one event loop
+ * turn, or while others wait, are announced together. Order is kept; a transaction that cannot be charged
+ * yet waits for those before it.
  */
 export class Intake {
   readonly #stages: IntakeStages;
@@ -53,7 +51,6 @@ export class Intake {
     this.#limits = limits;
   }
 
-  /** Whether a transaction is on its way. */
   has(signature: Signature): boolean {
     return this.#signatures.has(signature);
   }
@@ -63,9 +60,8 @@ export class Intake {
   }
 
   /**
-   * Takes a transaction that is not on its way yet.
-   * @param run - what runs it.
-   * @returns what `run` returned or threw.
+   * @param run - runs it.
+   * @returns the result of `run`.
    */
   add<Result>(signature: Signature, transaction: Transaction, run: () => Result): Promise<Result> {
     this.#signatures.add(signature);
@@ -75,20 +71,19 @@ export class Intake {
     return promise;
   }
 
-  /** Takes the run of something else that was announced just now, in front of whatever comes. It must not throw. */
+  /** Queues the run of another announcement ahead of new arrivals. It must not throw. */
   hold(run: () => void): void {
     this.#runAnnounced();
     this.#await(run);
     if (this.#limits.leadMs === 0) this.#runAnnounced();
   }
 
-  /** Calls back once what was announced has run; nothing else is announced before that. */
+  /** Calls back when announced transactions have run, before anything else is announced. */
   whenRun(then: () => void): void {
     if (this.#announced === null) then();
     else this.#whenRun = then;
   }
 
-  /** Announces and runs whatever has come, now. */
   drain(): void {
     while (this.#announced !== null || this.#arrived.length > 0) {
       this.#runAnnounced();
@@ -98,7 +93,7 @@ export class Intake {
     this.#turn = null;
   }
 
-  /** What has come is announced in the next turn, unless something waits for its run: then with what comes until. */
+  /** Announces in the next turn, or after the pending run. */
   #schedule(): void {
     if (this.#announced !== null || this.#arrived.length === 0) return;
     this.#turn ??= setImmediate(() => {
@@ -123,7 +118,7 @@ export class Intake {
     this.#cancelRun = () => clearTimeout(timer);
   }
 
-  /** A timer may come early by a fraction of a millisecond. */
+  /** Timers may fire a fraction of a millisecond early. */
   #runDue(): void {
     const restMs = (this.#announced?.dueAt ?? 0) - performance.now();
     if (restMs > 0) this.#runIn(Math.ceil(restMs));
@@ -170,7 +165,7 @@ export class Intake {
     }
   }
 
-  /** As many as may go together; what cannot be charged on the state as it is runs at once, to be refused. */
+  /** Next batch; transactions that cannot be charged run at once and are rejected. */
   #nextBatch(): Arrived[] {
     const batch: Arrived[] = [];
     let bytes = 0;

@@ -7,7 +7,7 @@ import { instructionErrors, transactionErrors } from './vm-errors.ts';
 const folder = dirname(createRequire(import.meta.url).resolve('litesvm/package.json'));
 const declarations = readFileSync(join(folder, 'dist', 'internal.d.ts'), 'utf8');
 
-/** Names of an enum that the VM declares, by their numbers. */
+/** Members of an enum in the VM's declarations. */
 function declared(name: string): string[] {
   const body = new RegExp(`enum ${name} \\{([^}]*)\\}`).exec(declarations)?.[1] ?? '';
   const names: string[] = [];
@@ -15,11 +15,11 @@ function declared(name: string): string[] {
   return names;
 }
 
-describe('the numbers of the errors of the VM', () => {
+describe('VM error numbers', () => {
   it.each([
     ['TransactionErrorFieldless', transactionErrors],
     ['InstructionErrorFieldless', instructionErrors],
-  ] as const)('are those of its %s', (name, ours) => {
+  ] as const)('match its %s', (name, ours) => {
     expect(ours).toEqual(declared(name));
     expect(ours.length).toBeGreaterThan(30);
   });

@@ -8,12 +8,13 @@ import type {
   TransactionErrorProgramExecutionTemporarilyRestricted,
 } from 'litesvm/dist/internal.js';
 import {
+  type InstructionError,
   instructionErrorVariants,
+  type TransactionError,
   transactionErrorVariants,
-} from '../../solana/transaction/error-variants.ts';
-import type { InstructionError, TransactionError } from '../../solana/transaction/transaction-error.ts';
+} from '../../solana/transaction/transaction-error.ts';
 
-/** What carries fields has a class of its own in the VM, and no number. */
+/** Errors with fields are classes without number. */
 const withFields: ReadonlySet<string> = new Set([
   'InstructionError',
   'DuplicateInstruction',
@@ -22,7 +23,7 @@ const withFields: ReadonlySet<string> = new Set([
   'Custom',
 ]);
 
-/** The VM numbers these two the other way round. */
+/** Numbered in reverse by the VM. */
 const swapped: ReadonlyMap<string, 'ResanitizationNeeded' | 'InvalidLoadedAccountsDataSizeLimit'> = new Map([
   ['InvalidLoadedAccountsDataSizeLimit', 'ResanitizationNeeded'],
   ['ResanitizationNeeded', 'InvalidLoadedAccountsDataSizeLimit'],
@@ -31,19 +32,19 @@ const swapped: ReadonlyMap<string, 'ResanitizationNeeded' | 'InvalidLoadedAccoun
 type TransactionVariant = Extract<TransactionError, string>;
 type InstructionVariant = Extract<InstructionError, string>;
 
-/** By the VM's own numbers: `TransactionErrorFieldless` of its declarations, which do not exist at run time. */
+/** By the VM's numbers (`TransactionErrorFieldless`, which is a declaration only). */
 export const transactionErrors = transactionErrorVariants
   .filter((name) => !withFields.has(name))
   .map((name): TransactionVariant => (swapped.get(name) ?? name) as TransactionVariant);
 
-/** By the VM's own numbers: `InstructionErrorFieldless`, which ends with the one that once carried a text. */
+/** By the VM's numbers (`InstructionErrorFieldless`); the last one used to carry a text. */
 export const instructionErrors = [
   ...instructionErrorVariants.filter((name) => !withFields.has(name) && name !== 'BorshIoError'),
   'BorshIoError',
 ] as readonly InstructionVariant[];
 
-/** Any error the VM reports: a number for those without fields, else an object of one of its classes. */
-export type NativeTransactionError = ReturnType<FailedTransactionMetadata['err']>;
+/** Number for fieldless errors, else an instance of an error class. */
+type NativeTransactionError = ReturnType<FailedTransactionMetadata['err']>;
 type NativeInstructionError = number | InstructionErrorCustom | InstructionErrorBorshIO;
 
 function instructionError(native: NativeInstructionError): InstructionError {
@@ -57,7 +58,7 @@ type NativeObject =
   | TransactionErrorInsufficientFundsForRent
   | TransactionErrorProgramExecutionTemporarilyRestricted;
 
-/** The names of the VM's error classes, compared by name because the classes carry no tag. */
+/** Compared by name, since the classes have no tag. */
 function objectError(native: NativeObject): TransactionError {
   if ('err' in native) {
     return { InstructionError: [native.index, instructionError(native.err() as NativeInstructionError)] };
@@ -69,7 +70,6 @@ function objectError(native: NativeObject): TransactionError {
     : { ProgramExecutionTemporarilyRestricted: { account_index: accountIndex } };
 }
 
-/** The error of a run, in the shape in which the ledger and JSON-RPC show it. */
 export function transactionErrorOf(native: NativeTransactionError): TransactionError {
   if (typeof native === 'number') return transactionErrors[native] ?? 'CommitCancelled';
   return objectError(native as NativeObject);

@@ -8,7 +8,7 @@ import { programs, sysvars } from '../../solana/programs.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { ReturnData } from '../../solana/transaction/transaction-meta.ts';
-import type { OwnInnerInstructions } from './execution-meta.ts';
+import type { OwnInnerInstructions } from './token-balances.ts';
 import {
   accountOf,
   baseAccounts,
@@ -19,28 +19,27 @@ import {
 } from './vm-accounts.ts';
 import { transactionErrorOf } from './vm-errors.ts';
 
-/** A state of the ledger that transactions can run on. */
+/** Ledger state for execution. */
 export interface StateView {
-  /** The hash of the newest block below the run: what nonces advance to. */
+  /** Parent blockhash: nonces advance to it. */
   readonly lastBlockhash: Blockhash;
-  /** The same object for as long as the account does not change; sysvars included. */
+  /** Identical object while unchanged, sysvars included. */
   account(address: Address): Account | null;
 }
 
-/** What a run did; nothing is written anywhere. */
 export type VmRun = Readonly<{
   err: TransactionError | null;
-  /** False when the run ended before the first instruction: fee payer, programs or sizes at fault. */
+  /** false when it failed before the first instruction. */
   executed: boolean;
   logs: readonly string[];
   innerInstructions: readonly OwnInnerInstructions[];
   unitsConsumed: bigint;
   returnData: ReturnData | null;
-  /** Every account that the transaction could write, after a run without error, less its fee. */
+  /** Writable accounts after a successful run, without the fee. */
   postAccounts: ReadonlyMap<Address, Account>;
 }>;
 
-/** Sysvars that programs can read without naming them. */
+/** Sysvars readable without being named. */
 const implicitSysvars: readonly Address[] = [
   sysvars.clock,
   sysvars.rent,
@@ -52,7 +51,7 @@ const implicitSysvars: readonly Address[] = [
   sysvars.lastRestartSlot,
 ];
 
-/** The VM ends its process when it meets a program of a loader it does not have. */
+/** The VM aborts on programs of other loaders. */
 const loaders: ReadonlySet<Address> = new Set([
   programs.nativeLoader,
   programs.bpfLoader1,
@@ -60,8 +59,8 @@ const loaders: ReadonlySet<Address> = new Set([
   programs.bpfUpgradeableLoader,
 ]);
 
-export type VmLimits = Readonly<{
-  /** Accounts copied into the VM before it is made anew. */
+type VmLimits = Readonly<{
+  /** Accounts loaded before the VM is recreated. */
   loadedAccountsMax: number;
   loadedMaxBytes: number;
 }>;
@@ -69,14 +68,13 @@ export type VmLimits = Readonly<{
 const defaultLimits: VmLimits = { loadedAccountsMax: 100_000, loadedMaxBytes: 512 * 1024 * 1024 };
 
 /**
- * The native Solana VM, used only as a function: state and transaction in, outcome out. The accounts that a
- * transaction names are copied in when they differ from what the VM has, and every run is a simulation, because
- * the VM's own commit ends the process on accounts it cannot load, and knows nothing of older states.
+ * Native Solana VM used as a pure function. Differing accounts are copied in, and every run is a simulation,
+ * because the VM's commit aborts on accounts it cannot load and supports no older states.
  */
 export class Vm {
   readonly #limits: VmLimits;
   #native: LiteSvm;
-  /** What the VM holds now, by identity of the account objects. */
+  /** VM content by identity of account objects. */
   readonly #loaded = new Map<Address, Account | null>();
   #loadedBytes = 0;
 
@@ -85,10 +83,7 @@ export class Vm {
     this.#native = newNative();
   }
 
-  /**
-   * Runs a transaction that is sane (`sanitizeTransaction`) and whose lookups are resolved. Signatures and the
-   * age of the blockhash are not looked at.
-   */
+  /** Runs a sanitized transaction with resolved lookups. Signatures and blockhash age are not checked. */
   run(transaction: Transaction, loaded: LoadedAddresses, view: StateView): VmRun {
     const keys = allKeys(transaction.message, loaded);
     const fault = loaderFault(transaction, keys, view);
@@ -105,10 +100,7 @@ export class Vm {
     return { err: null, executed: true, ...recorded(outcome.meta()), postAccounts };
   }
 
-  /**
-   * Brings the accounts up to the view.
-   * @returns false when the VM refused a program's code.
-   */
+  /** @returns false when the VM rejects a program's code. */
   #load(addresses: readonly Address[], view: StateView): boolean {
     if (
       this.#loaded.size > this.#limits.loadedAccountsMax ||
@@ -125,7 +117,7 @@ export class Vm {
     return programsToLoad.every((address) => this.#loadProgram(address, view));
   }
 
-  /** Programs last, after the accounts that hold their code. */
+  /** Programs load after their program data. */
   #loadProgram(address: Address, view: StateView): boolean {
     const program = view.account(address) as Account;
     const dataAddress = programDataAddressOf(program);
@@ -140,7 +132,7 @@ export class Vm {
     return this.#set(address, program);
   }
 
-  /** Makes the VM anew: it cannot forget a program. */
+  /** Recreates the VM, which cannot forget a program. */
   #loadAnew(addresses: readonly Address[], view: StateView): boolean {
     this.#renew();
     return this.#load(addresses, view);
@@ -198,13 +190,11 @@ function newNative(): LiteSvm {
   return native;
 }
 
-/** The accounts that every ledger begins with, as a new VM has them. */
 export const newBaseAccounts = (): [Address, Account][] => baseAccounts(newNative());
 
 /**
- * The accounts of a program in the upgradeable loader.
- * @param authority - who may upgrade it; null for nobody.
- * @throws Error when the bytes are no program that the VM can load.
+ * @param authority - upgrade authority, or null.
+ * @throws Error when the VM cannot load the program.
  */
 export function programAccounts(
   program: Address,
@@ -235,11 +225,11 @@ function loaderFault(
 }
 
 /**
- * The transaction as the VM gets it: with the newest blockhash, because nonces advance to the hash it finds in
- * the message, and with a first signature that is not zero, because a zero one means "did not execute".
+ * Wire form for the VM: newest blockhash, to which nonces advance, and a nonzero first signature, because
+ * zero means "did not execute".
  */
 function wireFor({ wire, message, messageBytes }: Transaction, lastBlockhash: Blockhash): Uint8Array {
-  // Not `slice`: on a Buffer that is a view.
+  // Not `slice`, which is a view on a Buffer.
   const copy = new Uint8Array(wire);
   const keyCount = message.accountKeys.length;
   const beforeKeys = (message.version === 'legacy' ? 0 : 1) + 3 + (keyCount > 0x7f ? 2 : 1);

@@ -42,7 +42,7 @@ function votesAt(slot: number, slotsPerEpoch = 100): OwnVotes {
 const stateAt = (slot: number, slotsPerEpoch?: number) =>
   decodeVoteState(votesAt(slot, slotsPerEpoch).show(voteAccount, stored).data)!;
 
-it('leaves every other account, and what is no vote state, as it is', () => {
+it('leaves other accounts and invalid vote states unchanged', () => {
   expect(votesAt(50).show(other, stored)).toBe(stored);
   expect(votesAt(50).show(voteAccount, null)).toBeNull();
   const wallet = { ...stored, owner: programs.system };
@@ -51,7 +51,7 @@ it('leaves every other account, and what is no vote state, as it is', () => {
   expect(votesAt(50).show(voteAccount, odd)).toBe(odd);
 });
 
-it('shows the same object for the same account, and what else changed in it', () => {
+it('returns the same object for the same account and keeps other changes', () => {
   const votes = votesAt(50);
   expect(votes.show(voteAccount, stored)).toBe(votes.show(voteAccount, stored));
   const richer = { ...stored, lamports: lamports(2) };
@@ -59,7 +59,7 @@ it('shows the same object for the same account, and what else changed in it', ()
   expect(stateAt(50)).toMatchObject({ version: 'V3', commission: 7, node: other });
 });
 
-it('has voted for every slot but the first, in the slot after it', () => {
+it('votes for every slot but the first in the next slot', () => {
   expect(stateAt(1).votes).toEqual([]);
   expect(stateAt(3)).toMatchObject({
     votes: [
@@ -79,13 +79,13 @@ it('roots the slot before its 31 votes', () => {
   expect(state.votes[0]).toEqual({ latency: 1, slot: 2n, confirmationCount: 31 });
 });
 
-it('earns 16 credits with each root, counted by epoch, for the last 64 epochs', () => {
+it('earns 16 credits per root, by epoch, for the last 64 epochs', () => {
   expect(stateAt(33).epochCredits).toEqual([{ epoch: 0n, credits: 16n, previousCredits: 0n }]);
   expect(stateAt(101).epochCredits).toEqual([
     { epoch: 0n, credits: 67n * 16n, previousCredits: 0n },
     { epoch: 1n, credits: 69n * 16n, previousCredits: 67n * 16n },
   ]);
-  // No slot of an epoch of 32 slots is rooted within it when it is the first.
+  // In an epoch of 32 slots, the first epoch roots no slot.
   expect(stateAt(34, 32).epochCredits).toEqual([{ epoch: 1n, credits: 32n, previousCredits: 0n }]);
   const late = stateAt(10_050).epochCredits;
   expect(late).toHaveLength(64);

@@ -4,23 +4,22 @@ import { programs } from '../../solana/programs.ts';
 import { decodeVoteState, encodeVoteState, type VoteState } from '../../solana/vote-state.ts';
 import type { RecentBlocks } from '../history/recent-blocks.ts';
 
-/** Votes that an account holds; the one before them is rooted. Source: solana-vote-interface. */
+/** Source: solana-vote-interface. */
 const VOTES_MAX = 31;
-/** Epochs of credits that an account holds. Source: solana-vote-interface, `MAX_EPOCH_CREDITS_HISTORY`. */
+/** Source: solana-vote-interface, `MAX_EPOCH_CREDITS_HISTORY`. */
 const EPOCH_CREDITS_MAX = 64;
-/** Credits for a slot whose vote landed in the next one. Source: solana-vote-interface. */
+/** Credits of a vote with latency 1. Source: solana-vote-interface. */
 const CREDITS_PER_ROOT = 16;
 
-export type OwnVotesSources = Readonly<{
+type OwnVotesSources = Readonly<{
   voteAccount: Address;
   recentBlocks: RecentBlocks;
-  /** `slotsPerEpoch` of the schedule. */
   slotsPerEpoch: number;
 }>;
 
 type Votes = Pick<VoteState, 'votes' | 'rootSlot' | 'epochCredits' | 'lastTimestamp'>;
 
-/** The votes that stand after the one for a slot: one for each of the slots before it, from slot 1 on. */
+/** Votes after voting for `last`: one per slot from slot 1. */
 export function ownTower(last: number): Pick<VoteState, 'votes' | 'rootSlot'> {
   const root = last - VOTES_MAX;
   const count = Math.min(last, VOTES_MAX);
@@ -35,8 +34,8 @@ export function ownTower(last: number): Pick<VoteState, 'votes' | 'rootSlot'> {
 }
 
 /**
- * The node's vote account as its votes would have left it, had there been vote transactions: from slot 1 on it
- * votes for each slot in the next one, and for nothing else. All but the votes stands in the stored account.
+ * The node's vote state as if vote transactions existed: each slot from 1 on is voted for in the next.
+ * Everything else comes from the stored account.
  */
 export class OwnVotes {
   readonly #sources: OwnVotesSources;
@@ -44,15 +43,14 @@ export class OwnVotes {
   #seen: Account | null = null;
   #shown: Account | null = null;
 
-  /** @param slot - the one that the last vote landed in. */
+  /** @param slot - slot in which the last vote landed. */
   constructor(slot: number, sources: OwnVotesSources) {
     this.#slot = slot;
     this.#sources = sources;
   }
 
   /**
-   * What readers see of a stored account: itself, unless it is the node's vote account. The same object for the
-   * same stored one.
+   * Replaces the node's vote account and returns others unchanged; the same object for the same stored one.
    */
   show<Stored extends Account | null>(address: Address, stored: Stored): Stored | Account {
     if (address !== this.#sources.voteAccount || stored === null) return stored;
@@ -82,7 +80,7 @@ export class OwnVotes {
     };
   }
 
-  /** Every slot roots one, from the first on that has more than 31 votes before it. */
+  /** Each slot roots one after the first 31 votes. */
   #epochCredits(): Votes['epochCredits'] {
     const { slotsPerEpoch } = this.#sources;
     const creditsAt = (slot: number): bigint => BigInt(Math.max(0, slot - 1 - VOTES_MAX) * CREDITS_PER_ROOT);

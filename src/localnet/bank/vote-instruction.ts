@@ -1,7 +1,7 @@
 import { ByteWriter } from '../../base/bytes.ts';
 import { type Blockhash, blockhashBytes } from '../../solana/blockhash.ts';
 import type { Keypair } from '../../solana/ed25519.ts';
-import { encodeMessage } from '../../solana/message/encode-message.ts';
+import { encodeMessage } from '../../solana/message/message.ts';
 import { programs } from '../../solana/programs.ts';
 import { SIGNATURE_BYTES, signatureFromBytes } from '../../solana/signature.ts';
 import { compileMessage } from '../../solana/transaction/compile-message.ts';
@@ -10,17 +10,15 @@ import { slot, U64_MAX } from '../../solana/units.ts';
 import type { GossipVote } from '../../streams/ledger-event.ts';
 import { ownTower } from './vote-history.ts';
 
-/** Vote instruction 14, TowerSync. */
 const TOWER_SYNC = 14;
 const HASH_BYTES = 32;
 
-/** Who votes: the node, by the right of its vote account's own key. */
 export type Voter = Readonly<{ identity: Keypair; vote: Keypair }>;
 
-/** The slot that is voted for, and its time in Unix seconds. */
-export type VotedSlot = Readonly<{ slot: number; blockhash: Blockhash; blockTime: number }>;
+/** Time in Unix seconds. */
+type VotedSlot = Readonly<{ slot: number; blockhash: Blockhash; blockTime: number }>;
 
-/** Source: solana-vote-interface, `serde_tower_sync`. A tower has less than 128 votes, so lengths are one byte. */
+/** Source: solana-vote-interface, `serde_tower_sync`. Lengths below 128 take one byte. */
 function towerSync({ slot: last, blockhash, blockTime }: VotedSlot): Uint8Array {
   const { votes, rootSlot } = ownTower(last);
   const writer = new ByteWriter()
@@ -45,8 +43,7 @@ function writeVarint(writer: ByteWriter, value: bigint): void {
 }
 
 /**
- * The vote transaction of the node for a slot, on the wire. It never lands: what it would do to the vote account
- * is shown there all the same (`own-votes.ts`).
+ * The node's vote transaction for a slot, in wire form. It never lands; its effect is shown by `OwnVotes`.
  */
 export function ownVoteTransaction({ identity, vote }: Voter, voted: VotedSlot): Uint8Array {
   const message = compileMessage({
@@ -67,7 +64,7 @@ export function ownVoteTransaction({ identity, vote }: Voter, voted: VotedSlot):
   return encodeTransaction([identity.sign(messageBytes), vote.sign(messageBytes)], messageBytes);
 }
 
-/** The node's vote for a slot, as gossip would carry it. */
+/** As gossip would carry it. */
 export function ownVote(voter: Voter, voted: VotedSlot): GossipVote {
   const wire = ownVoteTransaction(voter, voted);
   return {
@@ -75,7 +72,7 @@ export function ownVote(voter: Voter, voted: VotedSlot): GossipVote {
     slots: ownTower(voted.slot).votes.map((vote) => slot(vote.slot)),
     hash: voted.blockhash,
     timestamp: BigInt(voted.blockTime),
-    // Behind the one byte that counts signatures.
+    // After the signature count.
     signature: signatureFromBytes(wire.subarray(1, 1 + SIGNATURE_BYTES)),
   };
 }

@@ -5,7 +5,7 @@ import {
   stakeHistoryLookup,
 } from '../../solana/stake-activation.ts';
 import { encodeStakeState } from '../../solana/stake-state.ts';
-import type { StakeHistoryEntry } from '../../solana/sysvar/stake-history.ts';
+import type { StakeHistoryEntry } from '../../solana/sysvars.ts';
 import type { Epoch } from '../../solana/units.ts';
 import type { VoteState } from '../../solana/vote-state.ts';
 import { type PointValue, redeemRewards, stakePoints } from './redeem-rewards.ts';
@@ -17,18 +17,16 @@ import {
   voteStateAt,
 } from './stake-accounts.ts';
 
-/** What a stake account gets, and what it holds then. */
 export type StakeReward = Readonly<{
   address: Address;
   lamports: bigint;
-  /** Of the validator, percent. */
+  /** Validator commission in percent. */
   commission: number;
   rewardType: 'Staking' | 'DeactivatedStake';
   data: Uint8Array;
 }>;
 
-/** What a vote account gets: its share of what was earned with it. */
-export type VoteReward = Readonly<{ address: Address; lamports: bigint; commission: number }>;
+type VoteReward = Readonly<{ address: Address; lamports: bigint; commission: number }>;
 
 export type EpochPay = Readonly<{
   value: PointValue;
@@ -39,15 +37,15 @@ export type EpochPay = Readonly<{
 type Sources = Readonly<{
   view: StakesView;
   stakes: readonly StakeAccount[];
-  /** The epoch that is paid. */
+  /** Paid epoch. */
   epoch: Epoch;
-  /** It included. */
+  /** Includes the paid epoch. */
   history: readonly StakeHistoryEntry[];
 }>;
 
 type Voter = Readonly<{ credits: VoteState['epochCredits']; commissionBps: number }>;
 
-/** Validators by vote account, with what they had earned by the end of the epoch that is paid. */
+/** Validators with their credits at the end of the paid epoch. */
 function votersOf({ view, stakes, epoch }: Sources): ReadonlyMap<Address, Voter> {
   const voters = new Map<Address, Voter>();
   for (const { state } of stakes) {
@@ -61,7 +59,7 @@ function votersOf({ view, stakes, epoch }: Sources): ReadonlyMap<Address, Voter>
   return voters;
 }
 
-/** The points of all delegations. Source: agave, `calculate_reward_points_partitioned`. */
+/** Source: agave, `calculate_reward_points_partitioned`. */
 function allPoints(
   stakes: readonly StakeAccount[],
   voters: ReadonlyMap<Address, Voter>,
@@ -73,7 +71,6 @@ function allPoints(
   }, 0n);
 }
 
-/** A stake that was paid in the epoch after the one it earned in, and why it was by then. */
 function paid(
   state: Delegated,
   share: Readonly<{ staker: bigint; creditsObserved: bigint }>,
@@ -91,8 +88,8 @@ function paid(
 }
 
 /**
- * Shares what an epoch pays.
- * @param rewards - lamports to share; with a value given instead, that one holds (for what a restart broke off).
+ * Calculates the rewards of an epoch.
+ * @param rewards - lamports to share; a given point value takes precedence, after a restart.
  * @see agave runtime/src/bank/partitioned_epoch_rewards/calculation.rs
  */
 export function calculateRewards(sources: Sources, rewards: bigint | PointValue): EpochPay {

@@ -1,6 +1,5 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
-import type { BlockReward } from '../../solana/block-reward.ts';
 import { rewardPartition } from '../../solana/epoch-rewards-hasher.ts';
 import { sysvarOwner, sysvars } from '../../solana/programs.ts';
 import { stakeHistoryLookup } from '../../solana/stake-activation.ts';
@@ -9,18 +8,17 @@ import {
   EPOCH_REWARDS_BYTES,
   type EpochRewards,
   encodeEpochRewards,
-} from '../../solana/sysvar/epoch-rewards.ts';
+} from '../../solana/sysvars.ts';
+import type { BlockReward } from '../../solana/transaction/transaction-meta.ts';
 import { type Epoch, epoch as epochOf, lamports, U64_MAX } from '../../solana/units.ts';
 import { epochYears, inflationRate } from '../bank/inflation.ts';
-import { stakeHistoryAccount } from '../bank/stake-history-account.ts';
-import { rentExemptMinimum } from '../bank/sysvar-accounts.ts';
+import { rentExemptMinimum, stakeHistoryAccount } from '../bank/sysvar-accounts.ts';
 import type { Bank, Genesis } from '../node.ts';
 import { calculateRewards, type EpochPay, type StakeReward } from './calculate-rewards.ts';
-import { partitionCount } from './partition-count.ts';
+import { partitionCount } from './redeem-rewards.ts';
 import { stakeAccounts, stakeHistoryOf, stakeOfEpoch } from './stake-accounts.ts';
 
-/** What opening a slot does before any transaction runs. */
-export type SlotOpening = Readonly<{
+type SlotOpening = Readonly<{
   writes: readonly (readonly [Address, Account])[];
   rewards: readonly BlockReward[];
   /** Only in the first slot of an epoch. */
@@ -29,7 +27,7 @@ export type SlotOpening = Readonly<{
 
 const NOTHING: SlotOpening = { writes: [], rewards: [] };
 
-/** Stake accounts still to be paid, by partition. */
+/** Unpaid stake accounts by partition. */
 type Pending = Readonly<{ partitions: readonly (readonly StakeReward[])[] }>;
 
 const sysvarAccount = (data: Uint8Array): Account => ({
@@ -41,9 +39,9 @@ const sysvarAccount = (data: Uint8Array): Account => ({
 });
 
 /**
- * Turns epochs: at the first slot of each, stakes move on, vote accounts are paid inflation and the stake history
- * grows; the stake accounts are paid in the blocks that follow. All of it is written like anything else that a
- * slot does, so a restart finds it in the log; what was still to be paid is calculated again.
+ * Epoch transition: the first slot activates stakes, pays vote accounts and extends the stake history; the
+ * next blocks pay stake accounts. All writes are in the log; unpaid rewards are recalculated after a
+ * restart.
  * @see agave runtime/src/bank/partitioned_epoch_rewards
  */
 export class EpochTurn {
@@ -54,10 +52,7 @@ export class EpochTurn {
     this.#genesis = genesis;
   }
 
-  /**
-   * What the slot above a frozen one begins with.
-   * @param parent - the state of the slot below it.
-   */
+  /** @param parent - state of the parent slot. */
   open(slot: number, parent: Bank): SlotOpening {
     const { slotsPerEpoch } = this.#genesis.epochSchedule;
     const isFirst = slot > 0 && BigInt(slot) % slotsPerEpoch === 0n;
@@ -94,7 +89,7 @@ export class EpochTurn {
     return { writes, rewards: voters.rewards, numRewardPartitions };
   }
 
-  /** Lamports for the epoch of a state. Source: agave, `calculate_previous_epoch_inflation_rewards`. */
+  /** Source: agave, `calculate_previous_epoch_inflation_rewards`. */
   #rewardsFor(parent: Bank): bigint {
     const { validator } = inflationRate(this.#genesis, epochOf(parent.epoch + 1n));
     return BigInt(Math.trunc(validator * Number(parent.capitalization) * epochYears(this.#genesis)));
@@ -114,7 +109,7 @@ export class EpochTurn {
   }
 }
 
-/** The state of the payments; null where the sysvar says nothing. */
+/** null without the sysvar. */
 function epochRewardsOf(bank: Pick<Bank, 'account'>): EpochRewards | null {
   const account = bank.account(sysvars.epochRewards);
   return account?.data.length === EPOCH_REWARDS_BYTES ? decodeEpochRewards(account.data) : null;
@@ -131,8 +126,8 @@ function partitioned(
 }
 
 /**
- * After a restart in the middle. The stake program changes no stake while rewards are paid, and those paid
- * already find nothing to redeem.
+ * Recalculation after a restart: stakes do not change during payment, and paid ones have nothing left to
+ * redeem.
  */
 function recalculated(parent: Bank, sysvar: EpochRewards): Pending {
   const epoch: Epoch = epochOf(parent.epoch - 1n);
@@ -160,7 +155,7 @@ function payVoters({ votes }: EpochPay, parent: Bank): Pick<SlotOpening, 'writes
   return { writes, rewards };
 }
 
-/** Accounts that get nothing are written too: their credits are used up. */
+/** Accounts without reward are written too: their credits are used up. */
 function payStakes(
   stakes: readonly StakeReward[],
   parent: Bank,

@@ -2,16 +2,16 @@ import { type StakeHistoryLookup, stakeActivation } from '../../solana/stake-act
 import type { Stake } from '../../solana/stake-state.ts';
 import type { VoteState } from '../../solana/vote-state.ts';
 
-/** What an epoch pays, in lamports, and the points that share it. Source: agave `PointValue`. */
+/** Lamports and the points that share them. Source: agave `PointValue`. */
 export type PointValue = Readonly<{ rewards: bigint; points: bigint }>;
 
-/** Credits of a vote account, ascending by epoch. */
+/** Sorted by epoch. */
 export type Credits = VoteState['epochCredits'];
 
 type Points = Readonly<{ points: bigint; creditsObserved: bigint; isForced: boolean }>;
 
-/** What a delegation and its validator get, and the credits it has been paid for then. */
-export type Redeemed = Readonly<{ staker: bigint; voter: bigint; creditsObserved: bigint }>;
+/** Shares of staker and validator, and the new observed credits. */
+type Redeemed = Readonly<{ staker: bigint; voter: bigint; creditsObserved: bigint }>;
 
 const BASIS_POINTS = 10_000n;
 
@@ -21,13 +21,13 @@ function earned(observed: bigint, { credits, previousCredits }: Credits[number])
 }
 
 /**
- * Stake times the credits that it has not been paid for yet, epoch by epoch.
+ * Stake times unpaid credits per epoch.
  * @see agave runtime/src/inflation_rewards/points.rs, `calculate_stake_points_and_credits`
  */
 export function stakePoints(stake: Stake, epochCredits: Credits, history: StakeHistoryLookup): Points {
   const observed = stake.creditsObserved;
   const newest = epochCredits.at(-1)?.credits ?? 0n;
-  // The vote account was made anew since.
+  // The vote account was recreated.
   if (newest < observed) return { points: 0n, creditsObserved: newest, isForced: true };
   let points = 0n;
   for (const entry of epochCredits) {
@@ -37,16 +37,16 @@ export function stakePoints(stake: Stake, epochCredits: Credits, history: StakeH
   return { points, creditsObserved: newest, isForced: false };
 }
 
-/** Each side rounded down for itself. */
+/** Each share is rounded down. */
 function split(commissionBps: number, amount: bigint): [voter: bigint, staker: bigint] {
   const bps = BigInt(Math.min(commissionBps, Number(BASIS_POINTS)));
   return [(amount * bps) / BASIS_POINTS, (amount * (BASIS_POINTS - bps)) / BASIS_POINTS];
 }
 
 /**
- * What a delegation is paid for an epoch.
- * @param commissionBps - what the validator keeps, in hundredths of a per cent.
- * @returns null when there is nothing to pay, and no credits are used up.
+ * Reward of a delegation for an epoch.
+ * @param commissionBps - basis points.
+ * @returns null without reward; then no credits are used up.
  * @see agave runtime/src/inflation_rewards/mod.rs, `calculate_stake_rewards`
  */
 export function redeemRewards(
@@ -66,7 +66,20 @@ export function redeemRewards(
   if (amount === 0n) return null;
   const [voter, staker] = split(commissionBps, amount);
   const isShared = commissionBps > 0 && commissionBps < Number(BASIS_POINTS);
-  // Credits are not used up where one side would go away empty.
+  // Credits are kept when one share would be zero.
   if (isShared && (voter === 0n || staker === 0n)) return null;
   return { staker, voter, creditsObserved };
+}
+
+/** Source: agave, `stake_account_stores_per_block`. */
+const ACCOUNTS_PER_BLOCK = 4096n;
+/** Payment takes at most a tenth of an epoch. */
+const EPOCH_PARTS = 10n;
+
+/** Blocks that pay an epoch's stakes, at least 1. Source: agave, `get_reward_distribution_num_blocks`. */
+export function partitionCount(stakeCount: number, slotsPerEpoch: bigint): bigint {
+  const wanted = (BigInt(stakeCount) + ACCOUNTS_PER_BLOCK - 1n) / ACCOUNTS_PER_BLOCK;
+  const most = slotsPerEpoch / EPOCH_PARTS;
+  if (wanted < 1n || most < 1n) return 1n;
+  return wanted < most ? wanted : most;
 }

@@ -1,22 +1,24 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { programs, sysvars } from '../../solana/programs.ts';
-import { type StakeHistoryLookup, stakeActivation } from '../../solana/stake-activation.ts';
+import {
+  type StakeHistoryLookup,
+  stakeActivation,
+  stakeHistoryLookup,
+} from '../../solana/stake-activation.ts';
 import { decodeStakeState, type StakeState } from '../../solana/stake-state.ts';
-import { decodeStakeHistory, type StakeHistoryEntry } from '../../solana/sysvar/stake-history.ts';
-import { type Epoch, epoch as epochOf } from '../../solana/units.ts';
+import { decodeStakeHistory, type StakeHistoryEntry } from '../../solana/sysvars.ts';
+import { type Epoch, epoch as epochOf, type Lamports, lamports } from '../../solana/units.ts';
 import { decodeVoteState, type VoteState } from '../../solana/vote-state.ts';
 import type { Bank } from '../node.ts';
 
-/** A state as far as stakes are concerned. */
 export type StakesView = Pick<Bank, 'account' | 'accountsByOwner'>;
 
 export type Delegated = Extract<StakeState, { type: 'delegated' }>;
 
-/** A delegated stake account. */
 export type StakeAccount = Readonly<{ address: Address; account: Account; state: Delegated }>;
 
-/** Every delegated stake account; a scan of the stake program's. */
+/** Delegated stake accounts, by a scan. */
 export function* stakeAccounts(view: StakesView): Generator<StakeAccount> {
   for (const [address, account] of view.accountsByOwner(programs.stake)) {
     const state = decodeStakeState(account.data);
@@ -24,23 +26,23 @@ export function* stakeAccounts(view: StakesView): Generator<StakeAccount> {
   }
 }
 
-/** The state of a vote account; null when it is none. */
+/** null when it is no vote account. */
 export function voteStateAt(view: StakesView, address: Address): VoteState | null {
   const account = view.account(address);
   return account?.owner === programs.vote ? decodeVoteState(account.data) : null;
 }
 
-/** What a validator keeps, in hundredths of a per cent. */
+/** Basis points. */
 export const commissionBps = (state: VoteState): number =>
   state.version === 'V4' ? state.inflationRewardsCommissionBps : state.commission * 100;
 
-/** The stake of past epochs, newest first. */
+/** Newest first. */
 export function stakeHistoryOf(view: StakesView): StakeHistoryEntry[] {
   const account = view.account(sysvars.stakeHistory);
   return (account && decodeStakeHistory(account.data)) ?? [];
 }
 
-/** All stake of an epoch that is over. Source: agave runtime/src/stakes.rs, `activate_epoch`. */
+/** Total stake of a past epoch. Source: agave runtime/src/stakes.rs, `activate_epoch`. */
 export function stakeOfEpoch(
   stakes: Iterable<StakeAccount>,
   epoch: Epoch,
@@ -54,4 +56,17 @@ export function stakeOfEpoch(
     sum.deactivating += part.deactivating;
   }
   return { epoch: epochOf(epoch), ...sum };
+}
+
+/** Effective lamports per vote account, by a scan. */
+export function activeStakes(bank: StakesView & Pick<Bank, 'epoch'>): ReadonlyMap<Address, Lamports> {
+  const history = stakeHistoryLookup(stakeHistoryOf(bank));
+  const stakes = new Map<Address, Lamports>();
+  for (const { state } of stakeAccounts(bank)) {
+    const { delegation } = state.stake;
+    const { effective } = stakeActivation(delegation, bank.epoch, history);
+    if (effective === 0n) continue;
+    stakes.set(delegation.voter, lamports((stakes.get(delegation.voter) ?? 0n) + effective));
+  }
+  return stakes;
 }

@@ -41,11 +41,11 @@ const expected = {
   rentEpoch: 18_446_744_073_709_551_615n,
 };
 
-it('reads an account file to the last digit', () => {
+it('reads an account file exactly', () => {
   expect(readAccountFile(file('plain.json'))).toEqual([PUBKEY, expected]);
 });
 
-it('puts an account where it is told to', () => {
+it('uses the given address', () => {
   expect(readAccountFile(file('moved.json'), address(OWNER))[0]).toBe(OWNER);
 });
 
@@ -70,12 +70,12 @@ it.each([
   ['account.data', { data: '["AAA=","hex"]' }],
   ['account.data', { data: '["not zstd","base64+zstd"]' }],
   ['account.executable', { executable: '1' }],
-])('names the field that is wrong: %s', (field, changes) => {
-  expect(() => readAccountFile(file('wrong.json', changes))).toThrow(`wrong at ${field}`);
+])('names the invalid field: %s', (field, changes) => {
+  expect(() => readAccountFile(file('wrong.json', changes))).toThrow(`invalid at ${field}`);
   rmSync(join(dir, 'wrong.json'));
 });
 
-it('says which file is not JSON', () => {
+it('names the file that is not JSON', () => {
   const path = join(dir, 'broken.txt');
   writeFileSync(path, '{');
   expect(() => readAccountFile(path)).toThrow(/broken\.txt cannot be read or is not JSON/);

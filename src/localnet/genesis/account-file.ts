@@ -4,12 +4,18 @@ import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 import type { Account } from '../../solana/account/account.ts';
-import type { Address } from '../../solana/address.ts';
+import { type Address, parseAddress } from '../../solana/address.ts';
 import { decodeBase58 } from '../../solana/base58.ts';
 import { lamports, U64_MAX } from '../../solana/units.ts';
-import { addressText } from './address-text.ts';
 
-/** Largest data of an account. Source: solana-system-interface, MAX_PERMITTED_DATA_LENGTH. */
+export const addressText = z.string().transform((text, context): Address => {
+  const parsed = parseAddress(text);
+  if ('address' in parsed) return parsed.address;
+  context.addIssue({ code: 'custom', message: 'not a base58 address' });
+  return z.NEVER;
+});
+
+/** Source: solana-system-interface, MAX_PERMITTED_DATA_LENGTH. */
 const DATA_MAX_BYTES = 10 * 1024 * 1024;
 
 const u64 = z
@@ -48,10 +54,10 @@ const fileSchema = z.object({
 });
 
 /**
- * Reads an account as `solana account --output json` writes it: `{pubkey, account: {lamports, data: [text,
- * encoding], owner, executable, rentEpoch}}`.
- * @param at - where to put it instead of the file's own address.
- * @throws Error that names the file, the field and what is wrong with it.
+ * Reads an account in the format of `solana account --output json`: `{pubkey, account: {lamports, data:
+ * [text, encoding], owner, executable, rentEpoch}}`.
+ * @param at - address to use instead of the file's.
+ * @throws Error that names file, field and problem.
  */
 export function readAccountFile(path: string, at?: Address): [Address, Account] {
   let content: unknown;
@@ -63,13 +69,13 @@ export function readAccountFile(path: string, at?: Address): [Address, Account] 
   const parsed = fileSchema.safeParse(content);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new Error(`the account file ${path} is wrong at ${issue?.path.join('.')}: ${issue?.message}`);
+    throw new Error(`the account file ${path} is invalid at ${issue?.path.join('.')}: ${issue?.message}`);
   }
   const { pubkey, account } = parsed.data;
   return [at ?? pubkey, { ...account, lamports: lamports(account.lamports) }];
 }
 
-/** Reads every `.json` file of a directory as an account. @throws Error as `readAccountFile`. */
+/** Reads every `.json` file of a directory. @throws Error as `readAccountFile`. */
 export function readAccountDir(dir: string): [Address, Account][] {
   return namesIn(dir)
     .filter((name) => name.endsWith('.json'))

@@ -8,29 +8,28 @@ import { programs, sysvarOwner, sysvars } from '../../solana/programs.ts';
 import { encodeStakeState, STAKE_STATE_BYTES } from '../../solana/stake-state.ts';
 import { epoch, LAMPORTS_PER_SOL, lamports, U64_MAX } from '../../solana/units.ts';
 import { encodeVoteState } from '../../solana/vote-state.ts';
-import { stakeHistoryAccount } from '../bank/stake-history-account.ts';
-import { rentExemptMinimum, synthesizedSysvars } from '../bank/sysvar-accounts.ts';
+import { rentExemptMinimum, stakeHistoryAccount, synthesizedSysvars } from '../bank/sysvar-accounts.ts';
 import { newBaseAccounts, programAccounts } from '../bank/vm.ts';
 import { writeAccount } from '../history/account-codec.ts';
-import { epochScheduleOf, type SlotHeader } from '../history/slot-header.ts';
+import { epochScheduleOf, type SlotHeader } from '../history/slot-record.ts';
 import type { Genesis } from '../node.ts';
 
-/** As solana-test-validator gives. */
+/** As in solana-test-validator. */
 const IDENTITY_SOL = 500n;
 const STAKE_SOL = 1_000_000n;
 
-/** The secret keys of a ledger. They are kept in its directory. */
+/** Stored in the ledger directory. */
 export type GenesisKeys = Readonly<{ identity: Keypair; vote: Keypair; stake: Keypair; faucet: Keypair }>;
 
-/** What a new ledger starts from; without effect on one that exists. */
+/** Ignored for an existing ledger. */
 export type GenesisOptions = Readonly<{
   slotsPerEpoch: number;
   ticksPerSlot: number;
   slotMs: number;
   faucetSol: bigint;
-  /** Accounts to put in, over any of the same address. */
+  /** Additional accounts; they override others. */
   accounts: readonly (readonly [Address, Account])[];
-  /** Programs to put in, by address; with an address that may upgrade it, or nobody. */
+  /** Programs by address with their upgrade authority, or null. */
   programs: readonly (readonly [Address, Uint8Array, (Address | null)?])[];
 }>;
 
@@ -47,12 +46,11 @@ export const newGenesisKeys = (): GenesisKeys => ({
   faucet: Keypair.generate(),
 });
 
-/** Lamports of the stake account that are delegated. */
+/** Delegated lamports of the stake account. */
 const genesisStake: bigint = STAKE_SOL * LAMPORTS_PER_SOL - rentExemptMinimum(STAKE_STATE_BYTES);
 
 /**
- * The first state of a ledger.
- * @param creationTime - unix seconds.
+ * @param creationTime - Unix seconds.
  * @throws Error when a program cannot be loaded.
  */
 export function makeGenesis(
@@ -86,7 +84,7 @@ export function makeGenesis(
   return { genesis, accounts, header: firstHeader(hash, creationTime) };
 }
 
-/** Slot 0: a block without transactions whose hash is that of the genesis. */
+/** Slot 0: an empty block whose hash is the genesis hash. */
 const firstHeader = (hash: Blockhash, creationTime: number): SlotHeader => ({
   slot: 0,
   blockhash: hash,
@@ -96,7 +94,7 @@ const firstHeader = (hash: Blockhash, creationTime: number): SlotHeader => ({
   transactionCount: 0n,
 });
 
-/** Sysvars hold their rent on a real cluster. */
+/** On a real cluster sysvars hold their rent. */
 const fullPrice = (account: Account): Account =>
   account.owner === sysvarOwner
     ? { ...account, lamports: rentExemptMinimum(account.data.length), rentEpoch: U64_MAX }
@@ -137,7 +135,7 @@ function validatorAccounts(keys: GenesisKeys, faucetSol: bigint): [Address, Acco
   ];
 }
 
-/** Delegated since before the first epoch, hence active from the start. */
+/** Delegated before the first epoch, hence active at once. */
 function stakeState(keys: GenesisKeys): Uint8Array {
   const authority = keys.stake.address;
   return encodeStakeState({
@@ -180,3 +178,6 @@ function genesisHash(
   }
   return blockhashFromBytes(hash.digest());
 }
+
+/** Bounds the size of getLeaderSchedule, which lists every slot. */
+export const SLOTS_PER_EPOCH_MAX = 8_192_000;

@@ -5,20 +5,20 @@ import { makeFolder } from '../../base/make-folder.ts';
 import { parseBlockhash } from '../../solana/blockhash.ts';
 import { Keypair } from '../../solana/ed25519.ts';
 import { syncDirectory } from '../history/segment-log.ts';
-import { epochScheduleOf } from '../history/slot-header.ts';
+import { epochScheduleOf } from '../history/slot-record.ts';
 import type { Genesis } from '../node.ts';
-import { addressText } from './address-text.ts';
+import { addressText } from './account-file.ts';
 import type { GenesisKeys } from './genesis.ts';
 
 /**
- * What a ledger directory holds: the names of solana-test-validator for the keys, ours for the rest.
+ * Files of a ledger directory; keys are named as in solana-test-validator.
  *
- *     genesis.json            written last: with it the ledger exists
- *     *-keypair.json          faucet, validator, vote account, stake account
- *     log/                    segments of slot records
- *     snapshot-*.bin          all accounts as of a slot
- *     history.db              index over the log
- *     ledger.lock             who has it open
+ * genesis.json            written last: with it the ledger exists
+ * *-keypair.json          faucet, validator, vote account, stake account
+ * log/                    segments of slot records
+ * snapshot-*.bin          all accounts as of a slot
+ * history.db              index over the log
+ * ledger.lock             process that has it open
  */
 const GENESIS = 'genesis.json';
 const keyFiles = {
@@ -28,15 +28,12 @@ const keyFiles = {
   stake: 'stake-account-keypair.json',
 } as const satisfies Record<keyof GenesisKeys, string>;
 
-/** Where the log lies. */
 export const logDir = (dir: string): string => join(dir, 'log');
-/** Where the index lies. */
 export const indexPath = (dir: string): string => join(dir, 'history.db');
 
-/** Whether the directory holds a ledger. */
 export const hasLedger = (dir: string): boolean => existsSync(join(dir, GENESIS));
 
-/** Deletes the ledger of a directory, and nothing that is not part of one. */
+/** Deletes ledger files only. */
 export function removeLedger(dir: string): void {
   if (!existsSync(dir)) return;
   const isOurs = (name: string): boolean =>
@@ -48,7 +45,7 @@ export function removeLedger(dir: string): void {
   for (const name of readdirSync(dir).filter(isOurs)) rmSync(join(dir, name), { recursive: true });
 }
 
-/** Writes the keys of a new ledger, readable by their owner only, and durably. */
+/** Durably, readable by the owner only. */
 export function writeKeys(dir: string, keys: GenesisKeys): void {
   makeFolder(dir);
   for (const [name, file] of Object.entries(keyFiles)) {
@@ -58,16 +55,13 @@ export function writeKeys(dir: string, keys: GenesisKeys): void {
   syncDirectory(dir);
 }
 
-/**
- * One of the keys of a ledger.
- * @throws Error when its file is missing or none. The message says what to do.
- */
+/** @throws Error when the file is missing or invalid, with what to do. */
 export function readKey(dir: string, name: keyof GenesisKeys): Keypair {
   const path = join(dir, keyFiles[name]);
   try {
     return Keypair.fromJson(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new Error(`${path} is missing or no keypair: restore it from a copy or start with --reset`, {
+    throw new Error(`${path} is missing or no keypair: restore it from a backup or start with --reset`, {
       cause,
     });
   }
@@ -92,7 +86,7 @@ const genesisSchema = z.object({
   ticksPerSlot: z.number().int().positive(),
 });
 
-/** Writes what names the ledger; from then on it exists. */
+/** Marks the ledger as existing. */
 export function writeGenesis(dir: string, genesis: Genesis): void {
   const { hash, identity, voteAccount, stakeAccount, faucet, ticksPerSlot } = genesis;
   const content: z.input<typeof genesisSchema> = {
@@ -108,7 +102,7 @@ export function writeGenesis(dir: string, genesis: Genesis): void {
 }
 
 /**
- * Reads what `writeGenesis` wrote. The length of a slot is a matter of the run, not of the ledger.
+ * Slot length is not stored in the ledger.
  * @throws Error when the file is damaged or of another version.
  */
 export function readGenesis(dir: string, slotMs: number): Genesis {

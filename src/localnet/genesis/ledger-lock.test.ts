@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** When a process started and whether it has ended, as the system says. */
+/** Process state and start time from /proc. */
 function statOf(pid: number): { state: string; started: string } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -31,24 +31,24 @@ function writeLock(pid: number, parent?: { pid: number; started: string }, file 
   writeFileSync(join(dir, file), JSON.stringify({ ...identityOf(pid), boot: boot(), parent }));
 }
 
-/** A child of a shell that becomes another program, which never asks how its child ended. */
+/** Child that replaces itself and never reaps its child. */
 async function startChild(command: string): Promise<number> {
   child = spawn('sh', ['-c', `${command} & echo $!; exec sleep 30`], { stdio: ['ignore', 'pipe', 'ignore'] });
   const [line] = await once(child.stdout!, 'data');
-  // As long as it is a shell, it asks.
+  // The shell still reaps.
   await expect.poll(() => readFileSync(`/proc/${child?.pid}/comm`, 'utf8').trim()).toBe('sleep');
   return Number(String(line));
 }
 
-describe.skipIf(process.platform !== 'linux')('the lock of a ledger', () => {
-  it('is not had while the process that has it runs', async () => {
+describe.skipIf(process.platform !== 'linux')('ledger lock', () => {
+  it('is rejected while the holder runs', async () => {
     const pid = await startChild('sleep 30');
     writeLock(pid);
     expect(() => lockLedger(dir)).toThrow(new LedgerInUseError(dir, pid, false));
     process.kill(pid, 'SIGKILL');
   });
 
-  it('is taken over from a process that has ended but is still listed', async () => {
+  it('is taken over from a zombie process', async () => {
     const pid = await startChild('sleep 30');
     writeLock(pid);
     process.kill(pid, 'SIGKILL');
@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== 'linux')('the lock of a ledger', () => {
     lock.release();
   });
 
-  it('is written by its holder with the process that started it', () => {
+  it('records the holder and its parent process', () => {
     const lock = lockLedger(dir);
     const written = JSON.parse(readFileSync(join(dir, 'ledger.lock'), 'utf8'));
     const parent = identityOf(process.ppid);
@@ -67,7 +67,7 @@ describe.skipIf(process.platform !== 'linux')('the lock of a ledger', () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  it('tells the holder whose gateway lives from the one whose gateway is gone', async () => {
+  it("detects whether the holder's gateway is alive", async () => {
     const pid = await startChild('sleep 30');
     const refusal = (): unknown => {
       try {
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== 'linux')('the lock of a ledger', () => {
     process.kill(pid, 'SIGKILL');
   });
 
-  it('is taken over from a process that died while it took another over', () => {
+  it('is taken over from a process that died during a takeover', () => {
     const gone = JSON.stringify({ pid: 2 ** 22 + 1, started: '1', boot: boot() });
     writeFileSync(join(dir, 'ledger.lock'), gone);
     writeFileSync(join(dir, 'ledger.lock.turn'), gone);
@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== 'linux')('the lock of a ledger', () => {
     lock.release();
   });
 
-  it('is not taken over while another process is about to', async () => {
+  it('is not taken over while another process is doing so', async () => {
     const pid = await startChild('sleep 30');
     writeFileSync(join(dir, 'ledger.lock'), 'torn');
     writeLock(pid, undefined, 'ledger.lock.turn');
@@ -105,7 +105,7 @@ describe.skipIf(process.platform !== 'linux')('the lock of a ledger', () => {
     process.kill(pid, 'SIGKILL');
   });
 
-  it('left behind goes to one alone of many that start together', async () => {
+  it('goes to exactly one of many processes', async () => {
     const ROUNDS = 20;
     const takers = Array.from({ length: 4 }, () =>
       spawn(

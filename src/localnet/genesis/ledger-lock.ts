@@ -9,36 +9,32 @@ const FILE = 'ledger.lock';
 const processSchema = z.object({ pid: z.number(), started: z.string() });
 const holderSchema = processSchema.extend({
   boot: z.string(),
-  /** Who started the holder: the gateway, for the ledger of one. Locks of before do not say. */
+  /** Starter of the holder: the gateway, for its embedded ledger. Absent in old locks. */
   parent: processSchema.optional(),
 });
 type Holder = z.infer<typeof holderSchema>;
 
-/** Locks of this very process: its pid alone cannot tell a live lock from one left by an earlier life. */
+/** Locks of this process: a pid alone cannot tell them from stale ones. */
 const held = new Set<string>();
 
 export type LedgerLock = Readonly<{
   /**
-   * Whether the ledger's last holder let go in order, or died while the machine lived on. Otherwise the
-   * newest slots may have died with the machine.
+   * Whether the last holder closed cleanly or died while the machine kept running. Otherwise the newest
+   * slots may be lost.
    */
   isIntact: boolean;
   release: () => void;
 }>;
 
-/** Another process has the ledger open. */
 export class LedgerInUseError extends Error {
-  /** The process that has it. */
+  /** Holder. */
   readonly pid: number;
-  /**
-   * Whether the process that started the holder is gone. The ledger of a gateway ends by itself then, so that
-   * waiting is worth while; a holder that is no orphan keeps the ledger until somebody stops it.
-   */
+  /** Whether the holder's starter is gone. A gateway's ledger then stops by itself, so waiting helps. */
   readonly holderIsOrphan: boolean;
 
   constructor(dir: string, pid: number, holderIsOrphan: boolean) {
     super(
-      `the ledger directory ${dir} is in use by process ${pid}: end it, or name another folder with --ledger or --data-dir`,
+      `the ledger directory ${dir} is in use by process ${pid}: stop it, or choose another directory with --ledger or --data-dir`,
     );
     this.name = 'LedgerInUseError';
     this.pid = pid;
@@ -47,8 +43,8 @@ export class LedgerInUseError extends Error {
 }
 
 /**
- * Takes a ledger directory for this process. A lock whose process is gone is taken over, by one of those who try.
- * @throws LedgerInUseError when another process has it.
+ * Locks a ledger directory. A stale lock is taken over by exactly one process.
+ * @throws LedgerInUseError when a live process holds it.
  */
 export function lockLedger(dir: string): LedgerLock {
   const path = join(dir, FILE);
@@ -64,12 +60,12 @@ function release(path: string): void {
 }
 
 const TRIES_MAX = 4;
-/** Locks beside locks: each stands there because a process died while it took another over. */
+/** Nested locks: each was left by a process that died during a takeover. */
 const TURNS_MAX = 3;
 
-/** @returns whose lock was replaced; null when that said nothing, as one that a crash of the machine tore. */
+/** @returns the replaced holder; null when its lock was unreadable, as after a machine crash. */
 function take(dir: string, path: string, me: Holder, turns = 0): Holder | null | 'free' {
-  // What the lock will say stands in a file of its own first, so that nobody ever reads half a lock.
+  // Written to a draft first, so that nobody reads half a lock.
   const draft = `${path}.${randomUUID()}`;
   writeFileSync(draft, JSON.stringify(me), { flush: true });
   try {
@@ -86,8 +82,8 @@ function take(dir: string, path: string, me: Holder, turns = 0): Holder | null |
 }
 
 /**
- * Puts the draft in the place of a lock that was left behind. That takes the lock beside it: of two who found the
- * same, one is refused or finds the other's, and nobody replaces the lock of a process that lives.
+ * Replaces a stale lock under a nested lock, so that only one process succeeds and a live lock is never
+ * replaced.
  */
 function replaceStale(
   dir: string,
@@ -110,7 +106,7 @@ function replaceStale(
   }
 }
 
-/** @throws LedgerInUseError when the holder of this lock lives. */
+/** @throws LedgerInUseError when the holder is alive. */
 function refuseIfHeld(dir: string, path: string, holder: Holder | null | 'gone'): void {
   if (holder === null || holder === 'gone') return;
   const isHeld = holder.pid === process.pid ? held.has(path) : isAlive(holder);
@@ -119,7 +115,7 @@ function refuseIfHeld(dir: string, path: string, holder: Holder | null | 'gone')
   throw new LedgerInUseError(dir, holder.pid, parent !== undefined && !isAlive({ ...parent, boot }));
 }
 
-/** A process of an earlier run of the machine is gone. */
+/** Processes before a reboot are gone. */
 const isAlive = (holder: Holder): boolean => holder.boot === bootId() && isRunning(holder);
 
 function tryLink(draft: string, path: string): boolean {
@@ -132,7 +128,7 @@ function tryLink(draft: string, path: string): boolean {
   }
 }
 
-/** 'gone' when there is no such lock, null when it says nothing. */
+/** 'gone' without a lock, null when unreadable. */
 function readHolder(path: string): Holder | null | 'gone' {
   let text: string;
   try {

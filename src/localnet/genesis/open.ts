@@ -12,89 +12,106 @@ import { defaultUpkeepLimits, LedgerUpkeep, type UpkeepLimits } from '../bank/le
 import { startSlotTicker } from '../bank/slot-ticker.ts';
 import { DiskBlocks } from '../history/disk-blocks.ts';
 import { HistoryIndex } from '../history/history-index.ts';
+import { encodeRecord } from '../history/record-codec.ts';
 import { SegmentLog } from '../history/segment-log.ts';
-import { snapshotSlots } from '../history/snapshot-file.ts';
+import { snapshotSlots, writeSnapshot } from '../history/snapshot-file.ts';
 import type { SendShreds } from '../network/shred-sender.ts';
 import type { Bank, Genesis, LocalNode } from '../node.ts';
-import { createLedger } from './create-ledger.ts';
-import { SLOTS_PER_EPOCH_MAX } from './epoch-length.ts';
-import type { GenesisOptions } from './genesis.ts';
-import { hasLedger, indexPath, logDir, readGenesis, readKey } from './ledger-dir.ts';
+import { type GenesisOptions, makeGenesis, newGenesisKeys, SLOTS_PER_EPOCH_MAX } from './genesis.ts';
+import {
+  hasLedger,
+  indexPath,
+  logDir,
+  readGenesis,
+  readKey,
+  removeLedger,
+  writeGenesis,
+  writeKeys,
+} from './ledger-dir.ts';
 import { type LedgerLock, lockLedger } from './ledger-lock.ts';
-import { restoreLedger } from './restore-ledger.ts';
-import { withStakeHistory } from './restored-stake-history.ts';
+import { restoreLedger, withStakeHistory } from './restore-ledger.ts';
 
-/** How to open an embedded ledger. Those marked *genesis* have no effect on a ledger that exists. */
+/**
+ * Creates keys, a genesis snapshot, a log with slot 0 and, last, genesis.json. Remains of an earlier attempt
+ * are deleted.
+ * @param creationTime - Unix seconds.
+ */
+async function createLedger(dir: string, options: GenesisOptions, creationTime: number): Promise<void> {
+  removeLedger(dir);
+  const keys = newGenesisKeys();
+  const { genesis, accounts, header } = makeGenesis(keys, options, creationTime);
+  writeKeys(dir, keys);
+  await writeSnapshot(dir, 0, accounts);
+  const log = new SegmentLog(logDir(dir), (error) => {
+    throw error;
+  });
+  log.rotate(0);
+  log.append(0, encodeRecord({ header, transactions: [], rewards: [], accounts: new Map(), trace: null }));
+  await log.close();
+  writeGenesis(dir, genesis);
+}
+
+/** Options marked *genesis* are ignored for an existing ledger. */
 export type LocalNodeOptions = Readonly<{
-  /** Directory of the ledger; made when absent. */
+  /** Created when missing. */
   ledgerDir: string;
-  /** Throw away what the directory holds of an earlier ledger. Default false. */
+  /** Deletes an existing ledger. Default false. */
   reset?: boolean;
-  /** Length of a slot. Default 400. */
+  /** Slot length. Default 400. */
   slotMs?: number;
   /** Genesis. Default 64. */
   ticksPerSlot?: number;
   /** Genesis. Default 432,000; from 1 to `SLOTS_PER_EPOCH_MAX`. */
   slotsPerEpoch?: number;
-  /** Genesis: what the faucet holds. Default 1,000,000. */
+  /** Genesis: faucet balance. Default 1,000,000. */
   faucetSol?: bigint;
-  /** Genesis: accounts to put in. */
+  /** Genesis: additional accounts. */
   accounts?: readonly (readonly [Address, Account])[];
-  /** Genesis: programs to put in, as ELF bytes by address, and who may upgrade them. */
+  /** Genesis: programs as ELF bytes by address, with upgrade authority. */
   programs?: GenesisOptions['programs'];
-  /** Slots freeze only when `freeze` is called; for tests. Default false. */
+  /** Slots freeze only by `freeze`; for tests. Default false. */
   manual?: boolean;
-  /** Unix time in milliseconds. Default the machine's. */
+  /** Unix milliseconds. Default the system clock. */
   now?: () => number;
-  /** Cost units that one slot may hold. Default Agave's 60 million. */
+  /** Cost units per slot. Default Agave's 60 million. */
   blockCostMax?: bigint;
-  /** Transactions that may wait for room in a block. Default 10,000, as Agave's retry pool. */
+  /** Transactions waiting for block capacity. Default 10,000, as in Agave's retry pool. */
   waitingMaxTransactions?: number;
-  /** Takes shreds of what is going to run, before it does. Default: none are made. */
+  /** Receives shreds before their transactions run. Default none. */
   sendShreds?: SendShreds;
-  /** Milliseconds at the least from the leaving of shreds to the run of what is in them. Default 0. */
+  /** Minimum milliseconds between sending shreds and running them. Default 0. */
   shredLeadMs?: number;
-  /** Size of log segments and length of history. */
   limits?: Partial<UpkeepLimits>;
-  /**
-   * The ledger can go on no longer (the disk refused a write); no more slots freeze. Default: nothing beyond
-   * the log line.
-   */
+  /** Called when the ledger halts, for instance after a disk error. */
   onFailure?: (error: Error) => void;
   log?: Logger;
 }>;
 
-/** An open ledger. */
 export interface OpenLocalNode extends LocalNode {
-  /** Highest slot that a crash of the machine cannot take back. */
+  /** Highest slot that survives a machine crash. */
   readonly durableSlot: Slot;
-  /** A transfer from the faucet, signed but not sent. */
+  /** Signed, but not sent. */
   signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction;
-  /** Calls back after each slot that freezes. @returns what ends that. */
+  /** @returns a function that removes the listener. */
   onFrozen(listener: (frozen: Frozen) => void): () => void;
-  /**
-   * Tells first of the slots that are not rooted yet, then of all that happens, in order. A listener that throws
-   * halts the ledger.
-   * @param from - `root` to be told of the newest rooted slot as well, a number for so many. Default `above root`.
-   * @returns what ends that.
-   */
+  /** As `EmbeddedLedger.follow`. */
   follow(listener: (event: LedgerEvent) => void, from?: FollowFrom): () => void;
   /**
-   * Freezes the open slot by hand.
-   * @throws Error when the disk refuses it; nothing is frozen then.
+   * Freezes the open slot.
+   * @throws Error when the disk fails; then nothing is frozen.
    */
   freeze(): Bank;
-  /** Freezes nothing more, makes everything durable, lets go of the directory. */
+  /** Stops freezing, makes everything durable and releases the directory. */
   stop(): Promise<void>;
 }
 
-/** Slots that may wait for the disk; beyond that no slot freezes until it caught up. */
+/** Slots that may wait for the disk before freezing pauses. */
 const UNDURABLE_SLOTS_MAX = 256;
 
 /**
- * Opens the ledger in a directory, making one where there is none.
- * @throws LedgerInUseError when another process has it; RangeError when the options ask for an epoch that is too
- *   long; Error when the ledger is damaged. The message says what to do.
+ * Opens or creates a ledger.
+ * @throws LedgerInUseError when another process has it; RangeError for too long an epoch; Error when the
+ * ledger is damaged, with what to do.
  */
 export async function openLocalNode(options: LocalNodeOptions): Promise<OpenLocalNode> {
   checkEpochLength(options.slotsPerEpoch);
@@ -121,10 +138,7 @@ async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<
   } else {
     const overruled = overruledOptions(options, readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS));
     if (overruled.length > 0) {
-      logger?.warn(
-        { dir, overruled },
-        'the ledger exists: what its genesis says holds (--reset makes a new one)',
-      );
+      logger?.warn({ dir, overruled }, 'the ledger exists: its genesis applies (use --reset for a new one)');
     }
   }
   const fail = failing(options);
@@ -166,7 +180,7 @@ type Parts = Readonly<{
   fail: (error: Error) => void;
 }>;
 
-/** What is done, once, when the ledger can go on no longer. */
+/** Runs once when the ledger halts. */
 function failing({ ledgerDir, log, onFailure }: LocalNodeOptions): (error: Error) => void {
   let hasFailed = false;
   return (error) => {
@@ -174,7 +188,7 @@ function failing({ ledgerDir, log, onFailure }: LocalNodeOptions): (error: Error
     hasFailed = true;
     log?.error(
       { err: error, dir: ledgerDir },
-      `the ledger stops: ${ledgerDir} cannot be written (${error.message}). What was finalized is there; make room and start again`,
+      `the ledger stops: ${ledgerDir} cannot be written (${error.message}). Finalized data is safe; free disk space and restart`,
     );
     onFailure?.(error);
   };
@@ -225,7 +239,7 @@ function startTicking(options: LocalNodeOptions, ledger: EmbeddedLedger, fail: P
 
 const DEFAULT_SLOT_MS = 400;
 
-/** Options that ask for another genesis than the ledger has. What the faucet began with is not known any more. */
+/** Genesis options that differ from the existing ledger. The initial faucet balance is not stored. */
 function overruledOptions(options: LocalNodeOptions, genesis: Genesis): string[] {
   const { slotsPerEpoch, ticksPerSlot, accounts = [], programs = [] } = options;
   const { epochSchedule } = genesis;

@@ -1,34 +1,39 @@
 import type { Logger } from '../../base/log.ts';
+import { sysvars } from '../../solana/programs.ts';
+import { stakeHistoryLookup } from '../../solana/stake-activation.ts';
+import { STAKE_HISTORY_MAX } from '../../solana/sysvars.ts';
+import { epoch } from '../../solana/units.ts';
 import { AccountsStore } from '../bank/accounts-store.ts';
 import { FINALIZED_LAG } from '../bank/embedded-ledger.ts';
 import type { LedgerState } from '../bank/ledger-state.ts';
 import { STATUS_SLOTS_MAX, StatusCache } from '../bank/status-cache.ts';
+import { stakeHistoryAccount } from '../bank/sysvar-accounts.ts';
+import { type StakesView, stakeAccounts, stakeOfEpoch } from '../epoch-rewards/stake-accounts.ts';
 import type { HistoryIndex } from '../history/history-index.ts';
 import { RECENT_BLOCKS_MAX, RecentBlocks } from '../history/recent-blocks.ts';
 import { decodeBlock, decodeChanges, decodeHeader, decodeRecord } from '../history/record-codec.ts';
 import { CorruptLog, type RecordPosition, type SegmentLog } from '../history/segment-log.ts';
-import type { SlotHeader } from '../history/slot-header.ts';
-import type { SlotRecord } from '../history/slot-record.ts';
+import type { SlotHeader, SlotRecord } from '../history/slot-record.ts';
 import { readSnapshot, snapshotSlots } from '../history/snapshot-file.ts';
+import type { Genesis } from '../node.ts';
 
-/** Records indexed in one go. */
+/** Records indexed at once. */
 const INDEX_BATCH = 256;
 
-export type LedgerFiles = Readonly<{
+type LedgerFiles = Readonly<{
   dir: string;
   log: SegmentLog;
   index: HistoryIndex;
   logger: Logger | null;
 }>;
 
-/** What a restart brings back. */
-export type Restored = Pick<LedgerState, 'store' | 'recentBlocks' | 'statuses' | 'frozen'>;
+type Restored = Pick<LedgerState, 'store' | 'recentBlocks' | 'statuses' | 'frozen'>;
 
 /**
- * Rebuilds the state of a ledger: the newest whole snapshot, the log after it, and from the log before it what
- * the blockhash and status caches remember. Indexes records that the index lacks.
- * @param isIntact - whether the last slots written are all there; if not, the tip counts as finalized, because
- *   slots above it may have been reported so before the machine died.
+ * Restores the newest complete snapshot, replays the log after it, and fills blockhash and status caches
+ * from before. Indexes missing records.
+ * @param isIntact - whether the last slots are complete; if not, the tip counts as finalized, because higher
+ * slots may have been reported as such.
  * @throws CorruptLog when the log does not continue the snapshot.
  */
 export function restoreLedger(files: LedgerFiles, isIntact: boolean): Restored {
@@ -63,10 +68,10 @@ function loadSnapshot({ dir, logger }: LedgerFiles): { store: AccountsStore; slo
       logger?.warn({ err: error, slot }, 'a snapshot cannot be read; trying an older one');
     }
   }
-  throw new CorruptLog(`no whole snapshot in ${dir}: restore the directory or start with --reset`);
+  throw new CorruptLog(`no complete snapshot in ${dir}: restore the directory or start with --reset`);
 }
 
-/** Walks the log from where the index or the snapshot ends. @returns the newest slot. */
+/** Replays from the end of index or snapshot. @returns the newest slot. */
 function replay(
   { log, index }: LedgerFiles,
   base: number,
@@ -89,12 +94,11 @@ function replay(
   }
   index.add(batch);
   batch = [];
-  if (tip === null || tip < base)
-    throw new CorruptLog(`the log ends before slot ${base}, that of the snapshot`);
+  if (tip === null || tip < base) throw new CorruptLog(`the log ends before the snapshot slot ${base}`);
   return tip;
 }
 
-/** Headers of the last slots, as far back as the log goes; oldest first. */
+/** Headers of the last slots in the log, oldest first. */
 function headersUpTo({ log, index }: LedgerFiles, tip: number): SlotHeader[] {
   const headers: SlotHeader[] = [];
   for (let at = Math.max(0, tip - RECENT_BLOCKS_MAX + 1); at <= tip; at++) {
@@ -114,4 +118,31 @@ function statusesUpTo({ log, index }: LedgerFiles, tip: number): StatusCache {
     }
   }
   return statuses;
+}
+
+/**
+ * Assumes the current stake for all past epochs of a ledger that stored no stake history. Deterministic
+ * until a snapshot stores the account.
+ */
+export function withStakeHistory(state: Restored, { epochSchedule }: Genesis): Restored {
+  const { store, frozen } = state;
+  const oldest = frozen[0];
+  if (store.newest(sysvars.stakeHistory) !== null || oldest === undefined) return state;
+  const at = oldest.header.slot;
+  const view: StakesView = {
+    account: (address) => store.at(address, at),
+    accountsByOwner: (program) => store.find('owner', program, at),
+  };
+  const over = Math.floor(at / Number(epochSchedule.slotsPerEpoch));
+  const stakes = [...stakeAccounts(view)];
+  const entries = Array.from({ length: Math.min(over, STAKE_HISTORY_MAX) }, (_, index) =>
+    stakeOfEpoch(stakes, epoch(over - 1 - index), stakeHistoryLookup([])),
+  );
+  const account = stakeHistoryAccount(entries);
+  store.write(sysvars.stakeHistory, at, account);
+  const paid = frozen.map((each) => ({
+    ...each,
+    accountLamports: each.accountLamports + account.lamports,
+  }));
+  return { ...state, frozen: paid };
 }

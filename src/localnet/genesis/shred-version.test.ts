@@ -5,8 +5,8 @@ import { shredVersion } from './shred-version.ts';
 const hash = (...bytes: number[]) =>
   blockhashFromBytes(Uint8Array.from({ length: 32 }, (_, i) => bytes[i] ?? 0));
 
-describe('the shred version', () => {
-  it('folds the genesis hash by pairs of bytes and is never 0', () => {
+describe('shred version', () => {
+  it('folds the genesis hash and is never 0', () => {
     expect(shredVersion(hash())).toBe(1);
     expect(shredVersion(hash(0x12, 0x34))).toBe(0x1235);
     expect(shredVersion(hash(0x12, 0x34, 0x12, 0x30))).toBe(0x0005);

@@ -1,9 +1,6 @@
 import { type Blockhash, blockhashBytes } from '../../solana/blockhash.ts';
 
-/**
- * The u16 by which nodes of one network know each other, from the genesis hash; never 0.
- * Source: agave `compute_shred_version`, without hard forks.
- */
+/** From the genesis hash; never 0. Source: agave `compute_shred_version`, without hard forks. */
 export function shredVersion(genesisHash: Blockhash): number {
   let folded = 0;
   blockhashBytes(genesisHash).forEach((byte, i) => {

@@ -2,17 +2,29 @@ import type { ByteReader, ByteWriter } from '../../base/bytes.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes, addressFromBytes } from '../../solana/address.ts';
 import { lamports } from '../../solana/units.ts';
-import { ownerAddress } from '../bank/owner-address.ts';
+
+/** Owners are few, so their base58 texts are cached. */
+const KNOWN_MAX = 4096;
+const known = new Map<string, Address>();
+
+export function ownerAddress(bytes: Uint8Array): Address {
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  const found = known.get(raw);
+  if (found !== undefined) return found;
+  if (known.size >= KNOWN_MAX) known.clear();
+  const owner = addressFromBytes(bytes);
+  known.set(raw, owner);
+  return owner;
+}
 
 const ABSENT = 0;
 const PRESENT = 1;
 const EXECUTABLE = 2;
 
 /**
- * Writes an account as logs and snapshots keep it.
+ * Account format of logs and snapshots:
  *
- *     address 32 | flags u8 | owner 32 | lamports u64 | rent epoch u64 | data length u32 | data
- *
+ * address 32 | flags u8 | owner 32 | lamports u64 | rent epoch u64 | data length u32 | data
  * Flags: 0 absent (nothing follows), 1 present, 3 present and executable.
  */
 export function writeAccount(writer: ByteWriter, address: Address, account: Account | null): void {
@@ -31,8 +43,8 @@ export function writeAccount(writer: ByteWriter, address: Address, account: Acco
 }
 
 /**
- * Reads what `writeAccount` wrote. The data is a copy: it outlives the bytes that were read.
- * @throws OutOfBytes when the input ends early.
+ * Inverse of `writeAccount`. The data is a copy.
+ * @throws OutOfBytes when truncated.
  */
 export function readAccount(reader: ByteReader): [Address, Account | null] {
   const address = addressFromBytes(reader.bytes(32));

@@ -3,10 +3,10 @@ import { type Address, addressBytes } from '../../solana/address.ts';
 import type { TransactionMeta } from '../../solana/transaction/transaction-meta.ts';
 import { type Slot, slot } from '../../solana/units.ts';
 
-/** A transaction's place in the chain; bounds may lie outside of it. */
+/** Bounds may lie outside the chain. */
 export type ChainPlace = Readonly<{ slot: bigint; index: bigint }>;
 
-/** Which part of an address's history, and in which order. All bounds are exclusive. */
+/** All bounds are exclusive. */
 export type AddressHistoryQuery = Readonly<{
   order: 'asc' | 'desc';
   after: ChainPlace;
@@ -15,19 +15,19 @@ export type AddressHistoryQuery = Readonly<{
   earliest: bigint;
   latest: bigint;
   status: 'any' | 'succeeded' | 'failed';
-  /** Whether transactions count that touch token accounts of the address. */
+  /** Whether to include transactions of the address's token accounts. */
   tokenAccounts: 'none' | 'balanceChanged' | 'all';
   limit: number;
 }>;
 
 const I64_MAX = 0x7fff_ffff_ffff_ffffn;
 
-/** What SQLite can hold; nothing in a ledger is greater. */
+/** SQLite's maximum; no ledger value exceeds it. */
 const bounded = (value: bigint): bigint => (value > I64_MAX ? I64_MAX : value < -1n ? -1n : value);
 
 const statusTests = { any: '', succeeded: 'AND tx.err IS NULL', failed: 'AND tx.err IS NOT NULL' } as const;
 
-/** The owners of the token accounts of a transaction, and whether the balance of one of theirs changed. */
+/** Token account owners, and whether one of their balances changed. */
 export function tokenOwners(meta: Pick<TransactionMeta, 'preTokenBalances' | 'postTokenBalances'>) {
   const amounts = new Map<number, bigint>();
   const owners = new Map<Address, boolean>();
@@ -64,7 +64,6 @@ function queryText({ order, status, tokenAccounts }: AddressHistoryQuery): strin
     ORDER BY found.slot ${order}, found.idx ${order} LIMIT @limit`;
 }
 
-/** Searches in the history of addresses. */
 export class AddressHistory {
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();

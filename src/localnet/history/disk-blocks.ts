@@ -12,10 +12,10 @@ import { decodeBlock, decodeRecord, encodeRecord } from './record-codec.ts';
 import type { SegmentLog } from './segment-log.ts';
 import { blockOf, type SlotRecord } from './slot-record.ts';
 
-/** Blocks kept decoded. */
+/** Cached decoded blocks. */
 const CACHED_MAX = 64;
 
-/** Frozen blocks on disk: the log holds them, the index finds them. */
+/** Frozen blocks in the log, found by the index. */
 export class DiskBlocks implements BlockStore {
   readonly #log: SegmentLog;
   readonly #index: HistoryIndex;
@@ -100,5 +100,5 @@ export class DiskBlocks implements BlockStore {
   }
 }
 
-/** Slots that no number can say are answered like any other that has not frozen. */
+/** Slots beyond a number count as not frozen. */
 const numberOf = (at: Slot): number => (at < BigInt(Number.MAX_SAFE_INTEGER) ? Number(at) : -1);

@@ -15,7 +15,7 @@ type BlockRow = { segment: number; offset: number; length: number; time: number 
 type Place = Readonly<{ slot: number; index: number; err: TransactionError | null }>;
 type Indexed = Pick<SlotRecord, 'header' | 'transactions'>;
 
-/** What older versions wrote is thrown away and made anew from the log. */
+/** Older versions are rebuilt from the log. */
 const VERSION = 2;
 
 const schema = `
@@ -38,17 +38,16 @@ const schema = `
   ) WITHOUT ROWID;
 `;
 
-/** Above every slot that can be asked for. */
+/** Above any requested slot. */
 const END = Number.MAX_SAFE_INTEGER;
 
 /**
- * Where blocks, transactions and the mentions of addresses are. It follows from the log, so it needs no
- * durability of its own: what is missing is indexed again, and a file that cannot be read is made anew.
+ * SQLite index of blocks, transactions and addresses. It derives from the log, so it needs no durability:
+ * gaps are indexed again and an unreadable file is rebuilt.
  */
 export class HistoryIndex {
   readonly #db: Database.Database;
   readonly #statements: ReturnType<typeof prepare>;
-  /** Where addresses had part. */
   readonly addresses: AddressHistory;
 
   constructor(path: string) {
@@ -57,24 +56,24 @@ export class HistoryIndex {
     this.addresses = new AddressHistory(this.#db);
   }
 
-  /** Highest indexed slot; -1 for none. */
+  /** -1 for none. */
   get newestSlot(): number {
     return (this.#statements.newest.get() as { slot: number | null }).slot ?? -1;
   }
 
-  /** Lowest indexed slot; 0 for none. */
+  /** 0 for none. */
   get oldestSlot(): number {
     return (this.#statements.oldest.get() as { slot: number | null }).slot ?? 0;
   }
 
-  /** Indexes records, all of them or none. */
+  /** Atomic. */
   add(records: readonly (readonly [Indexed, RecordPosition])[]): void {
     this.#atomically(() => {
       for (const [record, position] of records) this.#addOne(record, position);
     });
   }
 
-  /** Forgets records, all of them or none. */
+  /** Atomic. */
   remove(records: readonly Indexed[]): void {
     this.#atomically(() => {
       for (const { header, transactions } of records) {
@@ -90,7 +89,7 @@ export class HistoryIndex {
     });
   }
 
-  /** Forgets everything above a slot: what the log lost with the machine. */
+  /** Removes slots that the log lost in a crash. */
   cutAfter(newest: number): void {
     if (this.newestSlot <= newest) return;
     this.#atomically(() => {
@@ -100,12 +99,11 @@ export class HistoryIndex {
     });
   }
 
-  /** Where a block's record lies. */
   position(at: number): RecordPosition | null {
     return (this.#statements.block.get(at) as BlockRow | undefined) ?? null;
   }
 
-  /** Slots with transactions, newest first, of those up to a slot; at most `limit`. */
+  /** Slots with transactions up to `newest`, newest first. */
   slotsInUse(newest: number, limit: number): number[] {
     const slots: number[] = [];
     for (let below = newest + 1; slots.length < limit; below = slots.at(-1) ?? 0) {
@@ -121,7 +119,7 @@ export class HistoryIndex {
     return (this.#statements.block.get(at) as BlockRow | undefined)?.time ?? null;
   }
 
-  /** Blocks above a slot with their transactions, by minute of the clock, oldest first. */
+  /** Blocks and transactions by minute, oldest first. */
   minutesAfter(newest: number): Minute[] {
     return this.#statements.minutes.all(newest) as Minute[];
   }
@@ -134,7 +132,7 @@ export class HistoryIndex {
     return { slot: row.slot, index: row.idx, err: row.err === null ? null : JSON.parse(row.err) };
   }
 
-  /** Mentions of an address, newest first, strictly between two places. */
+  /** Newest first, bounds exclusive. */
   mentions(
     address: Address,
     range: Readonly<{
@@ -178,7 +176,7 @@ export class HistoryIndex {
   }
 }
 
-/** Places that bound a search in which a side is open. */
+/** Open bounds. */
 export const beforeAll: Pick<Place, 'slot' | 'index'> = { slot: -1, index: -1 };
 export const afterSlot = (newest: bigint): Pick<Place, 'slot' | 'index'> => ({
   slot: newest < BigInt(END) ? Number(newest) : END,

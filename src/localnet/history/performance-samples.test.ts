@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Minute, PerformanceSamples } from './performance-samples.ts';
 
-/** Blocks of which each took some seconds and held as many transactions as its slot says. */
+/** Blocks of some seconds with as many transactions as their slot number. */
 class Blocks {
   readonly times: number[] = [];
   counted = 0;
@@ -34,7 +34,7 @@ class Blocks {
 }
 
 describe('performance samples', () => {
-  it('are of minutes that are over, newest first', () => {
+  it('cover finished minutes, newest first', () => {
     const samples = new PerformanceSamples(new Blocks().add(600, 630, 659, 660, 700, 725));
     expect(samples.newest(720)).toEqual([
       { slot: 4n, slots: 2n, transactions: 7n },
@@ -44,7 +44,7 @@ describe('performance samples', () => {
     expect(samples.newest(0)).toEqual([]);
   });
 
-  it('count each minute once, and leave out those without a block', () => {
+  it('count each minute once and omit minutes without blocks', () => {
     const blocks = new Blocks().add(600, 660);
     const samples = new PerformanceSamples(blocks);
     expect(samples.newest(720)).toHaveLength(1);

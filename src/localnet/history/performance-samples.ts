@@ -1,34 +1,30 @@
 import { type Slot, slot } from '../../solana/units.ts';
 
-/** Length of a sample. Source: agave rpc, `SAMPLE_INTERVAL`. */
+/** Source: agave rpc, `SAMPLE_INTERVAL`. */
 export const SAMPLE_SECONDS = 60;
-/** Samples that are kept: half a day. Source: agave, `PERFORMANCE_SAMPLES_LIMIT`. */
+/** Half a day. Source: agave, `PERFORMANCE_SAMPLES_LIMIT`. */
 const SAMPLES_MAX = 720;
 
-/** What happened in one minute of the clock. `slot` is its last. */
+/** One minute; `slot` is its last. */
 export type PerformanceSample = Readonly<{ slot: Slot; slots: bigint; transactions: bigint }>;
 
-/** One minute as an index counts it. */
 export type Minute = Readonly<{ slot: number; slots: number; transactions: number }>;
 
-/** Where blocks are counted. Slots have no gaps, and later ones are not older. */
-export interface BlockTimes {
+/** Slots have no gaps and their times do not decrease. */
+interface BlockTimes {
   readonly newestSlot: number;
   readonly oldestSlot: number;
   /** Unix seconds. */
   blockTime(slot: number): number | null;
-  /** Blocks above a slot by minute, oldest first. */
+  /** Oldest first. */
   minutesAfter(slot: number): readonly Minute[];
 }
 
-/**
- * Samples of the ledger's speed. They follow from the blocks, so nothing of them is stored; each minute is
- * counted once, when it is over and somebody asks.
- */
+/** Performance samples derived from blocks; each minute is counted once, on request. */
 export class PerformanceSamples {
   readonly #blocks: BlockTimes;
   #counted: PerformanceSample[] = [];
-  /** The minute that was not over when the last one was counted. */
+  /** The unfinished minute at the last count. */
   #minute = -1;
 
   constructor(blocks: BlockTimes) {
@@ -48,7 +44,7 @@ export class PerformanceSamples {
     this.#minute = minute;
     const last = this.#counted.at(-1);
     const after = last === undefined ? this.#slotBefore(minute - SAMPLES_MAX) : Number(last.slot);
-    // The last minute is not over.
+    // The last minute is unfinished.
     for (const counted of this.#blocks.minutesAfter(after).slice(0, -1)) {
       this.#counted.push({
         slot: slot(counted.slot),
@@ -63,7 +59,6 @@ export class PerformanceSamples {
     return Math.floor((this.#blocks.blockTime(at) ?? 0) / SAMPLE_SECONDS);
   }
 
-  /** The last slot before a minute. */
   #slotBefore(minute: number): number {
     let [low, high] = [this.#blocks.oldestSlot, this.#blocks.newestSlot + 1];
     while (low < high) {

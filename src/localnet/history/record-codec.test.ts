@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../base/bytes.ts';
 import { addressBytes, addressFromBytes } from '../../solana/address.ts';
-import { rewardTypes } from '../../solana/block-reward.ts';
 import { blockhashFromBytes } from '../../solana/blockhash.ts';
 import { Keypair } from '../../solana/ed25519.ts';
+import { rewardTypes } from '../../solana/transaction/transaction-meta.ts';
 import { lamports, U64_MAX } from '../../solana/units.ts';
-import type { OwnMeta } from '../bank/execution-meta.ts';
 import { faucetTransfer } from '../bank/faucet.ts';
 import type { AccountWriter, SlotTrace } from '../bank/slot-trace.ts';
+import type { OwnMeta } from '../bank/token-balances.ts';
 import { decodeBlock, decodeChanges, decodeHeader, decodeRecord, encodeRecord } from './record-codec.ts';
 import type { SlotRecord } from './slot-record.ts';
 import { CorruptRecord } from './transaction-codec.ts';
@@ -113,8 +113,8 @@ const record: fc.Arbitrary<SlotRecord> = untraced.chain((rest) =>
 /** Slot, two hashes, two times, count. */
 const HEADER_BYTES = 8 + 32 + 32 + 8 + 8 + 8;
 
-describe('a slot record', () => {
-  it('comes back from its bytes as it was, whole or in part', () => {
+describe('slot record', () => {
+  it('round-trips in whole and in part', () => {
     fc.assert(
       fc.property(record, (original) => {
         const encoded = encodeRecord(original);
@@ -133,12 +133,12 @@ describe('a slot record', () => {
     return { ...original, rewards: [], numRewardPartitions: undefined };
   };
 
-  it('written before rewards were kept has none', () => {
-    // Without rewards nothing is written of them, which is how such records ended.
+  it('without rewards decodes from before rewards were stored', () => {
+    // Without rewards nothing is written, as in old records.
     expect(decodeRecord(encodeRecord(bare()))).toEqual(bare());
   });
 
-  it('written before rewards had types holds fees', () => {
+  it('with untyped rewards decodes as fees', () => {
     const encoded = encodeRecord(bare());
     const blockBytes = new DataView(encoded.buffer, encoded.byteOffset).getUint32(HEADER_BYTES, true);
     const blockEnd = HEADER_BYTES + 4 + blockBytes;
@@ -153,12 +153,12 @@ describe('a slot record', () => {
     });
   });
 
-  it('written before its course was kept has no trace', () => {
+  it('without trace decodes from before traces were stored', () => {
     const untraced = { ...bare(), trace: null };
     expect(decodeRecord(encodeRecord(untraced))).toEqual(untraced);
   });
 
-  it('keeps nothing of the bytes it was read from', () => {
+  it('holds no reference to the read bytes', () => {
     const [original] = fc.sample(record, { numRuns: 1, seed: 5 }) as [SlotRecord];
     const encoded = Buffer.from(encodeRecord(original));
     const decoded = decodeRecord(encoded);
@@ -166,10 +166,10 @@ describe('a slot record', () => {
     expect(decoded).toEqual(original);
   });
 
-  it('cut short is a corrupt record, whatever is missing', () => {
+  it('is corrupt when truncated at any byte', () => {
     const [original] = fc.sample(record, { numRuns: 1, seed: 3 }) as [SlotRecord];
     const encoded = encodeRecord(original);
-    // All but the trace is what older records were.
+    // Older records lack the trace.
     const older = encodeRecord({ ...original, trace: null }).length;
     for (let length = 0; length < encoded.length; length++) {
       if (length === older) continue;

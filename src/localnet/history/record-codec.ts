@@ -1,23 +1,88 @@
 import { ByteReader, ByteWriter, OutOfBytes } from '../../base/bytes.ts';
 import type { Account } from '../../solana/account/account.ts';
-import type { Address } from '../../solana/address.ts';
+import { type Address, addressBytes, addressFromBytes } from '../../solana/address.ts';
 import { blockhashBytes, blockhashFromBytes } from '../../solana/blockhash.ts';
-import type { OwnTransaction } from '../bank/execution-meta.ts';
+import type { BlockReward, RewardType } from '../../solana/transaction/transaction-meta.ts';
+import { lamports } from '../../solana/units.ts';
 import { readTrace, writeTrace } from '../bank/slot-trace.ts';
+import type { OwnTransaction } from '../bank/token-balances.ts';
 import { readAccount, writeAccount } from './account-codec.ts';
-import { readRewards, writeRewards } from './reward-codec.ts';
-import type { SlotHeader } from './slot-header.ts';
-import type { RecordedBlock, SlotRecord } from './slot-record.ts';
+import type { RecordedBlock, SlotHeader, SlotRecord } from './slot-record.ts';
 import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.ts';
 
+type Rewards = Pick<SlotRecord, 'rewards' | 'numRewardPartitions'>;
+
+/** Marks typed rewards; old records have their count here, which was never so high. */
+const TYPED = 0xffff_ffff;
+const NONE = 0xff;
+/** Stored indexes: append only. */
+const types: readonly RewardType[] = ['Fee', 'Rent', 'Staking', 'Voting', 'VATDebit', 'DeactivatedStake'];
+
 /**
- * The bytes of a frozen slot in the log.
+ * Reward format, last part of a block:
+ *
+ * nothing                                                        no rewards, no partitions
+ * 0xffffffff | partitions u64, 0 for none | count u32 | rewards
+ * count u32 | fees                                               before rewards had types
+ * Reward: address 32, lamports i64, balance u64, type u8, commission u8 (both 255 for none). A fee ends with
+ * its balance.
+ */
+export function writeRewards(writer: ByteWriter, { rewards, numRewardPartitions }: Rewards): void {
+  if (rewards.length === 0 && numRewardPartitions === undefined) return;
+  writer
+    .u32(TYPED)
+    .u64(numRewardPartitions ?? 0n)
+    .u32(rewards.length);
+  for (const { pubkey, lamports: paid, postBalance, rewardType, commission } of rewards) {
+    writer.bytes(addressBytes(pubkey)).i64(paid).u64(postBalance);
+    writer.u8(rewardType === null ? NONE : types.indexOf(rewardType)).u8(commission ?? NONE);
+  }
+}
+
+/** Inverse of `writeRewards`, old format included. @throws OutOfBytes, CorruptRecord */
+export function readRewards(reader: ByteReader): Rewards {
+  if (reader.remaining === 0) return { rewards: [] };
+  const count = reader.u32();
+  if (count !== TYPED) return { rewards: readList(reader, count, readFee) };
+  const partitions = reader.u64();
+  const rewards = readList(reader, reader.u32(), readReward);
+  return partitions === 0n ? { rewards } : { rewards, numRewardPartitions: partitions };
+}
+
+/** A false count runs out of bytes, since no item is empty. */
+function readList(
+  reader: ByteReader,
+  count: number,
+  read: (reader: ByteReader) => BlockReward,
+): BlockReward[] {
+  const rewards: BlockReward[] = [];
+  for (let left = count; left > 0; left--) rewards.push(read(reader));
+  return rewards;
+}
+
+const readFee = (reader: ByteReader): BlockReward => ({
+  pubkey: addressFromBytes(reader.bytes(32)),
+  lamports: reader.i64(),
+  postBalance: lamports(reader.u64()),
+  rewardType: 'Fee',
+  commission: null,
+});
+
+function readReward(reader: ByteReader): BlockReward {
+  const fee = readFee(reader);
+  const [type, commission] = [reader.u8(), reader.u8()];
+  const rewardType = type === NONE ? null : types[type];
+  if (rewardType === undefined) throw new CorruptRecord('a stored slot record cannot be read');
+  return { ...fee, rewardType, commission: commission === NONE ? null : commission };
+}
+
+/**
+ * Log record of a frozen slot:
  *
  *     header | bytes of block u32 | count u32 | transactions | rewards | count u32 | accounts | trace
  *              \__________________ block _____________________/
- *
  * Header: slot u64, blockhash 32, previous blockhash 32, block time i64, epoch start time i64, transactions
- * since genesis u64. Rewards: as in reward-codec.ts. Trace: as in slot-trace.ts, or nothing.
+ * since genesis u64. The trace may be absent.
  */
 export function encodeRecord(record: SlotRecord): Uint8Array {
   const { header, transactions, accounts, trace } = record;
@@ -33,10 +98,7 @@ export function encodeRecord(record: SlotRecord): Uint8Array {
   return writer.finish();
 }
 
-/**
- * Reads what `encodeRecord` wrote.
- * @throws CorruptRecord when the bytes are something else.
- */
+/** @throws CorruptRecord */
 export function decodeRecord(bytes: Uint8Array): SlotRecord {
   return reading(bytes, (reader) => {
     const header = readHeader(reader);
@@ -47,7 +109,7 @@ export function decodeRecord(bytes: Uint8Array): SlotRecord {
   });
 }
 
-/** The header, transactions and rewards of a record; its accounts are not read. */
+/** Skips the accounts. */
 export function decodeBlock(bytes: Uint8Array): RecordedBlock {
   return reading(bytes, (reader) => {
     const header = readHeader(reader);
@@ -55,7 +117,7 @@ export function decodeBlock(bytes: Uint8Array): RecordedBlock {
   });
 }
 
-/** The header and accounts of a record; its transactions are not read. */
+/** Skips the transactions. */
 export function decodeChanges(bytes: Uint8Array): Pick<SlotRecord, 'header' | 'accounts'> {
   return reading(bytes, (reader) => {
     const header = readHeader(reader);
@@ -64,7 +126,6 @@ export function decodeChanges(bytes: Uint8Array): Pick<SlotRecord, 'header' | 'a
   });
 }
 
-/** The header of a record; nothing else is read. */
 export const decodeHeader = (bytes: Uint8Array): SlotHeader => reading(bytes, readHeader);
 
 function readTransactions(reader: ByteReader): OwnTransaction[] {
@@ -98,7 +159,7 @@ function reading<T>(bytes: Uint8Array, read: (reader: ByteReader) => T): T {
   }
 }
 
-/** Writes a header as logs and snapshots keep it. */
+/** Header format of logs and snapshots. */
 export function writeHeader(writer: ByteWriter, header: SlotHeader): void {
   writer
     .u64(BigInt(header.slot))
@@ -109,7 +170,7 @@ export function writeHeader(writer: ByteWriter, header: SlotHeader): void {
     .u64(header.transactionCount);
 }
 
-/** Reads what `writeHeader` wrote. @throws OutOfBytes when the input ends early. */
+/** @throws OutOfBytes when truncated. */
 export function readHeader(reader: ByteReader): SlotHeader {
   return {
     slot: Number(reader.u64()),

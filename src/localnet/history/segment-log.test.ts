@@ -25,8 +25,8 @@ async function filled(slots: number): Promise<void> {
   await log.close();
 }
 
-describe('the log', () => {
-  it('gives back what was appended, in order and by position, across segments', async () => {
+describe('segment log', () => {
+  it('returns records in order and by position across segments', async () => {
     const log = open();
     log.rotate(0);
     const positions = [0, 1].map((slot) => log.append(slot, payload(slot)));
@@ -41,7 +41,7 @@ describe('the log', () => {
     expect(log.durableSlot).toBe(2);
   });
 
-  it('is durable behind its appends', async () => {
+  it('becomes durable in the background', async () => {
     const log = open();
     log.rotate(0);
     log.append(0, payload(0));
@@ -50,7 +50,7 @@ describe('the log', () => {
     await log.close();
   });
 
-  it('cuts off an unfinished record at its end, wherever the writing stopped', async () => {
+  it('cuts off a truncated last record', async () => {
     await filled(3);
     const file = join(dir, '000000000000.log');
     const whole = readFileSync(file);
@@ -62,7 +62,7 @@ describe('the log', () => {
     }
   });
 
-  it('takes no other damage for an unfinished record', async () => {
+  it('rejects other damage', async () => {
     await filled(3);
     const file = join(dir, '000000000000.log');
     const whole = readFileSync(file);
@@ -76,7 +76,7 @@ describe('the log', () => {
     }
   });
 
-  it('takes an unfinished record only at the end of its last segment', async () => {
+  it('accepts a truncated record only at the end of the last segment', async () => {
     await filled(3);
     const file = join(dir, '000000000000.log');
     writeFileSync(join(dir, '000000000003.log'), '');
@@ -84,7 +84,7 @@ describe('the log', () => {
     expect(() => texts(open(), 0)).toThrow(/000000000000\.log is damaged at byte/);
   });
 
-  it('tells damage in a record that is read', async () => {
+  it('detects damage when reading a record', async () => {
     const log = open();
     log.rotate(0);
     const position = log.append(0, payload(0));
@@ -95,7 +95,7 @@ describe('the log', () => {
     await log.close();
   });
 
-  it('takes nothing more once it is closed', async () => {
+  it('rejects appends after close', async () => {
     const log = open();
     log.rotate(0);
     await log.close();

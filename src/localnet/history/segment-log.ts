@@ -13,13 +13,71 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { makeFolder } from '../../base/make-folder.ts';
-import { FRAME_HEAD_BYTES, framed, hasFrameAfter, payloadAt } from './frame.ts';
 
-/** Where a record lies: in which segment, named by its first slot, and where in it. */
+/** "SLOT": lets a reader find the next frame. */
+const MAGIC = 0x544f4c53;
+/** magic u32 | payload length u32 | CRC-32 of the payload u32, all little-endian. */
+export const FRAME_HEAD_BYTES = 12;
+
+export function framed(payload: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + payload.length);
+  frame.writeUInt32LE(MAGIC, 0);
+  frame.writeUInt32LE(payload.length, 4);
+  frame.writeUInt32LE(crc32(payload), 8);
+  frame.set(payload, FRAME_HEAD_BYTES);
+  return frame;
+}
+
+/** View of the payload; null when truncated or damaged. */
+function payloadAt(bytes: Buffer, offset: number): Buffer | null {
+  const start = offset + FRAME_HEAD_BYTES;
+  if (start > bytes.length || bytes.readUInt32LE(offset) !== MAGIC) return null;
+  const end = start + bytes.readUInt32LE(offset + 4);
+  if (end > bytes.length) return null;
+  const payload = bytes.subarray(start, end);
+  return crc32(payload) === bytes.readUInt32LE(offset + 8) ? payload : null;
+}
+
+/**
+ * null when truncated or damaged.
+ * @param fileBytes - file length, which bounds the frame.
+ */
+export function readFrame(fd: number, offset: number, fileBytes: number): Buffer | null {
+  const head = readWhole(fd, offset, Math.min(FRAME_HEAD_BYTES, fileBytes - offset));
+  if (head.length < FRAME_HEAD_BYTES) return null;
+  const length = FRAME_HEAD_BYTES + head.readUInt32LE(4);
+  if (length > fileBytes - offset) return null;
+  return payloadAt(readWhole(fd, offset, length), 0);
+}
+
+/** Reads until `length` or the end of the file; `read` may return less. */
+function readWhole(fd: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let done = 0;
+  while (done < length) {
+    const count = readSync(fd, bytes, done, length - done, offset + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return bytes.subarray(0, done);
+}
+
+function hasFrameAfter(bytes: Buffer, offset: number): boolean {
+  const magic = Buffer.alloc(4);
+  magic.writeUInt32LE(MAGIC);
+  let at = bytes.indexOf(magic, offset);
+  for (; at !== -1; at = bytes.indexOf(magic, at + 1)) {
+    if (payloadAt(bytes, at) !== null) return true;
+  }
+  return false;
+}
+
+/** Segments are named by their first slot. */
 export type RecordPosition = Readonly<{ segment: number; offset: number; length: number }>;
 
-/** The log is damaged where a crash cannot have damaged it. */
+/** Damage that no crash can cause. */
 export class CorruptLog extends Error {
   override readonly name = 'CorruptLog';
 }
@@ -27,13 +85,11 @@ export class CorruptLog extends Error {
 const SUFFIX = '.log';
 const fileName = (segment: number): string => `${String(segment).padStart(12, '0')}${SUFFIX}`;
 
-/** Files kept open for reading. */
 const OPEN_READERS_MAX = 16;
 
 /**
- * An append-only log of records, one per slot, in segment files. What was appended survives the death of the
- * process at once, and the death of the machine once `durableSlot` has reached it: `fdatasync` runs behind the
- * appends, one call for all that came meanwhile.
+ * Append-only log of slot records in segment files. Appends survive a process crash at once, and a machine
+ * crash up to `durableSlot`: one background `fdatasync` covers all appends since the last.
  */
 export class SegmentLog {
   readonly #dir: string;
@@ -48,7 +104,7 @@ export class SegmentLog {
   #failure: Error | null = null;
   #idle: (() => void)[] = [];
 
-  /** @param onFailure - hears of a write that the disk refused; the log takes no more after it. */
+  /** @param onFailure - called when a write fails; the log then accepts no more. */
   constructor(dir: string, onFailure: (error: Error) => void) {
     makeFolder(dir);
     this.#dir = dir;
@@ -61,30 +117,29 @@ export class SegmentLog {
     this.#durable = -1;
   }
 
-  /** First slots of the segments, ascending. */
+  /** First slots, ascending. */
   get segments(): readonly number[] {
     return this.#segments;
   }
 
-  /** Bytes of the segment that grows. */
+  /** Size of the current segment. */
   get segmentBytes(): number {
     return this.#size;
   }
 
-  /** Highest slot that the death of the machine cannot take back; -1 for none. */
+  /** Highest slot that survives a machine crash; -1 for none. */
   get durableSlot(): number {
     return this.#durable;
   }
 
-  /** The first write that the disk refused; the log takes no more after it. */
+  /** First write error. */
   get failure(): Error | null {
     return this.#failure;
   }
 
   /**
-   * Walks the records of a segment, in order. In the last segment, an unfinished record at the end is cut off:
-   * it was being written when the process or the machine died.
-   * @throws CorruptLog when a record is damaged and others follow it.
+   * Reads a segment in order. A truncated last record of the last segment is cut off.
+   * @throws CorruptLog when a damaged record is followed by others.
    */
   *scan(segment: number): IterableIterator<readonly [Uint8Array, RecordPosition]> {
     const path = join(this.#dir, fileName(segment));
@@ -101,7 +156,7 @@ export class SegmentLog {
     }
   }
 
-  /** Begins a segment; the one before is made durable. */
+  /** The previous segment becomes durable. */
   rotate(firstSlot: number): void {
     this.#closeWriter();
     this.#fd = openSync(join(this.#dir, fileName(firstSlot)), 'ax');
@@ -110,7 +165,7 @@ export class SegmentLog {
     syncDirectory(this.#dir);
   }
 
-  /** Goes on with the last segment, all of which has been scanned up to and including `lastSlot`. */
+  /** Continues the last segment, which was scanned up to `lastSlot`. */
   resume(lastSlot: number): void {
     const last = this.#segments.at(-1);
     if (last === undefined) throw new CorruptLog(`the log in ${this.#dir} has no segments`);
@@ -121,7 +176,7 @@ export class SegmentLog {
     this.#durable = lastSlot;
   }
 
-  /** @throws the error of the disk, now and on every later call. */
+  /** @throws the disk error, now and on later calls. */
   append(slot: number, payload: Uint8Array): RecordPosition {
     if (this.#failure !== null) throw this.#failure;
     if (this.#fd === null) throw new CorruptLog('the log is closed');
@@ -137,10 +192,7 @@ export class SegmentLog {
     return { segment: this.#segments.at(-1) as number, offset, length: payload.length };
   }
 
-  /**
-   * @returns the payload, checked.
-   * @throws CorruptLog when it is damaged.
-   */
+  /** @throws CorruptLog when damaged. */
   read({ segment, offset, length }: RecordPosition): Uint8Array {
     const bytes = Buffer.allocUnsafe(FRAME_HEAD_BYTES + length);
     const count = readSync(this.#reader(segment), bytes, 0, bytes.length, offset);
@@ -149,7 +201,6 @@ export class SegmentLog {
     return payload;
   }
 
-  /** Deletes a segment that is not the last. */
   remove(segment: number): void {
     if (segment === this.#segments.at(-1)) throw new RangeError('the last segment is in use');
     const reader = this.#readers.get(segment);
@@ -159,7 +210,6 @@ export class SegmentLog {
     unlinkSync(join(this.#dir, fileName(segment)));
   }
 
-  /** Makes everything durable and closes the files. */
   async close(): Promise<void> {
     if (this.#syncing) await new Promise<void>((resolve) => this.#idle.push(resolve));
     this.#closeWriter();
@@ -192,7 +242,7 @@ export class SegmentLog {
     closeSync(fd);
   }
 
-  /** Runs one `fdatasync` at a time. After a failed one the kernel's state is unknown: the log stops. */
+  /** One `fdatasync` at a time. After a failure the kernel's state is unknown: the log stops. */
   #sync(): void {
     if (this.#syncing || this.#fd === null || this.#durable === this.#written) return;
     const target = this.#written;
@@ -218,7 +268,7 @@ export class SegmentLog {
     return failure;
   }
 
-  /** A sync still under way on the old file ends by itself: the descriptor is closed only afterwards. */
+  /** The descriptor closes after a running sync. */
   #closeWriter(): void {
     if (this.#fd === null) return;
     const fd = this.#fd;
@@ -232,13 +282,13 @@ export class SegmentLog {
   }
 }
 
-/** `write` may take less than it was given. */
+/** `write` may accept less. */
 function writeWhole(fd: number, bytes: Uint8Array): void {
   let done = 0;
   while (done < bytes.length) done += writeSync(fd, bytes, done);
 }
 
-/** Makes the names in a directory durable. */
+/** Makes directory entries durable. */
 export function syncDirectory(dir: string): void {
   const fd = openSync(dir, 'r');
   fsyncSync(fd);

@@ -1,29 +1,66 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import type { Block } from '../../solana/block.ts';
-import type { BlockReward } from '../../solana/block-reward.ts';
-import { slot } from '../../solana/units.ts';
-import type { OwnTransaction } from '../bank/execution-meta.ts';
+import type { Blockhash } from '../../solana/blockhash.ts';
+import type { BlockReward } from '../../solana/transaction/transaction-meta.ts';
+import { epoch, slot } from '../../solana/units.ts';
 import type { SlotTrace } from '../bank/slot-trace.ts';
-import type { SlotHeader } from './slot-header.ts';
+import type { OwnTransaction } from '../bank/token-balances.ts';
+import type { Clock, EpochSchedule } from '../node.ts';
 
-/** All that a frozen slot did: what history keeps and what a restart replays. */
+/** Times are Unix seconds. */
+export type SlotHeader = Readonly<{
+  slot: number;
+  blockhash: Blockhash;
+  previousBlockhash: Blockhash;
+  blockTime: number;
+  /** Start of the epoch. */
+  epochStartTime: number;
+  /** Since genesis, including this slot. */
+  transactionCount: bigint;
+}>;
+
+/** Epochs of equal length from slot 0. Source: solana-epoch-schedule, `EpochSchedule::custom`. */
+export function epochScheduleOf(slotsPerEpoch: number): EpochSchedule {
+  return {
+    slotsPerEpoch: BigInt(slotsPerEpoch),
+    leaderScheduleSlotOffset: BigInt(slotsPerEpoch),
+    warmup: false,
+    firstNormalEpoch: 0n,
+    firstNormalSlot: 0n,
+  };
+}
+
+/** The leader schedule is known one epoch ahead. */
+export function clockOf(
+  header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>,
+  { slotsPerEpoch }: EpochSchedule,
+): Clock {
+  const current = BigInt(header.slot) / slotsPerEpoch;
+  return {
+    slot: slot(header.slot),
+    epochStartTimestamp: BigInt(header.epochStartTime),
+    epoch: epoch(current),
+    leaderScheduleEpoch: epoch(current + 1n),
+    unixTimestamp: BigInt(header.blockTime),
+  };
+}
+
+/** Everything a slot did, for history and replay. */
 export type SlotRecord = Readonly<{
   header: SlotHeader;
   transactions: readonly OwnTransaction[];
   rewards: readonly BlockReward[];
-  /** Blocks that pay the rewards of the epoch before; only in the first slot of an epoch. */
+  /** Only in the first slot of an epoch. */
   numRewardPartitions?: bigint | undefined;
-  /** Accounts as the slot left them; null where drained. */
+  /** Final accounts; null when drained. */
   accounts: ReadonlyMap<Address, Account | null>;
-  /** null in the record of a slot that has no entries: the first, and those of ledgers before there were any. */
+  /** null for the first slot and for old records. */
   trace: SlotTrace | null;
 }>;
 
-/** The part of a record that makes a block. */
 export type RecordedBlock = Pick<SlotRecord, 'header' | 'transactions' | 'rewards' | 'numRewardPartitions'>;
 
-/** The block of a record. */
 export function blockOf({ header, transactions, rewards, numRewardPartitions }: RecordedBlock): Block {
   return {
     slot: slot(header.slot),

@@ -23,7 +23,7 @@ const account = (bytes: number): Account => ({
   rentEpoch: U64_MAX,
 });
 
-/** Accounts with digests in place of their data: a matcher looks at each byte of a large array by itself. */
+/** Digests instead of data, since comparing large arrays is slow. */
 const digests = (accounts: ReadonlyMap<Address, Account>) =>
   [...accounts].map(([address, { data, ...rest }]) => ({
     address,
@@ -32,8 +32,8 @@ const digests = (accounts: ReadonlyMap<Address, Account>) =>
     digest: createHash('sha256').update(data).digest('hex'),
   }));
 
-describe('a snapshot', () => {
-  it('gives back every account, those of many frames too', async () => {
+describe('snapshot', () => {
+  it('restores every account across frames', async () => {
     const accounts = new Map<Address, Account>(
       Object.values(programs).map((address, index) => [address, account(index * 60_000)]),
     );
@@ -43,10 +43,10 @@ describe('a snapshot', () => {
     expect(digests(read)).toEqual(digests(accounts));
   });
 
-  it('that is longer than 2 GiB is read frame by frame', async () => {
+  it('beyond 2 GiB is read frame by frame', async () => {
     await writeSnapshot(dir, 7, new Map([[programs.system, account(10)]]));
     const fd = openSync(join(dir, 'snapshot-000000000007.bin'), 'r+');
-    // A hole: the file takes no room, and what follows its frames is none.
+    // Sparse file with garbage after the frames.
     writeSync(fd, Buffer.of(1), 0, 1, 2 ** 31 + 10);
     closeSync(fd);
     const taken: Address[] = [];

@@ -5,21 +5,19 @@ import { ByteReader, ByteWriter } from '../../base/bytes.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { readAccount, writeAccount } from './account-codec.ts';
-import { FRAME_HEAD_BYTES, framed, readFrame } from './frame.ts';
-import { syncDirectory } from './segment-log.ts';
+import { FRAME_HEAD_BYTES, framed, readFrame, syncDirectory } from './segment-log.ts';
 
-/** Bytes of accounts that go into one frame, but for a last large account. */
+/** Account bytes per frame, except for a large last account. */
 const CHUNK_BYTES = 1024 * 1024;
 const SNAPSHOTS_MAX = 2;
 
 const fileName = (slot: number): string => `snapshot-${String(slot).padStart(12, '0')}.bin`;
 
-/** A snapshot is damaged or unfinished. */
 export class CorruptSnapshot extends Error {
   override readonly name = 'CorruptSnapshot';
 }
 
-/** Slots of the snapshots in a directory, newest first. */
+/** Newest first. */
 export function snapshotSlots(dir: string): number[] {
   return readdirSync(dir)
     .flatMap((name) => /^snapshot-(\d{12})\.bin$/.exec(name)?.[1] ?? [])
@@ -28,11 +26,10 @@ export function snapshotSlots(dir: string): number[] {
 }
 
 /**
- * Writes the accounts as of a slot into a file of its own, whole or not at all:
+ * Writes a snapshot atomically:
  *
- *     frame of accounts | … | frame: count of all accounts u64
- *
- * Accounts are taken from the iterator a chunk at a time, between which other work goes on.
+ * frame of accounts | … | frame: count of all accounts u64
+ * Yields between chunks.
  */
 export async function writeSnapshot(
   dir: string,
@@ -70,8 +67,8 @@ async function writeAccounts(
 }
 
 /**
- * Hands every account of a snapshot to `take`.
- * @throws CorruptSnapshot when the file is not whole; some accounts were handed over by then.
+ * Passes every account to `take`.
+ * @throws CorruptSnapshot when incomplete; some accounts were passed by then.
  */
 export function readSnapshot(
   dir: string,
@@ -92,10 +89,10 @@ export function readSnapshot(
       count++;
     }
   }
-  if (!isWhole) throw new CorruptSnapshot(`${fileName(slot)} is not whole`);
+  if (!isWhole) throw new CorruptSnapshot(`${fileName(slot)} is incomplete`);
 }
 
-/** One frame at a time: a file above 2 GiB does not fit a buffer. */
+/** One frame at a time: files above 2 GiB exceed a buffer. */
 function* framesOf(path: string): IterableIterator<Uint8Array> {
   const fd = openSync(path, 'r');
   try {
@@ -112,7 +109,7 @@ function* framesOf(path: string): IterableIterator<Uint8Array> {
   }
 }
 
-/** Deletes all but the newest snapshots, and what a crash left unfinished. @returns the oldest kept slot. */
+/** Also removes unfinished files. @returns the oldest kept slot. */
 export function removeOldSnapshots(dir: string): number {
   for (const name of readdirSync(dir)) {
     if (/^snapshot-\d{12}\.bin\.tmp$/.test(name)) rmSync(join(dir, name), { force: true });

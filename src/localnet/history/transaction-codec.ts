@@ -11,9 +11,9 @@ import type {
   OwnMeta,
   OwnTokenBalance,
   OwnTransaction,
-} from '../bank/execution-meta.ts';
+} from '../bank/token-balances.ts';
 
-/** A stored record does not say what it should: the file was damaged or written by something else. */
+/** Damaged or foreign record. */
 export class CorruptRecord extends Error {
   override readonly name = 'CorruptRecord';
 }
@@ -24,7 +24,7 @@ function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   writer.u32(bytes.length).bytes(bytes);
 }
 
-/** A copy, because what is read lives longer than the record's bytes. */
+/** Copies, since the result outlives the record. */
 const readBytes = (reader: ByteReader): Uint8Array => new Uint8Array(reader.bytes(reader.u32()));
 
 function writeText(writer: ByteWriter, value: string): void {
@@ -120,7 +120,7 @@ function writeReturnData(writer: ByteWriter, returnData: ReturnData | null): voi
 const readReturnData = (reader: ByteReader): ReturnData | null =>
   reader.bool() ? { programId: readAddress(reader), data: readBytes(reader) } : null;
 
-/** Fields in the order of the type; lists and texts are counted with a u32. The error is JSON, '' for none. */
+/** Fields in type order; lists and texts have a u32 count. The error is JSON, '' for none. */
 function writeMeta(writer: ByteWriter, meta: OwnMeta): void {
   writeText(writer, meta.err === null ? '' : JSON.stringify(meta.err));
   writeLamports(writer, meta.fee);
@@ -155,18 +155,15 @@ function readMeta(reader: ByteReader): OwnMeta {
   };
 }
 
-/** Writes a transaction as it stood on the wire, and what it left behind. */
+/** Wire form and meta. */
 export function writeExecuted(writer: ByteWriter, { transaction, meta }: OwnTransaction): void {
   writeBytes(writer, transaction.wire);
   writeMeta(writer, meta);
 }
 
-/**
- * Reads what `writeExecuted` wrote.
- * @throws CorruptRecord, OutOfBytes or SyntaxError when the bytes are something else.
- */
+/** @throws CorruptRecord, OutOfBytes or SyntaxError */
 export function readExecuted(reader: ByteReader): OwnTransaction {
   const decoded = decodeTransaction(readBytes(reader));
-  if ('fault' in decoded) throw new CorruptRecord(`a stored transaction is none: ${decoded.fault}`);
+  if ('fault' in decoded) throw new CorruptRecord(`a stored transaction is invalid: ${decoded.fault}`);
   return { transaction: decoded.transaction, meta: readMeta(reader) };
 }

@@ -9,9 +9,20 @@ import {
   envelopeLimits,
 } from '../../protocol/request-envelope.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import { encodeError, encodeResult, encodeVersionlessError } from './encode.ts';
 
-/** How a method is answered, by its name. A Map, so that a method called `constructor` finds nothing. */
+/** Member order of jsonrpc-core. */
+const encodeResult = (id: string, result: WritableJson): string =>
+  `{"jsonrpc":"2.0","result":${writeJson(result)},"id":${id}}`;
+
+const encodeError = (id: string, error: RpcError): string => `{"jsonrpc":"2.0",${errorAndId(id, error)}`;
+
+/** For calls without version. */
+const encodeVersionlessError = (id: string, error: RpcError): string => `{${errorAndId(id, error)}`;
+
+const errorAndId = (id: string, { code, message, data }: RpcError): string =>
+  `"error":${writeJson({ code, message, data })},"id":${id}}`;
+
+/** A Map, so that `constructor` finds nothing. */
 export type Methods = ReadonlyMap<
   string,
   (params: JsonValue | undefined) => WritableJson | Promise<WritableJson>
@@ -19,9 +30,9 @@ export type Methods = ReadonlyMap<
 
 export type AnswerOptions = Readonly<{
   methods: Methods;
-  /** Most members of a batch that are answered. */
+  /** Answered calls per batch. */
   batchMaxCalls: number;
-  /** Characters of a batch's answer after which its remaining calls are refused. */
+  /** Response size from which the remaining calls are rejected. */
   batchAnswerMaxChars: number;
   log: Logger;
 }>;
@@ -33,7 +44,7 @@ const batchAnswerFull = new RpcError(-32603, 'Batch answer too large: ask for le
 
 const errorOf = (code: FailureCode): RpcError => new RpcError(failures[code].rpc, failures[code].text);
 
-/** An id as jsonrpc-core echoes it: without the escapes that it does not need. */
+/** The id as jsonrpc-core echoes it, without unneeded escapes. */
 const idText = (id: Buffer): string => writeJson(parseJson(id.toString('utf8')));
 
 type Call = EnvelopeItem & { kind: 'call' };
@@ -65,7 +76,7 @@ async function answerItem(item: EnvelopeItem, options: AnswerOptions): Promise<s
   }
 }
 
-/** What is left of a batch whose answer is full. */
+/** Rest of a batch whose response is full. */
 const refuse = async (item: EnvelopeItem): Promise<string | null> =>
   item.kind === 'notification' ? null : encodeError(idText(item.id), batchAnswerFull);
 
@@ -79,14 +90,15 @@ async function answerBatch(items: readonly EnvelopeItem[], options: AnswerOption
   };
   for (const item of items) {
     running.push(chars > options.batchAnswerMaxChars ? refuse(item) : measured(item));
-    // Most handlers wait for nothing: without a pause a batch would stop the ledger's clock and other callers.
+    // Most handlers are synchronous: without a pause a batch would block the ledger's clock and other
+    // clients.
     await setImmediate();
   }
   const answers = (await Promise.all(running)).filter((answered) => answered !== null);
   return answers.length === 0 ? null : `[${answers.join(',')}]`;
 }
 
-/** What answers a body that holds no envelope. @throws what was thrown when it is no failure of the body. */
+/** Response to an invalid body. @throws unrelated errors. */
 function answerSpoilt(thrown: unknown, { batchMaxCalls }: AnswerOptions): string {
   if (!(thrown instanceof Failure)) throw thrown;
   const error =
@@ -99,7 +111,7 @@ function answerSpoilt(thrown: unknown, { batchMaxCalls }: AnswerOptions): string
 async function answerBody(body: Buffer, options: AnswerOptions): Promise<string | null> {
   let envelope: Envelope;
   try {
-    // A node echoes an id of any length; the body's own limit bounds it.
+    // Ids are bounded by the body limit only, as in Agave.
     const limits = { ...envelopeLimits, batchMax: options.batchMaxCalls, idMaxBytes: body.length };
     envelope = decodeEnvelope(body, limits);
   } catch (thrown) {
@@ -111,8 +123,8 @@ async function answerBody(body: Buffer, options: AnswerOptions): Promise<string 
 }
 
 /**
- * The text of the answer to a request body; empty when nothing in it asks for an answer, else ended by a line
- * break. Source: jsonrpc-core 18 `io.rs`; reference §2.3.
+ * Response text of a request body with a trailing newline; empty when nothing needs a response. Source:
+ * jsonrpc-core 18 `io.rs`; reference §2.3.
  */
 export async function answer(body: Buffer, options: AnswerOptions): Promise<string> {
   const answered = await answerBody(body, options);

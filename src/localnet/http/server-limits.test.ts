@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, handlers, JSON_TYPE, node, ok, openDoor, sendTo } from '../../../test/localnet/http-rig.ts';
+import { call, handlers, JSON_TYPE, node, ok, openServer, sendTo } from '../../../test/localnet/http-rig.ts';
 import { createLogger } from '../../base/log.ts';
 import { type LocalnetServer, startLocalnetServer } from './server.ts';
 
 let server: LocalnetServer;
 beforeAll(async () => {
-  server = await openDoor();
+  server = await openServer();
 });
 afterAll(() => server.close());
 
 const post = (body: string) => sendTo(server.port, body, { path: '/any/path?x=1', headers: JSON_TYPE });
 
-describe('the limits', () => {
+describe('server limits', () => {
   const bodyOf = async (raw: string, closeEarly = false): Promise<string> => {
     const socket = connect(server.port, '127.0.0.1');
     socket.on('error', () => {});
@@ -27,7 +27,7 @@ describe('the limits', () => {
     return text;
   };
 
-  it('answers 408 to a head or a body that does not arrive in time', async () => {
+  it('respond with 408 to a late header or body', async () => {
     const [head, body] = await Promise.all([
       bodyOf('POST / HTTP/1.1\r\nhost: x\r\n'),
       bodyOf(
@@ -38,7 +38,7 @@ describe('the limits', () => {
     expect(body).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  it('survives a client that goes away in the middle of its body', async () => {
+  it('survive a client that disconnects within its body', async () => {
     await bodyOf(
       'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
       true,
@@ -46,7 +46,7 @@ describe('the limits', () => {
     expect((await post(call('"id":1'))).status).toBe(200);
   });
 
-  it('are options: body size and batch size', async () => {
+  it('are configurable: body size and batch size', async () => {
     const small = await startLocalnetServer(node, {
       port: 0,
       log: createLogger('silent', () => {}),
@@ -63,7 +63,7 @@ describe('the limits', () => {
     await expect(to('{}')).rejects.toThrow();
   });
 
-  it('refuse what is left of a batch whose answer has grown too large', async () => {
+  it('reject the rest of a batch whose response is too large', async () => {
     const brief = await startLocalnetServer(node, {
       port: 0,
       log: createLogger('silent', () => {}),
@@ -77,7 +77,7 @@ describe('the limits', () => {
     await brief.close();
   });
 
-  it('closes sockets above the number it takes', async () => {
+  it('close sockets beyond the maximum', async () => {
     const narrow = await startLocalnetServer(node, {
       port: 0,
       log: createLogger('silent', () => {}),
@@ -95,7 +95,7 @@ describe('the limits', () => {
   });
 });
 
-describe('closing', () => {
+describe('server shutdown', () => {
   const slowServer = async (drainTimeoutMs: number) => {
     const started = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<string>();
@@ -117,7 +117,7 @@ describe('closing', () => {
     return { closing, finish, answer };
   };
 
-  it('lets a request under way finish and takes no new ones', async () => {
+  it('finishes running requests and accepts no new ones', async () => {
     const { closing, finish, answer } = await slowServer(600_000);
     const closed = closing.close();
     await expect(sendTo(closing.port, '{}', { headers: JSON_TYPE })).rejects.toThrow();
@@ -126,7 +126,7 @@ describe('closing', () => {
     await closed;
   }, 4_000);
 
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     const { closing, answer } = await slowServer(50);
     const lost = expect(answer).rejects.toThrow();
     await closing.close();

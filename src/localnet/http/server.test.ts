@@ -7,7 +7,7 @@ import {
   logged,
   notFound,
   ok,
-  openDoor,
+  openServer,
   PARSE_ERROR,
   sendTo,
   WRONG_VERSION,
@@ -16,7 +16,7 @@ import type { LocalnetServer } from './server.ts';
 
 let server: LocalnetServer;
 beforeAll(async () => {
-  server = await openDoor();
+  server = await openServer();
 });
 afterAll(() => server.close());
 
@@ -24,7 +24,7 @@ const send = (body: string | Buffer, options?: Parameters<typeof sendTo>[2]) =>
   sendTo(server.port, body, options);
 const post = (body: string) => sendTo(server.port, body, { path: '/any/path?x=1', headers: JSON_TYPE });
 
-describe('a request body, sent to any path,', () => {
+describe('request body, sent to any path,', () => {
   it.each([
     ['a call', call('"id":1'), `${ok('1')}\n`],
     ['a call with a null id', call('"id":null'), `${ok('null')}\n`],
@@ -40,17 +40,17 @@ describe('a request body, sent to any path,', () => {
     ['a boolean id', call('"id":true'), PARSE_ERROR],
     ['an array id', call('"id":[1]'), PARSE_ERROR],
     ['an object id', call('"id":{}'), PARSE_ERROR],
-    ['a fraction as id deeper inside', call('"id":1,"params":[{"id":1.0}]'), `${ok('1')}\n`],
+    ['a fraction nested in an id', call('"id":1,"params":[{"id":1.0}]'), `${ok('1')}\n`],
     ['a notification', '{"jsonrpc":"2.0","method":"getHealth"}', ''],
     ['no jsonrpc', '{"method":"getHealth","id":1}', WRONG_VERSION],
     ['a null jsonrpc', '{"jsonrpc":null,"method":"getHealth","id":1}', WRONG_VERSION],
     ['jsonrpc 1.0', '{"jsonrpc":"1.0","method":"getHealth","id":1}', `${invalidRequest('1')}\n`],
     ['a number as jsonrpc', '{"jsonrpc":2.0,"method":"getHealth","id":1}', `${invalidRequest('1')}\n`],
     ['an unknown member', call('"id":"x","extra":[]'), `${invalidRequest('"x"')}\n`],
-    ['a method that is no text', '{"jsonrpc":"2.0","method":1,"id":1}', `${invalidRequest('1')}\n`],
+    ['a method that is no string', '{"jsonrpc":"2.0","method":1,"id":1}', `${invalidRequest('1')}\n`],
     ['no method', '{"jsonrpc":"2.0","id":1}', `${invalidRequest('1')}\n`],
     ['an empty object', '{}', `${invalidRequest('null')}\n`],
-    ['params that are a text', call('"id":1,"params":"a"'), `${invalidRequest('1')}\n`],
+    ['params that are a string', call('"id":1,"params":"a"'), `${invalidRequest('1')}\n`],
     [
       'null params',
       '{"jsonrpc":"2.0","method":"echo","id":1,"params":null}',
@@ -72,7 +72,7 @@ describe('a request body, sent to any path,', () => {
     ['null', 'null', PARSE_ERROR],
     ['deeply nested arrays', '['.repeat(20_000), PARSE_ERROR],
     [
-      'a method that refuses',
+      'a method that rejects',
       '{"jsonrpc":"2.0","method":"fails","id":1}',
       '{"jsonrpc":"2.0","error":{"code":-32016,"message":"Minimum context slot has not been reached","data":{"contextSlot":7}},"id":1}\n',
     ],
@@ -93,7 +93,7 @@ describe('a request body, sent to any path,', () => {
     ['jsonrpc twice', call('"id":1,"jsonrpc":"2.0"'), `${invalidRequest('1')}\n`],
     ['an id of 3000 characters', call(`"id":"${'x'.repeat(3000)}"`), `${ok(`"${'x'.repeat(3000)}"`)}\n`],
     ['params nested 200 deep', call(`"id":1,"params":${'['.repeat(200)}${']'.repeat(200)}`), PARSE_ERROR],
-  ])('holding %s is answered as Agave answers it', async (_name, body, expected) => {
+  ])('with %s is answered like Agave', async (_name, body, expected) => {
     const seen = await post(body);
     expect(seen.text).toBe(expected);
     expect(seen.status).toBe(200);
@@ -108,7 +108,7 @@ describe('a request body, sent to any path,', () => {
     expect(executed).toEqual(['getHealth']);
   });
 
-  it('runs the calls of a batch side by side and answers in the order they came', async () => {
+  it('runs batch calls concurrently and responds in order', async () => {
     const seen = await post(
       '[{"jsonrpc":"2.0","method":"slow","id":1},{"jsonrpc":"2.0","method":"opensGate","id":2}]',
     );
@@ -117,25 +117,25 @@ describe('a request body, sent to any path,', () => {
     );
   });
 
-  it('answers a defect with -32603, logs it and tells the client nothing of it', async () => {
+  it('responds to a defect with -32603, logs it and reveals nothing', async () => {
     const seen = await post('{"jsonrpc":"2.0","method":"breaks","id":1}');
     expect(seen.text).toBe('{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error"},"id":1}\n');
     expect(logged.join('')).toContain('a secret detail');
   });
 });
 
-describe('the transport', () => {
+describe('transport', () => {
   it.each([
     'application/json',
     'Application/JSON',
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
-  ])('takes the content type %s', async (type) => {
+  ])('accepts the content type %s', async (type) => {
     expect((await send(call('"id":1'), { headers: { 'content-type': type } })).status).toBe(200);
   });
 
   it.each(['text/plain', 'application/json; charset=latin1', 'application/json-rpc', ''])(
-    'answers 415 to the content type "%s"',
+    'responds with 415 to the content type "%s"',
     async (type) => {
       const seen = await send(call('"id":1'), { headers: type === '' ? {} : { 'content-type': type } });
       expect(seen.status).toBe(415);
@@ -146,7 +146,7 @@ describe('the transport', () => {
     },
   );
 
-  it('takes a body of exactly 51,200 bytes and answers 413 to one more', async () => {
+  it('accepts 51,200 bytes and responds with 413 to one more', async () => {
     const body = call('"id":1').padEnd(51_200);
     expect((await post(body)).text).toBe(`${ok('1')}\n`);
     const seen = await post(`${body} `);
@@ -155,7 +155,7 @@ describe('the transport', () => {
     expect([chunked.status, chunked.text]).toEqual([413, 'request body size exceeds allowed maximum']);
   });
 
-  it('answers 413 to a 10 MB body and goes on', async () => {
+  it('responds with 413 to a 10 MB body and continues', async () => {
     expect((await post(' '.repeat(10_000_000))).status).toBe(413);
     expect((await post(call('"id":1'))).status).toBe(200);
   });
@@ -165,12 +165,12 @@ describe('the transport', () => {
     [[0xc3, 0xa9, 0xe2, 0x82], 2],
     [[0x80], 0],
     [[0x20, 0xc3, 0xa9, 0xc3, 0xa9, 0xc3, 0xa9, 0xff], 7],
-  ])('answers 400 to bytes %j, which stop being UTF-8 at %i', async (bytes, at) => {
+  ])('responds with 400 to bytes %j, invalid UTF-8 at %i', async (bytes, at) => {
     const seen = await send(Buffer.from(bytes), { headers: JSON_TYPE });
     expect([seen.status, seen.text]).toEqual([400, `utf-8 encoding error at byte ${at} in request body`]);
   });
 
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('answers 405 to %s', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('responds with 405 to %s', async (method) => {
     const seen = await send('', { method });
     expect([seen.status, seen.text]).toEqual([
       405,
@@ -178,14 +178,14 @@ describe('the transport', () => {
     ]);
   });
 
-  it('answers OPTIONS with an empty body and what it allows', async () => {
+  it('responds to OPTIONS with an empty body and the allowed methods', async () => {
     const seen = await send('', { method: 'OPTIONS' });
     expect([seen.status, seen.text]).toEqual([200, '']);
     expect(seen.headers).toMatchObject({ allow: 'OPTIONS, POST', accept: 'application/json' });
     expect(seen.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('answers a preflight with the origin and the headers it asked for', async () => {
+  it('responds to a preflight with origin and requested headers', async () => {
     const headers = {
       origin: 'https://wallet.example',
       'access-control-request-headers': 'content-type, solana-client',
@@ -199,7 +199,7 @@ describe('the transport', () => {
     });
   });
 
-  it('gives a call from another origin its CORS headers, and one from its own none', async () => {
+  it('adds CORS headers for another origin only', async () => {
     const from = async (origin: string) =>
       (await send(call('"id":1'), { headers: { ...JSON_TYPE, origin } })).headers;
     expect(await from('https://wallet.example')).toMatchObject({
@@ -209,7 +209,7 @@ describe('the transport', () => {
     expect((await from(`http://127.0.0.1:${server.port}`))['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('refuses the literal origin null', async () => {
+  it('rejects the literal origin null', async () => {
     const seen = await send(call('"id":1'), { headers: { ...JSON_TYPE, origin: 'null' } });
     expect(seen.status).toBe(403);
     expect(seen.text).toMatch(/^Origin of the request is not whitelisted/);
@@ -220,7 +220,7 @@ describe('the transport', () => {
     '/snapshot.tar.bz2',
     '/incremental-snapshot.tar.bz2',
     '/snapshot-5-abc.tar.zst',
-  ])('has no archive %s, as a node without one', async (path) => {
+  ])('has no archive %s, like a node without one', async (path) => {
     expect(await send('', { method: 'GET', path })).toMatchObject({ status: 404, text: '' });
   });
 
@@ -228,7 +228,7 @@ describe('the transport', () => {
     ['/health', 'ok'],
     ['/v0/total-supply', '500000000.012345'],
     ['/v0/circulating-supply', '499999997.512345'],
-  ])('answers GET %s with the text %s', async (path, text) => {
+  ])('responds to GET %s with the text %s', async (path, text) => {
     const seen = await send('', { method: 'GET', path });
     expect([seen.status, seen.text]).toEqual([200, text]);
   });

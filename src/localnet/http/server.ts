@@ -6,48 +6,68 @@ import type { Logger } from '../../base/log.ts';
 import type { LocalNode } from '../node.ts';
 import type { RpcHandler } from '../rpc-handler.ts';
 import { rpcHandlers } from '../rpc-handlers.ts';
-import { readBody } from './body.ts';
-import { ALLOWED_METHODS, decideCors } from './cors.ts';
 import { type AnswerOptions, answer } from './handle-request.ts';
-import { plainPath } from './rest-paths.ts';
 import {
+  ALLOWED_METHODS,
   BODY_TOO_LARGE,
   bodyNotUtf8,
+  decideCors,
   METHOD_NOT_ALLOWED,
   ORIGIN_REFUSED,
   type PlainAnswer,
+  plainPath,
   UNSUPPORTED_CONTENT_TYPE,
-} from './rest-responses.ts';
+} from './rest-paths.ts';
 
-export type LocalnetServerOptions = Readonly<{
-  /** Address to listen on; loopback by default. */
+/** 'too-large' beyond the limit, 'aborted' when the client disconnects. */
+export async function readBody(
+  request: IncomingMessage,
+  bodyMaxBytes: number,
+): Promise<Buffer | 'too-large' | 'aborted'> {
+  if (Number(request.headers['content-length'] ?? 0) > bodyMaxBytes) return 'too-large';
+  const { promise, resolve } = Promise.withResolvers<Buffer | 'too-large' | 'aborted'>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= bodyMaxBytes) chunks.push(chunk);
+    else {
+      chunks.length = 0;
+      resolve('too-large');
+    }
+  });
+  request.on('end', () => resolve(Buffer.concat(chunks)));
+  request.on('error', () => resolve('aborted'));
+  request.on('close', () => resolve('aborted'));
+  return promise;
+}
+
+type LocalnetServerOptions = Readonly<{
+  /** Default loopback. */
   host?: string;
-  /** Port to listen on; 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
   log: Logger;
-  /** Largest request body; Agave's `--rpc-max-request-body-size`. */
+  /** Agave's `--rpc-max-request-body-size`. */
   bodyMaxBytes?: number;
-  /** Most members of a batch; the default exceeds what fits the default body. */
+  /** The default exceeds what fits into the default body. */
   batchMaxCalls?: number;
-  /** Characters of a batch's answer after which its remaining calls are refused. */
+  /** Response size from which the remaining calls are rejected. */
   batchAnswerMaxChars?: number;
-  /** Most sockets open at once; further ones are closed unread. */
+  /** Further sockets are closed unread. */
   connectionsMax?: number;
-  /** How long a request's head may take to arrive. */
   headersTimeoutMs?: number;
-  /** How long a whole request may take to arrive. */
   requestTimeoutMs?: number;
-  /** How long a connection may lie idle between requests. */
   keepAliveTimeoutMs?: number;
-  /** How long `close` waits for requests under way. */
+  /** Time that `close` waits for running requests. */
   drainTimeoutMs?: number;
-  /** What answers the methods; all that the embedded ledger has by default. */
+  /** Default: all methods of the embedded ledger. */
   handlers?: Readonly<Record<string, RpcHandler>>;
 }>;
 
 export type LocalnetServer = Readonly<{
   port: number;
-  /** Takes no new connections, lets requests under way finish, then closes every socket. */
+  /** Finishes running requests, then closes all sockets. */
   close(): Promise<void>;
 }>;
 
@@ -98,7 +118,7 @@ async function answerPost(
   sendJson(response, await answer(body, settings), headers);
 }
 
-/** Order of the decisions as in jsonrpc-http-server 18 `handler.rs`, Agave's own paths before them. */
+/** Order of jsonrpc-http-server 18 `handler.rs`, Agave's own paths first. */
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
@@ -128,8 +148,8 @@ async function close(server: Server, drainTimeoutMs: number): Promise<void> {
 }
 
 /**
- * Serves the JSON-RPC of an embedded ledger over HTTP exactly as Agave does. Source: reference §2.3.
- * @throws when the port cannot be had.
+ * JSON-RPC server of an embedded ledger, equivalent to Agave. Source: reference §2.3.
+ * @throws when the port is not available.
  */
 export async function startLocalnetServer(
   node: LocalNode,
@@ -154,7 +174,7 @@ export async function startLocalnetServer(
   });
   server.maxConnections = options.connectionsMax ?? 1_024;
   server.on('request', (request, response) => {
-    // A connection that falls idle after `close` was called is no use any more.
+    // Idle connections close after `close`.
     response.once('close', () => {
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });

@@ -5,7 +5,7 @@ import type { OpenSlotState } from '../bank/open-slot-state.ts';
 import { SlotEntries } from '../bank/slot-entries.ts';
 import { BroadcastStage } from './broadcast-stage.ts';
 
-it('leaves nothing in the chain of entries of what could not be sent', () => {
+it('rolls back the entries of shreds that could not be sent', () => {
   let isBroken = true;
   const send = (): void => {
     if (isBroken) throw new Error('no socket');

@@ -1,5 +1,5 @@
 import type { Keypair } from '../../solana/ed25519.ts';
-import { type EncodableEntry, encodeEntries } from '../../solana/entry/encode-entries.ts';
+import { type EncodableEntry, encodeEntries } from '../../solana/entries.ts';
 import { fecSetCapacity, makeShreds } from '../../solana/shred/make-shreds.ts';
 import {
   DATA_COMPLETE,
@@ -18,15 +18,15 @@ import type { OpenSlotState } from '../bank/open-slot-state.ts';
 import { HASHES_PER_ENTRY, mixinOf, type RecordedEntry, type SlotEntry } from '../bank/slot-entries.ts';
 import type { SendShreds } from './shred-sender.ts';
 
-/** Number of hashes, hash and number of transactions of an entry. */
+/** Hash count, hash, transaction count. */
 export const ENTRY_BYTES = 8 + 32 + 8;
 const COUNT_BYTES = 8;
 const SET_SHREDS = FEC_SET_DATA_SHREDS + FEC_SET_CODE_SHREDS;
 
-/** Bytes of entries that one erasure batch takes. */
+/** Entry bytes per erasure batch. */
 export const BATCH_MAX_BYTES: number = fecSetCapacity(false) - COUNT_BYTES;
 
-/** Transactions in batches that may be announced, in order. */
+/** Splits transactions into announceable batches. */
 export function inBatches(transactions: readonly Transaction[]): Transaction[][] {
   const batches: Transaction[][] = [];
   let left = 0;
@@ -42,39 +42,38 @@ export function inBatches(transactions: readonly Transaction[]): Transaction[][]
   return batches;
 }
 
-/** Whether a data shred is more than filling: it holds entries, or says where the next ones begin. */
+/** Whether a data shred has entries or completes a batch, unlike padding. */
 const isNeeded = (packet: Uint8Array): boolean =>
   new DataView(packet.buffer, packet.byteOffset).getUint16(DATA_SIZE_OFFSET, true) > DATA_HEADERS_BYTES ||
   ((packet[DATA_FLAGS_OFFSET] as number) & DATA_COMPLETE) !== 0;
 
-export type BroadcastStageOptions = Readonly<{
-  /** Who leads in every slot: the node's identity. */
+type BroadcastStageOptions = Readonly<{
+  /** Leader of every slot. */
   leader: Keypair;
-  /** The shred version of the ledger. */
   version: number;
   send: SendShreds;
 }>;
 
 /**
- * Sends what is going to run as shreds, before it runs, as a leader does: batches of entries in chained erasure
- * batches of 32:32, each data shreds with entries first. Source: agave turbine/src/broadcast_stage.
+ * Sends transactions as shreds before they run: entry batches in chained 32:32 sets, needed data shreds
+ * first. Source: agave turbine/src/broadcast_stage.
  */
 export class BroadcastStage {
   readonly #options: BroadcastStageOptions;
-  /** Transactions that were sent and have not run yet. */
+  /** Announced transactions that have not run. */
   readonly #recorded = new Map<Signature, RecordedEntry>();
   #slot = -1;
   #fecSetIndex = 0;
-  /** Nobody knows the last set of a run before this one. */
+  /** The last set of an earlier run is unknown. */
   #chainedRoot: Uint8Array = new Uint8Array(MERKLE_ROOT_BYTES);
-  /** What is only needed where shreds are lost: code, and data that fills up a set. Of what has not run yet. */
+  /** Code and padding shreds, needed only for recovery, of transactions that have not run. */
   #rest: Uint8Array[] = [];
 
   constructor(options: BroadcastStageOptions) {
     this.#options = options;
   }
 
-  /** Whether the slot has room for another batch beside its last, which holds the ticks. */
+  /** Whether another batch fits besides the last, which holds the ticks. */
   hasCapacity(slotNumber: number, ticks: number): boolean {
     const lastSets = Math.ceil((COUNT_BYTES + ticks * ENTRY_BYTES) / fecSetCapacity(true)) + 1;
     const used = slotNumber === this.#slot ? this.#fecSetIndex : 0;
@@ -82,8 +81,8 @@ export class BroadcastStage {
   }
 
   /**
-   * Records transactions as entries of the slot and sends their data shreds; both, or neither is recorded.
-   * @param transactions - `BATCH_MAX_BYTES` of entries at most, in the order in which they are going to run.
+   * Records transactions as entries and sends their data shreds, atomically.
+   * @param transactions - at most `BATCH_MAX_BYTES` of entries, in run order.
    */
   announce(open: OpenSlotState, transactions: readonly Transaction[]): void {
     const recorded = new Map<Signature, RecordedEntry>();
@@ -98,7 +97,7 @@ export class BroadcastStage {
     for (const [signature, entry] of recorded) this.#recorded.set(signature, entry);
   }
 
-  /** The entry of a transaction that was sent and now runs; undefined when it was not sent. */
+  /** undefined when not announced. */
   take(transaction: Transaction): RecordedEntry | undefined {
     const signature = transaction.signatures[0] as Signature;
     const recorded = this.#recorded.get(signature);
@@ -106,7 +105,7 @@ export class BroadcastStage {
     return recorded;
   }
 
-  /** Sends the shreds that wait for transactions to have run. */
+  /** Sends the deferred shreds after the run. */
   settle(): void {
     const rest = this.#rest;
     if (rest.length === 0) return;
@@ -114,7 +113,7 @@ export class BroadcastStage {
     this.#options.send(rest, 'soon');
   }
 
-  /** Sends the ticks of a slot, with which it ends. */
+  /** Sends the ticks that end a slot. */
   end(slotNumber: number, ticks: readonly SlotEntry[]): void {
     const entries = ticks.map(({ hash }) => ({ numHashes: HASHES_PER_ENTRY, hash, transactions: [] }));
     this.#sendBatch(slotNumber, entries, ticks.length, true);

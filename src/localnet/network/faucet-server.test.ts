@@ -34,7 +34,7 @@ function request(lamports: bigint, variant = 0): Buffer {
   return Buffer.concat([head, addressBytes(receiver), blockhashBytes(blockhash)]);
 }
 
-/** What comes back until there are so many bytes. */
+/** Reads until `length` bytes arrived. */
 async function read(socket: Socket, length: number): Promise<Buffer> {
   let all: Buffer = Buffer.alloc(0);
   while (all.length < length) {
@@ -50,8 +50,8 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-describe("the faucet's own door", () => {
-  it('signs a transfer with the blockhash it is given', async () => {
+describe('faucet server', () => {
+  it('signs a transfer with the given blockhash', async () => {
     const socket = await open();
     socket.write(request(7n));
     const head = await read(socket, 2);
@@ -66,7 +66,7 @@ describe("the faucet's own door", () => {
     socket.destroy();
   });
 
-  it('answers several requests of one connection, in whatever pieces they come', async () => {
+  it('handles several requests per connection, split anywhere', async () => {
     const socket = await open();
     const both = Buffer.concat([request(1n), request(2n)]);
     socket.write(both.subarray(0, 50));
@@ -79,9 +79,9 @@ describe("the faucet's own door", () => {
   });
 
   it.each([
-    ['another kind of request', request(1n, 9)],
-    ['what cannot be signed', request(0n)],
-  ])('answers %s with no transaction', async (_name, bytes) => {
+    ['another request type', request(1n, 9)],
+    ['an unsignable request', request(0n)],
+  ])('responds to %s with an empty transaction', async (_name, bytes) => {
     const socket = await open();
     socket.write(bytes);
     expect([...(await read(socket, 2))]).toEqual([0, 0]);

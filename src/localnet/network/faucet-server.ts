@@ -6,30 +6,30 @@ import { type Address, addressFromBytes } from '../../solana/address.ts';
 import { type Blockhash, blockhashFromBytes } from '../../solana/blockhash.ts';
 import { type Lamports, lamports } from '../../solana/units.ts';
 
-/** A request: the variant GetAirdrop as u32, lamports u64, the receiver 32, a blockhash 32. */
+/** GetAirdrop as u32, lamports u64, recipient 32, blockhash 32. */
 const REQUEST_BYTES = 4 + 8 + 32 + 32;
 const GET_AIRDROP = 0;
-/** No transaction. */
+/** Empty response. */
 const REFUSED = Buffer.alloc(2);
 
-/** What signs a transfer from the faucet; it is not sent. @returns the transaction's bytes. */
+/** Signs a faucet transfer without sending it. @returns wire bytes. */
 export type SignAirdrop = (to: Address, amount: Lamports, blockhash: Blockhash) => Uint8Array;
 
-export type FaucetServerOptions = Readonly<{
+type FaucetServerOptions = Readonly<{
   host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   port: number;
   sign: SignAirdrop;
   log: Logger;
-  /** Connections at a time. Default 64. */
+  /** Default 64. */
   connectionsMax?: number;
-  /** How long a connection may say nothing. Default 10 s. */
+  /** Default 10 s. */
   idleTimeoutMs?: number;
 }>;
 
 export type FaucetServer = Readonly<{ port: number; close(): Promise<void> }>;
 
-/** The answer to a request: the length of the transaction as u16, and the transaction. */
+/** Length as u16, then the transaction. */
 function answer(request: Uint8Array, { sign, log }: FaucetServerOptions): Uint8Array {
   const reader = new ByteReader(request);
   if (reader.u32() !== GET_AIRDROP) return REFUSED;
@@ -46,7 +46,7 @@ function answer(request: Uint8Array, { sign, log }: FaucetServerOptions): Uint8A
   }
 }
 
-/** Answers request after request, whatever pieces they come in. */
+/** Handles requests split across packets. */
 function serve(socket: Socket, options: FaucetServerOptions): void {
   let waiting: Buffer = Buffer.alloc(0);
   socket.setTimeout(options.idleTimeoutMs ?? 10_000, () => socket.destroy());
@@ -61,8 +61,8 @@ function serve(socket: Socket, options: FaucetServerOptions): void {
 }
 
 /**
- * The faucet's own door, as solana-test-validator has it: it signs transfers and leaves the sending to whoever
- * asked. Source: agave faucet/src/faucet.rs.
+ * Faucet port as in solana-test-validator: signs transfers, and the client sends them. Source: agave
+ * faucet/src/faucet.rs.
  */
 export async function startFaucetServer(options: FaucetServerOptions): Promise<FaucetServer> {
   const sockets = new Set<Socket>();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createLogger } from '../../base/log.ts';
 import { openShredSender } from './shred-sender.ts';
 
-it('tells of shreds that are more than may wait for their turn', async () => {
+it('logs dropped shreds when the queue is full', async () => {
   const lines: { dropped?: number }[] = [];
   const log = createLogger('warn', (line) => void lines.push(JSON.parse(line)));
   const sender = await openShredSender({ targets: [], log, laterMaxPackets: 2 });

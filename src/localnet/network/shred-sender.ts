@@ -2,44 +2,43 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Logger } from '../../base/log.ts';
 
-/** Where shreds go, as "host:port", an IPv6 address in brackets. */
+/** "host:port"; IPv6 in brackets. */
 export type ShredTarget = Readonly<{ host: string; port: number }>;
 
-export type ShredSenderOptions = Readonly<{
+type ShredSenderOptions = Readonly<{
   targets: readonly ShredTarget[];
   log: Logger;
-  /** Bytes that may wait for the system to take them, for each target; beyond them packets are dropped. */
+  /** Queue per target in bytes; further packets are dropped. */
   queueMaxBytes?: number;
-  /** Packets that may wait for their turn; beyond them the newest are dropped. */
+  /** Queue of deferred packets; the newest are dropped. */
   laterMaxPackets?: number;
 }>;
 
-/** `now`: they have left when this returns, as far as the system has room; `soon`: a few at a time. */
-export type Urgency = 'now' | 'soon';
-/** Takes shreds that are to leave. */
+/** `now`: sent before returning, as far as the system allows; `soon`: paced. */
+type Urgency = 'now' | 'soon';
 export type SendShreds = (packets: readonly Uint8Array[], urgency: Urgency) => void;
 
 export type ShredSender = Readonly<{ send: SendShreds; close(): Promise<void> }>;
 
 /**
- * Of what may wait, so many leave in a millisecond. A receiver's buffer has room for some 90 at the least, as systems
- * are set up, and what must not wait needs half of it.
+ * Deferred packets per millisecond. Receive buffers hold at least some 90 packets, and urgent ones need
+ * half.
  */
 const PACE_PACKETS = 8;
 const PACE_MS = 1;
 
-/** Drops are told of at most this often. */
+/** Pause between drop warnings. */
 const WARN_PAUSE_MS = 10_000;
 
 async function connect({ host, port }: ShredTarget): Promise<Socket> {
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
-  // Connected, so that no name is looked up for a packet, and each leaves at once.
+  // Connected, so that no packet needs a name lookup.
   socket.connect(port, host);
   await once(socket, 'connect');
   return socket;
 }
 
-/** One target. Nobody answers: a packet that is lost is lost, as anywhere on UDP. */
+/** One UDP target; lost packets are not resent. */
 class Way {
   readonly #socket: Socket;
   readonly #queueMaxBytes: number;
@@ -49,7 +48,7 @@ class Way {
     this.#socket = socket;
     this.#queueMaxBytes = queueMaxBytes;
     this.#drops = new Drops(warn);
-    // Such as nobody listening there; whoever comes later gets what is sent then.
+    // For instance nobody listening yet.
     socket.on('error', () => {});
   }
 
@@ -65,7 +64,7 @@ class Way {
   }
 }
 
-/** Tells how many packets were dropped so far, not too often. */
+/** Rate-limited drop warnings. */
 class Drops {
   readonly #warn: (dropped: number) => void;
   #dropped = 0;
@@ -85,7 +84,7 @@ class Drops {
   }
 }
 
-/** What waits for its turn. */
+/** Deferred packets. */
 class Later {
   readonly #max: number;
   readonly #send: (packets: readonly Uint8Array[]) => void;
@@ -106,7 +105,7 @@ class Later {
     this.#timer ??= setTimeout(() => this.#next(), PACE_MS);
   }
 
-  /** All that is left leaves at once. */
+  /** Sends the rest at once. */
   end(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#send(this.#packets.splice(0));
@@ -119,10 +118,7 @@ class Later {
   }
 }
 
-/**
- * Opens a socket for each target.
- * @throws the system's error when a host is not known.
- */
+/** @throws the system's error for an unknown host. */
 export async function openShredSender(options: ShredSenderOptions): Promise<ShredSender> {
   const { targets, log, queueMaxBytes = 8 * 1024 * 1024, laterMaxPackets = 16_384 } = options;
   const ways: Way[] = [];
@@ -131,7 +127,8 @@ export async function openShredSender(options: ShredSenderOptions): Promise<Shre
   };
   try {
     for (const target of targets) {
-      const warn = (dropped: number) => log.warn({ ...target, dropped }, 'shreds leave too slowly: dropped');
+      const warn = (dropped: number) =>
+        log.warn({ ...target, dropped }, 'shred queue too slow: packets dropped');
       ways.push(new Way(await connect(target), queueMaxBytes, warn));
     }
   } catch (error) {
@@ -142,7 +139,7 @@ export async function openShredSender(options: ShredSenderOptions): Promise<Shre
     for (const way of ways) way.send(packets);
   };
   const later = new Later(laterMaxPackets, sendNow, (dropped) =>
-    log.warn({ dropped }, 'more shreds than may wait: dropped'),
+    log.warn({ dropped }, 'shred queue full: packets dropped'),
   );
   return {
     send: (packets, urgency) => (urgency === 'now' ? sendNow(packets) : later.add(packets)),

@@ -2,43 +2,84 @@ import { isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
+import { parseSubscription } from '../../protocol/pubsub/parse-subscription.ts';
+import { invalidSubscriptionId, parseUnsubscribe } from '../../protocol/pubsub/unsubscribe.ts';
+import { configObject, positional, readDataSlice } from '../../protocol/rpc/parameters.ts';
+import { member, optional, readBoolean } from '../../protocol/rpc/serde.ts';
+import { type SubscriptionKind, subscriptions } from '../../protocol/subscriptions.ts';
 import type { NotificationFrame } from '../../streams/notification.ts';
 import { Outbox } from '../../streams/outbox.ts';
 import { textFrame } from '../../streams/text-frame.ts';
-import { type AnswerOptions, answer } from '../http/handle-request.ts';
+import { type AnswerOptions, answer, type Methods } from '../http/handle-request.ts';
 import type { LocalNode } from '../node.ts';
-import { methodsOf } from './methods.ts';
+import { getVersion } from '../rpc/getVersion.ts';
 import type { Holder, Topics } from './subscriptions.ts';
 
-/** WebSocket close code: data that is not of the kind it says. */
+/**
+ * Parameters that do not affect notifications, but make separate subscriptions in Agave. Source: agave
+ * rpc/src/rpc_subscription_tracker.rs, `AccountSubscriptionParams` and `ProgramSubscriptionParams`.
+ * @param params - as parsed by `parseSubscription`.
+ */
+function idleParameters(kind: SubscriptionKind, params: JsonValue | undefined): string {
+  if (kind !== 'account' && kind !== 'program') return '';
+  const config = configObject(positional(params, 1, 2)[1], 'RpcAccountInfoConfig');
+  const slice = optional(member(config, 'dataSlice'), readDataSlice);
+  const withContext = kind === 'program' && optional(member(config, 'withContext'), readBoolean) === true;
+  return `${slice === null ? '' : `${slice.offset},${slice.length}`} ${withContext}`;
+}
+
+/** Agave's kinds, without `transaction`. */
+const kinds = (Object.keys(subscriptions) as SubscriptionKind[]).filter((kind) => kind !== 'transaction');
+
+type Method = (params: JsonValue | undefined) => WritableJson;
+
+/** Source: Agave rpc/src/rpc_pubsub.rs, `RpcSolPubSubInternal`. */
+function methodsOf(node: LocalNode, topics: Topics, holder: Holder, held: Set<number>): Methods {
+  const subscribe = (kind: SubscriptionKind, params: JsonValue | undefined): number => {
+    const id = topics.hold(parseSubscription(kind, params), holder, idleParameters(kind, params));
+    held.add(id);
+    return id;
+  };
+  const unsubscribe = (params: JsonValue | undefined): true => {
+    const id = Number(parseUnsubscribe(params));
+    if (!held.delete(id)) throw invalidSubscriptionId();
+    topics.release(id, holder);
+    return true;
+  };
+  const methods = new Map<string, Method>([['getVersion', (params) => getVersion(node, params)]]);
+  for (const kind of kinds) {
+    methods.set(subscriptions[kind].subscribe, (params) => subscribe(kind, params));
+    methods.set(subscriptions[kind].unsubscribe, unsubscribe);
+  }
+  return methods;
+}
+
+/** WebSocket close code: invalid data type. */
 const INVALID_DATA = 1007;
-/** Answers after which the ledger's clock and other clients have a turn. */
+/** Responses between yields to the event loop. */
 const ANSWERS_PER_TURN = 16;
 
 export type ConnectionOptions = Readonly<{
-  /**
-   * Messages that were read and not answered yet, after which nothing more is read until all are answered. What came
-   * in one piece with the last of them, 64 KiB at most, is kept too.
-   */
+  /** Unanswered messages that pause reading. Up to 64 KiB that arrived with the last one is also held. */
   unansweredMax: number;
-  /** Bytes that may wait for the client to take them. */
+  /** Send queue in bytes. */
   queueMaxBytes: number;
   log: Logger;
 }>;
 
-/** One client of the node's PubSub. Its messages are answered one after the other. */
+/** Client connection; messages are answered in order. */
 export class PubsubConnection implements Holder {
   readonly #socket: WebSocket;
   readonly #outbox: Outbox;
   readonly #topics: Topics;
   readonly #options: ConnectionOptions;
   readonly #answering: AnswerOptions;
-  /** Ids of its subscriptions. */
+  /** Subscription ids. */
   readonly #held = new Set<number>();
-  /** Told while a message was being answered: a subscription's id goes out before what it tells. */
+  /** Notifications deferred until the response with their subscription id is sent. */
   readonly #late: NotificationFrame[] = [];
-  /** Messages that wait for their turn. */
   #unanswered: Buffer[] = [];
   #isAnswering = false;
   #isWorking = false;
@@ -56,7 +97,7 @@ export class PubsubConnection implements Holder {
     this.#options = options;
     this.#answering = {
       methods: methodsOf(node, topics, this, this.#held),
-      // Nothing else bounds a batch than the size of its message.
+      // Batches are bounded by message size.
       batchMaxCalls: Number.MAX_SAFE_INTEGER,
       batchAnswerMaxChars: Number.MAX_SAFE_INTEGER,
       log: options.log,
@@ -74,13 +115,13 @@ export class PubsubConnection implements Holder {
     else this.#outbox.push(frame);
   }
 
-  /** Sends what waits and says goodbye. */
+  /** Flushes and closes. */
   close(code: number): void {
     this.#outbox.finish();
     this.#socket.close(code);
   }
 
-  /** Takes a message: text, or bytes that hold text. */
+  /** Text, or bytes holding text. */
   #receive(data: Buffer): void {
     if (!isUtf8(data)) {
       this.close(INVALID_DATA);
@@ -91,7 +132,6 @@ export class PubsubConnection implements Holder {
     if (!this.#isWorking) void this.#work();
   }
 
-  /** Answers until nothing waits. */
   async #work(): Promise<void> {
     this.#isWorking = true;
     try {
@@ -121,9 +161,9 @@ export class PubsubConnection implements Holder {
     this.#isAnswering = false;
   }
 
-  /** A client that does not read gets no goodbye either, as from Agave. */
+  /** A client that does not read gets no close frame, as in Agave. */
   #disconnect(facts: object): void {
-    this.#options.log.warn(facts, 'a WebSocket client reads too slowly and is disconnected');
+    this.#options.log.warn(facts, 'WebSocket client reads too slowly; disconnecting');
     this.#socket.terminate();
   }
 

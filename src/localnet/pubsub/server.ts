@@ -4,41 +4,86 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Logger } from '../../base/log.ts';
+import type { AccountLookup } from '../../solana/parsed/account/parsed-account.ts';
+import type { Slot } from '../../solana/units.ts';
+import { LedgerNotifier } from '../../streams/ledger-notifier.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
 import type { OpenLocalNode } from '../genesis/open.ts';
+import type { Bank } from '../node.ts';
+import { mintsOf } from '../rpc/account-view.ts';
 import { PubsubConnection } from './connection.ts';
-import { followLedger } from './notifier.ts';
 import { Topics } from './subscriptions.ts';
 
+/** Oldest readable state with the slot: notifications come from the tips of the commitments. */
+function bankWith(node: OpenLocalNode, slot: Slot): Bank {
+  for (const commitment of ['finalized', 'confirmed'] as const) {
+    const bank = node.bank(commitment);
+    if (bank.slot >= slot) return bank;
+  }
+  return node.bank('processed');
+}
+
+/** Mints per slot, looked up for each slot. */
+function lookupOf(node: OpenLocalNode): (slot: Slot) => AccountLookup {
+  let last: Readonly<{ bank: Bank; lookup: AccountLookup }> | null = null;
+  return (slot) => {
+    const bank = bankWith(node, slot);
+    if (last?.bank !== bank) last = { bank, lookup: mintsOf(bank) };
+    return last.lookup;
+  };
+}
+
+/** Connects ledger events to subscriptions. Notification errors are logged and do not stop the ledger. */
+export function followLedger(
+  node: OpenLocalNode,
+  log: Logger,
+): Readonly<{ notifier: LedgerNotifier; stop: () => void }> {
+  const notifier = new LedgerNotifier({
+    lookup: lookupOf(node),
+    statusOf: (signature) => node.recentStatus(signature),
+    // New subscriptions also get slots that had begun or were not rooted.
+    retainUnsubscribed: true,
+    onEvicted: (slot, failed) => log.warn({ slot: Number(slot), failed }, 'ledger notification queue full'),
+  });
+  const stop = node.follow((event) => {
+    try {
+      notifier.emit(event);
+    } catch (error) {
+      log.error({ err: error, event: event.kind }, 'ledger event notification failed');
+    }
+  });
+  return { notifier, stop };
+}
+
 export type PubsubServerOptions = Readonly<{
-  /** Address to listen on; loopback by default. */
+  /** Default loopback. */
   host?: string;
-  /** Port to listen on; 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
   log: Logger;
-  /** Sockets open at once; further ones are closed unread. */
+  /** Further sockets are closed unread. */
   connectionsMax?: number;
-  /** Subscriptions of all connections; Agave's `--rpc-pubsub-max-active-subscriptions`. */
+  /** Over all connections; Agave's `--rpc-pubsub-max-active-subscriptions`. */
   subscriptionsMax?: number;
-  /** Bytes of one message from a client. */
+  /** Per client message. */
   messageMaxBytes?: number;
-  /** Messages of one client that were read and not answered yet. */
+  /** Unanswered messages per client. */
   unansweredMax?: number;
-  /** Bytes that may wait for a client that reads slowly. */
+  /** Send queue per client in bytes. */
   queueMaxBytes?: number;
-  /** How long a request to upgrade may take to arrive. */
+  /** Time for the upgrade request. */
   headersTimeoutMs?: number;
-  /** How long `close` waits for clients to close. */
+  /** Time that `close` waits for clients. */
   closeTimeoutMs?: number;
 }>;
 
 export type PubsubServer = Readonly<{
   port: number;
-  /** Takes no new connections and closes those that are open. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }>;
 
-/** WebSocket close code: the server goes away. */
+/** WebSocket close code: going away. */
 const GOING_AWAY = 1001;
 const UPGRADE_REQUIRED = 426;
 
@@ -59,14 +104,14 @@ async function close(
   clearTimeout(deadline);
 }
 
-/** Agave takes no subprotocol and no extension, and any path. */
+/** Agave accepts any path but no subprotocol and no extension. */
 const webSockets = (maxPayload: number): WebSocketServer =>
   new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload, handleProtocols: () => false });
 
 /**
- * Serves the PubSub of an embedded ledger as Agave does, `blockSubscribe` and `voteSubscribe` included. Sources:
- * Agave rpc/src/rpc_pubsub_service.rs; reference solana-json-rpc.md §3.
- * @throws when the port cannot be had.
+ * PubSub server of an embedded ledger, equivalent to Agave with `blockSubscribe` and `voteSubscribe`.
+ * Sources: Agave rpc/src/rpc_pubsub_service.rs; reference solana-json-rpc.md §3.
+ * @throws when the port is not available.
  */
 export async function startPubsubServer(
   node: OpenLocalNode,
@@ -85,7 +130,7 @@ export async function startPubsubServer(
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgrades.handleUpgrade(request, socket, head, (client) => {
-      client.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
+      client.on('error', (error) => log.debug({ err: error }, 'WebSocket failed'));
       const limits = { unansweredMax, queueMaxBytes, log };
       const connection = new PubsubConnection(client, socket, { node, topics }, limits);
       connections.add(connection);

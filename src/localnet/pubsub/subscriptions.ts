@@ -4,16 +4,15 @@ import { type Subscription, subscriptions } from '../../protocol/subscriptions.t
 import type { LedgerNotifier } from '../../streams/ledger-notifier.ts';
 import { Notification, type NotificationFrame } from '../../streams/notification.ts';
 
-/** A connection that subscriptions are held by. */
+/** Connection with subscriptions. */
 export interface Holder {
   /**
-   * @param frame - a whole WebSocket frame, shared between all holders.
+   * @param frame - complete WebSocket frame, shared between holders.
    * @param last - the id is no longer valid.
    */
   notify(id: number, frame: NotificationFrame, last: boolean): void;
 }
 
-/** One subscription of the node, whoever asked for it. */
 type Topic = {
   readonly id: number;
   readonly key: string;
@@ -23,8 +22,8 @@ type Topic = {
 };
 
 /**
- * The subscriptions of the node. Equal ones are one, under one id; an id is given once, counted from 0. Source:
- * Agave rpc/src/rpc_subscription_tracker.rs, `SubscriptionControl`.
+ * Node subscriptions. Equal ones share an id; ids count from 0 and are not reused. Source: Agave
+ * rpc/src/rpc_subscription_tracker.rs, `SubscriptionControl`.
  */
 export class Topics {
   readonly #notifier: LedgerNotifier;
@@ -32,7 +31,7 @@ export class Topics {
   readonly #byKey = new Map<string, Topic>();
   readonly #byId = new Map<number, Topic>();
   #nextId = 0;
-  /** Each holder counts. */
+  /** Counts each holder. */
   #held = 0;
 
   /** @param subscriptionsMax - Agave's `--rpc-pubsub-max-active-subscriptions`. */
@@ -42,10 +41,10 @@ export class Topics {
   }
 
   /**
-   * Makes a connection hold a subscription; holding it twice is holding it once.
-   * @param idle - what makes it another one although it is told the same.
-   * @returns its id.
-   * @throws RpcError -32603 when the node has as many as it may.
+   * Adds a holder once.
+   * @param idle - parameters that separate subscriptions with equal notifications.
+   * @returns the id.
+   * @throws RpcError -32603 at the limit.
    */
   hold(subscription: Subscription, holder: Holder, idle: string): number {
     if (this.#held >= this.#subscriptionsMax) {
@@ -58,7 +57,7 @@ export class Topics {
     return topic.id;
   }
 
-  /** @returns false when the connection does not hold it. */
+  /** @returns false when not held. */
   release(id: number, holder: Holder): boolean {
     const topic = this.#byId.get(id);
     if (topic === undefined || !topic.holders.delete(holder)) return false;

@@ -1,8 +1,8 @@
-import type { AccountJson } from '../../protocol/rpc/account-json.ts';
+import type { AccountJson, KeyedAccountJson } from '../../protocol/rpc/account-json.ts';
 import type { AccountConfig } from '../../protocol/rpc/parameters.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Account } from '../../solana/account/account.ts';
-import type { Address } from '../../solana/address.ts';
+import { type Address, compareAddresses } from '../../solana/address.ts';
 import {
   type AccountEncoding,
   Base58TooLong,
@@ -10,19 +10,18 @@ import {
   encodeAccount,
 } from '../../solana/encoding/ui-account.ts';
 import type { AccountLookup } from '../../solana/parsed/account/parsed-account.ts';
-import type { MintScale } from '../../solana/token/mint-scale.ts';
+import type { MintScale } from '../../solana/token/extensions.ts';
 import type { Bank } from '../node.ts';
 import { findMint } from './token-mint.ts';
 
-/** How a caller wants to see the accounts of one answer. */
-export type AccountView = Readonly<{
+type AccountView = Readonly<{
   encoding: AccountEncoding;
   dataSlice: DataSlice | null;
-  /** Where parsing a token account finds its mint. */
+  /** Mint lookup for token accounts. */
   lookup: AccountLookup;
 }>;
 
-/** Mints of a bank, each looked up once. */
+/** Each mint is looked up once. */
 export function mintsOf(bank: Bank): AccountLookup {
   const found = new Map<Address, MintScale | null>();
   const mint = (address: Address): MintScale | null => {
@@ -35,17 +34,14 @@ export function mintsOf(bank: Bank): AccountLookup {
   return { mint, unixTimestamp: bank.clock.unixTimestamp };
 }
 
-/** The view a config asks for; `encoding` is the method's default. */
+/** @param encoding - default of the method. */
 export const viewOf = (bank: Bank, config: AccountConfig, encoding: AccountEncoding): AccountView => ({
   encoding: config.encoding ?? encoding,
   dataSlice: config.dataSlice,
   lookup: mintsOf(bank),
 });
 
-/**
- * An account as the caller wants it.
- * @throws RpcError -32600 when base58 is asked for more than 128 bytes.
- */
+/** @throws RpcError -32600 for base58 beyond 128 bytes. */
 export function accountJson(address: Address, account: Account, view: AccountView): AccountJson {
   try {
     return encodeAccount(address, account, view.encoding, view.dataSlice, view.lookup) as AccountJson;
@@ -53,4 +49,19 @@ export function accountJson(address: Address, account: Account, view: AccountVie
     if (error instanceof Base58TooLong) throw new RpcError(-32600, error.message);
     throw error;
   }
+}
+
+export type KeyedAccount = readonly [Address, Account];
+
+export const sortedByAddress = (accounts: Iterable<KeyedAccount>): KeyedAccount[] =>
+  [...accounts].sort(([a], [b]) => compareAddresses(a, b));
+
+export const keyedAccounts = (accounts: readonly KeyedAccount[], view: AccountView): KeyedAccountJson[] =>
+  accounts.map(([pubkey, account]) => ({ account: accountJson(pubkey, account, view), pubkey }));
+
+/** With `jsonParsed`, unparsed accounts are left out, as in Agave. */
+export function keyedTokenAccounts(accounts: readonly KeyedAccount[], view: AccountView): KeyedAccountJson[] {
+  const keyed = keyedAccounts(accounts, view);
+  if (view.encoding !== 'jsonParsed') return keyed;
+  return keyed.filter(({ account }) => !Array.isArray(account.data));
 }

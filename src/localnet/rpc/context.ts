@@ -4,16 +4,12 @@ import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { VERSION } from '../version.ts';
 
-/** `{context, value}` of a result read from a bank. */
 export const withContext = (bank: Bank, value: WritableJson): WritableJson => ({
   context: { apiVersion: VERSION, slot: bank.slot },
   value,
 });
 
-/**
- * The bank a caller asks for.
- * @throws RpcError -32016 with `{contextSlot}` when that bank is older than `minContextSlot`.
- */
+/** @throws RpcError -32016 with `{contextSlot}` below `minContextSlot`. */
 export function bankFor(node: LocalNode, config: ContextConfig): Bank {
   const bank = node.bank(config.commitment);
   if (config.minContextSlot !== null && bank.slot < config.minContextSlot) {

@@ -2,17 +2,22 @@ import { decodeBase58Text } from '../../protocol/rpc/base58-text.ts';
 import { decodeBase64 } from '../../protocol/rpc/base64-text.ts';
 import type { WireEncoding } from '../../protocol/rpc/transaction-encoding.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { decodeMessage } from '../../solana/message/decode-message.ts';
-import type { Message } from '../../solana/message/message.ts';
+import { resolveLookups } from '../../solana/address-lookup-table.ts';
+import { decodeMessage, type LoadedAddresses, type Message } from '../../solana/message/message.ts';
+import { computeBudgetOf } from '../../solana/transaction/compute-budget.ts';
 import { decodeTransaction, TRANSACTION_MAX_BYTES } from '../../solana/transaction/decode-transaction.ts';
+import { displayTransactionError } from '../../solana/transaction/display-error.ts';
+import { sanitizeTransaction } from '../../solana/transaction/sanitize-transaction.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
+import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
+import type { Bank } from '../node.ts';
 
 type Limits = Readonly<{ text: number; bytes: number }>;
 
-/** Longest text in which the bytes can come. Source: Agave rpc/src/rpc.rs, `MAX_BASE58_SIZE` and its neighbours. */
+/** Maximum text lengths. Source: Agave rpc/src/rpc.rs, `MAX_BASE58_SIZE` and related. */
 const BASE58: Limits = { text: 1683, bytes: TRANSACTION_MAX_BYTES };
 const BASE64: Limits = { text: 1644, bytes: TRANSACTION_MAX_BYTES };
-/** Version 1 may be longer, though none is taken here. Its first byte, 0x81, gives the first two characters. */
+/** Version 1 may be longer, but is not supported. Its first byte, 0x81, gives the first two characters. */
 const BASE64_VERSION_1: Limits = { text: 5464, bytes: 4096 };
 const VERSION_1_TEXT = Buffer.from('gQ');
 
@@ -22,11 +27,11 @@ function limitsOf(text: Buffer, encoding: WireEncoding): Limits {
   return isLater ? BASE64_VERSION_1 : BASE64;
 }
 
-/** Names of the Rust types, which stand in error texts. */
+/** Rust type names in error texts. */
 const TRANSACTION_TYPE = 'solana_transaction::versioned::VersionedTransaction';
 const MESSAGE_TYPE = 'solana_message::versions::VersionedMessage';
 
-/** The bytes of what was sent. Source: Agave rpc/src/rpc.rs, `decode_and_deserialize`. */
+/** Source: Agave rpc/src/rpc.rs, `decode_and_deserialize`. */
 function decodeText(text: string, encoding: WireEncoding, type: string): Uint8Array {
   const raw = Buffer.from(text);
   const limits = limitsOf(raw, encoding);
@@ -44,12 +49,12 @@ function decodeText(text: string, encoding: WireEncoding, type: string): Uint8Ar
   return bytes;
 }
 
-/** A transaction as it was sent; bytes after its end are passed over by JSON-RPC, but by no leader. */
+/** JSON-RPC ignores trailing bytes, but no leader does. */
 export type SentTransaction = Readonly<{ transaction: Transaction; hasTail: boolean }>;
 
 /**
- * The transaction in a text. It is not sanitized yet.
- * @throws RpcError -32602 with Agave's words.
+ * Not sanitized yet.
+ * @throws RpcError -32602 with Agave's text.
  */
 export function decodeTransactionText(text: string, encoding: WireEncoding): SentTransaction {
   const bytes = decodeText(text, encoding, TRANSACTION_TYPE);
@@ -60,11 +65,35 @@ export function decodeTransactionText(text: string, encoding: WireEncoding): Sen
 }
 
 /**
- * The message in a base64 text. It is not sanitized yet.
- * @throws RpcError -32602 with Agave's words.
+ * Not sanitized yet.
+ * @throws RpcError -32602 with Agave's text.
  */
 export function decodeMessageText(text: string): Message {
   const decoded = decodeMessage(decodeText(text, 'base64', MESSAGE_TYPE), 'ignored');
   if ('fault' in decoded) throw invalidParams(`failed to deserialize ${MESSAGE_TYPE}: ${decoded.fault}`);
   return decoded.message;
+}
+
+/** Duplicate compute budget request, which Agave checks first. */
+function repeatedBudgetRequest(message: Message): TransactionError | null {
+  const budget = computeBudgetOf(message);
+  if (!('fault' in budget)) return null;
+  return typeof budget.fault === 'object' && 'DuplicateInstruction' in budget.fault ? budget.fault : null;
+}
+
+/**
+ * Sanitizes a transaction and resolves its lookups.
+ * @returns the loaded addresses.
+ * @throws RpcError -32602 "invalid transaction: …". Source: Agave rpc/src/rpc.rs, `sanitize_transaction`.
+ */
+export function requireSanitized(transaction: Transaction, bank: Bank): LoadedAddresses {
+  const fault = sanitizeTransaction(transaction);
+  if (fault !== null) throw invalidParams(`invalid transaction: ${fault}`);
+  const repeated = repeatedBudgetRequest(transaction.message);
+  if (repeated !== null) throw invalidParams(`invalid transaction: ${displayTransactionError(repeated)}`);
+  const resolved = resolveLookups(transaction.message, (address) => bank.account(address), bank.slot);
+  if ('fault' in resolved) {
+    throw invalidParams(`invalid transaction: ${displayTransactionError(resolved.fault)}`);
+  }
+  return resolved.loaded;
 }

@@ -4,7 +4,6 @@ import type { LocalNode } from '../node.ts';
 import { accountJson, viewOf } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
 
-/** One account; null when there is none. */
 export function getAccountInfo(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address, config } = parseGetAccountInfo(params);
   const bank = bankFor(node, config);

@@ -4,7 +4,7 @@ import { lamports } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 
-/** Lamports of an account; 0 when there is none. */
+/** 0 without account. */
 export function getBalance(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address, config } = parseGetBalance(params);
   const bank = bankFor(node, config);

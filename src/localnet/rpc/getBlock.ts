@@ -1,14 +1,24 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { type GetBlockParams, parseGetBlock } from '../../protocol/rpc/getBlock.ts';
-import { blockNotAvailable, unsupportedTransactionVersion } from '../../protocol/rpc/history-errors.ts';
+import {
+  blockCleanedUp,
+  blockNotAvailable,
+  slotSkipped,
+  unsupportedTransactionVersion,
+} from '../../protocol/rpc/history-errors.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
+import type { RpcError } from '../../protocol/rpc-error.ts';
 import type { Block } from '../../solana/block.ts';
 import { encodeBlock } from '../../solana/encoding/ui-block.ts';
-import { slot as slotOf } from '../../solana/units.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
-import { missingBlock } from './missing-block.ts';
 
-/** Finalized blocks for everyone, younger ones up to the confirmed tip for callers content with `confirmed`. */
+export function missingBlock(node: LocalNode, slot: Slot): RpcError {
+  const first = node.history.firstAvailableSlot;
+  return slot < first ? blockCleanedUp(slot, first) : slotSkipped(slot);
+}
+
+/** Finalized blocks; with `confirmed`, also blocks up to the confirmed tip. */
 function findBlock(node: LocalNode, { slot, commitment }: GetBlockParams): Block {
   const finalized = slot <= node.bank('finalized').slot;
   if (!finalized && (commitment === 'finalized' || slot > node.bank('confirmed').slot)) {
@@ -19,13 +29,12 @@ function findBlock(node: LocalNode, { slot, commitment }: GetBlockParams): Block
   return block;
 }
 
-/** Block 0 has a height and, as its time, that of the genesis. */
+/** Block 0 has a height and the genesis time. */
 function withGenesisFacts(node: LocalNode, block: Block): Block {
   if (block.slot !== slotOf(0)) return block;
   return { ...block, blockHeight: 0n, blockTime: node.genesis.creationTime };
 }
 
-/** A block at or above `confirmed`. */
 export function getBlock(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseGetBlock(params);
   requireConfirmed(parsed.commitment);

@@ -3,6 +3,5 @@ import { type GetBlockHeightResult, parseGetBlockHeight } from '../../protocol/r
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
-/** Blocks below the bank, itself not counted. */
 export const getBlockHeight = (node: LocalNode, params: JsonValue | undefined): GetBlockHeightResult =>
   bankFor(node, parseGetBlockHeight(params).config).blockHeight;

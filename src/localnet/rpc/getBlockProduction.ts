@@ -5,15 +5,15 @@ import {
   type SlotRange,
 } from '../../protocol/rpc/getBlockProduction.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { SLOT_HISTORY_MAX } from '../../solana/sysvar/slot-history.ts';
+import { SLOT_HISTORY_MAX } from '../../solana/sysvars.ts';
 import { type Slot, slot } from '../../solana/units.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
-import { requireSchedules } from './leader-schedule-cache.ts';
+import { requireSchedules } from './leader-schedule.ts';
 
 type Range = GetBlockProductionResult['range'];
 
-/** The range as asked, or from the start of the bank's epoch on. */
+/** Requested range, or the bank's epoch so far. */
 function wantedRange(range: SlotRange | null, bank: Bank, slotsPerEpoch: bigint): Range {
   if (range === null) return { firstSlot: slot(bank.epoch * slotsPerEpoch), lastSlot: bank.slot };
   const { firstSlot, lastSlot = null } = range;
@@ -24,14 +24,14 @@ function wantedRange(range: SlotRange | null, bank: Bank, slotsPerEpoch: bigint)
   return { firstSlot, lastSlot: last };
 }
 
-/** @throws RpcError -32602 where the range leaves what the slot history of the bank tells of. */
+/** @throws RpcError -32602 beyond the slot history. */
 function requireKnown({ firstSlot, lastSlot }: Range, newest: Slot): void {
   const oldest = newest < BigInt(SLOT_HISTORY_MAX) ? 0n : newest + 1n - BigInt(SLOT_HISTORY_MAX);
   if (firstSlot < oldest) throw invalidParams(`firstSlot, ${firstSlot}, is too small; min ${oldest}`);
   if (lastSlot > newest) throw invalidParams(`lastSlot, ${lastSlot}, is too large; max ${newest}`);
 }
 
-/** The node leads every slot, and every slot has its block. */
+/** The node leads every slot, and every slot has a block. */
 export function getBlockProduction(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const wanted = parseGetBlockProduction(params);
   const bank = node.bank(wanted.commitment);

@@ -2,9 +2,9 @@ import type { JsonValue } from '../../base/json.ts';
 import { type GetBlockTimeResult, parseGetBlockTime } from '../../protocol/rpc/getBlockTime.ts';
 import { blockNotAvailable } from '../../protocol/rpc/history-errors.ts';
 import type { LocalNode } from '../node.ts';
-import { missingBlock } from './missing-block.ts';
+import { missingBlock } from './getBlock.ts';
 
-/** Unix time of a slot, at any commitment. */
+/** At any commitment. */
 export function getBlockTime(node: LocalNode, params: JsonValue | undefined): GetBlockTimeResult {
   const { slot } = parseGetBlockTime(params);
   if (slot === 0n) return node.genesis.creationTime;

@@ -2,13 +2,23 @@ import type { JsonValue } from '../../base/json.ts';
 import { type GetBlocksResult, parseGetBlocks } from '../../protocol/rpc/getBlocks.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
-import { blockSlots } from './block-slots.ts';
 import { bankFor } from './context.ts';
+
+/** Slots in `[start, last]`, at most `limit`. No slot is skipped. */
+export function blockSlots(node: LocalNode, start: Slot, last: bigint, limit?: bigint): Slot[] {
+  const { firstAvailableSlot } = node.history;
+  const slots: Slot[] = [];
+  for (let at: bigint = start > firstAvailableSlot ? start : firstAvailableSlot; at <= last; at++) {
+    if (limit !== undefined && slots.length >= limit) break;
+    slots.push(slot(at));
+  }
+  return slots;
+}
 
 const RANGE_MAX = 500_000n;
 
-/** The slots between two that have a block. */
 export function getBlocks(node: LocalNode, params: JsonValue | undefined): GetBlocksResult {
   const { start, end, config } = parseGetBlocks(params);
   requireConfirmed(config.commitment);

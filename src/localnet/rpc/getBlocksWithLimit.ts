@@ -6,12 +6,11 @@ import {
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { LocalNode } from '../node.ts';
-import { blockSlots } from './block-slots.ts';
 import { bankFor } from './context.ts';
+import { blockSlots } from './getBlocks.ts';
 
 const LIMIT_MAX = 500_000n;
 
-/** The first slots at or after one that have a block. */
 export function getBlocksWithLimit(node: LocalNode, params: JsonValue | undefined): GetBlocksWithLimitResult {
   const { start, limit, config } = parseGetBlocksWithLimit(params);
   requireConfirmed(config.commitment);

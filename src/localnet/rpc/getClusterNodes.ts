@@ -4,7 +4,7 @@ import { shredVersion } from '../genesis/shred-version.ts';
 import type { LocalNode } from '../node.ts';
 import { FEATURE_SET, VERSION } from '../version.ts';
 
-/** The one node there is. Its gossip port is silent, and it has no TPU. */
+/** The only node; its gossip port is silent and it has no TPU. */
 export function getClusterNodes(node: LocalNode, params: JsonValue | undefined): GetClusterNodesResult {
   parseGetClusterNodes(params);
   const { genesis, contact } = node;

@@ -2,9 +2,8 @@ import type { JsonValue } from '../../base/json.ts';
 import { type GetEpochInfoResult, parseGetEpochInfo } from '../../protocol/rpc/getEpochInfo.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
-import { epochPosition } from './epoch-position.ts';
+import { epochPosition } from './leader-schedule.ts';
 
-/** Where the bank stands in its epoch. */
 export function getEpochInfo(node: LocalNode, params: JsonValue | undefined): GetEpochInfoResult {
   const bank = bankFor(node, parseGetEpochInfo(params).config);
   const { epochSchedule } = node.genesis;

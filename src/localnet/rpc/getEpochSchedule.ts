@@ -2,7 +2,6 @@ import type { JsonValue } from '../../base/json.ts';
 import { type GetEpochScheduleResult, parseGetEpochSchedule } from '../../protocol/rpc/getEpochSchedule.ts';
 import type { LocalNode } from '../node.ts';
 
-/** How slots fall into epochs. */
 export function getEpochSchedule(node: LocalNode, params: JsonValue | undefined): GetEpochScheduleResult {
   parseGetEpochSchedule(params);
   const schedule = node.genesis.epochSchedule;

@@ -4,7 +4,7 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 import { resolveLookups } from '../../solana/address-lookup-table.ts';
 import type { Message } from '../../solana/message/message.ts';
 import { matchingNonce, nonceOfTransaction } from '../../solana/nonce.ts';
-import { feeOf } from '../../solana/transaction/fee.ts';
+import { feeOf } from '../../solana/transaction/compute-budget.ts';
 import { messageFault } from '../../solana/transaction/sanitize-transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { Bank, LocalNode } from '../node.ts';
@@ -29,13 +29,13 @@ function requireSane(message: Message, bank: Bank): void {
   if ('fault' in resolved) throw invalidParams(`invalid transaction message: ${describe(resolved.fault)}`);
 }
 
-/** Whether the message stands on a durable nonce whose value is still the one it names. */
+/** Whether the message uses a durable nonce with its current value. */
 function hasValidNonce(message: Message, bank: Bank): boolean {
   const use = nonceOfTransaction(message);
   return use !== null && matchingNonce(bank.account(use.account), message.recentBlockhash) !== null;
 }
 
-/** What a message would pay; null when its blockhash is unknown. */
+/** null for an unknown blockhash. */
 export function getFeeForMessage(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { data, config } = parseGetFeeForMessage(params);
   const message = decodeMessageText(data);

@@ -5,7 +5,6 @@ import {
 } from '../../protocol/rpc/getFirstAvailableBlock.ts';
 import type { LocalNode } from '../node.ts';
 
-/** The oldest slot whose block is still there. */
 export function getFirstAvailableBlock(
   node: LocalNode,
   params: JsonValue | undefined,

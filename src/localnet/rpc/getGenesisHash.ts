@@ -2,7 +2,6 @@ import type { JsonValue } from '../../base/json.ts';
 import { type GetGenesisHashResult, parseGetGenesisHash } from '../../protocol/rpc/getGenesisHash.ts';
 import type { LocalNode } from '../node.ts';
 
-/** The hash that names this ledger. */
 export function getGenesisHash(node: LocalNode, params: JsonValue | undefined): GetGenesisHashResult {
   parseGetGenesisHash(params);
   return node.genesis.hash;

@@ -6,7 +6,7 @@ import {
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { LocalNode } from '../node.ts';
 
-/** The newest snapshot in the ledger's directory; all of them are full ones. @throws RpcError -32008 for none. */
+/** Full snapshots only. @throws RpcError -32008 for none. */
 export function getHighestSnapshotSlot(
   node: LocalNode,
   params: JsonValue | undefined,

@@ -11,8 +11,8 @@ import {
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
 import type { Address } from '../../solana/address.ts';
 import type { Block } from '../../solana/block.ts';
-import type { BlockReward, RewardType } from '../../solana/block-reward.ts';
 import { rewardPartition } from '../../solana/epoch-rewards-hasher.ts';
+import type { BlockReward, RewardType } from '../../solana/transaction/transaction-meta.ts';
 import { type Epoch, epoch, type Slot, slot, U64_MAX } from '../../solana/units.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
@@ -87,7 +87,7 @@ function rewardJson(paid: Epoch, found: Paid | undefined): GetInflationRewardRes
   };
 }
 
-/** What stake and vote accounts were paid for an epoch. Source: agave rpc/src/rpc.rs, `get_inflation_reward`. */
+/** Source: agave rpc/src/rpc.rs, `get_inflation_reward`. */
 export function getInflationReward(node: LocalNode, params: JsonValue | undefined): GetInflationRewardResult {
   const { addresses, epoch: wanted, config } = parseGetInflationReward(params);
   const { slotsPerEpoch } = node.genesis.epochSchedule;

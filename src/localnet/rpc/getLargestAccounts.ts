@@ -4,17 +4,17 @@ import {
   type LargestAccountsFilter,
   parseGetLargestAccounts,
 } from '../../protocol/rpc/getLargestAccounts.ts';
-import { compareAddresses } from '../../solana/address-order.ts';
+import { compareAddresses } from '../../solana/address.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
-import { nonCirculatingSupply } from './non-circulating-supply.ts';
+import { nonCirculatingSupply } from './non-circulating-accounts.ts';
 
 /** Source: Agave `NUM_LARGEST_ACCOUNTS`. */
 const ACCOUNTS_MAX = 20;
 
 type Entry = GetLargestAccountsResult[number];
 
-/** Of equal accounts the one whose address is greater comes first. */
+/** Ties are ordered by descending address. */
 function largestFirst(a: Entry, b: Entry): number {
   if (a.lamports !== b.lamports) return a.lamports > b.lamports ? -1 : 1;
   return compareAddresses(b.address, a.address);
@@ -29,7 +29,7 @@ function* candidates(bank: Bank, filter: LargestAccountsFilter | null): Generato
   }
 }
 
-/** The accounts with most lamports. A real node answers as of up to two hours ago; this one as of now. */
+/** As of now; real nodes cache for two hours. */
 export function getLargestAccounts(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { filter, commitment } = parseGetLargestAccounts(params);
   const bank = node.bank(commitment);

@@ -4,10 +4,9 @@ import {
   parseGetLeaderSchedule,
 } from '../../protocol/rpc/getLeaderSchedule.ts';
 import type { LocalNode } from '../node.ts';
-import { epochPosition } from './epoch-position.ts';
-import { hasSchedule } from './leader-schedule-cache.ts';
+import { epochPosition, hasSchedule } from './leader-schedule.ts';
 
-/** The text of each ledger's schedule: 432,000 positions are 3 MB, and they never change. */
+/** Cached text: 432,000 positions take 3 MB and never change. */
 const written = new WeakMap<LocalNode, RawJson>();
 
 function allPositions(node: LocalNode): RawJson {
@@ -19,7 +18,7 @@ function allPositions(node: LocalNode): RawJson {
   return json;
 }
 
-/** The node itself, in every slot of the epoch; null for an epoch whose schedule is not known yet, or no longer. */
+/** The node leads all slots; null for an unknown epoch. */
 export function getLeaderSchedule(node: LocalNode, params: JsonValue | undefined): GetLeaderScheduleResult {
   const wanted = parseGetLeaderSchedule(params);
   const bank = node.bank(wanted.commitment);

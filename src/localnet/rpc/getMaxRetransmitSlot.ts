@@ -5,7 +5,7 @@ import {
 } from '../../protocol/rpc/getMaxRetransmitSlot.ts';
 import type { LocalNode } from '../node.ts';
 
-/** The newest slot that is whole: there is nobody who would have to wait for it. */
+/** The newest complete slot. */
 export function getMaxRetransmitSlot(
   node: LocalNode,
   params: JsonValue | undefined,

@@ -5,7 +5,7 @@ import {
 } from '../../protocol/rpc/getMaxShredInsertSlot.ts';
 import type { LocalNode } from '../node.ts';
 
-/** The newest slot that is whole: what is written is a block at a time. */
+/** The newest complete slot. */
 export function getMaxShredInsertSlot(
   node: LocalNode,
   params: JsonValue | undefined,

@@ -6,7 +6,6 @@ import {
 import { rentExemptMinimum } from '../bank/sysvar-accounts.ts';
 import type { LocalNode } from '../node.ts';
 
-/** Lamports an account of that many bytes must hold. */
 export const getMinimumBalanceForRentExemption = (
   _node: LocalNode,
   params: JsonValue | undefined,

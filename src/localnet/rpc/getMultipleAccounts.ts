@@ -4,7 +4,6 @@ import type { LocalNode } from '../node.ts';
 import { accountJson, viewOf } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
 
-/** Accounts in the order of the addresses, null where there is none. */
 export function getMultipleAccounts(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { addresses, config } = parseGetMultipleAccounts(params);
   const bank = bankFor(node, config);

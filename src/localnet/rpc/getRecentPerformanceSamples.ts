@@ -6,7 +6,7 @@ import {
 import { SAMPLE_SECONDS } from '../history/performance-samples.ts';
 import type { LocalNode } from '../node.ts';
 
-/** How many slots and transactions the last minutes had. The node votes without transactions. */
+/** The node votes without transactions. */
 export function getRecentPerformanceSamples(
   node: LocalNode,
   params: JsonValue | undefined,

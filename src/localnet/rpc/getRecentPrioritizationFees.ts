@@ -6,8 +6,7 @@ import {
 import type { Address } from '../../solana/address.ts';
 import type { Block } from '../../solana/block.ts';
 import { allKeys, isWritable } from '../../solana/message/message-keys.ts';
-import { computeBudgetOf } from '../../solana/transaction/compute-budget.ts';
-import { priorityFeeOf } from '../../solana/transaction/fee.ts';
+import { computeBudgetOf, priorityFeeOf } from '../../solana/transaction/compute-budget.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import { type Slot, U64_MAX } from '../../solana/units.ts';
@@ -15,23 +14,23 @@ import type { History, LocalNode } from '../node.ts';
 
 /** Source: Agave runtime/src/prioritization_fee_cache.rs, `MAX_NUM_RECENT_BLOCKS`. */
 const RECENT_BLOCKS = 150;
-/** Slots looked at for as many blocks: some have transactions, but none that counts. */
+/** Slots searched for that many blocks: some have no priced transaction. */
 const SLOTS_MAX = 300;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
-/** The lowest compute unit prices, in micro-lamports, that got into a block. */
+/** Lowest compute unit prices of a block, in micro-lamports. */
 type BlockPrices = Readonly<{ lowest: bigint; byWritable: ReadonlyMap<Address, bigint> }>;
 
-/** What was found in recent blocks, by slot. Blocks never change, and reading one may go to the disk. */
+/** Cached by slot: blocks never change, and reading one may hit the disk. */
 const summaries = new WeakMap<History, Map<Slot, BlockPrices | null>>();
 
 const lower = (known: bigint | undefined, price: bigint): bigint =>
   known === undefined || price < known ? price : known;
 
 /**
- * What a transaction pays for a compute unit: its whole fee over its limit, rounded down. The fee is in whole
- * lamports, so that this may be more than it offered.
- * @returns null for what says nothing of prices: votes, and what asks for no compute units.
+ * Price per compute unit: the whole fee over the limit, rounded down. Since fees are whole lamports, it may
+ * exceed the offered price.
+ * @returns null for votes and transactions without unit request.
  */
 function priceOf(transaction: Transaction): bigint | null {
   if (isSimpleVote(transaction)) return null;
@@ -41,7 +40,7 @@ function priceOf(transaction: Transaction): bigint | null {
   return price <= U64_MAX ? price : 0n;
 }
 
-/** @returns null for a block in which nothing says anything of prices. */
+/** @returns null without priced transactions. */
 function summarize(block: Block): BlockPrices | null {
   let lowest: bigint | undefined;
   const byWritable = new Map<Address, bigint>();
@@ -57,7 +56,7 @@ function summarize(block: Block): BlockPrices | null {
   return lowest === undefined ? null : { lowest, byWritable };
 }
 
-/** The prices of the last blocks up to a slot, newest first. */
+/** Newest first. */
 function recentPrices(history: History, newest: Slot): [Slot, BlockPrices][] {
   const known = summaries.get(history);
   const looked = new Map<Slot, BlockPrices | null>();
@@ -78,7 +77,7 @@ function summarizeSlot(history: History, at: Slot): BlockPrices | null {
   return block === null ? null : summarize(block);
 }
 
-/** The highest of the block's own lowest price and those of the accounts. */
+/** Maximum over the block and the accounts. */
 function priceFor({ lowest, byWritable }: BlockPrices, accounts: readonly Address[]): bigint {
   return accounts.reduce((highest, account) => {
     const price = byWritable.get(account) ?? 0n;
@@ -87,8 +86,8 @@ function priceFor({ lowest, byWritable }: BlockPrices, accounts: readonly Addres
 }
 
 /**
- * What it took to get into each of the last 150 confirmed blocks that have transactions, oldest first. Blocks
- * without any are not listed. Source: Agave runtime/src/prioritization_fee_cache.rs.
+ * Minimum prices of the last 150 confirmed blocks with transactions, oldest first. Source: Agave
+ * runtime/src/prioritization_fee_cache.rs.
  */
 export function getRecentPrioritizationFees(
   node: LocalNode,

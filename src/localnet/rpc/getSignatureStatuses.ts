@@ -10,7 +10,7 @@ function encode(node: LocalNode, { slot, err }: SignatureStatus): WritableJson {
   const unsettled = slot <= node.bank('confirmed').slot ? 'confirmed' : 'processed';
   return {
     confirmationStatus: finalized ? 'finalized' : unsettled,
-    // Every block is a vote for itself and for the earlier ones.
+    // Every block votes for itself and its ancestors.
     confirmations: finalized ? null : node.bank('processed').slot - slot + 1n,
     err,
     slot,
@@ -18,13 +18,13 @@ function encode(node: LocalNode, { slot, err }: SignatureStatus): WritableJson {
   };
 }
 
-/** History knows finalized transactions only: the younger ones are in the status cache. */
+/** Finalized only; newer ones are in the status cache. */
 function fromHistory(node: LocalNode, signature: Signature): SignatureStatus | null {
   const place = node.history.locate(signature);
   return place !== null && place.slot <= node.bank('finalized').slot ? place : null;
 }
 
-/** Where transactions stand; null for those that are not known. */
+/** null for unknown transactions. */
 export function getSignatureStatuses(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { signatures, searchHistory } = parseGetSignatureStatuses(params);
   const statuses = signatures.map((signature) => {

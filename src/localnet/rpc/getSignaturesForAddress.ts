@@ -12,7 +12,7 @@ import type { Slot } from '../../solana/units.ts';
 import type { AddressSignature, LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
-/** @throws RpcError -32020 when the transaction that bounds the page is unknown or not settled enough. */
+/** @throws RpcError -32020 when `before` or `until` is unknown or not confirmed enough. */
 function requireKnown(node: LocalNode, signature: Signature | null, highestSlot: Slot): void {
   if (signature === null) return;
   const place = node.history.locate(signature);
@@ -32,12 +32,12 @@ function listSignatures(node: LocalNode, params: GetSignaturesForAddressParams):
   });
 }
 
-/** Newest first: what an address had part in. */
+/** Newest first. */
 export function getSignaturesForAddress(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseGetSignaturesForAddress(params);
   requireConfirmed(parsed.config.commitment);
   const finalized = node.bank('finalized').slot;
-  // Neighbours in the list often share a block, and reading one may go to the disk.
+  // Adjacent entries often share a block, and reading one may hit the disk.
   let block: Block | null = null;
   return listSignatures(node, parsed).map(({ signature, slot, index }) => {
     if (block?.slot !== slot) block = node.history.block(slot);

@@ -3,6 +3,5 @@ import { type GetSlotResult, parseGetSlot } from '../../protocol/rpc/getSlot.ts'
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
-/** The slot at a commitment. */
 export const getSlot = (node: LocalNode, params: JsonValue | undefined): GetSlotResult =>
   bankFor(node, parseGetSlot(params).config).slot;

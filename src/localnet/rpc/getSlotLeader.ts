@@ -3,7 +3,6 @@ import { type GetSlotLeaderResult, parseGetSlotLeader } from '../../protocol/rpc
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
-/** The node itself leads every slot. */
 export function getSlotLeader(node: LocalNode, params: JsonValue | undefined): GetSlotLeaderResult {
   bankFor(node, parseGetSlotLeader(params).config);
   return node.genesis.identity;

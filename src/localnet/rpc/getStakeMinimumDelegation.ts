@@ -7,9 +7,8 @@ import { lamports } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 
-/** 1 SOL: what the embedded stake program itself answers to GetMinimumDelegation. */
+/** 1 SOL, as the stake program's GetMinimumDelegation. */
 const MINIMUM_DELEGATION: GetStakeMinimumDelegationResult = lamports(1_000_000_000);
 
-/** The least that may be delegated. */
 export const getStakeMinimumDelegation = (node: LocalNode, params: JsonValue | undefined): WritableJson =>
   withContext(bankFor(node, parseGetStakeMinimumDelegation(params).config), MINIMUM_DELEGATION);

@@ -3,9 +3,8 @@ import { type GetSupplyResult, parseGetSupply } from '../../protocol/rpc/getSupp
 import { lamports } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
-import { nonCirculatingSupply } from './non-circulating-supply.ts';
+import { nonCirculatingSupply } from './non-circulating-accounts.ts';
 
-/** Lamports in existence, and those of them that do not circulate. */
 export function getSupply(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { commitment, listAccounts } = parseGetSupply(params);
   const bank = node.bank(commitment);

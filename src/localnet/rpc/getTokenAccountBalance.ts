@@ -2,15 +2,12 @@ import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { parseGetTokenAccountBalance } from '../../protocol/rpc/getTokenAccountBalance.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
+import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { mintFacts, tokenAmount } from './token-mint.ts';
 
-/**
- * The balance of a token account.
- * @throws RpcError -32602 when there is no such account, or it is no token account.
- */
+/** @throws RpcError -32602 for a missing or other account. */
 export function getTokenAccountBalance(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address, commitment } = parseGetTokenAccountBalance(params);
   const bank = node.bank(commitment);

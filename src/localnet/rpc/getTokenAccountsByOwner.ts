@@ -1,12 +1,10 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { parseGetTokenAccountsByOwner } from '../../protocol/rpc/getTokenAccountsByOwner.ts';
 import type { LocalNode } from '../node.ts';
-import { viewOf } from './account-view.ts';
+import { keyedTokenAccounts, sortedByAddress, viewOf } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
-import { keyedTokenAccounts, sortedByAddress } from './keyed-accounts.ts';
 import { accountsOf } from './token-mint.ts';
 
-/** The token accounts of a wallet. */
 export function getTokenAccountsByOwner(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { owner, filter, config } = parseGetTokenAccountsByOwner(params);
   const bank = bankFor(node, config);

@@ -3,9 +3,8 @@ import {
   type GetTokenLargestAccountsResult,
   parseGetTokenLargestAccounts,
 } from '../../protocol/rpc/getTokenLargestAccounts.ts';
-import type { Address } from '../../solana/address.ts';
-import { compareAddresses } from '../../solana/address-order.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
+import { type Address, compareAddresses } from '../../solana/address.ts';
+import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { tokenAmount, tokenMintFacts } from './token-mint.ts';
@@ -20,10 +19,7 @@ function largestFirst(a: Holding, b: Holding): number {
   return compareAddresses(b.address, a.address);
 }
 
-/**
- * The token accounts that hold most of a mint.
- * @throws RpcError -32602 when there is no such mint.
- */
+/** @throws RpcError -32602 for an unknown mint. */
 export function getTokenLargestAccounts(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address: mint, commitment } = parseGetTokenLargestAccounts(params);
   const bank = node.bank(commitment);

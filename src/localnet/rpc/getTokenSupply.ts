@@ -2,16 +2,13 @@ import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { parseGetTokenSupply } from '../../protocol/rpc/getTokenSupply.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
-import { decodeMint } from '../../solana/token/mint.ts';
-import { decodeMintScale } from '../../solana/token/mint-scale.ts';
+import { decodeMintScale } from '../../solana/token/extensions.ts';
+import { decodeMint } from '../../solana/token/token-state.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { tokenAmount } from './token-mint.ts';
 
-/**
- * The supply of a mint.
- * @throws RpcError -32602 when there is no such account, or it is no mint.
- */
+/** @throws RpcError -32602 for a missing or other account. */
 export function getTokenSupply(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address, commitment } = parseGetTokenSupply(params);
   const bank = node.bank(commitment);

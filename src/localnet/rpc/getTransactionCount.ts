@@ -6,7 +6,7 @@ import {
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
-/** Transactions since genesis. */
+/** Since genesis. */
 export const getTransactionCount = (
   node: LocalNode,
   params: JsonValue | undefined,

@@ -13,9 +13,9 @@ import type { Slot } from '../../solana/units.ts';
 import type { AddressHistoryQuery, ChainPlace } from '../history/address-history.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
-import { fullTransaction } from './full-transaction.ts';
+import { fullTransaction } from './getTransaction.ts';
 
-/** Above every index in a block, and every slot. */
+/** Above every index and slot. */
 const END = 0x7fff_ffff_ffff_ffffn;
 
 const isAfter = (a: ChainPlace, b: ChainPlace): boolean =>
@@ -23,13 +23,13 @@ const isAfter = (a: ChainPlace, b: ChainPlace): boolean =>
 const later = (a: ChainPlace, b: ChainPlace): ChainPlace => (isAfter(a, b) ? a : b);
 const earlier = (a: ChainPlace, b: ChainPlace): ChainPlace => (isAfter(a, b) ? b : a);
 
-/** The last place before a slot, and the first one after it. */
+/** Last position before a slot, and first after it. */
 const below = (slot: bigint): ChainPlace => ({ slot: slot - 1n, index: END });
 const above = (slot: bigint): ChainPlace => ({ slot: slot + 1n, index: -1n });
 
 type Range = Readonly<{ after: ChainPlace; before: ChainPlace }>;
 
-/** Narrows a range by bounds on what has a place of its own just before and just after it. */
+/** Narrows a range by exclusive bounds. */
 function narrowed<T>(
   range: Range,
   { gt, gte, lt, lte, eq }: Bounds<T>,
@@ -52,7 +52,7 @@ const slotEnds = (slot: bigint) => ({
   last: { slot, index: END },
 });
 
-/** @throws RpcError -32020 when the transaction is unknown or not settled enough. */
+/** @throws RpcError -32020 when unknown or not confirmed enough. */
 function signatureEnds(node: LocalNode, newest: Slot): (signature: Signature) => ReturnType<typeof slotEnds> {
   return (signature) => {
     const found = node.history.locate(signature);
@@ -88,12 +88,12 @@ function queryOf(
     ...{ order, status, tokenAccounts, ...range },
     earliest: least.reduce((a, b) => (a > b ? a : b), 0n),
     latest: most.reduce((a, b) => (a < b ? a : b), END),
-    // One more tells whether there is another page.
+    // One more shows whether there is another page.
     limit: limit + 1,
   };
 }
 
-/** One line as getSignaturesForAddress gives it. */
+/** Same form as getSignaturesForAddress. */
 function signatureLine(block: Block, index: number, isFinalized: boolean): WritableJson {
   const executed = block.transactions[index];
   return {
@@ -107,7 +107,7 @@ function signatureLine(block: Block, index: number, isFinalized: boolean): Writa
   };
 }
 
-/** What an address had part in, filtered and a page at a time; with the token accounts of a wallet, if asked. */
+/** Filtered and paged; optionally with the wallet's token accounts. */
 export function getTransactionsForAddress(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseGetTransactionsForAddress(params);
   requireConfirmed(parsed.config.commitment);

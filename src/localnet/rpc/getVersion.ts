@@ -3,7 +3,6 @@ import { type GetVersionResult, parseGetVersion } from '../../protocol/rpc/getVe
 import type { LocalNode } from '../node.ts';
 import { FEATURE_SET, VERSION } from '../version.ts';
 
-/** The release whose surface the embedded ledger shows. */
 export function getVersion(_node: LocalNode, params: JsonValue | undefined): GetVersionResult {
   parseGetVersion(params);
   return { 'feature-set': FEATURE_SET, 'solana-core': VERSION };

@@ -8,8 +8,7 @@ import type { Address } from '../../solana/address.ts';
 import { programs } from '../../solana/programs.ts';
 import { type Lamports, lamports, slot } from '../../solana/units.ts';
 import { decodeVoteState, type VoteState } from '../../solana/vote-state.ts';
-import { activeStakes } from '../bank/vote-stake.ts';
-import { commissionBps } from '../epoch-rewards/stake-accounts.ts';
+import { activeStakes, commissionBps } from '../epoch-rewards/stake-accounts.ts';
 import type { Bank, LocalNode } from '../node.ts';
 
 /** Source: Agave `MAX_RPC_VOTE_ACCOUNT_INFO_EPOCH_CREDITS_HISTORY`. */
@@ -44,7 +43,7 @@ function* voteAccounts(bank: Bank, only: Address | null): Generator<VoteAccountJ
 const isCurrent = (vote: VoteAccountJson, bank: Bank, distance: bigint): boolean =>
   bank.slot >= distance ? vote.lastVote > bank.slot - distance : vote.lastVote > 0n;
 
-/** The vote accounts of the ledger with the stake behind them, by whether they voted lately. */
+/** By whether they voted recently. */
 export function getVoteAccounts(node: LocalNode, params: JsonValue | undefined): GetVoteAccountsResult {
   const wanted = parseGetVoteAccounts(params);
   const bank = node.bank(wanted.commitment);

@@ -3,7 +3,6 @@ import { type IsBlockhashValidResult, parseIsBlockhashValid } from '../../protoc
 import type { LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 
-/** Whether a transaction with this blockhash may still run. */
 export function isBlockhashValid(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { blockhash, config } = parseIsBlockhashValid(params);
   const bank = bankFor(node, config);

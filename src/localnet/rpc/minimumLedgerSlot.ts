@@ -5,7 +5,6 @@ import {
 } from '../../protocol/rpc/minimumLedgerSlot.ts';
 import type { LocalNode } from '../node.ts';
 
-/** The oldest slot the ledger knows anything of. */
 export function minimumLedgerSlot(node: LocalNode, params: JsonValue | undefined): MinimumLedgerSlotResult {
   parseMinimumLedgerSlot(params);
   return node.history.firstAvailableSlot;

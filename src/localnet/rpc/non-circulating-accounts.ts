@@ -1,8 +1,11 @@
 import { type Address, address } from '../../solana/address.ts';
+import { programs } from '../../solana/programs.ts';
+import { decodeStakeState, type StakeMeta } from '../../solana/stake-state.ts';
+import type { Bank } from '../node.ts';
 
 /**
- * What real nodes count as not circulating, whatever the chain: accounts of mainnet-beta.
- * Source: agave runtime/src/non_circulating_supply.rs.
+ * Mainnet-beta accounts, which nodes use on every chain. Source: agave
+ * runtime/src/non_circulating_supply.rs.
  */
 export const nonCirculatingAccounts: ReadonlySet<Address> = new Set(
   [
@@ -119,8 +122,8 @@ export const nonCirculatingAccounts: ReadonlySet<Address> = new Set(
   ].map(address),
 );
 
-/** A stake that one of these may withdraw does not circulate either. */
-export const withdrawAuthorities: ReadonlySet<Address> = new Set(
+/** Stakes with these withdraw authorities do not circulate. */
+const withdrawAuthorities: ReadonlySet<Address> = new Set(
   [
     '8CUUMKYNGxdgYio5CLHRHyzMEhhVRMcqefgE6dLqnVRK',
     '3FFaheyqtyAXZSYxDzsr5CVKvJuvZD1WE1VEsBtDbRqB',
@@ -134,3 +137,26 @@ export const withdrawAuthorities: ReadonlySet<Address> = new Set(
     'HXdYQ5gixrY2H6Y9gqsD8kPM2JQKSaRiohDQtLbZkRWE',
   ].map(address),
 );
+
+type NonCirculatingSupply = Readonly<{ accounts: ReadonlySet<Address>; lamports: bigint }>;
+
+/** Source: solana-stake-interface `Lockup::is_in_force`. */
+const isLocked = ({ lockup }: StakeMeta, { clock }: Bank): boolean =>
+  lockup.unixTimestamp > clock.unixTimestamp || lockup.epoch > clock.epoch;
+
+/**
+ * Listed accounts, and stakes that are locked or have a listed authority.
+ * @see agave runtime/src/non_circulating_supply.rs
+ */
+export function nonCirculatingSupply(bank: Bank): NonCirculatingSupply {
+  const accounts = new Set(nonCirculatingAccounts);
+  for (const [address, { data }] of bank.accountsByOwner(programs.stake)) {
+    const state = decodeStakeState(data);
+    if (state === null || !('meta' in state)) continue;
+    const isHeld = withdrawAuthorities.has(state.meta.authorized.withdrawer);
+    if (isHeld || isLocked(state.meta, bank)) accounts.add(address);
+  }
+  let lamports = 0n;
+  for (const address of accounts) lamports += bank.account(address)?.lamports ?? 0n;
+  return { accounts, lamports };
+}

@@ -2,12 +2,12 @@ import type { JsonValue } from '../../base/json.ts';
 import { parseRequestAirdrop, type RequestAirdropResult } from '../../protocol/rpc/requestAirdrop.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { LocalNode } from '../node.ts';
-import { queueFull, requireHealthy } from './health.ts';
+import { queueFull, requireHealthy } from './getHealth.ts';
 
 /**
- * Sends lamports from the faucet. With a blockhash that is unknown or too old the answer is the signature of a
- * transaction that never lands, as from Agave, which does not look at it either.
- * @throws RpcError -32603 when the faucet has not that much; Agave says no more either.
+ * With an unknown or expired blockhash, returns the signature of a transaction that never lands, as in
+ * Agave.
+ * @throws RpcError -32603 when the faucet lacks funds; Agave gives no details either.
  */
 export async function requestAirdrop(
   node: LocalNode,

@@ -7,11 +7,10 @@ import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { Bank, LocalNode, Simulation } from '../node.ts';
 import { bankFor } from './context.ts';
-import { decodeTransactionText } from './decode-wire.ts';
-import { queueFull, requireHealthy } from './health.ts';
-import { requireSanitized } from './sanitize-request.ts';
+import { decodeTransactionText, requireSanitized } from './decode-wire.ts';
+import { queueFull, requireHealthy } from './getHealth.ts';
 
-/** `data` of -32002: what a simulation says, without what would take long to tell. */
+/** `data` of -32002: a simulation without large members. */
 const preflightData = (simulation: Simulation): WritableJson => ({
   accounts: null,
   err: simulation.err,
@@ -44,10 +43,10 @@ function preflight(node: LocalNode, transaction: Transaction, bank: Bank): void 
 }
 
 /**
- * Runs a transaction, or lets it wait for a block that has room. The answer is its first signature, whatever then
- * becomes of it: a real node has only passed it on by then. Order of the checks as in Agave; reference §1.10.
- * @throws RpcError -32603 when too many transactions wait already. Agave says nothing then and sends the
- * transaction just once; here nobody else would have it.
+ * Runs a transaction or queues it for a block with capacity. The result is its first signature, whatever the
+ * outcome, as on a real node. Check order as in Agave; reference §1.10.
+ * @throws RpcError -32603 when the queue is full. Agave drops silently, but sends once; here no other node
+ * would have it.
  */
 export async function sendTransaction(
   node: LocalNode,
@@ -60,7 +59,7 @@ export async function sendTransaction(
   requireSanitized(transaction, bank);
   requireHealthy(node);
   if (!skipPreflight) preflight(node, transaction, bank);
-  // A leader would throw it away.
+  // A leader would drop it.
   const sent = hasTail ? 'taken' : await node.send(transaction, maxRetries ?? undefined);
   if (sent === 'queue full') throw queueFull();
   const [signature] = transaction.signatures;

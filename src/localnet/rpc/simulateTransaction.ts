@@ -15,11 +15,10 @@ import { allKeys } from '../../solana/message/message-keys.ts';
 import type { Bank, LocalNode, Simulation } from '../node.ts';
 import { accountJson } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
-import { decodeTransactionText } from './decode-wire.ts';
-import { requireSanitized } from './sanitize-request.ts';
+import { decodeTransactionText, requireSanitized } from './decode-wire.ts';
 import { findMint } from './token-mint.ts';
 
-/** The accounts asked for as the run left them; nulls after a failure. */
+/** Requested accounts after the run; nulls after a failure. */
 function encodeAccounts(
   { encoding, addresses }: SimulatedAccounts,
   simulation: Simulation,
@@ -72,7 +71,7 @@ function rejectContradiction({ sigVerify, replaceRecentBlockhash }: SimulateTran
   }
 }
 
-/** Runs a transaction without effect. Order of the checks as in Agave; reference §1.10. */
+/** Check order as in Agave; reference §1.10. */
 export function simulateTransaction(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseSimulateTransaction(params);
   const { transaction } = decodeTransactionText(parsed.data, parsed.encoding);

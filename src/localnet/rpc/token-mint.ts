@@ -5,19 +5,18 @@ import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes } from '../../solana/address.ts';
 import { mintTokenAmount } from '../../solana/encoding/ui-token-amount.ts';
 import { isTokenProgram, nativeMint, programs } from '../../solana/programs.ts';
-import { decodeMintScale, type MintScale } from '../../solana/token/mint-scale.ts';
+import { decodeMintScale, type MintScale } from '../../solana/token/extensions.ts';
 import type { Bank } from '../node.ts';
 
 const NATIVE_DECIMALS = 9;
 
-/** What the token methods need of a mint. */
-export type MintFacts = Readonly<{ program: Address; scale: MintScale }>;
+type MintFacts = Readonly<{ program: Address; scale: MintScale }>;
 
-/** An amount of base units as it is shown at the bank's time. */
+/** At the bank's time. */
 export const tokenAmount = (bank: Bank, amount: bigint, scale: MintScale): TokenAmount =>
   mintTokenAmount(amount, scale, bank.clock.unixTimestamp) as TokenAmount;
 
-/** The facts of a mint, wrapped SOL known without an account; or what stands in the way. */
+/** Wrapped SOL needs no account. */
 function factsOrFault(bank: Pick<Bank, 'account'>, mint: Address): MintFacts | string {
   if (mint === nativeMint) return { program: programs.token, scale: { decimals: NATIVE_DECIMALS } };
   const account = bank.account(mint);
@@ -27,15 +26,15 @@ function factsOrFault(bank: Pick<Bank, 'account'>, mint: Address): MintFacts | s
   return { program: account.owner, scale };
 }
 
-/** The facts of a mint, null when it is none. */
+/** null when it is no mint. */
 export function findMint(bank: Pick<Bank, 'account'>, mint: Address): MintFacts | null {
   const facts = factsOrFault(bank, mint);
   return typeof facts === 'string' ? null : facts;
 }
 
 /**
- * The owner of a mint's account, and how amounts of it are shown. Source: Agave `get_mint_owner_and_additional_data`.
- * @throws RpcError -32602 when there is no such account, or it is no mint.
+ * Source: Agave `get_mint_owner_and_additional_data`.
+ * @throws RpcError -32602 for a missing or other account.
  */
 export function mintFacts(bank: Bank, mint: Address): MintFacts {
   const facts = factsOrFault(bank, mint);
@@ -43,17 +42,14 @@ export function mintFacts(bank: Bank, mint: Address): MintFacts {
   return facts;
 }
 
-/** The same for an account that must belong to a token program. */
+/** The account must belong to a token program. */
 export function tokenMintFacts(bank: Bank, mint: Address): MintFacts {
   const facts = mintFacts(bank, mint);
   if (!isTokenProgram(facts.program)) throw invalidParams('Invalid param: not a Token mint');
   return facts;
 }
 
-/**
- * The token accounts a filter names, as a test.
- * @throws RpcError -32602 for an unknown mint or token program.
- */
+/** @throws RpcError -32602 for an unknown mint or token program. */
 export function accountsOf(bank: Bank, filter: TokenFilter<Address>): (account: Account) => boolean {
   if (filter.by === 'programId') {
     if (!isTokenProgram(filter.key)) throw invalidParams('Invalid param: unrecognized Token program id');

@@ -1,4 +1,4 @@
-/** Every endpoint of the REST interface: what usage counts them as. A row for each stands in `endpoints/registry.ts`. */
+/** REST endpoints as counted in usage. Implementations: `rest-api/registry.ts`. */
 export const endpointNames = [
   'metadata/create',
   'nft/read',

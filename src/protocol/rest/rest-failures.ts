@@ -1,6 +1,6 @@
 import type { FailureRow } from '../failure-row.ts';
 
-/** The rows of failures that only the REST interface gives. Source: rest-api.md §1, and the endpoints' own. */
+/** Failures of the REST interface only. Source: rest-api.md §1 and the endpoints' sections. */
 export const restFailures = {
   INVALID_FIELDS: {
     owner: 'client',
@@ -53,7 +53,7 @@ export const restFailures = {
     rpc: -32075,
     grpc: 9,
     close: 1008,
-    text: 'The node refused the transaction',
+    text: 'The node rejected the transaction',
     rest: true,
   },
   TRANSACTION_FAILED: {
@@ -62,7 +62,7 @@ export const restFailures = {
     rpc: -32084,
     grpc: 9,
     close: 1008,
-    text: 'The transaction ran and failed: {reason}',
+    text: 'The transaction failed on chain: {reason}',
     rest: true,
   },
   TRANSACTION_EXPIRED: {
@@ -80,7 +80,7 @@ export const restFailures = {
     rpc: -32086,
     grpc: 4,
     close: 1013,
-    text: 'The transaction was sent, but not seen to reach the commitment in time: ask for its status',
+    text: 'The transaction was sent, but was not confirmed at the commitment in time: check its status',
     rest: true,
   },
   WRONG_PASSWORD: {
@@ -98,7 +98,7 @@ export const restFailures = {
     rpc: -32077,
     grpc: 8,
     close: 1008,
-    text: 'Too many tries: wait as long as Retry-After says',
+    text: 'Too many attempts: wait as long as Retry-After says',
     limits: true,
     rest: true,
   },
@@ -108,7 +108,7 @@ export const restFailures = {
     rpc: -32078,
     grpc: 3,
     close: 1007,
-    text: 'The body is no whole multipart/form-data with one part "file"',
+    text: 'The body is not a complete multipart/form-data with one part "file"',
     rest: true,
   },
   FILE_TOO_LARGE: {
@@ -145,7 +145,7 @@ export const restFailures = {
     rpc: -32082,
     grpc: 5,
     close: 1008,
-    text: 'No file of that content identifier is stored here',
+    text: 'No file with that content identifier is stored here',
     rest: true,
   },
   WALLETS_FULL: {
@@ -154,7 +154,7 @@ export const restFailures = {
     rpc: -32083,
     grpc: 8,
     close: 1013,
-    text: 'As many semi-custodial wallets are kept as this key may have',
+    text: 'Limit of semi-custodial wallets of this key reached',
     rest: true,
   },
 } as const satisfies Record<string, FailureRow>;

@@ -3,16 +3,11 @@ import type { Network } from '../call.ts';
 import type { Failure } from '../errors.ts';
 import type { Caller, LimitStatus } from '../request-handler.ts';
 
-/**
- * What servers and the gateway know of the REST interface: where it is asked, what is taken from a request, and that
- * an answer comes. What each endpoint means is in `endpoints/`.
- */
-
-/** What shares one rate limit per key family. Source: spec, "Limits"; rest-api.md §1. */
+/** Endpoints of a group share one rate limit per key family. Source: spec, "Limits"; rest-api.md §1. */
 export const endpointGroups = ['wallet', 'nft', 'token', 'transaction', 'storage', 'metadata'] as const;
 export type EndpointGroup = (typeof endpointGroups)[number];
 
-/** The group that a path counts in, an alias as much as any other; null for what is no path of the interface. */
+/** Group of a path or alias; null for other paths. */
 export function groupOfPath(path: string): EndpointGroup | null {
   const [, name] = /^\/sol\/v\d\/(?:semi_)?([a-z]+)\//.exec(path) ?? [];
   return endpointGroups.find((group) => group === name) ?? null;
@@ -20,84 +15,83 @@ export function groupOfPath(path: string): EndpointGroup | null {
 
 export type RestVerb = 'GET' | 'POST';
 
-/** A file that is being uploaded. Whoever takes it reads it to its end or destroys it. */
+/** Uploaded file. The handler must consume or destroy it. */
 export type Upload = Readonly<{
-  /** As the client calls it; null when it does not. */
+  /** File name; null if absent. */
   name: string | null;
-  /** Its media type, as the client says. */
+  /** Media type as sent. */
   type: string;
-  /** Its bytes as they come. Throws a Failure when the request breaks off or the file is larger than allowed. */
+  /** Throws a Failure if the request is aborted or the file is too large. */
   bytes: AsyncIterable<Uint8Array>;
 }>;
 
-/** What a request brings, before anything is known of what it should bring. */
+/** Unvalidated request. */
 export type RestInput = Readonly<{
-  /** Parameters behind the `?`, each with all of its values in order. */
+  /** All values per parameter, in order. */
   query: ReadonlyMap<string, readonly string[]>;
-  /** The JSON body; undefined when there is none. */
+  /** JSON body; undefined if absent. */
   body: JsonValue | undefined;
-  /** The part `file` of a multipart body; null where the route takes none. */
+  /** Part `file` of a multipart body; null for JSON routes. */
   file: Upload | null;
 }>;
 
-/** Who asks, and the one way from an endpoint to the chain. */
+/** Caller, with access to the chain. */
 export type RestCaller = Readonly<{
-  /** The key family: what is kept for a customer is kept under it. */
+  /** Key family that owns stored data. */
   ownerId: string;
-  /** Aborted when the caller has left or the time of the request is over. */
+  /** Aborted on disconnect and timeout. */
   signal: AbortSignal;
   /**
-   * Asks a node of the network, as the caller.
-   * @returns the `result` of the answer.
-   * @throws NodeRefusal when the node answers with an error; Failure when none answers.
+   * Calls a node as the caller.
+   * @returns the `result`.
+   * @throws NodeRefusal for a node's error; Failure if none responds.
    */
   request(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
-  /** Says which network the request is about. @throws Failure NETWORK_FORBIDDEN: the caller's key is not for it. */
+  /** Sets the network. @throws Failure NETWORK_FORBIDDEN. */
   useNetwork?(network: Network): void;
-  /** Counts a call for the request that goes another way: to a server of the Digital Asset Standard API. */
+  /** Counts a call to a DAS server. */
   countCall?(): void;
 }>;
 
-/** What an endpoint says when all went well: two members of the envelope. */
+/** Success: two members of the envelope. */
 export type RestResponse = Readonly<{ message: string; result: WritableJson }>;
 
-/** One endpoint, as servers see it. */
+/** REST endpoint as seen by the server. */
 export type RestRoute = Readonly<{
   verb: RestVerb;
-  /** The path of the interface, such as `/sol/v1/wallet/balance`, and others that lead to the same. */
+  /** Path such as `/sol/v1/wallet/balance`, and aliases. */
   paths: readonly [string, ...string[]];
   group: EndpointGroup;
-  /** What it is counted as: `wallet/balance`. */
+  /** Name in usage: `wallet/balance`. */
   name: string;
-  /** A JSON body (also with GET, where a client sends one), or a multipart body with a file. */
+  /** JSON body (also with GET), or multipart with a file. */
   bodyType: 'json' | 'upload';
-  /** Answers hold what opens a wallet: nobody keeps any of them. */
+  /** Responses contain private keys and must not be stored. */
   holdsSecrets?: boolean;
-  /** @throws Failure, of which InvalidFields names the fields of the request that are wrong. */
+  /** @throws Failure; InvalidFields names invalid fields. */
   handle(input: RestInput, caller: RestCaller): Promise<RestResponse>;
 }>;
 
-/** A request at the door, of which only the head has been read. */
+/** Request of which only the head was read. */
 export type RestRequest = Caller &
   Readonly<{
     route: Pick<RestRoute, 'name' | 'group' | 'bodyType' | 'holdsSecrets'>;
-    /** Reads what else there is, and answers. @returns the bytes of the envelope. It throws what goes wrong. */
+    /** Reads the body and runs the endpoint. @returns the envelope. @throws Failure */
     execute: (caller: RestCaller) => Promise<Buffer>;
-    /** Bytes of the body that were read so far, for metering. */
+    /** Body bytes read so far, for metering. */
     bytesIn: () => number;
   }>;
 
-/** How a request ended. */
 export type RestOutcome = Readonly<
   ({ body: Buffer; failure: null } | { body: null; failure: Failure }) &
     LimitStatus & {
-      /** How many calls to nodes were made for it. */
+      /** Calls to nodes. */
       calls: number;
     }
 >;
 
-/** What stands behind the REST server: the way of a request, which authenticates, limits, works and meters. */
+/** Request pipeline behind the REST server. */
 export interface RestHandler {
-  /** @param leaving - aborted when the caller has left. Never rejects: what went wrong is in the outcome. */
+  /** @param signal - aborted on disconnect. Never rejects: failures are part of the outcome. */
   serve(request: RestRequest, signal: AbortSignal): Promise<RestOutcome>;
 }

@@ -1,5 +1,5 @@
 import type { Account } from '../../solana/account/account.ts';
-import { isTokenAccount } from '../../solana/token/token-account.ts';
+import { isTokenAccount } from '../../solana/token/token-state.ts';
 import type { AccountFilter } from './account-filter.ts';
 
 function hasBytes(data: Uint8Array, offset: bigint, bytes: Uint8Array): boolean {

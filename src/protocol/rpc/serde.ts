@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { floatText } from '../../base/text/float-text.ts';
+import { floatText } from '../../base/text/float-decimal.ts';
 import { U64_MAX } from '../../solana/units.ts';
 import { invalidParams, type RpcError } from '../rpc-error.ts';
 

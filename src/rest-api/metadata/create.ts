@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { writeJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofStorage } from '../failures.ts';
+import { endpoint, ofStorage } from '../endpoint.ts';
 import { address, isAbsent, network, optional, text, whole } from '../fields.ts';
-import { storedSchema } from '../storage/stored-schema.ts';
+import { storedSchema } from '../storage/upload.ts';
 
 const NAME_MAX = 256;
 const SYMBOL_MAX = 64;
@@ -15,13 +14,13 @@ const ATTRIBUTE_MAX = 1_024;
 const FILES_MAX = 64;
 const TYPE_MAX = 128;
 
-/** All of a price. */
+/** 100 %. */
 const BASIS_POINTS_MAX = 10_000;
 
-/** A number in text, as JSON writes it without an exponent. */
+/** Decimal number without exponent. */
 const NUMBER = /^\d{1,15}(?:\.\d{1,15})?$/;
 
-/** Schemes under which wallets and markets find what metadata names. */
+/** URI schemes that wallets and marketplaces support. */
 const SCHEMES = new Set(['http:', 'https:', 'ipfs:', 'ipns:', 'ar:']);
 
 const isUri = (input: unknown): boolean =>
@@ -40,7 +39,7 @@ const uri = (description: string) =>
 const attribute = z
   .object(
     {
-      trait_type: text(ATTRIBUTE_MAX, 'What is told of.'),
+      trait_type: text(ATTRIBUTE_MAX, 'Trait name.'),
       value: z
         .custom<string | number | bigint | boolean>(
           (input) =>
@@ -50,8 +49,8 @@ const attribute = z
             typeof input === 'boolean',
           { error: `must be text of at most ${ATTRIBUTE_MAX} characters, a number, true or false` },
         )
-        .meta({ type: ['string', 'number', 'boolean'], description: 'What it is.' }),
-      display_type: optional(text(ATTRIBUTE_MAX, 'How the value is shown, where it is a number.')),
+        .meta({ type: ['string', 'number', 'boolean'], description: 'Trait value.' }),
+      display_type: optional(text(ATTRIBUTE_MAX, 'Display type of a numeric value.')),
     },
     { error: 'must be an object with trait_type and value' },
   )
@@ -59,12 +58,12 @@ const attribute = z
 
 const file = z
   .object(
-    { uri: uri('Where the file is.'), type: text(TYPE_MAX, 'Its media type.') },
+    { uri: uri('URI of the file.'), type: text(TYPE_MAX, 'Media type.') },
     { error: 'must be an object with uri and type' },
   )
-  .meta({ type: 'object', description: 'A file that belongs to the NFT.' });
+  .meta({ type: 'object', description: 'A file of the NFT.' });
 
-/** A list that may be empty or absent. A single one stands for a list of one. */
+/** List that may be empty, absent or a single value. */
 const several = <Kind extends z.ZodType>(kind: Kind, most: number, description: string) =>
   z
     .preprocess(
@@ -76,7 +75,7 @@ const several = <Kind extends z.ZodType>(kind: Kind, most: number, description: 
     )
     .meta({ type: 'array', items: kind.meta() ?? {}, maxItems: most, description });
 
-/** Any number of basis points, whole or not, also in text. */
+/** Basis points as a number or as text. */
 const royalty = z
   .preprocess(
     (input) => {
@@ -90,25 +89,25 @@ const royalty = z
   )
   .meta({
     ...{ type: 'number', minimum: 0, maximum: BASIS_POINTS_MAX, default: 0 },
-    description: 'Royalty of sales, in basis points: 500 is 5%. It is written as it is given.',
+    description: 'Royalty of sales in basis points: 500 is 5%. Stored as given.',
   });
 
 const fields = z.object({
   network: network(),
-  creator: address('The creator, who is named as verified.'),
+  creator: address('The creator, listed as verified.'),
   name: text(NAME_MAX, 'The name of the NFT.'),
   symbol: optional(text(SYMBOL_MAX, 'Its symbol.')),
-  description: optional(text(DESCRIPTION_MAX, 'What it is.')),
+  description: optional(text(DESCRIPTION_MAX, 'Description.')),
   image: uri('Its picture.'),
   external_url: optional(uri('A page about it.')),
   attributes: several(attribute, ATTRIBUTES_MAX, 'Its traits.'),
-  share: whole(0, 100, 100, 'The share of royalties that the creator has, in percent.'),
+  share: whole(0, 100, 100, 'Royalty share of the creator, in percent.'),
   royalty,
-  files: several(file, FILES_MAX, 'Files that belong to it.'),
-  file: several(file, FILES_MAX, 'Another name for `files`.'),
+  files: several(file, FILES_MAX, 'Files of the NFT.'),
+  file: several(file, FILES_MAX, 'Alias of `files`.'),
 });
 
-/** The document of the Metaplex Non-Fungible Standard, compact, its members in the order of rest-api.md §2.22. */
+/** Metaplex Non-Fungible Standard document; members in the order of rest-api.md §2.22. */
 function documentOf(input: z.output<typeof fields>): string {
   const { name, symbol, description, royalty, image, attributes, creator, share, external_url } = input;
   const files = input.files.length > 0 ? input.files : input.file;
@@ -135,13 +134,13 @@ export const create = endpoint({
   name: 'metadata/create',
   summary: 'Write the metadata JSON of an NFT and store it',
   description:
-    'The document has the members of the Metaplex Non-Fungible Standard, in one order: the same fields lead to the ' +
+    'The document has the members of the Metaplex Non-Fungible Standard in a fixed order: the same fields give the ' +
     'same `cid`.',
   from: 'body',
   failures: ofStorage,
   fields,
   result: storedSchema,
-  async answer(input, { services, caller: { ownerId, signal } }) {
+  async handle(input, { services, caller: { ownerId, signal } }) {
     const about = { name: null, type: 'application/json', ownerId };
     const { cid, uri } = await services.files.put(Buffer.from(documentOf(input)), about, signal);
     return { message: 'Metadata created successfully', result: { cid, uri } };

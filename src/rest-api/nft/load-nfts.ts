@@ -1,14 +1,12 @@
-import type { FoundNft } from '../../decoding/nft/found-nft.ts';
-import type { Nft } from '../../decoding/nft/nft.ts';
-import { withOffChain } from '../../decoding/nft/with-off-chain.ts';
+import type { FoundNft, Nft } from '../../decoding/nft/nft.ts';
+import { withOffChain } from '../../decoding/nft/show-nft.ts';
+import { Failure } from '../../protocol/errors.ts';
 import type { Context } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 
-/** The field `refresh`. */
 export const refreshField = () =>
-  flag('Read the off-chain JSON anew instead of taking what is kept of it. The chain is always read anew.');
+  flag('Reload the off-chain JSON instead of using the cache. On-chain data is never cached.');
 
-/** The fields of endpoints that list the NFTs of a wallet. */
 export const nftWalletFields = {
   network: network(),
   commitment: commitment(),
@@ -16,7 +14,7 @@ export const nftWalletFields = {
   refresh: refreshField(),
 };
 
-/** NFTs with their off-chain JSON, read anew where that is wanted. */
+/** @param refresh - reload the off-chain JSON. */
 export function loadNfts(
   nfts: readonly FoundNft[],
   { services: { offChain }, caller }: Pick<Context, 'services' | 'caller'>,
@@ -24,4 +22,20 @@ export function loadNfts(
 ): Promise<Nft[]> {
   if (refresh) for (const { onChain } of nfts) offChain.forget(onChain.metadataUri);
   return withOffChain(nfts, offChain, caller.signal);
+}
+
+/** NFTs whose off-chain JSON one response reads. */
+export const nftListLimits = {
+  /** nft/read_all v1, which has no pages. */
+  unpagedMax: 1000,
+  /** Search by attributes. */
+  searchedMax: 1000,
+  /** wallet/collections. */
+  groupedMax: 1000,
+};
+
+/** @throws Failure ANSWER_TOO_LARGE. */
+export function atMost(nfts: readonly FoundNft[], most: number): readonly FoundNft[] {
+  if (nfts.length > most) throw new Failure('ANSWER_TOO_LARGE');
+  return nfts;
 }

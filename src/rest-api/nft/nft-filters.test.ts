@@ -12,7 +12,7 @@ const isRoyalty = (filter: unknown, percent: number): boolean => royalty.parse(f
 const has = (filter: unknown, values: { [trait: string]: JsonValue }): boolean =>
   hasAttributes(values, attributes.parse(typeof filter === 'string' ? filter : JSON.stringify(filter))!);
 
-describe('the filter by royalty', () => {
+describe('royalty filter', () => {
   it.each([
     ['5', 5, true],
     ['5', 5.5, false],
@@ -25,11 +25,11 @@ describe('the filter by royalty', () => {
     ['{"lt":"5"}', 4.99, true],
     ['{"lt":5}', 5, false],
     [7, 7, true],
-  ])('%j on %d %% is %j', (filter, percent, holds) => {
+  ])('%j matches %d %%: %j', (filter, percent, holds) => {
     expect(isRoyalty(filter, percent)).toBe(holds);
   });
 
-  it.each([undefined, null, ''])('is none when it is %j', (input) => {
+  it.each([undefined, null, ''])('is absent for %j', (input) => {
     expect(royalty.parse(input)).toBeNull();
   });
 
@@ -50,12 +50,12 @@ describe('the filter by royalty', () => {
     ['true', 'must be a number, or JSON such as {"gte":5,"lte":10}'],
     [['5', '6'], 'must be a number, or JSON such as {"gte":5,"lte":10}'],
     [`"${'5'.repeat(nftFilterLimits.textMax)}"`, 'must have up to 4096 characters'],
-  ])('%j is refused in words', (filter, message) => {
+  ])('rejects %j with a message', (filter, message) => {
     expect(messageOf(royalty, filter)).toBe(message);
   });
 });
 
-describe('the filter by attributes', () => {
+describe('attributes filter', () => {
   it.each<[object, { [trait: string]: JsonValue }, boolean]>([
     [{ energy: '10' }, { energy: '10' }, true],
     [{ energy: '10' }, { energy: 10 }, true],
@@ -66,7 +66,7 @@ describe('the filter by attributes', () => {
     [{ edification: { gt: '10' }, energy: '10' }, { edification: '11', energy: '10' }, true],
     [{ edification: { gt: '10' }, energy: '10' }, { edification: '9', energy: '10' }, false],
     [{ edification: { gt: '10' }, energy: '10' }, { edification: '11', energy: '9' }, false],
-    // As numbers, not as text.
+    // Compared as numbers, not as text.
     [{ level: { gt: '9' } }, { level: '10' }, true],
     [{ level: { gte: 9, lt: 10 } }, { level: 9.5 }, true],
     [{ level: { lte: '1e2' } }, { level: ' 100 ' }, true],
@@ -78,7 +78,7 @@ describe('the filter by attributes', () => {
     [{ toString: 'x' }, {}, false],
     [{ constructor: { gte: 0 } }, {}, false],
     [{}, { any: 'thing' }, true],
-  ])('%j on %j is %j', (filter, values, holds) => {
+  ])('%j matches %j: %j', (filter, values, holds) => {
     expect(has(filter, values)).toBe(holds);
   });
 
@@ -87,7 +87,7 @@ describe('the filter by attributes', () => {
     expect(has({ level: '12345678901234567890' }, { level: 12345678901234567890n })).toBe(true);
   });
 
-  it('takes a trait of any name', () => {
+  it('accepts any trait name', () => {
     const values = JSON.parse('{"__proto__":"7"}');
     expect(has('{"__proto__":{"gte":"7"}}', values)).toBe(true);
     expect(has('{"__proto__":{"gte":"8"}}', values)).toBe(false);
@@ -106,11 +106,11 @@ describe('the filter by attributes', () => {
       JSON.stringify(Object.fromEntries(Array.from({ length: 21 }, (_, n) => [n, '1']))),
       'takes up to 20 traits',
     ],
-  ])('%s is refused in words', (filter, message) => {
+  ])('rejects %s with a message', (filter, message) => {
     expect(messageOf(attributes, filter)).toBe(message);
   });
 
-  it('is taken or refused, whatever it is', () => {
+  it('accepts or rejects arbitrary input', () => {
     const names = fc.constantFrom('gt', 'gte', 'lt', 'lte', 'energy', '__proto__', 'toString');
     const json = fc.object({ key: names, maxDepth: 3 }).map((value) => JSON.stringify(value));
     fc.assert(

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../base/json.ts';
 
-/**
- * The filters `royalty` and `attributes` of nft/search: JSON behind the `?`. Source: rest-api.md §2.14.
- */
+/** Filters `royalty` and `attributes` of nft/search: JSON in the query string. Source: rest-api.md §2.14. */
 
-/** What filters may be. */
 export const nftFilterLimits = {
-  /** UTF-16 code units of one filter's JSON. */
+  /** UTF-16 code units of a filter. */
   textMax: 4096,
-  /** Traits that one request names. */
   traitsMax: 20,
 };
 
@@ -20,22 +16,19 @@ const operators: Readonly<Record<string, (value: number, operand: number) => boo
   lte: (value, operand) => value <= operand,
 };
 
-/** Whether a number is as a filter wants it. */
 export type NumberTest = (value: number) => boolean;
 
-/** Whether the value of a trait is as a filter wants it. */
 type ValueTest = (value: JsonValue) => boolean;
 
-/** Tests by the names of traits. */
 type AttributeTests = ReadonlyMap<string, ValueTest>;
 
-/** JSON of a filter that cannot be taken; the message tells the caller what to send. */
+/** Invalid filter; the message is shown to the client. */
 class FilterFault extends Error {}
 
 const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?\s*$/i;
 const NUMBER_TEXT_MAX = 64;
 
-/** A number, also in text; null for anything else. */
+/** Finite number, also as text; else null. */
 function numberOf(value: unknown): number | null {
   const isNumeric = typeof value === 'string' && value.length <= NUMBER_TEXT_MAX && NUMBER.test(value);
   const number = isNumeric || typeof value === 'bigint' ? Number(value) : value;
@@ -45,7 +38,7 @@ function numberOf(value: unknown): number | null {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `{ "gte": 5, "lt": "10" }`: all of it must hold. */
+/** `{ "gte": 5, "lt": "10" }`: all conditions must hold. */
 function comparisonOf(filter: object): NumberTest {
   const tests = Object.entries(filter).map(([name, expected]): NumberTest => {
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
@@ -90,7 +83,7 @@ function attributeTestsOf(filter: unknown): AttributeTests {
   return new Map(entries.map(([trait, expected]) => [trait, valueTestOf(expected)]));
 }
 
-/** What JSON text says; anything else is taken as it is. */
+/** Parses JSON text; other input passes through. */
 function parsed(input: unknown, form: string): unknown {
   if (typeof input !== 'string') return input;
   if (input.length > nftFilterLimits.textMax) {
@@ -103,7 +96,6 @@ function parsed(input: unknown, form: string): unknown {
   }
 }
 
-/** A field of which `read` makes a test; absent there is none. */
 const filter = <Test>(read: (json: unknown) => Test, form: string, description: string) =>
   z
     .preprocess(
@@ -121,7 +113,6 @@ const filter = <Test>(read: (json: unknown) => Test, form: string, description: 
     )
     .meta({ type: 'string', maxLength: nftFilterLimits.textMax, description, examples: [form] });
 
-/** `royalty`, in percent. */
 export const royaltyFilter = () =>
   filter(
     royaltyTestOf,
@@ -129,15 +120,14 @@ export const royaltyFilter = () =>
     'Royalty in percent: a number, or JSON that compares it with `gt`, `gte`, `lt` and `lte`.',
   );
 
-/** `attributes`, by trait. */
 export const attributesFilter = () =>
   filter(
     attributeTestsOf,
     '{"energy":{"gte":"100"},"background":"red"}',
-    'JSON: for each trait its value, or a comparison of it as a number with `gt`, `gte`, `lt` and `lte`. All must hold.',
+    'JSON: the value of each trait, or a numeric comparison with `gt`, `gte`, `lt` and `lte`. All conditions must hold.',
   );
 
-/** Whether an NFT has every trait that is wanted. An NFT whose off-chain JSON could not be read has none. */
+/** An NFT without off-chain JSON has no attributes. */
 export const hasAttributes = (
   attributes: Readonly<Record<string, JsonValue>>,
   tests: AttributeTests,

@@ -4,29 +4,27 @@ import type { JsonValue } from '../../base/json.ts';
 const text = (description: string, example?: string) =>
   z.string().meta(example === undefined ? { description } : { description, examples: [example] });
 
-const json = z
-  .custom<JsonValue>(() => true)
-  .meta({ description: 'Text, a number, or what else its creator wrote.' });
+const json = z.custom<JsonValue>(() => true).meta({ description: 'Text, a number, or any other JSON.' });
 
 const creator = z.object({
   address: text('Address of the creator.'),
   share: z.number().meta({ description: 'Percent of the royalty.' }),
-  verified: z.boolean().meta({ description: 'Whether the creator signed for it.' }),
+  verified: z.boolean().meta({ description: 'Whether the creator signed.' }),
 });
 
 const collection = z
   .object({
     address: text("Address of the collection's NFT.").optional(),
-    verified: z.boolean().meta({ description: 'Whether the collection took it in.' }).optional(),
+    verified: z.boolean().meta({ description: 'Whether the collection verified the NFT.' }).optional(),
     name: z.string().optional(),
     family: z.string().optional(),
   })
-  .meta({ description: 'Without members where it is in none.' });
+  .meta({ description: 'Empty for an NFT without collection.' });
 
 const tokenRecord = z
   .object({
     address: text('Address of the token record.'),
-    key: text('Kind of the account.', 'TokenRecord'),
+    key: text('Account type.', 'TokenRecord'),
     state: z.enum(['Unlocked', 'Locked', 'Listed']),
     rule_set_revision: z
       .custom<number | bigint>((value) => typeof value === 'number' || typeof value === 'bigint')
@@ -36,26 +34,26 @@ const tokenRecord = z
     token_delegate_role: z.string().nullable(),
     locked_transfer: z.string().nullable(),
   })
-  .meta({ description: 'Of a programmable NFT, where it was asked for.' });
+  .meta({ description: 'For a programmable NFT, if requested.' });
 
-/** One NFT in an answer. Source: rest-api.md §2.12. */
+/** Source: rest-api.md §2.12. */
 export const nftSchema = z
   .object({
     name: text('Name.', 'Mad Lads #8420'),
     symbol: text('Symbol.', 'MAD'),
     royalty: z.number().meta({ description: 'Percent of a sale for the creators.', examples: [4.2] }),
     image_uri: text('From the off-chain JSON.'),
-    cached_image_uri: text('The same as `image_uri`: images are not kept here.'),
+    cached_image_uri: text('Same as `image_uri`: images are not cached.'),
     animation_url: text('From the off-chain JSON.'),
-    cached_animation_url: text('The same as `animation_url`.'),
-    metadata_uri: text('Where the off-chain JSON is.'),
+    cached_animation_url: text('Same as `animation_url`.'),
+    metadata_uri: text('URI of the off-chain JSON.'),
     description: text('From the off-chain JSON.'),
     mint: text('Address of the NFT.'),
-    owner: text('Address of its owner; empty where nobody holds it.'),
-    update_authority: text('Who may change it; empty for nobody.'),
+    owner: text('Address of the owner; empty without an owner.'),
+    update_authority: text('Update authority; empty if immutable.'),
     creators: z.array(creator).readonly(),
     collection,
-    attributes: z.record(z.string(), json).readonly().meta({ description: 'Values by their traits.' }),
+    attributes: z.record(z.string(), json).readonly().meta({ description: 'Values by trait name.' }),
     attributes_array: z.array(z.object({ trait_type: z.string(), value: json })).readonly(),
     files: z.array(z.object({ uri: z.string(), type: text('Media type.', 'image/png') })).readonly(),
     external_url: text('From the off-chain JSON.'),
@@ -71,7 +69,7 @@ export const nftSchema = z
       'Fungible',
     ]),
     is_compressed: z.boolean(),
-    merkle_tree: text('The tree of a compressed NFT; empty for others.'),
+    merkle_tree: text('Merkle tree of a compressed NFT; else empty.'),
     is_burnt: z.boolean(),
     token_record: tokenRecord.optional(),
   })

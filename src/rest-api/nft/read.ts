@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { readNfts } from '../../decoding/nft/read-nfts.ts';
-import { withTokenRecords } from '../../decoding/nft/token-records.ts';
+import { readNfts, withTokenRecords } from '../../decoding/nft/read-nfts.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 import { loadNfts, refreshField } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
@@ -14,21 +12,21 @@ export const read = endpoint({
   paths: ['/sol/v1/nft/read'],
   group: 'nft',
   name: 'nft/read',
-  summary: 'One NFT with all that is known of it',
+  summary: 'Get one NFT with metadata',
   description:
-    'An NFT of either token program, an asset of MPL Core, or a compressed NFT where the service has a server of the ' +
-    'Digital Asset Standard. What cannot be read off the chain in time is left empty (`is_loaded_metadata: false`).',
+    'An NFT of either token program, an MPL Core asset, or, if the service has a Digital Asset Standard server, a ' +
+    'compressed NFT. Off-chain data that does not arrive in time is empty (`is_loaded_metadata: false`).',
   from: 'query',
   failures: ['NFT_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
     commitment: commitment(),
-    token_address: address('The mint of the NFT, or the address of the asset.'),
+    token_address: address('Mint of the NFT, or address of the asset.'),
     refresh: refreshField(),
     token_record: flag('Add the token record of a programmable NFT.'),
   }),
   result: nftSchema,
-  async answer({ network: name, commitment: level, token_address: mint, refresh, token_record }, context) {
+  async handle({ network: name, commitment: level, token_address: mint, refresh, token_record }, context) {
     const chain = context.chain(name, level);
     const found = (await readNfts(chain, [mint], context.services.das)).get(mint);
     if (found === undefined) throw new Failure('NFT_NOT_FOUND', { facts: { address: mint, network: name } });

@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
-import { address, optional } from '../fields.ts';
-import { pageFields, pageOf, pageResult } from '../page.ts';
+import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
+import { address, optional, pageFields, pageOf, pageResult } from '../fields.ts';
 import { loadNfts, nftWalletFields } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
 
@@ -15,10 +13,10 @@ export const readAll = endpoint({
   paths: ['/sol/v2/nft/read_all'],
   group: 'nft',
   name: 'nft/read_all',
-  summary: 'NFTs of a wallet, in pages',
+  summary: 'List the NFTs of a wallet, in pages',
   description:
-    'In the order of their mints. `total_count` counts what the filter leaves. Compressed NFTs are listed where the ' +
-    'service has a server of the Digital Asset Standard; no plain node can list them.',
+    'Sorted by mint. `total_count` counts the NFTs after filtering. Compressed NFTs are listed only if the ' +
+    'service has a Digital Asset Standard server.',
   from: 'query',
   failures: ofChain,
   fields: z.object({
@@ -27,7 +25,7 @@ export const readAll = endpoint({
     ...pageFields(SIZE, SIZE),
   }),
   result: z.object({ nfts: z.array(nftSchema), ...pageResult }),
-  async answer(
+  async handle(
     { network: name, commitment: level, address: wallet, update_authority, refresh, page, size },
     context,
   ) {

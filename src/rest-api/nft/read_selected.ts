@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { readNfts } from '../../decoding/nft/read-nfts.ts';
-import { withTokenRecords } from '../../decoding/nft/token-records.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { readNfts, withTokenRecords } from '../../decoding/nft/read-nfts.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, flag, list, network } from '../fields.ts';
 import { loadNfts, refreshField } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
@@ -15,23 +13,23 @@ export const readSelected = endpoint({
   paths: ['/sol/v1/nft/read_selected'],
   group: 'nft',
   name: 'nft/read_selected',
-  summary: 'Up to ten NFTs with all that is known of them',
-  description: 'In the order of the request; those that are no NFTs are left out.',
+  summary: 'Get up to ten NFTs with metadata',
+  description: 'In request order. Addresses that are no NFTs are left out.',
   from: 'body',
   failures: ofChain,
   fields: z.object({
     network: network(),
     commitment: commitment(),
     token_addresses: list(
-      address('The mint of an NFT, or the address of an asset.'),
+      address('Mint of an NFT, or address of an asset.'),
       ADDRESSES_MAX,
-      'The NFTs that are wanted.',
+      'The requested NFTs.',
     ),
     refresh: refreshField(),
     token_record: flag('Add the token records of programmable NFTs.'),
   }),
   result: z.array(nftSchema),
-  async answer({ network: name, commitment: level, token_addresses: mints, refresh, token_record }, context) {
+  async handle({ network: name, commitment: level, token_addresses: mints, refresh, token_record }, context) {
     const chain = context.chain(name, level);
     const found = await readNfts(chain, mints, context.services.das);
     const nfts = mints.flatMap((mint) => found.get(mint) ?? []);

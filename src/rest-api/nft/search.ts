@@ -1,15 +1,11 @@
 import { z } from 'zod';
-import type { FoundNft } from '../../decoding/nft/found-nft.ts';
-import type { OnChainNft } from '../../decoding/nft/nft.ts';
-import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
+import type { FoundNft, OnChainNft } from '../../decoding/nft/nft.ts';
+import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import type { Address } from '../../solana/address.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
-import { address, commitment, list, network, optional } from '../fields.ts';
-import { pageFields, pageOf, pageResult } from '../page.ts';
-import { loadNfts, refreshField } from './load-nfts.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
+import { address, commitment, list, network, optional, pageFields, pageOf, pageResult } from '../fields.ts';
+import { atMost, loadNfts, nftListLimits, refreshField } from './load-nfts.ts';
 import { attributesFilter, hasAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
-import { atMost, nftListLimits } from './nft-list-limits.ts';
 import { nftSchema } from './nft-schema.ts';
 
 const SIZE = 10;
@@ -22,7 +18,7 @@ type ChainFilters = Readonly<{
   royalty: NumberTest | null;
 }>;
 
-/** What can be told without the off-chain JSON. */
+/** Filters that need no off-chain JSON. */
 function matches(nft: OnChainNft, { creators, collection, royalty }: ChainFilters): boolean {
   const inCollection = nft.collection?.verified === true ? nft.collection.address : null;
   if (collection !== undefined && inCollection !== collection) return false;
@@ -36,11 +32,11 @@ export const search = endpoint({
   paths: ['/sol/v1/nft/search'],
   group: 'nft',
   name: 'nft/search',
-  summary: 'NFTs of a wallet that match filters',
+  summary: 'Search the NFTs of a wallet',
   description:
-    'All filters must hold. In the order of their mints; the totals, under both of their names, count what matches. ' +
-    'Attributes are read from the off-chain JSON: an NFT of which it cannot be read has none. ' +
-    `A search by attributes takes up to ${nftListLimits.searchedMax} NFTs that the other filters leave.`,
+    'All filters must match. Sorted by mint; the totals, under both names, count the matches. ' +
+    'Attributes come from the off-chain JSON: an NFT whose JSON cannot be read has none. ' +
+    `A search by attributes handles up to ${nftListLimits.searchedMax} NFTs after the other filters.`,
   from: 'query',
   failures: ofChain,
   fields: z.object({
@@ -50,7 +46,7 @@ export const search = endpoint({
     creators: optional(
       list(address('A creator.'), CREATORS_MAX, 'NFTs of any of these creators; the field may be repeated.'),
     ),
-    collection: optional(address('NFTs of this collection, which has verified them.')),
+    collection: optional(address('NFTs verified by this collection.')),
     royalty: royaltyFilter(),
     attributes: attributesFilter(),
     refresh: refreshField(),
@@ -59,10 +55,10 @@ export const search = endpoint({
   result: z.object({
     nfts: z.array(nftSchema),
     ...pageResult,
-    total_data: z.number().int().meta({ description: 'The same as `total_count`.' }),
-    total_page: z.number().int().meta({ description: 'The same as `total_pages`.' }),
+    total_data: z.number().int().meta({ description: 'Same as `total_count`.' }),
+    total_page: z.number().int().meta({ description: 'Same as `total_pages`.' }),
   }),
-  async answer(
+  async handle(
     { network: name, commitment: level, wallet, attributes, refresh, page, size, ...filters },
     context,
   ) {

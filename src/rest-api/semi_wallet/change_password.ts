@@ -9,17 +9,17 @@ export const changePassword = endpoint({
   paths: ['/sol/v1/semi_wallet/change_password'],
   group: 'wallet',
   name: 'semi_wallet/change_password',
-  summary: 'Another password for a semi-custodial wallet',
+  summary: 'Change the password of a semi-custodial wallet',
   from: 'body',
   holdsSecrets: true,
   failures: ['WRONG_PASSWORD', 'TOO_MANY_TRIES'],
   fields: z.object({
     wallet: address('The wallet.'),
-    current_password: password('What it is encrypted under.'),
-    new_password: newPassword('What is to encrypt it.'),
+    current_password: password('Current password.'),
+    new_password: newPassword('New password.'),
   }),
-  result: z.object({ wallet: z.string().meta({ description: 'Its public key, base58.' }) }),
-  async answer({ wallet, current_password: from, new_password: to }, { services, caller }) {
+  result: z.object({ wallet: z.string().meta({ description: 'Public key, base58.' }) }),
+  async handle({ wallet, current_password: from, new_password: to }, { services, caller }) {
     const changed = await services.semiWallets.changePassword(caller.ownerId, wallet, from, to);
     if (!changed) throw noSuchWallet();
     return { message: 'Password changed successfully', result: { wallet } };

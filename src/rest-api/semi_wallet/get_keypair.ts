@@ -9,9 +9,9 @@ export const getKeypair = endpoint({
   paths: ['/sol/v1/semi_wallet/get_keypair', '/sol/v1/wallet/get_keypair'],
   group: 'wallet',
   name: 'semi_wallet/get_keypair',
-  summary: 'The keypair of a semi-custodial wallet, in clear',
+  summary: 'Get the plaintext keypair of a semi-custodial wallet',
   description:
-    'Rather decrypt it yourself: see `decrypt_semi_wallet`. Wrong passwords make the next try wait. ' +
+    'Prefer `decrypt_semi_wallet`, which lets you decrypt locally. Wrong passwords delay the next attempt. ' +
     asJsonBody,
   from: 'either',
   holdsSecrets: true,
@@ -19,9 +19,9 @@ export const getKeypair = endpoint({
   fields: z.object({ wallet: address('The wallet.'), password: password('Its password.') }),
   result: z.object({
     publicKey: z.string().meta({ description: 'Base58.' }),
-    secretKey: z.string().meta({ description: 'Secret and public half, 64 bytes, base58.' }),
+    secretKey: z.string().meta({ description: 'Secret and public key, 64 bytes, base58.' }),
   }),
-  async answer({ wallet, password: given }, { services, caller }) {
+  async handle({ wallet, password: given }, { services, caller }) {
     const keypair = await services.semiWallets.keypair(caller.ownerId, wallet, given);
     if (keypair === null) throw noSuchWallet();
     return { message: 'Keypair fetched successfully', result: keypair };

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { WritableJson } from '../../base/json.ts';
 import { findNames, unnamedToken } from '../../decoding/token/find-names.ts';
-import { mintExtensions } from '../../decoding/token/mint-extensions.ts';
 import { readMints } from '../../decoding/token/read-mints.ts';
-import { uiAmountOfMint } from '../../decoding/token/token-amount.ts';
+import { mintExtensions, uiAmountOfMint } from '../../decoding/token/token-mint.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nameShape, nameSources } from '../wallet/token-schema.ts';
 
@@ -16,7 +14,7 @@ const extension = z
     type: 'object',
     properties: {
       extension: { type: 'string', examples: ['transferFeeConfig'] },
-      state: { type: 'object', description: 'As `jsonParsed` shows it; absent where there is none.' },
+      state: { type: 'object', description: 'As in `jsonParsed`; absent for an extension without state.' },
     },
     required: ['extension'],
   });
@@ -27,23 +25,23 @@ export const getInfo = endpoint({
   paths: ['/sol/v1/token/get_info'],
   group: 'token',
   name: 'token/get_info',
-  summary: 'A token: its names, supply, authorities and extensions',
+  summary: 'Get name, supply, authorities and extensions of a token',
   from: 'query',
   failures: ['NOT_A_MINT', ...ofChain],
   fields: z.object({ network: network(), commitment: commitment(), token_address: address('The mint.') }),
   result: z.object({
     name: nameShape.name,
     symbol: nameShape.symbol,
-    metadata_uri: z.string().meta({ description: 'Where its off-chain JSON is; empty for none.' }),
+    metadata_uri: z.string().meta({ description: 'URI of the off-chain JSON; empty if none.' }),
     image: nameShape.image,
     address: z.string().meta({ description: 'The mint.' }),
-    mint_authority: z.string().meta({ description: 'Who may mint more; empty for nobody.' }),
-    freeze_authority: z.string().meta({ description: 'Who may freeze accounts; empty for nobody.' }),
+    mint_authority: z.string().meta({ description: 'Mint authority; empty if none.' }),
+    freeze_authority: z.string().meta({ description: 'Freeze authority; empty if none.' }),
     current_supply: z.number().meta({ description: 'In whole tokens.', examples: [5034999432.111212] }),
     decimals: z.number().int(),
-    extensions: z.array(extension).readonly().meta({ description: 'Of a mint of Token-2022.' }),
+    extensions: z.array(extension).readonly().meta({ description: 'Token-2022 extensions.' }),
   }),
-  async answer({ network: name, commitment: level, token_address: mint }, context) {
+  async handle({ network: name, commitment: level, token_address: mint }, context) {
     const chain = context.chain(name, level);
     const sources = nameSources(context.services);
     const { mints, now } = await readMints(chain, [mint], { clock: true });

@@ -1,19 +1,19 @@
+import { TokenNames } from '../../decoding/token/token-names.ts';
 import { fetchTransaction } from '../../decoding/transaction/fetch-transactions.ts';
-import { parseTransactions } from '../../decoding/transaction/parse-batch.ts';
+import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Signature } from '../../solana/signature.ts';
 import type { Context } from '../endpoint.ts';
-import { tokenNamesOf } from './token-names.ts';
+import type { Services } from '../services.ts';
 
-/** The fields that name one transaction. */
+export const tokenNamesOf = ({ tokenList, offChain }: Services): TokenNames =>
+  new TokenNames({ list: tokenList, offChain });
+
 type TransactionFields = Readonly<{ network: Network; txn_signature: Signature; commitment: Commitment }>;
 
-/**
- * One transaction as a node tells it, and what it means, with its events.
- * @throws Failure TRANSACTION_NOT_FOUND
- */
+/** @throws Failure TRANSACTION_NOT_FOUND */
 export async function fetchAndParse(
   { network, txn_signature: signature, commitment }: TransactionFields,
   { chain, services }: Context,

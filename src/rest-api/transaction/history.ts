@@ -1,32 +1,30 @@
 import { z } from 'zod';
 import { type HistoryPart, historyOf } from '../../decoding/transaction/fetch-transactions.ts';
-import { parseTransactions } from '../../decoding/transaction/parse-batch.ts';
+import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import type { Signature } from '../../solana/signature.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, network, optional, signature, whole } from '../fields.ts';
 import type { RestSettings } from '../services.ts';
-import { tokenNamesOf } from './token-names.ts';
+import { tokenNamesOf } from './fetch-and-parse.ts';
 import { includeFields, parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
 const SECONDS_PER_DAY = 86_400;
 
-/** Unix seconds from which on histories are told. */
+/** Start of the history in Unix seconds. */
 export const historyStart = ({ historyDays }: RestSettings): bigint =>
   BigInt(Math.floor(Date.now() / 1000 - historyDays * SECONDS_PER_DAY));
 
-/** How many transactions of a history are wanted, and between which. */
 export const historyPage = {
-  tx_num: whole(1, 100, 10, 'How many transactions.'),
-  before_tx_signature: optional(signature('Only transactions that are older than this one.')),
-  until_tx_signature: optional(signature('Only transactions that are newer than this one.')),
-  before: optional(signature('Another name for `before_tx_signature`.')),
-  until: optional(signature('Another name for `until_tx_signature`.')),
+  tx_num: whole(1, 100, 10, 'Number of transactions.'),
+  before_tx_signature: optional(signature('Only transactions older than this one.')),
+  until_tx_signature: optional(signature('Only transactions newer than this one.')),
+  before: optional(signature('Alias of `before_tx_signature`.')),
+  until: optional(signature('Alias of `until_tx_signature`.')),
 };
 
 type EndName = 'before_tx_signature' | 'until_tx_signature' | 'before' | 'until';
 
-/** Between which transactions, by either of the names; the longer one counts. */
+/** The long names take precedence. */
 export const historyEnds = (
   ends: Readonly<{ [Name in EndName]?: Signature | undefined }>,
 ): Pick<HistoryPart, 'before' | 'until'> => ({
@@ -40,21 +38,21 @@ export const history = endpoint({
   paths: ['/sol/v1/transaction/history', '/sol/v1/wallet/parsed_transaction_history'],
   group: 'transaction',
   name: 'transaction/history',
-  summary: 'The newest transactions of an account by their meaning, newest first',
+  summary: 'List parsed transactions of an account, newest first',
   description:
-    'Goes back a few days, as the operator of this service has set. The last signature of a page is the ' +
+    'Covers the last days, as configured by the operator. Pass the last signature of a page as ' +
     '`before_tx_signature` of the next.',
   from: 'query',
   failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
-    account: address('The account: a wallet, a token account, a program, or any other.'),
+    account: address('A wallet, token account, program or any other account.'),
     ...historyPage,
     ...includeFields,
     commitment: settledCommitment(),
   }),
   result: z.array(parsedTransactionSchema),
-  async answer(fields, { chain, services }) {
+  async handle(fields, { chain, services }) {
     const reader = chain(fields.network, fields.commitment);
     const transactions = await historyOf(reader, fields.account, {
       limit: fields.tx_num,

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { selectedTransactions } from '../../decoding/transaction/fetch-transactions.ts';
-import { parseTransactions } from '../../decoding/transaction/parse-batch.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { list, network, signature } from '../fields.ts';
-import { tokenNamesOf } from './token-names.ts';
+import { tokenNamesOf } from './fetch-and-parse.ts';
 import { includeFields, parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
 const SIGNATURES_MAX = 100;
@@ -15,22 +14,22 @@ export const parseSelected = endpoint({
   paths: ['/sol/v1/transaction/parse_selected'],
   group: 'transaction',
   name: 'transaction/parse_selected',
-  summary: 'Transactions by their meaning, in the order asked for',
-  description: 'Transactions that the node does not know are left out.',
+  summary: 'Parse transactions by signature, in request order',
+  description: 'Transactions that the node does not have are left out.',
   from: 'body',
   failures: ofChain,
   fields: z.object({
     network: network(),
     transaction_signatures: list(
-      signature('The signature of a transaction.'),
+      signature('Transaction signature.'),
       SIGNATURES_MAX,
-      'Signatures of transactions.',
+      'Transaction signatures.',
     ),
     ...includeFields,
     commitment: settledCommitment(),
   }),
   result: z.array(parsedTransactionSchema),
-  async answer(fields, { chain, services }) {
+  async handle(fields, { chain, services }) {
     const reader = chain(fields.network, fields.commitment);
     const transactions = await selectedTransactions(reader, fields.transaction_signatures);
     const include = { events: fields.enable_events, raw: fields.enable_raw };

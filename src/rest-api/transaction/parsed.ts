@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { flag, network, signature } from '../fields.ts';
 import { fetchAndParse } from './fetch-and-parse.ts';
 import { parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
@@ -11,19 +10,19 @@ export const parsed = endpoint({
   paths: ['/sol/v1/transaction/parsed'],
   group: 'transaction',
   name: 'transaction/parsed',
-  summary: 'A transaction by its meaning',
+  summary: 'Parse a transaction',
   description:
-    'With the events that its programs emitted. Unlike the history it reaches back as far as the node does.',
+    'Includes the events emitted by programs. Reaches back as far as the node, unlike the history.',
   from: 'query',
   failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
-    txn_signature: signature('The signature of the transaction.'),
+    txn_signature: signature('Transaction signature.'),
     commitment: settledCommitment(),
-    enable_events: flag('Taken and without effect: the events are always there.'),
+    enable_events: flag('Ignored: events are always included.'),
   }),
   result: parsedTransactionSchema,
-  async answer(fields, context) {
+  async handle(fields, context) {
     const { parsed: result } = await fetchAndParse(fields, context);
     return { message: 'Transaction details fetched successfully', result };
   },

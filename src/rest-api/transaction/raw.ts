@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { network, signature } from '../fields.ts';
 import { fetchAndParse } from './fetch-and-parse.ts';
 import { rawTransactionSchema, settledCommitment } from './transaction-schema.ts';
@@ -11,16 +10,16 @@ export const raw = endpoint({
   paths: ['/sol/v1/transaction/raw', '/sol/v1/wallet/transaction'],
   group: 'transaction',
   name: 'transaction/raw',
-  summary: 'A transaction as nodes tell it in jsonParsed, with its meaning in `parsed`',
+  summary: 'Get a transaction in jsonParsed, with the parsed form in `parsed`',
   from: 'query',
   failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
-    txn_signature: signature('The signature of the transaction.'),
+    txn_signature: signature('Transaction signature.'),
     commitment: settledCommitment(),
   }),
   result: rawTransactionSchema,
-  async answer(fields, context) {
+  async handle(fields, context) {
     const { transaction, parsed } = await fetchAndParse(fields, context);
     return {
       message: 'Transaction details fetched successfully',

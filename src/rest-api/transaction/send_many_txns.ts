@@ -7,8 +7,7 @@ import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts
 import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
 import { displayTransactionError } from '../../solana/transaction/display-error.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
-import { type Context, endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { type Context, endpoint, ofChain } from '../endpoint.ts';
 import { list, network, oneOf } from '../fields.ts';
 import type { Confirmation } from '../services.ts';
 import {
@@ -21,24 +20,24 @@ import {
 /** Spec, "Limits". */
 const TRANSACTIONS_MAX = 100;
 
-/** How sending one ended: a node has it, or may have it; or what stood in the way. */
+/** `failure` is null when a node accepted the transaction or may have. */
 type Submission = Readonly<{ transaction: SignedTransaction; failure: Failure | null }>;
 
 const outcome = z.object({
-  id: z.number().int().meta({ description: 'Which of the transactions, counted from 1.' }),
+  id: z.number().int().meta({ description: 'Number of the transaction, from 1.' }),
   signature: z.string(),
   error: z
     .object({
       code: z.number().int(),
       message: z.string(),
-      data: z.unknown().optional().meta({ description: 'What the node tells besides.' }),
+      data: z.unknown().optional().meta({ description: 'Additional data from the node.' }),
     })
     .optional()
-    .meta({ description: "A node's own error, or why the commitment was not seen." }),
+    .meta({ description: 'Error of the node, or the reason why the commitment was not observed.' }),
   status: z
     .enum(commitments)
     .nullable()
-    .meta({ description: 'What it has come to; null when nobody saw it land.' }),
+    .meta({ description: 'Observed commitment; null if the transaction was not seen to land.' }),
 });
 
 async function sendOne(transaction: SignedTransaction, chain: Chain, context: Context): Promise<Submission> {
@@ -52,7 +51,7 @@ async function sendOne(transaction: SignedTransaction, chain: Chain, context: Co
   }
 }
 
-/** One that is there twice is sent once. */
+/** Duplicates are sent once. */
 async function sendAll(
   all: readonly SignedTransaction[],
   chain: Chain,
@@ -63,7 +62,7 @@ async function sendAll(
     sendOne(transaction, chain, context),
   );
   const [first] = submissions;
-  // Nobody can have taken anything, nor refused it: there is no node.
+  // Without any node, no outcome is known for any transaction.
   const isLost = ({ failure }: Submission): boolean => failure !== null && !(failure instanceof NodeRefusal);
   if (first?.failure && submissions.every(isLost)) throw first.failure;
   const byText = new Map(submissions.map((submission) => [submission.transaction.text, submission]));
@@ -71,9 +70,9 @@ async function sendAll(
 }
 
 /**
- * From where on blockhashes that are known by now may have expired: that of the newest one. One call for all, none when
- * nothing that may have been taken stands on a blockhash.
- * @returns null when nobody says: then only time ends the wait.
+ * Height from which the newest blockhash may have expired. Makes no call when no sent transaction has a
+ * blockhash.
+ * @returns null when unknown: then only time ends the wait.
  */
 async function lastValidBlockHeight(
   chain: Chain,
@@ -91,12 +90,12 @@ async function lastValidBlockHeight(
     .catch(() => null);
 }
 
-/** A chain's error in words, as far as it is one that has some. */
+/** Display text of a transaction error. */
 function reasonOf(err: JsonValue): string {
   try {
     return displayTransactionError(err as TransactionError);
   } catch {
-    return 'with an error of another kind';
+    return 'with an unknown error';
   }
 }
 
@@ -105,7 +104,7 @@ function errorOf(failure: Failure, data?: JsonValue): NodeError {
   return { code: failure.row.rpc, message: failure.text, ...(data === undefined ? {} : { data }) };
 }
 
-/** When the time of the request is over first, it is told what is known of what was sent. */
+/** When the request times out, reports what is known. */
 function toUnconfirmed(thrown: unknown): Confirmation {
   if (!(thrown instanceof Failure) || thrown.code !== 'UPSTREAM_TIMEOUT') throw thrown;
   return { status: null, err: null, failure: new Failure('TRANSACTION_UNCONFIRMED') };
@@ -126,14 +125,14 @@ export const sendManyTxns = endpoint({
   paths: ['/sol/v1/transaction/send_many_txns'],
   group: 'transaction',
   name: 'transaction/send_many_txns',
-  summary: 'Sends up to 100 signed transactions and waits until they have come to a commitment',
+  summary: 'Send up to 100 signed transactions and wait for a commitment',
   description:
-    'All are sent at once: one that needs another to have landed belongs into a later request. The answer has one ' +
-    'entry for each in the order of the request, when each has come to the commitment, was refused, has expired, or ' +
-    'was waited for as long as the service waits (90 seconds unless the operator says otherwise; one on a durable ' +
-    'nonce never expires). `error` is there for those that were refused, that ran and failed (`data.err` is the ' +
-    "chain's error), and that were not seen to reach the commitment. One of which no node said whether it took it is " +
-    'waited for as well: it may land. When one of them is no transaction, none is sent.',
+    'All are sent at once: send a transaction that depends on another one later. The response has one ' +
+    'entry per transaction in request order, once each has reached the commitment, was rejected, has expired, or ' +
+    'the service stopped waiting (90 seconds unless configured otherwise; a transaction on a durable ' +
+    'nonce never expires). `error` is set for transactions that were rejected, that failed (`data.err` is the ' +
+    'transaction error), or that were not seen to reach the commitment. A transaction with an unknown outcome is ' +
+    'awaited too: it may land. If one of them is invalid, none is sent.',
   from: 'body',
   failures: ofChain,
   fields: z.object({
@@ -143,10 +142,10 @@ export const sendManyTxns = endpoint({
       TRANSACTIONS_MAX,
       'Signed transactions in base64.',
     ),
-    commitment: oneOf(commitments, 'finalized', 'What each is to come to before the answer is given.'),
+    commitment: oneOf(commitments, 'finalized', 'Commitment to wait for.'),
   }),
   result: z.array(outcome),
-  async answer({ network: name, encoded_transactions: all, commitment: level }, context) {
+  async handle({ network: name, encoded_transactions: all, commitment: level }, context) {
     const { caller, services } = context;
     const chain = context.chain(name);
     const submissions = await sendAll(all, chain, context);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { network } from '../fields.ts';
 import { sendTransaction, signedTransaction } from './signed-transaction.ts';
 
@@ -10,20 +9,22 @@ export const sendTxn = endpoint({
   paths: ['/sol/v1/transaction/send_txn'],
   group: 'transaction',
   name: 'transaction/send_txn',
-  summary: 'Sends a signed transaction',
+  summary: 'Send a signed transaction',
   description:
-    'Does not wait until it lands: the answer says that a node took it. A node looks first whether the transaction ' +
-    'can succeed; what it has against it is 400 `TRANSACTION_REFUSED` with the error of the node. When no node said ' +
-    'whether it took the transaction, the error has `outcome: "unknown"` and the `signature`: it may land, so look it ' +
-    'up before you sign another.',
+    'Returns when a node has accepted the transaction, before it lands. The node simulates it ' +
+    'first; a rejection is 400 `TRANSACTION_REFUSED` with the error of the node. If no node reported ' +
+    'the outcome, the error has `outcome: "unknown"` and the `signature`: the transaction may land, so check it ' +
+    'before you sign another.',
   from: 'body',
   failures: ['TRANSACTION_REFUSED', ...ofChain],
   fields: z.object({
     network: network(),
     encoded_transaction: signedTransaction('A signed transaction in base64.'),
   }),
-  result: z.object({ signature: z.string().meta({ description: 'The first signature, which names it.' }) }),
-  async answer({ network: name, encoded_transaction: transaction }, { chain }) {
+  result: z.object({
+    signature: z.string().meta({ description: 'First signature, which identifies the transaction.' }),
+  }),
+  async handle({ network: name, encoded_transaction: transaction }, { chain }) {
     await sendTransaction(chain(name), transaction);
     return { message: 'Transaction sent successfully', result: { signature: transaction.signature } };
   },

@@ -12,15 +12,14 @@ import { decodeTransaction } from '../../solana/transaction/decode-transaction.t
 import { readWireTransaction } from '../../solana/transaction/wire-transaction.ts';
 import { isAbsent } from '../fields.ts';
 
-/** Longest text of a transaction; those of version 1 may be so long. Source: Agave rpc/src/rpc.rs. */
+/** Base64 length of a version 1 transaction. Source: Agave rpc/src/rpc.rs. */
 const TEXT_MAX = 5_464;
 
-/** A signed transaction of any version, as a caller gave it. */
 export type SignedTransaction = Readonly<{
   /** Base64. */
   text: string;
   signature: Signature;
-  /** That it stands on; null for one on a durable nonce, and where a version puts it elsewhere. */
+  /** null with a durable nonce, and for versions that store it elsewhere. */
   blockhash: Blockhash | null;
 }>;
 
@@ -31,7 +30,7 @@ function blockhashOf(bytes: Uint8Array): Blockhash | null {
   return nonceOfTransaction(message) === null ? message.recentBlockhash : null;
 }
 
-/** @returns null when the text is no whole transaction in base64. */
+/** @returns null when the text is no complete transaction. */
 function readSignedTransaction(text: unknown): SignedTransaction | null {
   if (typeof text !== 'string' || text.length > TEXT_MAX) return null;
   const decoded = decodeBase64(text);
@@ -40,28 +39,26 @@ function readSignedTransaction(text: unknown): SignedTransaction | null {
   return { text, signature: signatureFromBytes(wire.signature), blockhash: blockhashOf(wire.bytes) };
 }
 
-/** A signed transaction in base64. */
 export const signedTransaction = (description: string) =>
   z
     .custom<unknown>((input) => readSignedTransaction(input) !== null, {
       error: ({ input }) =>
         isAbsent(input)
           ? 'is missing: send a signed transaction in base64'
-          : 'must be a whole signed transaction in base64',
+          : 'must be a complete signed transaction in base64',
     })
     .transform((input) => readSignedTransaction(input) as SignedTransaction)
     .meta({ type: 'string', maxLength: TEXT_MAX, contentEncoding: 'base64', description });
 
-/** Whether it is proven that no node has the transaction: the source of calls tells when it is not. */
+/** Whether it is certain that no node has the transaction. */
 export const isUnsubmitted = ({ facts }: Failure): boolean =>
   typeof facts?.network === 'string' && facts.outcome !== 'unknown';
 
 /**
- * Sends a transaction. The node looks first whether it can succeed, in the newest state that it knows: blockhashes of
- * every commitment are known there.
- * @throws NodeRefusal TRANSACTION_REFUSED for what the node has against the transaction, UPSTREAM_UNAVAILABLE for what
- * it has against itself; any other Failure when no node said what became of it. Where one may have it all the same
- * (`hasNotLeft`), the facts have `outcome: 'unknown'` and the signature to look it up by.
+ * Sends a transaction with preflight at `processed`, where blockhashes of every commitment are known.
+ * @throws NodeRefusal TRANSACTION_REFUSED when the node rejects the transaction, UPSTREAM_UNAVAILABLE for a
+ * node fault; another Failure when the outcome is unknown. If a node may have it, the facts have `outcome:
+ * 'unknown'` and the signature.
  */
 export async function sendTransaction(chain: Chain, { text, signature }: SignedTransaction): Promise<void> {
   const config = { encoding: 'base64', preflightCommitment: 'processed' };
@@ -71,7 +68,7 @@ export async function sendTransaction(chain: Chain, { text, signature }: SignedT
     if (!(thrown instanceof Failure)) throw thrown;
     if (!(thrown instanceof NodeRefusal))
       throw isUnsubmitted(thrown) ? thrown : withUnknownOutcome(thrown, signature);
-    if (nodeErrorRow(thrown.error.code).rule !== 'believe') throw thrown;
+    if (nodeErrorRow(thrown.error.code).rule !== 'accept') throw thrown;
     throw new NodeRefusal(thrown.error, 'TRANSACTION_REFUSED');
   }
 }

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import type { WritableJson } from '../../base/json.ts';
 import { flag, oneOf } from '../fields.ts';
 
-/** Fields that the endpoints of transactions share. Source: rest-api.md §2.16–2.18. */
+/** Source: rest-api.md §2.16–2.18. */
 export const includeFields = {
-  enable_raw: flag('Whether each transaction comes with `raw`: what getTransaction says in jsonParsed.'),
-  enable_events: flag('Whether each transaction comes with the events that its programs emitted.'),
+  enable_raw: flag('Include `raw`: the getTransaction result in jsonParsed.'),
+  enable_events: flag('Include the events emitted by programs.'),
 };
 
-/** Transactions are told from `confirmed` on: before, a block may still go. */
+/** A block below `confirmed` may still be dropped. */
 export const settledCommitment = () =>
-  oneOf(['confirmed', 'finalized'], 'confirmed', 'How final the transactions must be.');
+  oneOf(['confirmed', 'finalized'], 'confirmed', 'Commitment of the transactions.');
 
 const text = (description: string) => z.string().meta({ description });
 
-/** An integer of any size: with all of its digits where a number has no room for them. */
+/** Integer beyond double precision. */
 const rawInteger = (description: string) =>
   z.custom<WritableJson>((value) => value !== undefined).meta({ type: 'integer', description });
 
@@ -22,7 +22,7 @@ const anything = z.custom<WritableJson>(() => true).meta({ description: 'Any JSO
 
 const protocol = z.object({
   address: text('Address of the program.'),
-  name: text('Its name; empty where it has none here.'),
+  name: text('Name; empty for unknown programs.'),
 });
 
 const balanceChange = z.object({
@@ -37,43 +37,39 @@ const balanceChange = z.object({
 
 const action = z
   .object({
-    info: z.record(z.string(), anything).readonly().meta({ description: 'Who and what: by `type`.' }),
-    source_protocol: protocol.meta({ description: 'The program that did it.' }),
+    info: z.record(z.string(), anything).readonly().meta({ description: 'Details, depending on `type`.' }),
+    source_protocol: protocol.meta({ description: 'Program of the action.' }),
     type: text('`SOL_TRANSFER`, `TOKEN_TRANSFER`, `SWAP`, … or `UNKNOWN`.'),
-    parent_protocol: text(
-      'Where one program called another: the program of the outer instruction.',
-    ).optional(),
+    parent_protocol: text('Program of the outer instruction, for an inner one.').optional(),
     ix_index: z.number().meta({
-      description:
-        'Number of the instruction, from 0: each of the message, followed by those that it called.',
+      description: 'Index of the instruction, from 0: each outer one, followed by its inner ones.',
     }),
   })
   .readonly();
 
 const event = z.object({
   data: z.record(z.string(), anything).readonly(),
-  name: text('As the program names it: `SwapEvent`.'),
+  name: text('Event name in the program: `SwapEvent`.'),
 });
 
-/** A transaction by its meaning. Source: rest-api.md §3. */
+/** Source: rest-api.md §3. */
 export const parsedTransactionSchema = z.object({
-  timestamp: z.string().nullable().meta({ description: 'ISO 8601, UTC; null where the node knows none.' }),
+  timestamp: z.string().nullable().meta({ description: 'ISO 8601, UTC; null if unknown.' }),
   fee: z.number().meta({ description: 'SOL.' }),
-  fee_payer: text('Who paid the fee.'),
+  fee_payer: text('Fee payer.'),
   signers: z.array(z.string()).readonly(),
   signatures: z.array(z.string()).readonly(),
-  protocol: protocol.meta({ description: 'The program of the action that `type` is taken from.' }),
-  type: text('What the transaction is about: the first action that is known.'),
+  protocol: protocol.meta({ description: 'Program of the action that sets `type`.' }),
+  type: text('Type of the first recognized action.'),
   status: z.enum(['Success', 'Fail']),
   token_balance_changes: z.array(balanceChange).readonly(),
   actions: z.array(action).readonly().meta({
-    description: "Programs' actions, then transfers of tokens and NFTs, then transfers of SOL.",
+    description: 'Program actions, then token and NFT transfers, then SOL transfers.',
   }),
   events: z.array(event).readonly().optional(),
   raw: anything.optional(),
 });
 
-/** A transaction as a node tells it in jsonParsed. */
 export const rawTransactionSchema = z
   .custom<{ readonly [name: string]: WritableJson }>(
     (value) => value !== null && typeof value === 'object' && !Array.isArray(value),

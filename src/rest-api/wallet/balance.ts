@@ -1,9 +1,16 @@
 import { z } from 'zod';
 import { solOf } from '../../decoding/amounts.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import type { Chain } from '../../decoding/chain/chain.ts';
+import type { Address } from '../../solana/address.ts';
+import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
-import { lamportsOf } from './lamports-of.ts';
+
+/** Balance in lamports; 0 without account. */
+export const lamportsOf = (chain: Chain, account: Address): Promise<bigint> =>
+  chain.read('getBalance', [account, { commitment: chain.commitment }], (result) =>
+    u64Of(objectOf(result, 'getBalance').value, 'lamports'),
+  );
 
 /** Source: spec, "REST"; rest-api.md §2.1. */
 export const balance = endpoint({
@@ -11,12 +18,12 @@ export const balance = endpoint({
   paths: ['/sol/v1/wallet/balance'],
   group: 'wallet',
   name: 'wallet/balance',
-  summary: 'Balance of a wallet in SOL',
+  summary: 'Get the SOL balance of a wallet',
   from: 'query',
   failures: ofChain,
   fields: z.object({ network: network(), wallet: address('The wallet.'), commitment: commitment() }),
   result: z.object({ balance: z.number().meta({ description: 'SOL, not lamports.' }) }),
-  async answer({ wallet, ...read }, { chain }) {
+  async handle({ wallet, ...read }, { chain }) {
     const lamports = await lamportsOf(chain(read.network, read.commitment), wallet);
     return { message: 'Balance fetched successfully', result: { balance: solOf(lamports) } };
   },

@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import type { Nft } from '../../decoding/nft/nft.ts';
-import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
-import { loadNfts, refreshField } from '../nft/load-nfts.ts';
-import { atMost, nftListLimits } from '../nft/nft-list-limits.ts';
+import { atMost, loadNfts, nftListLimits, refreshField } from '../nft/load-nfts.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 
-/** The NFTs of a group, with what the group is called. */
 type Group = { address?: string; name: string; family?: string; nfts: Nft[] };
 
-/** A verified collection is its address; another group is what its NFTs say of themselves. */
+/** Address of a verified collection, else name and family. */
 function groupKey({ collection }: Nft): string {
   if (collection.verified === true && collection.address !== undefined) return collection.address;
   return JSON.stringify([collection.name ?? '', collection.family ?? '']);
@@ -29,7 +26,7 @@ function emptyGroup({ collection, symbol }: Nft): Group {
   };
 }
 
-/** In the order of their first NFTs; what is in no group comes last. */
+/** In the order of their first NFTs; the group without name comes last. */
 function groupNfts(nfts: readonly Nft[]): Group[] {
   const groups = new Map<string, Group>();
   for (const nft of nfts) {
@@ -50,10 +47,10 @@ export const collections = endpoint({
   paths: ['/sol/v1/wallet/collections'],
   group: 'wallet',
   name: 'wallet/collections',
-  summary: 'NFTs of a wallet by collection',
+  summary: 'List the NFTs of a wallet by collection',
   description:
-    'Grouped by verified collection; NFTs of none by the name and family that their off-chain JSON gives (the group ' +
-    `has no \`address\` then), the others under the name \`""\`. For wallets of up to ${nftListLimits.groupedMax} NFTs.`,
+    'Grouped by verified collection; other NFTs by name and family in their off-chain JSON (such a group ' +
+    `has no \`address\`), the rest under the name \`""\`. For wallets of up to ${nftListLimits.groupedMax} NFTs.`,
   from: 'query',
   failures: ofChain,
   fields: z.object({
@@ -65,21 +62,18 @@ export const collections = endpoint({
   result: z.object({
     collections: z.array(
       z.object({
-        address: z
-          .string()
-          .meta({ description: 'The NFT of the collection, where it is verified.' })
-          .optional(),
+        address: z.string().meta({ description: 'NFT of the verified collection.' }).optional(),
         name: z.string(),
         family: z
           .string()
-          .meta({ description: 'As the off-chain JSON says; else the symbol of the first NFT.' })
+          .meta({ description: 'From the off-chain JSON, else the symbol of the first NFT.' })
           .optional(),
         nft_count: z.number().int(),
         nfts: z.array(nftSchema),
       }),
     ),
   }),
-  async answer({ network: name, commitment: level, wallet_address: wallet, refresh }, context) {
+  async handle({ network: name, commitment: level, wallet_address: wallet, refresh }, context) {
     const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
     const nfts = await loadNfts(atMost(found, nftListLimits.groupedMax), context, refresh);
     const groups = groupNfts(nfts);

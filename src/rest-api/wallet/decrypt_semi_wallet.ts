@@ -9,10 +9,10 @@ export const decryptSemiWallet = endpoint({
   paths: ['/sol/v1/wallet/decrypt_semi_wallet'],
   group: 'wallet',
   name: 'wallet/decrypt_semi_wallet',
-  summary: 'What decrypts a semi-custodial wallet, beside its password',
+  summary: 'Get the encrypted secret key of a semi-custodial wallet',
   description:
-    'The secret key as it is kept, and the parameters of its encryption, for the caller to decrypt: the base58 text ' +
-    'of the 64 bytes in a NaCl secretbox, whose key is PBKDF2 of the password. Wrong passwords make the next try wait. ' +
+    'The encrypted secret key and its encryption parameters, to decrypt locally: the base58 text ' +
+    'of the 64 bytes in a NaCl secretbox with a PBKDF2 key from the password. Wrong passwords delay the next attempt. ' +
     asJsonBody,
   from: 'either',
   holdsSecrets: true,
@@ -20,12 +20,12 @@ export const decryptSemiWallet = endpoint({
   fields: z.object({ wallet: address('The wallet.'), password: password('Its password.') }),
   result: z.union([
     z.object({
-      encryptedPrivateKey: z.string().meta({ description: 'The secretbox, base58.' }),
+      encryptedPrivateKey: z.string().meta({ description: 'NaCl secretbox, base58.' }),
       decryptionKey: z.string().meta({ description: 'JSON of salt, kdf, digest, iterations and nonce.' }),
     }),
-    z.object({ msg: z.string().meta({ description: 'Says that this key has no such wallet.' }) }),
+    z.object({ msg: z.string().meta({ description: 'States that this key has no such wallet.' }) }),
   ]),
-  async answer({ wallet, password: given }, { services, caller }) {
+  async handle({ wallet, password: given }, { services, caller }) {
     const found = await services.semiWallets.decrypt(caller.ownerId, wallet, given);
     const none = { msg: `No semi custodial wallet found with address: ${wallet}` };
     return { message: 'Decryption Data', result: found ?? none };

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { hasDomains, ownedDomains } from '../../decoding/sns/domains.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 
 /** Source: spec, "REST"; rest-api.md §2.4 and §4, "SNS". */
@@ -10,29 +9,29 @@ export const getDomains = endpoint({
   paths: ['/sol/v1/wallet/get_domains'],
   group: 'wallet',
   name: 'wallet/get_domains',
-  summary: 'Domains of the Solana Name Service that a wallet owns',
+  summary: 'List the Solana Name Service domains of a wallet',
   description:
-    'Domains of the first level, also those that are NFTs in the wallet, in the order of their names. The name ' +
-    'service is on mainnet-beta: for other networks the list is empty.\n\n' +
-    'The name service calls its domains `.sns` since finalized slot 452,825,395 and `.sol` before. They are the same ' +
-    'accounts with the same owners: only the ending differs, and the operator of this service chooses the one that ' +
-    'answers show (`.sol` unless told otherwise, as clients of this interface expect it). `.sol` is to become the ' +
-    'ending of another registry, which is not read here: no client resolves names by it yet.',
+    'Top-level domains, including those wrapped as NFTs, sorted by name. The name ' +
+    'service is on mainnet-beta only; on other networks the list is empty.\n\n' +
+    'The name service has called its domains `.sns` since finalized slot 452,825,395, and `.sol` before. Accounts ' +
+    'and owners are the same; the operator configures which suffix ' +
+    'responses use (default `.sol`, which clients expect). `.sol` will become the ' +
+    'suffix of another registry, which is not supported: no client resolves names with it yet.',
   from: 'query',
   failures: ofChain,
   fields: z.object({
     network: network(),
     wallet: address('The wallet.'),
     commitment: commitment(),
-    refresh: flag('Taken and without effect: the chain is read each time.'),
+    refresh: flag('Ignored: the chain is read each time.'),
   }),
   result: z.array(
     z.object({
-      address: z.string().meta({ description: 'The name account.' }),
-      name: z.string().meta({ description: 'With its ending.' }),
+      address: z.string().meta({ description: 'Name account.' }),
+      name: z.string().meta({ description: 'With the suffix.' }),
     }),
   ),
-  async answer({ wallet, ...read }, { chain, services }) {
+  async handle({ wallet, ...read }, { chain, services }) {
     const reader = chain(read.network, read.commitment);
     const domains = hasDomains(reader) ? await ownedDomains(reader, wallet) : [];
     const { domainSuffix } = services.settings;

@@ -1,19 +1,17 @@
 import { z } from 'zod';
 import { solOf } from '../../decoding/amounts.ts';
-import { OnceChain } from '../../decoding/chain/once-chain.ts';
-import type { NftOffChain } from '../../decoding/nft/found-nft.ts';
-import type { Nft } from '../../decoding/nft/nft.ts';
-import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
-import { withOffChain } from '../../decoding/nft/with-off-chain.ts';
+import { OnceChain } from '../../decoding/chain/chain.ts';
+import type { Nft, NftOffChain } from '../../decoding/nft/nft.ts';
+import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
+import { withOffChain } from '../../decoding/nft/show-nft.ts';
 import { tokensOfWallet } from '../../decoding/token/wallet-tokens.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
-import { lamportsOf } from './lamports-of.ts';
+import { lamportsOf } from './balance.ts';
 import { nameSources, tokenSchema, toTokenResult } from './token-schema.ts';
 
-/** What the client's type calls members of an NFT here, beside the names that it has everywhere else. */
+/** Members that the client's type adds in a portfolio. */
 const portfolioNft = nftSchema.extend({
   model: z.literal('metadata'),
   mintAddress: z.string(),
@@ -41,7 +39,7 @@ const toPortfolioNft = (nft: Nft): z.input<typeof portfolioNft> => ({
   jsonLoaded: false,
 });
 
-/** NFTs of a portfolio are shown as the chain has them: nobody waits for hundreds of documents. */
+/** A portfolio does not wait for off-chain documents. */
 const noOffChain: NftOffChain = { read: async () => new Map() };
 
 /** Source: rest-api.md §2.23. */
@@ -50,8 +48,8 @@ export const getPortfolio = endpoint({
   paths: ['/sol/v1/wallet/get_portfolio'],
   group: 'wallet',
   name: 'wallet/get_portfolio',
-  summary: 'Balance, fungible tokens and NFTs of a wallet',
-  description: 'NFTs without what their off-chain JSON says; `nft/read_all` has it.',
+  summary: 'Get SOL balance, fungible tokens and NFTs of a wallet',
+  description: 'NFTs lack off-chain data; use `nft/read_all` for that.',
   from: 'query',
   failures: ofChain,
   fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
@@ -62,7 +60,7 @@ export const getPortfolio = endpoint({
     num_nfts: z.number().int(),
     nfts: z.array(portfolioNft),
   }),
-  async answer({ network: name, commitment: level, wallet }, { caller, services }) {
+  async handle({ network: name, commitment: level, wallet }, { caller, services }) {
     const chain = new OnceChain(name, caller, level);
     const [lamports, tokens, found] = await Promise.all([
       lamportsOf(chain, wallet),

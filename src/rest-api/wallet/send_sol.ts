@@ -6,14 +6,13 @@ import type { Address } from '../../solana/address.ts';
 import { type Blockhash, parseBlockhash } from '../../solana/blockhash.ts';
 import { MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
 import { decimalText } from '../../solana/encoding/ui-token-amount.ts';
-import { encodeMessage } from '../../solana/message/encode-message.ts';
+import { encodeMessage } from '../../solana/message/message.ts';
 import { programs } from '../../solana/programs.ts';
 import { SIGNATURE_BYTES } from '../../solana/signature.ts';
 import { compileMessage, type Instruction } from '../../solana/transaction/compile-message.ts';
 import { encodeTransaction } from '../../solana/transaction/encode-transaction.ts';
 import type { Lamports } from '../../solana/units.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, isAbsent, network } from '../fields.ts';
 
 /** `SystemInstruction::Transfer`. Source: solana-system-interface. */
@@ -31,7 +30,7 @@ const amountOfSol = z
   .meta({
     type: ['number', 'string'],
     minimum: 1e-9,
-    description: 'SOL, not lamports; decimal text where a double has too few digits.',
+    description: 'SOL, not lamports; use decimal text for more digits than a double holds.',
   });
 
 function transfer(from: Address, to: Address, amount: Lamports): Instruction {
@@ -45,7 +44,7 @@ function transfer(from: Address, to: Address, amount: Lamports): Instruction {
   };
 }
 
-/** A blockhash that the whole network knows, and that is young all the same. */
+/** `confirmed`: known to the whole network and still young. */
 const latestBlockhash = (chain: Chain): Promise<Blockhash> =>
   chain.read('getLatestBlockhash', [{ commitment: 'confirmed' }], (result) => {
     const { blockhash } = objectOf(objectOf(result, 'getLatestBlockhash').value, 'value');
@@ -60,20 +59,20 @@ export const sendSol = endpoint({
   paths: ['/sol/v1/wallet/send_sol', '/sol/v1/wallet/send_sol_detach'],
   group: 'wallet',
   name: 'wallet/send_sol',
-  summary: 'Makes a transfer of SOL for its sender to sign',
+  summary: 'Build a SOL transfer for the sender to sign',
   description:
-    'A legacy transaction in base64 whose one signature is all zeros. The sender, who also pays the fee, signs it and ' +
-    'sends it, for instance by transaction/send_txn, within about a minute: then its blockhash expires.',
+    'A legacy transaction in base64 with one all-zero signature. The sender, who also pays the fee, signs and ' +
+    'sends it, for example with transaction/send_txn, within about a minute, before its blockhash expires.',
   from: 'body',
   failures: ofChain,
   fields: z.object({
     network: network(),
-    from_address: address('Who sends, signs and pays the fee.'),
-    to_address: address('Who gets it.'),
+    from_address: address('Sender, signer and fee payer.'),
+    to_address: address('Recipient.'),
     amount: amountOfSol,
   }),
   result: z.object({ encoded_transaction: z.string().meta({ description: 'Base64.' }) }),
-  async answer({ network: name, from_address: from, to_address: to, amount }, { chain }) {
+  async handle({ network: name, from_address: from, to_address: to, amount }, { chain }) {
     const recentBlockhash = await latestBlockhash(chain(name));
     const instructions = [transfer(from, to, amount)];
     const message = encodeMessage(compileMessage({ feePayer: from, instructions, recentBlockhash }));

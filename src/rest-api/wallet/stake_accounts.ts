@@ -2,12 +2,10 @@ import { z } from 'zod';
 import { solOf } from '../../decoding/amounts.ts';
 import { activityOf, type StakeAccount, stakeAccountsOf } from '../../decoding/stake/stake-accounts.ts';
 import { U64_MAX } from '../../solana/units.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
-import { address, commitment, network } from '../fields.ts';
-import { pageFields, pageResult } from '../page.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
+import { address, commitment, network, pageFields, pageResult } from '../fields.ts';
 
-/** Stake accounts of a page. Spec, "Limits". */
+/** Page size. Spec, "Limits". */
 const SIZE_MAX = 10;
 
 const sol = (description: string) => z.number().meta({ description: `${description} SOL.` });
@@ -17,18 +15,18 @@ const stakeAccount = z.object({
   stake_account_address: z.string(),
   stake_authority_address: z.string(),
   withdraw_authority_address: z.string(),
-  vote_account_address: z.string().nullable().meta({ description: 'null while nothing is delegated.' }),
+  vote_account_address: z.string().nullable().meta({ description: 'null without a delegation.' }),
   status: z.enum(['initialized', 'delegated']),
-  total_amount: sol('All that is in the account.'),
-  rent: sol('The part of it that keeps the account alive.'),
-  delegated_amount: sol('What was delegated, with the rewards since.'),
-  active_amount: sol('The part of the delegation that counts in this epoch.'),
-  activation_epoch: epoch('null while nothing is delegated, and for stakes as old as the network.'),
-  deactivation_epoch: epoch('null as long as the stake is not deactivated.'),
+  total_amount: sol('Balance of the account.'),
+  rent: sol('Rent-exempt reserve, part of the balance.'),
+  delegated_amount: sol('Delegated stake with rewards.'),
+  active_amount: sol('Effective stake in this epoch.'),
+  activation_epoch: epoch('null without a delegation and for genesis stakes.'),
+  deactivation_epoch: epoch('null if not deactivated.'),
   state: z.enum(['active', 'inactive', 'activating', 'deactivating']),
 });
 
-/** An epoch, of which the largest u64 stands for none. */
+/** The largest u64 stands for none. */
 const epochOf = (value: bigint): number | null => (value === U64_MAX ? null : Number(value));
 
 function toStakeAccountResult({
@@ -61,11 +59,11 @@ export const stakeAccounts = endpoint({
   paths: ['/sol/v1/wallet/stake_accounts'],
   group: 'wallet',
   name: 'wallet/stake_accounts',
-  summary: 'Stake accounts of a wallet, with what is delegated and what counts',
+  summary: 'List the stake accounts of a wallet',
   description:
-    'Accounts of which the wallet is stake authority or withdraw authority, in the order of their addresses. ' +
-    '`state` follows from the stake history of the network: a stake that warms up is `activating` until all of it ' +
-    'counts, one that cools down `deactivating` until nothing does.',
+    'Accounts whose stake or withdraw authority is the wallet, sorted by address. ' +
+    '`state` follows from the stake history: stake that warms up is `activating` until all of it ' +
+    'is effective; stake that cools down is `deactivating` until none is.',
   from: 'query',
   failures: ofChain,
   fields: z.object({
@@ -81,7 +79,7 @@ export const stakeAccounts = endpoint({
     total_data: pageResult.total_count,
     total_page: pageResult.total_pages,
   }),
-  async answer({ wallet_address: wallet, page, size, ...read }, { chain }) {
+  async handle({ wallet_address: wallet, page, size, ...read }, { chain }) {
     const { accounts, total } = await stakeAccountsOf(
       chain(read.network, read.commitment),
       wallet,

@@ -3,14 +3,13 @@ import type { NameSources, TokenName } from '../../decoding/token/find-names.ts'
 import type { WalletToken } from '../../decoding/token/wallet-tokens.ts';
 import type { Services } from '../services.ts';
 
-/** What a token is called, in an answer. */
 export const nameShape = {
-  name: z.string().meta({ description: '`Unknown Token` where nothing names it.', examples: ['USD Coin'] }),
-  symbol: z.string().meta({ description: '`Token` where nothing names it.', examples: ['USDC'] }),
-  image: z.string().meta({ description: 'A URI; empty where nothing names one.' }),
+  name: z.string().meta({ description: '`Unknown Token` if unknown.', examples: ['USD Coin'] }),
+  symbol: z.string().meta({ description: '`Token` if unknown.', examples: ['USDC'] }),
+  image: z.string().meta({ description: 'Image URI; empty if unknown.' }),
 };
 
-/** A token in a wallet. Source: rest-api.md §2.2. */
+/** Source: rest-api.md §2.2. */
 export const tokenSchema = z.object({
   address: z.string().meta({ description: 'The mint.' }),
   balance: z.number().meta({ description: 'In whole tokens.', examples: [2.968471] }),
@@ -19,10 +18,8 @@ export const tokenSchema = z.object({
   isFrozen: z.boolean().meta({ description: 'Whether the token account is frozen.' }),
 });
 
-/** `info` of a token. */
 export const infoOf = ({ name, symbol, image }: TokenName) => ({ name, symbol, image });
 
-/** A token of a wallet in an answer. */
 export const toTokenResult = ({
   holding,
   balance,
@@ -36,7 +33,6 @@ export const toTokenResult = ({
   isFrozen: holding.isFrozen,
 });
 
-/** Where names of tokens come from. */
 export const nameSources = ({ tokenList, offChain }: Services): NameSources => ({
   list: tokenList,
   offChain,

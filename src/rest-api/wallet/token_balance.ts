@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { tokenBalanceOf } from '../../decoding/token/token-balance.ts';
+import { tokenBalanceOf } from '../../decoding/token/wallet-tokens.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { infoOf, nameShape, nameSources } from './token-schema.ts';
 
@@ -12,8 +11,8 @@ export const tokenBalance = endpoint({
   paths: ['/sol/v1/wallet/token_balance'],
   group: 'wallet',
   name: 'wallet/token_balance',
-  summary: 'Balance of one token in a wallet',
-  description: 'Of all its token accounts of the mint; 0 where it has none.',
+  summary: 'Get the balance of one token in a wallet',
+  description: 'Sum over all its token accounts of the mint; 0 without any.',
   from: 'query',
   failures: ['NOT_A_MINT', ...ofChain],
   fields: z.object({
@@ -26,13 +25,12 @@ export const tokenBalance = endpoint({
     address: z.string().meta({ description: 'The mint.' }),
     balance: z.number().meta({ description: 'In whole tokens.', examples: [76.6726] }),
     associated_account: z.string().meta({
-      description:
-        'Where the wallet keeps the token: its associated token account, unless only others hold the token.',
+      description: 'Associated token account, unless only other accounts hold the token.',
     }),
     info: z.object(nameShape),
     isFrozen: z.boolean().meta({ description: 'Whether that account is frozen.' }),
   }),
-  async answer({ network: name, commitment: level, wallet, token }, { chain, services }) {
+  async handle({ network: name, commitment: level, wallet, token }, { chain, services }) {
     const found = await tokenBalanceOf(chain(name, level), wallet, token, nameSources(services));
     if (found === null) throw new Failure('NOT_A_MINT', { facts: { address: token, network: name } });
     return {

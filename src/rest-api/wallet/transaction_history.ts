@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { historyOf } from '../../decoding/transaction/fetch-transactions.ts';
-import { endpoint } from '../endpoint.ts';
-import { ofChain } from '../failures.ts';
+import { endpoint, ofChain } from '../endpoint.ts';
 import { address, network } from '../fields.ts';
 import { historyEnds, historyPage, historyStart } from '../transaction/history.ts';
 import { rawTransactionSchema, settledCommitment } from '../transaction/transaction-schema.ts';
@@ -12,8 +11,8 @@ export const transactionHistory = endpoint({
   paths: ['/sol/v1/wallet/transaction_history'],
   group: 'wallet',
   name: 'wallet/transaction_history',
-  summary: 'The newest transactions of a wallet as nodes tell them in jsonParsed, newest first',
-  description: 'For older clients; `transaction/history` tells what they mean.',
+  summary: 'List jsonParsed transactions of a wallet, newest first',
+  description: 'For older clients; `transaction/history` has the parsed form.',
   from: 'query',
   failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
   fields: z.object({
@@ -23,7 +22,7 @@ export const transactionHistory = endpoint({
     commitment: settledCommitment(),
   }),
   result: z.array(rawTransactionSchema),
-  async answer(fields, { chain, services }) {
+  async handle(fields, { chain, services }) {
     const transactions = await historyOf(chain(fields.network, fields.commitment), fields.wallet, {
       limit: fields.tx_num,
       ...historyEnds(fields),

@@ -2,25 +2,21 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
-/** The encodings in which the build leaves files, the smallest first. */
+/** Encodings of the build, smallest first. */
 const encodings = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
 type Encoding = (typeof encodings)[number][0];
 
-/** One file of the dashboard, held in memory in every encoding that it was built in. */
 export type DashboardFile = Readonly<{
   type: string;
   bytes: Buffer;
   encoded: Readonly<Partial<Record<Encoding, Buffer>>>;
-  /** Of the plain bytes; each encoding appends its name. */
   tag: string;
-  /** Whether the name has a hash of the content, so that it never means anything else. */
   isImmutable: boolean;
 }>;
 
-/** The page and what it is made of, by path. */
 export type DashboardFiles = Readonly<{ page: DashboardFile; assets: ReadonlyMap<string, DashboardFile> }>;
 
 const PAGE = 'dashboard.html';
@@ -33,7 +29,6 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** `name-` and the eight characters that the build makes of the content. */
 const HASHED = /-[A-Za-z0-9_-]{8}\.[a-z]+$/;
 
 function readFile(folder: string, name: string): DashboardFile | null {
@@ -50,8 +45,8 @@ function readFile(folder: string, name: string): DashboardFile | null {
 }
 
 /**
- * Reads what `npm run build:web` made into memory: some megabytes.
- * @returns null where it was not built, or not to its end.
+ * Loads the output of `npm run build:web` into memory (some megabytes).
+ * @returns null when it is missing or incomplete.
  */
 export function readDashboard(folder: string): DashboardFiles | null {
   try {
@@ -69,7 +64,7 @@ export function readDashboard(folder: string): DashboardFiles | null {
   }
 }
 
-/** What a client may be sent by its `accept-encoding`: the smallest, and the plain bytes where it says nothing. */
+/** The smallest encoding that `accept-encoding` allows; null for plain bytes. */
 export function encodingFor(file: DashboardFile, accepted: string | undefined): Encoding | null {
   const refused = /^(?:0|0\.0{1,3})$/;
   const acceptedEncodings = new Set(

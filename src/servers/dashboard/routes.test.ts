@@ -41,7 +41,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
   fetch(url + path, { method, headers: { 'accept-encoding': 'identity', ...headers } });
 
 describe('the dashboard', () => {
-  it('says how it is built where it was not, and is there once it was', async () => {
+  it('returns 503 with build instructions until it is built', async () => {
     const before = await get('/');
     expect(before.status).toBe(503);
     expect(before.headers.get('cache-control')).toBe('no-store');
@@ -52,30 +52,30 @@ describe('the dashboard', () => {
     expect(await after.text()).toBe(PAGE);
   });
 
-  it('answers every address of its pages with the page, and no other', async () => {
+  it('serves the page at all of its paths and no others', async () => {
     for (const path of dashboardPaths) {
-      const answer = await get(path.replace('*', 'AbCdEfGh'));
-      expect([path, answer.status, await answer.text()]).toEqual([path, 200, PAGE]);
+      const response = await get(path.replace('*', 'AbCdEfGh'));
+      expect([path, response.status, await response.text()]).toEqual([path, 200, PAGE]);
     }
     for (const path of ['/nowhere', '/keys/a/b', '/assets/nothing.js', '/assets/main-AbCd12_-.js.map']) {
-      const answer = await get(path);
-      expect([path, answer.status]).toEqual([path, 404]);
-      expect(answer.headers.get('content-type')).toContain('application/json');
+      const response = await get(path);
+      expect([path, response.status]).toEqual([path, 404]);
+      expect(response.headers.get('content-type')).toContain('application/json');
     }
   });
 
-  it('shows a person that there is no such page, and refuses programs as before', async () => {
+  it('returns a 404 page to browsers and JSON to programs', async () => {
     const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
     for (const path of ['/nowhere', '/keys/a/b']) {
-      const shown = await get(path, { accept });
-      expect([path, shown.status, await shown.text()]).toEqual([path, 404, PAGE]);
-      expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
-      for (const [method, asks] of [
+      const page = await get(path, { accept });
+      expect([path, page.status, await page.text()]).toEqual([path, 404, PAGE]);
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+      for (const [method, accepted] of [
         ['POST', accept],
         ['HEAD', accept],
         ['GET', '*/*'],
       ] as const) {
-        const refused = await get(path, { accept: asks }, method);
+        const refused = await get(path, { accept: accepted }, method);
         expect([method, refused.status]).toEqual([method, 404]);
         expect(refused.headers.get('content-type')).toContain('application/json');
       }
@@ -87,13 +87,13 @@ describe('the dashboard', () => {
     }
   });
 
-  it('knows the same pages as the dashboard itself', () => {
+  it('has the same paths as the routes of the web application', () => {
     const table = readFileSync(join(import.meta.dirname, '../../../web/src/routes.tsx'), 'utf8');
     const paths = [...table.matchAll(/^ +path: '(.+)',$/gm)].map(([, path]) => path?.replace(/\$\w+/, '*'));
     expect(paths.toSorted()).toEqual([...dashboardPaths].toSorted());
   });
 
-  it('lets nothing run that is not its own, and nobody frame it', async () => {
+  it('forbids foreign scripts and framing', async () => {
     for (const path of ['/', '/keys', '/assets/theme.js']) {
       const { headers } = await get(path);
       const policy = headers.get('content-security-policy');
@@ -105,7 +105,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('has files with a hash kept for ever, and others asked for again', async () => {
+  it('caches hashed files forever and revalidates others', async () => {
     const hashed = await get('/assets/main-AbCd12_-.js');
     expect(hashed.headers.get('cache-control')).toContain('immutable');
     for (const path of ['/', '/assets/theme.js'])
@@ -118,14 +118,14 @@ describe('the dashboard', () => {
     ['gzip;q=0.5, br;q=0', 'gzip'],
     ['identity', null],
     ['br;q=0.000', null],
-  ])('sends to who takes %j what was compressed as %j', async (accepted, encoding) => {
-    const answer = await get('/assets/main-AbCd12_-.js', { 'accept-encoding': accepted });
-    expect(answer.headers.get('content-encoding')).toBe(encoding);
-    expect(answer.headers.get('vary')).toBe('accept-encoding');
-    expect(await answer.text()).toBe(SCRIPT);
+  ])('answers accept-encoding %j with %j', async (accepted, encoding) => {
+    const response = await get('/assets/main-AbCd12_-.js', { 'accept-encoding': accepted });
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    expect(response.headers.get('vary')).toBe('accept-encoding');
+    expect(await response.text()).toBe(SCRIPT);
   });
 
-  it('sends nothing again that the browser has, in the encoding that it has it in', async () => {
+  it('returns 304 for a matching ETag of the same encoding', async () => {
     const path = '/assets/main-AbCd12_-.js';
     const etag = (await get(path)).headers.get('etag') ?? '';
     const compressed = (await get(path, { 'accept-encoding': 'br' })).headers.get('etag') ?? '';
@@ -135,7 +135,7 @@ describe('the dashboard', () => {
     expect((await get(path, { 'if-none-match': compressed })).status).toBe(200);
   });
 
-  it('answers HEAD with the head alone, and refuses other verbs', async () => {
+  it('answers HEAD without a body and refuses other verbs', async () => {
     const head = await get('/', {}, 'HEAD');
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
       200,

@@ -1,15 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
-import { refuse } from '../http/refuse.ts';
+import { refuse } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, NOT_FOUND_PAGE, PageVerbs } from '../http/routes.ts';
 import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } from './files.ts';
-import { notBuiltPage } from './not-built-page.ts';
 
-/**
- * Where the pages of the dashboard stand, so that an address can be opened, kept and passed on. The pages' own table
- * of them is web/src/routes.tsx; a test holds the two equal.
- */
+/** Paths of the dashboard's pages. A test compares them with web/src/routes.tsx. */
 export const dashboardPaths = [
   '/',
   '/keys',
@@ -34,7 +30,6 @@ export const dashboardPaths = [
 
 const pageHeaders = securityHeaders.page;
 
-/** A year. */
 const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
 
 function sendFile(
@@ -77,9 +72,9 @@ function sendNotBuilt(response: ServerResponse): void {
 }
 
 /**
- * GET of each of the dashboard's pages, and of what they are made of. Nothing of it needs a key: what the pages show
- * they ask of the control API. Files are read once, and looked for again as long as they were not there.
- * @param folder - what `npm run build:web` made.
+ * Routes of the dashboard's pages and assets, without a key: the pages use the control API. Files are loaded once, and
+ * again for as long as they are missing.
+ * @param folder - output of `npm run build:web`.
  */
 export function dashboardRoutes(folder: string): HttpRoutes {
   let built: DashboardFiles | null = null;
@@ -104,7 +99,28 @@ export function dashboardRoutes(folder: string): HttpRoutes {
   return new Map([
     ...pages,
     ['/assets/*', new PageVerbs([['GET', asset]])],
-    // The same page: its own table of addresses says that there is none such.
+    // The same page: its router shows "not found".
     [NOT_FOUND_PAGE, new PageVerbs([['GET', pageWith(404)]])],
   ]);
 }
+
+export const notBuiltPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Solway: dashboard not built</title>
+</head>
+<body>
+<main>
+<h1>The dashboard has not been built</h1>
+<p>The service is running without its dashboard. In the source folder, run</p>
+<pre>npm run build:web</pre>
+<p>and reload this page. The service does not need a restart.</p>
+<p>The APIs are available: see the <a href="/docs">REST API reference</a>; the control API is under
+<code>/api/v1</code>.</p>
+</main>
+</body>
+</html>
+`;

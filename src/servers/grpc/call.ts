@@ -1,23 +1,27 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import type { TimeSlicedQueue } from '../../base/concurrency/time-sliced-queue.ts';
+import type { TimeSlicedQueue } from '../../base/concurrency/time-sliced.ts';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
-import { ReadPause } from '../read-pause.ts';
-import type { Compressors } from './compressed-batches.ts';
-import type { CallHead } from './decode.ts';
-import { refusalHeaders, responseEncoding, responseHeaders } from './encode.ts';
-import { type Ending, endingOf, endingOfFailure, okay, trailersOf } from './errors.ts';
-import type { CallHandlerFactory, CallPeer, GrpcCallHandler } from './grpc-call-handler.ts';
+import { ReadPause } from '../connection-lifecycle.ts';
+import type { Compressors } from './batches.ts';
+import type { CallHandlerFactory, CallPeer, GrpcCallHandler } from './call-handler.ts';
+import { type CallHead, type RequestBudget, RequestFrames } from './decode.ts';
+import {
+  type Ending,
+  endingOf,
+  endingOfFailure,
+  okay,
+  refusalHeaders,
+  responseEncoding,
+  responseHeaders,
+  trailersOf,
+} from './encode.ts';
 import type { GrpcServerOptions } from './options.ts';
-import { type FlushSchedulers, Outbox, type OutboxListener } from './outbox.ts';
-import type { QueueBudget } from './queue-budget.ts';
-import type { RequestBudget } from './request-budget.ts';
-import { RequestFrames } from './request-frames.ts';
+import { type FlushSchedulers, Outbox, type OutboxListener, type QueueBudget } from './outbox.ts';
 
-/** What all calls of a server have in common. */
 export type CallContext = Readonly<{
   options: GrpcServerOptions;
   requests: RequestBudget;
@@ -26,34 +30,31 @@ export type CallContext = Readonly<{
   flushSchedulers: FlushSchedulers;
   compressors: Compressors;
   log: Logger;
-  /** So many pieces came that are tiny, and end no message. */
+  /** Reports DATA frames that are tiny and complete no message. */
   onTinyFrames: (frames: number) => void;
 }>;
 
-/** A piece below this size is tiny. */
 const TINY_BYTES = 64;
 
-/** The longest that a timer can be set for. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = constants;
 
-/** Known to node:http2, but not to its types: no header says when. */
+// Supported by node:http2, missing in its types: omits the date header.
 const withoutDate = { sendDate: false };
 
-/** Ends an HTTP/2 stream with headers alone, whether or not its client has said all. */
+/** Ends a stream with headers only, even if the client is still sending. */
 export function refuseStream(stream: ServerHttp2Stream, headers: Record<string, unknown>): void {
   if (stream.destroyed || stream.closed || stream.headersSent) return;
   stream.respond(headers as Record<string, string>, { ...withoutDate, endStream: true });
   stream.close(NGHTTP2_NO_ERROR);
 }
 
-/** What the client might still send is of no interest; told sooner than that, the trailers would not be sent. */
+/** Resets a stream whose client has not half-closed. Before the trailers are sent, the reset would replace them. */
 function closeHalfOpen(stream: ServerHttp2Stream): void {
   if (!stream.destroyed && !stream.closed) stream.close(NGHTTP2_NO_ERROR);
 }
 
-/** One call: its HTTP/2 stream, what waits to be sent on it, its deadline, and the one status it ends with. */
 export class Call implements CallPeer, OutboxListener {
   readonly credential: string | null;
   readonly client: ClientInfo;
@@ -65,25 +66,22 @@ export class Call implements CallPeer, OutboxListener {
   readonly #outbox: Outbox;
   readonly #encoding: ReturnType<typeof responseEncoding>;
   readonly #rest: ReadPause;
-  /** Waits for its turn to read a message. */
   #isQueued = false;
   #isPaused = false;
-  /** Tiny pieces that came since the last message was whole, but for one: a message's head may come by itself. */
+  /** Tiny frames since the last complete message, minus one: the message head may come alone. */
   #tinyFrames = -1;
-  /** The client sends nothing more; it was not told on yet. */
+  /** The client has half-closed; the handler was not notified yet. */
   #isHalfClosed = false;
-  /** Bytes that are held for the call besides those of its frames. */
   #reservedBytes = 0;
   readonly #deadline: NodeJS.Timeout | null;
   #handler: GrpcCallHandler | null = null;
-  /** The same, also when the call has ended: what waited then is still being sent. */
+  /** The last handler, kept after the end of the call while queued messages are being sent. */
   #lastHandler: GrpcCallHandler | null = null;
   #ending: Ending | null = null;
   #endedAtMs = 0;
-  /** Since when a request is waited for; null when none is. */
+  /** Since when a request is expected; null when none is. */
   #waitingSinceMs: number | null = performance.now();
 
-  /** @param messageMaxBytes - bytes of one request, compressed and not. */
   constructor(
     stream: ServerHttp2Stream,
     head: CallHead,
@@ -124,7 +122,6 @@ export class Call implements CallPeer, OutboxListener {
     return this.#outbox.queuedBytes;
   }
 
-  /** Begins to answer; what `make` throws refuses the call. */
   start(createHandler: CallHandlerFactory): void {
     const stream = this.#stream;
     stream.on('close', () => this.#onStreamClose());
@@ -132,7 +129,7 @@ export class Call implements CallPeer, OutboxListener {
     try {
       this.#handler = createHandler(this);
       this.#lastHandler = this.#handler;
-      // It may have ended what it had not even begun.
+      // The handler may have ended the call in its constructor.
       if (this.#ending !== null) this.#release();
     } catch (thrown) {
       this.fail(thrown);
@@ -175,7 +172,7 @@ export class Call implements CallPeer, OutboxListener {
 
   fail(thrown: unknown): void {
     const ending = endingOf(thrown);
-    if (ending === null) this.#context.log.error({ err: thrown }, 'a call went wrong');
+    if (ending === null) this.#context.log.error({ err: thrown }, 'gRPC call failed unexpectedly');
     this.#end(ending ?? endingOfFailure(new Failure('INTERNAL')));
   }
 
@@ -184,19 +181,17 @@ export class Call implements CallPeer, OutboxListener {
     this.fail(new Failure('LAGGING', { facts: { ...behind } }));
   }
 
-  /** Makes room: drops what waits and says so, or what is left of a call that has ended. */
+  /** Drops queued messages to free memory: the call ends with LAGGING, or an ended one is reset. */
   cut(): void {
     const behind = this.#outbox.cut();
     if (this.#ending === null) this.onLagging(behind);
     else this.#stream.close(NGHTTP2_INTERNAL_ERROR);
   }
 
-  /** Ends what would not end by itself. */
   drain(): void {
     if (this.#handler?.isEndless === true) this.fail(new Failure('DRAINING'));
   }
 
-  /** Does what is due. */
   tick(nowMs: number): void {
     const { endTimeoutMs, requestTimeoutMs } = this.#context.options;
     if (this.#ending !== null) {
@@ -223,7 +218,6 @@ export class Call implements CallPeer, OutboxListener {
     this.#read();
   }
 
-  /** Hands on what came, and goes on reading when that is done. */
   #read(isScheduled = false): void {
     if (this.#isQueued) return;
     try {
@@ -241,7 +235,7 @@ export class Call implements CallPeer, OutboxListener {
     if (this.#isHalfClosed) this.#notifyHalfClose();
   }
 
-  /** What may take long to read waits for a turn, one message at a time. */
+  /** Messages that are slow to read go through the read queue, one at a time. */
   #deliver(isScheduled: boolean): void {
     let mayReadHeavy = isScheduled;
     while (this.#ending === null && !this.#rest.isPaused) {
@@ -304,7 +298,7 @@ export class Call implements CallPeer, OutboxListener {
     }
   }
 
-  /** The first status is the one; what waits still goes out ahead of it. */
+  /** The first status wins; queued messages are still sent before it. */
   #end(ending: Ending): void {
     if (this.#ending !== null) return;
     this.#ending = ending;
@@ -344,13 +338,13 @@ export class Call implements CallPeer, OutboxListener {
     if (handler !== null) this.#notify(() => handler.onClose());
   }
 
-  /** What answers is told apart from whatever is being done: it may be what ended the call. */
+  /** In a microtask: the handler itself may have ended the call. */
   #notify(callback: () => void): void {
     queueMicrotask(() => {
       try {
         callback();
       } catch (thrown) {
-        this.#context.log.error({ err: thrown }, 'a call went wrong');
+        this.#context.log.error({ err: thrown }, 'gRPC call handler failed unexpectedly');
       }
     });
   }

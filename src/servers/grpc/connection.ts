@@ -7,19 +7,15 @@ import {
 import type { Socket } from 'node:net';
 import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import { Heartbeat } from '../heartbeat.ts';
+import { Heartbeat } from '../connection-lifecycle.ts';
+import { LeakyBucket } from './abuse-limits.ts';
 import { Call, type CallContext, refuseStream } from './call.ts';
 import { decodeHead, isGrpc } from './decode.ts';
-import { refusalHeaders } from './encode.ts';
-import { endingOf, endingOfFailure } from './errors.ts';
-import { LeakyBucket } from './leaky-bucket.ts';
+import { endingOf, endingOfFailure, refusalHeaders } from './encode.ts';
 import type { Services } from './services.ts';
 
-/** What is told of a connection. */
 export type ConnectionEvents = Readonly<{
-  /** It is closed; called once. */
   onClose: (connection: Connection) => void;
-  /** Its client did harm. */
   onAbuse: () => void;
 }>;
 
@@ -27,7 +23,7 @@ export type ConnectionContext = Omit<CallContext, 'onTinyFrames'> & Readonly<{ s
 
 const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
 
-/** One HTTP/2 connection: the calls on it, its heartbeat, and what its client may do to it. */
+/** One HTTP/2 connection: its calls, heartbeat and abuse limits. */
 export class Connection {
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -36,7 +32,6 @@ export class Connection {
   readonly #heartbeat = new Heartbeat(performance.now());
   readonly #openedAtMs = performance.now();
   readonly #calls = new Set<Call>();
-  /** Has said its first words in HTTP/2. */
   #hasSettings = false;
   #hasCalled = false;
   #isDraining = false;
@@ -44,7 +39,7 @@ export class Connection {
   readonly #tinyFrames: LeakyBucket;
   readonly #cancels: LeakyBucket;
   #bytesOut = 0;
-  /** HTTP/2 was over at the last look, but not the socket: its client has not closed its half. */
+  /** At the last tick the session was destroyed but the socket open: the client has not closed its half. */
   #isHalfOpen = false;
 
   constructor(
@@ -80,7 +75,6 @@ export class Connection {
     return this.#calls;
   }
 
-  /** Does what is due. */
   tick(nowMs: number): void {
     if (this.#session.destroyed) {
       this.#closeHalfOpen();
@@ -94,20 +88,17 @@ export class Connection {
     else this.#beat(nowMs);
   }
 
-  /** All was said, and reached the system: a client that keeps the socket open keeps a place. */
   #closeHalfOpen(): void {
     if (this.#isHalfOpen && this.#socket.writableLength === 0) this.#socket.destroy();
     this.#isHalfOpen = true;
   }
 
-  /** Tells the client to go elsewhere, and ends what would not end by itself. */
   drain(): void {
     this.#isDraining = true;
     if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
     for (const call of this.#calls) call.drain();
   }
 
-  /** Cuts it. */
   destroy(code: number = NGHTTP2_NO_ERROR): void {
     if (!this.#session.destroyed) this.#session.destroy(undefined, code);
     this.#socket.destroy();
@@ -124,16 +115,16 @@ export class Connection {
       return;
     }
     try {
-      // HTTP/2 holds clients to the limit only once they have acknowledged it.
+      // node:http2 enforces the limit only after the client has acknowledged it.
       if (sizeOf(raw) > this.#context.options.headerListMaxBytes) throw new Failure('HEADERS_TOO_LARGE');
       this.#call(stream, headers);
     } catch (thrown) {
-      if (endingOf(thrown) === null) this.#context.log.error({ err: thrown }, 'a call went wrong');
+      if (endingOf(thrown) === null)
+        this.#context.log.error({ err: thrown }, 'gRPC call failed unexpectedly');
       refuseStream(stream, refusalHeaders(endingOf(thrown) ?? endingOfFailure(new Failure('INTERNAL'))));
     }
   }
 
-  /** @throws GrpcError, Failure */
   #call(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     if (this.#isDraining) throw new Failure('DRAINING');
     const head = decodeHead(headers);
@@ -150,7 +141,7 @@ export class Connection {
     call.start(createHandler);
   }
 
-  /** Also what a flood of cancelled calls ends in. A client that has called speaks HTTP/2: it breaks it on purpose. */
+  /** Includes node:http2's own reset-flood protection. A client that has made calls violates HTTP/2 on purpose. */
   #onError(fault: Error): void {
     if (this.#hasCalled && 'code' in fault && fault.code === 'ERR_HTTP2_ERROR') this.#onAbuse();
   }
@@ -160,12 +151,12 @@ export class Connection {
     this.destroy(NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
-  /** HTTP/2 counts them too, but looks at its count only when all that came at once is worked off. */
+  /** node:http2 counts resets too, but checks its count only after processing everything received at once. */
   #onCancel(): void {
     if (this.#cancels.add(1, performance.now())) this.#calm();
   }
 
-  /** PING and SETTINGS cost answers: a client that sends many, and is sent nothing else, does harm only. */
+  /** PING and SETTINGS floods: every frame costs a reply. Clients that also receive data are exempt. */
   #onControlFrame(): void {
     if (!this.#controlFrames.add(1, performance.now())) return;
     const { bytesWritten } = this.#socket;
@@ -175,7 +166,6 @@ export class Connection {
     if (!isUsed) this.#calm();
   }
 
-  /** What comes in tiny pieces costs as much as control frames, and no honest client sends many. */
   #onTinyFrames(frames: number): void {
     if (this.#tinyFrames.add(frames, performance.now())) this.#calm();
   }
@@ -200,22 +190,21 @@ export class Connection {
   }
 }
 
-/** More than the answer to a PING or to SETTINGS takes, with its share of what carries it. */
+/** Upper bound of the reply to a PING or SETTINGS frame, with its share of TCP overhead. */
 const CONTROL_FRAME_MAX_BYTES = 64;
 
 const ignore = (): void => {};
 
-/** What each header takes beside its name and value. Source: RFC 9113 §10.5.1. */
+/** Overhead per header. Source: RFC 9113 §10.5.1. */
 const HEADER_OVERHEAD_BYTES = 32;
 
-/** Bytes of a header list. @param raw - names and values in turns. */
 function sizeOf(raw: readonly string[]): number {
   let bytes = (raw.length / 2) * HEADER_OVERHEAD_BYTES;
   for (const text of raw) bytes += text.length;
   return bytes;
 }
 
-/** Headers that refuse what is no gRPC, in HTTP; null when it is. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+/** HTTP status for requests that are not gRPC; null for gRPC. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 function httpRefusal(headers: IncomingHttpHeaders): Record<string, unknown> | null {
   if (headers[':method'] !== 'POST') return { ':status': 405, allow: 'POST' };
   return isGrpc(headers['content-type']) ? null : { ':status': 415 };

@@ -1,23 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http2';
+import { Failure } from '../../protocol/errors.ts';
+import {
+  decompress,
+  HEAD_BYTES,
+  InvalidGrpc,
+  isTooLarge,
+  type MessageSizes,
+  unpackedMaxBytes,
+} from '../../protocol/grpc/frames.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import { traceparentOf } from '../traceparent.ts';
+import { traceparentOf } from '../caller.ts';
 
-/** How messages of one direction are compressed. */
 export type Encoding = 'identity' | 'gzip' | 'zstd';
 
-/** What the headers of a call say. */
 export type CallHead = Readonly<{
-  /** Such as `/geyser.Geyser/Subscribe`. */
   path: string;
-  /** The API key as it was sent; null when none was. Goes no further than the door. */
+  /** API key as sent; null for none. Never logged. */
   credential: string | null;
-  /** The header of that name; null when there is none. */
   traceparent: string | null;
-  /** Of the messages that the client sends. */
   encoding: Encoding;
-  /** Compressions that the client takes, the one that it prefers first. */
   accepted: readonly Encoding[];
-  /** Milliseconds that the client waits for the end of the call; null when it says nothing. */
   timeoutMs: number | null;
 }>;
 
@@ -37,12 +39,11 @@ const msOfUnit: Readonly<Record<string, number>> = {
 const isEncoding = (text: string): text is Encoding =>
   text === 'identity' || text === 'gzip' || text === 'zstd';
 
-/** Whether a content type is gRPC with protobuf inside. */
 export const isGrpc = (contentType: string | undefined): boolean => CONTENT_TYPE.test(contentType ?? '');
 
 /**
- * Reads the headers of a call. Source: grpc, doc/PROTOCOL-HTTP2.md, "Requests".
- * @throws GrpcError UNIMPLEMENTED for an unknown compression, INTERNAL for a timeout that is none.
+ * Parses the headers of a call. Source: grpc, doc/PROTOCOL-HTTP2.md, "Requests".
+ * @throws GrpcError UNIMPLEMENTED for an unknown compression, INTERNAL for a malformed timeout.
  */
 export function decodeHead(headers: IncomingHttpHeaders): CallHead {
   const encoding = single(headers['grpc-encoding']) ?? 'identity';
@@ -61,7 +62,7 @@ export function decodeHead(headers: IncomingHttpHeaders): CallHead {
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(',') : value;
 
-/** `x-token` as Yellowstone's clients send it, else `authorization: Bearer`. */
+/** `x-token`, as Yellowstone clients send it, else `authorization: Bearer`. */
 function credentialOf(headers: IncomingHttpHeaders): string | null {
   const token = single(headers['x-token']);
   if (token !== undefined && token !== '') return token;
@@ -80,4 +81,193 @@ function timeoutOf(text: string | undefined): number | null {
   const parsed = TIMEOUT.exec(text);
   if (parsed === null) throw new GrpcError('INTERNAL', 'malformed grpc-timeout');
   return Number(parsed[1]) * (msOfUnit[parsed[2] as string] as number);
+}
+
+const INITIAL_BYTES = 256;
+/** A larger message, or a compressed one, is heavy. */
+const LIGHT_BYTES = 16 * 1024;
+const NONE = Buffer.alloc(0);
+
+const tooLarge = (found: number | string, limit: number): GrpcError =>
+  new GrpcError(
+    'OUT_OF_RANGE',
+    `Error, decoded message length too large: found ${found} bytes, the limit is: ${limit} bytes`,
+  );
+
+/**
+ * Splits request bytes into messages, decompressed one at a time on demand. An incomplete message is copied into a buffer
+ * that grows with the bytes received, since a chunk would keep its whole read buffer alive.
+ */
+export class RequestFrames {
+  readonly #encoding: Encoding;
+  readonly #sizes: MessageSizes;
+  readonly #budget: RequestBudget;
+  #buffer: Buffer = NONE;
+  #length = 0;
+  #unread: Buffer = NONE;
+  #reservedBytes = 0;
+
+  constructor(encoding: Encoding, sizes: MessageSizes, budget: RequestBudget) {
+    this.#encoding = encoding;
+    this.#sizes = sizes;
+    this.#budget = budget;
+  }
+
+  get isPartial(): boolean {
+    return this.#length > 0;
+  }
+
+  get hasUnread(): boolean {
+    return this.#unread.length > 0;
+  }
+
+  /** The next message is compressed or large, hence slow to read. @throws GrpcError OUT_OF_RANGE */
+  get isHeavy(): boolean {
+    if (this.#unread.length === 0) return false;
+    const isStarted = this.#length > 0;
+    const [head, length] = isStarted ? [this.#buffer, this.#length] : [this.#unread, this.#unread.length];
+    if (head[0] !== 0) return true;
+    const size = this.#sizeOf(head, length);
+    return size > LIGHT_BYTES && this.#length + this.#unread.length >= size;
+  }
+
+  push(piece: Buffer): void {
+    this.#unread = this.#unread.length === 0 ? piece : Buffer.concat([this.#unread, piece]);
+  }
+
+  /**
+   * The next complete message, valid until the next call; null when more bytes are needed.
+   * @throws GrpcError OUT_OF_RANGE, INTERNAL; Failure OVERLOADED.
+   */
+  next(): { message: Buffer; packedBytes: number } | null {
+    if (this.#length === 0 && this.#unread.length > 0) {
+      const size = this.#sizeOf(this.#unread, this.#unread.length);
+      if (this.#unread.length >= HEAD_BYTES && this.#unread.length >= size) {
+        const frame = this.#unread.subarray(0, size);
+        this.#advance(size);
+        return this.#messageOf(frame);
+      }
+    }
+    return this.#continue();
+  }
+
+  /** Copies unread bytes, which may be a small part of a large buffer. @throws Failure OVERLOADED. */
+  retain(): void {
+    const { length } = this.#unread;
+    if (length === this.#reservedBytes) return;
+    this.#budget.reserve(length - this.#reservedBytes);
+    this.#reservedBytes = length;
+    this.#unread = Buffer.from(this.#unread);
+  }
+
+  close(): void {
+    this.#clear();
+    this.#unread = NONE;
+    this.#budget.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
+  }
+
+  #continue(): { message: Buffer; packedBytes: number } | null {
+    if (this.#length < HEAD_BYTES) this.#append(HEAD_BYTES - this.#length);
+    if (this.#length < HEAD_BYTES) return null;
+    const size = this.#sizeOf(this.#buffer, this.#length);
+    this.#append(size - this.#length);
+    if (this.#length < size) return null;
+    const frame = this.#buffer.subarray(0, size);
+    this.#clear();
+    return this.#messageOf(frame);
+  }
+
+  #append(max: number): void {
+    const chunk = this.#unread.subarray(0, max);
+    if (chunk.length === 0) return;
+    const length = this.#length + chunk.length;
+    if (length > this.#buffer.length) {
+      const doubled = Math.min(this.#buffer.length * 2, this.#sizes.messageMaxBytes);
+      const grown = Math.max(INITIAL_BYTES, length, doubled);
+      this.#budget.reserve(grown - this.#buffer.length);
+      const buffer = Buffer.allocUnsafeSlow(grown);
+      this.#buffer.copy(buffer, 0, 0, this.#length);
+      this.#buffer = buffer;
+    }
+    chunk.copy(this.#buffer, this.#length);
+    this.#length = length;
+    this.#advance(chunk.length);
+  }
+
+  #advance(bytes: number): void {
+    this.#unread = this.#unread.length === bytes ? NONE : this.#unread.subarray(bytes);
+    if (this.#unread.length > 0) return;
+    this.#budget.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
+  }
+
+  #clear(): void {
+    this.#budget.release(this.#buffer.length);
+    this.#buffer = NONE;
+    this.#length = 0;
+  }
+
+  #sizeOf(bytes: Buffer, length: number): number {
+    if (length < HEAD_BYTES) return HEAD_BYTES;
+    const size = bytes.readUInt32BE(1);
+    if (size > this.#sizes.messageMaxBytes) throw tooLarge(size, this.#sizes.messageMaxBytes);
+    return HEAD_BYTES + size;
+  }
+
+  #messageOf(frame: Buffer): { message: Buffer; packedBytes: number } {
+    const message = frame.subarray(HEAD_BYTES);
+    const packedBytes = message.length;
+    if (frame[0] === 0) return { message, packedBytes };
+    if (frame[0] !== 1) {
+      const text = `protocol error: received message with invalid compression flag: ${frame[0]} (valid flags are 0 and 1)`;
+      throw new GrpcError('INTERNAL', text);
+    }
+    if (this.#encoding === 'identity') {
+      const text = 'protocol error: received message with compressed-flag but no grpc-encoding was specified';
+      throw new GrpcError('INTERNAL', text);
+    }
+    return { message: packedBytes === 0 ? NONE : this.#decompress(message), packedBytes };
+  }
+
+  #decompress(message: Buffer): Buffer {
+    try {
+      return decompress(message, this.#encoding, this.#sizes);
+    } catch (thrown) {
+      if (!(thrown instanceof InvalidGrpc)) throw thrown;
+      if (!isTooLarge(thrown)) throw new GrpcError('INTERNAL', 'Error decompressing a message');
+      const maxBytes = unpackedMaxBytes(message.length, this.#sizes);
+      throw tooLarge(`more than ${maxBytes}`, maxBytes);
+    }
+  }
+}
+
+export class RequestBudget {
+  readonly #maxBytes: number;
+  readonly #parent: RequestBudget | null;
+  #bytes = 0;
+
+  constructor(maxBytes: number, parent: RequestBudget | null = null) {
+    this.#maxBytes = maxBytes;
+    this.#parent = parent;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  createChild(maxBytes: number): RequestBudget {
+    return new RequestBudget(maxBytes, this);
+  }
+
+  reserve(bytes: number): void {
+    if (this.#bytes + bytes > this.#maxBytes) throw new Failure('OVERLOADED');
+    this.#parent?.reserve(bytes);
+    this.#bytes += bytes;
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
+    this.#parent?.release(bytes);
+  }
 }

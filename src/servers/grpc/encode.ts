@@ -1,10 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http2';
+import { writeJson } from '../../base/json.ts';
+import { Failure, type FailureFacts } from '../../protocol/errors.ts';
+import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import { ACCEPTED_ENCODINGS } from '../../protocol/grpc/frames.ts';
+import { encodeStatusMessage, GrpcError, type GrpcStatus, numberOf } from '../../protocol/grpc/status.ts';
 import type { CallHead, Encoding } from './decode.ts';
-import { type Ending, trailersOf } from './errors.ts';
 import type { GrpcCompression } from './options.ts';
 
-/** The headers that come ahead of messages. @param encoding - of these messages. */
 export function responseHeaders(encoding: Encoding): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     ':status': 200,
@@ -15,14 +17,65 @@ export function responseHeaders(encoding: Encoding): OutgoingHttpHeaders {
   return headers;
 }
 
-/** Headers and trailers in one, where there are no messages ("Trailers-Only"). */
+/** Headers and trailers in one ("Trailers-Only"), without messages. */
 export const refusalHeaders = (ending: Ending): OutgoingHttpHeaders => ({
   ...responseHeaders('identity'),
   ...trailersOf(ending),
 });
 
-/** How the answers to a call are compressed. */
 export function responseEncoding({ encoding, accepted }: CallHead, compression: GrpcCompression): Encoding {
   if (compression === 'never' || (compression === 'sender' && encoding === 'identity')) return 'identity';
   return accepted.includes(encoding) ? encoding : (accepted[0] ?? 'identity');
 }
+
+export type Ending = Readonly<{
+  code: number;
+  message: string;
+  /** The code of our failure table, its facts and retry-after. */
+  metadata: Readonly<Record<string, string>>;
+}>;
+
+/** Longer messages are cut to keep the trailers within a client's header limit. */
+const MESSAGE_MAX_CHARS = 1_000;
+
+export const okay: Ending = { code: 0, message: '', metadata: {} };
+
+export const endingOfStatus = ({ code, message }: GrpcStatus): Ending => ({
+  code: numberOf(code),
+  message,
+  metadata: {},
+});
+
+export function endingOfFailure(failure: Failure): Ending {
+  const { code, row, facts, grpcText, retryAfter } = failure;
+  const metadata: Record<string, string> = { 'x-error-code': code, ...factsMetadata(facts) };
+  if (retryAfter !== undefined) metadata['retry-after'] = String(Math.ceil(retryAfter));
+  return { code: row.grpc, message: grpcText, metadata };
+}
+
+/** The status for an exception; null for one whose message clients must not see. */
+export function endingOf(thrown: unknown): Ending | null {
+  if (thrown instanceof Failure) return endingOfFailure(thrown);
+  if (thrown instanceof GrpcError)
+    return { ...endingOfStatus(thrown), metadata: factsMetadata(thrown.facts) };
+  // tonic's text for it.
+  if (thrown instanceof InvalidProtobuf)
+    return endingOfStatus({ code: 'INTERNAL', message: 'failed to decode Protobuf message' });
+  return null;
+}
+
+/** Source: grpc, doc/PROTOCOL-HTTP2.md. */
+export function trailersOf({ code, message, metadata }: Ending): Record<string, string> {
+  const trailers: Record<string, string> = { 'grpc-status': String(code), ...metadata };
+  if (message !== '') trailers['grpc-message'] = encodeStatusMessage(message.slice(0, MESSAGE_MAX_CHARS));
+  return trailers;
+}
+
+const factsMetadata = (facts: FailureFacts | undefined): Record<string, string> =>
+  facts === undefined ? {} : { 'x-error-facts': asciiJson(facts) };
+
+const asciiJson = (facts: FailureFacts): string =>
+  writeJson(facts).replace(
+    /[^\x20-\x7e]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -1,102 +1,84 @@
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { type ConnectionCapsOptions, connectionCaps } from '../connection-caps.ts';
-import type { TlsIdentity } from '../tls-identity.ts';
+import type { TlsIdentity } from '../tls.ts';
 
-/** Whose answers are compressed: nobody's, those of clients that send compressed, of all who take it. */
+/** Responses to compress: none, those to clients that compress requests, or those to all that accept it. */
 export type GrpcCompression = 'never' | 'sender' | 'accepted';
 
 export type GrpcServerOptions = ConnectionCapsOptions &
   Readonly<{
-    /** Address to listen on. */
     host: string;
     /** 0 takes a free port. */
     port: number;
-    /** null: HTTP/2 in plain text, with prior knowledge. */
     tls: TlsIdentity | null;
     proxies: TrustedProxies;
 
-    /** Connections beyond this many are closed at once. */
+    /** Connections beyond this number are closed at once. */
     connectionsMax: number;
-    /** Calls that one connection may have open; clients are told (SETTINGS_MAX_CONCURRENT_STREAMS). */
     streamsPerConnectionMax: number;
-    /** Streams of all connections that show a key; beyond them a call gets OVERLOADED. */
+    /** Open streams with a key; beyond them a call gets OVERLOADED. */
     streamsMax: number;
-    /** Streams that need no key (health, reflection) of all connections; beyond them a call gets OVERLOADED. */
+    /** Open streams without a key (health, reflection); beyond them a call gets OVERLOADED. */
     keylessStreamsMax: number;
-    /** The same of one connection. */
+    /** The same per connection. */
     keylessStreamsPerConnectionMax: number;
-    /** How long such a stream may be open; it then ends with UNAVAILABLE. */
+    /** Maximum age of a stream without a key; it then ends with UNAVAILABLE. */
     keylessStreamMaxMs: number;
-    /** Calls with one answer that are under way at a time; beyond them a call gets OVERLOADED. */
+    /** Unary calls in flight; beyond them a call gets OVERLOADED. */
     unaryInFlightMax: number;
-    /** Bytes of the headers of a call, as HTTP/2 counts them (SETTINGS_MAX_HEADER_LIST_SIZE). */
     headerListMaxBytes: number;
-    /** Bytes of one request message, compressed and not. */
     messageMaxBytes: number;
-    /** Bytes of one request of a call that has one answer, or needs no key, compressed and not. */
+    /** The same for unary calls and calls without a key. */
     smallMessageMaxBytes: number;
-    /** So many times its size a compressed request may have unpacked … */
+    /** A compressed request may have this ratio of decompressed to compressed bytes … */
     unpackedRatioMax: number;
-    /** … and so many bytes in any case. */
+    /** … and this many bytes in any case. */
     unpackedFreeBytes: number;
-    /** Bytes of requests that are held for calls, of all of them together; beyond them a call gets OVERLOADED. */
+    /** Request bytes held for all calls; beyond them a call gets OVERLOADED. */
     requestsMaxBytes: number;
-    /** The same of one connection. */
+    /** The same per connection. */
     requestsPerConnectionMaxBytes: number;
 
-    /** Messages that may wait for one client; with another the client lags. */
+    /** Messages queued for one client; with more the client is LAGGING. */
     queueMaxMessages: number;
-    /** Bytes that may wait for one client; with more the client lags. */
+    /** Bytes queued for one client; with more the client is LAGGING. */
     queueMaxBytes: number;
-    /** Bytes that may wait for all clients together, shared ones counted for each; beyond them the furthest behind lag. */
+    /** Bytes queued for all clients, shared ones counted per client; beyond them the largest queues are LAGGING. */
     queuesMaxBytes: number;
 
-    /**
-     * What comes for a stream this soon after messages were sent leaves together with what still comes: writing is most of
-     * what a message costs. 0 sends in every turn of the event loop, as the shred stage always does.
-     */
+    /** Time for which messages are joined into one write, which is most of the cost of a message. 0: one event loop turn. */
     joinMs: number;
 
-    /** How often streams are told a ping in a message of their own. */
     pingIntervalMs: number;
-    /** How often a connection that is silent is pinged in HTTP/2. */
+    /** Interval of HTTP/2 pings on a silent connection. */
     keepaliveIntervalMs: number;
-    /** How long such a ping may stay unanswered. */
     keepaliveTimeoutMs: number;
-    /** Time for TLS, and for the client's first words in HTTP/2 (its SETTINGS). */
+    /** Time for the TLS handshake, and for the client's SETTINGS frame. */
     handshakeTimeoutMs: number;
-    /** Time for the first call of a connection. */
     firstCallTimeoutMs: number;
-    /** Time a connection may have no call. */
     idleTimeoutMs: number;
-    /** Time for a request message to arrive whole, and for the request of a call with one answer. */
+    /** Time for a request message to arrive completely. */
     requestTimeoutMs: number;
-    /** Time for a client to take what is left when its call has ended. */
     endTimeoutMs: number;
-    /**
-     * PING and SETTINGS frames of a connection a second in which it was sent nothing, and tiny pieces of messages a
-     * second (DATA frames); beyond either it is closed.
-     */
+    /** PING and SETTINGS frames per second without other traffic, or tiny DATA frames; beyond, the connection closes. */
     controlFramesPerSecondMax: number;
-    /** Calls that a connection may cancel at once, and in each second in the long run; beyond them it is closed. */
+    /** Calls that a connection may cancel at once, and per second; beyond, it is closed. */
     cancelsBurstMax: number;
     cancelsPerSecondMax: number;
-    /** How long an address may not connect after a connection of it was closed for a flood; 0: it may. */
+    /** Time for which an address may not reconnect after a flood; 0: it may. */
     abuseBlockMs: number;
-    /** Such addresses that are remembered. */
     offendersMax: number;
 
-    /** Bytes that a client may send ahead on one call (SETTINGS_INITIAL_WINDOW_SIZE). */
+    /** Receive window per call (SETTINGS_INITIAL_WINDOW_SIZE). */
     windowBytes: number;
     compression: GrpcCompression;
-    /** Messages below this many bytes are not compressed. */
     compressionLeastBytes: number;
-    /** Messages above this many bytes are not compressed: nothing else happens meanwhile. */
+    /** Larger messages are not compressed: compression is synchronous. */
     compressionMaxBytes: number;
 
-    /** Before it is closed, for how long a server that drains goes on as if nothing were: load balancers take notice. */
+    /** Time between reporting unhealthy and closing the listener, for load balancers. */
     drainNoticeMs: number;
-    /** How long calls under way and what waits for clients have to end when the server drains. */
+    /** Time for calls and queued messages to finish after that. */
     drainGraceMs: number;
   }>;
 

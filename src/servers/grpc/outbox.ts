@@ -1,41 +1,34 @@
 import type { Writable } from 'node:stream';
 import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
-import type { FlushScheduler } from '../../streams/flush-scheduler.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
-import type { CompressedBatches } from './compressed-batches.ts';
-import { BATCH_MAX_BYTES, FrameBatches, type Slab, writeHead } from './frame-batches.ts';
-import type { QueueBudget } from './queue-budget.ts';
+import type { FlushScheduler } from '../../streams/outbox.ts';
+import { BATCH_MAX_BYTES, type CompressedBatches, FrameBatches, type Slab, writeHead } from './batches.ts';
 
 export type OutboxOptions = Readonly<{
-  /** Messages that may wait; with another the client lags. */
   queueMaxMessages: number;
-  /** Bytes that may wait; when more do and another message comes, the client lags. */
+  /** More bytes may be queued only by the last message. */
   queueMaxBytes: number;
 }>;
 
-/** Whoever has an outbox. */
 export interface OutboxListener {
-  /** More waits than may. The outbox takes nothing more, and what waited is dropped. Called once. */
+  /** A queue limit was exceeded; the queue was dropped. Called once. */
   onLagging(behind: StreamBacklog): void;
 }
 
-/** From this size on a message leaves in memory of its own, uncopied. */
+/** Larger messages are written uncopied. */
 const LARGE_BYTES = 16 * 1024;
 
-/** Writes that the stream has at a time: one that leaves, one that follows at once. What else waits is shared memory. */
+/** Pending writes per stream: one being sent and one to follow at once. Everything else stays in shared memory. */
 const WRITES_MAX = 2;
 
-/** A queue that was read so far from its front is moved up. */
 const COMPACT_PARTS = 8_192;
 
-/** When what waits leaves: with what comes within a moment, or in the turn in which it came. */
+/** `joined` flushes after a short time, `urgent` in the same event loop turn. */
 export type FlushSchedulers = Readonly<{ joined: FlushScheduler; urgent: FlushScheduler }>;
 
-/** What the outboxes of a server share, and whose this one is. */
 export type OutboxParts = Readonly<{
   queues: QueueBudget;
   flushSchedulers: FlushSchedulers;
-  /** null: what is sent is not compressed. */
   compressor: CompressedBatches | null;
   listener: OutboxListener;
 }>;
@@ -43,8 +36,8 @@ export type OutboxParts = Readonly<{
 const batches = new FrameBatches();
 
 /**
- * The bounded queue of messages before one call's HTTP/2 stream. Messages are held by reference, in two parts that many
- * queues share; all that came in a turn leave in one write, and what a client is slow to take stays shared.
+ * Bounded message queue of one call. Messages are held by reference, in two parts that many queues share. All messages of
+ * an event loop turn leave in one write.
  */
 export class Outbox {
   readonly #stream: Writable;
@@ -54,11 +47,10 @@ export class Outbox {
   #scheduler: FlushScheduler;
   readonly #listener: OutboxListener;
   readonly #compressor: CompressedBatches | null;
-  /** Names and tail of each message that waits, in turns, from `#from` on. */
   readonly #parts: Uint8Array[] = [];
   #from = 0;
   #queuedBytes = 0;
-  /** Of each write that is under way: its bytes, and the slab it reads. The same order as they were written. */
+  /** Sizes and slabs of pending writes, oldest first. */
   readonly #writing: number[] = [];
   readonly #slabs: (Slab | null)[] = [];
   #writingBytes = 0;
@@ -81,22 +73,18 @@ export class Outbox {
     this.#compressor = compressor;
   }
 
-  /** Bytes that wait for the client to take them. */
   get waitingBytes(): number {
     return this.#queuedBytes + this.#writingBytes;
   }
 
-  /** Messages that wait in the queue. */
   get waitingMessages(): number {
     return (this.#parts.length - this.#from) >> 1;
   }
 
-  /** Bytes that wait in the queue, and would be dropped with it. */
   get queuedBytes(): number {
     return this.#queuedBytes;
   }
 
-  /** Queues a message. @param names - first part, which may be empty. */
   push(names: Uint8Array, tail: Uint8Array): void {
     if (this.#state !== 'open') return;
     const bytes = HEAD_BYTES + names.length + tail.length;
@@ -111,12 +99,11 @@ export class Outbox {
     this.#schedule();
   }
 
-  /** What comes leaves in the turn in which it came. */
+  /** Disables joining with messages of later event loop turns. */
   setUrgent(): void {
     this.#scheduler = this.#schedulers.urgent;
   }
 
-  /** Hands to the stream what it takes now. */
   flush(): void {
     this.#isScheduled = false;
     if (this.#state === 'over') return;
@@ -127,14 +114,13 @@ export class Outbox {
     }
   }
 
-  /** Takes nothing more; ends the stream when all that waits was handed to it. */
   finish(): void {
     if (this.#state !== 'open') return;
     this.#state = 'finishing';
     this.flush();
   }
 
-  /** Drops what waits, but for what the stream has; `finish` then ends it. @returns what is not taken. */
+  /** Drops the queue. @returns what was dropped, with the bytes being written. */
   cut(moreMessages = 0, moreBytes = 0): StreamBacklog {
     const messages = ((this.#parts.length - this.#from) >> 1) + moreMessages;
     const behind = { messages, bytes: this.waitingBytes + moreBytes };
@@ -142,7 +128,6 @@ export class Outbox {
     return behind;
   }
 
-  /** Lets go of everything: the stream is gone. */
   close(): void {
     this.#state = 'over';
     this.#empty();
@@ -150,7 +135,7 @@ export class Outbox {
     this.#writingBytes = 0;
   }
 
-  /** Messages that were handed to the stream since the last look, and their bytes, as many as before compression. */
+  /** Messages passed to the stream since the last call, and their uncompressed bytes. */
   takeSent(): { messages: number; bytes: number } {
     const sent = { messages: this.#sentMessages, bytes: this.#sentBytes };
     this.#sentMessages = 0;
@@ -200,7 +185,6 @@ export class Outbox {
     this.#stream.write(batch, this.#onWritten);
   }
 
-  /** The tail is not copied; head and names are. */
   #writeLarge(): void {
     const names = this.#parts[this.#from] as Uint8Array;
     const tail = this.#parts[this.#from + 1] as Uint8Array;
@@ -223,7 +207,7 @@ export class Outbox {
     return bytes;
   }
 
-  /** Notes a write: messages before `to` leave the queue, in so many bytes. */
+  /** Moves the messages before `to` from the queue to a pending write of `bytes`. */
   #recordWrite(to: number, queuedBytes: number, bytes: number, slab: Slab | null): void {
     this.#sentMessages += (to - this.#from) >> 1;
     this.#sentBytes += queuedBytes;
@@ -242,10 +226,7 @@ export class Outbox {
     }
   }
 
-  /**
-   * A write has left. What a stream that was cut off has not sent may still be read by HTTP/2, so that memory is not
-   * used again.
-   */
+  /** Called when a write has finished. If the stream was destroyed, HTTP/2 may still read the slab, which is not reused. */
   readonly #onWritten = (fault?: Error | null): void => {
     const bytes = this.#writing.shift() as number;
     const slab = this.#slabs.shift() as Slab | null;
@@ -253,8 +234,40 @@ export class Outbox {
     if (slab !== null) batches.release(slab);
     this.#writingBytes -= bytes;
     this.#budget.release(bytes);
-    // What came since then leaves together with what still comes, unless there is much of it.
+    // New messages wait for the next flush, unless there are many.
     if (this.#state === 'open' && this.#queuedBytes < BATCH_MAX_BYTES) this.#schedule();
     else this.flush();
   };
+}
+
+export class QueueBudget {
+  readonly #maxBytes: number;
+  readonly #onOverflow: (bytes: number) => void;
+  #bytes = 0;
+  #isScheduled = false;
+
+  /** @param onOverflow - called at the end of an event loop turn with the excess bytes. */
+  constructor(maxBytes: number, onOverflow: (bytes: number) => void) {
+    this.#maxBytes = maxBytes;
+    this.#onOverflow = onOverflow;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= this.#maxBytes || this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      const tooMany = this.#bytes - this.#maxBytes;
+      if (tooMany > 0) this.#onOverflow(tooMany);
+    });
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
+  }
 }

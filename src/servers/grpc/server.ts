@@ -2,28 +2,26 @@ import { performServerHandshake, type ServerOptions } from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
-import { TimeSlicedQueue } from '../../base/concurrency/time-sliced-queue.ts';
+import { TimeSlicedQueue } from '../../base/concurrency/time-sliced.ts';
 import type { Logger } from '../../base/log.ts';
-import { FlushScheduler } from '../../streams/flush-scheduler.ts';
 import type { GeyserHandler } from '../../streams/geyser/geyser-handler.ts';
-import { ConnectionCaps } from '../connection-caps.ts';
-import { setConnectionsMax } from '../connections-max.ts';
-import { TlsEntry } from '../tls-entry.ts';
-import type { TlsIdentity } from '../tls-identity.ts';
-import { AbuseBlocklist } from './abuse-blocklist.ts';
-import { Compressors } from './compressed-batches.ts';
+import { FlushScheduler } from '../../streams/outbox.ts';
+import { ConnectionCaps, setConnectionsMax } from '../connection-caps.ts';
+import { listen, OpenConnections } from '../connection-lifecycle.ts';
+import { TlsEntry, type TlsIdentity } from '../tls.ts';
+import { AbuseBlocklist } from './abuse-limits.ts';
+import { Compressors } from './batches.ts';
+import type { Call } from './call.ts';
 import { Connection, type ConnectionContext } from './connection.ts';
-import { Connections } from './connections.ts';
-import type { HealthFacts } from './health.ts';
+import { RequestBudget } from './decode.ts';
 import { type GrpcServerOptions, grpcServerOptions } from './options.ts';
-import { QueueBudget } from './queue-budget.ts';
-import { RequestBudget } from './request-budget.ts';
+import { QueueBudget } from './outbox.ts';
 import { Services } from './services.ts';
+import type { HealthFacts } from './standard-services.ts';
 
-/** What a server of gRPC stands between. */
 export type GrpcServerParts = Readonly<{ handler: GeyserHandler; health: HealthFacts; log: Logger }>;
 
-/** The only protocol that is spoken over TLS. Source: RFC 9113 §3.2. */
+/** ALPN protocol. Source: RFC 9113 §3.2. */
 const ALPN = 'h2';
 
 /** gRPC over HTTP/2: `geyser.Geyser`, `shredstream.ShredstreamProxy`, health and reflection. */
@@ -38,7 +36,6 @@ export class GrpcServer {
   readonly #blocklist: AbuseBlocklist;
   readonly #caps: ConnectionCaps;
   readonly #context: ConnectionContext;
-  /** Every socket, those included that are still shaking hands. */
   readonly #sockets = new Set<Socket>();
   #drained: Promise<boolean> | null = null;
 
@@ -66,55 +63,41 @@ export class GrpcServer {
     setConnectionsMax(this.#server, this.#options.connectionsMax);
   }
 
-  /** Streams that are open, but for those that need no key. */
   get streams(): number {
     return this.#services.streams;
   }
 
-  /** Connections that are open. */
   get connections(): number {
     return this.#connections.size;
   }
 
-  /** Connections that were closed at once: their address has too many, or was cut for a flood. */
+  /** Connections closed at once: too many for their address, or the address is blocked. */
   get connectionsRefused(): number {
     return this.#caps.refused;
   }
 
-  /** Bytes that wait for all clients together, shared ones counted for each. */
   get queuedBytes(): number {
     return this.#context.queues.bytes;
   }
 
-  /** Whether `drain` has begun. */
   get draining(): boolean {
     return this.#drained !== null;
   }
 
-  /** Begins to listen. @returns the address, with the port that was taken. */
   listen(): Promise<AddressInfo> {
-    const { host, port } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ host, port }, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', (fault) => this.#log.error({ err: fault }, 'the listener went wrong'));
-        resolve(this.#server.address() as AddressInfo);
-      });
-    });
+    return listen(this.#server, this.#options, this.#log, 'gRPC listener failed');
   }
 
-  /** Connections from now on get this certificate. @throws Error when it cannot be read, or the server has no TLS. */
+  /** Replaces the certificate for new connections. @throws Error when it is invalid or the server has no TLS. */
   reloadTls(identity: TlsIdentity): void {
-    if (this.#tls === null) throw new Error('the server was made without TLS');
+    if (this.#tls === null) throw new Error('Cannot reload the certificate: the gRPC server has no TLS');
     this.#tls.reload(identity);
   }
 
   /**
-   * Stops without dropping anything: health says no from now on; after `noticeMs`, in which load balancers can take
-   * notice, nothing new is accepted, connections are told so (GOAWAY), streams end with UNAVAILABLE, and calls under
-   * way and what waits for clients have `graceMs` to leave; then what is left is cut.
-   * @returns whether nothing had to be cut. Asked again, the same drain.
+   * Shuts down gracefully: reports unhealthy; after `noticeMs`, meant for load balancers, accepts nothing new, sends GOAWAY
+   * and ends streams with UNAVAILABLE. Calls and queued messages have `graceMs` to finish. Idempotent.
+   * @returns whether nothing had to be cut.
    */
   drain(
     graceMs: number = this.#options.drainGraceMs,
@@ -124,7 +107,6 @@ export class GrpcServer {
     return this.#drained;
   }
 
-  /** Cuts every connection and stops listening. */
   async close(): Promise<void> {
     const closed = this.#stopListening();
     this.#connections.destroy();
@@ -159,7 +141,7 @@ export class GrpcServer {
 
   #accept(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
-    // What one of its callers does is not to be held against a proxy: all come from its address.
+    // A proxy is not blocked for one of its clients.
     if (this.#blocklist.has(address, performance.now()) && !this.#options.proxies.isProxySocket(socket)) {
       this.#caps.refuse(socket);
       return;
@@ -186,7 +168,7 @@ export class GrpcServer {
 
 const ignore = (): void => {};
 
-/** Megabytes that one connection may take before it may open no more calls: queues of its own are bounded elsewhere. */
+/** Session memory in MB above which a connection may open no more calls. Our own queues are limited elsewhere. */
 const SESSION_MEMORY_MB = 64;
 
 /** A call has about ten headers; each costs more than its bytes. */
@@ -210,11 +192,57 @@ function http2Options(options: GrpcServerOptions): ServerOptions {
   };
 }
 
-/** Often enough for the shortest time that is looked after. */
 function sweepIntervalOf(options: GrpcServerOptions): number {
   const { pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs } = options;
   const { handshakeTimeoutMs, firstCallTimeoutMs, idleTimeoutMs, requestTimeoutMs } = options;
   const times = [pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs];
   times.push(options.keylessStreamMaxMs);
   return Math.min(...times, handshakeTimeoutMs, firstCallTimeoutMs, idleTimeoutMs, requestTimeoutMs) / 4;
+}
+
+const SWEEP_INTERVAL_MS = 1_000;
+
+/** Share of the queued bytes that is freed at least when the budget is exceeded. */
+const FREED_SHARE = 0.1;
+
+export class Connections extends OpenConnections<Connection> {
+  constructor(sweepIntervalMs: number) {
+    super(Math.max(1, Math.min(SWEEP_INTERVAL_MS, sweepIntervalMs)));
+  }
+
+  /** Drains all connections and closes the rest after `graceMs`. @returns whether none had to be closed. */
+  async drain(graceMs: number): Promise<boolean> {
+    for (const connection of this.open) connection.drain();
+    if (await this.waitUntilEmpty(graceMs)) return true;
+    const all = this.waitUntilEmpty();
+    this.destroy();
+    await all;
+    return false;
+  }
+
+  destroy(): void {
+    for (const connection of this.open) connection.destroy();
+  }
+
+  /** Ends the calls with the largest queues until `bytes` are free. */
+  freeBytes(bytes: number): void {
+    const lagging: Call[] = [];
+    let queued = 0;
+    for (const connection of this.open) {
+      for (const call of connection.calls) {
+        queued += call.queuedBytes;
+        if (call.queuedBytes > 0) lagging.push(call);
+      }
+    }
+    let remaining = Math.max(bytes, queued * FREED_SHARE);
+    for (const call of lagging.sort((a, b) => b.queuedBytes - a.queuedBytes)) {
+      if (remaining <= 0) return;
+      remaining -= call.queuedBytes;
+      call.cut();
+    }
+  }
+
+  protected sweep(nowMs: number): void {
+    for (const connection of this.open) connection.tick(nowMs);
+  }
 }

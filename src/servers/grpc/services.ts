@@ -1,21 +1,22 @@
 import { Failure } from '../../protocol/errors.ts';
 import { reflectionPaths } from '../../protocol/grpc/reflection.ts';
+import { GrpcError } from '../../protocol/grpc/status.ts';
 import {
   type GeyserHandler,
   type StreamRpc,
   type UnaryRpc,
   unaryRpcs,
 } from '../../streams/geyser/geyser-handler.ts';
-import { CountedCall } from './counted-call.ts';
-import type { CallHandlerFactory, CallPeer, GrpcCallHandler } from './grpc-call-handler.ts';
-import type { HealthFacts } from './health.ts';
-import { checkHealth, HealthWatch } from './health-calls.ts';
-import { KeylessStreams } from './keyless-streams.ts';
+import {
+  type CallHandlerFactory,
+  type CallPeer,
+  type GrpcCallHandler,
+  UnaryCall,
+  withRelease,
+} from './call-handler.ts';
 import type { GrpcServerOptions } from './options.ts';
-import { PingTails } from './ping-tails.ts';
-import { ReflectionCall } from './reflection-call.ts';
-import { SubscribeCall } from './subscribe-call.ts';
-import { UnaryCall } from './unary-call.ts';
+import { checkHealth, type HealthFacts, HealthWatch, ReflectionCall } from './standard-services.ts';
+import { PingTails, SubscribeCall } from './subscribe-call.ts';
 
 const streamPaths: Readonly<Record<StreamRpc, string>> = {
   Subscribe: '/geyser.Geyser/Subscribe',
@@ -23,7 +24,6 @@ const streamPaths: Readonly<Record<StreamRpc, string>> = {
   SubscribeEntries: '/shredstream.ShredstreamProxy/SubscribeEntries',
 };
 
-/** What the server serves, by paths, and how much of it at a time. */
 export class Services {
   readonly #handler: GeyserHandler;
   readonly #health: HealthFacts;
@@ -32,7 +32,7 @@ export class Services {
   readonly #keyless: KeylessStreams;
   readonly #factories = new Map<string, CallHandlerFactory>();
   #streams = 0;
-  /** Calls with a key, and those of health without: none of these keeps places from those. */
+  /** Unary calls in flight. Health checks need no key and have a limit of their own. */
   readonly #unary = { inUse: 0 };
   readonly #checks = { inUse: 0 };
 
@@ -47,12 +47,10 @@ export class Services {
     this.#serveReflection();
   }
 
-  /** Streams that are open, but for those that need no key. */
   get streams(): number {
     return this.#streams;
   }
 
-  /** Bytes of one request to a path. */
   messageMaxBytes(path: string): number {
     const { messageMaxBytes, smallMessageMaxBytes } = this.#options;
     return Object.values(streamPaths).includes(path)
@@ -60,7 +58,6 @@ export class Services {
       : Math.min(messageMaxBytes, smallMessageMaxBytes);
   }
 
-  /** What answers calls of a path; undefined when nothing does. */
   find(path: string): CallHandlerFactory | undefined {
     return this.#factories.get(path);
   }
@@ -72,7 +69,7 @@ export class Services {
     for (const rpc of unaryRpcs) this.#serveUnary(rpc);
   }
 
-  /** Who may not call is told so before anything of the request is read. */
+  /** Admission happens before the request is read. */
   #serveUnary(rpc: UnaryRpc): void {
     this.#factories.set(`/geyser.Geyser/${rpc}`, (peer) => {
       this.#handler.admit(peer, rpc);
@@ -96,12 +93,11 @@ export class Services {
     for (const path of reflectionPaths) this.#factories.set(path, reflect);
   }
 
-  /** A call with one answer, which has a place from its headers on. @param places - how many of its kind have one. */
   #startUnary(permits: { inUse: number }, createHandler: () => GrpcCallHandler): GrpcCallHandler {
     if (permits.inUse >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
     const handler = createHandler();
     permits.inUse += 1;
-    return new CountedCall(handler, () => {
+    return withRelease(handler, () => {
       permits.inUse -= 1;
     });
   }
@@ -111,9 +107,56 @@ export class Services {
       if (this.#streams >= this.#options.streamsMax) throw new Failure('OVERLOADED');
       const handler = createHandler(peer);
       this.#streams += 1;
-      return new CountedCall(handler, () => {
+      return withRelease(handler, () => {
         this.#streams -= 1;
       });
     });
+  }
+}
+
+type Limits = Pick<
+  GrpcServerOptions,
+  'keylessStreamsMax' | 'keylessStreamsPerConnectionMax' | 'keylessStreamMaxMs'
+>;
+
+/**
+ * Limit of streams without a key: health and reflection. They have a separate, small limit and a maximum age, so that
+ * they cannot exhaust the streams of customers.
+ */
+export class KeylessStreams {
+  readonly #limits: Limits;
+  readonly #byConnection = new WeakMap<object, number>();
+  #open = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  wrap(createHandler: (peer: CallPeer) => GrpcCallHandler): CallHandlerFactory {
+    return (peer) => {
+      const { keylessStreamsMax, keylessStreamsPerConnectionMax, keylessStreamMaxMs } = this.#limits;
+      const isFull = this.#open >= keylessStreamsMax;
+      if (isFull || this.#countOf(peer.connection) >= keylessStreamsPerConnectionMax) {
+        throw new Failure('OVERLOADED');
+      }
+      const endsAtMs = performance.now() + keylessStreamMaxMs;
+      const handler = createHandler(peer);
+      const tick = handler.tick.bind(handler);
+      handler.tick = (nowMs) => {
+        if (nowMs < endsAtMs) tick(nowMs);
+        else peer.fail(new GrpcError('UNAVAILABLE', 'Maximum stream age reached. Open a new stream.'));
+      };
+      this.#count(peer.connection, 1);
+      return withRelease(handler, () => this.#count(peer.connection, -1));
+    };
+  }
+
+  #countOf(connection: object): number {
+    return this.#byConnection.get(connection) ?? 0;
+  }
+
+  #count(connection: object, by: 1 | -1): void {
+    this.#open += by;
+    this.#byConnection.set(connection, this.#countOf(connection) + by);
   }
 }

@@ -10,13 +10,11 @@ import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.t
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { GeyserHandler, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink, StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
-import { type CallPeer, type GrpcCallHandler, NO_NAMES } from './grpc-call-handler.ts';
-import type { PingTails } from './ping-tails.ts';
-import { notOneRequest } from './unary-call.ts';
+import { type CallPeer, type GrpcCallHandler, NO_NAMES, notOneRequest } from './call-handler.ts';
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
-/** What differs between the streams: their requests, and their own pings. */
+/** Request decoding and pings, which differ between streams. */
 type Dialect = Readonly<{
   decode: (bytes: Uint8Array, bounds: RequestBounds) => StreamRequest;
   ping: (createdAt: Uint8Array) => Uint8Array;
@@ -33,8 +31,8 @@ const dialects: Readonly<Record<StreamRpc, Dialect | null>> = {
 const now = (): Uint8Array => encodeTimestamp(BigInt(Date.now()));
 
 /**
- * A call that is told updates for as long as it is open; that the client sends nothing more does not end it. Each
- * request replaces the one before, and of those that wait only the newest is served.
+ * A stream of updates, which stays open when the client half-closes. Each request replaces the one before; of several
+ * waiting requests only the newest is applied.
  */
 export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   readonly isEndless = true;
@@ -48,7 +46,6 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   #hasRequest = false;
   #pingAtMs: number;
 
-  /** @throws Failure, GrpcError as the door. */
   constructor(peer: CallPeer, rpc: StreamRpc, handler: GeyserHandler, pings: PingTails) {
     this.#peer = peer;
     this.#dialect = dialects[rpc];
@@ -56,7 +53,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
     this.#stream = handler.open(peer, rpc, this, (failure: Failure) => peer.fail(failure));
     if (this.#stream.isUrgent) peer.setUrgent();
     this.#pingAtMs = performance.now() + pings.intervalMs;
-    // At once: clients wait for the headers before they go on.
+    // Clients wait for the headers.
     peer.open();
     if (this.#dialect !== null) peer.push(NO_NAMES, this.#dialect.ping(now()));
   }
@@ -126,7 +123,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
     this.#meter();
   }
 
-  /** A request that is a ping is nothing else. */
+  /** A request with a ping is only a ping. */
   #receive({ decode, pong }: Dialect, message: Buffer): void {
     const request = decode(message, this.#stream.bounds);
     if (request.ping === undefined) this.#newest = request;
@@ -151,5 +148,28 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   #meter(): void {
     const { messages, bytes } = this.#peer.takeSent();
     if (messages > 0) this.#stream.recordSent(messages, bytes);
+  }
+}
+
+type Encode = (createdAt: Uint8Array) => Uint8Array;
+
+/** Ping messages; those due in the same tick share their bytes. */
+export class PingTails {
+  readonly intervalMs: number;
+  readonly #tails = new Map<Encode, Uint8Array>();
+  #atMs = 0;
+
+  constructor(intervalMs: number) {
+    this.intervalMs = intervalMs;
+  }
+
+  tail(encode: Encode, nowMs: number): Uint8Array {
+    if (nowMs !== this.#atMs) this.#tails.clear();
+    this.#atMs = nowMs;
+    const cached = this.#tails.get(encode);
+    if (cached !== undefined) return cached;
+    const encoded = encode(encodeTimestamp(BigInt(Date.now())));
+    this.#tails.set(encode, encoded);
+    return encoded;
   }
 }

@@ -1,57 +1,51 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** What is known of a connection in HTTP beside what node:http knows, and kept on it. */
+/** Per-connection HTTP state, stored on the socket. */
 
-/** The responses under way on a connection, in the order of their requests. */
-const openResponseSet = Symbol('responses under way');
-/** Whether the first bytes of a connection came while a door in front answered what stood before them. */
-const pipelined = Symbol('behind an answer');
-/** A request on it was refused for what it is: whatever is read behind it may be anything. */
-const untrusted = Symbol('spoiled');
+const openResponseSet = Symbol('open responses');
+/** The first bytes arrived while the fast path answered the request before them. */
+const pipelined = Symbol('pipelined');
+/** A request was refused as malformed; nothing behind it is trustworthy. */
+const untrusted = Symbol('untrusted');
 type Connection = Duplex & {
   [openResponseSet]?: Set<ServerResponse>;
   [pipelined]?: boolean;
   [untrusted]?: boolean;
 };
 
-/** The responses under way, to add to and to take from. A connection that was asked for them counts as one in use. */
+/** Open responses in the order of their requests, to add to and delete from. */
 export function openResponses(socket: Duplex): Set<ServerResponse> {
   const connection = socket as Connection;
   connection[openResponseSet] ??= new Set();
   return connection[openResponseSet];
 }
 
-/** The same to look at. */
 export const responsesOf = (socket: Duplex): readonly ServerResponse[] => [
   ...((socket as Connection)[openResponseSet] ?? []),
 ];
 
-/** Whether an answer is still to come on it. */
 export const hasOpenResponses = (socket: Duplex): boolean =>
   ((socket as Connection)[openResponseSet]?.size ?? 0) > 0;
 
-/** Says that its first bytes came while a door in front answered what stood before them, or after. */
 export function setPipelined(socket: Duplex, value: boolean): void {
   (socket as Connection)[pipelined] = value;
 }
 
-/** Whether nothing was asked of it yet but what came while a door in front answered what stood before it. */
+/** Whether node:http has read nothing but bytes pipelined behind a request of the fast path. */
 export function isPipelined(socket: Duplex): boolean {
   const connection = socket as Connection;
   return connection[openResponseSet] === undefined && connection[pipelined] === true;
 }
 
-/** Says that a request on it was refused for what it is: what is read behind it is nothing to answer. */
 export function markUntrusted(socket: Duplex): void {
   (socket as Connection)[untrusted] = true;
 }
 
-/** Whether `spoil` was said of it. */
 export const isUntrusted = (socket: Duplex): boolean => (socket as Connection)[untrusted] === true;
 
-/** Closes a connection once its whole requests are answered. @returns whether there are any. */
+/** Closes a connection after the responses to its complete requests. @returns whether there are any. */
 export function closeAfterResponses(socket: Duplex): boolean {
   const last = responsesOf(socket).findLast(({ req }) => req.complete);
   if (last === undefined || socket.destroyed) return false;
@@ -59,3 +53,121 @@ export function closeAfterResponses(socket: Duplex): boolean {
   last.once('finish', () => (socket as Socket).destroySoon());
   return true;
 }
+
+const signal = Symbol('disconnect signal');
+type TaggedSocket = Socket & { [signal]?: AbortSignal };
+
+/** Signal aborted when the connection closes. One per connection: a controller per request costs more than authentication. */
+export function disconnectSignal(socket: TaggedSocket): AbortSignal {
+  const existing = socket[signal];
+  if (existing !== undefined) return existing;
+  const controller = new AbortController();
+  socket[signal] = controller.signal;
+  if (socket.destroyed) controller.abort();
+  else socket.once('close', () => controller.abort());
+  return controller.signal;
+}
+
+const exemptRequests = new WeakSet<IncomingMessage>();
+
+/** Exempts a request from the body timeout, up to `ownTimeMaxMs`; its reader enforces progress itself. For uploads. */
+export function exemptFromTimeout(request: IncomingMessage): void {
+  exemptRequests.add(request);
+}
+
+export const isExemptFromTimeout = (request: IncomingMessage): boolean => exemptRequests.has(request);
+
+/** Reading pauses with more queued requests. Until then the socket reports when the client disconnects. */
+const WAITING_MAX = 16;
+
+export type StartRequest = (request: IncomingMessage, response: ServerResponse) => void;
+
+type Waiting = Readonly<{ start: StartRequest; since: number }>;
+
+/**
+ * Open requests of a listener. Pipelined requests are answered one at a time per connection, so that a client that does
+ * not read causes at most one buffered response.
+ */
+export class OpenRequests {
+  /** Open responses and the start times of their requests, in ms of `performance.now()`. */
+  readonly #startedAt = new Map<ServerResponse, number>();
+  readonly #waiting = new Map<ServerResponse, Waiting>();
+  readonly #onEnd: () => void;
+
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  get size(): number {
+    return this.#startedAt.size;
+  }
+
+  /** Starts a request after all earlier ones on its connection; it is open until its response closes. */
+  enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
+    const { socket } = request;
+    const ofConnection = openResponses(socket);
+    const isFirst = ofConnection.size === 0;
+    ofConnection.add(response);
+    if (isFirst) {
+      this.#start(response, start);
+      return;
+    }
+    this.#waiting.set(response, { start, since: performance.now() });
+    if (ofConnection.size > WAITING_MAX) socket.pause();
+    // No other event closes a response that was never started.
+    if (ofConnection.size === 2) socket.once('close', () => this.#removeWaiting(ofConnection));
+  }
+
+  /** Adds `connection: close` to every response whose head is not sent yet. */
+  closeAfterResponses(): void {
+    for (const response of this.#startedAt.keys())
+      if (!response.headersSent) response.setHeader('connection', 'close');
+  }
+
+  /** Reports requests that started before `before` (ms) and have incomplete bodies, each once. */
+  cutOverdue(before: number, onOverdue: (request: IncomingMessage) => void): void {
+    for (const [response, startedAt] of this.#startedAt) {
+      const { req } = response;
+      if (startedAt > before || req.complete || isExemptFromTimeout(req)) continue;
+      // Earlier requests on the connection may still be waiting for their responses.
+      this.#startedAt.set(response, Number.POSITIVE_INFINITY);
+      onOverdue(req);
+    }
+    for (const [response, { start, since }] of this.#waiting) {
+      const { req } = response;
+      // A queued request is read only up to the high-water mark.
+      if (since > before || req.complete || req.readableLength >= req.readableHighWaterMark) continue;
+      this.#waiting.set(response, { start, since: Number.POSITIVE_INFINITY });
+      onOverdue(req);
+    }
+  }
+
+  #start(response: ServerResponse, start: StartRequest): void {
+    const { req } = response;
+    const { socket } = req;
+    this.#startedAt.set(response, performance.now());
+    response.on('close', () => {
+      openResponses(socket).delete(response);
+      this.#startedAt.delete(response);
+      this.#startNext(socket);
+      this.#onEnd();
+    });
+    start(req, response);
+  }
+
+  #startNext(socket: Socket): void {
+    const ofConnection = openResponses(socket);
+    const [response] = ofConnection;
+    const waiting = response === undefined ? undefined : this.#waiting.get(response);
+    if (response === undefined || waiting === undefined || hasEnded(socket)) return;
+    this.#waiting.delete(response);
+    if (ofConnection.size <= WAITING_MAX && socket.isPaused()) socket.resume();
+    this.#start(response, waiting.start);
+  }
+
+  #removeWaiting(ofConnection: Set<ServerResponse>): void {
+    for (const response of ofConnection) if (this.#waiting.delete(response)) ofConnection.delete(response);
+  }
+}
+
+const hasEnded = ({ writableEnded, destroyed }: Socket): boolean => writableEnded || destroyed;

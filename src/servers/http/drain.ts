@@ -1,24 +1,20 @@
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TlsEntry } from '../tls-entry.ts';
-import type { Listener } from './fallback-listener.ts';
-import type { HttpUpgrade } from './routes.ts';
+import type { TlsEntry } from '../tls.ts';
+import type { HttpUpgrade, Listener } from './routes.ts';
 
-/** While the service stops, how long a connection without a request is left for one that is on its way. */
+/** Time for requests in transit to arrive on idle connections before those close. */
 const ARRIVAL_GRACE_MS = 300;
 
-/** Whoever holds connections of a listener. */
 export type DrainParts = Readonly<{
   server: Server;
   fastPath: Listener | null;
   tls: TlsEntry | null;
   upgrades: readonly HttpUpgrade[];
-  /** Requests that are being answered. */
   inFlight: () => number;
 }>;
 
-/** How a listener stops without dropping anything. */
 export class HttpDrain {
   readonly #parts: DrainParts;
   #drained: Promise<boolean> | null = null;
@@ -33,16 +29,15 @@ export class HttpDrain {
   }
 
   /**
-   * After `noticeMs` no new connections are accepted; requests in flight, and those that are just arriving on open
-   * connections, have `graceMs` to finish, then what is left is cut.
-   * @returns whether all of them finished. Asked again, the same drain.
+   * Stops accepting connections after `noticeMs`; then open and arriving requests have `graceMs` to finish before all
+   * connections are closed. Idempotent.
+   * @returns whether all requests finished.
    */
   start(graceMs: number, noticeMs: number): Promise<boolean> {
     this.#drained ??= this.#drain(graceMs, noticeMs);
     return this.#drained;
   }
 
-  /** A request has ended, here or at the door in front. */
   onRequestEnd(): void {
     if (this.#parts.inFlight() === 0) this.#onIdle?.();
   }
@@ -51,20 +46,20 @@ export class HttpDrain {
     const { server, fastPath, tls, upgrades } = this.#parts;
     if (noticeMs > 0) await sleep(noticeMs);
     const deadline = performance.now() + graceMs;
-    // That of node:http would close kept connections at once, under the hands of clients that are writing.
+    // http.Server.close would close idle connections at once, on which clients may be writing.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     const upgraded = Promise.all(upgrades.map((upgrade) => upgrade.drain(graceMs)));
     const waitForClose = (): Promise<unknown> => {
       const ms = Math.max(0, Math.min(ARRIVAL_GRACE_MS, deadline - performance.now()));
       return Promise.race([closed, sleep(ms, undefined, { ref: false })]);
     };
-    // A kept connection that is in use gets its next answer meanwhile, and is closed by it.
+    // Connections in use get their next response meanwhile, which closes them.
     await waitForClose();
-    // Not before the last answer has left: node:http takes a connection for idle that is still being written to.
+    // Only after the last response: node:http counts a connection as idle while its response is still being written.
     if (await this.#waitUntilIdle(graceMs)) this.#closeIdleConnections();
     await waitForClose();
     const finished = await this.#waitUntilIdle(Math.max(0, deadline - performance.now()));
-    // Also those that never sent a request: node:http does not count them as idle and would wait for them.
+    // Includes connections that never sent a request, which node:http does not count as idle.
     server.closeAllConnections();
     fastPath?.closeAll();
     tls?.destroy();

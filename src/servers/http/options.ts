@@ -1,43 +1,33 @@
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { type ConnectionCapsOptions, connectionCaps } from '../connection-caps.ts';
-import type { TlsIdentity, TlsVersion } from '../tls-identity.ts';
+import type { TlsIdentity, TlsVersion } from '../tls.ts';
 
-/** How HTTP is spoken over TLS. */
 export type HttpTls = TlsIdentity &
   Readonly<{
     minVersion: TlsVersion;
-    /** For how long browsers are told to come by TLS only; 0: nothing is said (RFC 6797). */
+    /** max-age of Strict-Transport-Security; 0 sends none (RFC 6797). */
     strictTransportSeconds: number;
   }>;
 
-/** What bounds the listener. */
 export type HttpOptions = ConnectionCapsOptions &
   Readonly<{
-    /** Address to listen on. */
     host: string;
-    /** 0 takes a free port. */
     port: number;
-    /** null: plain text, as it is right behind a proxy that has TLS. */
     tls: HttpTls | null;
     proxies: TrustedProxies;
     headersMaxBytes: number;
-    /** Time for the headers of a request to arrive. */
     headersTimeoutMs: number;
-    /** Time for a whole request to arrive, its body included, once its head is there. */
+    /** Time for the body to arrive after the head. */
     requestTimeoutMs: number;
-    /** The same at most for requests of which their reader keeps the time itself: uploads. See own-time.ts. */
+    /** Upper limit of requestTimeoutMs for requests exempt from it: uploads. */
     ownTimeMaxMs: number;
-    /** Time a connection may be idle between requests. */
     keepAliveTimeoutMs: number;
-    /** Time a connection with a request may see no byte in either direction: a client that does not read. */
+    /** Time without a byte in either direction during a request. */
     idleTimeoutMs: number;
-    /** Connections beyond this many are closed at once. */
     connectionsMax: number;
-    /** Requests beyond this many at a time get OVERLOADED. */
     requestsInFlightMax: number;
   }>;
 
-/** What holds unless something else is set. */
 export const httpOptions: HttpOptions = {
   ...connectionCaps,
   host: '127.0.0.1',

@@ -1,11 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
+import { type Refusals, refusalOf, refuse } from './encode.ts';
 
 /**
- * Answers one HTTP request. What it throws ends the request with a 500 and is logged.
- * @param query - what stands behind the `?` of the URL, undecoded; may hold a key, so it is never logged.
- * @param path - as it was asked, undecoded.
+ * Handler of one HTTP request. An exception is logged and becomes a 500.
+ * @param query - undecoded, without `?`; may hold a key, so it is never logged.
+ * @param path - undecoded.
  */
 export type HttpHandler = (
   request: IncomingMessage,
@@ -15,27 +17,23 @@ export type HttpHandler = (
 ) => void | Promise<void>;
 
 /**
- * What a server answers: path → verb → handler. Paths are compared whole, verbs in capitals. One that ends in `/*`
- * stands for every path with one part more, which is not empty, unless that has a handler of its own. One that ends in
- * `/**` stands for whatever begins so and has no other handler, for the verbs that it names: of several, the longest.
+ * Routes of a server: path → verb → handler. Verbs are upper case. A path ending in `/*` matches one more non-empty
+ * segment; one ending in `/**` matches every path with that prefix, for its verbs only. Exact paths win, then `/*`, then
+ * the longest prefix.
  */
 export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
 
 type Verbs = ReadonlyMap<string, HttpHandler>;
 
-/**
- * Where routes hold what a browser shows of an address that nobody answers: no path, so that none can ask for it.
- * Its handler answers with 404.
- */
+/** Key for the page that browsers get for unknown paths; not a path itself. Its handler answers with 404. */
 export const NOT_FOUND_PAGE = 'no page';
 
-/** Handlers of what people look at: programs that took a wrong path are not told of it. */
 export class PageVerbs extends Map<string, HttpHandler> {}
 
 const handlesVerb = (verbs: Verbs, verb: string): boolean =>
   verbs.has(verb) || (verb === 'HEAD' && verbs.has('GET'));
 
-/** The handlers of a path; they may not know the verb, unless they are found by how the path begins. */
+/** The handlers of a path. Unless found by prefix, they may lack the verb. */
 export function findVerbs(routes: HttpRoutes, path: string, verb: string): Verbs | undefined {
   const verbs = routes.get(path);
   if (verbs !== undefined) return verbs;
@@ -57,7 +55,6 @@ function findByPrefix(routes: HttpRoutes, path: string, verb: string): Verbs | u
   return found;
 }
 
-/** A path without the slash that may end it; of a long one only where it begins. */
 function summarizePath(path: string): string {
   const [first, second, ...more] = path.split('/').filter((part) => part !== '');
   const start = [first, second].filter((part) => part !== undefined).join('/');
@@ -67,7 +64,6 @@ function summarizePath(path: string): string {
 const apiPaths = (routes: HttpRoutes): string[] =>
   [...routes].flatMap(([path, verbs]) => (verbs instanceof PageVerbs ? [] : [path]));
 
-/** The refusal of a path that nobody answers; it names those that are. */
 export const pathNotFound = (routes: HttpRoutes): Failure =>
   new Failure('NOT_FOUND', {
     facts: { paths: [...new Set(apiPaths(routes).map(summarizePath))].join(', ') },
@@ -76,8 +72,8 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
 /**
- * Who shows a person that there is nothing at a path: where it was typed into a browser. Programs, and addresses that
- * begin as one that programs call, get the refusal.
+ * The 404 page for a path typed into a browser; undefined for programs and for paths that share their first segment with
+ * an API, which get the JSON failure.
  */
 export function findNotFoundPage(
   routes: HttpRoutes,
@@ -89,32 +85,106 @@ export function findNotFoundPage(
   return isApiPath ? undefined : routes.get(NOT_FOUND_PAGE)?.get('GET');
 }
 
-/** Joins the routes of several dialects. @throws Error when two of them claim one path. */
+export const preflightHandler =
+  (headers: OutgoingHttpHeaders): HttpHandler =>
+  (_request, response) => {
+    response.writeHead(204, headers);
+    response.end();
+  };
+
 export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
   const joined = new Map<string, ReadonlyMap<string, HttpHandler>>();
   for (const part of parts) {
     for (const [path, verbs] of part) {
-      if (joined.has(path)) throw new Error(`two dialects answer ${path}`);
+      if (joined.has(path)) throw new Error(`Duplicate route: ${path}`);
       joined.set(path, verbs);
     }
   }
   return joined;
 }
 
-/** Accepts connections that leave HTTP on its paths, and keeps them. */
 export interface HttpUpgrade {
   readonly paths: readonly string[];
-  /** The protocol that requests name in their header `Upgrade`, in lower case. */
   readonly protocol: string;
   /**
-   * Takes over a connection, or refuses it in HTTP. What it throws ends the connection and is logged.
-   * @param head - what the client has sent behind its request.
+   * Takes over a connection, or refuses it in HTTP. An exception is logged and closes the connection.
+   * @param head - bytes already received behind the request.
    * @param query - as for HttpHandler.
    */
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
-  /**
-   * Asks every connection to end, waits for it at most so long, then cuts what is left.
-   * @returns whether nothing had to be cut. When it is there, no connection is.
-   */
+  /** Ends all connections gracefully within `graceMs`, then closes the rest. @returns whether none had to be closed. */
   drain(graceMs: number): Promise<boolean>;
+}
+
+export class HttpDispatcher {
+  readonly #routes: HttpRoutes;
+  readonly #refusals: Refusals;
+  readonly #log: Logger;
+
+  constructor(routes: HttpRoutes, refusals: Refusals, log: Logger) {
+    this.#routes = routes;
+    this.#refusals = refusals;
+    this.#log = log;
+  }
+
+  dispatch(request: IncomingMessage, response: ServerResponse, query: string, path: string): void {
+    const verbs = findVerbs(this.#routes, path, request.method ?? '');
+    if (verbs === undefined) {
+      const notFoundPage = findNotFoundPage(this.#routes, request, path);
+      if (notFoundPage !== undefined) this.#invoke(notFoundPage, request, response, query, path);
+      else refuse(request, response, pathNotFound(this.#routes), {}, refusalOf(this.#refusals, path));
+      return;
+    }
+    const handler =
+      verbs.get(request.method ?? '') ?? (request.method === 'HEAD' ? verbs.get('GET') : undefined);
+    if (handler === undefined) {
+      const allow = [...verbs.keys()].join(', ');
+      const failure = new Failure('METHOD_NOT_ALLOWED');
+      refuse(request, response, failure, { allow }, refusalOf(this.#refusals, path));
+      return;
+    }
+    this.#invoke(handler, request, response, query, path);
+  }
+
+  #invoke(
+    handler: HttpHandler,
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: string,
+    path: string,
+  ): void {
+    const fail = (thrown: unknown): void => {
+      this.#log.error({ err: thrown }, 'HTTP handler failed unexpectedly');
+      if (response.headersSent) response.destroy();
+      else refuse(request, response, new Failure('INTERNAL'), {}, refusalOf(this.#refusals, path));
+    };
+    try {
+      handler(request, response, query, path)?.catch(fail);
+    } catch (thrown) {
+      fail(thrown);
+    }
+  }
+}
+
+/** The node:http listener as the fast path sees it. */
+export interface FallbackListener {
+  readonly draining: boolean;
+  readonly inFlight: number;
+  onRequestEnd(): void;
+  /**
+   * Takes over a connection between two requests.
+   * @param bytes - already read of the next request.
+   * @param isPipelined - they arrived while the request before them was answered.
+   */
+  adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
+}
+
+/** A server that gets plain-text connections first and passes unsupported ones to its fallback. */
+export interface Listener {
+  readonly inFlight: number;
+  setFallback(fallback: FallbackListener): void;
+  /** Takes a connection that was not read from. */
+  accept(socket: Socket): void;
+  closeIdle(): void;
+  closeAll(): void;
 }

@@ -1,37 +1,37 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { ConnectionCaps } from '../connection-caps.ts';
-import { TlsEntry } from '../tls-entry.ts';
-import type { TlsIdentity } from '../tls-identity.ts';
-import { type ClientError, codeOf, targetIn } from './client-error.ts';
+import { ConnectionCaps, setConnectionsMax } from '../connection-caps.ts';
+import { listen } from '../connection-lifecycle.ts';
+import { TlsEntry, type TlsIdentity } from '../tls.ts';
 import {
   closeAfterResponses,
   hasOpenResponses,
   isPipelined,
   isUntrusted,
   markUntrusted,
+  OpenRequests,
   responsesOf,
+  type StartRequest,
   setPipelined,
 } from './connection.ts';
-import { HttpDispatcher } from './dispatcher.ts';
+import { type ClientError, codeOf, faultOfHead, splitUrl, targetIn } from './decode.ts';
 import { HttpDrain } from './drain.ts';
-import type { FallbackListener, Listener } from './fallback-listener.ts';
-import { checkIntervalMs, createListener, interceptConnections } from './node-listener.ts';
-import { OpenRequests, type StartRequest } from './open-requests.ts';
+import { type Refusals, refusalOf, refuse, refuseSocket } from './encode.ts';
 import { type HttpOptions, httpOptions } from './options.ts';
-import { type Refusals, refusalOf, refuse, refuseSocket } from './refuse.ts';
-import { faultOfHead } from './request-head.ts';
-import { splitUrl } from './request-target.ts';
-import { type HttpRoutes, type HttpUpgrade, pathNotFound } from './routes.ts';
+import {
+  type FallbackListener,
+  HttpDispatcher,
+  type HttpRoutes,
+  type HttpUpgrade,
+  type Listener,
+  pathNotFound,
+} from './routes.ts';
 
-/**
- * The HTTP door: one listener, its limits, and the way from a path to whoever answers it. It knows no dialect.
- */
+/** HTTP listener with its limits and routing; independent of the API formats. */
 export class HttpServer implements FallbackListener {
-  /** The listener itself, for dialects that upgrade connections. */
   readonly server: Server;
   readonly #routes: HttpRoutes;
   readonly #upgrades: readonly HttpUpgrade[];
@@ -39,13 +39,11 @@ export class HttpServer implements FallbackListener {
   readonly #options: HttpOptions;
   readonly #log: Logger;
   readonly #caps: ConnectionCaps;
-  /** What node:http does with a connection. */
+  /** The connection listener of node:http. */
   readonly #serveHttp: (socket: Socket) => void;
-  /** Sees connections in plain text first; null: nobody does. */
+  /** Gets plain-text connections first; null for none. */
   readonly #fastPath: Listener | null;
-  /** null: in plain text. */
   readonly #tls: TlsEntry | null;
-  /** The header that goes with every answer over TLS; null for none. */
   readonly #strictTransport: string | null;
   readonly #dispatcher: HttpDispatcher;
   readonly #openRequests = new OpenRequests(() => this.onRequestEnd());
@@ -89,52 +87,38 @@ export class HttpServer implements FallbackListener {
     this.server.on('clientError', (fault: ClientError, socket) => this.#onClientError(fault, socket));
   }
 
-  /** Whether `drain` has begun. */
   get draining(): boolean {
     return this.#drain.isStarted;
   }
 
-  /** Requests that are being answered. */
   get inFlight(): number {
     return this.#openRequests.size + (this.#fastPath?.inFlight ?? 0);
   }
 
-  /** Whether clients come with TLS. */
   get isSecure(): boolean {
     return this.#tls !== null;
   }
 
-  /** Connections that were closed at once, since their address has too many. */
+  /** Connections closed because their address had too many. */
   get connectionsRefused(): number {
     return this.#caps.refused;
   }
 
-  /** Connections from now on get this certificate. @throws Error when it cannot be read, or the door has no TLS. */
+  /** Replaces the certificate for new connections. @throws Error when it is invalid or the server has no TLS. */
   reloadTls(identity: TlsIdentity): void {
-    if (this.#tls === null) throw new Error('the door was made without TLS');
+    if (this.#tls === null) throw new Error('Cannot reload the certificate: the HTTP server has no TLS');
     this.#tls.reload(identity);
   }
 
-  /** Begins to listen. @returns the address, with the port that was taken. */
   listen(): Promise<AddressInfo> {
-    const { host, port } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.server.once('error', reject);
-      this.#overdueTimer ??= setInterval(() => this.#cutOverdue(), checkIntervalMs(this.#options)).unref();
-      this.server.listen({ host, port }, () => {
-        this.server.off('error', reject);
-        this.server.on('error', (fault) => this.#log.error({ err: fault }, 'the listener went wrong'));
-        resolve(this.server.address() as AddressInfo);
-      });
-    });
+    this.#overdueTimer ??= setInterval(() => this.#cutOverdue(), checkIntervalMs(this.#options)).unref();
+    return listen(this.server, this.#options, this.#log, 'HTTP listener failed');
   }
 
   /**
-   * Stops without dropping anything: readiness says no from now on and every answer closes its connection; after
-   * `noticeMs`, in which load balancers can take notice, no new connections are accepted; requests in flight, and
-   * those that are just arriving on open connections, have `graceMs` to finish, then what is left is cut.
-   * Connections that left HTTP are told so and have as long.
-   * @returns whether all of them finished. Asked again, the same drain.
+   * Shuts down gracefully: reports unready and closes each connection with its next response; after `noticeMs`, meant for
+   * load balancers, accepts no connections. Open requests and upgraded connections have `graceMs` to finish. Idempotent.
+   * @returns whether all of them finished.
    */
   drain(graceMs: number, noticeMs = 0): Promise<boolean> {
     const drained = this.#drain.start(graceMs, noticeMs);
@@ -144,7 +128,6 @@ export class HttpServer implements FallbackListener {
     });
   }
 
-  /** A connection, before anything of it is read. */
   #onConnection(socket: Socket): void {
     if (!this.#caps.accept(socket)) return;
     if (this.#tls !== null) this.#tls.accept(socket);
@@ -163,20 +146,18 @@ export class HttpServer implements FallbackListener {
     this.#drain.onRequestEnd();
   }
 
-  /** Ends requests whose bodies have been on their way for too long. */
   #cutOverdue(): void {
     this.#openRequests.cutOverdue(performance.now() - this.#options.requestTimeoutMs, ({ socket }) =>
       this.#onClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket),
     );
   }
 
-  /** A request that has come, to be answered in its turn. */
   #enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
-    // The parser reads on while a refusal leaves.
+    // The parser reads on while a refusal is being sent.
     if (!isUntrusted(request.socket)) this.#openRequests.enqueue(request, response, start);
   }
 
-  /** @param understood - false when the request expects what nobody here knows. */
+  /** @param isUnderstood - false for an unknown Expect header. */
   #handle(request: IncomingMessage, response: ServerResponse, isUnderstood: boolean): void {
     if (this.draining) response.setHeader('connection', 'close');
     if (this.#strictTransport !== null) response.setHeader(STRICT_TRANSPORT, this.#strictTransport);
@@ -195,17 +176,16 @@ export class HttpServer implements FallbackListener {
     this.#dispatcher.dispatch(request, response, query, path);
   }
 
-  /** What leaves HTTP: under the same limits as requests, and refused as they are. */
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    // Those of node:http were taken off, and whoever takes over the connection brings its own.
+    // node:http has removed its own error listeners.
     socket.on('error', ignore);
     if (hasOpenResponses(socket)) {
-      // Answers are still to come in HTTP, so nothing else may be spoken here.
+      // HTTP responses are still to come on this connection.
       if (!closeAfterResponses(socket)) socket.destroy();
       return;
     }
     if (isPipelined(socket)) {
-      // As above, but that the answer was given.
+      // As above, but the response was sent by the fast path.
       socket.destroySoon();
       return;
     }
@@ -221,21 +201,19 @@ export class HttpServer implements FallbackListener {
     try {
       upgrade.accept(request, socket, head, query);
     } catch (thrown) {
-      this.#log.error({ err: thrown }, 'an upgrade went wrong');
+      this.#log.error({ err: thrown }, 'Connection upgrade failed unexpectedly');
       socket.destroy();
     }
   }
 
   /**
-   * What comes of bytes that are no request, or of half a request that was waited for long enough. Answers that are
-   * still to come for whole requests come first, whatever follows them: a call that was executed must not look as
-   * if it had been refused. Then, or behind half an answer, the connection is closed without a word.
+   * Refuses malformed or timed-out requests, after the responses to complete requests before them: an executed call must
+   * not look refused. Behind a partial response the connection closes without a refusal.
    */
   #onClientError(fault: ClientError, socket: Duplex): void {
     if (closeAfterResponses(socket)) return;
     const responses = responsesOf(socket);
     if (isPipelined(socket) || responses.some(({ headersSent }) => headersSent)) {
-      // What was written leaves first: it may be a refusal that says why.
       (socket as Socket).destroySoon();
       return;
     }
@@ -247,6 +225,43 @@ export class HttpServer implements FallbackListener {
 
 const ignore = (): void => {};
 
-/** The only protocol that is spoken over TLS. Source: RFC 7301 §6. */
+/** ALPN protocol. Source: RFC 7301 §6. */
 const ALPN = 'http/1.1';
 const STRICT_TRANSPORT = 'strict-transport-security';
+
+const TIMEOUT_CHECKS = 4;
+
+export const checkIntervalMs = ({ headersTimeoutMs, requestTimeoutMs }: HttpOptions): number =>
+  Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS);
+
+export function createListener(options: HttpOptions, upgrades: readonly HttpUpgrade[]): Server {
+  const { headersMaxBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, ownTimeMaxMs } = options;
+  const server = createServer({
+    maxHeaderSize: headersMaxBytes,
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    // node:http has one timeout for all requests; OpenRequests enforces the shorter one.
+    requestTimeout: Math.max(requestTimeoutMs, ownTimeMaxMs),
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // Refused by decode.ts, with a body.
+    requireHostHeader: false,
+    // Unsupported upgrades are ignored (RFC 9110 §7.8).
+    shouldUpgradeCallback: ({ method, headers }) =>
+      method === 'GET' && upgrades.some(({ protocol }) => protocol === headers.upgrade?.toLowerCase()),
+    connectionsCheckingInterval: checkIntervalMs(options),
+  });
+  server.timeout = options.idleTimeoutMs;
+  setConnectionsMax(server, options.connectionsMax);
+  // By default node:http drops headers beyond 2,000 silently; their bytes are limited already.
+  server.maxHeadersCount = 0;
+  return server;
+}
+
+export function interceptConnections(
+  server: Server,
+  onConnection: (socket: Socket) => void,
+): (socket: Socket) => void {
+  const [original] = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', onConnection);
+  return (socket) => original?.call(server, socket);
+}

@@ -1,51 +1,43 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { refuse } from '../http/refuse.ts';
-import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
-import { errorBody } from '../rest/errors.ts';
-import { canonicalCid } from './canonical-cid.ts';
+import { refuse } from '../http/encode.ts';
+import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
+import { errorBody } from '../rest/encode.ts';
+import { canonicalCid, hasTag, type Range, rangeOf } from './decode.ts';
 import {
   commonHeaders,
   contentTypeOf,
   dispositionOf,
   IMMUTABLE_CACHE,
   preflightHeaders,
-} from './file-headers.ts';
-import { hasTag, type Range, rangeOf } from './range.ts';
-import { type ResponsePace, sendPaced } from './send-paced.ts';
+  type ResponsePace,
+  sendPaced,
+} from './encode.ts';
 
-/** A file that is open for reading. Whoever has it closes it. */
+/** An open file; the caller closes it. */
 export type ReadableFile = Readonly<{
-  /** As its sender called it. */
   name: string | null;
-  /** Its media type, fit for a header. */
+  /** Media type, safe for a header. */
   type: string;
   bytes: number;
-  /** @param end - the first byte that is not read. */
+  /** @param end - exclusive. */
   read(start: number, end: number): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }>;
 
-/** Where the files are. */
 export interface FileReader {
-  /** @returns null when no file of that CID, of version 1 in lower-case base32, is here. */
+  /** @param cid - version 1, lower-case base32. @returns null for an unknown file. */
   open(cid: string): Promise<ReadableFile | null>;
 }
 
-/** Where single blocks of files are. */
-export type BlockReader = FileReader;
-
-/** What bounds the gateway to files. */
 export type IpfsServerOptions = ResponsePace &
   Readonly<{
-    /** Files that are open at a time; beyond them, requests get OVERLOADED. */
     openMax: number;
-    /** Those of one client's address. Behind a proxy that is everybody's. */
+    /** The same per client address; clients behind a proxy share it. */
     openPerAddressMax: number;
   }>;
 
-/** What holds unless something else is set. */
 export const ipfsServerOptions: IpfsServerOptions = {
   openMax: 512,
   openPerAddressMax: 32,
@@ -54,20 +46,19 @@ export const ipfsServerOptions: IpfsServerOptions = {
   progressLeastBytes: 64 * 1024,
 };
 
-/** The path of files, before their CIDs; whatever is refused there is refused in the envelope of REST. */
+/** Path prefix of files; failures under it use the REST envelope. */
 export const IPFS_PREFIX = '/ipfs/';
 
-/** A CID as files are known by here. */
 const CANONICAL = /^b[a-z2-7]{58}$/;
 
 /**
- * The gateway to stored files: GET and HEAD of /ipfs/<cid>, for anybody.
- * @param blocks - gives what is asked for with `?format=raw`; without it there is nothing to be had so.
+ * IPFS gateway to stored files: GET and HEAD of /ipfs/<cid>, without a key.
+ * @param blocks - serves `?format=raw`; null disables it.
  */
 export function ipfsRoutes(
   files: FileReader,
   options: Partial<IpfsServerOptions> = {},
-  blocks: BlockReader | null = null,
+  blocks: FileReader | null = null,
 ): HttpRoutes {
   const gateway = new IpfsGateway({ ...ipfsServerOptions, ...options });
   const get: HttpHandler = (request, response, query, path) => {
@@ -75,19 +66,14 @@ export function ipfsRoutes(
     const view = isRaw ? asBlocks(blocks) : asFiles(files);
     return gateway.handle(request, response, path.slice(IPFS_PREFIX.length), view);
   };
-  const preflight: HttpHandler = (_request, response) => {
-    response.writeHead(204, preflightHeaders);
-    response.end();
-  };
   const verbs = new Map([
     ['GET', get],
     ['HEAD', get],
-    ['OPTIONS', preflight],
+    ['OPTIONS', preflightHandler(preflightHeaders)],
   ]);
   return new Map([[`${IPFS_PREFIX}*`, verbs]]);
 }
 
-/** How what stands under a CID is shown. */
 type FileView = FileReader & Readonly<{ tagOf(cid: string): string }>;
 
 const asFiles = (files: FileReader): FileView => ({
@@ -95,8 +81,8 @@ const asFiles = (files: FileReader): FileView => ({
   tagOf: (cid) => `"${cid}"`,
 });
 
-/** Single blocks, under the type and the tag that say so. Source: IPFS Trustless Gateway, `format=raw`, `Etag`. */
-const asBlocks = (blocks: BlockReader | null): FileView => ({
+/** Source: IPFS Trustless Gateway, `format=raw`, `Etag`. */
+const asBlocks = (blocks: FileReader | null): FileView => ({
   async open(cid) {
     const block = (await blocks?.open(cid)) ?? null;
     return block && { ...block, name: `${cid}.bin`, type: 'application/vnd.ipld.raw' };
@@ -194,7 +180,7 @@ class IpfsGateway {
     else await this.#stream(response, file, range ?? { start: 0, end: file.bytes });
   }
 
-  /** A client that leaves or is too slow ends it; a file that fails cuts the answer. */
+  /** A slow or disconnected client, or a read error, closes the connection. */
   async #stream(response: ServerResponse, file: ReadableFile, { start, end }: Range): Promise<void> {
     try {
       await sendPaced(file.read(start, end), response, this.#options);
@@ -223,7 +209,6 @@ function fileHeaders(
   return headers;
 }
 
-/** To the one place where the file of this CID is, so that it is cached once. */
 function redirect({ url }: IncomingMessage, response: ServerResponse, cid: string): void {
   const query = url?.includes('?') ? url.slice(url.indexOf('?')) : '';
   response.writeHead(301, {

@@ -1,6 +1,5 @@
 import { escapeHtml } from '../../base/text/escape-html.ts';
 
-/** What the page reads of an OpenAPI document. */
 type Schema = Readonly<{
   type?: string | readonly string[];
   description?: string;
@@ -31,16 +30,14 @@ type Operation = Readonly<{
   responses: Readonly<Record<string, Readonly<{ description: string }> & Partial<Content>>>;
 }>;
 
-/** An OpenAPI document, as far as the page shows it. */
 export type ApiDocument = Readonly<{
   info: Readonly<{ title: string; version: string }>;
   paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }>;
 
-/** A place in the document: path, verb and what is there. */
 type Endpoint = Readonly<{ path: string; verb: string; operation: Operation }>;
 
-/** Backticks are all of Markdown that descriptions use. */
+/** Descriptions use no Markdown but backticks. */
 const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 
 function typeText(schema: Schema): string {
@@ -54,7 +51,7 @@ function typeText(schema: Schema): string {
 function rangeText({ minimum, maximum, minItems, maxItems, default: absent }: Schema): string {
   const parts: string[] = [];
   if (minimum !== undefined && maximum !== undefined) parts.push(`${minimum} to ${maximum}`);
-  if (maxItems !== undefined) parts.push(`${minItems ?? 0} to ${maxItems} of them`);
+  if (maxItems !== undefined) parts.push(`${minItems ?? 0} to ${maxItems} items`);
   if (absent !== undefined) parts.push(`default ${JSON.stringify(absent)}`);
   return parts.join('; ');
 }
@@ -66,10 +63,11 @@ const fieldRow = (name: string, schema: Schema, isRequired: boolean, description
 
 const table = (rows: readonly string[]): string =>
   rows.length === 0
-    ? '<p>Nothing.</p>'
-    : `<table><thead><tr><th>Name</th><th>Type</th><th></th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+    ? '<p>None.</p>'
+    : `<table><thead><tr><th>Name</th><th>Type</th><th></th><th>Description</th></tr></thead>
+<tbody>${rows.join('')}</tbody></table>`;
 
-/** Members of an answer, those of objects and lists inside under names with dots and brackets. */
+/** Rows of all members, nested ones with dots and brackets in their names. */
 function memberRows(schema: Schema, prefix = ''): string[] {
   if (schema.items !== undefined) return memberRows(schema.items, `${prefix}[]`);
   const members = Object.entries(schema.properties ?? {});
@@ -101,7 +99,6 @@ const sampleOf = ({ enum: values, default: absent, type, items }: Schema): unkno
   return items === undefined ? '…' : [sampleOf(items)];
 };
 
-/** A call to copy, with what is required. */
 function curl({ path, verb, operation }: Endpoint, origin: string): string {
   const head = `curl -H "x-api-key: $SOLWAY_KEY"`;
   if (operation.requestBody === undefined) {
@@ -119,7 +116,6 @@ function curl({ path, verb, operation }: Endpoint, origin: string): string {
   return `${head} -X ${verb} -H "content-type: application/json" \\\n  -d '${JSON.stringify(body)}' ${origin}${path}`;
 }
 
-/** What it may fail with, by HTTP status. */
 function failureTable({ responses }: Operation): string {
   const rows = Object.entries(responses)
     .filter(([http]) => http !== '200')
@@ -143,7 +139,7 @@ ${(operation.description ?? '')
 <h4>Request</h4>${requestTable(operation)}
 <pre>${escapeHtml(curl(endpoint, origin))}</pre>
 <h4>Result</h4>${rows.length === 0 ? `<p>${escapeHtml(typeText(result))}</p>` : table(rows)}
-<h4>Failures</h4>${failureTable(operation)}
+<h4>Errors</h4>${failureTable(operation)}
 </section>`;
 }
 
@@ -158,8 +154,8 @@ pre{overflow:auto;border:1px solid var(--line);border-radius:6px;padding:.7rem}
 td:first-child{white-space:nowrap}`;
 
 /**
- * An OpenAPI document as one page of HTML, without scripts.
- * @param origin - scheme and host that the page was asked under, for the calls to copy.
+ * Renders an OpenAPI document as one HTML page without scripts.
+ * @param origin - scheme and host for the example requests.
  */
 export function referencePage(document: ApiDocument, origin: string): string {
   const endpoints = Object.entries(document.paths).flatMap(([path, verbs]) =>
@@ -182,11 +178,11 @@ export function referencePage(document: ApiDocument, origin: string): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body>
 <h1>${escapeHtml(title)}</h1>
-<p>Every request carries an API key that begins with <code>svc_rpc_live_</code>, in the header <code>x-api-key</code>, as
-<code>Authorization: Bearer</code>, or as the query parameter <code>api-key</code>. Answers are
-<code>{"success": true, "message": …, "result": …}</code>; failures are
-<code>{"success": false, "message": …, "error": {"code": …, "message": …}}</code> with an HTTP status that fits.
-The same as <a href="/openapi.json">OpenAPI 3.1</a>.</p>
+<p>Every request needs an API key (<code>svc_rpc_live_…</code>), in the header <code>x-api-key</code>, as
+<code>Authorization: Bearer</code>, or as the query parameter <code>api-key</code>. Successful responses are
+<code>{"success": true, "message": …, "result": …}</code>; errors are
+<code>{"success": false, "message": …, "error": {"code": …, "message": …}}</code> with a matching HTTP status.
+The same reference as <a href="/openapi.json">OpenAPI 3.1</a>.</p>
 <nav><ul>${links.join('')}</ul></nav>
 ${sections.join('\n')}
 </body></html>

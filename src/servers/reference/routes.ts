@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { securityHeaders } from '../../protocol/security-headers.ts';
-import { corsHeaders } from '../http/cors.ts';
+import { corsHeaders } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
 import { type ApiDocument, referencePage } from './page.ts';
 
-/** A name and port that a client may have reached us under; anything else is not repeated to it. */
+/** Only a plain host and port is echoed into the page. */
 const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
 
 function send(response: ServerResponse, type: string, body: string): void {
@@ -22,7 +22,7 @@ function send(response: ServerResponse, type: string, body: string): void {
   response.end(bytes);
 }
 
-/** GET /openapi.json: the REST interface for programs. GET /docs: the same for people. Neither needs a key. */
+/** GET /openapi.json: the REST interface as OpenAPI. GET /docs: the same as HTML. Neither needs a key. */
 export function referenceRoutes(document: ApiDocument): HttpRoutes {
   const json = JSON.stringify(document);
   const openApi: HttpHandler = (_request, response) =>

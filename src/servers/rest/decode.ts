@@ -2,15 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { RestInput } from '../../protocol/rest/route.ts';
-import { credentialOf } from '../credential.ts';
+import { credentialOf } from '../caller.ts';
 
-/** Parameters that one request may have. */
 const PARAMETERS_MAX = 1_000;
 
-/**
- * The API key of a REST request: that of the header `x-api-key`, else as everywhere; `api_key` is the spelling of some
- * of the interface's clients. Source: spec, "Authentication"; rest-api.md §1.
- */
+/** API key of a REST request: header `x-api-key`, else as for RPC, else the parameter `api_key`. Source: rest-api.md §1. */
 export function restCredentialOf(request: IncomingMessage, query: string): string | null {
   const header = request.headers['x-api-key'];
   if (typeof header === 'string' && header !== '') return header;
@@ -19,7 +15,7 @@ export function restCredentialOf(request: IncomingMessage, query: string): strin
   return new URLSearchParams(query).get('api_key');
 }
 
-/** What stands behind the `?`, by name. @throws InvalidFields when there is more than anyone needs. */
+/** @throws InvalidFields for too many parameters. */
 export function readQuery(query: string): RestInput['query'] {
   const parameters = new Map<string, string[]>();
   let count = 0;
@@ -34,11 +30,10 @@ export function readQuery(query: string): RestInput['query'] {
   return parameters;
 }
 
-/** Whether a request brings a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** A JSON body; undefined for one of no bytes. @throws InvalidFields when it is something else. */
+/** Parses a JSON body; undefined for an empty one. @throws InvalidFields */
 export function readJsonBody(body: Buffer): JsonValue | undefined {
   if (body.length === 0) return undefined;
   try {

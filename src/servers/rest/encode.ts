@@ -1,14 +1,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { type WritableJson, writeJson } from '../../base/json.ts';
+import type { Failure } from '../../protocol/errors.ts';
+import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
+import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import type { RestOutcome, RestResponse, RestRoute } from '../../protocol/rest/route.ts';
-import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
-import { errorBody } from './errors.ts';
+import { rateLimitHeaders } from '../rate-limit-headers.ts';
 
-/**
- * The answer to a browser's preflight. `access-control-allow-origin` is there as a header of requests because the
- * interface's client sends it as one. Source: rest-api.md §1.
- */
+/** The interface's client sends `access-control-allow-origin` as a request header. Source: rest-api.md §1. */
 export const preflightHeaders: OutgoingHttpHeaders = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, OPTIONS',
@@ -17,7 +16,6 @@ export const preflightHeaders: OutgoingHttpHeaders = {
   'content-length': '0',
 };
 
-/** What a browser's script may read of an answer's head. */
 const COMMON: OutgoingHttpHeaders = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
@@ -26,10 +24,9 @@ const COMMON: OutgoingHttpHeaders = {
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After, X-Upstream-Calls',
 };
 
-/** Characters of a list after which others have their turn: writing all of a long one would keep them waiting. */
+/** Encoding yields to the event loop after this many characters. */
 const CHUNK_CHARS = 256 * 1024;
 
-/** Items of a list with commas between them, in pieces. */
 async function* encodeChunks(items: readonly WritableJson[]): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   let text = '';
   for (const [at, item] of items.entries()) {
@@ -42,7 +39,6 @@ async function* encodeChunks(items: readonly WritableJson[]): AsyncGenerator<Buf
   yield Buffer.from(text);
 }
 
-/** The envelope of what went well. */
 export async function envelope({ message, result }: RestResponse): Promise<Buffer> {
   if (!Array.isArray(result)) return Buffer.from(writeJson({ success: true, message, result }));
   const pieces: Buffer[] = [Buffer.from(`{"success":true,"message":${writeJson(message)},"result":[`)];
@@ -50,27 +46,47 @@ export async function envelope({ message, result }: RestResponse): Promise<Buffe
   return Buffer.concat([...pieces, Buffer.from(']}')]);
 }
 
-/** The fields RateLimit and RateLimit-Policy (IETF draft ratelimit-headers-09), named after the endpoint group. */
-function rateLimitHeaders(outcome: RestOutcome, { group }: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
-  const fields = rateLimitHeaderValues(group, outcome);
-  return fields === null ? {} : { 'ratelimit-policy': fields[0], ratelimit: fields[1] };
-}
-
-/** The head of an answer but for its length. */
 export function responseHeaders(outcome: RestOutcome, route: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
   const retryAfter = outcome.failure?.retryAfter;
   return {
     ...COMMON,
-    ...rateLimitHeaders(outcome, route),
+    ...rateLimitHeaders(route.group, outcome),
     'x-upstream-calls': String(outcome.calls),
     ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
   };
 }
 
-/** Writes the answer to a request that was read to its end. */
 export function send(response: ServerResponse, outcome: RestOutcome, route: Pick<RestRoute, 'group'>): void {
   const body = outcome.body ?? errorBody(outcome.failure);
   const headers = { ...responseHeaders(outcome, route), 'content-length': String(body.length) };
   response.writeHead(outcome.failure?.row.http ?? 200, headers);
   response.end(body);
+}
+
+/** For invalid fields the first problem, for a transaction refused by a node the node's message. */
+function messageOf(failure: Failure): string {
+  if (failure instanceof InvalidFields) {
+    const [first] = failure.problems;
+    return first === undefined ? failure.restText : `${first.field} ${first.message}`;
+  }
+  return failure instanceof NodeRefusal && failure.code === 'TRANSACTION_REFUSED'
+    ? failure.error.message || failure.restText
+    : failure.restText;
+}
+
+function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } {
+  if (failure instanceof InvalidFields) return { response: { errors: failure.problems } };
+  return failure instanceof NodeRefusal ? { rpc: failure.error } : {};
+}
+
+/**
+ * Error envelope. The interface's client turns the object `error` with its message into an Error.
+ * Source: rest-api.md §1, "Errors".
+ */
+export function errorBody(failure: Failure): Buffer {
+  const { code, facts, retryAfter } = failure;
+  const detail = messageOf(failure);
+  const message = failure instanceof InvalidFields ? failure.restText : detail;
+  const error = { ...facts, code, message: detail, retryAfter, ...detailsOf(failure) };
+  return Buffer.from(writeJson({ success: false, message, error }));
 }

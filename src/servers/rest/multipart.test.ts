@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
+import { refuse } from '../http/encode.ts';
 import type { HttpOptions } from '../http/options.ts';
-import { refuse } from '../http/refuse.ts';
 import type { HttpHandler } from '../http/routes.ts';
 import { HttpServer } from '../http/server.ts';
 import { readUpload, type UploadLimits } from './multipart.ts';
@@ -28,7 +27,7 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 
 type Outcome = { name: string | null; type: string; sha256: string; bytes: number } | { refused: string };
 
-/** A listener whose one path reads an upload and says what came of it. */
+/** Server with one path that reads an upload and records its outcome. */
 class Rig {
   readonly outcomes: (Outcome & { fields?: readonly string[] })[] = [];
   take: (upload: Upload) => Promise<Outcome> = async ({ name, type, bytes }) => {
@@ -116,8 +115,8 @@ const head = (length: number | 'chunked', extra = ''): string => {
   return `POST /upload HTTP/1.1\r\nhost: x\r\ncontent-type: ${TYPE}\r\n${size}\r\n${extra}\r\n`;
 };
 
-describe('the file of an upload', () => {
-  it('has the name, type and bytes that a form gives it', async () => {
+describe('an uploaded file', () => {
+  it('has the name, type and bytes of its form part', async () => {
     const form = new FormData();
     form.append('network', 'devnet');
     form.append('file', new File([Buffer.from('{"a":1}')], 'a b.json', { type: 'application/json' }));
@@ -128,14 +127,14 @@ describe('the file of an upload', () => {
     });
   });
 
-  it('may come without a name, as clients send buffers, and be any bytes', async () => {
+  it('may have no name and any bytes, as clients send buffers', async () => {
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * 7) % 256));
     expect(await rig.post(whole(part(SDK_BUFFER, bytes)))).toEqual({
       ...{ name: null, type: 'application/octet-stream', bytes: bytes.length, sha256: sha256(bytes) },
     });
   });
 
-  it('may come as plain text without name or type, as curl sends values', async () => {
+  it('may be plain text without name or type, as curl sends values', async () => {
     const outcome = await rig.post(whole(field('file', 'hello')));
     expect(outcome).toMatchObject({ name: null, type: 'text/plain', bytes: 5 });
   });
@@ -144,14 +143,14 @@ describe('the file of an upload', () => {
     expect(await rig.post(whole(part(SDK_BUFFER, '')))).toMatchObject({ bytes: 0 });
   });
 
-  it('has the last part of a path as its name', async () => {
+  it('takes the last segment of a path as its name', async () => {
     const outcome = await rig.post(
       whole(part('content-disposition: form-data; name="file"; filename="../../etc/x.png"', 'x')),
     );
     expect(outcome).toMatchObject({ name: 'x.png' });
   });
 
-  it('holds whatever bytes, cut wherever the network cuts them', async () => {
+  it('accepts any bytes with any chunk boundaries', async () => {
     const boundaryLike = fc
       .array(fc.constantFrom('\r\n', '--', BOUNDARY, '-', '\r', 'x', `\r\n--${BOUNDARY}x`))
       .map((pieces) => Buffer.from(pieces.join('')))
@@ -179,34 +178,34 @@ describe('the file of an upload', () => {
   });
 });
 
-describe('a body that is refused', () => {
+describe('an upload', () => {
   const good = part(SDK_BUFFER, 'bytes');
 
   it.each([
-    ['no parts at all', Buffer.from('hello'), TYPE],
-    ['nothing', Buffer.alloc(0), TYPE],
-    ['no boundary in its type', whole(good), 'multipart/form-data'],
+    ['no parts', Buffer.from('hello'), TYPE],
+    ['an empty body', Buffer.alloc(0), TYPE],
+    ['a type without a boundary', whole(good), 'multipart/form-data'],
     ['an empty boundary', whole(good), 'multipart/form-data; boundary='],
     ['a boundary that is too long', whole(good), `multipart/form-data; boundary=${'b'.repeat(300)}`],
     ['another type', Buffer.from('{}'), 'application/json'],
     ['urlencoded fields', Buffer.from('file=1'), 'application/x-www-form-urlencoded'],
-    ['no end', good, TYPE],
-    ['an end in the middle of the file', good.subarray(0, -4), TYPE],
-    ['an end in the middle of a head', good.subarray(0, 40), TYPE],
-    ['a second part that does not end', Buffer.concat([good, field('x', 'y')]), TYPE],
+    ['a missing end', good, TYPE],
+    ['a file that is cut off', good.subarray(0, -4), TYPE],
+    ['a part header that is cut off', good.subarray(0, 40), TYPE],
+    ['a second part that is cut off', Buffer.concat([good, field('x', 'y')]), TYPE],
     ['two files', whole(good, good), TYPE],
     ['too many parts', whole(...Array.from({ length: 101 }, (_, i) => field(`f${i}`, 'v'))), TYPE],
-  ])('with %s is malformed', async (_what, body, type) => {
+  ])('is rejected as MALFORMED_MULTIPART with %s', async (_what, body, type) => {
     expect(await rig.post(body, type)).toMatchObject({ refused: 'MALFORMED_MULTIPART' });
   });
 
-  it('without the part is told which one is missing', async () => {
+  it('is rejected with the missing field when it has no file part', async () => {
     for (const body of [whole(field('other', 'x')), END, whole(part('x: y', 'no name'))]) {
       expect(await rig.post(body)).toEqual({ refused: 'INVALID_FIELDS', fields: ['file'] });
     }
   });
 
-  it('with a file over the limit is refused, at the limit not', async () => {
+  it('is rejected above the file limit, not at it', async () => {
     await restart({ fileMaxBytes: 1_000 });
     expect(await rig.post(whole(part(SDK_BUFFER, 'x'.repeat(1_000))))).toMatchObject({ bytes: 1_000 });
     expect(await rig.post(whole(part(SDK_BUFFER, 'x'.repeat(1_001))))).toMatchObject({
@@ -214,19 +213,19 @@ describe('a body that is refused', () => {
     });
   });
 
-  it('that says it is too large is refused before a byte of it came', async () => {
+  it('is rejected by its content-length before the body arrives', async () => {
     const socket = rig.open();
     socket.write(head(200 * 1024 * 1024, 'expect: 100-continue\r\n'));
-    const [answer] = await once(socket, 'data');
-    expect(String(answer)).toMatch(/^HTTP\/1.1 413 /);
+    const [response] = await once(socket, 'data');
+    expect(String(response)).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  it('that is asked for is told to go on', async () => {
+  it('gets 100 Continue when it expects it', async () => {
     const socket = rig.open();
     const body = whole(good);
     socket.write(head(body.length, 'expect: 100-continue\r\n'));
-    const [answer] = await once(socket, 'data');
-    expect(String(answer)).toMatch(/^HTTP\/1.1 100 /);
+    const [response] = await once(socket, 'data');
+    expect(String(response)).toMatch(/^HTTP\/1.1 100 /);
     socket.write(body);
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 200 /);
   });
@@ -234,55 +233,55 @@ describe('a body that is refused', () => {
   it.each([
     ['fields', (i: number) => field(`f${i}`, 'x'.repeat(60_000))],
     ['a preamble', () => Buffer.alloc(60_000, 'p')],
-  ])('that goes on for ever with %s is refused', async (_what, piece) => {
+  ])('is rejected with endless %s', async (_what, piece) => {
     await restart({ besideMaxBytes: 500_000, fileMaxBytes: 500_000, partsMax: 1_000 });
     const socket = rig.open();
-    const answered = once(socket, 'data');
+    const responded = once(socket, 'data');
     socket.write(head(1_400_000));
     for (let i = 0; i < 20; i++) socket.write(piece(i));
-    expect(String((await answered)[0])).toMatch(/^HTTP\/1.1 413 /);
+    expect(String((await responded)[0])).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  it('whose part has a head without end is refused, and the head not kept', async () => {
+  it('is rejected for too many part headers, which are not stored', async () => {
     const name = 'content-disposition: form-data; name="file"';
     const outcome = await rig.post(whole(part(`${'x: y\r\n'.repeat(5_000)}${name}`, 'x')));
     expect(outcome).toEqual({ refused: 'INVALID_FIELDS', fields: ['file'] });
   });
 });
 
-describe('a line that divides parts', () => {
+describe('a delimiter line', () => {
   const file = part(SDK_BUFFER, 'bytes');
-  const line = (behind: string): Buffer => Buffer.from(`--${BOUNDARY}${behind}\r\n`);
+  const line = (suffix: string): Buffer => Buffer.from(`--${BOUNDARY}${suffix}\r\n`);
 
   it.each([
     ['a dash', '-'],
     ['a dash and more', '-x'],
     ['a space', ' '],
-    ['letters, as a longer boundary has,', 'bc'],
-  ])('with %s behind the boundary is refused', async (_what, behind) => {
-    for (const body of [whole(line(behind), file), whole(file, line(behind), file)]) {
+    ['letters, as in a longer boundary,', 'bc'],
+  ])('is rejected with %s after the boundary', async (_what, suffix) => {
+    for (const body of [whole(line(suffix), file), whole(file, line(suffix), file)]) {
       expect(await rig.post(body)).toMatchObject({ refused: 'MALFORMED_MULTIPART' });
     }
   });
 
-  it('is looked for as the type of the body names it', async () => {
+  it('uses the boundary of the content type', async () => {
     const quoted = 'Multipart/Form-Data; charset=utf-8; BOUNDARY="it\\s own: 1"';
-    const body = (behind: string): Buffer =>
-      Buffer.from(`--its own: 1${behind}\r\n${SDK_BUFFER}\r\n\r\nbytes\r\n--its own: 1--`);
+    const body = (suffix: string): Buffer =>
+      Buffer.from(`--its own: 1${suffix}\r\n${SDK_BUFFER}\r\n\r\nbytes\r\n--its own: 1--`);
     expect(await rig.post(body(''), quoted)).toMatchObject({ bytes: 5 });
     expect(await rig.post(body('-'), quoted)).toMatchObject({ refused: 'MALFORMED_MULTIPART' });
   });
 
-  it('may be followed by anything when it is the last', async () => {
+  it('may be followed by anything when it is the last one', async () => {
     expect(await rig.post(whole(file, END, line('-x')))).toMatchObject({ bytes: 5 });
   });
 });
 
-describe('a client', () => {
+describe('an uploading client', () => {
   const bytes = Buffer.alloc(300_000, 'x');
   const body = whole(part(SDK_BUFFER, bytes));
 
-  it('that leaves in the middle makes the bytes break off', async () => {
+  it('that disconnects fails the upload with CLIENT_GONE', async () => {
     const socket = rig.open();
     socket.write(head(body.length));
     socket.write(body.subarray(0, 200_000));
@@ -291,19 +290,19 @@ describe('a client', () => {
     await expect.poll(() => rig.outcomes).toEqual([{ refused: 'CLIENT_GONE', fields: [] }]);
   });
 
-  it('that is slow has as long as it comes on', async () => {
+  it('that is slow succeeds while it makes progress', async () => {
     await restart(
       { progressMs: 150, progressLeastBytes: 1_000 },
       { requestTimeoutMs: 150, headersTimeoutMs: 150 },
     );
-    // A machine that stands still for a moment is no slow client.
+    // A stalled machine must not look like a slow client.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const socket = rig.open();
     socket.write(head(body.length));
     const startedAt = performance.now();
     for (let at = 0; at < body.length; at += 15_000) {
       socket.write(body.subarray(at, at + 15_000));
-      // The pace is what is tested.
+      // The pace is under test.
       await new Promise((resolve) => setTimeout(resolve, 40));
       vi.advanceTimersByTime(40);
     }
@@ -315,7 +314,7 @@ describe('a client', () => {
     ['stops in the middle of the file', 1_000],
     ['never begins', 0],
     ['never ends', body.length],
-  ])('that %s is given up', async (_what, sent) => {
+  ])('that %s gets 408', async (_what, sent) => {
     await restart({ progressMs: 100 });
     const socket = rig.open();
     socket.write(head(body.length + 1));
@@ -324,27 +323,27 @@ describe('a client', () => {
     await expect.poll(() => rig.outcomes).toMatchObject([{ refused: 'REQUEST_TIMEOUT' }]);
   });
 
-  it('that comes on for too long is given up', async () => {
+  it('that exceeds the total time gets 408', async () => {
     await restart({ progressMs: 50, progressLeastBytes: 0, uploadMaxMs: 300 });
     const socket = rig.open();
     socket.write(head(body.length));
     const timer = setInterval(() => socket.write('x'), 10);
-    const [answer] = await once(socket, 'data');
+    const [response] = await once(socket, 'data');
     clearInterval(timer);
-    expect(String(answer)).toMatch(/^HTTP\/1.1 408 /);
+    expect(String(response)).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  it('that is held up here is not given up for it', async () => {
+  it('that waits for the server does not time out', async () => {
     await restart({ progressMs: 150 });
     const { take } = rig;
     rig.take = async (upload) => {
-      await new Promise((resolve) => setTimeout(resolve, 400)); // Longer than the times above.
+      await new Promise((resolve) => setTimeout(resolve, 400)); // Longer than progressMs.
       return take(upload);
     };
     expect(await rig.post(body)).toMatchObject({ bytes: bytes.length });
   });
 
-  it('sends no faster than the file is read', async () => {
+  it('gets backpressure when the file is not read', async () => {
     const stopped = Promise.withResolvers<void>();
     rig.take = async ({ bytes: chunks }) => {
       await stopped.promise;
@@ -364,15 +363,15 @@ describe('a client', () => {
     await expect.poll(() => rig.outcomes).toEqual([{ refused: 'read one' }]);
   });
 
-  it('whose file nobody reads on is answered', async () => {
+  it('gets a response when the reader stops early', async () => {
     rig.take = async ({ bytes: chunks }) => {
       for await (const _ of chunks) throw new Failure('STORAGE_FULL');
       return { refused: 'never' };
     };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [body, whole(part(SDK_BUFFER, Buffer.alloc(5_000_000)))].map((sent) => rig.post(sent)),
     );
-    expect(answers).toMatchObject([{ refused: 'STORAGE_FULL' }, { refused: 'STORAGE_FULL' }]);
+    expect(responses).toMatchObject([{ refused: 'STORAGE_FULL' }, { refused: 'STORAGE_FULL' }]);
   });
 });
 

@@ -5,32 +5,24 @@ import { Busboy, type BusboyFileStream, type BusboyHeaders, type BusboyInstance 
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
-import { exemptFromTimeout } from '../http/timeout-exemption.ts';
-import { DelimiterValidator } from './delimiter-validator.ts';
+import { exemptFromTimeout } from '../http/connection.ts';
 
-/** What bounds a body with a file. */
 export type UploadLimits = Readonly<{
-  /** Bytes of the file. */
   fileMaxBytes: number;
-  /** Bytes of the body beside the file: boundaries, heads of parts, other fields. */
+  /** Bytes of the body besides the file: boundaries, part headers, other fields. */
   besideMaxBytes: number;
-  /** Parts of the body, the file among them. */
   partsMax: number;
-  /** Header fields of one part. */
   partHeadersMax: number;
-  /** Bytes of the header fields of one part. */
   partHeadersMaxBytes: number;
   /**
-   * A client that sends fewer than `progressLeastBytes` in this time, while nothing else than the client is waited
-   * for, is given up. A large file on a slow line may so take longer than other requests may.
+   * A client that sends fewer than `progressLeastBytes` in this time is cut, unless it is held up by backpressure. A large
+   * file on a slow connection may therefore take longer than other requests.
    */
   progressMs: number;
   progressLeastBytes: number;
-  /** Time for the whole body, however well it comes on. */
   uploadMaxMs: number;
 }>;
 
-/** What holds unless something else is set. */
 export const uploadLimits: UploadLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   besideMaxBytes: 1024 * 1024,
@@ -42,24 +34,22 @@ export const uploadLimits: UploadLimits = {
   uploadMaxMs: 30 * 60_000,
 };
 
-/** The name of the part that is the file. Source: rest-api.md §2.21. */
+/** Name of the file part. Source: rest-api.md §2.21. */
 const FILE_PART = 'file';
 
-/** Characters of a file's name and type that are kept. */
+/** Stored characters of a file's name and type. */
 const NAME_MAX = 255;
 
-/** Of other fields nothing is kept. */
 const FIELD_MAX_BYTES = 1;
 
 const ignore = (): void => {};
 
 /**
- * The part `file` of a multipart/form-data body, as soon as its head is there; its bytes come as they are read. The
- * part may have a file name or, as clients send buffers, none.
- *
- * @returns the file. Its `bytes` throw a Failure: FILE_TOO_LARGE, MALFORMED_MULTIPART, REQUEST_TIMEOUT, CLIENT_GONE.
- * They end when the whole body was read and is well formed. Whoever breaks off reading stops the upload.
- * @throws Failure, one of those, when it is known before the file begins; InvalidFields when there is no part `file`.
+ * Reads the part `file` of a multipart/form-data body, with or without a file name. Resolves when the part's headers have
+ * arrived.
+ * @returns the file. Its `bytes` throw a Failure (FILE_TOO_LARGE, MALFORMED_MULTIPART, REQUEST_TIMEOUT, CLIENT_GONE) and
+ * end when the whole body was read and is well formed. Stopping the iteration aborts the upload.
+ * @throws Failure, one of those; InvalidFields without a part `file`.
  */
 export function readUpload(
   request: IncomingMessage,
@@ -69,12 +59,12 @@ export function readUpload(
   return new UploadReader(request, response, { ...uploadLimits, ...limits }).file;
 }
 
-/** Carries a body from its request through busboy to whoever reads the file, and no faster than that. */
+/** Pipes a request through busboy to the reader of the file, with backpressure. */
 class UploadReader {
   readonly #request: IncomingMessage;
   readonly #limits: UploadLimits;
   readonly #file = Promise.withResolvers<Upload>();
-  /** Resolved when the body was read to its end and nothing is wrong with it. */
+  /** Resolved when the whole body was read and is well formed. */
   readonly #completed = Promise.withResolvers<void>();
   #stream: Readable | null = null;
   #busboy: BusboyInstance | null = null;
@@ -84,19 +74,18 @@ class UploadReader {
   #ended = false;
   #bytes = 0;
   #bytesAtTick = 0;
-  /** Whether the client was held up since the last tick. */
   #wasPaused = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, limits: UploadLimits) {
     this.#request = request;
     this.#limits = limits;
-    // Whoever does not wait for them learns of it otherwise.
+    // Prevents unhandled rejections.
     this.#file.promise.catch(ignore);
     this.#completed.promise.catch(ignore);
     try {
       this.#start(response);
     } catch {
-      // Busboy's: no multipart/form-data, no boundary, or one that cannot be.
+      // From busboy: no multipart/form-data, or no valid boundary.
       this.#end(new Failure('MALFORMED_MULTIPART'));
     }
   }
@@ -108,7 +97,7 @@ class UploadReader {
   #start(response: ServerResponse): void {
     const { headers } = this.#request;
     if (!/^multipart\/form-data *;/i.test(headers['content-type'] ?? '')) {
-      throw new Error('the body is none with parts');
+      throw new Error('content-type is not multipart/form-data');
     }
     if (Number(headers['content-length'] ?? 0) > this.#bodyMaxBytes) {
       this.#end(this.#tooLarge());
@@ -116,7 +105,7 @@ class UploadReader {
     }
     const type = new MIMEType(headers['content-type'] ?? '');
     this.#delimiters = new DelimiterValidator(type.params.get('boundary') ?? '');
-    // As it was understood here: both are to look for the same boundary.
+    // Normalized, so that busboy and the validator use the same boundary.
     this.#busboy = this.#parser({ ...headers, 'content-type': String(type) });
     exemptFromTimeout(this.#request);
     if (headers.expect !== undefined) response.writeContinue();
@@ -156,7 +145,7 @@ class UploadReader {
 
   #attach(response: ServerResponse): void {
     this.#request.on('data', this.#onData).on('end', this.#onEnd);
-    // Before the body was whole: the client has left. Behind it, all is over anyway.
+    // The client disconnected; a no-op after the end of the body.
     response.on('close', () => this.#end(new Failure('CLIENT_GONE')));
     this.#request.on('error', ignore);
   }
@@ -180,7 +169,7 @@ class UploadReader {
     });
   };
 
-  /** A parser that fails on what anybody may send fails here, and nowhere else. */
+  /** Busboy may throw on malformed input. */
   #feed(work: (busboy: BusboyInstance) => boolean): boolean {
     try {
       return this.#busboy === null || work(this.#busboy);
@@ -208,7 +197,7 @@ class UploadReader {
     });
   }
 
-  /** An object rather than a generator: the end of one that was never asked for anything would go unheard. */
+  /** Not a generator: `return` of a generator that was never started runs no code. */
   #chunks(stream: Readable): AsyncIterator<Uint8Array> {
     const chunks: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]();
     return {
@@ -229,7 +218,6 @@ class UploadReader {
     };
   }
 
-  /** Both the parts and the request have come to their ends. */
   #finish(): void {
     if (this.#stream === null) {
       this.#end(new InvalidFields([{ field: FILE_PART, message: 'is missing: send the file as this part' }]));
@@ -238,7 +226,7 @@ class UploadReader {
     }
   }
 
-  /** Ends a body that does not come on. One that was held up here in between is given time until the next tick. */
+  /** Cuts clients without progress. One that was held up by backpressure gets one more interval. */
   #tick(startedAt: number): void {
     const { progressLeastBytes, uploadMaxMs } = this.#limits;
     const isSlow = !this.#wasPaused && this.#bytes - this.#bytesAtTick < progressLeastBytes;
@@ -248,7 +236,6 @@ class UploadReader {
     this.#wasPaused = this.#request.isPaused();
   }
 
-  /** @param failure - null when the body was whole and well formed. */
   #end(failure: Failure | null): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -259,10 +246,55 @@ class UploadReader {
       this.#completed.resolve();
       return;
     }
-    // What is still to come is for whoever refuses the request.
+    // The code that refuses the request drops the rest.
     this.#request.pause();
     this.#file.reject(failure);
     this.#completed.reject(failure);
     this.#stream?.destroy(failure);
+  }
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+const DASH = 0x2d;
+
+/** A boundary is followed by the end of the line, or by two dashes after the last part. */
+const isValidSuffix = (first: number, second: number): boolean =>
+  first === DASH ? second === DASH : first === CR && second === LF;
+
+/**
+ * Checks the delimiter lines of a multipart body. Busboy accepts any line that starts like a delimiter, depends on piece
+ * boundaries for a single dash behind it, and treats padding as a header; such lines are rejected.
+ * Source: RFC 2046 §5.1.1, `delimiter` and `close-delimiter`, without padding.
+ */
+export class DelimiterValidator {
+  readonly #delimiter: Buffer;
+  #tail: Buffer = Buffer.from('\r\n');
+  #isPastClose = false;
+
+  constructor(boundary: string) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+  }
+
+  accepts(piece: Buffer): boolean {
+    const span = this.#delimiter.length + 2;
+    const seam = Buffer.concat([this.#tail, piece.subarray(0, span - 1)]);
+    const end = piece.length < span ? seam : piece;
+    const isValid = this.#isValidIn(seam) && (end === seam || this.#isValidIn(piece));
+    this.#tail = Buffer.from(end.subarray(-(span - 1)));
+    return isValid;
+  }
+
+  /** A delimiter at the very end is checked with the next piece. */
+  #isValidIn(bytes: Buffer): boolean {
+    const { length } = this.#delimiter;
+    let at = bytes.indexOf(this.#delimiter);
+    while (at >= 0 && !this.#isPastClose && at + length + 1 < bytes.length) {
+      const first = bytes[at + length] ?? 0;
+      if (!isValidSuffix(first, bytes[at + length + 1] ?? 0)) return false;
+      this.#isPastClose = first === DASH;
+      at = bytes.indexOf(this.#delimiter, at + length);
+    }
+    return true;
   }
 }

@@ -8,28 +8,23 @@ import {
   type RestInput,
   type RestRoute,
 } from '../../protocol/rest/route.ts';
+import { traceparentOf } from '../caller.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
-import { disconnectSignal } from '../http/disconnect-signal.ts';
-import { refuse } from '../http/refuse.ts';
-import { isJsonType, readBody } from '../http/request-body.ts';
-import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
-import { traceparentOf } from '../traceparent.ts';
+import { disconnectSignal } from '../http/connection.ts';
+import { isJsonType, readBody } from '../http/decode.ts';
+import { refuse } from '../http/encode.ts';
+import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
-import { envelope, preflightHeaders, responseHeaders, send } from './encode.ts';
-import { errorBody } from './errors.ts';
+import { envelope, errorBody, preflightHeaders, responseHeaders, send } from './encode.ts';
 import { readUpload, type UploadLimits, uploadLimits } from './multipart.ts';
 
-/** What bounds bodies of the interface. */
 export type RestServerOptions = Readonly<{
-  /** Bytes of a JSON body. */
   bodyMaxBytes: number;
-  /** Bytes of JSON bodies that all requests together may hold; beyond them, requests get OVERLOADED. */
   bodiesMaxBytes: number;
   upload: UploadLimits;
   proxies: TrustedProxies;
 }>;
 
-/** What holds unless something else is set. */
 export const restServerOptions: RestServerOptions = {
   bodyMaxBytes: 1024 * 1024,
   bodiesMaxBytes: 64 * 1024 * 1024,
@@ -37,10 +32,9 @@ export const restServerOptions: RestServerOptions = {
   proxies: noProxies,
 };
 
-/** The paths of the interface begin so; whatever is refused there is refused in its envelope. */
+/** Path prefix of the interface; failures under it use its envelope. */
 export const REST_PREFIX = '/sol/';
 
-/** The REST interface over HTTP: a handler per route, on its paths with and without a slash at the end. */
 export function restRoutes(
   restHandler: RestHandler,
   routes: readonly RestRoute[],
@@ -54,7 +48,7 @@ export function restRoutes(
       const handler: HttpHandler = (request, response, query) =>
         dialect.handle(groupedRoute, request, response, query);
       const verbs = paths.get(path) ?? new Map([['OPTIONS', preflight]]);
-      if (verbs.has(route.verb)) throw new Error(`two endpoints answer ${route.verb} ${path}`);
+      if (verbs.has(route.verb)) throw new Error(`Duplicate route: ${route.verb} ${path}`);
       verbs.set(route.verb, handler);
       paths.set(path, verbs).set(`${path}/`, verbs);
     }
@@ -62,15 +56,11 @@ export function restRoutes(
   return paths;
 }
 
-const preflight: HttpHandler = (_request, response) => {
-  response.writeHead(204, preflightHeaders);
-  response.end();
-};
+const preflight = preflightHandler(preflightHeaders);
 
-/** What was read of a body. */
 type BodyCount = { bytes: number };
 
-/** Counts what is read of a body, from when its reader has begun: a body that nobody reads is not asked for. */
+/** Call after the reader has attached: a `data` listener starts the flow of the body. */
 function countBody(request: IncomingMessage, count: BodyCount): void {
   request.on('data', (piece: Buffer) => {
     count.bytes += piece.length;
@@ -88,7 +78,6 @@ class RestDialect {
     this.#budget = new ByteBudget(() => options.bodiesMaxBytes);
   }
 
-  /** From the head of a request to the bytes of its answer. */
   async handle(
     route: RestRoute,
     request: IncomingMessage,

@@ -1,18 +1,20 @@
+import type { ServerResponse } from 'node:http';
 import { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Network, PendingCall } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol/request-envelope.ts';
-import type {
-  AdmittedRequest,
-  Caller,
-  InvalidRequestOutcome,
-  LimitStatus,
-  Outcome,
-  RequestHandler,
-  Responder,
-  RpcRequest,
+import {
+  type AdmittedRequest,
+  type Caller,
+  type InvalidRequestOutcome,
+  type LimitStatus,
+  type Outcome,
+  outcomeOf,
+  type RequestHandler,
+  type Responder,
+  type RpcRequest,
 } from '../../protocol/request-handler.ts';
 import {
   endSingle,
@@ -21,33 +23,26 @@ import {
   pushFailure,
   pushResponse,
 } from '../../protocol/response-envelope.ts';
-import { isJsonType } from '../http/request-body.ts';
-import { networkRefusal } from '../network-parameter.ts';
+import { networkRefusal } from '../caller.ts';
+import { isJsonType } from '../http/decode.ts';
 import { JOIN_MAX_BYTES } from './encode.ts';
-import { type Ending, sharedFailure } from './errors.ts';
 import { type RpcServerOptions, rpcServerOptions } from './options.ts';
-import { ResponseMemoryReservation } from './response-memory.ts';
 
-/** What a body, or one call of it, led to. No pieces: it has no answer. */
+/** Response to a body or one of its calls. No pieces: no response. */
 export type Reply = { pieces: Buffer[]; ending: Ending; limits: LimitStatus };
 
-/** What a batch led to. Whoever writes it gives the room back when it has left, or when nobody wants it. */
 export type BatchReply = Reply & { reservation: ResponseMemoryReservation };
 
-/** A member of a body that makes the journey. */
 export type EnvelopeCall = Extract<EnvelopeItem, { kind: 'call' }>;
 
-/** One that does not. */
 type UndispatchedItem = Exclude<EnvelopeItem, EnvelopeCall>;
 
 export const noLimits: LimitStatus = { rateLimit: null };
 
-/** JSON-RPC calls over HTTP, whatever door they come through: what is looked at, in which order, and what is answered. */
+/** JSON-RPC calls over HTTP, shared by the fast path and node:http. */
 export class RpcCalls {
   readonly options: RpcServerOptions;
-  /** Bodies that are held. */
   readonly bodyBudget: ByteBudget;
-  /** Answers that wait until their callers have taken them. */
   readonly responseBudget: ByteBudget;
   readonly #handler: RequestHandler;
 
@@ -58,35 +53,26 @@ export class RpcCalls {
     this.#handler = handler;
   }
 
-  /** Why a request gets no further than its head; null when its body may be read. */
-  refusalOf(contentType: string | undefined, caller: Caller): Failure | null {
+  /** Checks the head of a request. A Failure refuses it before its body is read. */
+  admit(contentType: string | undefined, caller: Caller): AdmittedRequest | Failure {
     if (!isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
-    return this.#networkRefusal(caller) ?? this.#handler.admit(caller, 'rpc', this.#networkOf(caller));
-  }
-
-  /** The same of a request whose body is there already. */
-  preAdmit(contentType: string | undefined, caller: Caller): AdmittedRequest | Failure {
-    if (!isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
-    return this.#networkRefusal(caller) ?? this.#handler.preAdmit(caller, 'rpc', this.#networkOf(caller));
-  }
-
-  /** Whoever has no good key hears of that first. */
-  #networkRefusal(caller: Caller): Failure | null {
     const refusal = networkRefusal(caller.network, this.options.served());
-    return refusal === null ? null : (this.#handler.admit(caller, 'rpc', null) ?? refusal);
+    if (refusal === null) return this.#handler.admit(caller, 'rpc', this.#networkOf(caller));
+    // An invalid key is reported before an invalid network.
+    const admitted = this.#handler.admit(caller, 'rpc', null);
+    return admitted instanceof Failure ? admitted : refusal;
   }
 
-  /** The name was checked with the head; a network that lost its nodes since then is refused by the pool. */
+  /** Checked with the head; the pool refuses a network that has lost its nodes since. */
   #networkOf({ network }: Caller): Network {
     return (network ?? this.options.network) as Network;
   }
 
-  /** The calls of a body. @throws Failure as `decodeEnvelope`. */
   decode(body: Buffer): Envelope {
     return decodeEnvelope(body, this.options.envelope);
   }
 
-  /** Sends one call on its journey. @param entered - what `enter` said in this turn; null: it was not asked in this one. */
+  /** @param admitted - result of `admit` in the same synchronous run; null when it was not called. */
   dispatch(
     call: EnvelopeCall,
     caller: Caller,
@@ -97,10 +83,9 @@ export class RpcCalls {
   }
 
   /**
-   * Takes what is no call from its caller's limits as one, and meters it.
-   * @param fault - why it is none; null where nothing is wrong with it.
-   * @param id - under which it is told what is wrong; null: it is told nothing.
-   * @param entered - as of `put`.
+   * Counts and meters a request that is no valid call.
+   * @param fault - what is wrong; null for nothing, as with notifications.
+   * @param id - of the error response; null for none.
    */
   recordInvalidRequest(
     fault: Failure | null,
@@ -118,18 +103,16 @@ export class RpcCalls {
     );
   }
 
-  /** The answer to a body of one that does not make the journey. @param entered - as of `put`. */
   replyToSingle(item: UndispatchedItem, caller: Caller, admitted: AdmittedRequest | null = null): Reply {
-    // HTTP answers whatever is sent: where a notification has no answer, its body still says why it was not let in.
+    // Every HTTP request needs a response: that to a notification says why it was refused.
     const reply = this.#replyImmediately(item, item.kind === 'fault' ? item.id : NULL_ID, caller, admitted);
     if (reply.pieces.length > 0) endSingle(reply.pieces);
     return reply;
   }
 
   /**
-   * Room for the answer to one call, to be given back when it has left. A small one is not counted: it leaves with the
-   * head in one piece, and there is one for each connection.
-   * @returns a Failure: there is none; null: it needs none.
+   * Reserves memory for a response until it is sent. Small ones need none: each connection writes at most one at a time,
+   * together with its head.
    */
   reserveFor({ response }: Outcome): ResponseMemoryReservation | Failure | null {
     if (response === null || response.body.length <= JOIN_MAX_BYTES) return null;
@@ -137,7 +120,6 @@ export class RpcCalls {
     return reservation.reserve(response.body.length) ?? reservation;
   }
 
-  /** The answer to a batch, all of its calls together. */
   async handleBatch({ items, bytes }: Envelope, caller: Caller, signal: AbortSignal): Promise<BatchReply> {
     const reservation = new ResponseMemoryReservation(this.responseBudget, this.options.batchAnswersMaxBytes);
     if (items.length === 0)
@@ -154,7 +136,6 @@ export class RpcCalls {
     }
   }
 
-  /** One call makes the journey; what cannot is answered here, and so is what has no room beside those before it. */
   async #replyTo(
     item: EnvelopeItem,
     caller: Caller,
@@ -169,14 +150,13 @@ export class RpcCalls {
       pushFailure(pieces, refusal, item.id);
       return { pieces, ending: refusal, limits: noLimits };
     }
-    const outcome = await this.#handler.serve(this.#requestOf(item, caller), signal);
+    const outcome = await outcomeOf((responder) => this.dispatch(item, caller, responder), signal);
     const refusal = outcome.response === null ? null : reservation.reserve(outcome.response.body.length);
     if (refusal === null) pushOutcome(pieces, outcome, item.id);
     else pushFailure(pieces, refusal, item.id);
     return { pieces, ending: refusal ?? outcome.failure, limits: outcome };
   }
 
-  /** What does not make the journey is counted, and told what is wrong with it. @param id - as of `countNonCall`. */
   #replyImmediately(
     item: UndispatchedItem,
     id: Buffer | null,
@@ -210,13 +190,12 @@ export class RpcCalls {
   }
 }
 
-/** Adds the answer to a call that made the journey. */
 export function pushOutcome(pieces: Buffer[], { response, failure }: Outcome, id: Buffer): void {
   if (failure === null) pushResponse(pieces, response, id);
   else pushFailure(pieces, failure, id);
 }
 
-/** Where no member has an answer the body still says why none of them was let in. */
+/** A batch without any response still reports why all of its members were refused. */
 function joinReplies(replies: readonly Reply[]): Reply {
   const nonEmpty = replies.filter(({ pieces }) => pieces.length > 0);
   const { limits } = replies.findLast((reply) => reply.limits !== noLimits) ?? { limits: noLimits };
@@ -234,3 +213,61 @@ function joinReplies(replies: readonly Reply[]): Reply {
 
 const sharedEnding = (replies: readonly Reply[]): Ending =>
   sharedFailure(replies.map(({ ending }) => ending));
+
+export type Ending = Failure | null;
+
+export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
+
+/**
+ * The failure shared by all calls of a batch, if it has an HTTP status of its own: a client that is refused altogether
+ * gets 401 or 429 as for a single call. null otherwise, which is a 200.
+ */
+export function sharedFailure(endings: readonly Ending[]): Failure | null {
+  const first = endings[0];
+  if (first === undefined || first === null || first.row.http === 200) return null;
+  return endings.every((ending) => ending?.code === first.code) ? first : null;
+}
+
+/**
+ * Memory of the responses to one request, reserved from the shared budget until they are sent.
+ */
+export class ResponseMemoryReservation {
+  readonly #budget: ByteBudget;
+  readonly #answersMaxBytes: number;
+  #reservedBytes = 0;
+  #hasExceeded = false;
+
+  constructor(budget: ByteBudget, answersMaxBytes: number) {
+    this.#budget = budget;
+    this.#answersMaxBytes = answersMaxBytes;
+  }
+
+  /** The limit of this request was exceeded; further calls are pointless. */
+  get isFull(): boolean {
+    return this.#hasExceeded;
+  }
+
+  reserve(bytes: number): Failure | null {
+    if (this.#reservedBytes + bytes > this.#answersMaxBytes) {
+      this.#hasExceeded = true;
+      return this.refusal();
+    }
+    if (!this.#budget.tryReserve(bytes)) return new Failure('OVERLOADED');
+    this.#reservedBytes += bytes;
+    return null;
+  }
+
+  refusal(): Failure {
+    return new Failure('BATCH_ANSWER_TOO_LARGE', { facts: { answersMaxBytes: this.#answersMaxBytes } });
+  }
+
+  releaseAfter(response: ServerResponse): void {
+    if (response.destroyed || response.socket?.destroyed === true) this.release();
+    else response.once('close', () => this.release());
+  }
+
+  release(): void {
+    this.#budget.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
+  }
+}

@@ -4,18 +4,16 @@ import { noProxies, type TrustedProxies } from '../client-address.ts';
 
 export type RpcServerOptions = Readonly<{
   path: string;
-  /** The network of calls that name none. */
   network: Network;
-  /** Networks that a call may name. */
+  /** Networks that a request may select. */
   served: () => readonly Network[];
   bodyMaxBytes: number;
-  /** Bytes of bodies that all requests together may hold; beyond them, requests get OVERLOADED. */
+  /** Memory of bodies of all requests; beyond it requests get OVERLOADED. */
   bodiesMaxBytes: number;
-  /** Bytes of answers that are held for all callers together until they have taken them; beyond them calls get OVERLOADED. */
+  /** Memory of unsent responses; beyond it calls get OVERLOADED. */
   answersMaxBytes: number;
-  /** Those of one batch; its other calls get BATCH_ANSWER_TOO_LARGE. */
+  /** The same for one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
   batchAnswersMaxBytes: number;
-  /** Calls of one batch that are on their way at a time. */
   batchConcurrency: number;
   envelope: EnvelopeLimits;
   proxies: TrustedProxies;

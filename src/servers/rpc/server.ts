@@ -3,45 +3,32 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Envelope, EnvelopeItem } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { NULL_ID } from '../../protocol/response-envelope.ts';
-import { credentialOf } from '../credential.ts';
-import { disconnectSignal } from '../http/disconnect-signal.ts';
-import { refuse } from '../http/refuse.ts';
-import { readBody } from '../http/request-body.ts';
-import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
-import { networkIn } from '../network-parameter.ts';
-import { SESSION_HEADER, sessionOf } from '../session-header.ts';
-import { traceparentOf } from '../traceparent.ts';
-import type { EnvelopeCall, Reply, RpcCalls } from './calls.ts';
-import { limitHeaders, preflightHeaders, responseHeaders, send } from './encode.ts';
-import { statusOfSingle } from './errors.ts';
-import { SingleCallResponder } from './single-call-responder.ts';
+import { callerOf } from '../caller.ts';
+import { disconnectSignal } from '../http/connection.ts';
+import { readBody } from '../http/decode.ts';
+import { refuse } from '../http/encode.ts';
+import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
+import { rateLimitHeaders } from '../rate-limit-headers.ts';
+import { type EnvelopeCall, type Reply, type RpcCalls, statusOfSingle } from './calls.ts';
+import { preflightHeaders, responseHeaders, send } from './encode.ts';
+import { SingleCallResponder } from './responder.ts';
 
-/** JSON-RPC over HTTP: POST for calls, OPTIONS for browsers. */
 export function rpcRoutes(calls: RpcCalls): HttpRoutes {
   const post: HttpHandler = (request, response, query) => handle(calls, request, response, query);
-  const preflight: HttpHandler = (_request, response) => {
-    response.writeHead(204, preflightHeaders);
-    response.end();
-  };
   const verbs = new Map([
     ['POST', post],
-    ['OPTIONS', preflight],
+    ['OPTIONS', preflightHandler(preflightHeaders)],
   ]);
   return new Map([[calls.options.path, verbs]]);
 }
 
-/** From the bytes of a request to the bytes of its answer. */
 async function handle(
   calls: RpcCalls,
   request: IncomingMessage,
   response: ServerResponse,
   query: string,
 ): Promise<void> {
-  const client = calls.options.proxies.clientOf(request.socket, request.headers);
-  const traceparent = traceparentOf(request.headers);
-  const session = sessionOf(request.headers[SESSION_HEADER]);
-  const network = networkIn(query);
-  const caller: Caller = { credential: credentialOf(request, query), client, traceparent, session, network };
+  const caller = callerOf(request, request.socket, query, calls.options.proxies);
   const envelope = await receive(calls, request, response, caller);
   if (envelope === null) return;
   const item = envelope.items[0] as EnvelopeItem;
@@ -72,16 +59,15 @@ function handleCall(calls: RpcCalls, call: EnvelopeCall, caller: Caller, respons
   });
 }
 
-/** The decoded body; null when the request was refused already or its sender is gone. */
 async function receive(
   calls: RpcCalls,
   request: IncomingMessage,
   response: ServerResponse,
   caller: Caller,
 ): Promise<Envelope | null> {
-  const refusal = calls.refusalOf(request.headers['content-type'], caller);
-  if (refusal !== null) {
-    refuse(request, response, refusal);
+  const admitted = calls.admit(request.headers['content-type'], caller);
+  if (admitted instanceof Failure) {
+    refuse(request, response, admitted);
     return null;
   }
   let bytes = 0;
@@ -93,7 +79,7 @@ async function receive(
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
     const outcome = calls.recordInvalidRequest(thrown, bytes, NULL_ID, caller);
-    refuse(request, response, outcome.failure ?? thrown, limitHeaders(outcome));
+    refuse(request, response, outcome.failure ?? thrown, rateLimitHeaders('rpc', outcome));
     return null;
   }
 }

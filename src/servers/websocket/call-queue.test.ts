@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { CallQueue } from './call-queue.ts';
 
-const line = (): CallQueue =>
+const queue = (): CallQueue =>
   new CallQueue({ callsInFlightMax: 1, callsWaitingMax: 2, callsWaitingMaxBytes: 100 });
 
-it('passes a place on in the order in which they came', async () => {
-  const calls = line();
+it('admits waiting calls in order', async () => {
+  const calls = queue();
   expect(calls.acquire(1_000)).toBe(true);
   const order: number[] = [];
   const waiting = [1, 2].map(async (one) => {
@@ -21,20 +21,20 @@ it('passes a place on in the order in which they came', async () => {
   expect(calls.acquire(10)).toBe(true);
 });
 
-it('lets only so many wait, and only so many bytes', () => {
-  const byNumber = line();
+it('limits the number and the bytes of waiting calls', () => {
+  const byNumber = queue();
   byNumber.acquire(1);
   for (const _ of [1, 2]) expect(byNumber.acquire(1)).toBeInstanceOf(Promise);
   expect(byNumber.acquire(1)).toBe(false);
-  const byBytes = line();
+  const byBytes = queue();
   byBytes.acquire(1);
   expect(byBytes.acquire(101)).toBe(false);
   expect(byBytes.acquire(60)).toBeInstanceOf(Promise);
   expect(byBytes.acquire(60)).toBe(false);
 });
 
-it('sends away all who wait when it closes', async () => {
-  const calls = line();
+it('rejects all waiting calls when it closes', async () => {
+  const calls = queue();
   calls.acquire(1);
   const waiting = [calls.acquire(1), calls.acquire(1)];
   calls.close();

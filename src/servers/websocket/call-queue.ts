@@ -1,15 +1,13 @@
 export type CallQueueOptions = Readonly<{
-  /** Calls of one connection that are answered at a time; others wait in line. */
   callsInFlightMax: number;
-  /** Calls of one connection that wait; beyond them a call gets OVERLOADED. */
+  /** Waiting calls of one connection; beyond them a call gets OVERLOADED. */
   callsWaitingMax: number;
-  /** Bytes of the calls that wait. */
   callsWaitingMaxBytes: number;
 }>;
 
 type Waiting = Readonly<{ bytes: number; admit: (isAdmitted: boolean) => void }>;
 
-/** The calls of one connection: so many under way, and a line of those that wait for their turn. */
+/** Calls of one connection: a number in flight, others waiting in order. */
 export class CallQueue {
   readonly #options: CallQueueOptions;
   readonly #waiting: Waiting[] = [];
@@ -21,9 +19,9 @@ export class CallQueue {
   }
 
   /**
-   * Takes a place, which is given back with `leave`.
-   * @param bytes - of the call, which is held while it waits.
-   * @returns whether there is one, or even room to wait for one: then the promise tells whether it came to that.
+   * Acquires a permit, to be given back with `release`.
+   * @param bytes - of the call, held while it waits.
+   * @returns false when the queue is full; a promise while it waits, which resolves to false when the queue closes.
    */
   acquire(bytes: number): boolean | Promise<boolean> {
     const { callsInFlightMax, callsWaitingMax, callsWaitingMaxBytes } = this.#options;
@@ -37,7 +35,6 @@ export class CallQueue {
     return new Promise((admit) => this.#waiting.push({ bytes, admit }));
   }
 
-  /** Passes the place on to whoever waits longest. */
   release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) {
@@ -48,9 +45,28 @@ export class CallQueue {
     next.admit(true);
   }
 
-  /** Sends away all who wait. */
   close(): void {
     for (const { admit } of this.#waiting.splice(0)) admit(false);
     this.#waitingBytes = 0;
+  }
+}
+
+/** Limit of calls in flight for all connections together. */
+export class CallConcurrencyLimit {
+  readonly #max: number;
+  #inUse = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  tryAcquire(): boolean {
+    if (this.#inUse >= this.#max) return false;
+    this.#inUse += 1;
+    return true;
+  }
+
+  release(): void {
+    this.#inUse -= 1;
   }
 }

@@ -1,29 +1,50 @@
 import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { NotificationFrame } from '../../streams/notification.ts';
 import { Outbox, type OutboxOptions, type SendBacklog } from '../../streams/outbox.ts';
 import type { Backlog, Session } from '../../streams/session.ts';
-import { Heartbeat, type HeartbeatOptions } from '../heartbeat.ts';
-import { ReadPause } from '../read-pause.ts';
-import type { CallConcurrencyLimit } from './call-concurrency-limit.ts';
-import type { ClientSocket, SocketListener } from './client-socket.ts';
-import { Conversation, type ConversationOptions } from './conversation.ts';
-import { PING_FRAME, pongFrame } from './encode.ts';
-import type { Peer } from './peer.ts';
+import { Heartbeat, type HeartbeatOptions, ReadPause } from '../connection-lifecycle.ts';
+import type { CallConcurrencyLimit } from './call-queue.ts';
+import { Conversation, type ConversationOptions, type Peer } from './conversation.ts';
+import { closeReason, faultOf, PING_FRAME, pongFrame } from './encode.ts';
+
+export interface SocketListener {
+  readonly messageMaxBytes: number;
+  /** The close frame is sent next; data must be flushed now. */
+  onClosing(): void;
+}
+
+/**
+ * Socket that reports the start of its closing handshake, whoever initiates it: nothing may follow a close frame
+ * (RFC 6455 §5.5.1), and `ws` sends one by itself when the client closes or sends an invalid frame.
+ */
+export class ClientSocket extends WebSocket {
+  listener: SocketListener | null = null;
+
+  /** `ws` passes a code without a reason for invalid frames. */
+  override close(code?: number, reason?: string | Buffer): void {
+    if (this.readyState === WebSocket.OPEN) this.listener?.onClosing();
+    if (code !== undefined && reason === undefined)
+      this.end(faultOf(code, this.listener?.messageMaxBytes ?? 0));
+    else super.close(code, reason);
+  }
+
+  end(failure: Failure): void {
+    super.close(failure.row.close, closeReason(failure));
+  }
+}
 
 export type ConnectionOptions = ConversationOptions & HeartbeatOptions & OutboxOptions;
 
-/** What all connections of a server have in common. */
 export type ConnectionContext = Readonly<{
   options: ConnectionOptions;
   callLimit: CallConcurrencyLimit;
   log: Logger;
-  /** Called once, when the socket is closed. */
   onClose(connection: Connection): void;
 }>;
 
-/** One connection: its socket, what waits to be sent on it, its heartbeat and its conversation. */
 export class Connection implements Peer, SocketListener, Backlog {
   readonly #socket: ClientSocket;
   readonly #transport: Socket;
@@ -35,7 +56,6 @@ export class Connection implements Peer, SocketListener, Backlog {
   readonly #heartbeat = new Heartbeat(performance.now());
   #isOpen = true;
   #draining = false;
-  /** Notifications and their bytes that were not metered yet. */
   #messages = 0;
   #bytes = 0;
 
@@ -61,7 +81,6 @@ export class Connection implements Peer, SocketListener, Backlog {
     return this.#isOpen;
   }
 
-  /** Bytes that wait for the client to read. */
   get queuedBytes(): number {
     return this.#outbox.queuedBytes;
   }
@@ -70,7 +89,7 @@ export class Connection implements Peer, SocketListener, Backlog {
     return this.#outbox.queuedMessages;
   }
 
-  /** Bytes that what waits takes in memory, about. */
+  /** Approximate memory of unsent data. */
   get bufferedBytes(): number {
     return this.#outbox.memoryBytes;
   }
@@ -122,25 +141,23 @@ export class Connection implements Peer, SocketListener, Backlog {
   }
 
   onError(thrown: unknown): void {
-    this.#context.log.error({ err: thrown }, 'a conversation went wrong');
+    this.#context.log.error({ err: thrown }, 'WebSocket connection failed unexpectedly');
     this.end(new Failure('INTERNAL'));
   }
 
-  /** What is queued goes out ahead of the close frame. */
   onClosing(): void {
     if (!this.#isOpen) return;
     this.#outbox.finish();
     this.#finish();
   }
 
-  /** The socket is closed. */
   onClose(): void {
     this.#finish();
     this.#session.close();
     this.#context.onClose(this);
   }
 
-  /** Looks after the connection: meters what was told, and does what is due. */
+  /** Meters sent notifications and performs due heartbeat actions. */
   tick(nowMs: number): void {
     this.#meter();
     if (!this.#isOpen) return;
@@ -150,20 +167,19 @@ export class Connection implements Peer, SocketListener, Backlog {
     else if (due !== null) this.end(new Failure(due));
   }
 
-  /** Ends as soon as nothing is being answered. */
+  /** Ends with DRAINING once no call is in flight. */
   drain(): void {
     this.#draining = true;
     this.onSettled();
   }
 
-  /** Closes the socket without waiting for anybody. */
   terminate(): void {
     this.#socket.terminate();
   }
 
   /**
-   * Ends with LAGGING and without what is queued, which the client does not read anyway. Who is ending already has been
-   * told why, and is waited for no longer.
+   * Ends with LAGGING and drops the queue, which the client is not reading. A connection that is closing already is
+   * terminated.
    */
   cut(behind: Partial<SendBacklog>): void {
     if (!this.#isOpen) {
@@ -176,17 +192,16 @@ export class Connection implements Peer, SocketListener, Backlog {
     this.#socket.end(new Failure('LAGGING', { facts: { ...behind } }));
   }
 
-  /** A message was answered. */
   onSettled(): void {
     if (this.#draining && !this.#conversation.answering) this.end(new Failure('DRAINING'));
   }
 
-  /** Reads no faster than the key may send. */
+  /** Pauses reading when the key's message rate is exceeded. */
   #pace(messages: number, bytes: number): void {
     const pauseMs = this.#session.recordReceived(messages, bytes);
     if (pauseMs === Number.POSITIVE_INFINITY) {
       this.end(new Failure('RATE_LIMITED'));
-      // Nothing more is read, not even the answer to the close frame: the flood would come ahead of it.
+      // Not even the client's close frame is read: the flood would come ahead of it.
       this.#socket.pause();
     } else if (pauseMs > 0 && this.#isOpen) this.#readPause.extend(performance.now() + pauseMs);
   }
@@ -217,7 +232,7 @@ export class Connection implements Peer, SocketListener, Backlog {
   }
 }
 
-// Shared by all sockets, and found through `keeper`: a closure for each would be memory for each.
+// Shared by all sockets and resolved through `listener`: closures per socket would cost memory.
 const connectionOf = (socket: ClientSocket): Connection => socket.listener as Connection;
 
 function onMessage(this: unknown, message: unknown): void {
@@ -236,5 +251,5 @@ function onClose(this: unknown): void {
   connectionOf(this as ClientSocket).onClose();
 }
 
-/** What was wrong has been told with the close frame. */
+/** The close frame reports the fault. */
 const ignore = (): void => {};

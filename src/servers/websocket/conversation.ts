@@ -6,58 +6,65 @@ import type { Envelope, EnvelopeItem, EnvelopeLimits } from '../../protocol/requ
 import { NULL_ID, pushFailure, pushResponse } from '../../protocol/response-envelope.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
-import type { OpenSubscription, Session } from '../../streams/session.ts';
+import type { Notification, NotificationFrame } from '../../streams/notification.ts';
+import type { OpenSubscription, Session, Subscriber } from '../../streams/session.ts';
 import { textFrame } from '../../streams/text-frame.ts';
-import { ResponseMemoryReservation } from '../rpc/response-memory.ts';
-import type { CallConcurrencyLimit } from './call-concurrency-limit.ts';
-import { CallQueue, type CallQueueOptions } from './call-queue.ts';
-import { ClientSubscriptions } from './client-subscriptions.ts';
+import { ResponseMemoryReservation } from '../rpc/calls.ts';
+import { type CallConcurrencyLimit, CallQueue, type CallQueueOptions } from './call-queue.ts';
 import { type ClientCall, decodeMessage, subscriptionMethodOf } from './decode.ts';
-import { batchFrame } from './encode.ts';
-import { errorBody } from './errors.ts';
-import type { Peer } from './peer.ts';
+import { batchFrame, errorBody } from './encode.ts';
+
+export interface Peer {
+  /** False as soon as the connection is closing. */
+  readonly isOpen: boolean;
+  /** The queue is full; no further calls are dispatched. */
+  readonly isFull: boolean;
+  send(frame: Buffer): void;
+  /** Sends the response to a call, whatever its size. */
+  sendResponse(frame: Buffer): void;
+  sendNotification(frame: NotificationFrame): void;
+  end(failure: Failure): void;
+  onSettled(): void;
+  /** Logs an unexpected exception and closes with INTERNAL. */
+  onError(thrown: unknown): void;
+}
 
 export type ConversationOptions = CallQueueOptions &
   Readonly<{
-    /** Calls of one batch that are on their way at a time. */
     batchConcurrency: number;
-    /** What the answers to batches are held in until the last of a batch is there, with those of other doors. */
     responseBudget: ByteBudget;
-    /** Those of one batch; its other calls get BATCH_ANSWER_TOO_LARGE. */
+    /** The same for one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
     batchAnswersMaxBytes: number;
     envelope: EnvelopeLimits;
   }>;
 
-/** What one call led to. No pieces: it has no answer. */
+/** Response to one call. No pieces: no response. */
 type Reply = Readonly<{
   pieces: Buffer[];
-  /** Somebody answered it. */
   isCallResponse: boolean;
-  /** Begins to tell once the answer is on its way. */
+  /** Subscription to start after the response is sent. */
   opened: OpenSubscription | null;
 }>;
 
 const TRUE = Buffer.from('true');
 /**
- * How far an acknowledgement is ahead of the first notification: @solana/kit misses what it reads together with
- * the acknowledgement. A chance and no promise: on a slow line the two may still arrive together.
+ * Delay of the first notification after the acknowledgement: @solana/kit loses notifications that it reads together with
+ * the acknowledgement. Best effort: on a slow network the two may still arrive together.
  */
 const ACKNOWLEDGEMENT_LEAD_MS = 5;
 
-/** JSON-RPC over one connection: calls are answered as they finish, each message by one message. */
+/** JSON-RPC over one connection. Calls are answered as they finish, each message by one message. */
 export class Conversation {
   readonly #session: Session;
   readonly #peer: Peer;
   readonly #options: ConversationOptions;
-  /** Those of all connections. */
   readonly #callLimit: CallConcurrencyLimit;
   readonly #subscriptions: ClientSubscriptions;
-  /** Messages whose answers have not gone out. */
   #answering = 0;
-  // Made with the first call: most connections only listen.
+  // Created with the first call: most connections only subscribe.
   #queue: CallQueue | null = null;
   #controller: AbortController | null = null;
-  /** Subscriptions whose acknowledgement is ahead of what they tell. */
+  /** Timers of subscriptions that were acknowledged and not started yet. */
   #starting: Set<NodeJS.Timeout> | null = null;
   #isClosed = false;
 
@@ -69,17 +76,14 @@ export class Conversation {
     this.#subscriptions = new ClientSubscriptions(peer);
   }
 
-  /** Subscriptions that are open. */
   get subscriptions(): number {
     return this.#subscriptions.size;
   }
 
-  /** Whether a message is being answered. */
   get answering(): boolean {
     return this.#answering > 0;
   }
 
-  /** Takes a message of the client. @returns how many calls it holds, or what passes for them. */
   receive(message: Buffer): number {
     const { envelope, failure } = decodeMessage(message, this.#options.envelope);
     if (envelope === null || envelope.items.length === 0) {
@@ -97,7 +101,6 @@ export class Conversation {
     return envelope.items.length;
   }
 
-  /** The connection ends: nothing that is under way goes on, no subscription stays. */
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#starting ?? []) clearTimeout(timer);
@@ -135,7 +138,6 @@ export class Conversation {
     for (const reply of replies) this.#start(reply);
   }
 
-  /** Lets a subscription tell, once its acknowledgement has had time to arrive by itself. */
   #start({ opened }: Reply): void {
     if (opened === null || this.#isClosed) return;
     this.#starting ??= new Set();
@@ -151,18 +153,17 @@ export class Conversation {
     else this.#peer.send(frame);
   }
 
-  /** @param room - that of its batch; null for one by itself. */
   async #reply(item: EnvelopeItem, reservation: ResponseMemoryReservation | null = null): Promise<Reply> {
     if (!this.#peer.isOpen) return noReply;
     if (item.kind !== 'call') return this.#replyToInvalid(item);
     const method = subscriptionMethodOf(item);
     if (method?.action === 'unsubscribe') return this.#unsubscribe(item, method.kind);
-    // Bounded by the subscriptions that the plan allows: a client that comes back asks for all of them at once.
+    // No queue: the plan limits subscriptions, and a client opens all of them at once after a reconnect.
     if (method !== undefined) return this.#subscribe(item, method.kind);
     return this.#call(item, reservation);
   }
 
-  /** Nothing is ever said to a notification, not even that it was too much. */
+  /** Notifications never get a response, not even when a limit is exceeded. */
   #replyToInvalid(item: Exclude<EnvelopeItem, ClientCall>): Reply {
     const [fault, id] = item.kind === 'fault' ? [new Failure(item.code), item.id] : [null, null];
     const failure = this.#session.recordInvalidRequest(fault, item.bytes, id?.length ?? null);
@@ -175,7 +176,7 @@ export class Conversation {
     this.#queue ??= new CallQueue(this.#options);
     const queue = this.#queue;
     const acquired = queue.acquire(call.bytes);
-    // Not awaited when there is no need: a call is on its way before the next message is read.
+    // Awaited only if needed, so that a call is dispatched before the next message is read.
     const isAdmitted = typeof acquired === 'boolean' ? acquired : await acquired;
     if (!isAdmitted) return refusal(new Failure('OVERLOADED'), call.id);
     try {
@@ -240,4 +241,72 @@ function refusal(why: Failure | RpcError, id: Buffer): Reply {
   if (why instanceof Failure) pushFailure(pieces, why, id);
   else pushResponse(pieces, { body: errorBody(why), errorCode: why.code }, id);
   return { pieces, isCallResponse: false, opened: null };
+}
+
+/** Subscriptions of one connection by id. Ids count from 1 and are not reused. */
+export class ClientSubscriptions {
+  readonly #peer: Peer;
+  readonly #open = new Map<number, ClientSubscription>();
+  #lastId = 0;
+
+  constructor(peer: Peer) {
+    this.#peer = peer;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  create(kind: SubscriptionKind): ClientSubscription {
+    return new ClientSubscription(kind, this.#peer, this);
+  }
+
+  add(subscription: ClientSubscription, opened: OpenSubscription): number {
+    this.#lastId += 1;
+    subscription.opened = opened;
+    subscription.id = this.#lastId;
+    this.#open.set(this.#lastId, subscription);
+    return this.#lastId;
+  }
+
+  /** @returns false when there is none with this id and kind. */
+  end(id: bigint, kind: SubscriptionKind): boolean {
+    const subscription = this.#open.get(Number(id));
+    if (subscription?.kind !== kind) return false;
+    this.remove(subscription.id);
+    subscription.opened?.close();
+    return true;
+  }
+
+  remove(id: number): void {
+    this.#open.delete(id);
+  }
+
+  clear(): void {
+    this.#open.clear();
+  }
+}
+
+export class ClientSubscription implements Subscriber {
+  readonly kind: SubscriptionKind;
+  id = 0;
+  opened: OpenSubscription | null = null;
+  readonly #peer: Peer;
+  readonly #all: ClientSubscriptions;
+
+  constructor(kind: SubscriptionKind, peer: Peer, all: ClientSubscriptions) {
+    this.kind = kind;
+    this.#peer = peer;
+    this.#all = all;
+  }
+
+  onNotification(notification: Notification, last: boolean): void {
+    if (last) this.#all.remove(this.id);
+    this.#peer.sendNotification(notification.frame(this.id));
+  }
+
+  /** The protocol has no message for a lost subscription, so the connection is closed. */
+  onError(failure: Failure): void {
+    this.#peer.end(failure);
+  }
 }

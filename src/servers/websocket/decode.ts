@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
 import { type SubscriptionMethod, subscriptionByMethod } from '../../protocol/pubsub/subscription-method.ts';
 import {
@@ -7,13 +8,11 @@ import {
   type EnvelopeLimits,
 } from '../../protocol/request-envelope.ts';
 
-/** A call of the client. */
 export type ClientCall = EnvelopeItem & { kind: 'call' };
 
-/** What came of a message: an envelope, or why it is none. */
 export type Received = Readonly<{ envelope: Envelope; failure: null } | { envelope: null; failure: Failure }>;
 
-/** A message as JSON-RPC. Binary messages that hold UTF-8 are texts, as for Agave. */
+/** Decodes a JSON-RPC message. Binary messages with UTF-8 are accepted, as in Agave. */
 export function decodeMessage(message: Buffer, limits: EnvelopeLimits): Received {
   try {
     return { envelope: decodeEnvelope(message, limits), failure: null };
@@ -23,6 +22,20 @@ export function decodeMessage(message: Buffer, limits: EnvelopeLimits): Received
   }
 }
 
-/** What a call does to subscriptions; undefined when it is an ordinary one. */
 export const subscriptionMethodOf = ({ method }: ClientCall): SubscriptionMethod | undefined =>
   subscriptionByMethod(method);
+
+/** 16 bytes in base64. Source: RFC 6455 §4.2.1. */
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+const VERSION = '13';
+/** Source: RFC 6455 §4.2.1. */
+const HTTP_VERSION = '1.1';
+
+export const upgradeHeaders = { upgrade: 'websocket', 'sec-websocket-version': VERSION };
+
+/** Checks the opening handshake; null when it is valid. */
+export function handshakeFault({ headers, httpVersion }: IncomingMessage): Failure | null {
+  if (httpVersion !== HTTP_VERSION) return new Failure('MALFORMED_HTTP');
+  if (headers['sec-websocket-version'] !== VERSION) return new Failure('UPGRADE_REQUIRED');
+  return KEY.test(headers['sec-websocket-key'] ?? '') ? null : new Failure('MALFORMED_HTTP');
+}

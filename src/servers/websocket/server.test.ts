@@ -5,16 +5,16 @@ import { createLogger } from '../../base/log.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
 import { WebSocketDialect } from './server.ts';
 
-it('gives the place of a client back that had gone before hands were shaken', () => {
-  const ended: string[] = [];
+it('closes the session of a client that disconnected before the handshake', () => {
+  const events: string[] = [];
   const session = {
     limits: { subscriptionsMax: 1, messageMaxBytes: 1_000 },
-    close: () => ended.push('closed'),
+    close: () => events.push('closed'),
   } as unknown as Session;
-  const door: WebSocketHandler = { connect: () => session };
+  const handler: WebSocketHandler = { connect: () => session };
   const dialect = new WebSocketDialect(
-    door,
-    createLogger('trace', (line) => ended.push(line)),
+    handler,
+    createLogger('trace', (line) => events.push(line)),
   );
   const headers = { upgrade: 'websocket', 'sec-websocket-version': '13' };
   const request = {
@@ -25,5 +25,5 @@ it('gives the place of a client back that had gone before hands were shaken', ()
   const socket = new Socket();
   socket.destroy();
   dialect.accept(request, socket, Buffer.alloc(0), 'api-key=x');
-  expect([ended, dialect.size]).toEqual([['closed'], 0]);
+  expect([events, dialect.size]).toEqual([['closed'], 0]);
 });

@@ -10,31 +10,26 @@ import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
+import { callerOf, networkRefusal } from '../caller.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
-import { credentialOf } from '../credential.ts';
-import { refuse, refuseSocket } from '../http/refuse.ts';
+import { OpenConnections } from '../connection-lifecycle.ts';
+import { refuse, refuseSocket } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http/routes.ts';
-import { networkIn, networkRefusal } from '../network-parameter.ts';
 import { rpcServerOptions } from '../rpc/options.ts';
-import { SESSION_HEADER, sessionOf } from '../session-header.ts';
-import { traceparentOf } from '../traceparent.ts';
-import { CallConcurrencyLimit } from './call-concurrency-limit.ts';
-import { ClientSocket } from './client-socket.ts';
-import { Connection, type ConnectionContext, type ConnectionOptions } from './connection.ts';
-import { Connections, type ConnectionsOptions } from './connections.ts';
-import { handshakeFault, upgradeHeaders } from './handshake.ts';
+import { CallConcurrencyLimit } from './call-queue.ts';
+import { ClientSocket, Connection, type ConnectionContext, type ConnectionOptions } from './connection.ts';
+import { handshakeFault, upgradeHeaders } from './decode.ts';
 
 export type WebSocketOptions = ConnectionOptions &
   ConnectionsOptions &
   Readonly<{
     path: string;
-    /** The network of calls and subscriptions; the query may name no other. */
+    /** Network of calls and subscriptions; a query naming another is refused. */
     network: Network;
-    /** Connections of all keys together; beyond them a handshake gets OVERLOADED. */
+    /** Connections of all keys; beyond them a handshake gets OVERLOADED. */
     connectionsMax: number;
-    /** Calls of all connections that are answered at a time; beyond them a call gets OVERLOADED. */
+    /** Calls of all connections in flight; beyond them a call gets OVERLOADED. */
     allCallsInFlightMax: number;
-    /** How long the client's close frame is waited for before the socket is closed. */
     closeTimeoutMs: number;
     proxies: TrustedProxies;
   }>;
@@ -61,13 +56,12 @@ export const webSocketOptions: WebSocketOptions = {
   proxies: noProxies,
 };
 
-/** Fragments of one message: each may keep alive the whole piece in which it came. */
+/** Each fragment may keep its whole read buffer alive. */
 const FRAGMENTS_MAX = 128;
-/** Bytes of a message that come at once at least, on average; what comes in smaller pieces is refused. */
+/** Minimum average chunk size of a message; smaller chunks are refused. */
 const CHUNK_MIN_BYTES = 512;
 const CHUNKS_MIN = 128;
 
-/** JSON-RPC over WebSocket: the handshake, and the connections that come of it. */
 export class WebSocketDialect implements HttpUpgrade {
   readonly protocol = 'websocket';
   readonly paths: readonly string[];
@@ -75,7 +69,7 @@ export class WebSocketDialect implements HttpUpgrade {
   readonly #options: WebSocketOptions;
   readonly #connections: Connections;
   readonly #context: ConnectionContext;
-  /** By the bytes of a message that a plan allows. There are as many as plans have different limits. */
+  /** By message size limit of the plan. */
   readonly #receivers = new Map<number, Receiver>();
 
   constructor(handler: WebSocketHandler, log: Logger, options: Partial<WebSocketOptions> = {}) {
@@ -92,12 +86,10 @@ export class WebSocketDialect implements HttpUpgrade {
     };
   }
 
-  /** Connections that are open. */
   get size(): number {
     return this.#connections.size;
   }
 
-  /** What plain requests get on the path. */
   get routes(): HttpRoutes {
     const { upgrade } = upgradeHeaders;
     const get: HttpHandler = (request, response, query) => {
@@ -117,7 +109,7 @@ export class WebSocketDialect implements HttpUpgrade {
     try {
       if (this.size >= this.#options.connectionsMax) throw new Failure('OVERLOADED');
       const onEnd = (failure: Failure): void => connection?.end(failure);
-      const caller = this.#callerOf(request, socket, query);
+      const caller = callerOf(request, socket, query, this.#options.proxies);
       const session = this.#connect(caller, onEnd);
       connection = this.#completeHandshake(request, socket, head, session);
     } catch (thrown) {
@@ -126,7 +118,7 @@ export class WebSocketDialect implements HttpUpgrade {
     }
   }
 
-  /** Subscriptions come from the nodes of one network only. @throws Failure */
+  /** Only the nodes of one network feed subscriptions. @throws Failure */
   #connect(caller: Caller, onEnd: (failure: Failure) => void): Session {
     const { network } = this.#options;
     const session = this.#handler.connect(caller, 'rpc', network, onEnd);
@@ -140,26 +132,13 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.drain(graceMs);
   }
 
-  #callerOf(request: IncomingMessage, socket: Socket, query: string): Caller {
-    const client = this.#options.proxies.clientOf(socket, request.headers);
-    const traceparent = traceparentOf(request.headers);
-    const session = sessionOf(request.headers[SESSION_HEADER]);
-    return {
-      credential: credentialOf(request, query),
-      client,
-      traceparent,
-      session,
-      network: networkIn(query),
-    };
-  }
-
   /**
-   * What would keep this caller from a connection, were it one: browsers do not show why a handshake was refused, so
-   * that a plain request has to. UPGRADE_REQUIRED when nothing else.
+   * The failure that a handshake of this caller would get, for plain requests: browsers do not show why a handshake was
+   * refused. UPGRADE_REQUIRED if it would succeed.
    */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
-      const caller = this.#callerOf(request, request.socket, query);
+      const caller = callerOf(request, request.socket, query, this.#options.proxies);
       this.#connect(caller, () => {}).close();
       return new Failure('UPGRADE_REQUIRED');
     } catch (thrown) {
@@ -168,14 +147,13 @@ export class WebSocketDialect implements HttpUpgrade {
     }
   }
 
-  /** @returns null when the client was gone already. */
   #completeHandshake(
     request: IncomingMessage,
     socket: Socket,
     head: Buffer,
     session: Session,
   ): Connection | null {
-    // None is spoken here, and one that is malformed is no reason to refuse.
+    // No subprotocols are supported; a malformed header must not fail the handshake.
     delete request.headers['sec-websocket-protocol'];
     let connection: Connection | null = null;
     this.#receiver(session.limits.messageMaxBytes).handleUpgrade(request, socket, head, (client) => {
@@ -195,7 +173,6 @@ export class WebSocketDialect implements HttpUpgrade {
   }
 }
 
-/** What shakes hands, and reads frames under one limit of messages. */
 type Receiver = Server<typeof ClientSocket>;
 
 function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiver {
@@ -203,7 +180,6 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Ours, in the queue with everything else.
     autoPong: false,
     WebSocket: ClientSocket,
     maxPayload: messageMaxBytes,
@@ -213,3 +189,57 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
   };
   return new WebSocketServer(options);
 }
+
+export type ConnectionsOptions = Readonly<{
+  lookIntervalMs: number;
+  /** Memory of unsent data of all clients; beyond it closing connections and then the largest queues are cut with LAGGING. */
+  queuesMaxBytes: number;
+}>;
+
+/** Remaining connections get a close frame this long before the end of a drain. */
+const FINAL_NOTICE_MS = 300;
+
+export class Connections extends OpenConnections<Connection> {
+  readonly #queuesMaxBytes: number;
+
+  constructor({ lookIntervalMs, queuesMaxBytes }: ConnectionsOptions) {
+    super(lookIntervalMs);
+    this.#queuesMaxBytes = queuesMaxBytes;
+  }
+
+  /**
+   * Ends every connection once its calls are answered; after `graceMs` the rest is terminated.
+   * @returns whether none had to be terminated.
+   */
+  async drain(graceMs: number): Promise<boolean> {
+    for (const connection of this.open) connection.drain();
+    if (await this.waitUntilEmpty(Math.max(0, graceMs - FINAL_NOTICE_MS))) return true;
+    for (const connection of this.open) connection.end(new Failure('DRAINING'));
+    if (await this.waitUntilEmpty(Math.min(graceMs, FINAL_NOTICE_MS))) return true;
+    const all = this.waitUntilEmpty();
+    for (const connection of this.open) connection.terminate();
+    await all;
+    return false;
+  }
+
+  protected sweep(nowMs: number): void {
+    let bufferedBytes = 0;
+    for (const connection of this.open) {
+      connection.tick(nowMs);
+      bufferedBytes += connection.bufferedBytes;
+    }
+    if (bufferedBytes > this.#queuesMaxBytes) this.#freeMemory(bufferedBytes);
+  }
+
+  #freeMemory(bufferedBytes: number): void {
+    let remainingBytes = bufferedBytes;
+    for (const connection of [...this.open].sort(compareForCut)) {
+      if (remainingBytes <= this.#queuesMaxBytes) return;
+      remainingBytes -= connection.bufferedBytes;
+      connection.cut({ bytes: connection.queuedBytes });
+    }
+  }
+}
+
+const compareForCut = (a: Connection, b: Connection): number =>
+  Number(a.isOpen) - Number(b.isOpen) || b.bufferedBytes - a.bufferedBytes;

@@ -2,8 +2,8 @@ import type { Address } from '../address.ts';
 import type { Lamports } from '../units.ts';
 
 /**
- * An account as the ledger holds it. `data` is never modified after the account was made: a new version is a
- * new object, so that readers of older slots keep theirs. Source: solana-account, `struct Account`.
+ * Immutable account: a write makes a new object, so that readers of older slots keep theirs. Source:
+ * solana-account, `struct Account`.
  */
 export type Account = Readonly<{
   lamports: Lamports;

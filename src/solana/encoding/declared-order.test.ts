@@ -3,15 +3,15 @@ import { Float64, writeJson } from '../../base/json.ts';
 import { inWireOrder } from '../parsed/wire-order.ts';
 import { accountOrder, blockOrder, inDeclaredOrder, transactionWithMetaOrder } from './declared-order.ts';
 
-describe('the declared order', () => {
-  it('is that of the members which are there, and of those in them', () => {
+describe('declared order', () => {
+  it('orders present members at every level', () => {
     const account = { data: { parsed: { b: 1, a: 2 }, program: 'p', space: 3 }, lamports: 4n, space: 3 };
     expect(writeJson(inDeclaredOrder(account, accountOrder))).toBe(
       '{"lamports":4,"data":{"program":"p","parsed":{"b":1,"a":2},"space":3},"space":3}',
     );
   });
 
-  it('reaches into lists, and leaves texts and numbers alone', () => {
+  it('applies to list elements and leaves other values unchanged', () => {
     const amount = { amount: '1', decimals: 0, uiAmount: new Float64(1), uiAmountString: '1' };
     const transaction = {
       meta: {
@@ -29,7 +29,7 @@ describe('the declared order', () => {
     );
   });
 
-  it('loses nothing, not even members it does not know', () => {
+  it('keeps unknown members', () => {
     const block = {
       unknown: 1,
       blockhash: 'h',

@@ -1,11 +1,10 @@
 import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
 
 /**
- * The members of a value and of what is in it, in the order in which Agave declares them: notifications are
- * written straight from its types, while the results of calls pass through sorted maps. `null`: as it stands.
- * Where members hold one of several types, their orders are merged.
+ * Declared member order of Agave types. Notifications are serialized in this order, call results in sorted
+ * order. `null`: unordered. Orders of alternative types are merged.
  */
-export type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
+type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
 
 /** Source: Agave account-decoder-client-types/src/lib.rs, `UiAccount`. */
 export const accountOrder: DeclaredOrder = {
@@ -105,7 +104,7 @@ type Members = { readonly [name: string]: WritableJson };
 const isMembers = (value: WritableJson): value is Members =>
   typeof value === 'object' && value !== null && !(value instanceof Float64 || value instanceof RawJson);
 
-/** The value with its members, and those of every element of a list, in the declared order; others come last. */
+/** Orders the members of a value and of its list elements; unknown members come last. */
 export function inDeclaredOrder(value: WritableJson, order: DeclaredOrder): WritableJson {
   if (Array.isArray(value)) return value.map((element) => inDeclaredOrder(element, order));
   if (!isMembers(value)) return value;

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { U64_MAX } from '../units.ts';
 
-/** JSON that a node sent is not what it should be. The message names the member, never its value. */
+/** Malformed JSON from a node. The message names the member, never its value. */
 export class MalformedJson extends Error {
   override readonly name = 'MalformedJson';
   constructor(what: string) {
@@ -11,39 +11,39 @@ export class MalformedJson extends Error {
 
 export type JsonMembers = { readonly [name: string]: JsonValue | undefined };
 
-/** An object. @throws MalformedJson */
+/** @throws MalformedJson */
 export function objectOf(value: JsonValue | undefined, what: string): JsonMembers {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new MalformedJson(what);
   return value;
 }
 
-/** A list. @throws MalformedJson */
+/** @throws MalformedJson */
 export function listOf(value: JsonValue | undefined, what: string): readonly JsonValue[] {
   if (!Array.isArray(value)) throw new MalformedJson(what);
   return value;
 }
 
-/** A string. @throws MalformedJson */
+/** @throws MalformedJson */
 export function stringOf(value: JsonValue | undefined, what: string): string {
   if (typeof value !== 'string') throw new MalformedJson(what);
   return value;
 }
 
-/** An integer of any size, exact when it was parsed by `parseJson`. @throws MalformedJson */
+/** Exact when parsed by `parseJson`. @throws MalformedJson */
 export function integerOf(value: JsonValue | undefined, what: string): bigint {
   if (typeof value === 'bigint') return value;
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new MalformedJson(what);
   return BigInt(value);
 }
 
-/** A u64. @throws MalformedJson */
+/** @throws MalformedJson */
 export function u64Of(value: JsonValue | undefined, what: string): bigint {
   const integer = integerOf(value, what);
   if (integer < 0n || integer > U64_MAX) throw new MalformedJson(what);
   return integer;
 }
 
-/** A u8. @throws MalformedJson */
+/** @throws MalformedJson */
 export function u8Of(value: JsonValue | undefined, what: string): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > 255) {
     throw new MalformedJson(what);
@@ -51,7 +51,7 @@ export function u8Of(value: JsonValue | undefined, what: string): number {
   return value;
 }
 
-/** What `read` makes of a value; null when it is null or absent. */
+/** null for null or absent values. */
 export function orNull<T>(value: JsonValue | undefined, read: (value: JsonValue) => T): T | null {
   return value === undefined || value === null ? null : read(value);
 }

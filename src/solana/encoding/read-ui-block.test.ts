@@ -3,7 +3,7 @@ import { writeJson } from '../../base/json.ts';
 import { addressFromBytes } from '../address.ts';
 import type { Block, ExecutedTransaction } from '../block.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
-import { encodeMessage } from '../message/encode-message.ts';
+import { encodeMessage } from '../message/message.ts';
 import { compileMessage } from '../transaction/compile-message.ts';
 import { decodeTransaction } from '../transaction/decode-transaction.ts';
 import { encodeTransaction } from '../transaction/encode-transaction.ts';
@@ -63,7 +63,7 @@ const shown = (value: Block): string => {
 };
 
 describe('readBlock', () => {
-  it('reads what encodeBlock writes', () => {
+  it('decodes the output of encodeBlock', () => {
     const { block: read, undecodable } = readBlock(Buffer.from(shown(block)), slot(7));
     expect(undecodable).toBe(0);
     expect(shown(read)).toBe(shown(block));
@@ -72,7 +72,7 @@ describe('readBlock', () => {
     expect(read.transactions[0]?.meta.preBalances).toEqual([2n ** 63n + 1n]);
   });
 
-  it('leaves out transactions whose version it does not know, and counts them', () => {
+  it('skips and counts transactions of unknown versions', () => {
     const wire = Buffer.from(block.transactions[0]!.transaction.wire).toString('base64');
     const younger = Buffer.from([0x81, 1, 2, 3]).toString('base64');
     const { block: read, undecodable } = readBlock(Buffer.from(shown(block).replace(wire, younger)), slot(7));
@@ -82,7 +82,7 @@ describe('readBlock', () => {
     ]);
   });
 
-  it.each(['null', '{}', '[]', '{"transactions":[', shown(block).slice(0, -2)])('refuses %.30s', (text) => {
+  it.each(['null', '{}', '[]', '{"transactions":[', shown(block).slice(0, -2)])('rejects %.30s', (text) => {
     expect(() => readBlock(Buffer.from(text), slot(7))).toThrow(MalformedJson);
   });
 });

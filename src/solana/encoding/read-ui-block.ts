@@ -7,10 +7,9 @@ import { type Slot, slot as slotOf } from '../units.ts';
 import { integerOf, listOf, MalformedJson, objectOf, orNull, stringOf, u64Of } from './read-json.ts';
 import { readMeta, readRewards } from './read-ui-meta.ts';
 
-/** Deeper than any block nests. */
 const DEPTH_MAX = 64;
 
-/** A block as it was read, and how many of its transactions have a version that cannot be decoded here. */
+/** `undecodable` counts transactions of unknown versions. */
 export type BlockRead = Readonly<{ block: Block; undecodable: number }>;
 
 type Members = Map<string, Buffer>;
@@ -38,7 +37,7 @@ function readBlockhash(value: JsonValue | undefined): Blockhash {
   return parsed.blockhash;
 }
 
-/** null for a version that is younger than this program. */
+/** null for an unknown version. */
 function readExecuted(text: string): ExecutedTransaction | null {
   const { meta, transaction } = objectOf(parseJson(text), 'a transaction');
   const wire = Buffer.from(stringOf(listOf(transaction, 'a transaction')[0], 'a transaction'), 'base64');
@@ -47,7 +46,7 @@ function readExecuted(text: string): ExecutedTransaction | null {
   return { transaction: decoded.transaction, meta: readMeta(meta ?? null) };
 }
 
-/** Where each transaction stands. */
+/** Byte spans of the transactions. */
 function transactionSpans(bytes: Buffer): [from: number, to: number][] {
   const spans: [number, number][] = [];
   const end = scanArray(bytes, 0, DEPTH_MAX, spans, (list, from, to) => list.push([from, to]));
@@ -55,15 +54,15 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
   return spans;
 }
 
-/** So many transactions are read in about a millisecond. */
+/** Takes about a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
 /**
- * Reads the result of getBlock with encoding `base64` and details `full`, a few transactions with each step, so
- * that whoever steps may do something else between: a large block takes a good part of a second.
+ * Decodes a getBlock result (`base64`, `full`) stepwise, so that the caller can yield: a large block takes a
+ * good part of a second.
  * @param bytes - raw JSON.
- * @param slot - that was asked for: the answer does not tell it.
- * @throws MalformedJson, or SyntaxError, when it is something else.
+ * @param slot - the requested slot, which the response lacks.
+ * @throws MalformedJson, SyntaxError
  */
 export function* readingBlock(bytes: Buffer, slot: Slot): Generator<void, BlockRead> {
   const members = membersOf(bytes);
@@ -71,7 +70,7 @@ export function* readingBlock(bytes: Buffer, slot: Slot): Generator<void, BlockR
   const spans = transactionSpans(list);
   const transactions: ExecutedTransaction[] = [];
   yield;
-  // One by one, because numbers are parsed exactly at several times the cost where a text has long ones.
+  // One by one: exact number parsing costs several times as much in a text with long numbers.
   for (const [at, [from, to]] of spans.entries()) {
     const executed = readExecuted(list.toString('utf8', from, to));
     if (executed !== null) transactions.push(executed);
@@ -80,7 +79,7 @@ export function* readingBlock(bytes: Buffer, slot: Slot): Generator<void, BlockR
   return { block: blockOf(members, slot, transactions), undecodable: spans.length - transactions.length };
 }
 
-/** The same in one go: the inverse of `encodeBlock`. @throws MalformedJson, SyntaxError */
+/** In one go; inverse of `encodeBlock`. @throws MalformedJson, SyntaxError */
 export function readBlock(bytes: Buffer, slot: Slot): BlockRead {
   const reading = readingBlock(bytes, slot);
   for (;;) {

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson, writeJson } from '../../base/json.ts';
 import { addressFromBytes } from '../address.ts';
-import { rewardTypes } from '../block-reward.ts';
-import type { TransactionMeta } from '../transaction/transaction-meta.ts';
+import { rewardTypes, type TransactionMeta } from '../transaction/transaction-meta.ts';
 import { lamports, U64_MAX } from '../units.ts';
 import { MalformedJson } from './read-json.ts';
 import { readMeta } from './read-ui-meta.ts';
@@ -68,7 +67,7 @@ const shown = (value: TransactionMeta): string =>
   writeJson(encodeMeta(value, { parsedWith: null, showRewards: true }));
 
 describe('readMeta', () => {
-  it('reads what encodeMeta writes, to the last digit', () => {
+  it('decodes the output of encodeMeta exactly', () => {
     fc.assert(
       fc.property(meta, (value) => {
         const read = readMeta(parseJson(shown(value)));
@@ -81,7 +80,7 @@ describe('readMeta', () => {
     );
   });
 
-  it('throws nothing but MalformedJson for other JSON', () => {
+  it('throws only MalformedJson', () => {
     const damaged = fc.tuple(meta, fc.nat(), fc.jsonValue()).map(([value, at, other]) => {
       const json = parseJson(shown(value)) as Record<string, unknown>;
       const names = Object.keys(json);
@@ -99,7 +98,7 @@ describe('readMeta', () => {
     );
   });
 
-  it('does not tell in an error what stood there', () => {
+  it('does not reveal values in errors', () => {
     expect(() => readMeta({ fee: 'secret' })).toThrow('not a fee');
     expect(() => readMeta({ fee: -1, preBalances: [], postBalances: [] })).toThrow(MalformedJson);
   });

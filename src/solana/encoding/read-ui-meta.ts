@@ -1,25 +1,26 @@
 import type { JsonValue } from '../../base/json.ts';
 import { type Address, parseAddress } from '../address.ts';
 import { decodeBase58 } from '../base58.ts';
-import { type BlockReward, rewardTypes } from '../block-reward.ts';
 import type { LoadedAddresses } from '../message/message.ts';
 import { NO_LOADED_ADDRESSES } from '../message/message-keys.ts';
 import type { TransactionError } from '../transaction/transaction-error.ts';
-import type {
-  InnerInstruction,
-  InnerInstructions,
-  ReturnData,
-  TokenBalance,
-  TransactionMeta,
+import {
+  type BlockReward,
+  type InnerInstruction,
+  type InnerInstructions,
+  type ReturnData,
+  rewardTypes,
+  type TokenBalance,
+  type TransactionMeta,
 } from '../transaction/transaction-meta.ts';
 import { lamports } from '../units.ts';
 import { integerOf, listOf, MalformedJson, objectOf, orNull, stringOf, u8Of, u64Of } from './read-json.ts';
 
 const U64_TEXT = /^\d{1,20}$/;
-/** Base58 of the longest inner instruction there may be. Source: Agave `MAX_INSTRUCTION_DATA_LEN`, 10 KiB. */
+/** Base58 length of `MAX_INSTRUCTION_DATA_LEN`, 10 KiB (Agave). */
 const DATA_TEXT_MAX = 13_985;
 
-/** A base58 address. @throws MalformedJson */
+/** @throws MalformedJson */
 export function readAddress(value: JsonValue | undefined, what: string): Address {
   const parsed = parseAddress(stringOf(value, what));
   if ('fault' in parsed) throw new MalformedJson(what);
@@ -73,13 +74,13 @@ function readReward(value: JsonValue): BlockReward {
     pubkey: readAddress(pubkey, 'a pubkey'),
     lamports: integerOf(paid, 'lamports'),
     postBalance: lamports(u64Of(postBalance, 'a postBalance')),
-    // A type that is younger than this program is shown as none.
+    // Unknown types count as none.
     rewardType: rewardTypes.find((type) => type === rewardType) ?? null,
     commission: orNull(commission, (percent) => u8Of(percent, 'a commission')),
   };
 }
 
-/** The rewards of a block or of a transaction. @throws MalformedJson */
+/** @throws MalformedJson */
 export const readRewards = (value: JsonValue): BlockReward[] => listOf(value, 'rewards').map(readReward);
 
 function readLoadedAddresses(value: JsonValue): LoadedAddresses {
@@ -101,10 +102,10 @@ function readError(value: JsonValue): TransactionError {
 }
 
 /**
- * What executing a transaction left behind, from the JSON in which nodes show it with the encodings `base64`,
- * `base58` and `json`: the inverse of `encodeMeta`. Members that are absent count as not recorded.
- * @param value - from `parseJson`, so that a u64 is exact.
- * @throws MalformedJson when it is something else.
+ * Decodes a transaction meta in `base64`, `base58` or `json` form; inverse of `encodeMeta`. Absent members
+ * count as not recorded.
+ * @param value - from `parseJson`, so that u64 values are exact.
+ * @throws MalformedJson
  */
 export function readMeta(value: JsonValue): TransactionMeta {
   const meta = objectOf(value, 'a meta');

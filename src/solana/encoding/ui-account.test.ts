@@ -19,17 +19,17 @@ const five = holding(Uint8Array.of(1, 2, 3, 4, 5));
 const rest =
   '"executable":false,"lamports":18446744073709551615,"owner":"MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr","rentEpoch":18446744073709551615,"space":5}';
 
-describe('an account', () => {
+describe('encodeAccount', () => {
   it.each([
     ['binary', '"7bWpTW"'],
     ['base58', '["7bWpTW","base58"]'],
     ['base64', '["AQIDBAU=","base64"]'],
     ['jsonParsed', '["AQIDBAU=","base64"]'],
-  ] as const)('is shown in %s, u64 exact and members in wire order', (encoding, data) => {
+  ] as const)('renders %s with exact u64 and members in wire order', (encoding, data) => {
     expect(writeJson(encodeAccount(at, five, encoding, null))).toBe(`{"data":${data},${rest}`);
   });
 
-  it('is compressed with zstd', () => {
+  it('compresses with zstd', () => {
     const { data } = encodeAccount(at, holding(new Uint8Array(100_000)), 'base64+zstd', undefined) as {
       data: [string, string];
     };
@@ -45,12 +45,12 @@ describe('an account', () => {
     [{ offset: 99, length: 1 }, ''],
     [{ offset: 0, length: Number.MAX_SAFE_INTEGER }, 'AQIDBAU='],
     [{ offset: 2, length: 0 }, ''],
-  ])('is sliced by %o, its space untouched', (slice, text) => {
+  ])('slices by %o and keeps space', (slice, text) => {
     expect(encodeAccount(at, five, 'base64', slice)).toMatchObject({ data: [text, 'base64'], space: 5 });
     expect(encodeAccount(at, five, 'jsonParsed', slice)).toMatchObject({ data: [text, 'base64'] });
   });
 
-  it('is not shown in base58 beyond 128 bytes, counted after slicing', () => {
+  it('rejects base58 beyond 128 bytes after slicing', () => {
     const long = holding(new Uint8Array(129));
     const words = 'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.';
     for (const encoding of ['binary', 'base58'] as const) {

@@ -1,23 +1,26 @@
 import { zstdCompressSync } from 'node:zlib';
-import type { WritableJson } from '../../base/json.ts';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Account } from '../account/account.ts';
 import type { Address } from '../address.ts';
 import { encodeBase58 } from '../base58.ts';
 import type { AccountLookup } from '../parsed/account/parsed-account.ts';
 import { parseAccountData } from '../parsed/parse-account.ts';
 import { isTokenProgram } from '../programs.ts';
+import { lamports } from '../units.ts';
+import { listOf, MalformedJson, objectOf, stringOf, u64Of } from './read-json.ts';
+import { readAddress } from './read-ui-meta.ts';
 
-/** How account data is written; `binary` is base58 as a bare string. Order of Agave's `UiAccountEncoding`. */
+/** Order of `UiAccountEncoding`; `binary` is base58 as a bare string. */
 export const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const;
 export type AccountEncoding = (typeof accountEncodings)[number];
 
-/** The part of an account's data that the caller wants, in bytes. */
+/** In bytes. */
 export type DataSlice = Readonly<{ offset: number; length: number }>;
 
-/** Base58 takes quadratic time; more data than this is refused in it. */
+/** Limit for base58, which takes quadratic time. */
 export const BASE58_DATA_MAX_BYTES = 128;
 
-/** The data (after slicing) is too long for base58. JSON-RPC answers -32600 with exactly this message. */
+/** JSON-RPC responds with -32600 and exactly this message. */
 export class Base58TooLong extends Error {
   override readonly name = 'Base58TooLong';
   constructor() {
@@ -39,7 +42,7 @@ function boundedBase58(data: Uint8Array): string {
 const base64 = (data: Uint8Array): string =>
   Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
 
-/** What is shown of an account that does not parse: of a token program's all of it, as from Agave. */
+/** An unparsed token program account ignores the slice, as in Agave. */
 const unparsed = (account: Account, sliced: Uint8Array): Uint8Array =>
   isTokenProgram(account.owner) ? account.data : sliced;
 
@@ -66,11 +69,10 @@ function encodeData(
 }
 
 /**
- * An account as JSON-RPC shows it: `{data, executable, lamports, owner, rentEpoch, space}`. `space` is the whole
- * length of the data, whatever the slice; parsed data is not sliced.
+ * Renders an account. `space` is the full data length; parsed data is not sliced.
  *
- * @param lookup where `jsonParsed` finds the mint of a token account
- * @throws Base58TooLong for `binary` and `base58` when more than 128 bytes would be shown
+ * @param lookup - mints for `jsonParsed` token accounts
+ * @throws Base58TooLong for `binary` and `base58` beyond 128 bytes
  * @see account-decoder/src/lib.rs, `encode_ui_account`; rpc/src/rpc.rs, `encode_account`
  */
 export function encodeAccount(
@@ -87,5 +89,24 @@ export function encodeAccount(
     owner: account.owner,
     rentEpoch: account.rentEpoch,
     space: account.data.length,
+  };
+}
+
+/**
+ * Decodes a `base64` account without slice; inverse of `encodeAccount`.
+ * @param value - from `parseJson`, so that u64 values are exact.
+ * @throws MalformedJson
+ */
+export function readAccount(value: JsonValue): Account {
+  const account = objectOf(value, 'an account');
+  const [text, encoding] = listOf(account.data, 'account data');
+  if (encoding !== 'base64') throw new MalformedJson('base64 account data');
+  if (typeof account.executable !== 'boolean') throw new MalformedJson('an executable flag');
+  return {
+    lamports: lamports(u64Of(account.lamports, 'lamports')),
+    data: Buffer.from(stringOf(text, 'account data'), 'base64'),
+    owner: readAddress(account.owner, 'an owner'),
+    executable: account.executable,
+    rentEpoch: u64Of(account.rentEpoch, 'a rentEpoch'),
   };
 }

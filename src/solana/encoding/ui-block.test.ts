@@ -69,18 +69,18 @@ const rewards =
   `"rewards":[{"commission":7,"lamports":-3,"postBalance":10,` +
   `"pubkey":"${key(5)}","rewardType":"Voting"}]`;
 
-describe('a block', () => {
-  it('says null where height and time were not recorded', () => {
+describe('encodeBlock', () => {
+  it('renders unrecorded height and time as null', () => {
     expect(shown({ details: 'none' })).toBe(`{${head},${parents},${rewards}}`);
   });
 
-  it('has signatures instead of transactions for those who ask for them', () => {
+  it('renders signatures only with details signatures', () => {
     expect(shown({ details: 'signatures', rewards: false })).toBe(
       `{${head},${parents},"signatures":["${signature(3)}","${signature(4)}"]}`,
     );
   });
 
-  it.each(['full', 'accounts'] as const)('has its transactions in order with details %s', (details) => {
+  it.each(['full', 'accounts'] as const)('keeps the transaction order with details %s', (details) => {
     const { transactions, ...rest } = JSON.parse(shown({ details }));
     expect(rest).not.toHaveProperty('signatures');
     expect(transactions).toHaveLength(2);
@@ -88,13 +88,13 @@ describe('a block', () => {
     expect(transactions[0].transaction).toMatchObject(first);
   });
 
-  it('tells the partitions of rewards where they are known', () => {
+  it('includes known reward partitions', () => {
     expect(shown({ details: 'none', rewards: false }, { ...block, numRewardPartitions: 4n })).toBe(
       `{${head},"numRewardPartitions":4,${parents}}`,
     );
   });
 
-  it('is refused for a transaction of a version that the caller does not understand', () => {
+  it('rejects an unsupported transaction version', () => {
     const versioned = { ...block, transactions: [executed(3), executed(4, 0)] };
     expect(shown({}, versioned)).toBe('unsupported 0');
     expect(shown({ maxVersion: 0 }, versioned)).toContain('"version":0');

@@ -1,30 +1,29 @@
 import type { WritableJson } from '../../base/json.ts';
 import type { Block } from '../block.ts';
-import { encodeRewards } from './ui-reward.ts';
+import { encodeRewards } from './ui-meta.ts';
 import {
   encodeTransactionWithMeta,
   type TransactionDetails,
   type TransactionEncoding,
 } from './ui-transaction.ts';
 
-/** How a caller wants to see a block and the transactions in it. */
 export type BlockView = Readonly<{
   encoding: TransactionEncoding;
   details: TransactionDetails;
   rewards: boolean;
-  /** undefined when none was given: legacy transactions only, and no `version` member. */
+  /** undefined: legacy transactions only, and no `version` member. */
   maxVersion: number | undefined;
 }>;
 
-export type EncodedBlock =
+type EncodedBlock =
   | Readonly<{ json: { readonly [name: string]: WritableJson } }>
   | Readonly<{ unsupportedVersion: number }>;
 
 /**
- * A block as getBlock and blockSubscribe show it, members in wire order. With details `signatures` it has
- * `signatures` instead of `transactions`, with `none` neither; without rewards no `rewards`.
+ * Renders a block for getBlock and blockSubscribe, members in wire order. Details `signatures` replace
+ * `transactions` by `signatures`; `none` omits both.
  *
- * @returns `unsupportedVersion` when the caller does not understand the version of one of its transactions
+ * @returns `unsupportedVersion` when the caller does not support a transaction's version
  * @see transaction-status/src/lib.rs, `ConfirmedBlock::encode_with_options`
  */
 export function encodeBlock(block: Block, view: BlockView): EncodedBlock {

@@ -5,10 +5,9 @@ import type { CompiledInstruction } from '../message/message.ts';
 import { parseInstruction } from '../parsed/parse-instruction.ts';
 import type { InnerInstructions } from '../transaction/transaction-meta.ts';
 
-/** The stack height of an instruction that stands in the message itself (shown so since Agave 3.0). */
+/** Stack height of outer instructions (since Agave 3.0). */
 export const TRANSACTION_LEVEL_STACK_HEIGHT = 1;
 
-/** An instruction as its message has it: indexes and base58 data. */
 export function encodeRawInstruction(
   instruction: CompiledInstruction,
   stackHeight: number | null,
@@ -22,10 +21,9 @@ export function encodeRawInstruction(
 }
 
 /**
- * An instruction by its meaning, or, when it has none that is known, with its addresses filled in. One whose
- * indexes point nowhere (no ledger has any) is shown as its message has it.
+ * Parsed instruction, else partially decoded with addresses; raw when its indexes are out of range.
  *
- * @param keys every key of the message: static, loaded writable, loaded readonly
+ * @param keys - static, loaded writable, loaded readonly
  * @see transaction-status/src/lib.rs, `parse_ui_instruction`
  */
 export function encodeParsedInstruction(
@@ -42,11 +40,7 @@ export function encodeParsedInstruction(
   return { accounts, data: encodeBase58(instruction.data), programId, stackHeight };
 }
 
-/**
- * The instructions that programs called, by the top-level instruction that led to them.
- *
- * @param keys every key of the message, to show instructions parsed; null to show them raw
- */
+/** @param keys - all message keys for parsed instructions; null for raw ones */
 export function encodeInnerInstructions(
   innerInstructions: readonly InnerInstructions[],
   keys: readonly Address[] | null,

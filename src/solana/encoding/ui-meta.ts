@@ -1,17 +1,33 @@
 import type { WritableJson } from '../../base/json.ts';
 import type { Address } from '../address.ts';
 import type { TransactionError } from '../transaction/transaction-error.ts';
-import type { ReturnData, TokenBalance, TransactionMeta } from '../transaction/transaction-meta.ts';
+import type {
+  BlockReward,
+  ReturnData,
+  TokenBalance,
+  TransactionMeta,
+} from '../transaction/transaction-meta.ts';
 import { encodeInnerInstructions } from './ui-instruction.ts';
-import { encodeRewards } from './ui-reward.ts';
 import { storedTokenAmount, uiTokenAmount } from './ui-token-amount.ts';
 
-/** A transaction's error; it is kept in the shape in which JSON-RPC shows it. */
+/** Members in wire order; null when not recorded. */
+export function encodeRewards(rewards: readonly BlockReward[] | null): WritableJson {
+  return (
+    rewards?.map(({ commission, lamports, postBalance, pubkey, rewardType }) => ({
+      commission,
+      lamports,
+      postBalance,
+      pubkey,
+      rewardType,
+    })) ?? null
+  );
+}
+
 export function encodeTransactionError(err: TransactionError): WritableJson {
   return err;
 }
 
-/** The old way to say whether a transaction succeeded, still in every answer: `{Ok:null}` or `{Err:…}`. */
+/** Deprecated status member: `{Ok:null}` or `{Err:…}`. */
 export function encodeStatus(err: TransactionError | null): WritableJson {
   return err === null ? { Ok: null } : { Err: encodeTransactionError(err) };
 }
@@ -26,35 +42,33 @@ const tokenBalance =
     uiTokenAmount: amountOf(amount, decimals),
   });
 
-/** The tokens that a simulated transaction's accounts held, before or after it. */
+/** Token balances of a simulation. */
 export function encodeTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
   return balances?.map(tokenBalance(uiTokenAmount)) ?? null;
 }
 
 /**
- * The same of a transaction in a block. Nodes keep it in protobuf, which does not tell 0 from nothing, and
- * answer null for a `uiAmount` that is no more than an f64's epsilon.
- * Source: storage-proto/src/convert.rs, `From<generated::TokenBalance>`.
+ * Token balances of a stored block: nodes store protobuf, which cannot tell 0 from absent, and return null
+ * for a `uiAmount` up to an f64's epsilon. Source: storage-proto/src/convert.rs,
+ * `From<generated::TokenBalance>`.
  */
-export function encodeStoredTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
+function encodeStoredTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
   return balances?.map(tokenBalance(storedTokenAmount)) ?? null;
 }
 
-/** What the last program that returned data returned. */
 export function encodeReturnData({ programId, data }: ReturnData): WritableJson {
   return { data: [Buffer.from(data).toString('base64'), 'base64'], programId };
 }
 
-export type MetaOptions = Readonly<{
-  /** Every key of the message, to show inner instructions parsed and leave out the loaded addresses; else null. */
+type MetaOptions = Readonly<{
+  /** All message keys, to parse inner instructions and omit loaded addresses; else null. */
   parsedWith: readonly Address[] | null;
-  /** The callers of getBlock may refuse rewards; a transaction then says null instead of its own. */
+  /** Without rewards, a transaction has null. */
   showRewards: boolean;
 }>;
 
 /**
- * What executing a transaction left behind, for `transactionDetails: full`. Lists that were not recorded are
- * null, single values are left out.
+ * Meta for `transactionDetails: full`. Unrecorded lists are null, unrecorded values are omitted.
  * @see transaction-status/src/lib.rs, `parse_ui_transaction_status_meta`
  */
 export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: MetaOptions): WritableJson {
@@ -79,7 +93,7 @@ export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: M
 }
 
 /**
- * The short form for `transactionDetails: accounts`.
+ * Meta for `transactionDetails: accounts`.
  * @see transaction-status/src/lib.rs, `build_simple_ui_transaction_status_meta`
  */
 export function encodeSimpleMeta(meta: TransactionMeta, showRewards: boolean): WritableJson {

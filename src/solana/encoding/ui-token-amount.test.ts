@@ -4,7 +4,7 @@ import { mintTokenAmount, uiTokenAmount } from './ui-token-amount.ts';
 
 const shown = (amount: bigint, decimals: number) => writeJson(uiTokenAmount(amount, decimals));
 
-describe('a token amount', () => {
+describe('token amount', () => {
   it('is exact as text and an f64 as number', () => {
     expect(shown(370932n, 9)).toBe(
       '{"amount":"370932","decimals":9,"uiAmount":0.000370932,"uiAmountString":"0.000370932"}',
@@ -14,23 +14,23 @@ describe('a token amount', () => {
     );
   });
 
-  it('drops trailing zeros, and the point with them', () => {
+  it('drops trailing zeros and the point', () => {
     expect(shown(1_500_000_000n, 9)).toContain('"uiAmount":1.5,"uiAmountString":"1.5"');
     expect(shown(1_000_000_000n, 9)).toContain('"uiAmount":1.0,"uiAmountString":"1"');
     expect(shown(0n, 9)).toContain('"uiAmount":0.0,"uiAmountString":"0"');
   });
 
-  it('keeps the zeros of a whole number without decimals', () => {
+  it('keeps zeros of a whole number without decimals', () => {
     expect(shown(100n, 0)).toContain('"uiAmount":100.0,"uiAmountString":"100"');
   });
 
-  it('has no number when 10^decimals is beyond u64', () => {
+  it('has no number when 10^decimals overflows a u64', () => {
     expect(shown(1n, 19)).toContain('"uiAmount":1e-19,');
     expect(shown(10n, 20)).toContain('"uiAmount":null,"uiAmountString":"0.0000000000000000001"');
   });
 });
 
-describe('a token amount of a mint', () => {
+describe('mint token amount', () => {
   const interestBearing = {
     initializationTimestamp: 0n,
     preUpdateAverageRate: 32767,
@@ -41,20 +41,20 @@ describe('a token amount of a mint', () => {
   const of = (mint: Parameters<typeof mintTokenAmount>[1], now?: bigint) =>
     writeJson(mintTokenAmount(1000n, mint, now));
 
-  it('is multiplied as the clock says', () => {
+  it('applies the multiplier of the clock', () => {
     expect(of({ decimals: 2, scaledUiAmount }, 99n)).toBe(
       '{"amount":"1000","decimals":2,"uiAmount":20.0,"uiAmountString":"20"}',
     );
     expect(of({ decimals: 2, scaledUiAmount }, 100n)).toContain('"uiAmount":25.0,"uiAmountString":"25"');
   });
 
-  it('bears interest first, and is not multiplied then', () => {
+  it('applies interest instead of a multiplier', () => {
     expect(of({ decimals: 2, scaledUiAmount, interestBearing }, 31_556_736n)).toContain(
       '"uiAmount":264.88,"uiAmountString":"264.88"',
     );
   });
 
-  it('has no number when it does not fit one', () => {
+  it('has no number when it is not finite', () => {
     expect(of({ decimals: 0, interestBearing }, 31_556_736_000n)).toContain(
       '"uiAmount":null,"uiAmountString":"inf"',
     );
@@ -65,7 +65,7 @@ describe('a token amount of a mint', () => {
     );
   });
 
-  it('is what its decimals say without a clock or anything to scale', () => {
+  it('uses the decimals without clock or scaling', () => {
     expect(of({ decimals: 2, scaledUiAmount, interestBearing })).toContain('"uiAmountString":"10"');
     expect(of({ decimals: 2 }, 5n)).toContain('"uiAmountString":"10"');
   });

@@ -1,11 +1,11 @@
 import { Float64, type WritableJson } from '../../base/json.ts';
-import type { MintScale } from '../token/mint-scale.ts';
+import type { MintScale } from '../token/extensions.ts';
 import { interestBearingAmount, scaledUiAmount } from '../token/ui-amount.ts';
 
-/** Above this, 10^decimals does not fit the u64 in which nodes compute it, and `uiAmount` is null. */
+/** Beyond this, 10^decimals overflows a u64 and `uiAmount` is null. */
 const UI_AMOUNT_DECIMALS_MAX = 19;
 
-/** The amount with its decimal point, exact, without trailing zeros. */
+/** Exact decimal text without trailing zeros. */
 export function decimalText(amount: bigint, decimals: number): string {
   if (decimals === 0) return String(amount);
   const digits = String(amount).padStart(decimals + 1, '0');
@@ -15,18 +15,17 @@ export function decimalText(amount: bigint, decimals: number): string {
 }
 
 /**
- * A token amount as JSON-RPC shows it: exact in base units (`amount`) and in tokens (`uiAmountString`), rounded
- * to an f64 in `uiAmount`.
+ * Token amount: exact in `amount` and `uiAmountString`, f64 in `uiAmount`.
  *
- * @param amount base units, u64
- * @param decimals of the mint, u8
+ * @param amount - base units, u64
+ * @param decimals - u8
  * @see account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`
  */
 export function uiTokenAmount(amount: bigint, decimals: number): WritableJson {
   return shown(amount, decimals, uiAmount(amount, decimals));
 }
 
-/** The text of an amount of a mint that bears interest or multiplies; undefined for every other mint. */
+/** Text of an interest-bearing or scaled amount; undefined for other mints. */
 function scaledText(amount: bigint, mint: MintScale, unixTimestamp: bigint): string | null | undefined {
   const { decimals, interestBearing, scaledUiAmount: scaled } = mint;
   if (interestBearing) return interestBearingAmount(interestBearing, amount, decimals, unixTimestamp);
@@ -34,11 +33,11 @@ function scaledText(amount: bigint, mint: MintScale, unixTimestamp: bigint): str
 }
 
 /**
- * A token amount of a mint as JSON-RPC shows it now: with interest, or multiplied, where the mint says so. Then
- * `uiAmount` is what the text reads as, and null where that is no finite number.
+ * Current token amount with interest or scaling. Then `uiAmount` is parsed from the text, and null when not
+ * finite.
  *
- * @param amount base units, u64
- * @param unixTimestamp of the bank's clock, i64 seconds; without it only the decimals count
+ * @param amount - base units, u64
+ * @param unixTimestamp - bank clock, i64 seconds; without it only the decimals count
  * @see account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`
  */
 export function mintTokenAmount(
@@ -52,13 +51,13 @@ export function mintTokenAmount(
   return { amount: String(amount), decimals: mint.decimals, uiAmount, uiAmountString: text ?? '' };
 }
 
-/** The same as it comes back from a node's storage of blocks, which keeps no `uiAmount` that is next to 0. */
+/** Token amount from block storage, which drops a `uiAmount` near 0. */
 export function storedTokenAmount(amount: bigint, decimals: number): WritableJson {
   const significant = uiAmount(amount, decimals);
   return shown(amount, decimals, significant !== null && significant > Number.EPSILON ? significant : null);
 }
 
-/** The amount in tokens, rounded to an f64; null where nodes have none. */
+/** f64 amount in tokens; null where nodes have none. */
 export function uiAmount(amount: bigint, decimals: number): number | null {
   return decimals > UI_AMOUNT_DECIMALS_MAX ? null : Number(amount) / Number(10n ** BigInt(decimals));
 }

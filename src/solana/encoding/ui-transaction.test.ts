@@ -99,16 +99,16 @@ const transfer = (destination: number, stackHeight: number) => ({
   stackHeight,
 });
 
-describe('a transaction', () => {
+describe('encodeTransactionWithMeta', () => {
   it.each([
     ['binary', 'Ldp'],
     ['base58', ['Ldp', 'base58']],
     ['base64', ['AQID', 'base64']],
-  ] as const)('is its wire bytes in %s', (encoding, text) => {
+  ] as const)('returns wire bytes in %s', (encoding, text) => {
     expect(encoded(executed, encoding, 0)).toMatchObject({ transaction: text, version: 0 });
   });
 
-  it('is shown raw as json, with the addresses it loaded', () => {
+  it('renders json with loaded addresses', () => {
     expect(encoded(executed, 'json', 0)).toMatchObject({
       transaction: {
         signatures: [signature],
@@ -137,7 +137,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('is shown by its meaning as jsonParsed', () => {
+  it('renders jsonParsed', () => {
     const shown = encoded(executed, 'jsonParsed', 0);
     expect(shown).toMatchObject({
       transaction: {
@@ -165,7 +165,7 @@ describe('a transaction', () => {
     expect(shown.meta).not.toHaveProperty('loadedAddresses');
   });
 
-  it('has the members of its meta in wire order, none that were not recorded', () => {
+  it('orders meta members as on the wire and omits unrecorded ones', () => {
     const { meta: shown } = encoded(legacy, 'json', undefined);
     expect(Object.keys(shown)).toEqual([
       'computeUnitsConsumed',
@@ -187,7 +187,7 @@ describe('a transaction', () => {
     expect(encoded(silent, 'json', undefined).meta).not.toHaveProperty('returnData');
   });
 
-  it('says null of lists that an old node did not record, and leaves out the rest', () => {
+  it('renders unrecorded lists as null and omits other values', () => {
     const inner = {
       index: 0,
       instructions: [
@@ -217,7 +217,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('shows what a transaction was paid', () => {
+  it('renders rewards', () => {
     const rewards = [
       { pubkey: key(1), lamports: -5n, postBalance: lamports(7), rewardType: 'Rent', commission: null },
     ] as const;
@@ -227,7 +227,7 @@ describe('a transaction', () => {
     ]);
   });
 
-  it('says how it ended', () => {
+  it('renders status and error', () => {
     const err = { InstructionError: [0, { Custom: 1 }] } as const;
     const failed = { ...legacy, meta: { ...legacy.meta, err } };
     expect(encoded(failed, 'json', 0)).toMatchObject({ meta: { err, status: { Err: err } } });
@@ -237,7 +237,7 @@ describe('a transaction', () => {
     expect(encoded(legacy, 'json', 0, 'full', false)).toMatchObject({ meta: { rewards: null } });
   });
 
-  it('shows its version only to those who asked, and refuses one they do not know', () => {
+  it('shows the version only on request and rejects unsupported ones', () => {
     expect(encoded(legacy, 'json', undefined)).not.toHaveProperty('version');
     expect(encoded(legacy, 'json', 0)).toMatchObject({ version: 'legacy' });
     expect(encoded(executed, 'json', undefined)).toEqual({ unsupportedVersion: 0 });
@@ -245,14 +245,14 @@ describe('a transaction', () => {
     expect(encoded(executed, 'json', 1)).toMatchObject({ version: 0 });
   });
 
-  it('has no lookups when it is legacy', () => {
+  it('omits lookups of legacy transactions', () => {
     for (const encoding of ['json', 'jsonParsed'] as const) {
       const { transaction: shown } = encoded(legacy, encoding, 0);
       expect(shown.message).not.toHaveProperty('addressTableLookups');
     }
   });
 
-  it('can be shown by its accounts, by its name, or not at all', () => {
+  it('supports details accounts, signatures and none', () => {
     const shown = encoded(executed, 'json', 0, 'accounts', false);
     expect(Object.keys(shown.transaction)).toEqual(['accountKeys', 'signatures']);
     expect(Object.keys(shown.meta)).toEqual([
@@ -268,7 +268,7 @@ describe('a transaction', () => {
     expect(encoded(executed, 'json', undefined, 'none')).toBeNull();
   });
 
-  it('forgets a zero token balance as block storage does, and a simulation does not', () => {
+  it('drops zero token balances of stored blocks but not of simulations', () => {
     expect(encoded(legacy, 'json', 0)).toMatchObject({
       meta: { postTokenBalances: [{ uiTokenAmount: { amount: '0', uiAmount: null, uiAmountString: '0' } }] },
     });

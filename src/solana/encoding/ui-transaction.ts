@@ -14,10 +14,8 @@ import { encodeMeta, encodeSimpleMeta } from './ui-meta.ts';
 /** `binary` is base58 as a bare string. Source: `UiTransactionEncoding`. */
 export type TransactionEncoding = 'binary' | 'base58' | 'base64' | 'json' | 'jsonParsed';
 
-/** How much of each transaction getBlock shows. */
 export type TransactionDetails = 'full' | 'accounts' | 'signatures' | 'none';
 
-/** A transaction and what executing it left behind. */
 export type TransactionWithMeta = Readonly<{ transaction: Transaction; meta: TransactionMeta }>;
 
 function encodeLookups(message: Message): WritableJson {
@@ -42,7 +40,6 @@ function encodeRawMessage(message: Message): WritableJson {
   };
 }
 
-/** Every key of a message with what the message may do with it. */
 function encodeAccountKeys(message: Message, loaded: LoadedAddresses): WritableJson {
   return allKeys(message, loaded).map((pubkey, index) => ({
     pubkey,
@@ -64,12 +61,8 @@ function encodeParsedMessage(message: Message, loaded: LoadedAddresses): Writabl
   };
 }
 
-/**
- * A transaction in one of the encodings.
- *
- * @param loaded what its message loaded from lookup tables; shown by `jsonParsed` only
- */
-export function encodeUiTransaction(
+/** @param loaded - loaded addresses, shown by `jsonParsed` only */
+function encodeUiTransaction(
   transaction: Transaction,
   encoding: TransactionEncoding,
   loaded: LoadedAddresses,
@@ -113,13 +106,13 @@ function encodeAccounts({ transaction, meta }: TransactionWithMeta, showRewards:
 }
 
 /**
- * A transaction of a block as getTransaction and getBlock show it: `{meta, transaction, version?}`. `version` is
- * there only for callers who said which versions they understand. With details `signatures` the answer is the
- * first signature, with `none` it is null, and no version is refused.
+ * Renders `{meta, transaction, version?}` for getTransaction and getBlock. `version` is present only when
+ * the caller sent a maximum. Details `signatures` give the first signature, `none` gives null, for any
+ * version.
  *
- * @param maxSupportedTransactionVersion undefined when the caller gave none: legacy transactions only
- * @param showRewards false when the caller of getBlock refused rewards
- * @returns `unsupportedVersion` when the caller does not understand the transaction's version (error -32015)
+ * @param maxSupportedTransactionVersion - undefined: legacy transactions only
+ * @param showRewards - false when getBlock excludes rewards
+ * @returns `unsupportedVersion` for error -32015
  * @see transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`
  */
 export function encodeTransactionWithMeta(

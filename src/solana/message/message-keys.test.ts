@@ -7,7 +7,7 @@ import { allKeys, isProgram, isSigner, isWritable } from './message-keys.ts';
 
 const someKey = (fill: number): Address => addressFromBytes(new Uint8Array(32).fill(fill));
 
-/** Three signers (two readonly), then unsigned keys of which the last is readonly. */
+/** Three signers (two readonly), then unsigned keys, the last readonly. */
 function messageOf(accountKeys: readonly Address[], programIndexes: readonly number[] = []): Message {
   return {
     version: 0,
@@ -29,13 +29,13 @@ const loaded: LoadedAddresses = { writable: [someKey(7), sysvars.clock], readonl
 const writables = (message: Message, withLoaded?: LoadedAddresses): number[] =>
   [...allKeys(message, withLoaded).keys()].filter((index) => isWritable(message, index, withLoaded));
 
-describe('the keys of a message', () => {
-  it('stand as static, loaded writable, loaded readonly', () => {
+describe('message keys', () => {
+  it('are static, loaded writable, loaded readonly', () => {
     expect(allKeys(messageOf(keys), loaded)).toEqual([...keys, ...loaded.writable, ...loaded.readonly]);
     expect(allKeys(messageOf(keys))).toEqual(keys);
   });
 
-  it('sign by the header alone', () => {
+  it('sign according to the header', () => {
     expect(keys.map((_, index) => isSigner(messageOf(keys), index))).toEqual([
       true,
       true,
@@ -46,7 +46,7 @@ describe('the keys of a message', () => {
     ]);
   });
 
-  it('are writable by the header, loaded ones by their list, and never beyond the end', () => {
+  it('are writable by header and loaded list, never beyond the end', () => {
     expect(writables(messageOf(keys))).toEqual([0, 3, 4]);
     // Index 7 is a sysvar.
     expect(writables(messageOf(keys), loaded)).toEqual([0, 3, 4, 6]);
@@ -54,18 +54,18 @@ describe('the keys of a message', () => {
     expect(isWritable(messageOf(keys), 99, loaded)).toBe(false);
   });
 
-  it('are not writable when the protocol reserves them', () => {
+  it('are not writable when reserved', () => {
     const reserved = [...keys.slice(0, 3), programs.system, sysvars.rent, someKey(6)];
     expect(writables(messageOf(reserved))).toEqual([0]);
   });
 
-  it('lose their write lock when they are called as programs', () => {
+  it('lose the write lock when invoked as programs', () => {
     const message = messageOf(keys, [3]);
     expect(isProgram(message, 3)).toBe(true);
     expect(writables(message)).toEqual([0, 4]);
   });
 
-  it('keep it when the upgradeable loader is among the keys, static or loaded', () => {
+  it('keep it with the upgradeable loader among the keys', () => {
     const upgrade = messageOf([...keys.slice(0, 5), programs.bpfUpgradeableLoader], [3]);
     expect(writables(upgrade)).toEqual([0, 3, 4]);
     const withLoader = { ...loaded, readonly: [programs.bpfUpgradeableLoader] };

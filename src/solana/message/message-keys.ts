@@ -2,20 +2,18 @@ import type { Address } from '../address.ts';
 import { programs, reservedKeys } from '../programs.ts';
 import type { LoadedAddresses, Message } from './message.ts';
 
-/** What a message without lookups has loaded. */
 export const NO_LOADED_ADDRESSES: LoadedAddresses = { writable: [], readonly: [] };
 
-/** Every key of a message in the order in which instructions index them: static, loaded writable, loaded readonly. */
+/** Keys in index order: static, loaded writable, loaded readonly. */
 export function allKeys(message: Message, loaded: LoadedAddresses = NO_LOADED_ADDRESSES): Address[] {
   return [...message.accountKeys, ...loaded.writable, ...loaded.readonly];
 }
 
-/** Whether the key at an index signed the message. */
 export function isSigner(message: Message, index: number): boolean {
   return index < message.header.numRequiredSignatures;
 }
 
-/** Whether the message asked for the key at an index to be writable; the runtime may demote it. */
+/** Requested as writable; the runtime may demote it. */
 function isRequestedWritable(message: Message, index: number, loaded: LoadedAddresses): boolean {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticCount = message.accountKeys.length;
@@ -42,15 +40,15 @@ function isUpgradeableLoaderPresent(message: Message, loaded: LoadedAddresses): 
   );
 }
 
-/** Whether an instruction of the message calls the key at an index as its program. */
+/** Whether an instruction invokes the key as its program. */
 export function isProgram(message: Message, index: number): boolean {
   return message.instructions.some(({ programIdIndex }) => programIdIndex === index);
 }
 
 /**
- * Whether the runtime lets the message write to the key at an index: it asked for it, the key is not reserved by
- * the protocol, and it is not called as a program (unless the upgradeable loader is among the keys).
- * Source: solana-message, `is_maybe_writable` and `LoadedMessage::is_writable`.
+ * Whether the runtime allows writes: requested, not reserved, and not invoked as a program unless the
+ * upgradeable loader is among the keys. Source: solana-message, `is_maybe_writable` and
+ * `LoadedMessage::is_writable`.
  */
 export function isWritable(
   message: Message,

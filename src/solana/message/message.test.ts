@@ -11,14 +11,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressFromBytes } from '../address.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
-import { decodeMessage } from './decode-message.ts';
-import { encodeMessage } from './encode-message.ts';
-import type { Message } from './message.ts';
+import { decodeMessage, encodeMessage, type Message } from './message.ts';
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const short = fc.uint8Array({ maxLength: 40 });
 
-/** Any message that can be written at all, sane or not. */
+/** Any encodable message, sane or not. */
 const anyMessage: fc.Arbitrary<Message> = fc
   .record({
     version: fc.constantFrom('legacy' as const, 0 as const),
@@ -63,7 +61,7 @@ const faultIn = (bytes: Uint8Array): string | undefined => {
   return 'fault' in result ? result.fault : undefined;
 };
 
-/** A transfer between two wallets, one of them from a lookup table, compiled by web3.js. */
+/** Transfer compiled by web3.js, one wallet from a lookup table. */
 function oracleMessages(): { legacy: Uint8Array; v0: MessageV0 } {
   const [payer, to] = [OracleKeypair.generate().publicKey, OracleKeypair.generate().publicKey];
   const message = new TransactionMessage({
@@ -86,8 +84,8 @@ function oracleMessages(): { legacy: Uint8Array; v0: MessageV0 } {
   };
 }
 
-describe('a message', () => {
-  it('is read back as it was written', () => {
+describe('message codec', () => {
+  it('round-trips', () => {
     fc.assert(
       fc.property(anyMessage, (message) => {
         expect(decoded(encodeMessage(message))).toEqual(message);
@@ -95,7 +93,7 @@ describe('a message', () => {
     );
   });
 
-  it('is what web3.js compiled, legacy and version 0', () => {
+  it('matches web3.js for legacy and version 0', () => {
     const { legacy, v0 } = oracleMessages();
     expect([...encodeMessage(decoded(legacy))]).toEqual([...legacy]);
     const message = decoded(v0.serialize());
@@ -109,21 +107,21 @@ describe('a message', () => {
     expect(VersionedMessage.deserialize(encodeMessage(message)).version).toBe(0);
   });
 
-  it('is refused with trailing bytes', () => {
+  it('rejects trailing bytes', () => {
     const { legacy, v0 } = oracleMessages();
     for (const bytes of [legacy, v0.serialize()]) {
       expect(faultIn(Uint8Array.from([...bytes, 0]))).toBe('Trailing bytes remain after deserialization');
     }
   });
 
-  it('is refused wherever it is cut off', () => {
+  it('rejects truncation at any byte', () => {
     const bytes = oracleMessages().v0.serialize();
     for (let length = 0; length < bytes.length; length++) {
       expect(faultIn(bytes.subarray(0, length))).toMatch(/^Attempting to read \d+ bytes$/);
     }
   });
 
-  it('is refused in versions that are not its own', () => {
+  it('rejects other versions', () => {
     const bytes = oracleMessages().v0.serialize();
     expect(faultIn(Uint8Array.from([0x81, ...bytes.subarray(1)]))).toBe('Invalid tag encoding: 1');
     expect(faultIn(Uint8Array.from([0xff, ...bytes.subarray(1)]))).toBe('Invalid tag encoding: 127');

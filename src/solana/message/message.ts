@@ -1,5 +1,7 @@
-import type { Address } from '../address.ts';
-import type { Blockhash } from '../blockhash.ts';
+import { ByteReader, ByteWriter, OutOfBytes } from '../../base/bytes.ts';
+import { type Address, addressBytes, addressFromBytes } from '../address.ts';
+import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../blockhash.ts';
+import { InvalidShortVec, readShortVec, writeShortVec } from '../short-vec.ts';
 
 /** Source: solana-message, `MessageHeader`. Each count fits a u8. */
 export type MessageHeader = Readonly<{
@@ -8,15 +10,15 @@ export type MessageHeader = Readonly<{
   numReadonlyUnsignedAccounts: number;
 }>;
 
-/** One instruction; indexes point into the static keys followed by the loaded ones. */
+/** Indexes refer to static keys followed by loaded ones. */
 export type CompiledInstruction = Readonly<{
   programIdIndex: number;
   accounts: Uint8Array;
   data: Uint8Array;
 }>;
 
-/** A lookup of addresses from an on-chain table (v0 messages only). */
-export type AddressTableLookup = Readonly<{
+/** v0 messages only. */
+type AddressTableLookup = Readonly<{
   accountKey: Address;
   writableIndexes: Uint8Array;
   readonlyIndexes: Uint8Array;
@@ -24,7 +26,7 @@ export type AddressTableLookup = Readonly<{
 
 export type MessageVersion = 'legacy' | 0;
 
-/** A decoded message. Source: solana-message, `legacy::Message` and `v0::Message`. */
+/** Source: solana-message, `legacy::Message` and `v0::Message`. */
 export type Message = Readonly<{
   version: MessageVersion;
   header: MessageHeader;
@@ -36,8 +38,148 @@ export type Message = Readonly<{
   addressTableLookups: readonly AddressTableLookup[];
 }>;
 
-/** Keys that a v0 message loaded from lookup tables, in the order in which instructions index them. */
+/** In index order. */
 export type LoadedAddresses = Readonly<{
   writable: readonly Address[];
   readonly: readonly Address[];
 }>;
+
+/**
+ * Signed bytes; inverse of `decodeMessage`.
+ * @throws RangeError for lists beyond 65535 items.
+ */
+export function encodeMessage(message: Message): Uint8Array {
+  const writer = new ByteWriter(1232);
+  if (message.version !== 'legacy') writer.u8(0x80 | message.version);
+  writer
+    .u8(message.header.numRequiredSignatures)
+    .u8(message.header.numReadonlySignedAccounts)
+    .u8(message.header.numReadonlyUnsignedAccounts);
+  writeShortVec(writer, message.accountKeys.length);
+  for (const key of message.accountKeys) writer.bytes(addressBytes(key));
+  writer.bytes(blockhashBytes(message.recentBlockhash));
+  writeShortVec(writer, message.instructions.length);
+  for (const instruction of message.instructions) {
+    writer.u8(instruction.programIdIndex);
+    writeBytes(writer, instruction.accounts);
+    writeBytes(writer, instruction.data);
+  }
+  if (message.version !== 'legacy') writeLookups(writer, message);
+  return writer.finish();
+}
+
+function writeLookups(writer: ByteWriter, message: Message): void {
+  writeShortVec(writer, message.addressTableLookups.length);
+  for (const lookup of message.addressTableLookups) {
+    writer.bytes(addressBytes(lookup.accountKey));
+    writeBytes(writer, lookup.writableIndexes);
+    writeBytes(writer, lookup.readonlyIndexes);
+  }
+}
+
+function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
+  writeShortVec(writer, bytes.length);
+  writer.bytes(bytes);
+}
+
+/** Set in the first byte of versioned messages only. */
+export const VERSION_PREFIX = 0x80;
+const ADDRESS_BYTES = 32;
+
+/** The text follows Agave's "failed to deserialize …: ". */
+class InvalidMessage extends Error {
+  override readonly name = 'InvalidMessage';
+}
+
+/**
+ * Strictly decodes a whole legacy or version 0 message: one encoding per message and, unless allowed, no
+ * trailing bytes. Results are views of `bytes`. Counts and indexes are checked by `sanitizeTransaction`.
+ * Source: solana-message, `VersionedMessage`.
+ * @returns the message, or the reason in `fault`.
+ */
+export function decodeMessage(
+  bytes: Uint8Array,
+  tail: 'refused' | 'ignored' = 'refused',
+): { message: Message } | { fault: string } {
+  return faultOf(() => {
+    const reader = new ByteReader(bytes);
+    const message = readMessage(reader);
+    if (reader.remaining > 0 && tail === 'refused') return { fault: TRAILING_BYTES };
+    return { message };
+  });
+}
+
+/** wincode's message for trailing input. */
+export const TRAILING_BYTES = 'Trailing bytes remain after deserialization';
+
+/** wincode's message for an unsupported version. */
+export const unknownVersion = (version: number): string => `Invalid tag encoding: ${version}`;
+
+/** Runs a decoder and returns input faults as values. */
+export function faultOf<T>(decode: () => T): T | { fault: string } {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof OutOfBytes) return { fault: `Attempting to read ${error.requested} bytes` };
+    if (error instanceof InvalidShortVec || error instanceof InvalidMessage) return { fault: error.message };
+    throw error;
+  }
+}
+
+/** @throws OutOfBytes, InvalidShortVec, InvalidMessage: to be caught by `faultOf`. */
+export function readMessage(reader: ByteReader): Message {
+  const first = reader.u8();
+  const version: MessageVersion = (first & VERSION_PREFIX) === 0 ? 'legacy' : versionOf(first);
+  const header = readHeader(reader, version === 'legacy' ? first : null);
+  const accountKeys = readAddresses(reader);
+  const recentBlockhash = blockhashFromBytes(reader.bytes(32));
+  const instructions = readList(reader, readInstruction);
+  const addressTableLookups = version === 'legacy' ? [] : readList(reader, readLookup);
+  return { version, header, accountKeys, recentBlockhash, instructions, addressTableLookups };
+}
+
+function versionOf(prefix: number): 0 {
+  const version = prefix & ~VERSION_PREFIX;
+  if (version !== 0) throw new InvalidMessage(unknownVersion(version));
+  return version;
+}
+
+/** @param first - first byte of a legacy message, already read. */
+function readHeader(reader: ByteReader, first: number | null): Message['header'] {
+  const bytes = new ByteReader(reader.bytes(first === null ? 3 : 2));
+  return {
+    numRequiredSignatures: first ?? bytes.u8(),
+    numReadonlySignedAccounts: bytes.u8(),
+    numReadonlyUnsignedAccounts: bytes.u8(),
+  };
+}
+
+/** Read in one piece, so that a fault names the total size. */
+function readAddresses(reader: ByteReader): Address[] {
+  const length = readShortVec(reader);
+  const bytes = new ByteReader(reader.bytes(length * ADDRESS_BYTES));
+  return Array.from({ length }, () => readAddress(bytes));
+}
+
+function readList<T>(reader: ByteReader, readItem: (reader: ByteReader) => T): T[] {
+  const length = readShortVec(reader);
+  const items: T[] = [];
+  for (let i = 0; i < length; i++) items.push(readItem(reader));
+  return items;
+}
+
+const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(ADDRESS_BYTES));
+
+const readBytes = (reader: ByteReader): Uint8Array => reader.bytes(readShortVec(reader));
+
+function readInstruction(reader: ByteReader): CompiledInstruction {
+  return { programIdIndex: reader.u8(), accounts: readBytes(reader), data: readBytes(reader) };
+}
+
+function readLookup(reader: ByteReader): AddressTableLookup {
+  return {
+    accountKey: readAddress(reader),
+    writableIndexes: readBytes(reader),
+    readonlyIndexes: readBytes(reader),
+  };
+}

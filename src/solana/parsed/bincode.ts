@@ -1,19 +1,15 @@
-import type { ByteReader } from '../../base/bytes.ts';
-import { OutOfBytes } from '../../base/bytes.ts';
+import { type ByteReader, OutOfBytes } from '../../base/bytes.ts';
 import { type Address, addressFromBytes } from '../address.ts';
 import { type Blockhash, blockhashFromBytes } from '../blockhash.ts';
 
-/** Bytes that are long enough but are not what they should be. Never leaves this folder. */
+/** Never leaves this folder. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable';
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * What `read` gives, or null when the bytes are too short or not what they should be.
- * Every other error is a defect and passes through.
- */
+/** null for truncated or invalid bytes; other errors pass through. */
 export function decodedOrNull<T>(read: () => T): T | null {
   try {
     return read();
@@ -23,7 +19,7 @@ export function decodedOrNull<T>(read: () => T): T | null {
   }
 }
 
-/** The UTF-8 text of bytes; @throws Undecodable when they are not UTF-8. */
+/** @throws Undecodable unless UTF-8. */
 export function utf8(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
@@ -36,17 +32,17 @@ export const readAddress = (data: ByteReader): Address => addressFromBytes(data.
 
 export const readHash = (data: ByteReader): Blockhash => blockhashFromBytes(data.bytes(32));
 
-/** A u64 length. One that a number rounds is longer than any bytes, and runs out of them either way. */
+/** u64; a length that a number rounds exceeds any data. */
 const readLength = (data: ByteReader): number => Number(data.u64());
 
-/** A string with a u64 length before it. */
+/** u64 length. */
 export const readText = (data: ByteReader): string => utf8(data.bytes(readLength(data)));
 
-/** Bytes with a u64 length before them, as base64. */
+/** u64 length, shown as base64. */
 export const readBase64 = (data: ByteReader): string =>
   Buffer.from(data.bytes(readLength(data))).toString('base64');
 
-/** Elements with a u64 count before them. */
+/** u64 count. */
 export function readList<T>(data: ByteReader, read: () => T): T[] {
   const length = readLength(data);
   const list: T[] = [];
@@ -54,7 +50,6 @@ export function readList<T>(data: ByteReader, read: () => T): T[] {
   return list;
 }
 
-/** A byte that says whether a value follows. */
 export function readOption<T>(data: ByteReader, read: () => T): T | null {
   const tag = data.u8();
   if (tag > 1) throw new Undecodable('option tag');
@@ -67,14 +62,14 @@ export function readBool(data: ByteReader): boolean {
   return value === 1;
 }
 
-/** A unit variant with a u32 discriminant, by its name. */
+/** Unit variant with a u32 discriminant. */
 export function readName(data: ByteReader, names: readonly string[]): string {
   const name = names[data.u32()];
   if (name === undefined) throw new Undecodable('unknown variant');
   return name;
 }
 
-/** A u64 in groups of seven bits, lowest first. Source: solana-serde-varint. */
+/** u64 in groups of seven bits. Source: solana-serde-varint. */
 export function readVarint(data: ByteReader): bigint {
   let value = 0n;
   for (let shift = 0n; shift < 64n; shift += 7n) {
@@ -88,7 +83,7 @@ export function readVarint(data: ByteReader): bigint {
   throw new Undecodable('varint');
 }
 
-/** A u16 count in groups of seven bits. Source: solana-short-vec. */
+/** u16 in groups of seven bits. Source: solana-short-vec. */
 export function readCompactLength(data: ByteReader): number {
   const length = readVarint(data);
   if (length > 0xffffn) throw new Undecodable('compact length');

@@ -5,14 +5,18 @@ import { type Blockhash, blockhashFromBytes } from '../blockhash.ts';
 import { encodeNonce } from '../nonce.ts';
 import { programs, sysvarOwner, sysvars } from '../programs.ts';
 import { encodeStakeState } from '../stake-state.ts';
-import { encodeClock } from '../sysvar/clock.ts';
-import { encodeEpochRewards } from '../sysvar/epoch-rewards.ts';
-import { encodeEpochSchedule } from '../sysvar/epoch-schedule.ts';
-import { encodeRecentBlockhashes } from '../sysvar/recent-blockhashes.ts';
-import { DEFAULT_RENT, encodeRent } from '../sysvar/rent.ts';
-import { encodeSlotHashes } from '../sysvar/slot-hashes.ts';
-import { encodeSlotHistory, fullSlotHistory } from '../sysvar/slot-history.ts';
-import { encodeStakeHistory } from '../sysvar/stake-history.ts';
+import {
+  DEFAULT_RENT,
+  encodeClock,
+  encodeEpochRewards,
+  encodeEpochSchedule,
+  encodeRecentBlockhashes,
+  encodeRent,
+  encodeSlotHashes,
+  encodeSlotHistory,
+  encodeStakeHistory,
+  fullSlotHistory,
+} from '../sysvars.ts';
 import { epoch, lamports, slot } from '../units.ts';
 import { encodeVoteState, NO_PRIOR_VOTERS } from '../vote-state.ts';
 import { parseAccountData } from './parse-account.ts';
@@ -28,10 +32,10 @@ function shown(owner: Address, data: Uint8Array, at = key(99)): JsonValue {
 
 const sysvar = (at: Address, data: Uint8Array): JsonValue => shown(sysvarOwner, data, at);
 
-describe('a nonce account', () => {
+describe('nonce account', () => {
   const data = { authority: key(1), durableNonce: hash(2), lamportsPerSignature: 5000n };
 
-  it('is shown when it is initialized', () => {
+  it('is parsed when initialized', () => {
     expect(shown(programs.system, encodeNonce({ version: 'current', data }))).toEqual({
       program: 'nonce',
       parsed: {
@@ -42,13 +46,13 @@ describe('a nonce account', () => {
     });
   });
 
-  it('is any allocated account until then', () => {
+  it('is unparsed until initialized', () => {
     expect(shown(programs.system, encodeNonce({ version: 'current', data: null }))).toBeNull();
     expect(shown(programs.system, new Uint8Array())).toBeNull();
   });
 });
 
-describe('a stake account', () => {
+describe('stake account', () => {
   const meta = {
     rentExemptReserve: 2282880n,
     authorized: { staker: key(1), withdrawer: key(2) },
@@ -60,7 +64,7 @@ describe('a stake account', () => {
     lockup: { unixTimestamp: -1, epoch: 3, custodian: key(4) },
   };
 
-  it('is shown with its delegation, or without', () => {
+  it('shows the delegation if present', () => {
     const delegation = {
       voter: key(5),
       stake: 9_007_199_254_740_993n,
@@ -94,7 +98,7 @@ describe('a stake account', () => {
     });
   });
 
-  it('has no info when there is nothing in it', () => {
+  it('has no info when empty', () => {
     expect(shown(programs.stake, encodeStakeState({ type: 'rewardsPool' }))).toEqual({
       program: 'stake',
       parsed: { type: 'rewardsPool' },
@@ -104,7 +108,7 @@ describe('a stake account', () => {
   });
 });
 
-describe('a vote account', () => {
+describe('vote account', () => {
   const shared = {
     node: key(1),
     authorizedWithdrawer: key(2),
@@ -125,7 +129,7 @@ describe('a vote account', () => {
     lastTimestamp: { slot: 7, timestamp: 1_700_000_000 },
   };
 
-  it('of an older version is shown as the newest will have it', () => {
+  it('is shown as the newest version', () => {
     const data = encodeVoteState({ version: 'V3', ...shared, commission: 7, priorVoters: NO_PRIOR_VOTERS });
     expect(shown(programs.vote, data, key(9))).toEqual({
       program: 'vote',
@@ -146,7 +150,7 @@ describe('a vote account', () => {
     });
   });
 
-  it('of the newest version shows its own collectors', () => {
+  it('shows its own collectors in the newest version', () => {
     const data = encodeVoteState({
       version: 'V4',
       ...shared,
@@ -173,13 +177,13 @@ describe('a vote account', () => {
     });
   });
 
-  it('is not parsed while it is empty', () => {
+  it('is unparsed while empty', () => {
     expect(shown(programs.vote, new Uint8Array(3762))).toBeNull();
   });
 });
 
-describe('a sysvar', () => {
-  it('is known by its address', () => {
+describe('sysvar', () => {
+  it('is identified by address', () => {
     const clock = { slot: slot(1), epochStartTimestamp: 2n, epoch: epoch(3), leaderScheduleEpoch: epoch(4) };
     const data = encodeClock({ ...clock, unixTimestamp: 5n });
     expect(sysvar(sysvars.clock, data)).toEqual({
@@ -194,7 +198,7 @@ describe('a sysvar', () => {
     expect(sysvar(sysvars.clock, data.subarray(1))).toBeNull();
   });
 
-  it('shows lists, their amounts as nodes do', () => {
+  it('shows lists with amounts as nodes do', () => {
     const recent = [{ blockhash: hash(1), lamportsPerSignature: 5000n }];
     expect(sysvar(sysvars.recentBlockhashes, encodeRecentBlockhashes(recent))).toMatchObject({
       parsed: {
@@ -214,7 +218,7 @@ describe('a sysvar', () => {
     });
   });
 
-  it('shows the slots of the past as digits, slot 0 first', () => {
+  it('shows the slot history as digits from slot 0', () => {
     const data = encodeSlotHistory(fullSlotHistory(9n));
     const { parsed } = sysvar(sysvars.slotHistory, data) as {
       parsed: { info: { bits: string; nextSlot: number } };
@@ -223,7 +227,7 @@ describe('a sysvar', () => {
     expect(parsed.info.bits).toBe('1'.repeat(10).padEnd(1_048_576, '0'));
   });
 
-  it('shows rent by the byte', () => {
+  it('shows rent per byte', () => {
     expect(sysvar(sysvars.rent, encodeRent(DEFAULT_RENT))).toMatchObject({
       parsed: { type: 'rent', info: { lamportsPerByte: '6960' } },
     });
@@ -261,8 +265,8 @@ describe('a sysvar', () => {
   });
 });
 
-describe('a lookup table', () => {
-  it('is shown with its addresses; without authority it says nothing of one', () => {
+describe('lookup table', () => {
+  it('shows addresses and omits a missing authority', () => {
     const data = new Uint8Array(56 + 64);
     data[0] = 1;
     data.fill(0xff, 4, 12);
@@ -286,7 +290,7 @@ describe('a lookup table', () => {
     });
   });
 
-  it('says when it is uninitialized', () => {
+  it('reports an uninitialized table', () => {
     expect(shown(programs.addressLookupTable, new Uint8Array(56))).toMatchObject({
       parsed: { type: 'uninitialized' },
     });
@@ -294,10 +298,10 @@ describe('a lookup table', () => {
   });
 });
 
-describe('an account of the upgradeable loader', () => {
+describe('upgradeable loader account', () => {
   const loader = programs.bpfUpgradeableLoader;
 
-  it('is a program, its data, or a buffer', () => {
+  it('is a program, program data or a buffer', () => {
     const program = Uint8Array.of(2, 0, 0, 0, ...new Uint8Array(32).fill(4));
     expect(shown(loader, program)).toEqual({
       program: 'bpf-upgradeable-loader',
@@ -314,7 +318,7 @@ describe('an account of the upgradeable loader', () => {
     expect(shown(loader, new Uint8Array(4))).toMatchObject({ parsed: { type: 'uninitialized' } });
   });
 
-  it('is not parsed when it is cut short', () => {
+  it('is unparsed when truncated', () => {
     expect(shown(loader, Uint8Array.of(2, 0, 0, 0, 1))).toBeNull();
     expect(shown(loader, Uint8Array.of(1, 0, 0, 0, 2))).toBeNull();
   });

@@ -14,31 +14,16 @@ import { parseVote } from './account/vote.ts';
 import { inWireOrder } from './wire-order.ts';
 
 /**
- * `jsonParsed` of accounts, as Agave 4.2 shows them; a library of pure functions that needs `base` and `ledger` only.
- *
- * ```ts
- * const lookup: AccountLookup = {
- *   mint: (address) => decodeMintScale(accounts.get(address)?.data ?? new Uint8Array()),
- *   unixTimestamp: clock.unixTimestamp,
- * };
- * const data = parseAccountData(address, account, lookup) ?? [base64(account.data), 'base64'];
- * writeJson(data);
- * ```
- *
- * - Only token accounts look anything up. Parsing does not wait: who reads from afar fetches their mints before, and
- *   the clock when a mint bears interest or multiplies.
- * - Members come in the order of the wire, u64 as bigint: write them with `writeJson` of `base/json.ts`.
- * - null is an answer and no fault: nodes show such an account in base64, as they do with the config program's stake
- *   configuration since Agave 4.1.
- * - Each program has a file in `account/`; the extensions of Token-2022 are in `account/token-extension.ts`.
+ * `jsonParsed` accounts as in Agave 4.2. Pure functions; null means that nodes show base64. Callers fetch
+ * mints (and the clock) before. Output has wire order with u64 as bigint: write it with `writeJson`. One
+ * file per program in `account/`.
  */
 
-/** An account that a node shows by its meaning, members in wire order. */
-export type ParsedAccount = {
+type ParsedAccount = {
   readonly parsed: WritableJson;
-  /** Whose account it is; a nonce account, though the system program's, says `nonce`. */
+  /** Owner program; `nonce` for nonce accounts. */
   readonly program: string;
-  /** The length of the account's data, in bytes. */
+  /** Data length in bytes. */
   readonly space: number;
 };
 
@@ -63,10 +48,10 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
 ]);
 
 /**
- * What an account means. Never throws on bytes from outside.
+ * Never throws on untrusted bytes.
  *
- * @param lookup where to find the mint of a token account, and the time
- * @returns null when its owner is not parsed or its data is not understood; nodes then show base64
+ * @param lookup - mints of token accounts, and the time
+ * @returns null when not parsed; nodes then show base64
  * @see account-decoder/src/parse_account_data.rs, `parse_account_data_v3`
  */
 export function parseAccountData(

@@ -16,24 +16,12 @@ import { voteVariants } from './instruction/vote.ts';
 import { inWireOrder } from './wire-order.ts';
 
 /**
- * `jsonParsed` of instructions, as Agave 4.2 shows them; a library of pure functions that needs `base` and `ledger`
- * only, and nothing of the ledger's state.
- *
- * ```ts
- * const keys = [...message.accountKeys, ...loaded.writable, ...loaded.readonly];
- * const programId = keys[instruction.programIdIndex];
- * const parsed = programId === undefined ? null : parseInstruction(programId, instruction, keys);
- * writeJson(parsed);
- * ```
- *
- * - null is an answer and no fault: nodes show such an instruction partially decoded, which
- *   `encodeParsedInstruction` of `ledger/encoding` does as well.
- * - Members come in the order of the wire, u64 as bigint: write them with `writeJson` of `base/json.ts`.
- * - Each program has a file in `instruction/` with its variants in the order of their numbers. A new one takes a
- *   variant there and a row in `test/parsed/rows`; a new program takes a line in `parsable` below.
+ * `jsonParsed` instructions as in Agave 4.2. Pure functions; null means that nodes show the instruction
+ * partially decoded (`encodeParsedInstruction`). Output has wire order with u64 as bigint: write it with
+ * `writeJson`. One file per program in `instruction/`, variants in numerical order; a new variant also needs
+ * a row in `test/parsed/rows`.
  */
 
-/** An instruction that a node shows by its meaning, members in wire order. */
 export type ParsedInstruction = {
   readonly parsed: WritableJson;
   readonly program: string;
@@ -41,7 +29,7 @@ export type ParsedInstruction = {
   readonly stackHeight: number | null;
 };
 
-/** The instruction's own keys in order; null when it has none or when one is not there. */
+/** null without keys or with an index out of range. */
 function keysOf(instruction: CompiledInstruction, keys: readonly Address[]): Address[] | null {
   const given: Address[] = [];
   for (const index of instruction.accounts) {
@@ -54,7 +42,7 @@ function keysOf(instruction: CompiledInstruction, keys: readonly Address[]): Add
 
 type Parse = (instruction: CompiledInstruction, keys: readonly Address[]) => ParsedParts | string | null;
 
-/** Variants told apart by a u32, as bincode writes an enum. Bytes behind the variant are ignored, as there. */
+/** bincode enum: u32 discriminant, trailing bytes ignored. */
 const byU32 =
   (variants: readonly Variant[]): Parse =>
   (instruction, keys) => {
@@ -69,7 +57,7 @@ const parseToken: Parse = (instruction, keys) => {
   return given === null ? null : parseTokenData(instruction.data, given);
 };
 
-/** Borsh leaves no byte over, and the oldest form of the first variant has no data at all. */
+/** Borsh allows no trailing bytes; the oldest form of the first variant has no data. */
 const parseAssociatedTokenAccount: Parse = (instruction, keys) => {
   const given = keysOf(instruction, keys);
   if (given === null || instruction.data.length > 1) return null;
@@ -103,11 +91,11 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
 ]);
 
 /**
- * What an instruction means. Never throws on bytes from outside.
+ * Never throws on untrusted bytes.
  *
- * @param keys every key of the message: static, loaded writable, loaded readonly
- * @param stackHeight 1 for an instruction of the message itself; null where it was not recorded
- * @returns null when its program is not parsed, its data is not understood, or accounts are missing
+ * @param keys - static, loaded writable, loaded readonly
+ * @param stackHeight - 1 for an outer instruction; null when not recorded
+ * @returns null when not parsed
  * @see transaction-status/src/parse_instruction.rs, `parse`
  */
 export function parseInstruction(

@@ -1,13 +1,13 @@
-import { floatText } from '../../base/text/float-text.ts';
+import { floatText } from '../../base/text/float-decimal.ts';
 import { U64_MAX } from '../units.ts';
 import { Undecodable } from './bincode.ts';
 
-/** Arrays and objects in one another; from here on serde_json refuses. */
+/** serde_json's recursion limit. */
 const DEPTH_MAX = 128;
 
 const I64_MIN = -(2n ** 63n);
 
-/** A number of the text, already as it will be written. */
+/** Number already in output form. */
 class NumberText {
   readonly text: string;
   constructor(text: string) {
@@ -17,7 +17,7 @@ class NumberText {
 
 type Value = NumberText | string | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
-/** How deep the text nests, whether it is JSON or not; brackets inside strings do not count. */
+/** Bracket depth outside strings, whether JSON or not. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -28,7 +28,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** An integer of 64 bits stays one; every other number becomes an f64. */
+/** 64-bit integers stay; other numbers become f64. */
 function numberText(source: string): string {
   if (/^-?\d+$/.test(source) && source !== '-0') {
     const integer = BigInt(source);
@@ -61,10 +61,9 @@ function written(value: Value): string {
 }
 
 /**
- * JSON as it comes out of a node that read it into a `serde_json::Value`: members sorted, of two of one name the
- * last, floats with a point.
+ * JSON as reserialized by `serde_json::Value`: sorted members, last duplicate, floats with a point.
  *
- * @throws Undecodable when the text is not JSON, or is JSON that serde_json refuses
+ * @throws Undecodable when serde_json would reject the text
  */
 export function reserialized(text: string): string {
   if (depthOf(text) >= DEPTH_MAX) throw new Undecodable('nested too deeply');

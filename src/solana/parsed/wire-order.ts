@@ -1,6 +1,5 @@
 import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
 
-/** The named members of one JSON object. */
 export type Members = { readonly [name: string]: WritableJson };
 
 function isMembers(value: WritableJson): value is Members {
@@ -9,10 +8,7 @@ function isMembers(value: WritableJson): value is Members {
   );
 }
 
-/**
- * The same value with the members of every object sorted by name. Nodes keep results in sorted maps
- * (serde_json without `preserve_order`), so this is the order that clients see.
- */
+/** Sorts members of all objects by name, as serde_json without `preserve_order`. */
 export function inWireOrder(value: WritableJson): WritableJson {
   if (Array.isArray(value)) return value.map(inWireOrder);
   if (!isMembers(value)) return value;

@@ -3,8 +3,8 @@ import { addressBytes } from '../address.ts';
 import { Keypair, verify } from '../ed25519.ts';
 import { slot } from '../units.ts';
 import { fecSetCapacity, makeFecSet, makeShreds } from './make-shreds.ts';
-import { merkleRoot } from './merkle-tree.ts';
 import { type DataShred, parseShred, payloadOf, type Shred } from './parse-shred.ts';
+import { merkleRoot } from './proven-nodes.ts';
 
 const leader = Keypair.fromSeed(new Uint8Array(32).fill(7));
 const genesis = new Uint8Array(32).fill(9);
@@ -29,9 +29,9 @@ function parsed(packet: Uint8Array): Shred {
 
 const isData = (shred: Shred): shred is DataShred => shred.kind === 'data';
 
-describe('shreds that are made', () => {
+describe('makeShreds', () => {
   it.each([0, 1, 962, 963, 964, 28_768, 28_769, 30_816, 30_817, 59_584, 59_585, 100_000])(
-    'carry %i bytes, in the middle of a slot and at its end',
+    'carries %i bytes inside and at the end of a slot',
     (length) => {
       const entries = bytesOf(length);
       for (const isLastInSlot of [false, true]) {
@@ -45,7 +45,7 @@ describe('shreds that are made', () => {
     },
   );
 
-  it('are signed by the leader, each provably of its set, and the sets are a chain', () => {
+  it('makes signed, proven and chained sets', () => {
     const { packets, chainedRoot, fecSetIndex } = makeShreds({
       ...source,
       entries: bytesOf(70_000),
@@ -68,7 +68,7 @@ describe('shreds that are made', () => {
     expect(fecSetIndex).toBe(packets.length / 2);
   });
 
-  it('leave room for a retransmitter only in the last set of a slot', () => {
+  it('leaves space for a retransmitter only in the last set of a slot', () => {
     const resigned = (isLastInSlot: boolean) =>
       makeShreds({ ...source, entries: bytesOf(70_000), isLastInSlot })
         .packets.map(parsed)
@@ -78,7 +78,7 @@ describe('shreds that are made', () => {
     expect(resigned(true).slice(-64)).not.toContain(false);
   });
 
-  it('go on where the call before left off', () => {
+  it('continues after the previous call', () => {
     const first = makeShreds({ ...source, entries: bytesOf(10), isLastInSlot: false });
     const { chainedRoot, fecSetIndex } = first;
     const second = makeShreds({
@@ -97,7 +97,7 @@ describe('shreds that are made', () => {
     expect(second.fecSetIndex).toBe(64);
   });
 
-  it('refuse what no shred can say', () => {
+  it('rejects values that do not fit into a shred', () => {
     const make = (changed: Partial<typeof source>) => () =>
       makeShreds({ ...source, ...changed, entries: new Uint8Array(), isLastInSlot: false });
     expect(make({ parentOffset: 0 })).toThrow(RangeError);

@@ -1,5 +1,5 @@
 import type { Slot } from '../units.ts';
-import { makeMerkleTree, merkleLeaf, rootOf, writeProof } from './merkle-tree.ts';
+import { makeMerkleTree, merkleLeaf, rootOf, writeProof } from './proven-nodes.ts';
 import { reedSolomon } from './reed-solomon.ts';
 import {
   CODE_SHRED_BYTES,
@@ -27,7 +27,7 @@ import {
   VERSION_OFFSET,
 } from './shred-layout.ts';
 
-/** What ends with the last data shred of a set. */
+/** What the last data shred of a set ends. */
 export type SetEnd = 'nothing' | 'data' | 'slot';
 
 const END_FLAGS: Readonly<Record<SetEnd, number>> = { nothing: 0, data: DATA_COMPLETE, slot: LAST_IN_SLOT };
@@ -36,25 +36,25 @@ type Source = Readonly<{
   slot: Slot;
   /** Slots back to the parent, 1 to 65,535; 0 only in slot 0. */
   parentOffset: number;
-  /** The cluster's shred version. */
+  /** Shred version of the cluster. */
   version: number;
-  /** Index of the first data shred that is made: 0, then what the call before gave. */
+  /** Index of the first data shred: 0, then from the previous result. */
   fecSetIndex: number;
-  /** Merkle root of the set before, of the parent's last set at the start of a slot: 32 bytes. */
+  /** Merkle root of the previous set (32 bytes); at the start of a slot, of the parent's last set. */
   chainedRoot: Uint8Array;
-  /** Ticks of the slot so far; above 63 counts as 63. */
+  /** Ticks so far in the slot, capped at 63. */
   referenceTick: number;
-  /** The leader's ed25519 signature, 64 bytes, of a merkle root. */
+  /** Leader's ed25519 signature (64 bytes) of a Merkle root. */
   sign: (root: Uint8Array) => Uint8Array;
 }>;
 
-/** @throws RangeError for what no shred can say: a defect in the program. */
+/** @throws RangeError for values that do not fit into a shred. */
 function assertSource({ slot, parentOffset, fecSetIndex, chainedRoot }: Source): void {
   if (parentOffset > 0xffff || BigInt(parentOffset) > slot || (parentOffset === 0 && slot !== 0n)) {
     throw new RangeError(`slot ${slot} has no parent ${parentOffset} slots back`);
   }
   if (fecSetIndex + FEC_SET_DATA_SHREDS > SHREDS_PER_SLOT_MAX) {
-    throw new RangeError(`a slot has ${SHREDS_PER_SLOT_MAX} data shreds at most`);
+    throw new RangeError(`a slot has at most ${SHREDS_PER_SLOT_MAX} data shreds`);
   }
   if (chainedRoot.length !== MERKLE_ROOT_BYTES) throw new RangeError('a merkle root has 32 bytes');
 }
@@ -100,16 +100,16 @@ function makeCodeShreds(source: Source, layout: ShredLayout, shards: readonly Ui
   return shreds;
 }
 
-/** Bytes of entries that a chained set takes. */
+/** Entry bytes per chained set. */
 export const fecSetCapacity = (isResigned: boolean): number =>
   FEC_SET_DATA_SHREDS * (chainedLayout('data', isResigned).bodyEnd - DATA_HEADERS_BYTES);
 
 /**
- * Makes one chained erasure batch of 32 data and 32 code shreds, signed; data that does not fill it is followed by
- * empty shreds. Source: agave ledger, `shred/merkle.rs`, `finish_erasure_batch`.
+ * Makes one signed chained erasure batch of 32 data and 32 code shreds, filled up with empty shreds. Source:
+ * agave ledger, `shred/merkle.rs`, `finish_erasure_batch`.
  * @param data - up to `fecSetCapacity(isResigned)` bytes.
- * @param isResigned - leaves room for a retransmitter's signature, which stays 0.
- * @returns the packets, data first, and the merkle root.
+ * @param isResigned - leaves space for a retransmitter signature, which stays 0.
+ * @returns the packets, data first, and the Merkle root.
  */
 export function makeFecSet(
   source: Source,
@@ -119,7 +119,7 @@ export function makeFecSet(
 ): { packets: Uint8Array[]; root: Uint8Array } {
   assertSource(source);
   const capacity = fecSetCapacity(isResigned);
-  if (data.length > capacity) throw new RangeError(`a set takes ${capacity} bytes, not ${data.length}`);
+  if (data.length > capacity) throw new RangeError(`a set holds ${capacity} bytes, not ${data.length}`);
   const layouts = { data: chainedLayout('data', isResigned), code: chainedLayout('code', isResigned) };
   const dataShreds = makeDataShreds(source, layouts.data, data, end);
   const shards = dataShreds.map((shred) => shred.subarray(layouts.data.shardStart, layouts.data.shardEnd));
@@ -135,22 +135,21 @@ export function makeFecSet(
   return { packets, root };
 }
 
-/** Where one call left off, and the next one goes on. */
-export type MadeShreds = Readonly<{
-  /** Data and code shreds, set after set, in the order in which a leader sends them. */
+type MadeShreds = Readonly<{
+  /** Data and code shreds per set, in sending order. */
   packets: readonly Uint8Array[];
-  /** `chainedRoot` of what comes next, in this slot or in its child. */
+  /** `chainedRoot` of the next call. */
   chainedRoot: Uint8Array;
-  /** `fecSetIndex` of what comes next in this slot. */
+  /** `fecSetIndex` of the next call in this slot. */
   fecSetIndex: number;
 }>;
 
 /**
- * Makes the shreds of one batch of entries, as a leader of today's Agave: chained merkle sets of 32:32, each full but
- * the last, which is padded with empty shreds and says that data, or the slot, is complete. The last set of a slot
- * has room for its retransmitter's signature. Source: agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
+ * Makes the shreds of one entry batch as current Agave leaders do: chained Merkle sets of 32:32; the last
+ * set is padded and marked complete. The last set of a slot has space for a retransmitter signature. Source:
+ * agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
  * @param entries - bincode `Vec<Entry>`.
- * @throws RangeError when the slot would have more than 32,768 data shreds, or its numbers fit no shred.
+ * @throws RangeError beyond 32,768 data shreds per slot, or for values that do not fit.
  */
 export function makeShreds(
   source: Source & Readonly<{ entries: Uint8Array; isLastInSlot: boolean }>,
@@ -162,7 +161,7 @@ export function makeShreds(
   for (let at = 0, isDone = false; !isDone; ) {
     const left = entries.length - at;
     isDone = left <= lastBytes;
-    // Too long for the last set of a slot, and too short for one that is not: two of the last kind.
+    // Too long for the last set of a slot, too short for another: two of the last kind.
     const isResigned = isLastInSlot && (isDone || left <= fecSetCapacity(false));
     const end = !isDone ? 'nothing' : isLastInSlot ? 'slot' : 'data';
     const chunk = entries.subarray(at, at + fecSetCapacity(isResigned));

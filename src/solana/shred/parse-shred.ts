@@ -22,59 +22,55 @@ import {
   VERSION_OFFSET,
 } from './shred-layout.ts';
 
-/** What is wrong with bytes that are no shred. */
 export type ShredFault =
-  /** Shorter than its variant is, or longer than a packet. */
+  /** Shorter than its variant, or longer than a packet. */
   | 'Length'
   | 'Variant'
-  /** Above what a slot may have, or before its own set. */
+  /** Beyond the slot limit, or before its own set. */
   | 'Index'
-  /** The parent would be the slot itself, or before slot 0. */
+  /** Parent is the slot itself or negative. */
   | 'ParentOffset'
   /** LAST_IN_SLOT without DATA_COMPLETE. */
   | 'Flags'
-  /** The payload ends before it begins, or behind its area. */
+  /** Payload end outside its area. */
   | 'Size'
-  /** Numbers of a code shred that no set can have, or a place outside its set. */
+  /** Impossible counts of a code shred, or a position outside its set. */
   | 'FecSet';
 
 type Common = Readonly<{
   layout: ShredLayout;
   slot: Slot;
-  /** Among the data, or among the code shreds of its slot. */
+  /** Among the data or code shreds of the slot. */
   index: number;
-  /** Of the cluster. */
   version: number;
-  /** `index` of the first data shred of its erasure batch. */
+  /** `index` of the first data shred of the erasure batch. */
   fecSetIndex: number;
-  /** Its place among all shreds of the batch, data first: the leaf of the merkle tree. */
+  /** Position in the batch, data first: the Merkle leaf. */
   leafIndex: number;
-  /** The shred without what may follow in the packet: a view, but for a legacy shred that was sent short. */
+  /** View of the shred without trailing packet bytes; a copy for a truncated legacy shred. */
   bytes: Uint8Array;
 }>;
 
-/** A shred with entries. */
 export type DataShred = Common &
   Readonly<{
     kind: 'data';
     /** Slots back to the parent; 0 only in slot 0. */
     parentOffset: number;
-    /** Ticks of the slot when the shred was made, up to 63. */
+    /** Ticks at creation, up to 63. */
     referenceTick: number;
-    /** Its last byte is the last of a `Vec<Entry>`. */
+    /** Ends a `Vec<Entry>`. */
     isDataComplete: boolean;
     isLastInSlot: boolean;
-    /** Headers and payload: the payload is bytes 88 to here. */
+    /** End of the payload, which starts at byte 88. */
     size: number;
   }>;
 
-/** A shred with parity. */
 export type CodeShred = Common &
   Readonly<{
     kind: 'code';
     numData: number;
     numCode: number;
-    /** Among the code shreds of its set. */
+    /** Among the code shreds of the set. */
     position: number;
   }>;
 
@@ -85,21 +81,21 @@ const u16At = (bytes: Uint8Array, at: number): number =>
 const u32At = (bytes: Uint8Array, at: number): number =>
   (u16At(bytes, at) | (u16At(bytes, at + 2) << 16)) >>> 0;
 
-/** The variant of the shred in a packet; undefined when the packet is too short to have one. */
-export const variantOf = (packet: Uint8Array): number | undefined => packet[VARIANT_OFFSET];
+/** undefined when the packet is too short. */
+const variantOf = (packet: Uint8Array): number | undefined => packet[VARIANT_OFFSET];
 
-/** The slot of a shred, of which at least the common header must be there. */
+/** Requires the common header. */
 export const slotOf = (packet: Uint8Array): Slot =>
   asSlot(BigInt(u32At(packet, SLOT_OFFSET)) | (BigInt(u32At(packet, SLOT_OFFSET + 4)) << 32n));
 
-/** The cluster's version in a shred, of which at least the common header must be there. */
+/** Requires the common header. */
 export const versionOf = (packet: Uint8Array): number => u16At(packet, VERSION_OFFSET);
 
-/** The payload of a data shred: a view. */
+/** View of the payload. */
 export const payloadOf = (shred: DataShred): Uint8Array =>
   shred.bytes.subarray(DATA_HEADERS_BYTES, shred.size);
 
-/** Bytes of a legacy data shred may be cut where only zeros follow; its signature covers them. */
+/** Restores trailing zeros cut from legacy data shreds, which the signature covers. */
 function wholeBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null {
   if (packet.length > SHRED_PACKET_MAX_BYTES) return null;
   if (packet.length >= layout.bytes) return packet.subarray(0, layout.bytes);
@@ -110,10 +106,10 @@ function wholeBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null 
 }
 
 /**
- * Reads a shred of any variant that ever was and checks everything that can be checked on its own; whether it is
- * from the leader is another matter. Source: agave ledger, `shred/merkle.rs`, `shred_data.rs`, `shred_code.rs`.
- * @param packet - what a UDP packet carries; up to 1,232 bytes, of which the last may be a repair nonce.
- * @returns the shred, whose bytes are views into the packet, or what is wrong with it.
+ * Decodes a shred of any variant and checks everything but the signature. Source: agave ledger,
+ * `shred/merkle.rs`, `shred_data.rs`, `shred_code.rs`.
+ * @param packet - UDP payload of up to 1,232 bytes, possibly with a repair nonce.
+ * @returns the shred, with views of the packet, or its fault.
  */
 export function parseShred(packet: Uint8Array): Shred | ShredFault {
   if (packet.length < DATA_HEADERS_BYTES) return 'Length';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { makeMerkleTree, rootOf, writeProof } from './merkle-tree.ts';
-import { ProvenNodes, proofEntriesOf } from './proven-nodes.ts';
+import { makeMerkleTree, ProvenNodes, proofEntriesOf, rootOf, writeProof } from './proven-nodes.ts';
 
 const SIZES = [1, 2, 3, 5, 8, 24, 33, 64, 67, 134, 256];
 
@@ -16,8 +15,8 @@ function tree(size: number) {
   return { leaves, proofs, root: rootOf(made), depth: proofEntriesOf(size) };
 }
 
-describe('nodes that are proven', () => {
-  it.each(SIZES)('of a tree of %i leaves prove each leaf by its proof, and no other', (size) => {
+describe('proven nodes', () => {
+  it.each(SIZES)('of a tree of %i leaves accept each leaf with its own proof only', (size) => {
     const { leaves, proofs, root, depth } = tree(size);
     const proven = new ProvenNodes(depth, root);
     leaves.forEach((leaf, i) => {
@@ -26,13 +25,13 @@ describe('nodes that are proven', () => {
       expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
       expect(proven.prove(i, leaf, proofs[i]!, 0)).toBe(true);
       expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
-      // Known from now on, whatever proof it brings.
+      // Known now, whatever the proof.
       expect(proven.prove(i, leaf, new Uint8Array(160), 0)).toBe(true);
     });
     expect(proven.prove(1 << depth, leaves[0]!, proofs[0]!, 0)).toBe(false);
   });
 
-  it.each(SIZES)('of a tree of %i leaves prove leaves without a proof by those around them', (size) => {
+  it.each(SIZES)('of a tree of %i leaves verify leaves without proof from their neighbors', (size) => {
     const { leaves, proofs, root, depth } = tree(size);
     for (let first = 0; first < size; first += 7) {
       const proven = new ProvenNodes(depth, root);
@@ -48,19 +47,16 @@ describe('nodes that are proven', () => {
     }
   });
 
-  it.each([0, 19, 20, 31])(
-    'are none under a root that differs in byte %i, for all of it was signed',
-    (at) => {
-      const { leaves, proofs, root, depth } = tree(64);
-      const other = Uint8Array.from(root);
-      other[at] = (other[at] as number) ^ 1;
-      const proven = new ProvenNodes(depth, other);
-      expect(leaves.some((leaf, i) => proven.prove(i, leaf, proofs[i]!, 0))).toBe(false);
-      expect(proven.proveWithoutProof(3, 64, (i) => leaves[i]!)).toBe(false);
-    },
-  );
+  it.each([0, 19, 20, 31])('reject a root that differs in byte %i', (at) => {
+    const { leaves, proofs, root, depth } = tree(64);
+    const other = Uint8Array.from(root);
+    other[at] = (other[at] as number) ^ 1;
+    const proven = new ProvenNodes(depth, other);
+    expect(leaves.some((leaf, i) => proven.prove(i, leaf, proofs[i]!, 0))).toBe(false);
+    expect(proven.proveWithoutProof(3, 64, (i) => leaves[i]!)).toBe(false);
+  });
 
-  it('under another root are none', () => {
+  it('reject a foreign root', () => {
     const { leaves, proofs, depth } = tree(64);
     const other = new ProvenNodes(depth, new Uint8Array(32));
     expect(leaves.some((leaf, i) => other.prove(i, leaf, proofs[i]!, 0))).toBe(false);

@@ -1,13 +1,101 @@
-import { merkleParent } from './merkle-tree.ts';
-import { MERKLE_ROOT_BYTES, PROOF_ENTRY_BYTES } from './shred-layout.ts';
+import { hash } from 'node:crypto';
+import type { Shred } from './parse-shred.ts';
+import {
+  MERKLE_ROOT_BYTES,
+  PROOF_ENTRY_BYTES,
+  SHRED_PACKET_MAX_BYTES,
+  SIGNATURE_BYTES,
+} from './shred-layout.ts';
+
+const LEAF_PREFIX = Buffer.from('\0SOLANA_MERKLE_SHREDS_LEAF', 'latin1');
+const NODE_PREFIX = Buffer.from('\x01SOLANA_MERKLE_SHREDS_NODE', 'latin1');
+
+/** Buffer with the prefix, so that one hash call suffices. */
+const leafInput = Buffer.alloc(LEAF_PREFIX.length + SHRED_PACKET_MAX_BYTES);
+leafInput.set(LEAF_PREFIX);
+const nodeInput = Buffer.alloc(NODE_PREFIX.length + 2 * PROOF_ENTRY_BYTES);
+nodeInput.set(NODE_PREFIX);
+
+/**
+ * Merkle leaf: hash without signature, proof and retransmitter signature. Source: agave ledger,
+ * `shred/merkle_tree.rs`.
+ * @param proofStart - of the shred's layout.
+ * @returns 32 bytes.
+ */
+export function merkleLeaf(shred: Uint8Array, proofStart: number): Uint8Array {
+  leafInput.set(shred.subarray(SIGNATURE_BYTES, proofStart), LEAF_PREFIX.length);
+  return hash('sha256', leafInput.subarray(0, LEAF_PREFIX.length + proofStart - SIGNATURE_BYTES), 'buffer');
+}
+
+/**
+ * Parent of two nodes; only their first 20 bytes count.
+ * @param leftAt - offset of the left node in `left`.
+ * @returns 32 bytes.
+ */
+function merkleParent(
+  left: Uint8Array,
+  right: Uint8Array,
+  leftAt: number = 0,
+  rightAt: number = 0,
+): Uint8Array {
+  const second = NODE_PREFIX.length + PROOF_ENTRY_BYTES;
+  for (let i = 0; i < PROOF_ENTRY_BYTES; i++) {
+    nodeInput[NODE_PREFIX.length + i] = left[leftAt + i] as number;
+    nodeInput[second + i] = right[rightAt + i] as number;
+  }
+  return hash('sha256', nodeInput, 'buffer');
+}
+
+/**
+ * Merkle root of a shred and its proof, which the leader signed.
+ * @returns 32 bytes; null when the leaf index does not fit the proof length.
+ */
+export function merkleRoot({ bytes, layout, leafIndex }: Shred): Uint8Array | null {
+  if (leafIndex >> layout.proofEntries !== 0) return null;
+  let node = merkleLeaf(bytes, layout.proofStart);
+  for (let level = 0; level < layout.proofEntries; level++) {
+    const at = layout.proofStart + level * PROOF_ENTRY_BYTES;
+    const isRight = ((leafIndex >> level) & 1) === 1;
+    node = isRight ? merkleParent(bytes, node, at) : merkleParent(node, bytes, 0, at);
+  }
+  return node;
+}
+
+/** Levels from the leaves to the root. An odd last node is paired with itself. */
+type MerkleTree = readonly (readonly Uint8Array[])[];
+
+/** @param leaves - at least one. */
+export function makeMerkleTree(leaves: readonly Uint8Array[]): MerkleTree {
+  const levels: Uint8Array[][] = [[...leaves]];
+  for (let level = levels[0] as Uint8Array[]; level.length > 1; ) {
+    const parents: Uint8Array[] = [];
+    for (let i = 0; i < level.length; i += 2) {
+      const left = level[i] as Uint8Array;
+      parents.push(merkleParent(left, level[i + 1] ?? left));
+    }
+    levels.push(parents);
+    level = parents;
+  }
+  return levels;
+}
+
+export const rootOf = (tree: MerkleTree): Uint8Array => tree[tree.length - 1]?.[0] as Uint8Array;
+
+export function writeProof(tree: MerkleTree, leafIndex: number, shred: Uint8Array, proofStart: number): void {
+  for (let level = 0; level < tree.length - 1; level++) {
+    const nodes = tree[level] as readonly Uint8Array[];
+    const index = leafIndex >> level;
+    const sibling = nodes[index ^ 1] ?? (nodes[index] as Uint8Array);
+    shred.set(sibling.subarray(0, PROOF_ENTRY_BYTES), proofStart + level * PROOF_ENTRY_BYTES);
+  }
+}
 
 const ROOT = 1;
 
 /**
- * Nodes of a merkle tree that are known to be under its root. Each shred that is proven adds its path and the
- * siblings of its path, so that its neighbours need fewer hashes, and shreds that were recovered, which have no proof,
- * are proven by what is known around them. Nodes are numbered as in a heap: the root is 1, the children of n are 2n
- * and 2n + 1.
+ * Proven nodes of a Merkle tree. Each proven shred adds its path and siblings, so that neighbors need fewer
+ * hashes and recovered shreds without proof can be checked. Heap numbering: root 1, children of n are 2n and
+ * 2n + 1.
  */
 export class ProvenNodes {
   readonly root: Uint8Array;
@@ -16,8 +104,8 @@ export class ProvenNodes {
   readonly #isKnown: Uint8Array;
 
   /**
-   * @param depth - nodes of each proof, 0 to 8.
-   * @param root - 32 bytes, which the caller vouches for.
+   * @param depth - proof length, 0 to 8.
+   * @param root - 32 verified bytes.
    */
   constructor(depth: number, root: Uint8Array) {
     this.root = root;
@@ -28,7 +116,7 @@ export class ProvenNodes {
   }
 
   /**
-   * Whether a leaf is under the root. If so, what its proof says is known from now on.
+   * Verifies a leaf and stores its proof.
    * @param shred - its proof begins at `proofStart`.
    */
   prove(leafIndex: number, leaf: Uint8Array, shred: Uint8Array, proofStart: number): boolean {
@@ -56,10 +144,9 @@ export class ProvenNodes {
   }
 
   /**
-   * Whether a leaf without a proof is under the root: what is not known of the tree around it is rebuilt. When it is
-   * not, nothing can be relied on any more.
+   * Verifies a leaf without proof by rebuilding unknown nodes. After a failure the tree is not reliable.
    * @param leaves - of the tree.
-   * @param leafOf - gives the leaf of any place that was not proven before.
+   * @param leafOf - leaf of any unproven position.
    */
   proveWithoutProof(leafIndex: number, leaves: number, leafOf: (index: number) => Uint8Array): boolean {
     if (leafIndex >= leaves || leafIndex >> this.#depth !== 0) return false;
@@ -72,7 +159,6 @@ export class ProvenNodes {
     return this.#isNode(at, this.#rebuild(level, leafIndex >> level, leaves, leafOf));
   }
 
-  /** A node from what is below it. */
   #rebuild(level: number, index: number, leaves: number, leafOf: (index: number) => Uint8Array): Uint8Array {
     if (level === 0) return leafOf(index);
     const width = Math.ceil(leaves / (1 << (level - 1)));
@@ -93,7 +179,7 @@ export class ProvenNodes {
     for (let i = 0; i < PROOF_ENTRY_BYTES; i++) this.#nodes[to + i] = bytes[from + i] as number;
   }
 
-  /** Of the root all bytes count: they were signed. */
+  /** The root was signed, so all its bytes count. */
   #isNode(at: number, node: Uint8Array): boolean {
     const [known, from, length] =
       at === ROOT
@@ -104,5 +190,5 @@ export class ProvenNodes {
   }
 }
 
-/** The length of a proof in a tree of so many leaves. Source: agave ledger, `get_proof_size`. */
+/** Proof length for a number of leaves. Source: agave ledger, `get_proof_size`. */
 export const proofEntriesOf = (leaves: number): number => 32 - Math.clz32(leaves - 1);

@@ -13,14 +13,14 @@ function encoded(data: readonly Uint8Array[], numCode: number): Uint8Array[] {
 }
 
 describe('Reed-Solomon', () => {
-  it('has the parity of reed-solomon-erasure: of two shards 3a + 2b, of one a copy', () => {
+  it('matches the parity of reed-solomon-erasure', () => {
     const [a, b] = [Uint8Array.of(1, 0, 0x80, 0x53), Uint8Array.of(0, 1, 0x80, 0xca)];
     // Over GF(2^8) with 0x11d: 3 · 0x80 = 0x9d, 2 · 0x80 = 0x1d; 3 · 0x53 = 0xf5, 2 · 0xca = 0x89.
     expect(encoded([a, b], 1)).toEqual([Uint8Array.of(3, 2, 0x80, 0xf5 ^ 0x89)]);
     expect(encoded([a], 3)).toEqual([a, a, a]);
   });
 
-  it('gives back any data from any shards that are enough', () => {
+  it('restores data from any sufficient shreds', () => {
     const shape = fc
       .integer({ min: 1, max: 40 })
       .chain((numData) =>
@@ -49,7 +49,7 @@ describe('Reed-Solomon', () => {
     );
   });
 
-  it('goes up to 256 shards, and gives nothing from one too few', () => {
+  it('supports 256 shards and returns null with one too few', () => {
     const data = Array.from({ length: 128 }, (_, i) => Uint8Array.of(i, 255 - i));
     const code = encoded(data, 128);
     const none = data.map(() => null);

@@ -1,38 +1,127 @@
 import { Lru } from '../../base/cache/lru.ts';
-import {
-  cellOf,
-  invertMatrix,
-  type Matrix,
-  makeMatrix,
-  multiply,
-  multiplyMatrices,
-  power,
-} from './galois-field.ts';
 
-/** Data and code shards together; there are no more different rows over bytes. */
+/**
+ * GF(2^8) arithmetic with x^8 + x^4 + x^3 + x^2 + 1. Addition is xor. Source: reed-solomon-erasure,
+ * `galois_8`.
+ */
+const POLYNOMIAL = 0x11d;
+
+const exponentials = new Uint8Array(510);
+const logarithms = new Uint8Array(256);
+for (let power = 0, value = 1; power < 255; power++) {
+  exponentials[power] = value;
+  exponentials[power + 255] = value;
+  logarithms[value] = power;
+  value <<= 1;
+  if (value > 0xff) value ^= POLYNOMIAL;
+}
+
+export function multiply(a: number, b: number): number {
+  if (a === 0 || b === 0) return 0;
+  return exponentials[(logarithms[a] as number) + (logarithms[b] as number)] as number;
+}
+
+/** @param a - not 0. */
+export const inverse = (a: number): number => exponentials[255 - (logarithms[a] as number)] as number;
+
+/** @param exponent - integer from 0; any element to the power 0 is 1. */
+export function power(a: number, exponent: number): number {
+  if (exponent === 0) return 1;
+  if (a === 0) return 0;
+  return exponentials[((logarithms[a] as number) * exponent) % 255] as number;
+}
+
+/** `cells` in row order. */
+type Matrix = Readonly<{ rows: number; columns: number; cells: Uint8Array }>;
+
+function makeMatrix(rows: number, columns: number, cell: (row: number, column: number) => number): Matrix {
+  const cells = new Uint8Array(rows * columns);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) cells[row * columns + column] = cell(row, column);
+  }
+  return { rows, columns, cells };
+}
+
+const cellOf = ({ cells, columns }: Matrix, row: number, column: number): number =>
+  cells[row * columns + column] as number;
+
+/** `a` has as many columns as `b` has rows. */
+function multiplyMatrices(a: Matrix, b: Matrix): Matrix {
+  return makeMatrix(a.rows, b.columns, (row, column) => {
+    let sum = 0;
+    for (let i = 0; i < a.columns; i++) sum ^= multiply(cellOf(a, row, i), cellOf(b, i, column));
+    return sum;
+  });
+}
+
+/**
+ * Gauss-Jordan elimination.
+ * @returns null when singular.
+ */
+function invertMatrix(matrix: Matrix): Matrix | null {
+  const size = matrix.rows;
+  const width = 2 * size;
+  const work = makeMatrix(size, width, (row, column) =>
+    column < size ? cellOf(matrix, row, column) : Number(column - size === row),
+  ).cells;
+  for (let pivot = 0; pivot < size; pivot++) {
+    if (!bringPivot(work, width, size, pivot)) return null;
+    const scale = inverse(work[pivot * width + pivot] as number);
+    for (let i = 0; i < width; i++)
+      work[pivot * width + i] = multiply(work[pivot * width + i] as number, scale);
+    for (let row = 0; row < size; row++) {
+      if (row !== pivot) subtractRow(work, width, row, pivot);
+    }
+  }
+  return makeMatrix(size, size, (row, column) => work[row * width + size + column] as number);
+}
+
+/** Swaps a row with a nonzero pivot into position. */
+function bringPivot(work: Uint8Array, width: number, size: number, pivot: number): boolean {
+  let row = pivot;
+  while (row < size && work[row * width + pivot] === 0) row++;
+  if (row === size) return false;
+  if (row === pivot) return true;
+  const held = work.slice(row * width, (row + 1) * width);
+  work.copyWithin(row * width, pivot * width, (pivot + 1) * width);
+  work.set(held, pivot * width);
+  return true;
+}
+
+/** Clears the pivot column of a row. */
+function subtractRow(work: Uint8Array, width: number, row: number, pivot: number): void {
+  const factor = work[row * width + pivot] as number;
+  if (factor === 0) return;
+  for (let i = pivot; i < width; i++) {
+    const at = row * width + i;
+    work[at] = (work[at] as number) ^ multiply(factor, work[pivot * width + i] as number);
+  }
+}
+
+/** Maximum of data and code shreds over bytes. */
 const SHARDS_MAX = 256;
-/** Shapes of sets whose matrix is kept; there is one in use today. */
+/** Cached codes by shape; one is in use today. */
 const SHAPES_MAX = 16;
-/** Patterns of loss whose matrix is kept. */
+/** Cached decode matrices by loss pattern. */
 const PATTERNS_MAX = 64;
-/** Outputs that are worked on at once: a table's entry holds a byte of each. */
+/** Outputs computed at once: one byte of each per table entry. */
 const LANES = 4;
 
 /**
- * Reed-Solomon over bytes: any `numData` of `numData + numCode` shards give back all the others. Systematic; the
- * matrix is Vandermonde's times the inverse of its top. Source: reed-solomon-erasure, `galois_8`.
+ * Systematic Reed-Solomon code: any `numData` of the shreds restore the others. Vandermonde matrix times the
+ * inverse of its top. Source: reed-solomon-erasure, `galois_8`.
  */
 export class ReedSolomon {
   readonly numData: number;
   readonly numCode: number;
-  /** A row for each code shard. */
+  /** One row per code shred. */
   readonly #parity: Matrix;
   readonly #patterns = new Lru<string, Matrix>(PATTERNS_MAX);
 
-  /** @throws RangeError when there is no data, or there are more than 256 shards: a defect in the program. */
+  /** @throws RangeError without data or beyond 256 shards. */
   constructor(numData: number, numCode: number) {
     if (!(numData >= 1 && numCode >= 0 && numData + numCode <= SHARDS_MAX)) {
-      throw new RangeError(`no code has ${numData} data and ${numCode} code shards`);
+      throw new RangeError(`invalid code of ${numData} data and ${numCode} code shards`);
     }
     this.numData = numData;
     this.numCode = numCode;
@@ -42,9 +131,8 @@ export class ReedSolomon {
   }
 
   /**
-   * Computes code shards.
-   * @param data - all data shards, of one length.
-   * @param wanted - the positions among the code shards, and where to put them: arrays of that length.
+   * @param data - all data shreds, of equal length.
+   * @param wanted - positions among the code shreds with output arrays.
    */
   encode(data: readonly Uint8Array[], wanted: readonly number[], into: readonly Uint8Array[]): void {
     const rows = makeMatrix(wanted.length, this.numData, (row, column) =>
@@ -54,9 +142,8 @@ export class ReedSolomon {
   }
 
   /**
-   * Computes the data shards that are missing.
-   * @param shards - data, then code shards, of one length; null where missing.
-   * @returns all data shards; null when fewer than `numData` shards are there.
+   * @param shards - data, then code shreds, of equal length; null where missing.
+   * @returns all data shreds; null with fewer than `numData` shreds.
    */
   recoverData(shards: readonly (Uint8Array | null)[]): Uint8Array[] | null {
     const missing: number[] = [];
@@ -75,13 +162,13 @@ export class ReedSolomon {
     return Array.from({ length: this.numData }, (_, i) => shards[i] ?? (recovered[next++] as Uint8Array));
   }
 
-  /** A row for each missing data shard, over the data shards that are there and then the code shards. */
+  /** One row per missing data shred, over present data shreds and code shreds. */
   #decodeMatrix(missing: readonly number[], code: readonly number[]): Matrix {
     const key = `${missing}/${code}`;
     const known = this.#patterns.get(key);
     if (known !== undefined) return known;
     const there = Array.from({ length: this.numData }, (_, i) => i).filter((i) => !missing.includes(i));
-    // A code shard is the sum of what is missing and what is there: solved for the former.
+    // A code shred sums missing and present shreds: solved for the missing.
     const solved = invertMatrix(
       makeMatrix(code.length, missing.length, (row, column) =>
         cellOf(this.#parity, code[row] as number, missing[column] as number),
@@ -101,7 +188,7 @@ export class ReedSolomon {
 
 const shapes = new Lru<number, ReedSolomon>(SHAPES_MAX);
 
-/** The code of a shape; those in use are kept. */
+/** Cached code of a shape. */
 export function reedSolomon(numData: number, numCode: number): ReedSolomon {
   const key = numData * (SHARDS_MAX + 1) + numCode;
   const known = shapes.get(key);
@@ -115,7 +202,7 @@ const tableA = new Uint32Array(256);
 const tableB = new Uint32Array(256);
 let sums = new Uint32Array(2048);
 
-/** What a byte of one input adds to four outputs, for each value that it can have. */
+/** Contribution of each byte value of one input to four outputs. */
 function fillTable(table: Uint32Array, matrix: Matrix, firstRow: number, column: number): void {
   const lanes = Math.min(LANES, matrix.rows - firstRow);
   table[0] = 0;
@@ -128,7 +215,7 @@ function fillTable(table: Uint32Array, matrix: Matrix, firstRow: number, column:
   }
 }
 
-/** Each output is the sum of all inputs, each times its cell of the output's row. */
+/** Each output is the sum of inputs times its row. */
 function applyMatrix(matrix: Matrix, inputs: readonly Uint8Array[], outputs: readonly Uint8Array[]): void {
   const length = inputs[0]?.length ?? 0;
   if (sums.length < length) sums = new Uint32Array(length);

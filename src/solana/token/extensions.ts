@@ -1,30 +1,29 @@
-import { ByteReader } from '../../base/bytes.ts';
-import { ACCOUNT_TYPE_OFFSET, MULTISIG_BYTES } from './token-state.ts';
+import { ByteReader, readOrNull } from '../../base/bytes.ts';
+import { ACCOUNT_TYPE_OFFSET, decodeMint, MULTISIG_BYTES } from './token-state.ts';
 
-/** One extension of a Token-2022 mint or account: its type number and its bytes (a view). */
+/** The value is a view. */
 export type Extension = readonly [type: number, value: Uint8Array];
 
-/** Type 0 marks the unused rest of the account. */
+/** Marks the unused rest. */
 const UNINITIALIZED = 0;
 
-/** The highest type there is: `PermissionedBurn`. Source: spl-token-2022-interface, `ExtensionType`. */
+/** `PermissionedBurn`. Source: spl-token-2022-interface, `ExtensionType`. */
 export const LAST_EXTENSION_TYPE = 28;
 
-/** What stands behind the type byte; nothing when the account has none. */
+/** null without extensions. */
 function tlvData(data: Uint8Array): ByteReader | null {
   if (data.length <= ACCOUNT_TYPE_OFFSET + 1 || data.length === MULTISIG_BYTES) return null;
   return new ByteReader(data.subarray(ACCOUNT_TYPE_OFFSET + 1));
 }
 
 /**
- * The extensions of a Token-2022 mint or token account, in the order in which they stand. Each is a 2-byte
- * type, a 2-byte length and the value. When one is of no known type or runs past the end, there is none at all.
- * Source: spl-token-2022-interface, `extension::get_tlv_data_info`.
+ * TLV extensions in order: u16 type, u16 length, value. Empty when one is unknown or truncated. Source:
+ * spl-token-2022-interface, `extension::get_tlv_data_info`.
  */
 export function readExtensions(data: Uint8Array): Extension[] {
   const extensions: Extension[] = [];
   const reader = tlvData(data);
-  // One byte that is left over may come from an account that grew.
+  // A single leftover byte may come from a resized account.
   while (reader !== null && reader.remaining >= 2) {
     const type = reader.u16();
     if (type === UNINITIALIZED) break;
@@ -36,8 +35,8 @@ export function readExtensions(data: Uint8Array): Extension[] {
 }
 
 /**
- * The bytes of the first extension of a type, whatever stands behind it; null when there is none.
- * Source: spl-token-2022-interface, `extension::get_extension_indices`.
+ * First extension of a type, whatever follows; null when absent. Source: spl-token-2022-interface,
+ * `extension::get_extension_indices`.
  */
 export function findExtension(data: Uint8Array, wanted: number): Uint8Array | null {
   const reader = tlvData(data);
@@ -49,4 +48,79 @@ export function findExtension(data: Uint8Array, wanted: number): Uint8Array | nu
     if (type === wanted) return value;
   }
   return null;
+}
+
+/**
+ * Rates are i16 basis points a year, times i64 Unix seconds. Source: spl-token-2022-interface,
+ * `InterestBearingConfig`.
+ */
+export type InterestBearingConfig = Readonly<{
+  initializationTimestamp: bigint;
+  preUpdateAverageRate: number;
+  lastUpdateTimestamp: bigint;
+  currentRate: number;
+}>;
+
+/**
+ * The new multiplier applies from a Unix second on. Source: spl-token-2022-interface,
+ * `ScaledUiAmountConfig`.
+ */
+export type ScaledUiAmountConfig = Readonly<{
+  multiplier: number;
+  newMultiplierEffectiveTimestamp: bigint;
+  newMultiplier: number;
+}>;
+
+/** Display scale of a mint. */
+export type MintScale = Readonly<{
+  decimals: number;
+  interestBearing?: InterestBearingConfig;
+  scaledUiAmount?: ScaledUiAmountConfig;
+}>;
+
+const INTEREST_BEARING = 10;
+const SCALED_UI_AMOUNT = 25;
+const AUTHORITY_BYTES = 32;
+
+const i16 = (data: ByteReader): number => (data.u16() << 16) >> 16;
+
+/** Reads an extension of exact size; else undefined. */
+function readExtension<T>(mint: Uint8Array, type: number, read: (data: ByteReader) => T): T | undefined {
+  const value = findExtension(mint, type);
+  if (value === null) return undefined;
+  const config = readOrNull(value, (data) => {
+    data.skipBytes(AUTHORITY_BYTES);
+    const found = read(data);
+    return data.remaining === 0 ? found : null;
+  });
+  return config ?? undefined;
+}
+
+const interestBearing = (data: ByteReader): InterestBearingConfig => ({
+  initializationTimestamp: data.i64(),
+  preUpdateAverageRate: i16(data),
+  lastUpdateTimestamp: data.i64(),
+  currentRate: i16(data),
+});
+
+const scaledUiAmount = (data: ByteReader): ScaledUiAmountConfig => ({
+  multiplier: data.f64(),
+  newMultiplierEffectiveTimestamp: data.i64(),
+  newMultiplier: data.f64(),
+});
+
+/**
+ * @returns null when the data is no initialized mint
+ * @see rpc/src/parsed_token_accounts.rs, `get_additional_mint_data`
+ */
+export function decodeMintScale(data: Uint8Array): MintScale | null {
+  const mint = decodeMint(data);
+  if (mint === null) return null;
+  const interest = readExtension(data, INTEREST_BEARING, interestBearing);
+  const scaled = readExtension(data, SCALED_UI_AMOUNT, scaledUiAmount);
+  return {
+    decimals: mint.decimals,
+    ...(interest && { interestBearing: interest }),
+    ...(scaled && { scaledUiAmount: scaled }),
+  };
 }

@@ -1,10 +1,11 @@
-import type { ByteReader } from '../../base/bytes.ts';
+import { ByteReader } from '../../base/bytes.ts';
+import { type Address, addressFromBytes } from '../address.ts';
 
 export const MINT_BYTES = 82;
 export const TOKEN_ACCOUNT_BYTES = 165;
 export const MULTISIG_BYTES = 355;
 
-/** Where Token-2022 says whether an extended account is a mint (1) or a token account (2). */
+/** Type byte of extended Token-2022 accounts: 1 mint, 2 token account. */
 export const ACCOUNT_TYPE_OFFSET = TOKEN_ACCOUNT_BYTES;
 
 const kinds = {
@@ -13,11 +14,10 @@ const kinds = {
 } as const;
 
 /**
- * Whether data has the size of a plain mint or token account, or is one with extensions: longer than a token
- * account, zeros up to the type byte, and that byte right. A multisig's size never is either.
- * Source: spl-token-2022, `extension::type_and_tlv_indices`.
+ * Whether the size fits: plain, or extended with zero padding and the right type byte. Never the size of a
+ * multisig. Source: spl-token-2022, `extension::type_and_tlv_indices`.
  */
-export function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
+function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
   const { bytes, type } = kinds[kind];
   if (data.length === bytes) return true;
   if (data.length <= ACCOUNT_TYPE_OFFSET || data.length === MULTISIG_BYTES) return false;
@@ -26,12 +26,97 @@ export function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolea
 }
 
 /**
- * Reads a C option: a 4-byte tag, then the value's bytes whether it is there or not.
- * @returns null for none, undefined when the tag is neither 0 nor 1.
+ * C option: 4-byte tag, then the value bytes in any case.
+ * @returns null for none, undefined for an invalid tag.
  */
 export function readOption<T>(reader: ByteReader, read: () => T): T | null | undefined {
   const tag = reader.u32();
   const value = read();
   if (tag === 0) return null;
   return tag === 1 ? value : undefined;
+}
+
+/** Source: spl-token, `state::Multisig`. */
+export type Multisig = Readonly<{
+  numRequiredSigners: number;
+  numValidSigners: number;
+  /** Signers with nonzero keys. */
+  signers: readonly Address[];
+}>;
+
+const SIGNERS_MAX = 11;
+
+/** @returns null when the data is no initialized multisig. */
+export function decodeMultisig(data: Uint8Array): Multisig | null {
+  if (data.length !== MULTISIG_BYTES) return null;
+  const reader = new ByteReader(data);
+  const numRequiredSigners = reader.u8();
+  const numValidSigners = reader.u8();
+  if (reader.u8() !== 1) return null;
+  const keys = Array.from({ length: SIGNERS_MAX }, () => reader.bytes(32));
+  const present = keys.filter((key) => key.some((byte) => byte !== 0));
+  return { numRequiredSigners, numValidSigners, signers: present.map(addressFromBytes) };
+}
+
+/** Source: spl-token, `state::Mint`. */
+export type Mint = Readonly<{
+  mintAuthority: Address | null;
+  /** Base units, u64. */
+  supply: bigint;
+  decimals: number;
+  freezeAuthority: Address | null;
+}>;
+
+/** @returns null when the data is no initialized mint. */
+export function decodeMint(data: Uint8Array): Mint | null {
+  if (!isTokenState(data, 'mint')) return null;
+  const reader = new ByteReader(data.subarray(0, MINT_BYTES));
+  const mintAuthority = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const supply = reader.u64();
+  const decimals = reader.u8();
+  const initialized = reader.u8();
+  const freezeAuthority = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  if (initialized !== 1 || mintAuthority === undefined || freezeAuthority === undefined) return null;
+  return { mintAuthority, supply, decimals, freezeAuthority };
+}
+
+/** Source: spl-token, `state::Account`. */
+export type TokenAccount = Readonly<{
+  mint: Address;
+  owner: Address;
+  /** Base units, u64. */
+  amount: bigint;
+  delegate: Address | null;
+  state: 'initialized' | 'frozen';
+  /** Rent-exempt reserve of wrapped SOL in lamports; null for other tokens. */
+  isNative: bigint | null;
+  /** Base units, u64. */
+  delegatedAmount: bigint;
+  closeAuthority: Address | null;
+}>;
+
+/** Key offsets; the delegate is preceded by a 4-byte tag. */
+export const tokenKeyOffsets = { mint: 0, owner: 32, delegate: 76 } as const;
+const DELEGATE_TAG_OFFSET = 72;
+
+export const hasDelegate = (data: Uint8Array): boolean => data[DELEGATE_TAG_OFFSET] === 1;
+
+export function isTokenAccount(data: Uint8Array): boolean {
+  return isTokenState(data, 'account') && (data[108] === 1 || data[108] === 2);
+}
+
+/** @returns null when the data is no initialized token account. */
+export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
+  if (!isTokenAccount(data)) return null;
+  const reader = new ByteReader(data.subarray(0, TOKEN_ACCOUNT_BYTES));
+  const mint = addressFromBytes(reader.bytes(32));
+  const owner = addressFromBytes(reader.bytes(32));
+  const amount = reader.u64();
+  const delegate = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const state = reader.u8() === 2 ? 'frozen' : 'initialized';
+  const isNative = readOption(reader, () => reader.u64());
+  const delegatedAmount = reader.u64();
+  const closeAuthority = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  if (delegate === undefined || isNative === undefined || closeAuthority === undefined) return null;
+  return { mint, owner, amount, delegate, state, isNative, delegatedAmount, closeAuthority };
 }

@@ -13,9 +13,7 @@ import { PublicKey } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findExtension, LAST_EXTENSION_TYPE, readExtensions } from './extensions.ts';
-import { decodeMint } from './mint.ts';
-import { decodeMultisig } from './multisig.ts';
-import { decodeTokenAccount, isTokenAccount } from './token-account.ts';
+import { decodeMint, decodeMultisig, decodeTokenAccount, isTokenAccount } from './token-state.ts';
 
 const u64 = fc.bigInt(0n, 2n ** 64n - 1n);
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes));
@@ -61,8 +59,8 @@ const plain = (): Uint8Array => layOut(fc.sample(anyAccount, 1)[0]!);
 const extended = (base: Uint8Array, type: AccountType, tail: readonly number[]): Uint8Array =>
   Uint8Array.from([...base, ...new Uint8Array(165 - base.length), type, ...tail]);
 
-describe('a token account', () => {
-  it('is what spl-token lays out', () => {
+describe('token account', () => {
+  it('matches spl-token', () => {
     fc.assert(
       fc.property(anyAccount, (raw) => {
         expect(decodeTokenAccount(layOut(raw))).toEqual({
@@ -79,7 +77,7 @@ describe('a token account', () => {
     );
   });
 
-  it('may carry extensions behind its type byte', () => {
+  it('may have extensions after the type byte', () => {
     const data = extended(plain(), AccountType.Account, [7, 0, 0, 0, 8, 0, 1, 0, 1]);
     expect(decodeTokenAccount(data)).not.toBeNull();
     expect(readExtensions(data)).toEqual([
@@ -91,7 +89,7 @@ describe('a token account', () => {
     expect(unpackAccount(nobody, info, TOKEN_2022_PROGRAM_ID).tlvData).toHaveLength(9);
   });
 
-  it('is not a mint, a multisig, an uninitialized account or one of another size', () => {
+  it('rejects mints, multisigs, uninitialized accounts and other sizes', () => {
     expect(decodeTokenAccount(extended(plain(), AccountType.Mint, []))).toBeNull();
     expect(decodeTokenAccount(plain().subarray(1))).toBeNull();
     expect(decodeTokenAccount(new Uint8Array(165))).toBeNull();
@@ -101,7 +99,7 @@ describe('a token account', () => {
     expect(decodeTokenAccount(multisigSized)).toBeNull();
   });
 
-  it('is refused when an option is neither there nor absent', () => {
+  it('rejects an invalid option tag', () => {
     for (const at of [72, 109, 129]) {
       const data = plain();
       data[at] = 2;
@@ -110,7 +108,7 @@ describe('a token account', () => {
   });
 });
 
-describe('a mint', () => {
+describe('mint', () => {
   const anyMint = fc.record({
     mintAuthority: option(key),
     supply: u64,
@@ -135,7 +133,7 @@ describe('a mint', () => {
     return data;
   }
 
-  it('is what spl-token lays out, with and without extensions', () => {
+  it('matches spl-token with and without extensions', () => {
     fc.assert(
       fc.property(anyMint, (raw) => {
         const expected = {
@@ -152,19 +150,19 @@ describe('a mint', () => {
     );
   });
 
-  it('has zeros between itself and its type', () => {
+  it('requires zero padding before the type', () => {
     const data = extended(layOutMint(fc.sample(anyMint, 1)[0]!), AccountType.Mint, []);
     data[100] = 1;
     expect(decodeMint(data)).toBeNull();
   });
 
-  it('is initialized', () => {
+  it('requires initialization', () => {
     expect(decodeMint(new Uint8Array(82))).toBeNull();
   });
 });
 
-describe('a multisig', () => {
-  it('is what spl-token lays out', () => {
+describe('multisig', () => {
+  it('matches spl-token', () => {
     const signers = fc.sample(key, 3);
     const data = new Uint8Array(MultisigLayout.span);
     const fields = Object.fromEntries(
@@ -178,7 +176,7 @@ describe('a multisig', () => {
     });
   });
 
-  it('is initialized and has its size', () => {
+  it('requires initialization and its size', () => {
     expect(decodeMultisig(new Uint8Array(355))).toBeNull();
     expect(decodeMultisig(new Uint8Array(165))).toBeNull();
   });
@@ -187,13 +185,13 @@ describe('a multisig', () => {
 describe('extensions', () => {
   const of = (...tail: number[]) => readExtensions(extended(plain(), AccountType.Account, tail));
 
-  it('end at the unused rest, or at a byte that is left over', () => {
+  it('end at unused space or a leftover byte', () => {
     expect(of(7, 0, 0, 0, 0, 0, 0, 0, 8, 0)).toHaveLength(1);
     expect(of(7, 0, 0, 0, 0)).toHaveLength(1);
     expect(readExtensions(plain())).toEqual([]);
   });
 
-  it('are none at all when one runs over the end, ends in its head or is of no known type', () => {
+  it('are empty when one is truncated or of unknown type', () => {
     expect(of(7, 0, 0, 0, 8, 0, 2, 0, 1)).toEqual([]);
     expect(of(7, 0, 0, 0, 8, 0, 1)).toEqual([]);
     expect(of(7, 0, 0, 0, 8, 0)).toEqual([]);
@@ -201,7 +199,7 @@ describe('extensions', () => {
     expect(of(7, 0, 0, 0, LAST_EXTENSION_TYPE, 0, 0, 0)).toHaveLength(2);
   });
 
-  it('are found by type, the first of two, whatever stands behind', () => {
+  it('are found by type, the first of two, whatever follows', () => {
     const data = extended(plain(), AccountType.Account, [8, 0, 1, 0, 1, 8, 0, 1, 0, 2, 99, 0, 9, 9]);
     expect(findExtension(data, 8)).toEqual(Uint8Array.of(1));
     expect(findExtension(data, 7)).toBeNull();

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeMintScale, type InterestBearingConfig, type ScaledUiAmountConfig } from './mint-scale.ts';
+import { decodeMintScale, type InterestBearingConfig, type ScaledUiAmountConfig } from './extensions.ts';
 import { interestBearingAmount, scaledUiAmount } from './ui-amount.ts';
 
-/** A year of 365.24 days, as the token program counts it. */
+/** 365.24 days, as in the token program. */
 const YEAR = 31_556_736n;
 const ONE = 10n ** 18n;
 const U64_MAX = 2n ** 64n - 1n;
@@ -18,11 +18,11 @@ const interest = (before: number, from: bigint, updated: bigint, rate: number): 
 });
 
 /** The figures of spl-token-2022's own tests. */
-describe('an amount that bears interest', () => {
+describe('interest-bearing amount', () => {
   it.each<[string, InterestBearingConfig, bigint, number, bigint, string]>([
     ['5 % for a year', interest(500, 0n, YEAR, 500), ONE, 18, YEAR, '1.051271096376024117'],
     ['one more decimal', interest(500, 0n, YEAR, 500), ONE, 19, YEAR, '0.1051271096376024117'],
-    // 10^28 is no f64: the last digits show how it was multiplied.
+    // 10^28 is inexact: the last digits depend on the multiplication order.
     ['28 decimals', interest(500, 0n, YEAR, 500), ONE, 28, YEAR, '0.0000000001051271096376024175'],
     ['rounded', interest(500, 0n, YEAR, 500), 10n ** 10n, 10, YEAR, '1.0512710964'],
     ['ten of it', interest(500, 0n, YEAR, 500), 10n * ONE, 18, YEAR, '10.512710963760241611'],
@@ -37,7 +37,7 @@ describe('an amount that bears interest', () => {
     expect(interestBearingAmount(config, amount, decimals, now)).toBe(text);
   });
 
-  it('has no text when a span of time is longer than an i64', () => {
+  it('is null when a time span overflows an i64', () => {
     const config = interest(1, -(2n ** 63n), 2n ** 63n - 1n, 1);
     expect(interestBearingAmount(config, 1n, 0, 0n)).toBeNull();
     expect(interestBearingAmount(interest(1, 0n, -(2n ** 63n), 1), 1n, 0, 5n)).toBeNull();
@@ -50,13 +50,13 @@ const scaled = (multiplier: number, from = 1n, newMultiplier = 10): ScaledUiAmou
   newMultiplier,
 });
 
-describe('an amount with a multiplier', () => {
+describe('scaled amount', () => {
   it.each<[string, ScaledUiAmountConfig, bigint, number, bigint, string]>([
     ['doubled', scaled(2), ONE, 18, 0n, '2'],
     ['ten doubled', scaled(2), 10n * ONE, 18, 0n, '20'],
-    ['before the new one', scaled(5), 1n, 0, 0n, '5'],
-    ['from the new one on', scaled(5), 1n, 0, 1n, '10'],
-    ['cut to whole base units, not rounded', scaled(0.99), 101n, 2, 0n, '0.99'],
+    ['before the new multiplier', scaled(5), 1n, 0, 0n, '5'],
+    ['from the new multiplier on', scaled(5), 1n, 0, 1n, '10'],
+    ['truncated to base units', scaled(0.99), 101n, 2, 0n, '0.99'],
     ['less than a base unit', scaled(0.001), 5n, 2, 0n, '0'],
     ['infinite', scaled(Number.POSITIVE_INFINITY), U64_MAX, 0, 0n, 'inf'],
     ['zeros of a whole number', scaled(10), 10n, 0, 0n, '100'],
@@ -66,8 +66,7 @@ describe('an amount with a multiplier', () => {
   });
 });
 
-describe('the scale of a mint', () => {
-  /** A mint of six decimals with extensions. */
+describe('mint scale', () => {
   function mintWith(...extensions: readonly (readonly [type: number, value: Buffer])[]): Uint8Array {
     const head = Buffer.alloc(166);
     head[44] = 6;
@@ -80,7 +79,7 @@ describe('the scale of a mint', () => {
     return Buffer.concat([head, ...entries]);
   }
 
-  it('has what its extensions say', () => {
+  it('reads the extensions', () => {
     const rate = Buffer.alloc(52);
     rate.writeBigInt64LE(-7n, 32);
     rate.writeInt16LE(-500, 40);
@@ -97,7 +96,7 @@ describe('the scale of a mint', () => {
     });
   });
 
-  it('is its decimals when an extension has another size than it should', () => {
+  it('uses the decimals when an extension has a wrong size', () => {
     expect(decodeMintScale(mintWith([10, Buffer.alloc(53)], [25, Buffer.alloc(55)]))).toEqual({
       decimals: 6,
     });
@@ -105,7 +104,7 @@ describe('the scale of a mint', () => {
     expect(decodeMintScale(new Uint8Array(165))).toBeNull();
   });
 
-  it('never throws, and every amount has a text', () => {
+  it('never throws and always yields a text', () => {
     const i64 = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n);
     const amount = fc.bigInt(0n, U64_MAX);
     fc.assert(

@@ -1,10 +1,10 @@
 import { exp } from '../../base/exp.ts';
 import { fixedText } from '../../base/text/float-decimal.ts';
-import type { InterestBearingConfig, ScaledUiAmountConfig } from './mint-scale.ts';
+import type { InterestBearingConfig, ScaledUiAmountConfig } from './extensions.ts';
 
 /**
- * Amounts of base units as the text a wallet shows, for mints whose amounts are more than their decimals say. All
- * arithmetic is that of an f64, in the order of the token program's own library, so the last digits agree.
+ * Display text of scaled amounts. f64 arithmetic in the order of the token program's library, so that the
+ * last digits match.
  */
 
 const SECONDS_PER_YEAR = 60 * 60 * 24 * 365.24;
@@ -13,7 +13,7 @@ const ONE_IN_BASIS_POINTS = 10_000;
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 
-/** 10^n by squaring, as num_traits multiplies it; from 10^23 on the rounding depends on the order. */
+/** By squaring, as in num_traits: from 10^23 on rounding depends on the order. */
 function powerOfTen(n: number): number {
   if (n === 0) return 1;
   let base = 10;
@@ -27,12 +27,12 @@ function powerOfTen(n: number): number {
   return product;
 }
 
-/** A text without the zeros at its end, and without a point that then has nothing behind it. */
+/** Removes trailing zeros and a trailing point. */
 function trimmed(text: string, decimals: number): string {
   return decimals === 0 ? text : text.replace(/0+$/, '').replace(/\.+$/, '');
 }
 
-/** What continuous interest makes of 1 in a span of time; null when the span does not fit an i64. */
+/** Continuous interest factor; null when the time span overflows an i64. */
 function growth(rate: number, from: bigint, to: bigint): number | null {
   const seconds = to - from;
   if (seconds < I64_MIN || seconds > I64_MAX) return null;
@@ -40,12 +40,11 @@ function growth(rate: number, from: bigint, to: bigint): number | null {
 }
 
 /**
- * An amount with the interest it bore until now.
+ * Amount with interest.
  *
- * @param amount base units, u64
- * @param decimals of the mint, u8
- * @param unixTimestamp now, i64 seconds, from the clock sysvar
- * @returns null when a time span does not fit an i64; `inf` when the amount does not fit an f64
+ * @param amount - base units, u64
+ * @param unixTimestamp - clock sysvar, i64 seconds
+ * @returns null when a time span overflows an i64; `inf` when the amount overflows an f64
  * @see spl-token-2022-interface, `InterestBearingConfig::amount_to_ui_amount`
  */
 export function interestBearingAmount(
@@ -63,11 +62,10 @@ export function interestBearingAmount(
 }
 
 /**
- * An amount times the multiplier that is in effect, cut to whole base units.
+ * Amount times the current multiplier, truncated to base units.
  *
- * @param amount base units, u64
- * @param decimals of the mint, u8
- * @param unixTimestamp now, i64 seconds, from the clock sysvar
+ * @param amount - base units, u64
+ * @param unixTimestamp - clock sysvar, i64 seconds
  * @see spl-token-2022-interface 3.1.1, `ScaledUiAmountConfig::amount_to_ui_amount`
  */
 export function scaledUiAmount(

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Address, addressFromBytes } from '../address.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
-import { encodeMessage } from '../message/encode-message.ts';
+import { encodeMessage } from '../message/message.ts';
 import { compileMessage, type Instruction } from './compile-message.ts';
 
 const keyOf = (fill: number): Address => addressFromBytes(new Uint8Array(32).fill(fill));
@@ -40,8 +40,8 @@ function compiledByOracle(instructions: readonly Instruction[]): Uint8Array {
     .serialize();
 }
 
-describe('a compiled message', () => {
-  it('has the header and, up to the order inside a group, the keys that web3.js gives it', () => {
+describe('compiled message', () => {
+  it('matches web3.js in header and, up to group order, keys', () => {
     fc.assert(
       fc.property(fc.array(anyInstruction, { maxLength: 4 }), (instructions) => {
         const message = compileMessage({ feePayer, instructions, recentBlockhash });
@@ -54,7 +54,7 @@ describe('a compiled message', () => {
     );
   });
 
-  it('points each instruction at the accounts it named', () => {
+  it('points instructions at their accounts', () => {
     fc.assert(
       fc.property(fc.array(anyInstruction, { maxLength: 4 }), (instructions) => {
         const { accountKeys, instructions: compiled } = compileMessage({
@@ -78,7 +78,7 @@ describe('a compiled message', () => {
     );
   });
 
-  it('refuses more keys than an index can name', () => {
+  it('rejects more keys than an index can address', () => {
     const accounts = Array.from({ length: 256 }, (_, n) => ({
       address: addressFromBytes(Uint8Array.from({ length: 32 }, (_byte, at) => (at === 0 ? n : 99))),
       signer: false,

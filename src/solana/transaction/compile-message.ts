@@ -2,10 +2,8 @@ import type { Address } from '../address.ts';
 import type { Blockhash } from '../blockhash.ts';
 import type { Message } from '../message/message.ts';
 
-/** An account that an instruction names, and what the instruction wants of it. */
 export type AccountMeta = Readonly<{ address: Address; signer: boolean; writable: boolean }>;
 
-/** An instruction that names its accounts by address. */
 export type Instruction = Readonly<{
   programId: Address;
   accounts: readonly AccountMeta[];
@@ -15,9 +13,9 @@ export type Instruction = Readonly<{
 type Roles = { signer: boolean; writable: boolean };
 
 /**
- * A legacy message of some instructions. Keys are ordered writable signers, readonly signers, writable others,
- * readonly others, each group in order of first mention, the fee payer first of all.
- * @throws RangeError when more than 256 keys or more than 127 signers are named: a defect in the program.
+ * Compiles a legacy message. Key order: writable signers, readonly signers, writable, readonly, each by
+ * first mention; the fee payer is first.
+ * @throws RangeError beyond 256 keys or 127 signers.
  */
 export function compileMessage(source: {
   feePayer: Address;

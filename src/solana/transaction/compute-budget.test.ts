@@ -5,8 +5,7 @@ import { blockhashFromBytes } from '../blockhash.ts';
 import type { Message } from '../message/message.ts';
 import { programs } from '../programs.ts';
 import { compileMessage, type Instruction } from './compile-message.ts';
-import { computeBudgetOf } from './compute-budget.ts';
-import { feeOf, priorityFeeOf } from './fee.ts';
+import { computeBudgetOf, feeOf, priorityFeeOf } from './compute-budget.ts';
 import { memoOf } from './memo.ts';
 
 const feePayer = addressFromBytes(new Uint8Array(32).fill(1));
@@ -34,8 +33,8 @@ const loadedLimit = (bytes: number) =>
     Uint8Array.of(4, bytes & 255, (bytes >> 8) & 255, (bytes >> 16) & 255, bytes >>> 24),
   );
 
-describe('the compute budget of a message', () => {
-  it('is by default 200,000 units for a program and 3,000 for a builtin', () => {
+describe('compute budget', () => {
+  it('defaults to 200,000 units per program and 3,000 per builtin', () => {
     expect(computeBudgetOf(messageOf(call(someProgram), call(programs.system)))).toEqual({
       unitLimit: 203_000,
       unitPrice: 0n,
@@ -45,18 +44,18 @@ describe('the compute budget of a message', () => {
     expect(computeBudgetOf(messageOf(call(programs.stake)))).toMatchObject({ unitLimit: 200_000 });
   });
 
-  it('counts its own instructions among the builtins', () => {
+  it('counts its own instructions as builtins', () => {
     expect(computeBudgetOf(messageOf(price(1n), call(someProgram)))).toMatchObject({ unitLimit: 203_000 });
   });
 
-  it('ends at 1,400,000 units, asked for or not', () => {
+  it('is at most 1,400,000 units', () => {
     expect(computeBudgetOf(messageOf(...Array(8).fill(call(someProgram))))).toMatchObject({
       unitLimit: 1_400_000,
     });
     expect(computeBudgetOf(messageOf(limit(4_000_000_000)))).toMatchObject({ unitLimit: 1_400_000 });
   });
 
-  it('is what the instructions ask for', () => {
+  it('follows the instructions', () => {
     const budget = computeBudgetOf(
       messageOf(limit(7), price(2n ** 64n - 1n), heap(64 * 1024), loadedLimit(9)),
     );
@@ -68,7 +67,7 @@ describe('the compute budget of a message', () => {
     });
   });
 
-  it('refuses the same request twice', () => {
+  it('rejects duplicate requests', () => {
     for (const request of [limit(1), price(1n), heap(32 * 1024), loadedLimit(1)]) {
       expect(computeBudgetOf(messageOf(request, call(someProgram), request))).toEqual({
         fault: { DuplicateInstruction: 2 },
@@ -76,7 +75,7 @@ describe('the compute budget of a message', () => {
     }
   });
 
-  it('refuses data it cannot read and heaps that are not allowed', () => {
+  it('rejects invalid data and heap sizes', () => {
     const invalid = (index: number) => ({ fault: { InstructionError: [index, 'InvalidInstructionData'] } });
     for (const data of [[], [0], [5], [2, 0, 0, 0], [3, 0]]) {
       expect(
@@ -88,21 +87,21 @@ describe('the compute budget of a message', () => {
     }
   });
 
-  it('refuses to load nothing', () => {
+  it('rejects a loaded data size of zero', () => {
     expect(computeBudgetOf(messageOf(loadedLimit(0)))).toEqual({
       fault: 'InvalidLoadedAccountsDataSizeLimit',
     });
   });
 });
 
-describe('the fee of a message', () => {
-  it('is 5,000 lamports for each signature', () => {
+describe('fee', () => {
+  it('is 5,000 lamports per signature', () => {
     const second = { address: someProgram, signer: true, writable: false };
     expect(feeOf(messageOf(call(programs.system)))).toBe(5_000n);
     expect(feeOf(messageOf({ ...call(programs.system), accounts: [second] }))).toBe(10_000n);
   });
 
-  it('counts the signatures that precompiles verify', () => {
+  it('includes signatures verified by precompiles', () => {
     const message = messageOf(
       call(programs.ed25519, Uint8Array.of(2, 0)),
       call(programs.secp256k1, Uint8Array.of(3)),
@@ -112,22 +111,22 @@ describe('the fee of a message', () => {
     expect(feeOf(message)).toBe(50_000n);
   });
 
-  it('adds the price of the unit limit, rounded up to a lamport', () => {
+  it('adds the unit price, rounded up to a lamport', () => {
     expect(feeOf(messageOf(limit(1), price(1n)))).toBe(5_001n);
     expect(feeOf(messageOf(limit(1_000_000), price(3n)))).toBe(5_003n);
     expect(feeOf(messageOf(limit(0), price(1_000_000n)))).toBe(5_000n);
   });
 
-  it('holds a priority fee within a u64 and gives none for a faulty budget', () => {
+  it('caps the priority fee at a u64 and is without it for a faulty budget', () => {
     expect(priorityFeeOf(messageOf(limit(1_400_000), price(2n ** 64n - 1n)))).toBe(2n ** 64n - 1n);
     expect(feeOf(messageOf(price(1_000_000n), price(1n)))).toBe(5_000n);
   });
 });
 
-describe('the memo of a message', () => {
+describe('memo text', () => {
   const memo = (text: string, program = programs.memoV3) => call(program, new TextEncoder().encode(text));
 
-  it('joins the memos of both programs with their lengths in bytes', () => {
+  it('joins memos of both programs with their byte lengths', () => {
     expect(memoOf(messageOf(memo('hello'), call(someProgram), memo('für', programs.memoV1)))).toBe(
       '[5] hello; [4] für',
     );
@@ -135,11 +134,11 @@ describe('the memo of a message', () => {
     expect(memoOf(messageOf(memo('\uFEFFx')))).toBe('[4] \uFEFFx');
   });
 
-  it('says so when a memo is not UTF-8', () => {
+  it('reports a memo that is not UTF-8', () => {
     expect(memoOf(messageOf(call(programs.memoV3, Uint8Array.of(0xff, 0xfe))))).toBe('[2] (unparseable)');
   });
 
-  it('is null without a memo', () => {
+  it('is null without memo', () => {
     expect(memoOf(messageOf(call(someProgram, new TextEncoder().encode('no'))))).toBeNull();
   });
 });

@@ -2,6 +2,7 @@ import { ByteReader, OutOfBytes } from '../../base/bytes.ts';
 import type { Address } from '../address.ts';
 import type { Message } from '../message/message.ts';
 import { programs } from '../programs.ts';
+import { type Lamports, lamports, U64_MAX } from '../units.ts';
 import type { TransactionError } from './transaction-error.ts';
 
 /** Source: agave compute-budget, `compute_budget_limits`. */
@@ -13,8 +14,8 @@ const HEAP_MAX_BYTES = 256 * 1024;
 const LOADED_ACCOUNTS_DATA_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Programs that run natively and need few units. Stake, config and address lookup table have become ordinary
- * programs. Source: agave builtins-default-costs.
+ * Native programs with low cost. Stake, config and lookup table are BPF programs now. Source: agave
+ * builtins-default-costs.
  */
 const BUILTINS: ReadonlySet<Address> = new Set<Address>([
   programs.system,
@@ -28,8 +29,7 @@ const BUILTINS: ReadonlySet<Address> = new Set<Address>([
   programs.ed25519,
 ]);
 
-/** What a transaction may use. */
-export type ComputeBudget = Readonly<{
+type ComputeBudget = Readonly<{
   unitLimit: number;
   /** Micro-lamports per compute unit, u64. */
   unitPrice: bigint;
@@ -37,7 +37,7 @@ export type ComputeBudget = Readonly<{
   heapBytes: number;
 }>;
 
-/** What the compute budget instructions of a message ask for. */
+/** Requests in compute budget instructions. */
 type Request = {
   unitLimit?: number;
   unitPrice?: bigint;
@@ -48,9 +48,9 @@ type Request = {
 type BudgetFault = { fault: TransactionError };
 
 /**
- * The budget that a message asks for, or the default: 200,000 units for each instruction, 3,000 for builtin
- * programs, together at most 1,400,000. Source: agave compute-budget-instruction.
- * @returns in `fault` why Agave refuses the whole transaction.
+ * Requested budget, or the default: 200,000 units per instruction, 3,000 for builtins, at most 1,400,000.
+ * Source: agave compute-budget-instruction.
+ * @returns in `fault` why Agave rejects the transaction.
  */
 export function computeBudgetOf(message: Message): ComputeBudget | BudgetFault {
   const request: Request = {};
@@ -81,7 +81,7 @@ const invalidData = (index: number): TransactionError => ({
 const isHeapAllowed = (bytes: number): boolean =>
   bytes >= HEAP_MIN_BYTES && bytes <= HEAP_MAX_BYTES && bytes % 1024 === 0;
 
-/** Reads one compute budget instruction; what follows its fields is ignored, as by Agave. */
+/** Trailing data is ignored, as in Agave. */
 function addRequest(request: Request, data: Uint8Array, index: number): TransactionError | null {
   const duplicate: TransactionError = { DuplicateInstruction: index };
   try {
@@ -125,4 +125,37 @@ function defaultUnitLimit(message: Message): number {
       program !== undefined && BUILTINS.has(program) ? UNITS_PER_BUILTIN_INSTRUCTION : UNITS_PER_INSTRUCTION,
     )
     .reduce((sum, units) => sum + units, 0);
+}
+
+export const LAMPORTS_PER_SIGNATURE = 5_000n;
+const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
+
+const PRECOMPILES: ReadonlySet<Address> = new Set<Address>([
+  programs.ed25519,
+  programs.secp256k1,
+  programs.secp256r1,
+]);
+
+/** Paid signatures: the message's own and those verified by precompiles. */
+function countSignatures(message: Message): number {
+  return message.instructions
+    .filter(({ programIdIndex }) => PRECOMPILES.has(message.accountKeys[programIdIndex] as Address))
+    .reduce((sum, { data }) => sum + (data[0] ?? 0), message.header.numRequiredSignatures);
+}
+
+/**
+ * Fee: 5,000 lamports per signature plus the price of the compute unit limit, rounded up. Faulty compute
+ * budget instructions count without priority fee, since the message never runs. Source: agave fee
+ * `calculate_fee`, compute-budget `get_prioritization_fee`.
+ */
+export function feeOf(message: Message): Lamports {
+  return lamports(BigInt(countSignatures(message)) * LAMPORTS_PER_SIGNATURE + priorityFeeOf(message));
+}
+
+export function priorityFeeOf(message: Message): Lamports {
+  const budget = computeBudgetOf(message);
+  if ('fault' in budget) return lamports(0);
+  const microLamports = budget.unitPrice * BigInt(budget.unitLimit);
+  const fee = (microLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
+  return lamports(fee < U64_MAX ? fee : U64_MAX);
 }

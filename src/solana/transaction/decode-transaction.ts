@@ -1,34 +1,27 @@
 import { ByteReader } from '../../base/bytes.ts';
-import {
-  faultOf,
-  readMessage,
-  TRAILING_BYTES,
-  unknownVersion,
-  VERSION_PREFIX,
-} from '../message/decode-message.ts';
+import { faultOf, readMessage, TRAILING_BYTES, unknownVersion, VERSION_PREFIX } from '../message/message.ts';
 import { signatureFromBytes } from '../signature.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Largest legacy or version 0 transaction on the wire: one IPv6 packet. Source: solana-packet, `PACKET_DATA_SIZE`. */
+/** Source: solana-packet, `PACKET_DATA_SIZE` (one IPv6 packet). */
 export const TRANSACTION_MAX_BYTES = 1232;
 
 const VERSION_1_PREFIX = 0x81;
 const SIGNATURE_BYTES = 64;
 
 /**
- * Decodes a whole legacy or version 0 transaction, strictly: one encoding per transaction, nothing after its
- * end unless that is asked for. The result keeps views into `wire`, so the caller must not change it afterwards.
- * Counts and indexes are not judged here: see `sanitizeTransaction`. Source: solana-transaction,
- * `VersionedTransaction`.
- * @param tail - what becomes of bytes after the end; ignored, they are no part of the result.
- * @returns the transaction, or in `fault` what Agave prints after "failed to deserialize …: ".
+ * Strictly decodes a whole legacy or version 0 transaction: one encoding and, unless allowed, no trailing
+ * bytes. The result has views of `wire`, which must not change. Counts and indexes are checked by
+ * `sanitizeTransaction`. Source: solana-transaction, `VersionedTransaction`.
+ * @param tail - handling of trailing bytes; ignored ones are not part of the result.
+ * @returns the transaction, or in `fault` Agave's text after "failed to deserialize …: ".
  */
 export function decodeTransaction(
   wire: Uint8Array,
   tail: 'refused' | 'ignored' = 'refused',
 ): { transaction: Transaction } | { fault: string } {
   const [first = 0] = wire;
-  // Version 1 puts its message, and so this byte, first.
+  // Version 1 starts with its message.
   if (first === VERSION_1_PREFIX) return { fault: unknownVersion(1) };
   if (first >= VERSION_PREFIX) return { fault: 'Custom error: invalid transaction discriminator' };
   if (wire.length > TRANSACTION_MAX_BYTES) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { displayTransactionError } from './display-error.ts';
 import type { TransactionError } from './transaction-error.ts';
 
-describe('the text of a transaction error', () => {
+describe('transaction error text', () => {
   it.each<[TransactionError, string]>([
     ['AccountNotFound', 'Attempt to debit an account but found no record of a prior credit.'],
     ['BlockhashNotFound', 'Blockhash not found'],
@@ -39,11 +39,11 @@ describe('the text of a transaction error', () => {
       { InstructionError: [1, 'InvalidRealloc'] },
       'Error processing Instruction 1: Failed to reallocate account data',
     ],
-  ])('of %j is Agave’s', (error, text) => {
+  ])('matches Agave for %j', (error, text) => {
     expect(displayTransactionError(error)).toBe(text);
   });
 
-  it('of an error that is not known is its name', () => {
+  it('is the name of an unknown error', () => {
     expect(displayTransactionError('SomethingNew')).toBe('SomethingNew');
     expect(displayTransactionError({ InstructionError: [2, 'SomethingNew'] })).toBe(
       'Error processing Instruction 2: SomethingNew',

@@ -98,18 +98,13 @@ const INSTRUCTION_ERRORS: Readonly<Record<string, string>> = {
   BuiltinProgramsMustConsumeComputeUnits: 'Builtin programs must consume compute units',
 };
 
-/**
- * An instruction's error as Agave prints it. A name that this version does not know is given as it stands.
- */
-export function displayInstructionError(error: InstructionError): string {
+/** Agave's `Display` text; unknown names pass through. */
+function displayInstructionError(error: InstructionError): string {
   if (typeof error === 'string') return INSTRUCTION_ERRORS[error] ?? error;
   return `custom program error: 0x${error.Custom.toString(16)}`;
 }
 
-/**
- * A transaction's error as Agave prints it, for instance behind "Transaction simulation failed: ". A name that
- * this version does not know is given as it stands.
- */
+/** Agave's `Display` text; unknown names pass through. */
 export function displayTransactionError(error: TransactionError): string {
   if (typeof error === 'string') return TRANSACTION_ERRORS[error] ?? error;
   if ('InstructionError' in error) {

@@ -2,8 +2,8 @@ import { ByteWriter } from '../../base/bytes.ts';
 import { writeShortVec } from '../short-vec.ts';
 
 /**
- * The wire form of a transaction: its signatures, 64 bytes each, then the message they sign.
- * @throws RangeError when a signature has another size: a defect in the program.
+ * Signatures (64 bytes each), then the message.
+ * @throws RangeError for another signature size.
  */
 export function encodeTransaction(signatures: readonly Uint8Array[], messageBytes: Uint8Array): Uint8Array {
   const writer = new ByteWriter(3 + signatures.length * 64 + messageBytes.length);

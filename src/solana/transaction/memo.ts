@@ -12,9 +12,9 @@ function displayMemo(data: Uint8Array): string {
 }
 
 /**
- * The memos of a transaction's own instructions as getSignaturesForAddress shows them, for example
- * "[5] hello; [3] you". Source: agave transaction-status, `extract_memos`.
- * @returns null when no instruction calls a memo program.
+ * Memos as in getSignaturesForAddress: "[5] hello; [3] you". Source: agave transaction-status,
+ * `extract_memos`.
+ * @returns null without memo instructions.
  */
 export function memoOf(message: Message): string | null {
   const memos = message.instructions

@@ -1,17 +1,18 @@
-import type { Message } from '../message/message.ts';
+import type { LoadedAddresses, Message } from '../message/message.ts';
+import { allKeys } from '../message/message-keys.ts';
 import { displayTransactionError } from './display-error.ts';
 import type { Transaction } from './transaction.ts';
+import type { TransactionError } from './transaction-error.ts';
 
-/** Account indexes are bytes. */
+/** Indexes are bytes. */
 const TOTAL_KEYS_MAX = 256;
-/** Top-level instructions. Source: agave, feature `static_instruction_limit` (SIMD-0160). */
+/** Outer instructions. Source: agave, feature `static_instruction_limit` (SIMD-0160). */
 const INSTRUCTIONS_MAX = 64;
 
 /**
- * Whether a decoded transaction makes sense in itself: its counts agree and its indexes point at keys.
- * Duplicate keys and too many locks are not judged here: see `accountLocksFault`.
- * Source: solana-transaction `VersionedTransaction::sanitize`, solana-message `sanitize` of both versions.
- * @returns null, or what Agave prints after "invalid transaction: ".
+ * Checks counts and indexes of a decoded transaction; locks are checked by `accountLocksFault`. Source:
+ * solana-transaction `VersionedTransaction::sanitize`, solana-message `sanitize` of both versions.
+ * @returns null, or Agave's text after "invalid transaction: ".
  */
 export function sanitizeTransaction(transaction: Transaction): string | null {
   const sane =
@@ -21,18 +22,15 @@ export function sanitizeTransaction(transaction: Transaction): string | null {
   return sane ? null : displayTransactionError('SanitizeFailure');
 }
 
-/** What is wrong with a message; the words are Agave's (`SanitizeError`). */
-export type MessageFault = 'index out of bounds' | 'invalid value';
+/** Agave's words (`SanitizeError`). */
+type MessageFault = 'index out of bounds' | 'invalid value';
 
-/**
- * Whether a message alone makes sense: the same rules without the signatures, and without the bound on
- * instructions, which only transactions have.
- */
+/** Same checks without signatures and without the instruction limit of transactions. */
 export function messageFault(message: Message): MessageFault | null {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticKeys = message.accountKeys.length;
   if (numRequiredSignatures + numReadonlyUnsignedAccounts > staticKeys) return 'index out of bounds';
-  // The fee payer is the first signer and must be writable.
+  // The fee payer must be writable.
   if (numReadonlySignedAccounts >= numRequiredSignatures) {
     return message.version === 'legacy' ? 'index out of bounds' : 'invalid value';
   }
@@ -46,14 +44,14 @@ function areIndexesInside({ accountKeys, instructions }: Message, loadedKeys: nu
   if (staticKeys + loadedKeys > TOTAL_KEYS_MAX) return false;
   return instructions.every(
     ({ programIdIndex, accounts }) =>
-      // A program cannot pay fees, and cannot come from a lookup table.
+      // A program is neither the fee payer nor loaded from a table.
       programIdIndex > 0 &&
       programIdIndex < staticKeys &&
       accounts.every((index) => index < staticKeys + loadedKeys),
   );
 }
 
-/** Keys that the lookups will load; null when a lookup loads none. */
+/** null when a lookup loads no key. */
 function countLoadedKeys(message: Message): number | null {
   let count = 0;
   for (const { writableIndexes, readonlyIndexes } of message.addressTableLookups) {
@@ -62,4 +60,17 @@ function countLoadedKeys(message: Message): number | null {
     count += loaded;
   }
   return count;
+}
+
+/** Source: agave, `Bank::get_transaction_account_lock_limit`. */
+const ACCOUNT_LOCKS_MAX = 64;
+
+/**
+ * Checks the locked accounts, static and loaded. Source: agave accounts-db `validate_account_locks`.
+ * @returns null, 'TooManyAccountLocks' or 'AccountLoadedTwice'.
+ */
+export function accountLocksFault(message: Message, loaded: LoadedAddresses): TransactionError | null {
+  const keys = allKeys(message, loaded);
+  if (keys.length > ACCOUNT_LOCKS_MAX) return 'TooManyAccountLocks';
+  return new Set(keys).size === keys.length ? null : 'AccountLoadedTwice';
 }

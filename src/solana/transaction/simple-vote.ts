@@ -1,13 +1,10 @@
 import { programs } from '../programs.ts';
 import type { Transaction } from './transaction.ts';
 
-/** A vote has one signature, or a second one of its authority. */
+/** Validator, and optionally its authority. */
 const SIGNATURES_MAX = 2;
 
-/**
- * Whether a transaction is what a validator sends to vote, and nothing besides. Source: Agave
- * runtime-transaction, `is_simple_vote_transaction_impl`.
- */
+/** Source: Agave runtime-transaction, `is_simple_vote_transaction_impl`. */
 export function isSimpleVote({ signatures, message }: Transaction): boolean {
   const [only, ...others] = message.instructions;
   if (only === undefined || others.length > 0) return false;

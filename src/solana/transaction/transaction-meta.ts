@@ -1,22 +1,37 @@
 import type { Address } from '../address.ts';
-import type { BlockReward } from '../block-reward.ts';
 import type { CompiledInstruction, LoadedAddresses } from '../message/message.ts';
 import type { Lamports } from '../units.ts';
 import type { TransactionError } from './transaction-error.ts';
 
-/** `stackHeight`: 2 for one that a top-level instruction called; null in blocks from before it was recorded. */
+/** Source: solana-reward-info, `RewardType`; `DeactivatedStake` since Agave 4.2, `VATDebit` since 4.3. */
+export const rewardTypes = ['Fee', 'Rent', 'Staking', 'Voting', 'DeactivatedStake', 'VATDebit'] as const;
+export type RewardType = (typeof rewardTypes)[number];
+
+/** Reward of a block or, in old blocks, of a transaction. Source: solana-transaction-status, `Reward`. */
+export type BlockReward = Readonly<{
+  pubkey: Address;
+  /** i64; negative for a debit. */
+  lamports: bigint;
+  /** Account balance after the block. */
+  postBalance: Lamports;
+  rewardType: RewardType | null;
+  /** Percent kept by the vote account. */
+  commission: number | null;
+}>;
+
+/** `stackHeight`: 2 for a direct call of an outer instruction; null in old blocks. */
 export type InnerInstruction = CompiledInstruction & Readonly<{ stackHeight: number | null }>;
 
-/** The inner instructions that one top-level instruction made. */
+/** `index` of the outer instruction. */
 export type InnerInstructions = Readonly<{ index: number; instructions: readonly InnerInstruction[] }>;
 
-/** Source: solana-transaction-status, `TransactionTokenBalance`. `amount` is in base units. */
+/** `amount` in base units. Source: solana-transaction-status, `TransactionTokenBalance`. */
 export type TokenBalance = Readonly<{
   accountIndex: number;
   mint: Address;
-  /** null in blocks from before it was recorded. */
+  /** null in old blocks. */
   owner: Address | null;
-  /** null in blocks from before it was recorded. */
+  /** null in old blocks. */
   programId: Address | null;
   amount: bigint;
   decimals: number;
@@ -24,14 +39,11 @@ export type TokenBalance = Readonly<{
 
 export type ReturnData = Readonly<{ programId: Address; data: Uint8Array }>;
 
-/**
- * What executing a transaction left behind; null is what its node did not record.
- * Source: solana-transaction-status, `TransactionStatusMeta`.
- */
+/** Unrecorded members are null. Source: solana-transaction-status, `TransactionStatusMeta`. */
 export type TransactionMeta = Readonly<{
   err: TransactionError | null;
   fee: Lamports;
-  /** One entry per key: static keys, loaded writable keys, loaded readonly keys. */
+  /** Static, loaded writable, loaded readonly keys. */
   preBalances: readonly Lamports[];
   postBalances: readonly Lamports[];
   innerInstructions: readonly InnerInstructions[] | null;
@@ -41,7 +53,7 @@ export type TransactionMeta = Readonly<{
   /** Empty since rent is no longer collected. */
   rewards: readonly BlockReward[] | null;
   loadedAddresses: LoadedAddresses;
-  /** null too when no program returned any. */
+  /** Also null without return data. */
   returnData: ReturnData | null;
   computeUnitsConsumed: bigint | null;
   costUnits: bigint | null;

@@ -4,13 +4,11 @@ import { getTransactionDecoder } from '@solana/kit';
 import { Transaction as Oracle, Keypair as OracleKeypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { verifyTransaction } from '../ed25519.ts';
-import { encodeMessage } from '../message/encode-message.ts';
-import type { LoadedAddresses, Message } from '../message/message.ts';
+import { encodeMessage, type LoadedAddresses, type Message } from '../message/message.ts';
 import { signatureBytes } from '../signature.ts';
-import { accountLocksFault } from './account-locks.ts';
 import { decodeTransaction } from './decode-transaction.ts';
 import { encodeTransaction } from './encode-transaction.ts';
-import { sanitizeTransaction } from './sanitize-transaction.ts';
+import { accountLocksFault, sanitizeTransaction } from './sanitize-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 const data = join(import.meta.dirname, '../../../../shared/data/transactions');
@@ -43,14 +41,13 @@ const faultIn = (wire: Uint8Array): string | undefined => {
 const encoded = (transaction: Transaction): Uint8Array =>
   encodeTransaction(transaction.signatures.map(signatureBytes), encodeMessage(transaction.message));
 
-/** A sane transaction with something changed in its message. */
 function changed(change: (message: Message) => Partial<Message>): Transaction {
   const transaction = decoded(oracleTransfer().serialize());
   return { ...transaction, message: { ...transaction.message, ...change(transaction.message) } };
 }
 
-describe('a transaction', () => {
-  it('is what web3.js signed', () => {
+describe('transaction codec', () => {
+  it('matches web3.js', () => {
     const oracle = oracleTransfer();
     const transaction = decoded(oracle.serialize());
     expect(signatureBytes(transaction.signatures[0]!)).toEqual(Uint8Array.from(oracle.signature!));
@@ -60,14 +57,14 @@ describe('a transaction', () => {
     expect(sanitizeTransaction(transaction)).toBeNull();
   });
 
-  it('is read by kit as it was written', () => {
+  it('matches kit', () => {
     const transaction = decoded(oracleTransfer().serialize());
     const { messageBytes, signatures } = getTransactionDecoder().decode(encoded(transaction));
     expect([...messageBytes]).toEqual([...transaction.messageBytes]);
     expect(Object.keys(signatures)).toEqual([transaction.message.accountKeys[0]]);
   });
 
-  it('is refused wherever it is cut off, and with anything behind it', () => {
+  it('rejects truncation and trailing bytes', () => {
     const wire = Uint8Array.from(oracleTransfer().serialize());
     for (let length = 0; length < wire.length; length++) {
       expect(faultIn(wire.subarray(0, length))).toMatch(/^Attempting to read \d+ bytes$/);
@@ -75,21 +72,21 @@ describe('a transaction', () => {
     expect(faultIn(Uint8Array.from([...wire, 0]))).toBe('Trailing bytes remain after deserialization');
   });
 
-  it('is refused in version 1, which puts its message first', () => {
+  it('rejects version 1', () => {
     expect(faultIn(Uint8Array.of(0x81, 1, 0, 1))).toBe('Invalid tag encoding: 1');
   });
 
-  it('is refused above 1232 bytes', () => {
+  it('rejects more than 1232 bytes', () => {
     expect(faultIn(new Uint8Array(1233))).toBe('transaction too large: 1233 bytes (max: 1232)');
   });
 
-  it('is refused with a signature of another size', () => {
+  it('rejects a signature of another size', () => {
     expect(() => encodeTransaction([new Uint8Array(63)], new Uint8Array())).toThrow(RangeError);
   });
 });
 
-describe('a sane transaction', () => {
-  it('has as many signatures as its header says', () => {
+describe('sanitizeTransaction', () => {
+  it('requires the signatures of the header', () => {
     const transaction = decoded(oracleTransfer().serialize());
     const signature = transaction.signatures[0]!;
     expect(sanitizeTransaction({ ...transaction, signatures: [] })).toBe(INSANE);
@@ -97,24 +94,21 @@ describe('a sane transaction', () => {
   });
 
   it.each<[string, (message: Message) => Partial<Message>]>([
-    ['has keys for its header', ({ header }) => ({ header: { ...header, numReadonlyUnsignedAccounts: 3 } })],
-    ['has a writable fee payer', ({ header }) => ({ header: { ...header, numReadonlySignedAccounts: 1 } })],
+    ['keys for its header', ({ header }) => ({ header: { ...header, numReadonlyUnsignedAccounts: 3 } })],
+    ['a writable fee payer', ({ header }) => ({ header: { ...header, numReadonlySignedAccounts: 1 } })],
     ['has keys', () => ({ accountKeys: [] })],
-    ['does not call its fee payer', () => withInstruction({ programIdIndex: 0 })],
-    ['calls a program it names', () => withInstruction({ programIdIndex: 3 })],
-    ['names accounts it has', () => withInstruction({ accounts: Uint8Array.of(0, 3) })],
-    [
-      'calls no program from a table',
-      () => ({ ...withInstruction({ programIdIndex: 3 }), ...withLookup(2) }),
-    ],
-    ['uses every table it names', () => withLookup(0)],
-    ['has at most 256 keys', () => withLookup(254)],
-    ['has at most 64 instructions', (message) => ({ instructions: Array(65).fill(message.instructions[0]) })],
+    ['a fee payer that is no program', () => withInstruction({ programIdIndex: 0 })],
+    ['a known program', () => withInstruction({ programIdIndex: 3 })],
+    ['known accounts', () => withInstruction({ accounts: Uint8Array.of(0, 3) })],
+    ['no program from a table', () => ({ ...withInstruction({ programIdIndex: 3 }), ...withLookup(2) })],
+    ['a use for every table', () => withLookup(0)],
+    ['at most 256 keys', () => withLookup(254)],
+    ['at most 64 instructions', (message) => ({ instructions: Array(65).fill(message.instructions[0]) })],
   ])('%s', (_promise, change) => {
     expect(sanitizeTransaction(changed(change))).toBe(INSANE);
   });
 
-  it('may name accounts from tables and have 256 keys', () => {
+  it('allows accounts from tables and 256 keys', () => {
     expect(
       sanitizeTransaction(
         changed(() => ({ ...withInstruction({ accounts: Uint8Array.of(255) }), ...withLookup(253) })),
@@ -135,13 +129,13 @@ function withLookup(indexes: number): Partial<Message> {
   return { version: 0, addressTableLookups: [lookup] };
 }
 
-describe('the locks of a transaction', () => {
+describe('account locks', () => {
   const keysOf = (count: number) =>
     Array.from({ length: count }, () => decoded(oracleTransfer().serialize()).message.accountKeys[0]!);
   const { message } = changed(() => ({}));
   const none: LoadedAddresses = { writable: [], readonly: [] };
 
-  it('are on different accounts, static and loaded', () => {
+  it('must be distinct, static and loaded', () => {
     const [first] = message.accountKeys;
     expect(accountLocksFault(message, none)).toBeNull();
     expect(accountLocksFault(message, { writable: [], readonly: [first!] })).toBe('AccountLoadedTwice');
@@ -153,7 +147,7 @@ describe('the locks of a transaction', () => {
   });
 });
 
-describe.skipIf(!existsSync(data))('the transactions of shared/data/transactions', () => {
+describe.skipIf(!existsSync(data))('transactions of shared/data/transactions', () => {
   const files = readdirSync(existsSync(data) ? data : import.meta.dirname).filter((file) =>
     file.endsWith('.bin'),
   );
@@ -162,7 +156,7 @@ describe.skipIf(!existsSync(data))('the transactions of shared/data/transactions
     expect(files).toHaveLength(13);
   });
 
-  it.each(files)('%s is read, judged and written again', (file) => {
+  it.each(files)('%s is decoded, sanitized and encoded again', (file) => {
     const wire = Uint8Array.from(readFileSync(join(data, file)));
     const transaction = decoded(wire);
     expect([...encoded(transaction)]).toEqual([...wire]);

@@ -3,15 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter } from '../../base/bytes.ts';
 import { type Address, addressBytes, addressFromBytes } from '../address.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
-import { encodeMessage } from '../message/encode-message.ts';
-import type { Message, MessageVersion } from '../message/message.ts';
+import { encodeMessage, type Message, type MessageVersion } from '../message/message.ts';
 import { programs } from '../programs.ts';
 import { readShortVec, writeShortVec } from '../short-vec.ts';
 import { decodeTransaction } from './decode-transaction.ts';
 import { encodeTransaction } from './encode-transaction.ts';
 import { isSimpleVote } from './simple-vote.ts';
-import { WireScan } from './wire-scan.ts';
-import { readWireTransaction } from './wire-transaction.ts';
+import { readWireTransaction, WireScan } from './wire-transaction.ts';
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const address = fc.oneof(bytes32.map(addressFromBytes), fc.constant(programs.vote));
@@ -42,8 +40,8 @@ const wire = fc
 const keyAt = (view: { bytes: Uint8Array }, at: number): Address =>
   addressFromBytes(view.bytes.subarray(at, at + 32));
 
-describe('a view of a transaction on the wire', () => {
-  it('shows what the strict decoder reads', () => {
+describe('wire transaction view', () => {
+  it('matches the strict decoder', () => {
     fc.assert(
       fc.property(wire, (sent) => {
         const view = readWireTransaction(sent)!;
@@ -65,7 +63,7 @@ describe('a view of a transaction on the wire', () => {
     );
   });
 
-  it('is none of bytes that are cut or go on', () => {
+  it('is null for truncated or trailing bytes', () => {
     fc.assert(
       fc.property(wire, fc.nat(), (sent, cut) => {
         expect(readWireTransaction(sent.subarray(0, cut % sent.length))).toBeNull();

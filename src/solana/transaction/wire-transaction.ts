@@ -1,38 +1,88 @@
 import { addressBytes } from '../address.ts';
 import { programs } from '../programs.ts';
-import { WireScan } from './wire-scan.ts';
+
+/** Allocation-free field scanner. Past the end it is broken and returns zeros. */
+export class WireScan {
+  readonly bytes: Uint8Array;
+  at: number;
+  isBroken = false;
+
+  constructor(bytes: Uint8Array, at: number = 0) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  get remaining(): number {
+    return this.bytes.length - this.at;
+  }
+
+  /** @returns the offset of the taken bytes. */
+  take(length: number): number {
+    const start = this.at;
+    if (length > this.bytes.length - start) this.isBroken = true;
+    else this.at = start + length;
+    return start;
+  }
+
+  u8(): number {
+    const at = this.take(1);
+    return this.isBroken ? 0 : (this.bytes[at] as number);
+  }
+
+  u16(): number {
+    return this.u8() | (this.u8() << 8);
+  }
+
+  u32(): number {
+    return (this.u16() | (this.u16() << 16)) >>> 0;
+  }
+
+  /** Canonical compact-u16; any other form breaks the scan. */
+  compact(): number {
+    let value = 0;
+    for (let nth = 0; nth < 3; nth++) {
+      const byte = this.u8();
+      if (this.isBroken || (byte === 0 && nth > 0)) break;
+      value |= (byte & 0x7f) << (nth * 7);
+      if (byte < 0x80) {
+        if (value > 0xffff) break;
+        return value;
+      }
+    }
+    this.isBroken = true;
+    return 0;
+  }
+}
 
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
 const BLOCKHASH_BYTES = 32;
-/** The bit that a versioned message begins with. */
+/** Set in versioned messages. */
 const VERSION_PREFIX = 0x80;
-/** A version 1 transaction begins with its message. */
 const VERSION_1_PREFIX = 0x81;
 const VOTE_SIGNATURES_MAX = 2;
 
 const voteProgram = addressBytes(programs.vote);
 
-/** Where the parts of a transaction stand, counted from the start of the bytes that were scanned. */
+/** Offsets of the parts of a transaction in the scanned bytes. */
 export type TransactionShape = {
   start: number;
   end: number;
   version: 'legacy' | 0 | 1;
   signatureCount: number;
   signaturesAt: number;
-  /** What is signed: from here to `messageEnd`. */
+  /** Start of the signed part, up to `messageEnd`. */
   messageAt: number;
   messageEnd: number;
   /** Static keys, 32 bytes each. */
   keyCount: number;
   keysAt: number;
   isVote: boolean;
-  /** Of the lookups of a version 0 message, behind their number. */
+  /** Lookups of a version 0 message. */
   lookupCount: number;
   lookupsAt: number;
 };
 
-/** A shape to scan into. */
 export const emptyShape = (): TransactionShape => ({
   start: 0,
   end: 0,
@@ -49,9 +99,8 @@ export const emptyShape = (): TransactionShape => ({
 });
 
 /**
- * Passes over one transaction of any version and notes where its parts stand. What is inside is not judged, but for
- * counts that its bytes must hold: see `sanitizeTransaction`.
- * @param shape - what is found; undefined values when the scan is broken.
+ * Scans one transaction of any version. Content is not checked beyond counts: see `sanitizeTransaction`.
+ * @param shape - output; undefined when the scan breaks.
  * @returns whether there was a transaction.
  */
 export function scanTransaction(scan: WireScan, shape: TransactionShape): boolean {
@@ -72,7 +121,7 @@ function scanSigned(scan: WireScan, shape: TransactionShape): void {
   shape.messageAt = scan.at;
   const first = scan.bytes[scan.at] ?? 0;
   shape.version = first < VERSION_PREFIX ? 'legacy' : 0;
-  // There is no other version behind signatures, and no transaction without one.
+  // No other version follows signatures, and at least one signature is required.
   if (first > VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
   scan.take(shape.version === 'legacy' ? 3 : 4);
   shape.keyCount = scan.compact();
@@ -112,10 +161,10 @@ function scanLookups(scan: WireScan, shape: TransactionShape): void {
   }
 }
 
-/** Each bit of a version 1 configuration stands for that many bytes; a u64 has two bits. */
+/** Four bytes per bit of a version 1 configuration; a u64 has two bits. */
 const CONFIG_VALUE_BYTES = 4;
 
-/** Message, then as many signatures as its header requires. Source: SIMD-0385. */
+/** Message, then the required signatures. Source: SIMD-0385. */
 function scanVersion1(scan: WireScan, shape: TransactionShape): void {
   shape.version = 1;
   shape.messageAt = scan.at;
@@ -140,24 +189,22 @@ function scanVersion1(scan: WireScan, shape: TransactionShape): void {
   shape.signaturesAt = scan.take(shape.signatureCount * SIGNATURE_BYTES);
 }
 
-/** A lookup of addresses in an on-chain table. */
 export type WireLookup = Readonly<{
-  /** Of the table: 32 bytes. */
+  /** Table address, 32 bytes. */
   accountKey: Uint8Array;
   writableIndexes: Uint8Array;
   readonlyIndexes: Uint8Array;
 }>;
 
-/** A transaction as it stands on the wire, with views of what streams look at. */
+/** Views of the parts that streams need. */
 export type WireTransaction = Readonly<{
-  /** The whole transaction; all other bytes are views into it. */
   bytes: Uint8Array;
   version: 'legacy' | 0 | 1;
-  /** The first signature, which names it: 64 bytes. */
+  /** First signature, 64 bytes. */
   signature: Uint8Array;
-  /** What is signed. */
+  /** Signed part. */
   message: Uint8Array;
-  /** Where in `bytes` each static key begins; a key has 32 bytes. */
+  /** Offset of each static key in `bytes`. */
   keyOffsets: readonly number[];
   lookups: readonly WireLookup[];
   isVote: boolean;
@@ -176,7 +223,6 @@ function readLookups(bytes: Uint8Array, { lookupCount, lookupsAt }: TransactionS
   }));
 }
 
-/** Views of a transaction that was scanned whole. */
 export function viewTransaction(bytes: Uint8Array, shape: TransactionShape): WireTransaction {
   const keyOffsets: number[] = [];
   for (let i = 0; i < shape.keyCount; i++) keyOffsets.push(shape.keysAt - shape.start + i * KEY_BYTES);
@@ -191,10 +237,7 @@ export function viewTransaction(bytes: Uint8Array, shape: TransactionShape): Wir
   };
 }
 
-/**
- * Views of the one transaction that the bytes are.
- * @returns null when they are none, or go on after it.
- */
+/** @returns null when the bytes are not exactly one transaction. */
 export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
   const shape = emptyShape();
   if (!scanTransaction(new WireScan(bytes), shape) || shape.end !== bytes.length) return null;

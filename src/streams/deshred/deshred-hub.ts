@@ -13,17 +13,16 @@ import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import { encodeEntryMessage } from '../../protocol/shredstream/entries.ts';
 import type { Slot } from '../../solana/units.ts';
 import { Channel } from '../geyser/channel.ts';
-import { CreatedAt } from '../geyser/created-at.ts';
 import { compileDeshredFilters, compileFilters, type Filters } from '../geyser/filters/compile.ts';
-import type { StreamRpc, UnaryRpc } from '../geyser/geyser-handler.ts';
+import type { OpenedStream, StreamOpener, StreamRpc, UnaryRpc } from '../geyser/geyser-handler.ts';
 import type { GeyserSink } from '../geyser/geyser-sink.ts';
-import type { OpenedStream, StreamOpener } from '../geyser/stream-opener.ts';
+import { CreatedAt } from '../geyser/ledger-updates.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 import { shredStageRequest } from './shred-stage-request.ts';
 import { SubscribeDeshredTransaction, SubscribeTransaction } from './shred-update.ts';
 
-export type DeshredHubOptions = Readonly<{
-  /** What GetVersion answers: JSON text. */
+type DeshredHubOptions = Readonly<{
+  /** Response of GetVersion, as JSON text. */
   version: string;
 }>;
 
@@ -45,8 +44,8 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #entries = new Set<GeyserSink>();
   readonly #streams = new Set<HubStream>();
   /**
-   * Transactions of each slot that were told so far. It is the next one's index: clients in reconnect mode take two of
-   * a slot with the same index for one. Source: yellowstone-grpc-client, `dedup.rs`.
+   * Emitted transactions per slot: the index of the next one. Reconnecting clients deduplicate by slot and
+   * index. Source: yellowstone-grpc-client, `dedup.rs`.
    */
   readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();
@@ -55,7 +54,6 @@ export class DeshredHub implements DeshredListener, StreamOpener {
     this.#options = { version: '{}', ...options };
   }
 
-  /** Streams that are open. */
   get size(): number {
     return this.#streams.size;
   }
@@ -91,16 +89,15 @@ export class DeshredHub implements DeshredListener, StreamOpener {
     return stream;
   }
 
-  /** @throws GrpcError UNIMPLEMENTED for questions about the chain, which others answer; InvalidProtobuf. */
+  /** @throws GrpcError UNIMPLEMENTED for chain queries; InvalidProtobuf. */
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array {
     if (rpc === 'Ping') return encodePongResponse(decodePingRequest(request));
     if (rpc === 'GetVersion') return encodeGetVersionResponse(this.#options.version);
-    // Nothing is replayed.
+    // There is no replay.
     if (rpc === 'SubscribeReplayInfo') return encodeSubscribeReplayInfoResponse(null);
     throw new GrpcError('UNIMPLEMENTED', 'method disabled');
   }
 
-  /** Ends every stream. */
   close(status: GrpcStatus): void {
     for (const stream of [...this.#streams]) stream.end(status);
   }
@@ -143,7 +140,6 @@ function memberStream(
   });
 }
 
-/** One stream of any dialect. */
 class HubStream implements OpenedStream {
   readonly #sink: GeyserSink;
   readonly #onRequest: (request: Request) => void;

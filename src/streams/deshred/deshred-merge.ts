@@ -5,26 +5,25 @@ import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 
-export type DeshredMergeLimits = Readonly<{
-  /** Slots of which is remembered what was told; those that nothing was heard of for longest are forgotten. */
+type DeshredMergeLimits = Readonly<{
+  /** Tracked slots, least recently used first out. */
   slotsTracked: number;
-  /** Transactions, and as many batches, that are remembered of one slot; beyond it they may be told twice. */
+  /** Tracked transactions per slot, and as many batches; beyond it, duplicates are possible. */
   seenPerSlotMax: number;
 }>;
 
-/** What was told of a slot. */
 type SlotState = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: Set<SlotStatus> }>;
 
 /**
- * Makes one of several sources that tell the same: the first copy of everything wins, and each transaction of a slot,
- * each batch and each status is told once. Batches are the same when their bytes are, since not every source knows
- * their shreds; sources that cut them differently are told apart, and their transactions all the same are not doubled.
+ * Merges several sources: emits the first copy of each transaction, batch and status. Batches are compared by
+ * bytes, since not every source knows their shreds; sources may split them differently without duplicating
+ * transactions.
  */
 export class DeshredMerge implements DeshredListener {
   readonly #listener: DeshredListener;
   readonly #slots: Lru<Slot, SlotState>;
   readonly #seenMax: number;
-  /** Transactions that had been told before. */
+  /** Transactions dropped as duplicates. */
   duplicates = 0;
 
   constructor(listener: DeshredListener, { slotsTracked, seenPerSlotMax }: DeshredMergeLimits) {
@@ -45,8 +44,7 @@ export class DeshredMerge implements DeshredListener {
   }
 
   /**
-   * The transactions of one batch, in order. One that the batch itself holds several times is told as often: no
-   * valid block does so, and it is not for the stream to judge.
+   * The transactions of one batch, in order. Repetitions within a batch are emitted: no valid block has them.
    */
   onTransactions(batch: readonly DeshredTransaction[]): void {
     const isNew = batch.map(
@@ -74,7 +72,7 @@ export class DeshredMerge implements DeshredListener {
     return state;
   }
 
-  /** Notes it where there is room: a doubled message is better than one that is lost. */
+  /** Beyond the limit, a duplicate is better than a loss. */
   #isNew<T>(seen: Set<T>, key: T): boolean {
     if (seen.has(key)) return false;
     if (seen.size < this.#seenMax) seen.add(key);

@@ -1,38 +1,33 @@
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { GeyserListener, ResetReason } from '../geyser/geyser-source.ts';
 
-/** An update, the arguments of `lost`, or why all starts over. */
+/** An update, the arguments of `onLost`, or a reset reason. */
 type QueuedEvent = RawUpdate | Parameters<GeyserListener['onLost']> | ResetReason;
 
-/** How long the standard stage waits for shreds. */
 export type ShredPriorityOptions = Readonly<{
-  /** Shreds that were read so far and were worth something: a flood of others holds up nobody. */
+  /** Accepted shreds so far: invalid ones must not delay the standard stage. */
   accepted: () => number;
-  /**
-   * So many in one turn of the event loop mean that more may wait: libuv reads 32 packets at a time, among them some
-   * that only repeat what is known.
-   */
+  /** With this many per tick, more may be queued: libuv reads 32 packets at a time, including duplicates. */
   shredsPerTick: number;
-  /** How long at most the standard stage waits, in milliseconds: a flood must not hold it up. */
+  /** Longest delay of the standard stage in milliseconds. */
   waitMaxMs: number;
 }>;
 
-/** The same when nothing else is said. */
-export const shredPriorityOptions: Omit<ShredPriorityOptions, 'accepted'> = {
+const shredPriorityOptions: Omit<ShredPriorityOptions, 'accepted'> = {
   shredsPerTick: 8,
   waitMaxMs: 100,
 };
 
 /**
- * Lets the shred stage speak first. A process that did not get to run for a while finds both at its sockets: shreds,
- * and what became of their transactions. Updates of the standard stage are told when all that the turn has read was
- * worked off, and not while more shreds wait to be read.
+ * Gives the shred stage priority. After a pause of the process, shreds and the updates of their transactions
+ * are readable at once: updates are delayed until the tick's shreds have been processed and no more are
+ * queued.
  */
 export class ShredPriorityQueue implements GeyserListener {
   readonly #listener: GeyserListener;
   readonly #options: ShredPriorityOptions;
   #waiting: QueuedEvent[] = [];
-  /** Emptied, so that none is made anew. */
+  /** Reused to avoid allocation. */
   #reusable: QueuedEvent[] = [];
   #accepted = 0;
   #waitingSince = 0;

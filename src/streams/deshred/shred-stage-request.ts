@@ -1,10 +1,10 @@
 import type { Named, SubscribeRequest, TransactionsFilter } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 
-/** Where clients in reconnect mode learn how far they are. Source: yellowstone-grpc client, reconnect. */
+/** Filter name that reconnecting clients add. Source: yellowstone-grpc client, reconnect. */
 const RECONNECT_FILTER = '__autoreconnect';
 
-/** Fields of a request by their names in geyser.proto that nothing is told for before a slot was run. */
+/** Request fields without updates before execution. */
 const unsupportedFields = {
   accounts: 'accounts',
   transactionsStatus: 'transactions_status',
@@ -16,7 +16,7 @@ const unsupportedFields = {
 const namesOf = (filters: Named<unknown> | readonly string[] | undefined): readonly string[] =>
   filters === undefined ? [] : 'size' in filters ? [...filters.keys()] : filters;
 
-/** Whether a transaction failed is not known yet: asking for it asks nothing. */
+/** Whether a transaction failed is not known yet. */
 function withoutFailed({ failed: _, ...rest }: TransactionsFilter): TransactionsFilter {
   return rest;
 }

@@ -3,10 +3,7 @@ import { rawShredTransaction } from '../../protocol/geyser/encode/raw-transactio
 import type { RawTransaction } from '../../protocol/geyser/raw-update.ts';
 import type { DeshredTransaction } from './deshred-event.ts';
 
-/**
- * A transaction of the shred stage as filters see it. Most pass no filter, so its bytes are made when the first
- * stream takes them.
- */
+/** A transaction of the shred stage for filters. Most match no filter, so it is encoded on first use. */
 abstract class LazyTransaction implements RawTransaction {
   readonly kind = 'transaction';
   readonly err = null;
@@ -15,7 +12,7 @@ abstract class LazyTransaction implements RawTransaction {
   readonly index: number;
   protected readonly source: DeshredTransaction;
 
-  /** @param index - among those of its slot that were told. */
+  /** @param index - among the emitted ones of its slot. */
   constructor(source: DeshredTransaction, createdAt: Uint8Array, index: number) {
     this.source = source;
     this.createdAt = createdAt;
@@ -42,7 +39,7 @@ abstract class LazyTransaction implements RawTransaction {
   }
 }
 
-/** As `Subscribe` tells it: a `SubscribeUpdateTransaction` without meta. */
+/** Encoded for `Subscribe`: a `SubscribeUpdateTransaction` without meta. */
 export class SubscribeTransaction extends LazyTransaction {
   #encoded: RawTransaction | null = null;
 
@@ -62,7 +59,6 @@ export class SubscribeTransaction extends LazyTransaction {
   }
 }
 
-/** As `SubscribeDeshred` tells it. */
 export class SubscribeDeshredTransaction extends LazyTransaction {
   #tail: Uint8Array | null = null;
 
@@ -71,7 +67,7 @@ export class SubscribeDeshredTransaction extends LazyTransaction {
     return this.#tail;
   }
 
-  /** Not told apart: nobody puts it into a block. */
+  /** Unused: never part of a block. */
   get info(): Uint8Array {
     return this.tail;
   }

@@ -1,7 +1,7 @@
 import type { Commitment } from '../../protocol/commitment.ts';
 import type { RawBlockMeta } from '../../protocol/geyser/raw-update.ts';
 import type { Slot } from '../../solana/units.ts';
-import { type Level, levelOf } from './level.ts';
+import { type Level, levelOf } from './slot-content.ts';
 
 /** How long a blockhash may be used. Source: Agave, `MAX_PROCESSING_AGE`. */
 export const BLOCKHASH_AGE_MAX = 150n;
@@ -9,7 +9,7 @@ export const BLOCKHASH_AGE_MAX = 150n;
 const BLOCKS_MAX = 400;
 
 /** A block as callers ask for it. */
-export type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
+type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
 
 type TrackedBlock = ChainBlock & { level: Level | -1 };
 

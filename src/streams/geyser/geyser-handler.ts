@@ -1,11 +1,34 @@
 import type { Failure } from '../../protocol/errors.ts';
-import type { RequestBounds } from '../../protocol/geyser/request/request-bounds.ts';
+import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 
-/** Calls that end with one answer. Source: geyser.proto, `service Geyser`. */
+/** A hub's view of a stream, without key or plan limits. */
+export interface OpenedStream {
+  /**
+   * Replaces what the stream wants.
+   * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with what the wire's other servers say.
+   */
+  request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
+  /** Idempotent. */
+  close(): void;
+}
+
+/** A hub: distributes events to many streams. */
+export interface StreamOpener {
+  /** @throws GrpcError UNIMPLEMENTED for unsupported streams. */
+  open(rpc: StreamRpc, sink: GeyserSink): OpenedStream;
+  /**
+   * @param request - encoded.
+   * @returns the encoded response.
+   * @throws GrpcError; InvalidProtobuf for a malformed request.
+   */
+  unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array;
+}
+
+/** Unary methods. Source: geyser.proto, `service Geyser`. */
 export const unaryRpcs = [
   'SubscribeReplayInfo',
   'Ping',
@@ -17,21 +40,21 @@ export const unaryRpcs = [
 ] as const;
 export type UnaryRpc = (typeof unaryRpcs)[number];
 
-/** Calls that stay open: of `geyser.Geyser` and, the last, of `shredstream.ShredstreamProxy`. */
+/** Streaming methods of `geyser.Geyser` and, the last, of `shredstream.ShredstreamProxy`. */
 export type StreamRpc = 'Subscribe' | 'SubscribeDeshred' | 'SubscribeEntries';
 
-/** An open stream of one client: its requests go in, its messages go to the sink it was opened with. */
+/** An open stream of one client. Messages go to the sink it was opened with. */
 export interface GeyserStream {
-  /** What it is told is worth most at once: nothing waits to leave together with what comes a moment later. */
+  /** Latency matters: messages are not delayed for batching. */
   readonly isUrgent: boolean;
-  /** How much of a request is read at most: what is more would be refused. */
+  /** Limits for decoding requests: larger ones would be rejected. */
   readonly bounds: RequestBounds;
   /**
    * A request, which replaces the one before. Pings are not its business. A stream of `SubscribeEntries` has none.
    * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE …, Failure: both end the stream.
    */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
-  /** Counts messages and bytes that were handed to the socket; called in blocks, not per message. */
+  /** Counts messages and bytes passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
   /**
    * Counts messages that came from the client.
@@ -39,13 +62,12 @@ export interface GeyserStream {
    * @returns milliseconds for which nothing more should be read; Infinity when the stream should end.
    */
   recordReceived(messages: number, bytes: number): number;
-  /** The client is cut off because it reads too slowly. */
+  /** The client was disconnected because it reads too slowly. */
   recordLagged?(): void;
-  /** Ends it, and gives its place back. Harmless when it is over. */
+  /** Closes the stream and releases its permit. Idempotent. */
   close(): void;
 }
 
-/** What stands behind a server of gRPC streams. */
 export interface GeyserHandler {
   /**
    * Opens a stream: checks the key, takes one of its places.
@@ -56,14 +78,41 @@ export interface GeyserHandler {
    */
   open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream;
   /**
-   * Whether a call may be made, before its request is read.
-   * @throws Failure as `open` but for limits, and NO_SHRED_STAGE.
+   * Checks permissions before the request is read. @throws Failure as `open` but for limits, and
+   * NO_SHRED_STAGE.
    */
   admit(caller: Caller, rpc: UnaryRpc): void;
   /**
-   * @param request - the encoded request message.
-   * @returns the encoded answer.
-   * @throws Failure as `open`; GrpcError with what the wire's other servers say; InvalidProtobuf.
+   * @param request - encoded.
+   * @returns the encoded response.
+   * @throws Failure as `open`; GrpcError with Yellowstone's messages; InvalidProtobuf.
    */
   unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
+}
+
+/** Handler without keys and plan limits, like a node. */
+export class UnauthenticatedHandler implements GeyserHandler {
+  readonly #opener: StreamOpener;
+
+  constructor(opener: StreamOpener) {
+    this.#opener = opener;
+  }
+
+  open(_caller: unknown, rpc: StreamRpc, sink: GeyserSink): GeyserStream {
+    const stream = this.#opener.open(rpc, sink);
+    return {
+      isUrgent: false,
+      bounds: requestBounds,
+      request: (request) => stream.request(request),
+      recordSent: () => {},
+      recordReceived: () => 0,
+      close: () => stream.close(),
+    };
+  }
+
+  admit(): void {}
+
+  async unary(_caller: unknown, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
+    return this.#opener.unary(rpc, request);
+  }
 }

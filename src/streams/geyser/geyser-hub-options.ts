@@ -10,11 +10,10 @@ export type GeyserHubOptions = SlotStoreLimits &
   ReplaySchedulerLimits &
   BlockSchedulerLimits &
   Readonly<{
-    /** What GetVersion answers: JSON text. */
+    /** Response of GetVersion, as JSON text. */
     version: string;
   }>;
 
-/** What a hub holds, and how it tells it, when nothing else is said. */
 export const geyserHubOptions: GeyserHubOptions = {
   replaySlots: 150,
   replayMaxBytes: 512 * 1024 * 1024,

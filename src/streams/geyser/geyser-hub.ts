@@ -6,7 +6,7 @@ import type { Slot } from '../../solana/units.ts';
 import { ChainView } from './chain-view.ts';
 import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel } from './channel.ts';
-import type { StreamRpc, UnaryRpc } from './geyser-handler.ts';
+import type { OpenedStream, StreamOpener, StreamRpc, UnaryRpc } from './geyser-handler.ts';
 import { type GeyserHubOptions, geyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import {
@@ -16,14 +16,12 @@ import {
   unfilteredSource,
 } from './geyser-source.ts';
 import { HubStream } from './hub-stream.ts';
-import { type Level, levelOfStatus } from './level.ts';
 import { ReplayScheduler } from './replay-scheduler.ts';
-import type { RawContent, SlotContent } from './slot-content.ts';
+import { type Level, levelOfStatus, type RawContent, type SlotContent } from './slot-content.ts';
 import { SlotStore } from './slot-store.ts';
-import type { OpenedStream, StreamOpener } from './stream-opener.ts';
 import { respondUnary } from './unary-responses.ts';
 
-/** What streams are ended with that were told what counts no more. */
+/** Status that ends streams on a reset. */
 const resetStatuses: Readonly<Record<ResetReason, GrpcStatus>> = {
   source: { code: 'UNAVAILABLE', message: 'what feeds the streams is another now: subscribe again' },
   chain: { code: 'DATA_LOSS', message: 'what was told is not what goes on: subscribe again' },
@@ -44,9 +42,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   #chain = new ChainView();
   readonly #streams = new Set<HubStream>();
   #source: GeyserSource = unfilteredSource;
-  /**
-   * The lowest slot that was told before anybody began in the past: what is told of lower ones is for those who did.
-   */
+  /** First live slot before any replay: lower ones are only for replays. */
   #liveFrom: Slot | null = null;
   #hasPast = false;
 
@@ -58,12 +54,11 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#channels = [new Channel(this.#blocks), new Channel(this.#blocks), new Channel(this.#blocks)];
   }
 
-  /** Names who tells the updates, and is told what is wanted. Before the first stream is opened. */
+  /** Sets the source. Call before the first stream opens. */
   setSource(source: GeyserSource): void {
     this.#source = source;
   }
 
-  /** Streams that are open. */
   get size(): number {
     return this.#streams.size;
   }
@@ -84,7 +79,6 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     }
   }
 
-  /** All begins as at the start. */
   onReset(reason: ResetReason): void {
     this.close(resetStatuses[reason]);
     this.#slotStore = new SlotStore(this.#options);
@@ -93,7 +87,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#hasPast = false;
   }
 
-  /** @throws GrpcError UNIMPLEMENTED for what belongs to the shred stage. */
+  /** @throws GrpcError UNIMPLEMENTED for methods of the shred stage. */
   open(rpc: StreamRpc, sink: GeyserSink): OpenedStream {
     if (rpc !== 'Subscribe') throw new GrpcError('UNIMPLEMENTED', 'method disabled');
     const stream: HubStream = new HubStream({
@@ -124,13 +118,12 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     });
   }
 
-  /** Ends every stream. */
   close(status: GrpcStatus): void {
     for (const stream of [...this.#streams]) stream.end(status);
   }
 
   #emitContent(update: RawContent): void {
-    // What a node loads from its snapshot is no write.
+    // Snapshot accounts are no writes.
     if (update.kind === 'account' && update.isStartup) return;
     const content = this.#slotStore.getOrCreate(update.slot);
     if (content === null) return;
@@ -170,7 +163,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     const { slot } = status;
     const content = this.#slotStore.get(slot);
     if (content === null) {
-      // Of a slot from before the first that was told there is nothing but how far it came.
+      // Slots before the first live one have only statuses.
       if (!this.#isPast(slot, level)) this.#emitAll(status);
       this.#chain.advance(slot, level);
       return;
@@ -182,7 +175,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#prune();
   }
 
-  /** Tells of each level on the way, also of those that nobody named. */
+  /** Emits every level on the way, including skipped ones. */
   #raise(content: SlotContent, level: Level, cause: RawSlot): void {
     for (let next = content.level + 1; next <= level; next++) {
       const at = next as Level;
@@ -202,7 +195,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     return rawSlot({ kind: 'slot', slot, parent, status: commitments[level], deadError: null }, createdAt);
   }
 
-  /** What comes before the status: at processed the content went out as it came. */
+  /** Content precedes the status; at processed it was emitted on arrival. */
   #flush(content: SlotContent, level: Level, createdAt: Uint8Array): void {
     const channel = this.#channels[level];
     if (channel.size === 0) return;
@@ -213,7 +206,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     channel.emit(block.meta);
   }
 
-  /** Slots come to be confirmed and finalized in order; to be processed, also those of forks. */
+  /** Confirmed and finalized slots come in order; processed ones include forks. */
   #isPast(slot: Slot, level: Level): boolean {
     if (level === 0) return this.#liveFrom !== null && slot < this.#liveFrom;
     const newest = this.#chain.slot(commitments[level]);

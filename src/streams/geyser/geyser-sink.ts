@@ -1,29 +1,29 @@
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 
-/** How much of its stream a client has not taken yet. */
+/** Data that a client has not read. */
 export type StreamBacklog = Readonly<{
   messages: number;
-  /** Of those of them that are made already: messages of blocks are made when their turn comes. */
+  /** Encoded messages only: block messages are encoded when they are sent. */
   bytes: number;
-  /** Blocks that were not told whole. */
+  /** Incomplete blocks. */
   blocks?: number;
-  /** Slots between what a replay was to tell next and the first that is held still. */
+  /** Slots between the replay's next one and the first stored one. */
   slots?: number;
 }>;
 
-/** Where the messages of one stream go. */
+/** Output of one stream. */
 export interface GeyserSink {
   /**
-   * One message, in two parts that are shared with other streams and never modified afterwards.
-   * @param names - encoded `filters`; equal ones are the same bytes. Empty for none.
+   * One message in two shared parts, never modified afterwards.
+   * @param names - encoded `filters`; equal ones share the bytes. Empty for none.
    * @param tail - the rest of the message.
    */
   push(names: Uint8Array, tail: Uint8Array): void;
-  /** Bytes that wait for the client to take them; without it, whoever has much to tell takes no heed. */
+  /** Unread bytes; without it, producers do not throttle. */
   readonly waitingBytes?: number;
   readonly waitingMessages?: number;
-  /** Ends the stream; what was pushed before still goes out. */
+  /** Ends the stream after the queued messages. */
   end(status: GrpcStatus): void;
-  /** Ends the stream, since its client is too slow for it; what was pushed before still goes out. */
+  /** Ends the stream of a slow client after the queued messages. */
   lag(backlog: StreamBacklog): void;
 }

@@ -2,15 +2,15 @@ import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** What one stream wants, for as long as it wants it. */
+/** The requested filters of one stream. */
 export interface FilterSet {
-  /** Kept when what is told holds all that is wanted, from `fromSlot` on where that was named. Never rejects. */
+  /** Resolves once updates cover the request, from `fromSlot` on if given. Never rejects. */
   readonly ready: Promise<void>;
-  /** Harmless when it is over. */
+  /** Idempotent. */
   end(): void;
 }
 
-/** Whoever tells the updates of a ledger, and may tell no more than somebody wants. */
+/** Source of updates; may emit only what filter sets request. */
 export interface GeyserSource {
   /**
    * @param fromSlot - slots from it on, which may have been told without what is wanted now, are told again as far as
@@ -21,26 +21,24 @@ export interface GeyserSource {
   subscribe(request: SubscribeRequest, fromSlot: Slot | null, previous?: FilterSet | null): FilterSet;
 }
 
-/** A source that tells everything, asked or not. */
+/** Emits everything regardless of requests. */
 export const unfilteredSource: GeyserSource = {
   subscribe: () => ({ ready: Promise.resolve(), end: () => {} }),
 };
 
 /**
- * Why what was told counts no more. `source`: another source tells from now on, which goes on from nothing that was told,
- * and may tell it otherwise. `chain`: what comes may lie far behind what was told, or be of another chain.
+ * `source`: another source takes over and may repeat or contradict earlier updates. `chain`: the next slots
+ * may be far behind, or on another chain.
  */
 export type ResetReason = 'source' | 'chain';
 
-/** Whoever hears a source. */
 export interface GeyserListener {
-  /** In the order of `RawUpdate`. */
   onUpdate(update: RawUpdate): void;
   /**
-   * Updates of these slots, both included, are missing and cannot be told any more.
-   * @param kinds - what is missing; all of a slot where `slot` is among them: it is never `processed` then.
+   * Updates of these slots, both included, are lost.
+   * @param kinds - lost kinds; with `slot`, the slot never becomes `processed`.
    */
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
-  /** What was told until now counts no more. */
+  /** All earlier updates are void. */
   onReset(reason: ResetReason): void;
 }

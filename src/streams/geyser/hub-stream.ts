@@ -1,23 +1,44 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
-import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { BlocksFilter, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { BlockScheduler } from './channel/block-scheduler.ts';
 import type { Channel, Member } from './channel.ts';
 import { compileFilters, type Filters } from './filters/compile.ts';
+import type { OpenedStream } from './geyser-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { FilterSet, GeyserSource } from './geyser-source.ts';
-import { type Level, levelOf } from './level.ts';
 import { Replay, type ReplayLimits } from './replay.ts';
 import type { ReplayScheduler } from './replay-scheduler.ts';
-import { requestedKinds } from './requested-kinds.ts';
+import { type Level, levelOf } from './slot-content.ts';
 import type { SlotStore, SlotStoreLimits } from './slot-store.ts';
-import type { OpenedStream } from './stream-opener.ts';
+
+const has = (filters: Readonly<{ size: number }> | undefined): boolean => (filters?.size ?? 0) > 0;
+
+/** Update kinds that serve a request; blocks are assembled from them. */
+function requestedKinds(request: SubscribeRequest): ReadonlySet<RawUpdate['kind']> {
+  const { accounts, slots, transactions, transactionsStatus, blocks, blocksMeta, entry } = request;
+  const anyBlock = (test: (filter: BlocksFilter) => boolean): boolean =>
+    [...(blocks?.values() ?? [])].some(test);
+  const requested: readonly (readonly [RawUpdate['kind'], boolean])[] = [
+    ['account', has(accounts) || anyBlock(({ includeAccounts }) => includeAccounts === true)],
+    [
+      'transaction',
+      has(transactions) ||
+        has(transactionsStatus) ||
+        anyBlock(({ includeTransactions }) => includeTransactions !== false),
+    ],
+    ['entry', (entry?.length ?? 0) > 0 || anyBlock(({ includeEntries }) => includeEntries === true)],
+    ['blockMeta', (blocksMeta?.length ?? 0) > 0 || has(blocks)],
+    ['slot', has(slots)],
+  ];
+  return new Set(requested.filter(([, isRequested]) => isRequested).map(([kind]) => kind));
+}
 
 export type HubStreamLimits = Readonly<{
-  /** How long a stream that begins in the past waits at most for what nodes tell of it again, in milliseconds. */
+  /** Timeout for the backfill of a replaying stream, in milliseconds. */
   replayReadyTimeoutMs: number;
 }>;
 
@@ -25,7 +46,7 @@ type HubStreamOptions = Readonly<{
   sink: GeyserSink;
   /** By level. */
   channels: readonly [Channel, Channel, Channel];
-  /** Of all channels, of replays too. */
+  /** Shared by all channels and replays. */
   blocks: BlockScheduler;
   replays: ReplayScheduler;
   slotStore: SlotStore;
@@ -34,17 +55,16 @@ type HubStreamOptions = Readonly<{
   onClosed: () => void;
 }>;
 
-/** One `Subscribe` stream: what it wants, where it hears it, and its way out of the past. */
+/** One `Subscribe` stream: its filters, its channel and its replay. */
 export class HubStream implements OpenedStream {
   readonly #options: HubStreamOptions;
   #level: Level = 0;
   #kinds: ReadonlySet<RawUpdate['kind']> = new Set();
   #member: Member | null = null;
-  /** What it wants now. */
   #filters: Filters | null = null;
   #filterSet: FilterSet | null = null;
   #replay: Replay | null = null;
-  /** Grows with each request: what waits for an older one comes too late. */
+  /** Incremented per request; results for older ones are ignored. */
   #generation = 0;
   #isOpen = true;
 
@@ -52,12 +72,10 @@ export class HubStream implements OpenedStream {
     this.#options = options;
   }
 
-  /** Whether it is owed updates of one of the kinds. */
   requestsAnyOf(kinds: ReadonlySet<RawUpdate['kind']>): boolean {
     return [...kinds].some((kind) => this.#kinds.has(kind));
   }
 
-  /** Where it hears what it wants. */
   get level(): Level {
     return this.#level;
   }
@@ -77,7 +95,7 @@ export class HubStream implements OpenedStream {
     const generation = ++this.#generation;
     const filterSet = this.#subscribe(subscribeRequest, from);
     this.#filters = filters;
-    // What is left of the past that was asked for before is owed still.
+    // The rest of the earlier replay continues.
     if (from === null && this.#replay !== null) {
       this.#replay.change(filters, this.#level);
       return;
@@ -87,7 +105,7 @@ export class HubStream implements OpenedStream {
       this.#attach(filters);
       return;
     }
-    // All of the past is told anew.
+    // The whole replay restarts.
     this.#options.blocks.drop(this.#options.sink);
     await this.#readyInTime(filterSet);
     if (generation !== this.#generation || !this.#isOpen) return;
@@ -95,7 +113,6 @@ export class HubStream implements OpenedStream {
     this.#replayFrom(from, filters);
   }
 
-  /** Ends the stream from this side. */
   end(status: GrpcStatus): void {
     if (!this.#isOpen) return;
     this.close();
@@ -121,7 +138,7 @@ export class HubStream implements OpenedStream {
     return filterSet;
   }
 
-  /** Requests behind this one wait as long. @throws Failure UPSTREAM_UNAVAILABLE */
+  /** Later requests wait too. @throws Failure UPSTREAM_UNAVAILABLE */
   async #readyInTime({ ready }: FilterSet): Promise<void> {
     const { promise: timeout, reject } = Promise.withResolvers<never>();
     const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
@@ -156,7 +173,7 @@ export class HubStream implements OpenedStream {
     this.#replay = new Replay({
       ...{ from, level: this.#level, filters, slotStore, sink, limits, blocks, replays },
       onCaughtUp: () => {
-        // What it heard at the join may have ended it.
+        // Updates during the join may have ended the stream.
         if (!this.#isOpen) return;
         this.#replay = null;
         this.#attach(this.#filters ?? filters);

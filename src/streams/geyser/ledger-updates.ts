@@ -3,6 +3,7 @@ import { rawBlockMeta } from '../../protocol/geyser/encode/raw-block-meta.ts';
 import { rawEntry } from '../../protocol/geyser/encode/raw-entry.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Account } from '../../solana/account/account.ts';
@@ -10,10 +11,24 @@ import type { Block } from '../../solana/block.ts';
 import { programs } from '../../solana/programs.ts';
 import { lamports, type Slot } from '../../solana/units.ts';
 import type { AccountEvent, LedgerEvent } from '../ledger-event.ts';
-import { CreatedAt } from './created-at.ts';
 import type { GeyserListener } from './geyser-source.ts';
 
-export type LedgerUpdatesOptions = Readonly<{
+/** The time of updates, encoded once for all that follow each other in one millisecond. */
+export class CreatedAt {
+  #unixMs: bigint | null = null;
+  #encoded: Uint8Array = new Uint8Array();
+
+  /** `google.protobuf.Timestamp`. */
+  of(unixMs: bigint): Uint8Array {
+    if (unixMs !== this.#unixMs) {
+      this.#unixMs = unixMs;
+      this.#encoded = encodeTimestamp(unixMs);
+    }
+    return this.#encoded;
+  }
+}
+
+type LedgerUpdatesOptions = Readonly<{
   /** Slots above the root that are remembered; beyond it the one known for longest is forgotten. */
   slotsMax: number;
   /** Unix milliseconds. */
@@ -21,7 +36,7 @@ export type LedgerUpdatesOptions = Readonly<{
 }>;
 
 /** What is remembered of a ledger when nothing else is said. */
-export const ledgerUpdatesDefaults: LedgerUpdatesOptions = { slotsMax: 1_024, now: Date.now };
+const ledgerUpdatesDefaults: LedgerUpdatesOptions = { slotsMax: 1_024, now: Date.now };
 
 /** What a drained account looks like. Source: solana-account, `AccountSharedData::default`. */
 const DRAINED: Account = {

@@ -1,18 +1,17 @@
-/** What goes on in turns that it shares with others. */
 export interface ReplayTask {
-  /** @returns whether it wants another turn. */
+  /** @returns whether to schedule another slice. */
   runSlice(): boolean;
 }
 
 export type ReplaySchedulerLimits = Readonly<{
-  /** Replays that are told at a time; others wait until one has caught up, or its client does not read. */
+  /** Concurrent replays; others wait until one catches up or its client stops reading. */
   replaysMax: number;
 }>;
 
-/** The turns of all replays: one slot of one of them in a turn of the event loop, each in its turn. */
+/** Schedules replays round-robin: one slot of one replay per turn of the event loop. */
 export class ReplayScheduler {
   readonly #limits: ReplaySchedulerLimits;
-  /** Whose turn comes next is first. */
+  /** In order of execution. */
   readonly #active = new Set<ReplayTask>();
   readonly #waiting = new Set<ReplayTask>();
   #tick: NodeJS.Immediate | null = null;
@@ -21,13 +20,13 @@ export class ReplayScheduler {
     this.#limits = limits;
   }
 
-  /** It gets a turn, not before the next one of the event loop. */
+  /** Runs in the next turn at the earliest. */
   schedule(task: ReplayTask): void {
     this.#waiting.add(task);
     this.#fill();
   }
 
-  /** It wants none any more. Harmless when it did not. */
+  /** Idempotent. */
   cancel(task: ReplayTask): void {
     this.#waiting.delete(task);
     if (this.#active.delete(task)) this.#fill();

@@ -4,15 +4,14 @@ import type { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel, type Member } from './channel.ts';
 import type { Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
-import { type Level, levelOfStatus } from './level.ts';
 import type { ReplayScheduler, ReplayTask } from './replay-scheduler.ts';
-import type { SlotContent } from './slot-content.ts';
+import { type Level, levelOfStatus, type SlotContent } from './slot-content.ts';
 import type { SlotStore } from './slot-store.ts';
 
 export type ReplayLimits = Readonly<{
-  /** Bytes that may wait for a client before it is told more of the past. */
+  /** Unread bytes above which the replay pauses. */
   replayAheadBytes: number;
-  /** Pause before a client that has enough to read is looked at again, in milliseconds. */
+  /** Pause before checking a slow client again, in milliseconds. */
   replayPauseMs: number;
 }>;
 
@@ -21,15 +20,14 @@ type ReplayOptions = Readonly<{
   level: Level;
   filters: Filters;
   slotStore: SlotStore;
-  /** Of the one stream that is told. */
   sink: GeyserSink;
   limits: ReplayLimits;
   blocks: BlockScheduler;
-  /** Of all replays together. */
+  /** Shared by all replays. */
   replays: ReplayScheduler;
-  /** All of the past was told: the stream hears what comes from now on, in the same turn. */
+  /** The replay is complete: the stream goes live in the same turn. */
   onCaughtUp: () => void;
-  /** What was to be told next is held no more; so many slots are between it and what is. */
+  /** The next slot was evicted; `slots` counts the gap. */
   onLagged: (slots: bigint) => void;
 }>;
 
@@ -44,15 +42,15 @@ const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, 
   });
 
 /**
- * Tells one stream of slots that are over, slot by slot and no faster than it reads, until it has caught up with
- * what happens. Nothing is left out at the join, and nothing is told twice.
+ * Replays completed slots to one stream, no faster than it reads, until it goes live. Neither loses nor
+ * duplicates updates at the join.
  */
 export class Replay implements ReplayTask {
   readonly #options: ReplayOptions;
-  /** Leads to the one stream alone. */
+  /** Feeds only this stream. */
   readonly #channel: Channel;
   readonly #member: Member;
-  /** By slot, how many of its statuses were told. */
+  /** Emitted statuses by slot. */
   readonly #statusCounts = new Map<Slot, number>();
   #level: Level;
   #next: Slot;
@@ -67,24 +65,24 @@ export class Replay implements ReplayTask {
     this.#member.replace(options.filters);
   }
 
-  /** Tells the first slot in a later turn. */
+  /** Emits the first slot in a later turn. */
   start(): void {
     this.#options.replays.schedule(this);
   }
 
-  /** Something else is wanted of what was not told yet. */
+  /** Changes the filters of the remaining slots. */
   change(filters: Filters, level: Level): void {
     this.#member.replace(filters);
     this.#level = level;
   }
 
-  /** Harmless when it is over. */
+  /** Idempotent. */
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#options.replays.cancel(this);
   }
 
-  /** Tells the next slot. @returns whether it is ready for another. */
+  /** Emits the next slot. @returns whether it is ready for another. */
   runSlice(): boolean {
     if (this.#hasEnough()) {
       this.#wait();
@@ -102,7 +100,7 @@ export class Replay implements ReplayTask {
     return content !== undefined;
   }
 
-  /** Whether the client has still to take what it was told, or a block is not told whole. */
+  /** Whether the client must read first, or a block is incomplete. */
   #hasEnough(): boolean {
     const { sink, blocks, limits } = this.#options;
     return (sink.waitingBytes ?? 0) > limits.replayAheadBytes || blocks.hasPendingBlock(sink);
@@ -138,7 +136,7 @@ export class Replay implements ReplayTask {
         this.#emitSlot(content);
         continue;
       }
-      // That its bank was created comes before what happened in it.
+      // Bank creation precedes the content.
       for (const status of content.statuses.slice(emittedCount ?? 0)) channel.emit(status);
       if (emittedCount === undefined && level === 0)
         for (const update of content.content) channel.emit(update);

@@ -1,20 +1,19 @@
 import type { Slot } from '../../solana/units.ts';
-import type { Level } from './level.ts';
-import { SlotContent } from './slot-content.ts';
+import { type Level, SlotContent } from './slot-content.ts';
 
 export type SlotStoreLimits = Readonly<{
-  /** Slots behind the newest one that a stream may begin at; 0: no stream may begin in the past. */
+  /** Slots behind the newest that a replay may start at; 0 disables replay. */
   replaySlots: number;
-  /** Bytes that all slots together may hold. */
+  /** Memory of all slots. */
   replayMaxBytes: number;
-  /** Slots behind the newest one that wait for their commitment; those that got none by then never will. */
+  /** Slots behind the newest that wait for their commitment; older ones never get it. */
   waitingSlotsMax: number;
 }>;
 
-/** Slots that may be held beside those for replays: twice what waits for a commitment. */
+/** Additional slots ahead, as a multiple of the waiting ones. */
 const AHEAD_SHARE = 2;
 
-/** The slots whose content is held: those that wait for a commitment, and those that may be told again. */
+/** Stores slots that wait for their commitment or may be replayed. */
 export class SlotStore {
   readonly #limits: SlotStoreLimits;
   readonly #slots = new Map<Slot, SlotContent>();
@@ -28,7 +27,7 @@ export class SlotStore {
     return this.#slots.get(slot) ?? null;
   }
 
-  /** The slot's content, begun when it is new; null for one that is over, or beyond what can be held. */
+  /** Null for a finished slot or beyond capacity. */
   getOrCreate(slot: Slot): SlotContent | null {
     const existing = this.#slots.get(slot);
     if (existing !== undefined) return existing;
@@ -39,19 +38,19 @@ export class SlotStore {
     return created;
   }
 
-  /** A slot was told whole: only such ones say how far the chain has come, for of others anything may be told. */
+  /** Only completed slots advance the newest one: others may be implausible. */
   markProcessed(slot: Slot): void {
     if (this.#newest === null || slot > this.#newest) this.#newest = slot;
   }
 
-  /** Slots from one on, ascending. */
+  /** Ascending, from a slot on. */
   from(slot: Slot): SlotContent[] {
     return [...this.#slots.values()]
       .filter((content) => content.slot >= slot)
       .sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** The lowest slot that a stream may begin at; null for none. */
+  /** The lowest slot that a replay may start at; null for none. */
   firstAvailable(): Slot | null {
     if (this.#limits.replaySlots === 0) return null;
     let first: Slot | null = null;
@@ -61,7 +60,7 @@ export class SlotStore {
     return first;
   }
 
-  /** A slot and those before it that have not come so far yet, the oldest first. */
+  /** A slot and its ancestors below a level, oldest first. */
   ancestors(slot: Slot, level: Level): SlotContent[] {
     const chain: SlotContent[] = [];
     let next = this.#slots.get(slot);
@@ -73,9 +72,9 @@ export class SlotStore {
   }
 
   /**
-   * Lets go of what is over, and of the oldest where too much is held.
-   * @param finalized - the newest that is; what is not, up to there, was left by the chain.
-   * @returns slots that were let go before they came to an end, ascending.
+   * Evicts finished slots, and the oldest beyond the limits.
+   * @param finalized - the newest finalized slot.
+   * @returns slots evicted before completion, ascending.
    */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
@@ -98,7 +97,7 @@ export class SlotStore {
     return unfinished.sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** What lies furthest ahead and was never told whole gives way: it may be no slot at all. */
+  /** Evicts the farthest incomplete slot, which may be implausible. */
   #hasCapacityFor(slot: Slot): boolean {
     const { replaySlots, waitingSlotsMax } = this.#limits;
     if (this.#slots.size < replaySlots + AHEAD_SHARE * waitingSlotsMax) return true;

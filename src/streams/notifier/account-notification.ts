@@ -1,4 +1,4 @@
-import type { WritableJson } from '../../base/json.ts';
+import { type WritableJson, writeJson } from '../../base/json.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { accountOrder, inDeclaredOrder } from '../../solana/encoding/declared-order.ts';
@@ -10,12 +10,16 @@ import {
 import type { AccountLookup } from '../../solana/parsed/account/parsed-account.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
 import { lamports, type Slot } from '../../solana/units.ts';
-import { resultIn } from './result-json.ts';
 
-/** What stands in the place of data that base58 would take too long for. Source: Agave account-decoder/src/lib.rs. */
+export const resultOf = (value: WritableJson): Buffer => Buffer.from(writeJson(value));
+
+/** With its context. Source: Agave rpc-client-types/src/response.rs, `Response`. */
+export const resultIn = (slot: Slot, value: WritableJson): Buffer => resultOf({ context: { slot }, value });
+
+/** Replaces data too long for base58. Source: Agave account-decoder/src/lib.rs. */
 const TOO_LARGE_FOR_BASE58 = 'error: data too large for bs58 encoding';
 
-/** An account that is not there. Source: solana-account, `AccountSharedData::default`. */
+/** A missing account. Source: solana-account, `AccountSharedData::default`. */
 const EMPTY_ACCOUNT: Account = {
   lamports: lamports(0),
   data: new Uint8Array(),
@@ -44,11 +48,10 @@ function uiAccount(
   };
 }
 
-/** An account as a slot left it, written once for all who want the same encoding. */
+/** An account after a slot, encoded once per encoding. */
 export class AccountNotification {
   readonly slot: Slot;
   readonly address: Address;
-  /** null: it is gone. */
   readonly account: Account | null;
   readonly #lookup: (slot: Slot) => AccountLookup;
   readonly #encodings = new Map<AccountEncoding, WritableJson>();
@@ -62,7 +65,7 @@ export class AccountNotification {
     this.#lookup = lookup;
   }
 
-  /** `{context, value: account}`, of one that is gone the empty account. */
+  /** `{context, value: account}`; the empty account if closed. */
   result(encoding: AccountEncoding): Buffer {
     const existing = this.#results.get(encoding);
     if (existing !== undefined) return existing;
@@ -72,8 +75,8 @@ export class AccountNotification {
   }
 
   /**
-   * `{context, value: {pubkey, account}}`; null for an account of a token program that `jsonParsed` does not
-   * understand: those are left out.
+   * `{context, value: {pubkey, account}}`; null for an unparseable token account in `jsonParsed`, which is
+   * omitted.
    */
   keyedResult(encoding: AccountEncoding): Buffer | null {
     const existing = this.#keyedResults.get(encoding);

@@ -3,11 +3,39 @@ import type { Address } from '../../solana/address.ts';
 import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
 import type { FeedListener } from '../feed.ts';
 import type { AccountNotification } from './account-notification.ts';
-import { WatchIndex } from './watch-index.ts';
+
+/** Watchers by key, so that an event finds its watchers directly. */
+export class WatchIndex<Key, Watcher> {
+  readonly #byKey = new Map<Key, Set<Watcher>>();
+
+  get isEmpty(): boolean {
+    return this.#byKey.size === 0;
+  }
+
+  add(key: Key, watcher: Watcher): void {
+    const watchers = this.#byKey.get(key);
+    if (watchers === undefined) this.#byKey.set(key, new Set([watcher]));
+    else watchers.add(watcher);
+  }
+
+  delete(key: Key, watcher: Watcher): void {
+    const watchers = this.#byKey.get(key);
+    if (watchers === undefined) return;
+    watchers.delete(watcher);
+    if (watchers.size === 0) this.#byKey.delete(key);
+  }
+
+  has(key: Key): boolean {
+    return this.#byKey.has(key);
+  }
+
+  of(key: Key): ReadonlySet<Watcher> | undefined {
+    return this.#byKey.get(key);
+  }
+}
 
 type Watcher = Readonly<{ encoding: AccountEncoding; listener: FeedListener }>;
 
-/** Who watches which account. */
 export class AccountWatchers {
   readonly #byAddress = new WatchIndex<Address, Watcher>();
 

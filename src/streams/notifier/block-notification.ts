@@ -5,16 +5,15 @@ import type { Block, ExecutedTransaction } from '../../solana/block.ts';
 import { blockOrder, inDeclaredOrder } from '../../solana/encoding/declared-order.ts';
 import { encodeBlock } from '../../solana/encoding/ui-block.ts';
 import type { Slot } from '../../solana/units.ts';
-import { resultIn } from './result-json.ts';
+import { resultIn } from './account-notification.ts';
 
-/** How a `block` subscription shows blocks. */
 export type BlockShape = TransactionView &
   Readonly<{
     /** Equal for equal shapes. */
     name: string;
   }>;
 
-/** The shape in which a subscription is told blocks: what is asked of encoding, and nothing of which blocks. */
+/** The encoding options of a subscription, without its filter. */
 export function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
   const { encoding, details, rewards, maxVersion } = subscription;
   const name = [encoding, details, rewards, maxVersion].join();
@@ -32,10 +31,10 @@ function blockResult(block: Block, shape: BlockShape): Buffer {
     : blockUpdate(block.slot, null, { UnsupportedTransactionVersion: encoded.unsupportedVersion });
 }
 
-/** What is told when the block of a slot cannot be had. */
+/** Result for an unavailable block. */
 export const noBlockResult = (slot: Slot): Buffer => blockUpdate(slot, null, 'BlockStoreError');
 
-/** A block, written once for all who want the same of it. */
+/** A block, encoded once per shape. */
 export class BlockNotification {
   readonly block: Block;
   readonly #results = new Map<string, Buffer>();
@@ -44,12 +43,11 @@ export class BlockNotification {
     this.block = block;
   }
 
-  /** The whole block. */
   result(shape: BlockShape): Buffer {
     return this.#resultFor(shape.name, this.block, shape);
   }
 
-  /** The block with only these of its transactions, which mention an address. */
+  /** Only the transactions that mention an address. */
   resultMentioning(
     address: Address,
     transactions: readonly ExecutedTransaction[],

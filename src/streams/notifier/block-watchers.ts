@@ -4,8 +4,8 @@ import type { ExecutedTransaction } from '../../solana/block.ts';
 import { allKeys } from '../../solana/message/message-keys.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../feed.ts';
+import { WatchIndex } from './account-watchers.ts';
 import { type BlockNotification, type BlockShape, blockShape, noBlockResult } from './block-notification.ts';
-import { WatchIndex } from './watch-index.ts';
 
 type Watcher = Readonly<{ shape: BlockShape; listener: FeedListener }>;
 

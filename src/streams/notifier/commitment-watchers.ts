@@ -5,7 +5,7 @@ import type { AccountNotification } from './account-notification.ts';
 import { AccountWatchers } from './account-watchers.ts';
 import { BlockWatchers } from './block-watchers.ts';
 import { LogsWatchers } from './logs-watchers.ts';
-import type { PendingSlot } from './pending-slot.ts';
+import type { PendingSlot } from './pending-slots.ts';
 import { ProgramWatchers } from './program-watchers.ts';
 import { SignatureWatchers } from './signature-watchers.ts';
 import type { TransactionNotification } from './transaction-notification.ts';

@@ -1,8 +1,8 @@
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Address } from '../../solana/address.ts';
 import type { FeedListener } from '../feed.ts';
+import { WatchIndex } from './account-watchers.ts';
 import type { TransactionNotification } from './transaction-notification.ts';
-import { WatchIndex } from './watch-index.ts';
 
 type Watcher = Readonly<{ listener: FeedListener }>;
 

@@ -7,7 +7,7 @@ import type { Address } from '../../solana/address.ts';
 import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
 import type { FeedListener } from '../feed.ts';
 import type { AccountNotification } from './account-notification.ts';
-import { WatchIndex } from './watch-index.ts';
+import { WatchIndex } from './account-watchers.ts';
 
 type Watcher = Readonly<{
   filters: readonly AccountFilter[];
@@ -19,7 +19,7 @@ type Memcmp = Extract<AccountFilter, { kind: 'memcmp' }>;
 
 const isMemcmp = (filter: AccountFilter): filter is Memcmp => filter.kind === 'memcmp';
 
-/** Watchers of one program whose first memcmp compares the same stretch of the data: found by what stands there. */
+/** Watchers whose first memcmp covers the same range, by its bytes. */
 class MemcmpRange {
   readonly byBytes = new WatchIndex<string, Watcher>();
   readonly #start: number;
@@ -36,9 +36,7 @@ class MemcmpRange {
   }
 }
 
-/** Who watches the accounts of one program. */
 class ProgramGroup {
-  /** Without a memcmp. */
   readonly #others = new Set<Watcher>();
   readonly #ranges = new Map<string, MemcmpRange>();
 
@@ -71,7 +69,7 @@ class ProgramGroup {
   }
 }
 
-/** Who watches which program's accounts. One that left the program is not told. */
+/** Watchers by program. An account that changed its owner is not notified. */
 export class ProgramWatchers {
   readonly #byProgram = new Map<Address, ProgramGroup>();
 

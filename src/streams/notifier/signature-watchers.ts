@@ -3,26 +3,24 @@ import type { Signature } from '../../solana/signature.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../feed.ts';
-import { resultIn } from './result-json.ts';
+import { resultIn } from './account-notification.ts';
+import { WatchIndex } from './account-watchers.ts';
 import type { TransactionNotification } from './transaction-notification.ts';
-import { WatchIndex } from './watch-index.ts';
 
-/** Where a transaction landed and what came of it. */
 export type SignatureStatus = Readonly<{ slot: Slot; err: TransactionError | null }>;
 
 type Watcher = {
   readonly signature: Signature;
   readonly listener: FeedListener;
-  /** Whether it still waits to be told that the transaction was received. */
   awaitsReceipt: boolean;
 };
 
 const RECEIVED = 'receivedSignature';
 
-/** Who waits for which transaction. Each is told its outcome once, and is over with that. */
+/** Watchers by signature. Each is notified once. */
 export class SignatureWatchers {
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
-  /** Those whose transaction may have landed before they came. */
+  /** Watchers whose transaction may have landed before they subscribed. */
   readonly #maybeLanded = new Set<Watcher>();
 
   get isEmpty(): boolean {
@@ -40,7 +38,6 @@ export class SignatureWatchers {
     return notification.signature !== undefined && this.#bySignature.has(notification.signature);
   }
 
-  /** A transaction was seen, whatever becomes of it. */
   notifyReceived(signature: Signature, slot: Slot): void {
     const watchers = this.#bySignature.of(signature);
     if (watchers === undefined) return;
@@ -60,7 +57,7 @@ export class SignatureWatchers {
     for (const watcher of watchers) this.#notifyOutcome(watcher, notification.statusResult());
   }
 
-  /** A bank came: whoever waits for a transaction that is in it, or in one before it, is told now. */
+  /** Notifies watchers of transactions in this or an earlier bank. */
   notifyLanded(slot: Slot, statusOf: (signature: Signature) => SignatureStatus | null): void {
     for (const watcher of this.#maybeLanded) {
       const status = statusOf(watcher.signature);

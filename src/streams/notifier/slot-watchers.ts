@@ -1,9 +1,8 @@
 import type { WritableJson } from '../../base/json.ts';
 import type { FeedListener } from '../feed.ts';
 import type { GossipVote, LedgerEvent, SlotStats } from '../ledger-event.ts';
-import { resultOf } from './result-json.ts';
+import { resultOf } from './account-notification.ts';
 
-/** Everybody who watches one thing that has no variants. */
 class WatcherSet {
   readonly #watchers = new Set<Readonly<{ listener: FeedListener }>>();
 
@@ -31,7 +30,7 @@ const statsJson = (stats: SlotStats): WritableJson => ({
   maxTransactionsPerEntry: stats.maxTransactionsPerEntry,
 });
 
-/** What `slotsUpdates` tells of an event; null for the events that it does not tell. Source: Agave `SlotUpdate`. */
+/** Null for events without a `slotsUpdates` notification. Source: Agave `SlotUpdate`. */
 function slotUpdate(event: LedgerEvent): WritableJson | null {
   switch (event.kind) {
     case 'firstShred':
@@ -62,7 +61,7 @@ const voteJson = ({ votePubkey, slots, hash, timestamp, signature }: GossipVote)
   signature,
 });
 
-/** Who watches the course of slots and the votes on them; no commitment, no context. */
+/** Watchers of slots and votes, without commitment or context. */
 export class SlotWatchers {
   readonly slot = new WatcherSet();
   readonly slotsUpdates = new WatcherSet();

@@ -1,14 +1,85 @@
-import type { TokenAccountMode } from '../../protocol/subscriptions.ts';
+import type { WritableJson } from '../../base/json.ts';
+import type { SubscriptionOf, TokenAccountMode } from '../../protocol/subscriptions.ts';
 import type { Address } from '../../solana/address.ts';
 import type { ExecutedTransaction } from '../../solana/block.ts';
+import { inDeclaredOrder, transactionWithMetaOrder } from '../../solana/encoding/declared-order.ts';
+import { encodeTransactionWithMeta } from '../../solana/encoding/ui-transaction.ts';
 import { allKeys } from '../../solana/message/message-keys.ts';
 import type { Signature } from '../../solana/signature.ts';
 import type { TokenBalance, TransactionMeta } from '../../solana/transaction/transaction-meta.ts';
 import type { Slot } from '../../solana/units.ts';
-import { resultIn } from './result-json.ts';
-import { type TransactionShape, transactionResult } from './transaction-result.ts';
+import { resultIn, resultOf } from './account-notification.ts';
 
-/** Only fees were charged: loading failed, so nothing ran and nothing was logged. */
+export type TransactionShape = Pick<
+  SubscriptionOf<'transaction'>,
+  'dialect' | 'encoding' | 'details' | 'rewards' | 'maxVersion'
+> &
+  Readonly<{
+    /** Equal for equal shapes. */
+    name: string;
+  }>;
+
+/** The encoding options of a subscription, without its filter. */
+export function transactionShape(subscription: SubscriptionOf<'transaction'>): TransactionShape {
+  const { dialect, encoding, details, rewards, maxVersion } = subscription;
+  return {
+    dialect,
+    encoding,
+    details,
+    rewards,
+    maxVersion,
+    name: [dialect, encoding, details, rewards, maxVersion].join(),
+  };
+}
+
+type TransactionSource = Readonly<{
+  slot: Slot;
+  index: number;
+  signature: Signature | undefined;
+  executed: ExecutedTransaction;
+}>;
+
+type Encoded = ReturnType<typeof encodeTransactionWithMeta>;
+
+function encode(
+  { executed }: TransactionSource,
+  { encoding, details, rewards, maxVersion }: TransactionShape,
+): Encoded {
+  const encoded = encodeTransactionWithMeta(executed, encoding, maxVersion, details, rewards);
+  if ('unsupportedVersion' in encoded) return encoded;
+  return { json: inDeclaredOrder(encoded.json, transactionWithMetaOrder) };
+}
+
+const hasBody = ({ details }: TransactionShape): boolean => details === 'full' || details === 'accounts';
+
+/**
+ * `{transaction?, signature, slot, transactionIndex}`. Null for a version that the client does not support.
+ */
+function heliusResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
+  const encoded: Encoded = hasBody(shape) ? encode(source, shape) : { json: undefined };
+  if ('unsupportedVersion' in encoded) return null;
+  const { signature, slot, index } = source;
+  return resultOf({ transaction: encoded.json, signature, slot, transactionIndex: index });
+}
+
+/** `{context, value: {slot, signature?, transaction?, error?}}`. Source: richat src/pubsub/notification.rs. */
+function whirligigResult(source: TransactionSource, shape: TransactionShape): Buffer {
+  const { signature, slot } = source;
+  const body = hasBody(shape) ? whirligigBody(encode(source, shape)) : {};
+  return resultIn(slot, { slot, signature: shape.details === 'signatures' ? signature : undefined, ...body });
+}
+
+const whirligigBody = (encoded: Encoded): { readonly [name: string]: WritableJson } =>
+  'unsupportedVersion' in encoded
+    ? { error: { UnsupportedTransactionVersion: encoded.unsupportedVersion } }
+    : { transaction: encoded.json };
+
+/** A transaction in the shape of a public dialect (reference §3.3); null if that omits it. */
+function transactionResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
+  return shape.dialect === 'helius' ? heliusResult(source, shape) : whirligigResult(source, shape);
+}
+
+/** With a loading failure only fees are charged: nothing is executed or logged. */
 function wasExecuted({ err, logMessages }: TransactionMeta): boolean {
   if (logMessages === null) return false;
   if (err === null || logMessages.length > 0) return true;
@@ -23,7 +94,7 @@ const changed = (balances: Balances, others: Balances): TokenBalance[] =>
       !others?.some((other) => other.accountIndex === accountIndex && other.amount === amount),
   );
 
-/** The owners of the token accounts of a transaction, or of those whose balance it changed. */
+/** Owners of a transaction's token accounts, or of those with a changed balance. */
 function tokenOwners(
   { preTokenBalances, postTokenBalances }: TransactionMeta,
   mode: TokenAccountMode,
@@ -35,10 +106,10 @@ function tokenOwners(
   return balances.flatMap(({ owner }) => owner ?? []);
 }
 
-/** A transaction of a slot, written once for all who want the same of it. */
+/** A transaction, encoded once per shape. */
 export class TransactionNotification {
   readonly slot: Slot;
-  /** Its place in the block. */
+  /** Index in the block. */
   readonly index: number;
   readonly executed: ExecutedTransaction;
   readonly isVote: boolean;
@@ -56,7 +127,7 @@ export class TransactionNotification {
     this.signature = executed.transaction.signatures[0];
   }
 
-  /** Every key of its message, static and loaded, and, but for `none`, owners of its token accounts. */
+  /** All static and loaded keys and, unless `none`, token account owners. */
   keys(mode: TokenAccountMode): ReadonlySet<Address> {
     const existing = this.#keys.get(mode);
     if (existing !== undefined) return existing;
@@ -67,7 +138,7 @@ export class TransactionNotification {
     return keys;
   }
 
-  /** `{context, value: {signature, err, logs}}`; null when it was not run. */
+  /** `{context, value: {signature, err, logs}}`; null if it was not executed. */
   logsResult(): Buffer | null {
     if (this.#logsResult === undefined) this.#logsResult = this.#writeLogs();
     return this.#logsResult;
@@ -79,7 +150,7 @@ export class TransactionNotification {
     return this.#statusResult;
   }
 
-  /** The transaction as a `transaction` subscription shows it; null when it is not told in this shape. */
+  /** Null if the shape omits it. */
   result(shape: TransactionShape): Buffer | null {
     const existing = this.#results.get(shape.name);
     if (existing !== undefined) return existing;

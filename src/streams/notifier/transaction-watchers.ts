@@ -7,9 +7,12 @@ import {
 import type { Address } from '../../solana/address.ts';
 import type { Signature } from '../../solana/signature.ts';
 import type { FeedListener } from '../feed.ts';
-import type { TransactionNotification } from './transaction-notification.ts';
-import { type TransactionShape, transactionShape } from './transaction-result.ts';
-import { WatchIndex } from './watch-index.ts';
+import { WatchIndex } from './account-watchers.ts';
+import {
+  type TransactionNotification,
+  type TransactionShape,
+  transactionShape,
+} from './transaction-notification.ts';
 
 type Watcher = Readonly<{
   filter: TransactionFilter;
@@ -17,7 +20,6 @@ type Watcher = Readonly<{
   listener: FeedListener;
 }>;
 
-/** Whether a transaction has all that a filter asks for. */
 function matchesFilter(filter: TransactionFilter, notification: TransactionNotification): boolean {
   const { vote, failed, signature, include, exclude, required, tokenAccounts } = filter;
   if (vote !== null && vote !== notification.isVote) return false;
@@ -28,15 +30,15 @@ function matchesFilter(filter: TransactionFilter, notification: TransactionNotif
   return required.every((address) => keys.has(address)) && !exclude.some((address) => keys.has(address));
 }
 
-/** Addresses one of which a transaction must mention to match; null when it need mention none. */
+/** Addresses of which a matching transaction mentions at least one; null for any transaction. */
 function indexKeysOf({ required, include }: TransactionFilter): readonly Address[] | null {
   if (required.length > 0) return required.slice(0, 1);
   return include.length > 0 ? include : null;
 }
 
-/** Who watches transactions: found by the signature or by the addresses that the filter asks for. */
+/** Transaction watchers, by signature or by the filter's addresses. */
 export class TransactionWatchers {
-  /** Those who name neither a signature nor an address. */
+  /** Watchers without a signature or address. */
   readonly #others = new Set<Watcher>();
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
   readonly #byKey: Readonly<Record<TokenAccountMode, WatchIndex<Address, Watcher>>> = {
@@ -84,7 +86,7 @@ export class TransactionWatchers {
     }
   }
 
-  /** Each watcher whom the transaction may concern, once. */
+  /** Watchers that may match, each once. */
   #candidates(notification: TransactionNotification): ReadonlySet<Watcher> {
     const candidates = new Set(this.#others);
     if (notification.signature !== undefined)

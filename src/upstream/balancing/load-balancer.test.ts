@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { UpstreamNode } from '../node.ts';
-import { PowerOfTwoSelector } from './load-balancer.ts';
+import { PowerOfTwoSelector, Primary } from './load-balancer.ts';
 
 const nodes: UpstreamNode[] = [];
 afterEach(async () => {
@@ -16,7 +16,7 @@ function node(name: string, latencyMs: number | null, inFlight = 0): UpstreamNod
   return made;
 }
 
-/** How often each name is drawn in many draws. */
+/** Selections per name. */
 function shares(from: readonly UpstreamNode[]): Record<string, number> {
   const draw = new PowerOfTwoSelector();
   const counts: Record<string, number> = {};
@@ -28,8 +28,8 @@ function shares(from: readonly UpstreamNode[]): Record<string, number> {
   return counts;
 }
 
-describe('the choice of a node', () => {
-  it('is none of none and the only one of one', () => {
+describe('PowerOfTwoSelector', () => {
+  it('returns null without candidates and the only one of one', () => {
     const draw = new PowerOfTwoSelector();
     const only = node('a', 5);
     expect(draw.pick()).toBeNull();
@@ -39,7 +39,7 @@ describe('the choice of a node', () => {
     expect(draw.pick()).toBeNull();
   });
 
-  it('is one of those with the lowest rank, in whatever order they are offered', () => {
+  it('selects among candidates of the lowest rank, in any order', () => {
     const [a, b, c] = [node('a', 1), node('b', 1), node('c', 1)];
     const draw = new PowerOfTwoSelector();
     for (const order of [
@@ -52,25 +52,55 @@ describe('the choice of a node', () => {
     }
   });
 
-  it('is always the clearly quicker of two, and the less busy of two that are about as quick', () => {
+  it('prefers the clearly faster node, or the less busy one of similar nodes', () => {
     expect(shares([node('slow', 50), node('quick', 5)])).toEqual({ quick: 3_000 });
     expect(shares([node('busy', 5, 9), node('idle', 6)])).toEqual({ idle: 3_000 });
   });
 
-  it('spreads over nodes that are about as quick, and never takes the worst of three', () => {
+  it('spreads over similar nodes and never selects the worst of three', () => {
     const { a, b, worst } = shares([node('a', 5), node('b', 6), node('worst', 500)]);
     expect(worst).toBeUndefined();
     expect(a).toBeGreaterThan(900);
     expect(b).toBeGreaterThan(900);
   });
 
-  it('gives each of many its turn', () => {
+  it('selects each of many nodes', () => {
     const counts = shares(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => node(name, 5)));
     expect(Math.min(...Object.values(counts))).toBeGreaterThan(350);
     expect(Object.keys(counts)).toHaveLength(6);
   });
 
-  it('takes an unknown node before a known one, to learn about it', () => {
+  it('prefers an unknown node over a known one', () => {
     expect(shares([node('known', 5), node('new', null)])).toEqual({ new: 3_000 });
   });
+});
+
+it('keeps a sticky primary until another is clearly better for stickyMs', () => {
+  const [a, b] = [node('a', 10), node('b', 12)];
+  const primary = new Primary({ stickyMs: 1_000 });
+  primary.review([a, b], 0);
+  expect(primary.node).toBe(a);
+  b.latencyMs = 8;
+  primary.review([a, b], 10);
+  primary.review([a, b], 5_000);
+  expect(primary.node).toBe(a);
+  b.latencyMs = 5;
+  primary.review([a, b], 6_000);
+  a.latencyMs = 6;
+  primary.review([a, b], 6_500);
+  a.latencyMs = 10;
+  primary.review([a, b], 6_600);
+  primary.review([a, b], 7_500);
+  expect(primary.node).toBe(a);
+  primary.review([a, b], 7_600);
+  expect(primary.node).toBe(b);
+});
+
+it('replaces an unhealthy primary at once', () => {
+  const [a, b] = [node('a', 10), node('b', 90)];
+  const primary = new Primary({ stickyMs: 1_000 });
+  primary.review([a, b], 0);
+  a.slotFault = 'behind';
+  primary.review([a, b], 1);
+  expect(primary.node).toBe(b);
 });

@@ -1,22 +1,25 @@
 import type { UpstreamNode } from '../node.ts';
 
-/** Unknown nodes count as quick, so that they get known; not as free, or a burst would all go to one of them. */
+/**
+ * Assumed latency of an unknown node: fast, so that it gets calls, but not zero, or a burst would all go
+ * there.
+ */
 const UNKNOWN_LATENCY_MS = 1;
-/** Latencies that differ by less than this are equal: nobody is chosen for what the next answer may turn round. */
+/** Latencies within this ratio count as equal, to avoid flapping between nodes. */
 export const CLEARLY_BETTER_RATIO = 1.3;
 
 const latencyOf = (node: UpstreamNode): number => node.latencyMs ?? UNKNOWN_LATENCY_MS;
 
-/** Whether one latency is clearly better than another. */
 export const isClearlyBetter = (one: UpstreamNode, other: UpstreamNode): boolean =>
   latencyOf(one) * CLEARLY_BETTER_RATIO < latencyOf(other);
 
-/** What asking this node now would roughly cost: its latency, times those who wait already. */
+/** Expected cost: latency × queue length. */
 const loadScore = (node: UpstreamNode): number => (node.inFlight + 1) * latencyOf(node);
 
 /**
- * The better of two: of those that are about as quick the less busy one, else the one that is likely to answer first.
- * @param isOtherFirst - decides where nothing else does.
+ * Better of two nodes: the less busy one if latencies are similar, else the one that probably responds
+ * first.
+ * @param isOtherFirst - tie-breaker.
  */
 export function betterOf(one: UpstreamNode, other: UpstreamNode, isOtherFirst: boolean): UpstreamNode {
   const differ = isClearlyBetter(one, other) || isClearlyBetter(other, one);
@@ -27,8 +30,8 @@ export function betterOf(one: UpstreamNode, other: UpstreamNode, isOtherFirst: b
 }
 
 /**
- * Draws two of those that are offered, each with the same chance, and gives the better: load spreads, and a slow node
- * gets less. It keeps what is offered with the lowest rank only. One is made for all calls: nothing is made to choose.
+ * Power-of-two-choices selection among candidates of the lowest rank. Reused for all calls: a selection
+ * allocates nothing.
  */
 export class PowerOfTwoSelector {
   readonly #random: () => number;
@@ -42,7 +45,7 @@ export class PowerOfTwoSelector {
     this.#random = random;
   }
 
-  /** @param rank - the lower the better; Infinity for one that may not be taken. */
+  /** @param rank - lower is better; Infinity: not eligible. */
   consider(node: UpstreamNode, rank: number): void {
     if (rank > this.#rank || rank === Number.POSITIVE_INFINITY) return;
     if (rank < this.#rank) this.#reset(rank);
@@ -52,7 +55,7 @@ export class PowerOfTwoSelector {
     else this.#replaceAtRandom(node);
   }
 
-  /** The chosen one, null where none was offered; and begins anew. */
+  /** Returns the selected node, or null, and resets the selector. */
   pick(): UpstreamNode | null {
     const one = this.#one;
     const other = this.#other;
@@ -68,10 +71,63 @@ export class PowerOfTwoSelector {
     this.#other = null;
   }
 
-  /** Of so many that were offered each is among the two with the same chance. */
+  /** Reservoir sampling: each candidate has the same chance. */
   #replaceAtRandom(node: UpstreamNode): void {
     const index = Math.floor(this.#random() * this.#considered);
     if (index === 0) this.#one = node;
     else if (index === 1) this.#other = node;
   }
+}
+
+/** Sticky node: replaced when another is clearly better for `stickyMs`, or when it is no longer healthy. */
+export class Primary {
+  readonly #limits: Readonly<{ stickyMs: number }>;
+  #node: UpstreamNode | null = null;
+  #challenger: UpstreamNode | null = null;
+  #since = 0;
+
+  constructor(limits: Readonly<{ stickyMs: number }>) {
+    this.#limits = limits;
+  }
+
+  get node(): UpstreamNode | null {
+    return this.#node;
+  }
+
+  /** @param nodes - the serving nodes. */
+  review(nodes: readonly UpstreamNode[], now: number): void {
+    const healthy = nodes.filter((node) => node.isHealthy(now));
+    const current = this.#node;
+    const best = healthy.reduce<UpstreamNode | null>(
+      (fastest, node) => (fastest === null || isFaster(node, fastest) ? node : fastest),
+      null,
+    );
+    if (current === null || !healthy.includes(current)) this.#move(best);
+    else if (best === null || !isClearlyBetter(best, current)) this.#challenger = null;
+    else this.#challenge(best, now);
+  }
+
+  #challenge(node: UpstreamNode, now: number): void {
+    if (this.#challenger !== node) {
+      this.#challenger = node;
+      this.#since = now;
+    } else if (now - this.#since >= this.#limits.stickyMs) this.#move(node);
+  }
+
+  #move(node: UpstreamNode | null): void {
+    this.#node = node;
+    this.#challenger = null;
+  }
+}
+
+/** Equal if both are unknown. */
+const isFaster = (one: UpstreamNode, other: UpstreamNode): boolean =>
+  one.latencyMs !== null && (other.latencyMs === null || one.latencyMs < other.latencyMs);
+
+/** Nodes of the right chain without cordoned ones, unless all are cordoned. */
+export function inService(nodes: readonly UpstreamNode[]): readonly UpstreamNode[] {
+  const sameChain = nodes.some((node) => node.wrongChain) ? nodes.filter((node) => !node.wrongChain) : nodes;
+  if (!sameChain.some((node) => node.cordon !== null)) return sameChain;
+  const uncordoned = sameChain.filter((node) => node.cordon === null);
+  return uncordoned.length === 0 ? sameChain : uncordoned;
 }

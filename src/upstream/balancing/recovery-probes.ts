@@ -1,14 +1,11 @@
 import type { Call } from '../../protocol/call.ts';
 import { methodTraits } from '../../protocol/methods.ts';
-import { type AttemptListener, sendAttempt } from '../attempt.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { Outcome } from '../outcome.ts';
+import { type AttemptListener, sendAttempt } from '../retry/attempt.ts';
 
-/**
- * Copies of reads, put to nodes that are passed over, so that they earn their way back without any customer paying for
- * the trial: nobody gets what they answer, and nobody waits for it.
- */
+/** Mirrors a share of reads to ejected nodes to test recovery; responses are discarded. */
 export class RecoveryProbes {
   readonly #limits: UpstreamLimits;
   readonly #random: () => number;
@@ -21,7 +18,6 @@ export class RecoveryProbes {
     this.#random = random;
   }
 
-  /** Maybe puts a copy of the call to one of the nodes that are passed over. */
   maybeProbe(call: Call, nodes: readonly UpstreamNode[]): void {
     const { copyShare, copiesMax, attemptTimeoutMs } = this.#limits;
     if (!methodTraits[call.row.kind].hedged || this.#inFlight >= copiesMax) return;
@@ -33,7 +29,7 @@ export class RecoveryProbes {
     sendAttempt(node, call, attemptTimeoutMs, new RecoveryProbe(node, () => void this.#inFlight--));
   }
 
-  /** They take turns. One that wants to be left alone is. */
+  /** Round-robin; skips throttled nodes. */
   #selectEjected(nodes: readonly UpstreamNode[], now: number): UpstreamNode | null {
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[(this.#next + i) % nodes.length]!;
@@ -45,7 +41,6 @@ export class RecoveryProbes {
   }
 }
 
-/** One of them: all that it is for is what the node is then known for. */
 class RecoveryProbe implements AttemptListener {
   readonly #node: UpstreamNode;
   readonly #onEnd: () => void;
@@ -61,13 +56,12 @@ class RecoveryProbe implements AttemptListener {
   }
 }
 
-/** Whether calls go elsewhere as long as they can. */
 const isEjected = (node: UpstreamNode, now: number): boolean => !node.isHealthy(now);
 
 const canProbe = (node: UpstreamNode, now: number): boolean =>
   !node.isThrottled(now) && !node.circuit.isOpen(now) && !node.isBusy && !node.isOverBudget(now);
 
-/** Whether one is passed over while another is not: then there is somebody to try, at nobody's cost. */
+/** Whether some node is ejected while another serves. */
 export function hasEjectedNodes(nodes: readonly UpstreamNode[], now: number): boolean {
   const ejected = nodes.filter((node) => isEjected(node, now)).length;
   return ejected > 0 && ejected < nodes.length;

@@ -1,44 +1,49 @@
+import { isDeepStrictEqual } from 'node:util';
 import { chunk } from '../../base/chunk.ts';
 import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
 import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
-import type { Call, CallTrace, Network, RpcClient } from '../../protocol/call.ts';
+import type {
+  Call,
+  CallAttempt,
+  CallTrace,
+  Network,
+  RpcDispatcher,
+  RpcResponse,
+} from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { STATUSES_MAX } from '../../protocol/rpc/getSignatureStatuses.ts';
+import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
 import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
 import type { Signature } from '../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { type LandedStatus, readSignatureStatuses } from '../feeds/signature-statuses.ts';
-import { crossCheckStatuses, type OtherNodeQuery, RespondingNode } from './cross-check.ts';
 import type { Tip, WatchedTransaction } from './watched-transaction.ts';
 
-/** How often nodes are asked. */
+/** Intervals in milliseconds. */
 export type StatusPollLimits = Readonly<{
-  /** Between two rounds, in milliseconds. */
   pollMs: number;
-  /** Between two times that a transaction is asked for of which a subscription tells, in milliseconds. */
+  /** For transactions with a subscription. */
   subscribedPollMs: number;
-  /** Between two looks at the block height, in milliseconds. */
   expiryPollMs: number;
-  /** Calls under way at a time. */
   callsAtATime: number;
 }>;
 
-/** Blocks after its own in which a blockhash is good. Source: Agave, `MAX_PROCESSING_AGE`. */
+/** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
 
-/** Answers of one round, in which nobody is believed who looked before the tip was there. */
+/** Results of one round; reads from before the tip do not count. */
 type ChainView = Readonly<{ tip: Tip | null; expired: ReadonlySet<Blockhash> }>;
 
 const UNKNOWN_VIEW: ChainView = { tip: null, expired: new Set() };
 
 /**
- * Asks the nodes of one network for the statuses of all transactions that somebody waits for, 256 in a call, and for
- * the block height where blockhashes may expire. Rounds never overlap; a call that fails is made again in the next.
+ * Polls the statuses of all watched transactions of one network, 256 per call, and the block height for
+ * expired blockhashes. Rounds never overlap; failed calls are repeated in the next round.
  */
 export class StatusPoller {
   readonly #network: Network;
-  readonly #source: RpcClient;
+  readonly #source: RpcDispatcher;
   readonly #limits: StatusPollLimits;
   readonly #queryOtherNode: OtherNodeQuery | null;
   readonly #watched = new Set<WatchedTransaction>();
@@ -47,10 +52,10 @@ export class StatusPoller {
   #tip: Tip | null = null;
   #tipDueAt = 0;
 
-  /** @param askAnother - has what one node says landed confirmed by another; null: one is believed. */
+  /** @param queryOther - confirms a landed status by another node; null: one node suffices. */
   constructor(
     network: Network,
-    source: RpcClient,
+    source: RpcDispatcher,
     limits: StatusPollLimits,
     queryOtherNode: OtherNodeQuery | null = null,
   ) {
@@ -60,13 +65,12 @@ export class StatusPoller {
     this.#limits = limits;
   }
 
-  /** From the next round on it is asked for. */
   add(watched: WatchedTransaction): void {
     this.#watched.add(watched);
     this.#schedule();
   }
 
-  /** It is asked for no more; the rounds end with the last one. */
+  /** The last removal stops polling. */
   delete(watched: WatchedTransaction): void {
     this.#watched.delete(watched);
     if (this.#watched.size > 0 || this.#timer === null) return;
@@ -95,7 +99,7 @@ export class StatusPoller {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
     const { pollMs, subscribedPollMs } = this.#limits;
-    // A little early counts: timers are not exact. What makes one due while it is asked for makes it due again.
+    // Timers may fire early. A transaction that becomes due during the call is polled again.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];
@@ -130,7 +134,6 @@ export class StatusPoller {
     }
   }
 
-  /** The same, where another node than the teller agrees. */
   async #crossCheck(
     signatures: readonly Signature[],
     reported: readonly (LandedStatus | null)[],
@@ -144,7 +147,7 @@ export class StatusPoller {
         queryOtherNode(call, respondingNode),
       );
     } catch {
-      // What the other said is no answer: it says nothing against the first.
+      // An invalid response does not contradict the first.
       return reported;
     }
   }
@@ -154,7 +157,6 @@ export class StatusPoller {
     return { ...call, params: Buffer.from(writeJson(params)) };
   }
 
-  /** Which blockhashes are over: those whose height has come are asked for. */
   async #findExpired(due: readonly WatchedTransaction[], now: number): Promise<ChainView> {
     const lifetimes = due.flatMap(({ lifetime, status }) => (status === null && lifetime) || []);
     if (lifetimes.length === 0) return UNKNOWN_VIEW;
@@ -180,13 +182,13 @@ export class StatusPoller {
     return this.#tip;
   }
 
-  /** Heights are those of the node that told them, and it may have been behind: the blockhash itself decides. */
+  /** The height may come from a lagging node: isBlockhashValid decides. */
   async #isExpired(blockhash: Blockhash, minContextSlot: Slot): Promise<boolean> {
     const params = [blockhash, { commitment: 'confirmed', minContextSlot }];
     return (await this.#read('isBlockhashValid', params, readValidity)) === false;
   }
 
-  /** @returns null when nobody answered, or not what was asked. */
+  /** @returns null for a failed call or an invalid result. */
   async #read<T>(
     method: MethodName,
     params: readonly WritableJson[],
@@ -194,7 +196,7 @@ export class StatusPoller {
     trace: CallTrace | null = null,
   ): Promise<T | null> {
     try {
-      const { body, errorCode } = await this.#source.request({ ...this.#call(method, params), trace });
+      const { body, errorCode } = await request(this.#source, { ...this.#call(method, params), trace });
       return errorCode === 0 ? read(body) : null;
     } catch {
       return null;
@@ -208,4 +210,49 @@ function readTip(body: Buffer): Tip {
 }
 
 const readValidity = (body: Buffer): boolean =>
-  objectOf(parseJson(body.toString('latin1')), 'an answer').value === true;
+  objectOf(parseJson(body.toString('latin1')), 'response').value === true;
+
+/** Calls a node other than `excludedNode`. @returns null if none responds. */
+export type OtherNodeQuery = (call: Call, excludedNode: string) => Promise<RpcResponse | null>;
+
+/** Records which node responded; null if unknown. */
+export class RespondingNode implements CallTrace {
+  node: string | null = null;
+
+  onAttempt({ node, outcome }: CallAttempt): void {
+    if (outcome === 'ok') this.node = node;
+  }
+}
+
+type Statuses = readonly (LandedStatus | null)[];
+
+/** The lower of two statuses; null if they disagree. */
+function agreedStatus(one: LandedStatus | null, other: LandedStatus | null): LandedStatus | null {
+  if (one === null || other === null || !isDeepStrictEqual(one.err, other.err)) return null;
+  return {
+    ...one,
+    hasCommitment: (commitment) => one.hasCommitment(commitment) && other.hasCommitment(commitment),
+  };
+}
+
+/**
+ * Combines the statuses of two nodes, so that a false or forked report ends nothing; a lagging node delays
+ * it by a round. Without a second response the first counts.
+ * @param callFor - builds the call for the signatures.
+ */
+export async function crossCheckStatuses(
+  signatures: readonly Signature[],
+  reported: Statuses,
+  callFor: (signatures: readonly Signature[]) => Call,
+  query: (call: Call) => Promise<RpcResponse | null>,
+): Promise<Statuses> {
+  const landed = signatures.filter((_, at) => reported[at] != null);
+  if (landed.length === 0) return reported;
+  const response = await query(callFor(landed));
+  if (response === null) return reported;
+  const { statuses } = readSignatureStatuses(response.body);
+  const secondStatuses = new Map(landed.map((signature, at) => [signature, statuses[at] ?? null]));
+  return signatures.map((signature, at) =>
+    agreedStatus(reported[at] ?? null, secondStatuses.get(signature) ?? null),
+  );
+}

@@ -8,23 +8,22 @@ import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import type { LandedStatus } from '../feeds/signature-statuses.ts';
 
-/** What became of a transaction. */
 export type Confirmation = Readonly<{
-  /** What it has come to; null when nobody has seen it land. */
+  /** Reached commitment; null if it was not seen. */
   status: Commitment | null;
-  /** The chain's error of one that ran and failed; null for every other. */
+  /** Chain error of a failed transaction, else null. */
   err: JsonValue;
-  /** Why the commitment that was waited for was not seen; null when it was. */
+  /** Why the commitment was not reached; null if it was. */
   failure: Failure | null;
 }>;
 
-/** Where the network stands: the block height of a slot, both confirmed. */
+/** Confirmed slot and its block height. */
 export type Tip = Readonly<{ slot: Slot; blockHeight: bigint }>;
 
-/** The blockhash that a transaction stands on, and from where on it may have expired. */
+/** Blockhash and the height after which it expires. */
 export type Lifetime = {
   readonly blockhash: Blockhash;
-  /** null until it is known: whoever looks then puts in the last one possible for a blockhash that is known by now. */
+  /** null while unknown; then set to the maximum for a current blockhash. */
   lastValidBlockHeight: bigint | null;
 };
 
@@ -39,21 +38,18 @@ function errOf(result: Buffer): JsonValue | undefined {
 }
 
 /**
- * One transaction that is to come to a commitment, for all who wait for that. It is told by a subscription, where
- * there is one, and by the rounds of asking for statuses; whoever is first settles it.
+ * Transaction awaited at a commitment, by any number of waiters. Settled by a subscription or by status
+ * polls, whichever is first.
  */
 export class WatchedTransaction implements FeedListener {
   readonly signature: Signature;
   readonly commitment: Commitment;
-  /** null for one that no block height ends. */
+  /** null if it does not expire by block height. */
   lifetime: Lifetime | null;
-  /** What it has come to as far as known. */
   status: Commitment | null = null;
-  /** Where it landed as far as known. */
   slot: Slot | null = null;
-  /** When it is asked for next; `performance.now()`. */
+  /** Next poll; `performance.now()`. */
   dueAt = 0;
-  /** Who waits for it. */
   waiters = 0;
   readonly #outcome = Promise.withResolvers<Confirmation>();
   #isSettled = false;
@@ -66,36 +62,34 @@ export class WatchedTransaction implements FeedListener {
     this.lifetime = lifetime;
   }
 
-  /** What became of it. */
   get outcome(): Promise<Confirmation> {
     return this.#outcome.promise;
   }
 
-  /** Whether a subscription tells of it. */
   get isSubscribed(): boolean {
     return this.#endSubscription !== null;
   }
 
-  /** A subscription tells of it from now on. */
+  /** A subscription is open. */
   onSubscribed(end: () => void): void {
     if (this.#isSettled || this.#feedFailed) end();
     else this.#endSubscription = end;
   }
 
-  /** Takes in what the subscription tells: that it has come to its commitment. */
+  /** Notification that the commitment was reached. */
   onNotification(result: Buffer): void {
     const err = errOf(result);
     if (err !== undefined) this.settle({ status: this.commitment, err, failure: null });
   }
 
-  /** The subscription tells nothing more: rounds ask for it as for all others. */
+  /** The subscription ended: polled like others. */
   onError(): void {
     this.#feedFailed = true;
     this.#endSubscription = null;
     this.dueAt = 0;
   }
 
-  /** Takes in what nodes say of it; null for nothing. */
+  /** null: no node knows it. */
   onStatus(status: LandedStatus | null): void {
     this.status =
       status === null ? null : (commitments.findLast((level) => status.hasCommitment(level)) ?? 'processed');
@@ -104,12 +98,11 @@ export class WatchedTransaction implements FeedListener {
     this.settle({ status: this.status, err: status.err as JsonValue, failure: null });
   }
 
-  /** It cannot land any more. */
+  /** The blockhash expired. */
   expire(): void {
     this.settle({ status: null, err: null, failure: new Failure('TRANSACTION_EXPIRED') });
   }
 
-  /** Says what became of it, to all who wait. */
   settle(confirmation: Confirmation): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
@@ -118,7 +111,7 @@ export class WatchedTransaction implements FeedListener {
     this.#outcome.resolve(confirmation);
   }
 
-  /** Nobody waits for it any more. */
+  /** No waiters are left. */
   abandon(): void {
     this.settle({ status: this.status, err: null, failure: new Failure('CLIENT_GONE') });
   }

@@ -5,29 +5,29 @@ import { Failure } from '../../protocol/errors.ts';
 import { unknownMethod } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import { type NodeError, NodeRefusal, parseNodeError } from '../../protocol/rest/node-refusal.ts';
-import { attempt } from '../attempt.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
+import { attempt } from '../retry/attempt.ts';
 
-/** A server of the Digital Asset Standard API. */
+/** Digital Asset Standard API server. */
 export type DasServer = Pick<NodeConfig, 'name' | 'url' | 'headers'> & Readonly<{ network: Network }>;
 
 /** Times in milliseconds, sizes in bytes. */
 export type DasLimits = Readonly<{
-  /** How long one question may take, at all servers together. */
+  /** Per request, all servers together. */
   timeoutMs: number;
-  /** How long one server may take when another may follow it. */
+  /** Per server when another may follow. */
   tryTimeoutMs: number;
   connectTimeoutMs: number;
   answerMaxBytes: number;
-  /** Open connections per server. */
+  /** Per server. */
   connectionsMax: number;
-  /** Questions under way or queued per server; above it the server is passed over. */
+  /** Requests in flight or queued per server. */
   inFlightMax: number;
 }>;
 
-/** Limits that suit pages of a thousand assets. */
+/** For pages of a thousand assets. */
 export const dasLimits: DasLimits = {
   timeoutMs: 15_000,
   tryTimeoutMs: 8_000,
@@ -37,7 +37,7 @@ export const dasLimits: DasLimits = {
   inFlightMax: 256,
 };
 
-/** What one server's outcome means: an answer, a refusal that another server may not share, or no answer. */
+/** Response, retryable error, or no response. */
 type ServerResult =
   | Readonly<{ kind: 'result'; result: JsonValue }>
   | Readonly<{ kind: 'refusal'; error: NodeError; isFinal: boolean }>
@@ -49,29 +49,29 @@ function parseBody(body: Buffer): JsonValue | undefined {
   try {
     return parseJson(body.toString('utf8'));
   } catch {
-    // A large answer is known by its ends only; what lies between them need not be JSON.
+    // Large responses are recognized by their ends, so they may not be JSON.
     return undefined;
   }
 }
 
 function parseOutcome(outcome: Outcome): ServerResult {
-  if (outcome.kind !== 'answer') return NONE;
+  if (outcome.kind !== 'response') return NONE;
   const { body, errorCode } = outcome.response;
   const value = parseBody(body);
   if (value === undefined) return NONE;
   if (errorCode === 0) return { kind: 'result', result: value };
   const error = parseNodeError(value, errorCode);
   if (error === null) return NONE;
-  return { kind: 'refusal', error, isFinal: nodeErrorRow(errorCode).rule === 'believe' };
+  return { kind: 'refusal', error, isFinal: nodeErrorRow(errorCode).rule === 'accept' };
 }
 
-/** What is asked of the servers of a network, one after the other. */
+/** Client of DAS servers with failover. */
 export class DasClient {
   readonly #servers: readonly UpstreamNode[];
   readonly #limits: DasLimits;
   readonly #log: Logger | null;
 
-  /** @param servers - those of a network are asked in this order. */
+  /** @param servers - in order of preference per network. */
   constructor(servers: readonly DasServer[], limits: Partial<DasLimits> = {}, log: Logger | null = null) {
     this.#limits = { ...dasLimits, ...limits };
     this.#log = log;
@@ -79,17 +79,15 @@ export class DasClient {
     this.#servers = servers.map((server) => new UpstreamNode(server, server.network, nodeLimits));
   }
 
-  /** Whether a server is configured for the network. */
   has(network: Network): boolean {
     return this.#servers.some((server) => server.network === network);
   }
 
   /**
-   * Puts the question to the servers of the network in their order, until one answers. DAS only reads, so that asking
-   * twice does no harm.
-   * @returns the `result`, its integers exact.
-   * @throws NodeRefusal with a server's own error when no server answers better; Failure UPSTREAM_UNAVAILABLE when none
-   * answers, CLIENT_GONE when the signal came first.
+   * Tries the servers in order until one answers; DAS calls are read-only.
+   * @returns the `result`, integers exact.
+   * @throws NodeRefusal with a server's error if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none
+   * responds; CLIENT_GONE on abort.
    */
   async request(
     network: Network,
@@ -119,12 +117,11 @@ export class DasClient {
     throw refusal === null ? new Failure('UPSTREAM_UNAVAILABLE') : new NodeRefusal(refusal);
   }
 
-  /** Ends every connection. */
   async close(): Promise<void> {
     for (const server of this.#servers) server.close();
   }
 
-  /** Those that nothing speaks against, in their order; where something does against all, all that take questions. */
+  /** Healthy servers in order, or all available ones if none is healthy. */
   #availableServers(network: Network): UpstreamNode[] {
     const now = performance.now();
     const available = this.#servers.filter(
@@ -142,11 +139,11 @@ export class DasClient {
   ): Promise<ServerResult> {
     const { outcome, elapsedMs } = await attempt(server, call, timeoutMs, signal);
     const serverResult = parseOutcome(outcome);
-    const isBroken = outcome.kind === 'answer' && serverResult.kind === 'none';
-    server.recordOutcome(isBroken ? { kind: 'garbage' } : outcome, elapsedMs);
-    if (outcome.kind !== 'answer' && outcome.kind !== 'aborted') {
+    const isBroken = outcome.kind === 'response' && serverResult.kind === 'none';
+    server.recordOutcome(isBroken ? { kind: 'invalid' } : outcome, elapsedMs);
+    if (outcome.kind !== 'response' && outcome.kind !== 'aborted') {
       const logFields = { server: server.name, network: server.network, method: call.method };
-      this.#log?.warn({ ...logFields, outcome: outcomeText(outcome) }, 'a DAS server gave no answer');
+      this.#log?.warn({ ...logFields, outcome: outcomeText(outcome) }, 'DAS request failed');
     }
     return serverResult;
   }

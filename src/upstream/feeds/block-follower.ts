@@ -4,42 +4,44 @@ import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import { BlockStream, type BlockStreamOptions, type BlockSubscription } from './block-stream.ts';
-import type { EmittedTransactions } from './emitted-transactions.ts';
-import { readSlotInfo } from './slot-info.ts';
+import {
+  BlockStream,
+  type BlockStreamOptions,
+  type BlockSubscription,
+  type EmittedTransactions,
+} from './block-stream.ts';
+import { readSlotInfo } from './pubsub-message.ts';
 
-/** What tells the slots of a network. */
-export type SlotFeed = Readonly<{
-  /** @returns what ends it. */
+/** Source of new slots. */
+type SlotFeed = Readonly<{
   open: (subscription: SubscriptionOf<'slot'>, listener: FeedListener) => Promise<() => void>;
-  /** The newest slot that is believed; null while unknown. */
+  /** The newest trusted slot; null while unknown. */
   networkSlot: () => Slot | null;
 }>;
 
-export type BlockFollowerOptions = Omit<BlockStreamOptions, 'commitment'> &
+type BlockFollowerOptions = Omit<BlockStreamOptions, 'commitment'> &
   Readonly<{
-    /** Whose slots say when to look for blocks. */
+    /** Its slots trigger block reads. */
     pubsub: SlotFeed;
   }>;
 
-/** Pause before nodes are asked again for their slots. */
+/** Pause before resubscribing to slots. */
 const PAUSE_MS = 200;
 
 /**
- * Feeds `block` and `transaction` subscriptions from the blocks of a network, read with getBlocks and getBlock each
- * time a node tells of a new slot, while somebody listens. So they work where nodes have no blockSubscribe, and no
- * block is missed, however often a node dies. A `transaction` subscription at `processed` is told when its block is
- * confirmed: history begins there.
+ * Feeds `block` and `transaction` subscriptions with getBlocks and getBlock on each new slot. Works without
+ * blockSubscribe and misses no block when nodes fail. A `transaction` subscription at `processed` is notified
+ * when its block is confirmed, where history starts.
  */
 export class BlockFollower {
   readonly #pubsub: SlotFeed;
   readonly #options: Omit<BlockStreamOptions, 'commitment'>;
   readonly #confirmed: BlockStream;
   readonly #finalized: BlockStream;
-  /** Lines that go on behind another feed, by commitment and first slot, while somebody listens. */
+  /** Streams resumed after another feed, by commitment and first slot. */
   readonly #resumed = new Map<string, BlockStream>();
   readonly #end = new AbortController();
-  /** The subscription to slots, while somebody listens to blocks. */
+  /** The slot subscription while there are subscribers. */
   #slots: Promise<() => void> | null = null;
 
   constructor({ pubsub, ...options }: BlockFollowerOptions) {
@@ -50,9 +52,9 @@ export class BlockFollower {
   }
 
   /**
-   * Begins to tell of blocks from now on.
-   * @returns what ends it.
-   * @throws Failure when no node tells slots, or none answers, or after `close`.
+   * Subscribes to blocks from now on.
+   * @returns a function that ends the subscription.
+   * @throws Failure when no node sends slots or answers, or after `close`.
    */
   async open(subscription: BlockSubscription, listener: FeedListener): Promise<() => void> {
     this.#throwIfClosed();
@@ -73,11 +75,11 @@ export class BlockFollower {
   }
 
   /**
-   * Goes on with a subscription where another feed left it: what was missed is told first. The listener's `fail`
-   * says when that cannot be.
-   * @param before.told - what the other feed told.
-   * @param before.opened - what lies in slots up to this one is not owed; null where nobody knows.
-   * @returns what ends it.
+   * Resumes a subscription of another feed: missed transactions first. Failures are reported through
+   * `onError`.
+   * @param emitted - transactions that the other feed emitted.
+   * @param opened - slots up to this one precede the subscription; null if unknown.
+   * @returns a function that ends the subscription.
    */
   resume(
     subscription: SubscriptionOf<'transaction'>,
@@ -112,7 +114,7 @@ export class BlockFollower {
     if (this.#end.signal.aborted) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
   }
 
-  /** Nothing was told of it: it begins where the chain is now. */
+  /** Nothing was emitted yet: starts at the tip. */
   #openInBackground(subscription: BlockSubscription, listener: FeedListener): () => void {
     let isEnded = false;
     let end: (() => void) | null = null;
@@ -140,13 +142,15 @@ export class BlockFollower {
     return this.#streams().every(({ isEmpty }) => isEmpty);
   }
 
-  /** Somebody left. */
   #stopIfIdle(): void {
     for (const [key, stream] of this.#resumed) if (stream.isEmpty) this.#resumed.delete(key);
     if (this.#isEmpty) this.#unsubscribeFromSlots();
   }
 
-  /** Hears of slots for as long as somebody listens; gives them up when no node tells any for too long. */
+  /**
+   * Keeps the slot subscription while there are subscribers; fails them when no node sends slots before
+   * `gapTimeoutMs`.
+   */
   async #maintainSlots(): Promise<void> {
     const { signal } = this.#end;
     const deadline = performance.now() + this.#options.limits.gapTimeoutMs;
@@ -156,7 +160,7 @@ export class BlockFollower {
         return;
       } catch {
         if (performance.now() > deadline) {
-          for (const stream of this.#streams()) stream.giveUp('no node tells of slots');
+          for (const stream of this.#streams()) stream.giveUp('no node sends slots');
           this.#stopIfIdle();
           return;
         }
@@ -167,7 +171,7 @@ export class BlockFollower {
 
   #subscribeToSlots(): Promise<() => void> {
     if (this.#slots !== null) return this.#slots;
-    /** Another subscription may have taken its place meanwhile. */
+    /** A newer subscription may have replaced it. */
     const reset = (): boolean => {
       const isCurrent = this.#slots === slots;
       if (isCurrent) this.#slots = null;
@@ -178,7 +182,6 @@ export class BlockFollower {
       {
         onNotification: (result) => this.#advance(readSlotInfo(result)?.slot ?? null),
         onError: () => {
-          // Whoever still listens hears of slots again from the next node that can be had.
           if (reset()) void this.#maintainSlots();
         },
       },
@@ -198,7 +201,7 @@ export class BlockFollower {
 
   #advance(slot: Slot | null): void {
     if (slot === null) return;
-    // One node alone may be wrong about how far the network is.
+    // A single node may report a wrong tip.
     const trusted = this.#pubsub.networkSlot() ?? slot;
     const tip = slot < trusted ? slot : trusted;
     for (const stream of this.#streams()) void stream.advance(tip);

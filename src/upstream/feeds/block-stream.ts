@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Block } from '../../solana/block.ts';
+import type { Signature } from '../../solana/signature.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
@@ -11,8 +13,16 @@ import { LedgerNotifier } from '../../streams/ledger-notifier.ts';
 import { TransactionNotification } from '../../streams/notifier/transaction-notification.ts';
 import { TransactionWatchers } from '../../streams/notifier/transaction-watchers.ts';
 import { type ChainReader, type HistoryCommitment, ReadError } from './chain-reader.ts';
-import type { EmittedTransactions } from './emitted-transactions.ts';
 import type { FeedLimits } from './limits.ts';
+
+/** Snapshot of the transactions that a feed emitted, for the feed that resumes after it. */
+export interface EmittedTransactions {
+  /** The newest slot with an emitted transaction; null for none. */
+  readonly newest: Slot | null;
+  /** Slots up to this one were emitted completely at the commitment, or precede the feed; null for none. */
+  upTo(commitment: Commitment): Slot | null;
+  has(commitment: Commitment, slot: Slot, signature: Signature): boolean;
+}
 
 export type BlockSubscription = SubscriptionOf<'block'> | SubscriptionOf<'transaction'>;
 
@@ -26,29 +36,29 @@ export type BlockStreamOptions = Readonly<{
 
 type Watcher = { readonly listener: FeedListener; end: () => void };
 
-/** What another feed told of a subscription before it came here. */
-export type ResumePoint = Readonly<{
+/** State of a subscription that another feed started. */
+type ResumePoint = Readonly<{
   emitted: EmittedTransactions;
-  /** Nothing in slots up to this one is owed. */
+  /** Slots up to this one precede the subscription. */
   notBefore: Slot;
 }>;
 
-/** A subscription of which another feed told a part; it joins the others behind all that was told. */
+/** Joins the other subscriptions once all slots that the other feed emitted have passed. */
 type ResumedSubscription = ResumePoint &
   Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 
-/** Slots that are looked at together. */
+/** Slots per getBlocks request. */
 const STRIDE = 50n;
-/** So many blocks in them, and there may be more behind. */
+/** With more blocks than this in a stride, there may be more after it. */
 const FULL_STRIDE_BLOCKS = 10;
-/** A node may lack a block for some slots; beyond so many failures in a row an operator should know. */
+/** Consecutive failures before a warning: a node may lack a block for a few slots. */
 const FAULTS_BEFORE_WARNING = 8;
-/** Slots before the start of a line in which its last block is looked for. */
+/** Slots before the start in which the last block is searched. */
 const START_REACH = 64n;
 
 /**
- * The blocks of a network at one commitment, each told once and in order: the next one told is always the child of
- * the one told last, whatever happens to nodes meanwhile.
+ * The blocks of a network at one commitment, each emitted once and in order: each block is the child of the
+ * last one, regardless of node failures.
  */
 export class BlockStream {
   readonly #options: BlockStreamOptions;
@@ -56,13 +66,13 @@ export class BlockStream {
   readonly #watchers = new Set<Watcher>();
   readonly #resumed = new Set<ResumedSubscription>();
   readonly #end = new AbortController();
-  /** The last one that was told; null before the first listener. */
+  /** The last emitted block. */
   #last: Slot | null = null;
-  /** Where a line begins that does not begin at the tip: at the last block up to there. */
+  /** Start of a resumed stream: the last block up to this slot. */
   #start: Slot | null = null;
   #isRunning = false;
   #isRerunRequested = false;
-  /** Steps in a row that failed. */
+  /** Consecutive failed steps. */
   #faults = 0;
 
   constructor(options: BlockStreamOptions) {
@@ -74,9 +84,9 @@ export class BlockStream {
   }
 
   /**
-   * Tells of the blocks that reach the commitment from now on.
-   * @returns what ends it.
-   * @throws what the reader throws when it cannot learn where the chain is.
+   * Subscribes to blocks that reach the commitment from now on.
+   * @returns a function that ends the subscription.
+   * @throws as the reader does when it cannot read the tip.
    */
   async add(subscription: BlockSubscription, listener: FeedListener): Promise<() => void> {
     const tip = this.#last ?? (await this.#options.reader.slot(this.#options.commitment));
@@ -87,8 +97,8 @@ export class BlockStream {
   }
 
   /**
-   * Goes on behind another feed, on a line of its own or of others that begin at the same slot.
-   * @returns what ends it.
+   * Resumes a subscription after another feed.
+   * @returns a function that ends the subscription.
    */
   resume(
     subscription: SubscriptionOf<'transaction'>,
@@ -105,7 +115,7 @@ export class BlockStream {
   }
 
   /**
-   * There may be new blocks: looks for them, unless it is looking already.
+   * Reads new blocks, unless a read is in progress.
    * @param tip - the network's newest slot.
    */
   async advance(tip: Slot): Promise<void> {
@@ -118,7 +128,6 @@ export class BlockStream {
         if (await this.#step(tip)) this.#isRerunRequested = true;
         this.#faults = 0;
       } catch (fault) {
-        // The next slot tries again.
         this.#logFault(fault);
       }
     }
@@ -126,19 +135,18 @@ export class BlockStream {
     if (this.#isTooFarBehind(tip)) this.giveUp('too far behind');
   }
 
-  /** At warn once, until blocks can be read again. */
+  /** Warns once per series of failures. */
   #logFault(fault: unknown): void {
     const { network, commitment, log } = this.#options;
     const level = ++this.#faults === FAULTS_BEFORE_WARNING ? 'warn' : 'debug';
-    log[level]({ network, commitment, cause: String(fault) }, 'could not read the next blocks');
+    log[level]({ network, commitment, cause: String(fault) }, 'Failed to read blocks');
   }
 
-  /** Ends every subscription with a failure. */
   giveUp(reason: string): void {
     const { network, log } = this.#options;
     const watchers = [...this.#watchers];
     if (watchers.length === 0) return;
-    log.warn({ network, listeners: watchers.length }, `gave up following blocks: ${reason}`);
+    log.warn({ network, listeners: watchers.length }, `Block subscriptions failed: ${reason}`);
     const failure = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
     for (const watcher of watchers) {
       this.#remove(watcher);
@@ -154,11 +162,11 @@ export class BlockStream {
   #remove(watcher: Watcher): void {
     watcher.end();
     this.#watchers.delete(watcher);
-    // Whoever comes next begins at the tip of then.
+    // The next subscription starts at the tip.
     if (this.isEmpty) this.#last = null;
   }
 
-  /** Tells the next blocks. @returns whether there may be more. */
+  /** Emits the next blocks. @returns whether there may be more. */
   async #step(tip: Slot): Promise<boolean> {
     const last = this.#last ?? (await this.#findStart());
     if (last === null) return false;
@@ -166,7 +174,7 @@ export class BlockStream {
     const slots = await this.#next(last, tip);
     await this.#options.reader.eachBlock(slots, this.#end.signal, async (block) => {
       if (this.#last === null || block.slot <= this.#last) return;
-      // A node that lacks a block answers without it.
+      // The node answered without a block that it lacks.
       if (block.parentSlot !== this.#last) throw new ReadError('getBlocks', 0);
       this.#emit(block);
       await nextTurn();
@@ -174,7 +182,6 @@ export class BlockStream {
     return slots.length > FULL_STRIDE_BLOCKS;
   }
 
-  /** The last block up to where the line begins. */
   async #findStart(): Promise<Slot | null> {
     const start = this.#start;
     if (start === null) return null;
@@ -185,7 +192,7 @@ export class BlockStream {
     return this.isEmpty ? null : found;
   }
 
-  /** Slots that hold the blocks after the last one; more than a stride of slots may hold none. */
+  /** Slots with the blocks after the last one; a whole stride may be skipped. */
   async #next(last: Slot, tip: Slot): Promise<readonly Slot[]> {
     const { reader, commitment } = this.#options;
     const near = await reader.availableSlots(slotOf(last + 1n), slotOf(last + STRIDE), commitment);
@@ -203,14 +210,14 @@ export class BlockStream {
       this.#notifier.emit({ kind: 'transaction', slot, index, executed, isVote });
     });
     this.#notifier.emit({ kind: 'block', block });
-    // Only listeners of this commitment, and of `processed`, are here.
+    // All subscriptions have this commitment or `processed`.
     this.#notifier.emit({ kind: 'processed', slot });
     this.#notifier.emit({ kind: 'confirmed', slot, at });
     this.#notifier.emit({ kind: 'rooted', slot, at });
     this.#last = slot;
   }
 
-  /** Tells what another feed did not; behind all that it told, a subscription is one like the others. */
+  /** Emits what another feed missed. After its newest slot, a resumed subscription joins the others. */
   #emitResumed(block: Block): void {
     for (const resumed of this.#resumed) {
       const { subscription, watcher, emitted } = resumed;

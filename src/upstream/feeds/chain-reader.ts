@@ -3,50 +3,130 @@ import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Network, RpcClient, RpcResponse } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
+import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { Block } from '../../solana/block.ts';
 import { type BlockRead, readingBlock } from '../../solana/encoding/read-ui-block.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import { BlockCache } from './block-cache.ts';
 import type { FeedLimits } from './limits.ts';
 
-/** What history is read at: Agave gives blocks from `confirmed` on. */
+type BlockCacheOptions = Readonly<{
+  blocksMax: number;
+  /** The newest block is kept regardless of its size. */
+  bytesMax: number;
+  /** Clears the cache after this long without a read. */
+  idleMs: number;
+}>;
+
+type CachedBlock = { readonly read: Promise<Block>; bytes: number };
+
+/** LRU cache of decoded blocks and pending reads. */
+export class BlockCache {
+  readonly #options: BlockCacheOptions;
+  readonly #blocks = new Map<Slot, CachedBlock>();
+  #bytes = 0;
+  #idleTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: BlockCacheOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#blocks.size;
+  }
+
+  get(slot: Slot): Promise<Block> | undefined {
+    const cached = this.#blocks.get(slot);
+    if (cached === undefined) return undefined;
+    this.#blocks.delete(slot);
+    this.#blocks.set(slot, cached);
+    this.#idleTimer?.refresh();
+    return cached.read;
+  }
+
+  /** The size counts from `setSize` on. */
+  set(slot: Slot, read: Promise<Block>): void {
+    this.delete(slot);
+    this.#blocks.set(slot, { read, bytes: 0 });
+    this.#trim();
+    this.#idleTimer ??= setTimeout(() => this.clear(), this.#options.idleMs).unref();
+    this.#idleTimer.refresh();
+  }
+
+  /** @param bytes - size of the response, about that of the decoded block. */
+  setSize(slot: Slot, bytes: number): void {
+    const cached = this.#blocks.get(slot);
+    if (cached === undefined) return;
+    this.#bytes += bytes - cached.bytes;
+    cached.bytes = bytes;
+    this.#trim();
+  }
+
+  delete(slot: Slot): void {
+    this.#bytes -= this.#blocks.get(slot)?.bytes ?? 0;
+    this.#blocks.delete(slot);
+  }
+
+  clear(): void {
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    this.#idleTimer = null;
+    this.#blocks.clear();
+    this.#bytes = 0;
+  }
+
+  #trim(): void {
+    const { blocksMax, bytesMax } = this.#options;
+    for (const slot of this.#blocks.keys()) {
+      if (this.#blocks.size <= 1) return;
+      if (this.#blocks.size <= blocksMax && this.#bytes <= bytesMax) return;
+      this.delete(slot);
+    }
+  }
+}
+
+/**
+ * Sends a request to the network's nodes.
+ * @returns the raw result.
+ * @throws on an error response or without a response.
+ */
+export type RequestFn = (method: MethodName, params: WritableJson, signal?: AbortSignal) => Promise<Buffer>;
+
+/** Agave serves blocks from `confirmed` on. */
 export type HistoryCommitment = 'confirmed' | 'finalized';
 
-export type ChainReaderOptions = Readonly<{
+type ChainReaderOptions = Readonly<{
   network: Network;
-  pool: RpcClient;
+  pool: RpcDispatcher;
   limits: FeedLimits;
   log: Logger;
 }>;
 
-/** A node answered a reading question with an error of its own. */
+/** A node answered with an error or an unusable result. */
 export class ReadError extends Error {
-  override readonly name = 'ReadRefused';
+  override readonly name = 'ReadError';
   readonly code: number;
   constructor(method: string, code: number) {
-    super(`${method} was answered with error ${code}`);
+    super(`${method} failed with error ${code}`);
     this.code = code;
   }
 }
 
-/** The newest version there is; transactions that cannot be decoded here are left out of the block. */
+/** Accepts every version; undecodable transactions are omitted from the block. */
 const VERSION_MAX = 255;
-/** Slots beyond the last wanted one that getBlocks looks at, so that its answer shows that it knew that one. */
+/** getBlocks looks this far beyond the last slot, to detect a node that is behind. */
 const REACH = 64n;
-/** Pause before a node is asked again whether it has come as far. */
+/** Pause before asking again a node that is behind. */
 const PAUSE_MS = 150;
 
-/** Blocks are kept so long after anybody asked for one. */
 const CACHE_IDLE_MS = 30_000;
 
 const isSlotList = (value: JsonValue): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'number' && Number.isSafeInteger(one));
 
-/** Reads a block without keeping everybody else waiting. */
+/** Yields to the event loop between slices. */
 async function readInTimeSlices(body: Buffer, slot: Slot): Promise<BlockRead> {
   const reading = readingBlock(body, slot);
   for (;;) {
@@ -56,7 +136,7 @@ async function readInTimeSlices(body: Buffer, slot: Slot): Promise<BlockRead> {
   }
 }
 
-/** Reads the chain of one network through the pool. Equal questions that are under way are asked once. */
+/** Reads the chain of one network through the pool. Coalesces equal requests. */
 export class ChainReader {
   readonly #options: ChainReaderOptions;
   readonly #inFlight = new Map<string, Promise<readonly Slot[]>>();
@@ -76,26 +156,25 @@ export class ChainReader {
 
   /**
    * The raw result of a method.
-   * @throws ReadRefused with a node's error; Failure when nobody answered.
+   * @throws ReadError for an error response; Failure without a response.
    */
   async request(method: MethodName, params: WritableJson, signal?: AbortSignal): Promise<Buffer> {
     const { network, pool } = this.#options;
     const call = { network, method, row: methods[method], params: Buffer.from(writeJson(params)) };
-    const { body, errorCode }: RpcResponse = await pool.request(call, signal);
+    const { body, errorCode }: RpcResponse = await request(pool, call, signal);
     if (errorCode !== 0) throw new ReadError(method, errorCode);
     return body;
   }
 
-  /** The tip at a commitment. */
   async slot(commitment: Commitment): Promise<Slot> {
     const body = await this.request('getSlot', [{ commitment }]);
     return slotOf(BigInt(body.toString('latin1')));
   }
 
   /**
-   * The slots from one to another, both included, that hold a block. Waits until a node knows a block at or behind
-   * the last: the answer of one that is behind would be short without saying so.
-   * @throws what `ask` throws; AbortError.
+   * The slots with a block, both ends included. Waits for a node that knows a block at or after the last
+   * slot: a node that is behind would return an incomplete list.
+   * @throws as `request` does; AbortError.
    */
   async slots(
     from: Slot,
@@ -115,10 +194,7 @@ export class ChainReader {
     }
   }
 
-  /**
-   * The same as far as the node that is asked knows now.
-   * @throws what `ask` throws.
-   */
+  /** The same without waiting for a node that has caught up. */
   async availableSlots(from: Slot, to: Slot, commitment: HistoryCommitment): Promise<readonly Slot[]> {
     const key = `${from} ${to} ${commitment}`;
     const inFlightRead = this.#inFlight.get(key) ?? this.#getBlocks(from, to, commitment);
@@ -137,15 +213,14 @@ export class ChainReader {
   }
 
   /**
-   * A confirmed block. Kept for whoever asks next: blocks do not change once they are confirmed.
-   * @throws what `ask` throws; MalformedJson.
+   * A confirmed block, cached since confirmed blocks do not change.
+   * @throws as `request` does; MalformedJson.
    */
   block(slot: Slot): Promise<Block> {
     const cached = this.#blockCache.get(slot);
     if (cached !== undefined) return cached;
     const read = this.#readSemaphore.run(() => this.#getBlock(slot));
     this.#blockCache.set(slot, read);
-    // Whoever asks next, after a failure, asks the nodes again.
     read.catch(() => this.#blockCache.delete(slot));
     return read;
   }
@@ -164,16 +239,15 @@ export class ChainReader {
     if (undecodable > 0) {
       this.#options.log.warn(
         { slot: Number(slot), undecodable },
-        'a block has transactions of unknown version',
+        'Block contains transactions of an unknown version',
       );
     }
     return block;
   }
 
   /**
-   * The blocks of these slots, in order.
-   * @param tell - called for each in turn; the next ones are being read meanwhile.
-   * @throws what `block` throws; AbortError; a list with a hole in it, which a block's parent tells, counts as not answered.
+   * Reads blocks in order, prefetching the next ones.
+   * @throws as `block` does; AbortError; ReadError when a block's parent shows a hole in the list.
    */
   async eachBlock(
     slots: readonly Slot[],

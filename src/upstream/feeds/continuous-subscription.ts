@@ -13,29 +13,28 @@ import { continuityOf, type PubsubSubscription } from './gap/continuity-of.ts';
 import type { FeedLimits } from './limits.ts';
 import type { NodeSubscriptionListener, NodeSubscriptionRequest } from './node-subscriptions.ts';
 import type { PubsubConnection } from './pubsub-connection.ts';
+import type { SlotInfo } from './pubsub-message.ts';
 import type { NodeSubscribeResult, PubsubNodes } from './pubsub-nodes.ts';
-import type { SlotInfo } from './slot-info.ts';
 
-/** What all subscriptions of a network share. */
 export type SubscriptionContext = Readonly<{
   network: Network;
   nodes: PubsubNodes;
   reader: ChainReader;
-  /** Through it pass those that look for a new node. */
+  /** Limits concurrent moves to another node. */
   moveSemaphore: Semaphore;
-  /** And those that read what they missed. */
+  /** Limits concurrent gap fills. */
   fillSemaphore: Semaphore;
   limits: FeedLimits;
   log: Logger;
 }>;
 
-/** Pause between looks for a node, and before a gap is read again that could not be. */
+/** Initial pause between attempts to attach or to fill a gap. */
 const PAUSE_MS = 200;
 const PAUSE_MAX_MS = 2_000;
 
 const jittered = (ms: number): number => ms * (0.5 + Math.random() / 2);
 
-/** The stand of one subscription on one connection; `lost` is aborted when that is gone. */
+/** A subscription on one connection; `lost` is aborted when the connection ends. */
 type Attachment = {
   connection: PubsubConnection | null;
   close: (() => void) | null;
@@ -45,8 +44,8 @@ type Attachment = {
 const isDetached = ({ lost }: Attachment): boolean => lost.signal.aborted;
 
 /**
- * One subscription, carried from connection to connection while its listener stays. While it moves, what a new
- * connection tells is held back until the gap is filled, so that the listener hears everything once and in order.
+ * One subscription that survives connections. While it moves, notifications of the new connection are
+ * buffered until the gap is filled, so that the listener receives everything once and in order.
  */
 export class ContinuousSubscription {
   readonly #context: SubscriptionContext;
@@ -56,16 +55,16 @@ export class ContinuousSubscription {
   readonly #onClose: () => void;
   readonly #end = new AbortController();
   #attachment: Attachment | null = null;
-  /** What came live while a gap is being filled; null when notifications pass straight through. */
+  /** Live notifications during a gap fill; null otherwise. */
   #buffered: Buffer[] | null = null;
-  /** Where the chain was when it was opened; null where nobody could tell. */
+  /** Chain position when the subscription was opened; null if unknown. */
   #opened: SlotInfo | null = null;
-  /** It stands on a node, and whatever becomes of that is to be mended. */
+  /** A lost connection triggers a move. */
   #isAttached = false;
 
   /**
-   * @param onOver - called once, when nothing more is told.
-   * @param continuity - what it remembers, when another feed had it before.
+   * @param onClose - called once.
+   * @param continuity - state of the feed that had the subscription before.
    */
   constructor(
     context: SubscriptionContext,
@@ -82,9 +81,9 @@ export class ContinuousSubscription {
   }
 
   /**
-   * Finds a node that feeds it.
-   * @throws RpcError with a node's refusal; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or OVERLOADED when
-   * every connection that nodes may have is full.
+   * Attaches to a node.
+   * @throws RpcError when nodes reject it; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or OVERLOADED
+   * when all connections are full.
    */
   async open(): Promise<void> {
     const { limits } = this.#context;
@@ -100,16 +99,15 @@ export class ContinuousSubscription {
   }
 
   /**
-   * Takes over from a feed that cannot go on, as from a connection that was lost.
-   * @param opened - where the chain was when that feed opened it.
-   * @param from - the newest slot that it told to the end.
+   * Resumes after another feed, as after a lost connection.
+   * @param opened - chain position when that feed opened the subscription.
+   * @param from - the newest slot that it completed.
    */
   resume(opened: SlotInfo | null, from: SlotInfo | null): void {
     this.#opened = opened;
     void this.#move(from);
   }
 
-  /** Ends it. Nothing is told after this. */
   close(): void {
     if (this.#end.signal.aborted) return;
     this.#end.abort();
@@ -118,11 +116,14 @@ export class ContinuousSubscription {
     this.#onClose();
   }
 
-  /** The attempt that the deadline finds under way is not waited for. */
+  /** An attempt in progress at the deadline is abandoned. */
   async #withOpenTimeout(attaching: Promise<Attachment>): Promise<Attachment> {
     const timeout = Promise.withResolvers<never>();
     const { openTimeoutMs } = this.#context.limits;
-    const timer = setTimeout(() => timeout.reject(this.#unavailable('no node in time')), openTimeoutMs);
+    const timer = setTimeout(
+      () => timeout.reject(this.#unavailable('no node before the timeout')),
+      openTimeoutMs,
+    );
     try {
       return await Promise.race([attaching, timeout.promise]);
     } finally {
@@ -136,8 +137,9 @@ export class ContinuousSubscription {
   }
 
   /**
-   * Stands on a node, asking one after the other until the deadline.
-   * @param believe - a refusal counts once every node refused; else it is waited for a node that does not.
+   * Tries one node after the other until the deadline.
+   * @param isRefusalFinal - fail when every node rejects the subscription; otherwise keep waiting for one
+   * that accepts it.
    */
   async #attach(deadline: number, isRefusalFinal: boolean): Promise<Attachment> {
     const tried = new Set<string>();
@@ -147,10 +149,10 @@ export class ContinuousSubscription {
       if (result?.response.kind === 'opened') return attachment;
       if (result?.response.kind === 'refused') {
         refusal = result.response.error;
-        if (isRefusalFinal && nodeErrorRow(refusal.code).rule === 'believe') break;
+        if (isRefusalFinal && nodeErrorRow(refusal.code).rule === 'accept') break;
       }
       if (result === null) {
-        // Everybody was asked, or rests.
+        // Every node was tried or is backing off.
         if ((isRefusalFinal && refusal !== null) || performance.now() > deadline) break;
         if (isRefusalFinal) this.#throwIfHopeless();
         tried.clear();
@@ -161,7 +163,7 @@ export class ContinuousSubscription {
     throw this.#unavailable(refusal);
   }
 
-  /** There is nothing to wait for: no room, or no node that lets anybody in. */
+  /** Fails at once when all connections are full or every node rejects the handshake. */
   #throwIfHopeless(): void {
     const { nodes, network } = this.#context;
     if (nodes.isFull) throw new Failure('OVERLOADED', { facts: { network } });
@@ -200,7 +202,7 @@ export class ContinuousSubscription {
     if (this.#end.signal.aborted) return;
     if (this.#buffered === null) this.#process(result);
     else if (this.#buffered.length < this.#context.limits.heldMax) this.#buffered.push(result);
-    else this.#fail(new Error('too much came while the gap was being filled'));
+    else this.#fail(new Error('notification buffer full during the gap fill'));
   }
 
   #process(result: Buffer): void {
@@ -221,7 +223,7 @@ export class ContinuousSubscription {
     const { log, network } = this.#context;
     log.warn(
       { network, kind: this.#request.kind, cause: String(cause) },
-      'gave a subscription up: its gap stays',
+      'Subscription failed: gap not filled',
     );
     this.close();
     this.#listener.onError(this.#unavailable(cause));
@@ -231,7 +233,7 @@ export class ContinuousSubscription {
     return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: this.#context.network }, cause });
   }
 
-  /** Its connection is gone: stands elsewhere, reads what was missed, and goes on. Never rejects. */
+  /** Moves to another connection and fills the gap. Never rejects. */
   async #move(from: SlotInfo | null): Promise<void> {
     const { moveSemaphore, limits } = this.#context;
     const deadline = performance.now() + limits.gapTimeoutMs;
@@ -242,7 +244,7 @@ export class ContinuousSubscription {
         const attachment = await moveSemaphore.run(() => this.#attach(deadline, false));
         const filled = await this.#fill(attachment, from, deadline);
         if (filled && !isDetached(attachment)) break;
-        if (performance.now() > deadline) throw new Error('the gap could not be filled in time');
+        if (performance.now() > deadline) throw new Error('gap fill timeout');
       }
       this.#isAttached = true;
       this.#flushBuffered();
@@ -251,10 +253,10 @@ export class ContinuousSubscription {
     }
   }
 
-  /** @returns whether the gap is filled; false when the new connection is gone too. */
+  /** @returns false when the new connection is lost too. */
   async #fill(attachment: Attachment, from: SlotInfo | null, deadline: number): Promise<boolean> {
     const to = await this.#firstSlot(attachment);
-    // Where no node and no poll tells slots, a gap has no ends.
+    // Without slots from a node or a poll, the gap has no bounds.
     if (from === null || this.#opened === null) return true;
     const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now())));
     const signal = AbortSignal.any([attachment.lost.signal, this.#end.signal, timeout]);
@@ -277,7 +279,7 @@ export class ContinuousSubscription {
       gap.signal.throwIfAborted();
       await this.#continuity.fill(gap);
     };
-    // Accounts are read a hundred at a time, which they cannot be while most of them wait.
+    // Account reads are batched, so they must not queue behind the semaphore.
     if (this.#request.kind === 'account') await fill();
     else await this.#context.fillSemaphore.run(fill);
   }
@@ -293,7 +295,7 @@ export class ContinuousSubscription {
     };
   }
 
-  /** The first slot that a connection tells of from now on: all that happens in later ones, it tells. */
+  /** The first slot reported from now on: the connection covers everything after it. */
   async #firstSlot({ connection }: Attachment): Promise<SlotInfo | null> {
     if (connection === null) return null;
     return connection.sendsSlots ? await connection.nextSlot() : this.#context.nodes.position(connection);
@@ -311,5 +313,5 @@ export class ContinuousSubscription {
   }
 }
 
-/** What stands around the parameters of a request. */
+/** Size of a request beyond its parameters. */
 const REQUEST_ENVELOPE_BYTES = 100;

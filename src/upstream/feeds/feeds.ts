@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/log.ts';
-import type { Network, RpcClient } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Subscription, SubscriptionKind } from '../../protocol/subscriptions.ts';
@@ -13,35 +13,33 @@ import { type FeedLimits, feedLimits } from './limits.ts';
 import { openPreferred, openPreferredTransactions, type PositionedFeed } from './preferred-subscription.ts';
 import { PubsubFeed } from './pubsub-feed.ts';
 
-/** A feed that is asked before PubSub, for the kinds that it serves. */
+/** A feed that takes precedence over PubSub for the kinds it serves. */
 export interface PreferredFeed extends PositionedFeed {
   serves(kind: SubscriptionKind): boolean;
-  /** Takes these servers from now on; with none, what it feeds is given up. */
+  /** Without nodes, its subscriptions fail. */
   setNodes(nodes: readonly NodeConfig[]): void;
   close(): void;
 }
 
-export type FeedOptions = Readonly<{
+type FeedOptions = Readonly<{
   network: Network;
-  /** Answers what a gap is filled with. */
-  pool: RpcClient & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
-  /** The network's nodes; those with a `ws` address have PubSub. */
+  /** Source of gap fills. */
+  pool: RpcDispatcher & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
   nodes: readonly NodeConfig[];
-  /** Makes a Geyser feed of the same nodes, which reads the chain with the same reader; null where none has Geyser. */
+  /** Creates a Geyser feed of the same nodes; null without Geyser. */
   preferred?: (reader: ChainReader) => PreferredFeed | null;
   limits?: Partial<FeedLimits>;
   log: Logger;
 }>;
 
-/** The feed of one network. */
 export type NetworkFeed = Feed &
   Readonly<{
     /**
-     * Listens to these nodes from now on; subscriptions move without loss.
-     * @returns whether all of them could follow: a first Geyser is taken only at the start.
+     * Replaces the nodes; subscriptions move without loss.
+     * @returns false when the first Geyser node was added, which requires a restart.
      */
     setNodes(nodes: readonly NodeConfig[]): boolean;
-    /** Ends everything at once. Listeners are not told. */
+    /** Ends everything at once without notifying listeners. */
     close(): void;
   }>;
 
@@ -50,24 +48,23 @@ const isBlockBased = (
 ): subscription is Extract<Subscription, { kind: 'block' | 'transaction' }> =>
   subscription.kind === 'block' || subscription.kind === 'transaction';
 
-/** What a feed may reject with; anything else that reading the chain came to is an upstream that is not there. */
 function toFeedError(network: Network, fault: unknown): FeedError {
   if (fault instanceof Failure || fault instanceof RpcError) return fault;
   return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause: fault });
 }
 
-/** Nothing of this will change before the configuration does. */
+/** Only a configuration change can help, so clients retry late. */
 const noFeed = (network: Network): Failure =>
   new Failure('UPSTREAM_UNAVAILABLE', { facts: { network, feeds: 0 }, retryAfter: NO_FEED_RETRY_S });
 
 const NO_FEED_RETRY_S = 60;
 
-/** Whether another feed may have what this one has not: it is away, and did not say no. */
+/** Whether the feed failed, as opposed to rejecting the subscription. */
 const isUnavailable = (fault: unknown): boolean => fault instanceof Failure && fault.row.owner === 'upstream';
 
 /**
- * The feed of one network's nodes: blocks and transactions from the blocks that nodes give, everything else from
- * their PubSub; or all of it from a preferred feed, for the kinds that it serves, while it is there.
+ * Creates the feed of a network: blocks and transactions from blocks, other kinds from PubSub, and the kinds
+ * that the preferred feed serves from it while available.
  */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, log } = options;
@@ -91,7 +88,7 @@ export function createFeed(options: FeedOptions): NetworkFeed {
   const openPlain = (subscription: Subscription, listener: FeedListener): Promise<() => void> =>
     isBlockBased(subscription) ? blocks.open(subscription, listener) : pubsub.open(subscription, listener);
 
-  /** What the preferred feed gives up goes on from PubSub, where PubSub has it. */
+  /** Fails over to PubSub when the preferred feed gives up. */
   const openFrom = (
     feed: PreferredFeed,
     subscription: Subscription,
@@ -99,8 +96,7 @@ export function createFeed(options: FeedOptions): NetworkFeed {
   ): Promise<() => void> => {
     const { kind } = subscription;
     if (kind === 'block' || !pubsub.any) return feed.open(subscription, listener);
-    const onFailover = (): void =>
-      log.warn({ network, kind }, 'PubSub takes a subscription over from Geyser');
+    const onFailover = (): void => log.warn({ network, kind }, 'Geyser subscription failed over to PubSub');
     if (kind === 'transaction') {
       return openPreferredTransactions({ preferred: feed, blocks, onFailover }, subscription, listener);
     }
@@ -118,7 +114,7 @@ export function createFeed(options: FeedOptions): NetworkFeed {
           return await openFrom(preferred, subscription, listener);
         } catch (fault) {
           if (!isUnavailable(fault)) throw fault;
-          log.warn({ network, kind: subscription.kind }, 'the Geyser feed is away: PubSub takes its place');
+          log.warn({ network, kind: subscription.kind }, 'Geyser unavailable; falling back to PubSub');
         }
       }
       try {

@@ -1,54 +1,50 @@
 import { parseJson, type WritableJson } from '../../base/json.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
-import { subscriptions } from '../../protocol/subscriptions.ts';
+import { type SubscriptionKind, subscriptions } from '../../protocol/subscriptions.ts';
 import { nextRequestId, requestBody } from '../request-body.ts';
 import { type NodeMessage, type NodeSubscriptionId, subscriptionId } from './pubsub-message.ts';
 
-/** Whoever hears what a node tells of one subscription. */
 export interface NodeSubscriptionListener {
-  /** @param result - raw `params.result`, a view of what was received. */
+  /** @param result - raw `params.result`, a view of the received bytes. */
   onNotification(result: Buffer): void;
-  /** The connection is gone: nothing more comes of this subscription. */
+  /** The connection ended. */
   onLost(): void;
 }
 
-/** What a node is asked to tell. Equal requests on one connection share one stream, as nodes have it. */
+/** Equal requests on one connection share one subscription, as on the node. */
 export type NodeSubscriptionRequest = Readonly<{ kind: SubscriptionKind; params: Buffer }>;
 
-/** What came of a request to subscribe. */
 export type SubscribeResponse = Readonly<
   | { kind: 'opened'; close: () => void }
-  /** The node's own words. */
   | { kind: 'refused'; error: RpcError }
-  /** No acknowledgement in time, or one that must not be shown. */
-  | { kind: 'unanswered' }
-  /** The connection is gone. */
-  | { kind: 'gone' }
+  /** No acknowledgement before the timeout, or one that contains a secret. */
+  | { kind: 'timeout' }
+  /** The connection ended. */
+  | { kind: 'closed' }
 >;
 
 type Entry = {
   readonly key: string;
   readonly request: NodeSubscriptionRequest;
   readonly listeners: Set<NodeSubscriptionListener>;
-  /** Asked for and not yet acknowledged. */
+  /** Callbacks that wait for the acknowledgement. */
   readonly waiting: ((response: SubscribeResponse) => void)[];
   id: NodeSubscriptionId | null;
   timer: NodeJS.Timeout | null;
 };
 
-export type NodeSubscriptionsOptions = Readonly<{
+type NodeSubscriptionsOptions = Readonly<{
   send: (request: Buffer) => void;
   ackTimeoutMs: number;
-  /** Whether the bytes name the node or a key of its. */
+  /** Whether the bytes contain the node's host or a credential. */
   isRevealing: (bytes: Buffer) => boolean;
-  /** Whether a node in its senses may tell this now; a notification of which it may not is dropped. */
+  /** Notifications with an implausible slot are dropped. */
   isCredible: (kind: SubscriptionKind, result: Buffer) => boolean;
-  /** The node gave one id to two streams, which cannot be told apart any more. */
+  /** The node assigned one id to two subscriptions. */
   onDuplicateId: () => void;
 }>;
 
-/** Requests without an acknowledgement in time that are remembered. */
+/** Remembered requests without a timely acknowledgement. */
 const OVERDUE_MAX = 1_000;
 
 function rpcError(body: Buffer): RpcError {
@@ -56,12 +52,12 @@ function rpcError(body: Buffer): RpcError {
   return new RpcError(Number(code), typeof message === 'string' ? message : '', data);
 }
 
-/** The subscriptions of one connection: asked for, acknowledged by the request's id, routed by the node's id. */
+/** The subscriptions of one connection: acknowledged by request id, routed by the node's subscription id. */
 export class NodeSubscriptions {
   readonly #options: NodeSubscriptionsOptions;
   readonly #byKey = new Map<string, Entry>();
   readonly #byRequest = new Map<number, Entry>();
-  /** Requests whose acknowledgement may still come, and is then given back. */
+  /** Timed-out requests: a late acknowledgement is unsubscribed. */
   readonly #overdue: number[] = [];
   readonly #byId = new Map<NodeSubscriptionId, Entry>();
 
@@ -69,12 +65,11 @@ export class NodeSubscriptions {
     this.#options = options;
   }
 
-  /** Streams that are open or asked for. */
   get size(): number {
     return this.#byKey.size;
   }
 
-  /** Asks for a subscription, or joins an equal one. The sink may hear before the promise is kept. */
+  /** Subscribes, or joins an equal subscription. The listener may be notified before the promise resolves. */
   subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
@@ -93,32 +88,30 @@ export class NodeSubscriptions {
     });
   }
 
-  /** Takes one message of the node. */
   handle(message: NodeMessage): void {
-    if (message.kind === 'answer') {
+    if (message.kind === 'response') {
       this.#handleResponse(message);
       return;
     }
     const entry = this.#byId.get(message.id);
-    // Told of an id that was given back: the node had sent it before it read that.
+    // The node sent it before it read our unsubscribe.
     if (entry === undefined || !this.#options.isCredible(entry.request.kind, message.result)) return;
     for (const listener of entry.listeners) listener.onNotification(message.result);
   }
 
-  /** The node ended a subscription by itself, as with a signature: its id is nobody's any more. */
+  /** The node ended a subscription itself, as with a signature; its id is free. */
   endedByNode(request: NodeSubscriptionRequest): void {
     const entry = this.#byKey.get(`${request.kind} ${request.params.toString('latin1')}`);
     if (entry !== undefined) this.#remove(entry);
   }
 
-  /** The connection is gone: everybody is told, once. */
   closeAll(): void {
     const entries = [...this.#byKey.values()];
     this.#byKey.clear();
     this.#byRequest.clear();
     this.#byId.clear();
     for (const entry of entries) {
-      this.#settle(entry, { kind: 'gone' });
+      this.#settle(entry, { kind: 'closed' });
       const listeners = [...entry.listeners];
       entry.listeners.clear();
       for (const listener of listeners) listener.onLost();
@@ -135,7 +128,7 @@ export class NodeSubscriptions {
     return entry;
   }
 
-  #handleResponse({ id, body, errorCode }: Extract<NodeMessage, { kind: 'answer' }>): void {
+  #handleResponse({ id, body, errorCode }: Extract<NodeMessage, { kind: 'response' }>): void {
     const entry = this.#byRequest.get(id);
     if (entry === undefined) return;
     this.#byRequest.delete(id);
@@ -155,7 +148,10 @@ export class NodeSubscriptions {
     }
   }
 
-  /** It came too late. Nodes such as Agave give equal streams one id: then it ends with the one asked for since. */
+  /**
+   * Unsubscribes after a late acknowledgement, unless a newer equal subscription shares the id, as Agave
+   * does.
+   */
   #unsubscribeLate({ key, request }: Entry, id: NodeSubscriptionId): void {
     if (!this.#byKey.has(key)) this.#sendUnsubscribe(request.kind, id);
   }
@@ -164,7 +160,7 @@ export class NodeSubscriptions {
     this.#remove(entry);
     entry.listeners.clear();
     const isRevealing = this.#options.isRevealing(body);
-    this.#settle(entry, isRevealing ? { kind: 'unanswered' } : { kind: 'refused', error: rpcError(body) });
+    this.#settle(entry, isRevealing ? { kind: 'timeout' } : { kind: 'refused', error: rpcError(body) });
   }
 
   #handleTimeout(id: number, entry: Entry): void {
@@ -172,7 +168,7 @@ export class NodeSubscriptions {
     if (this.#overdue.length > OVERDUE_MAX) this.#byRequest.delete(this.#overdue.shift()!);
     this.#remove(entry);
     entry.listeners.clear();
-    this.#settle(entry, { kind: 'unanswered' });
+    this.#settle(entry, { kind: 'timeout' });
   }
 
   #settle(entry: Entry, response: SubscribeResponse): void {

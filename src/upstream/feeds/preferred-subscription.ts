@@ -3,29 +3,29 @@ import type { Subscription, SubscriptionOf } from '../../protocol/subscriptions.
 import type { Slot } from '../../solana/units.ts';
 import type { Feed, FeedListener } from '../../streams/feed.ts';
 import type { BlockFollower } from './block-follower.ts';
-import type { EmittedTransactions } from './emitted-transactions.ts';
+import type { EmittedTransactions } from './block-stream.ts';
 import type { Continuity } from './gap/continuity.ts';
 import type { PubsubSubscription } from './gap/continuity-of.ts';
 import type { PubsubFeed } from './pubsub-feed.ts';
-import type { SlotInfo } from './slot-info.ts';
+import type { SlotInfo } from './pubsub-message.ts';
 
-/** A feed that says how far it has come. */
 export interface PositionedFeed extends Feed {
-  /** The newest slot that was told to its end, also when the feed has just given up; null for none. */
+  /** The newest completed slot, also while subscriptions fail; null for none. */
   position(): SlotInfo | null;
-  /** Transactions of slots up to this one were told at the commitment, or are older than the feed; null for none. */
+  /**
+   * Transactions of slots up to this one were emitted at the commitment, or precede the feed; null for none.
+   */
   emittedUpTo(commitment: Commitment): Slot | null;
-  /** Which transactions were told. Called while the feed gives a subscription up, it says what it told until then. */
+  /** Snapshot of the emitted transactions, also while a subscription fails. */
   emittedTransactions(): EmittedTransactions;
 }
 
-/** What carries a subscription on that a feed gives up. */
 type FailoverOptions<Opened, Position> = Readonly<{
-  /** How far the feed has come when it has opened the subscription. */
+  /** Position when the feed opened the subscription. */
   opened: () => Opened;
-  /** How far it has come when it gives it up. */
+  /** Position when the feed failed it. */
   lastPosition: () => Position;
-  /** @returns what ends it. */
+  /** @returns a function that ends the subscription. */
   resume: (opened: Opened | null, lastPosition: Position) => () => void;
 }>;
 
@@ -50,7 +50,7 @@ async function openWith<Opened, Position>(
     },
   });
   end = close;
-  // It gave up before it said that it was open.
+  // It failed before `open` resolved.
   if (failOver === null) opened = failover.opened();
   else (failOver as () => void)();
   return () => {
@@ -59,7 +59,7 @@ async function openWith<Opened, Position>(
   };
 }
 
-export type PreferredSubscriptionOptions = Readonly<{
+type PreferredSubscriptionOptions = Readonly<{
   preferred: PositionedFeed;
   pubsub: PubsubFeed;
   continuity: Continuity;
@@ -67,10 +67,9 @@ export type PreferredSubscriptionOptions = Readonly<{
 }>;
 
 /**
- * Opens a subscription on a preferred feed and, when that gives it up, carries it on from PubSub: what was missed in
- * between is told, once, and the listener notices a pause.
- * @returns what ends it.
- * @throws what the preferred feed's `open` throws.
+ * Opens a subscription on the preferred feed and fails over to PubSub, which emits what was missed, once.
+ * @returns a function that ends the subscription.
+ * @throws as the preferred feed's `open` does.
  */
 export function openPreferred(
   { preferred, pubsub, continuity, onFailover }: PreferredSubscriptionOptions,
@@ -84,28 +83,28 @@ export function openPreferred(
     onError: (failure) => listener.onError(failure),
   };
   return openWith(preferred, subscription, filtered, {
-    // Before the first slot that it tells, the nodes say where the chain is.
+    // Before its first slot, use the position of the nodes.
     opened: () => preferred.position() ?? pubsub.position(),
     lastPosition: () => preferred.position(),
     resume(opened, from) {
       onFailover();
-      // It was not open yet, or told no slot since: then either is as far back as anything is missing.
+      // Without a position, either one precedes anything missed.
       const start = opened ?? from ?? pubsub.position();
       return pubsub.resume(subscription, listener, { continuity, opened: start, from: from ?? start });
     },
   });
 }
 
-export type PreferredTransactionsOptions = Readonly<{
+type PreferredTransactionsOptions = Readonly<{
   preferred: PositionedFeed;
   blocks: BlockFollower;
   onFailover: () => void;
 }>;
 
 /**
- * The same for a `transaction` subscription, which goes on from blocks. At `processed` it then tells what is
- * confirmed.
- * @throws what the preferred feed's `open` throws.
+ * The same for a `transaction` subscription, which fails over to blocks; at `processed` it then emits
+ * confirmed transactions.
+ * @throws as the preferred feed's `open` does.
  */
 export function openPreferredTransactions(
   { preferred, blocks, onFailover }: PreferredTransactionsOptions,

@@ -4,6 +4,9 @@ import type { Slot } from '../../solana/units.ts';
 import type { NodeConfig } from '../node.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
+import { contextSlot } from '../slots/context-slot.ts';
+import { newer } from './gap/continuity.ts';
+import { readRoot } from './gap/slot-gap.ts';
 import type { FeedLimits } from './limits.ts';
 import {
   type NodeSubscriptionListener,
@@ -11,58 +14,77 @@ import {
   NodeSubscriptions,
   type SubscribeResponse,
 } from './node-subscriptions.ts';
-import { notificationSlot } from './notification-slot.ts';
-import { readNodeMessage } from './pubsub-message.ts';
-import { readSlotInfo, type SlotInfo } from './slot-info.ts';
+import { readNodeMessage, readSlotInfo, type SlotInfo } from './pubsub-message.ts';
 
-/** Why a connection is over. A few words for logs: they hold nothing that a node sent. */
+/** The newest slot in a notification; null if its kind has none. */
+function notificationSlot(kind: SubscriptionKind, result: Buffer): Slot | null {
+  switch (kind) {
+    case 'slot': {
+      const info = readSlotInfo(result);
+      return info === null ? null : newer(info.slot, info.root);
+    }
+    case 'root':
+      return readRoot(result);
+    case 'account':
+    case 'program':
+    case 'logs':
+    case 'signature':
+      return contextSlot(result);
+    default:
+      return null;
+  }
+}
+
+/** Reason for logs; contains nothing that a node sent. */
 export type ConnectionEnd =
   | 'closed by the node'
-  | 'no connection'
-  | 'the handshake was refused'
-  | 'no answer to a ping'
-  | 'no answer to a subscription'
-  | 'no PubSub message'
-  | 'no new slot'
-  | 'one id for two subscriptions'
-  | 'behind the network'
-  | 'a slot that cannot be'
-  | 'another chain'
-  | 'taken out of service'
+  | 'connect failed'
+  | 'handshake rejected'
+  | 'ping timeout'
+  | 'subscribe timeout'
+  | 'invalid PubSub response'
+  | 'slot stalled'
+  | 'duplicate subscription id'
+  | 'lagging'
+  | 'implausible slot'
+  | 'wrong chain'
+  | 'node removed'
   | 'closed by us';
 
-export type PubsubConnectionOptions = Readonly<{
-  /** The node, with a `ws` address. */
+type PubsubConnectionOptions = Readonly<{
+  /** Has a `ws` address. */
   node: NodeConfig;
   limits: FeedLimits;
-  /** The newest slot that it may tell of now; null while nobody knows. */
+  /** The highest plausible slot; null while unknown. */
   maxPlausibleSlot: () => Slot | null;
   /**
-   * Called once.
-   * @param detail - the code of a network or TLS error, or the HTTP status in place of a handshake; null for none.
+   * Called once. @param detail - code of a network or TLS error, or the HTTP status of a rejected handshake.
    */
   onEnd: (end: ConnectionEnd, detail: string | null) => void;
 }>;
 
 const ERROR_CODE = /^[A-Z0-9_]{1,64}$/;
 
-/** Never the message, which may name an address. */
+/** The error message may contain an address. */
 function codeOf(fault: Error & { code?: unknown }): string | null {
   return typeof fault.code === 'string' && ERROR_CODE.test(fault.code) ? fault.code : null;
 }
 
-/** The other side answered, and not as a PubSub does; a proxy says 5xx of a node that is about to come back. */
+/** A response that is no handshake; 5xx comes from a proxy of a node that is restarting. */
 const isRefusal = (status: number): boolean => status < 500;
 
-/** What was answered was no handshake. Nobody there, or too late, is no refusal; of these ws names no code. */
+/**
+ * HTTP parse errors count as rejection; connect failures and timeouts do not. For other handshake errors, ws
+ * sets no code.
+ */
 const isHandshakeRefused = ({ message, code }: Error & { code?: unknown }): boolean =>
   typeof code === 'string' ? code.startsWith('HPE_') : !message.includes('timed out');
 
 const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
 
 /**
- * One WebSocket to the PubSub of one node. It subscribes to slots by itself and so knows how far the node is:
- * the watchdog looks at that, not at the socket. Times are `performance.now()`.
+ * One WebSocket to a node's PubSub. Subscribes to slots itself, so that stalls are detected by slots rather
+ * than by the socket. Times are `performance.now()`.
  */
 export class PubsubConnection {
   readonly #options: PubsubConnectionOptions;
@@ -74,17 +96,17 @@ export class PubsubConnection {
   #slotResolvers: ((info: SlotInfo | null) => void)[] = [];
   #receivedAt = performance.now();
   #end: ConnectionEnd | null = null;
-  /** The handshake is done. A socket that fails before is no longer said to be connecting. */
+  /** Handshake done. A failed socket no longer reports CONNECTING. */
   #isUp = false;
-  /** A slot up to which nobody need be asked. */
+  /** Slots up to this one need no check. */
   #plausibleUpTo: Slot | null = null;
-  /** How long the node asked to be left alone, in place of a handshake; null when it did not. */
+  /** From the Retry-After header of a rejected handshake. */
   retryAfterMs: number | null = null;
-  /** The newest slot it told of; null before the first, and for ever where the node tells no slots. */
+  /** The newest reported slot; null before the first, or if the node sends none. */
   lastSlot: SlotInfo | null = null;
-  /** Whether the node took our subscription to its slots. */
+  /** Whether the node accepted the slot subscription. */
   sendsSlots = false;
-  /** When it told of a newer slot than before. */
+  /** Time of the last newer slot. */
   progressAt = performance.now();
 
   constructor(options: PubsubConnectionOptions) {
@@ -104,14 +126,17 @@ export class PubsubConnection {
       ackTimeoutMs: limits.ackTimeoutMs,
       isRevealing: (bytes) => revealsOneOf(secrets, bytes),
       isCredible: (kind, result) => this.#isPlausible(kind, result),
-      onDuplicateId: () => this.end('one id for two subscriptions'),
+      onDuplicateId: () => this.end('duplicate subscription id'),
     });
     this.#listen();
     this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
-  /** Whether it came up: kept when the node has told a first slot, or will not tell any. */
+  /**
+   * Resolves to true once the node has sent a slot or rejected the slot subscription, to false when the
+   * connection fails.
+   */
   get ready(): Promise<boolean> {
     return this.#ready.promise;
   }
@@ -120,40 +145,39 @@ export class PubsubConnection {
     return this.#end !== null;
   }
 
-  /** Streams on it, its own slots included. */
+  /** Subscriptions, including the slot subscription. */
   get load(): number {
     return this.#subscriptions.size;
   }
 
   /**
-   * Asks for a subscription. A connection on which nothing came meanwhile is dead: it ends, so that whoever asks
-   * next gets another one.
-   * @returns `gone` at once when the connection is over. Wait for `ready` first.
+   * Subscribes. A connection that received nothing before the timeout ends, so that the next attempt uses
+   * another.
+   * @returns `closed` at once when the connection has ended. Wait for `ready` first.
    */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
   ): Promise<SubscribeResponse> {
-    if (this.#end !== null) return { kind: 'gone' };
+    if (this.#end !== null) return { kind: 'closed' };
     const startedAt = performance.now();
     const response = await this.#subscriptions.subscribe(request, listener);
-    if (response.kind === 'unanswered' && this.#receivedAt < startedAt)
-      this.end('no answer to a subscription');
+    if (response.kind === 'timeout' && this.#receivedAt < startedAt) this.end('subscribe timeout');
     return response;
   }
 
-  /** The node itself ends a signature's subscription with its last notification. */
+  /** The node ends a signature subscription with its last notification. */
   endedByNode(request: NodeSubscriptionRequest): void {
     this.#subscriptions.endedByNode(request);
   }
 
-  /** The next slot it tells of; null when it ends before. */
+  /** The next reported slot; null when the connection ends first. */
   nextSlot(): Promise<SlotInfo | null> {
     if (this.#end !== null) return Promise.resolve(null);
     return new Promise((resolve) => this.#slotResolvers.push(resolve));
   }
 
-  /** Ends it at once, without waiting for the other side, which may be dead. */
+  /** Terminates the socket without a closing handshake. */
   end(end: ConnectionEnd, detail: string | null = null): void {
     if (this.#end !== null) return;
     this.#end = end;
@@ -178,14 +202,14 @@ export class PubsubConnection {
         this.#isUp
           ? 'closed by the node'
           : isHandshakeRefused(fault)
-            ? 'the handshake was refused'
-            : 'no connection',
+            ? 'handshake rejected'
+            : 'connect failed',
         codeOf(fault),
       ),
     );
     socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
       this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
-      const end = isRefusal(statusCode) ? 'the handshake was refused' : 'no connection';
+      const end = isRefusal(statusCode) ? 'handshake rejected' : 'connect failed';
       this.end(end, `HTTP status ${statusCode}`);
     });
     socket.on('close', () => this.end('closed by the node'));
@@ -198,7 +222,7 @@ export class PubsubConnection {
       onNotification: (result) => this.#handleSlot(result),
       onLost: () => {},
     });
-    if (response.kind === 'unanswered') this.end('no PubSub message');
+    if (response.kind === 'timeout') this.end('invalid PubSub response');
     this.sendsSlots = response.kind === 'opened';
     if (response.kind === 'opened') await first;
     this.#markReady();
@@ -209,32 +233,31 @@ export class PubsubConnection {
     this.#ready.resolve(this.#end === null);
   }
 
-  /** The time to come up is over. */
   #handleStartTimeout(): void {
-    // A network that stands still tells no slot; the connection is good all the same.
+    // A stalled network sends no slot, but the connection works.
     if (this.sendsSlots) this.#markReady();
-    else this.end(this.#socket.readyState === WebSocket.OPEN ? 'no PubSub message' : 'no connection');
+    else this.end(this.#socket.readyState === WebSocket.OPEN ? 'invalid PubSub response' : 'connect failed');
   }
 
   #handleMessage(data: Buffer, isBinary: boolean): void {
     this.#receivedAt = performance.now();
     try {
       const message = isBinary ? null : readNodeMessage(data);
-      if (message === null) this.end('no PubSub message');
+      if (message === null) this.end('invalid PubSub response');
       else if (this.#end === null) this.#subscriptions.handle(message);
     } catch {
-      // What breaks whoever reads it ends the connection that it came over, and nothing else.
-      this.end('no PubSub message');
+      // An error in the listener ends only this connection.
+      this.end('invalid PubSub response');
     }
   }
 
-  /** One absurd slot, once believed, would silence all that follows: whoever tells it is left. */
+  /** Ends the connection on an implausible slot, which would suppress all later notifications. */
   #isPlausible(kind: SubscriptionKind, result: Buffer): boolean {
     const slot = notificationSlot(kind, result);
     if (slot === null || (this.#plausibleUpTo !== null && slot <= this.#plausibleUpTo)) return true;
     this.#plausibleUpTo = this.#options.maxPlausibleSlot();
     if (this.#plausibleUpTo === null || slot <= this.#plausibleUpTo) return true;
-    this.end('a slot that cannot be');
+    this.end('implausible slot');
     return false;
   }
 
@@ -250,8 +273,7 @@ export class PubsubConnection {
 
   #ping(): void {
     const { pingIntervalMs, pongTimeoutMs } = this.#options.limits;
-    if (performance.now() - this.#receivedAt > pingIntervalMs + pongTimeoutMs)
-      this.end('no answer to a ping');
+    if (performance.now() - this.#receivedAt > pingIntervalMs + pongTimeoutMs) this.end('ping timeout');
     else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
   }
 }

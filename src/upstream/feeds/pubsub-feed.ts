@@ -7,16 +7,15 @@ import type { ChainReader } from './chain-reader.ts';
 import { ContinuousSubscription, type SubscriptionContext } from './continuous-subscription.ts';
 import type { Continuity } from './gap/continuity.ts';
 import type { PubsubSubscription } from './gap/continuity-of.ts';
+import type { SlotInfo } from './pubsub-message.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
-import type { SlotInfo } from './slot-info.ts';
 
-export type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainReader }>;
+type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainReader }>;
 
 /**
- * Feeds subscriptions from the PubSub of a network's nodes. A connection that closes, stands still or falls behind
- * is left, its subscriptions move to other nodes, and what they missed is read through the pool: listeners notice
- * a pause. What each kind does about a gap is written in gap/. At `processed` a gap is filled from confirmed
- * blocks, so forks within it are not told.
+ * Feeds subscriptions from the nodes' PubSub. When a connection closes, stalls or lags, its subscriptions
+ * move to other nodes and the gap is read through the pool; gap/ implements this per kind. At `processed`, a
+ * gap is filled from confirmed blocks, so forks in it are not emitted.
  */
 export class PubsubFeed {
   readonly #context: SubscriptionContext;
@@ -36,32 +35,31 @@ export class PubsubFeed {
     };
   }
 
-  /** Whether any node has PubSub at all. */
   get any(): boolean {
     return this.#context.nodes.any;
   }
 
-  /** Listens to these nodes from now on; what stood on others moves, and hears what it missed. */
+  /** Replaces the nodes; subscriptions on removed ones move. */
   setNodes(nodes: readonly NodeConfig[]): void {
     if (!this.#isClosed) this.#context.nodes.setNodes(nodes);
   }
 
-  /** The newest slot that is believed; null while unknown. */
+  /** The newest trusted slot; null while unknown. */
   networkSlot(): Slot | null {
     return this.#context.nodes.networkSlot();
   }
 
-  /** About how far the network is; null while unknown. */
+  /** Estimated position of the network; null while unknown. */
   position(): SlotInfo | null {
     return this.#context.nodes.networkPosition();
   }
 
   /**
-   * Begins to feed a subscription.
-   * @returns what ends it.
-   * @throws RpcError with a node's own refusal, when every node refused; Failure UPSTREAM_UNAVAILABLE when nobody
-   * could be asked or after `close`, MESSAGE_TOO_LARGE when nodes would not read so long a request, OVERLOADED at
-   * once when they have no room.
+   * Opens a subscription.
+   * @returns a function that ends it.
+   * @throws RpcError when every node rejects it; Failure UPSTREAM_UNAVAILABLE without a reachable node or
+   * after `close`, MESSAGE_TOO_LARGE beyond the nodes' request limit, OVERLOADED when all connections are
+   * full.
    */
   async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
     const { nodes, network } = this.#context;
@@ -80,10 +78,10 @@ export class PubsubFeed {
   }
 
   /**
-   * Goes on with a subscription where another feed left it. What was missed is told first; the listener's `fail`
-   * says when that cannot be.
-   * @param before.continuity - judged all that the other feed told.
-   * @returns what ends it.
+   * Resumes a subscription of another feed: missed notifications first. Failures are reported through
+   * `onError`.
+   * @param before.continuity - has seen everything that the other feed emitted.
+   * @returns a function that ends the subscription.
    */
   resume(
     subscription: PubsubSubscription,
@@ -103,7 +101,7 @@ export class PubsubFeed {
     return () => continuous.close();
   }
 
-  /** Ends every subscription and every connection; listeners are not told. */
+  /** Ends everything without notifying listeners. */
   close(): void {
     this.#isClosed = true;
     for (const continuous of [...this.#open]) continuous.close();

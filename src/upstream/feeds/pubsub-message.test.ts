@@ -12,7 +12,7 @@ const shown = (message: NodeMessage | null): unknown => {
     : { id: message.id, body: message.body.toString(), errorCode: message.errorCode };
 };
 
-describe('a message of a node', () => {
+describe('readNodeMessage', () => {
   it.each([
     [
       'in Agave’s order',
@@ -26,7 +26,7 @@ describe('a message of a node', () => {
       'with space',
       ' {"jsonrpc":"2.0","method":"a","params" : { "result" : RESULT , "subscription" : ID } } \n',
     ],
-  ])('is a notification %s', (_, form) => {
+  ])('reads a notification %s', (_, form) => {
     for (const result of ['null', '18446744073709551615', '{ "a":[1.0,"\\u0041}"] }']) {
       const text = form.replace('RESULT', () => result);
       expect(shown(read(text.replace('ID', '12')))).toEqual({ id: 12, result });
@@ -36,7 +36,7 @@ describe('a message of a node', () => {
     }
   });
 
-  it('holds its result as a view of the bytes that came', () => {
+  it('returns the result as a view of the received bytes', () => {
     const bytes = Buffer.from(
       '{"jsonrpc":"2.0","method":"aNotification","params":{"result":[7],"subscription":1}}',
     );
@@ -44,7 +44,7 @@ describe('a message of a node', () => {
     expect(message?.kind === 'notification' && message.result.buffer === bytes.buffer).toBe(true);
   });
 
-  it('is an answer to one of our requests', () => {
+  it('reads a response to a request', () => {
     expect(shown(read('{"jsonrpc":"2.0","result":23784,"id":5}'))).toEqual({
       id: 5,
       body: '23784',
@@ -72,11 +72,11 @@ describe('a message of a node', () => {
     '{"jsonrpc":"2.0","method":"a","params":{"result":1,"subscription":1}',
     '{"jsonrpc":"2.0","method":"a","params":{"result":1,"subscription":1}}}',
     '{"jsonrpc":"2.0","method":"a","params":{"result":,"subscription":1}}',
-  ])('is none: %s', (text) => {
+  ])('rejects %s', (text) => {
     expect(read(text)).toBeNull();
   });
 
-  it('is what JSON.parse says, whatever the result and the order', () => {
+  it('agrees with JSON.parse for any result and member order', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.boolean(), (result, subscription, swapped) => {
         const members = [`"result":${result}`, `"subscription":${subscription}`];

@@ -1,29 +1,29 @@
+import { parseJson } from '../../base/json.ts';
 import { MALFORMED, scanObject, skipSpace, skipString } from '../../base/json-scan.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import { errorCodeOf } from '../response/parse-response.ts';
 
 /**
- * What a node sends over PubSub, found by a scan of its bytes: a notification's result is never parsed, so that it
- * goes on as it came. Source: reference solana-json-rpc.md §3.1.
+ * Scans PubSub messages of nodes without parsing results, which are forwarded as received. Source: reference
+ * solana-json-rpc.md §3.1.
  */
 
-/** How a node names a subscription: its number, or the raw JSON where that is no safe integer. */
+/** The number, or the raw JSON if it is no safe integer. */
 export type NodeSubscriptionId = number | string;
 
 export type NodeMessage = Readonly<
   | { kind: 'notification'; id: NodeSubscriptionId; result: Buffer }
-  /** `body` is the raw `result`, or the raw `error` when the code is not 0. */
-  | { kind: 'answer'; id: number; body: Buffer; errorCode: number }
+  /** `body` is the raw `result`, or the raw `error` if the code is not 0. */
+  | { kind: 'response'; id: number; body: Buffer; errorCode: number }
 >;
 
-/** Deeper than any message of a node nests. */
 const DEPTH_MAX = 256;
-/** So many digits always fit a safe integer. */
 const SAFE_DIGITS = 15;
 const HEAD = Buffer.from('{"jsonrpc":"2.0","method":"');
 const PARAMS = Buffer.from(',"params":');
 const OBJECT_CLOSE = 0x7d;
 
-/** The spans of one object's members that are looked for; -1 where a member is absent. */
+/** Byte ranges of selected members of an object; -1 if absent. */
 class Spans {
   readonly bytes: Buffer;
   readonly names: readonly Buffer[];
@@ -58,7 +58,6 @@ function note(spans: Spans, nameStart: number, nameEnd: number, from: number, to
   }
 }
 
-/** A node's id of a subscription, from its raw JSON. */
 export function subscriptionId(raw: Buffer): NodeSubscriptionId {
   if (raw.length === 0 || raw.length > SAFE_DIGITS) return raw.toString('utf8');
   let value = 0;
@@ -75,7 +74,7 @@ function notificationOf(payload: Spans): NodeMessage | null {
   return result === null || id === null ? null : { kind: 'notification', id: subscriptionId(id), result };
 }
 
-/** A notification in the order in which Agave writes it: one pass. Null when it is anything else. */
+/** Single pass for Agave's member order; null for anything else. */
 function readNotification(bytes: Buffer): NodeMessage | null {
   if (!isAt(bytes, 0, Math.min(HEAD.length, bytes.length), HEAD)) return null;
   const at = skipString(bytes, HEAD.length - 1);
@@ -92,13 +91,13 @@ function responseOf(envelope: Spans): NodeMessage | null {
   const error = envelope.of(2);
   if (error !== null && error.toString('latin1') !== 'null') {
     const errorCode = errorCodeOf(error);
-    return errorCode === null ? null : { kind: 'answer', id, body: error, errorCode };
+    return errorCode === null ? null : { kind: 'response', id, body: error, errorCode };
   }
   const body = envelope.of(1);
-  return body === null ? null : { kind: 'answer', id, body, errorCode: 0 };
+  return body === null ? null : { kind: 'response', id, body, errorCode: 0 };
 }
 
-/** Any order and spacing: two passes. */
+/** Two passes for any order and spacing. */
 function readAny(bytes: Buffer): NodeMessage | null {
   const start = skipSpace(bytes, 0);
   const envelope = new Spans(bytes, ENVELOPE);
@@ -111,9 +110,28 @@ function readAny(bytes: Buffer): NodeMessage | null {
 }
 
 /**
- * Reads one message of a node. What is in it stays a view of the bytes.
- * @param bytes - UTF-8, as the WebSocket has checked.
- * @returns null when it is neither a notification nor an answer to a request with an id of ours.
+ * Reads one message; its parts are views of the bytes.
+ * @param bytes - valid UTF-8.
+ * @returns null if it is neither a notification nor a response to one of our ids.
  */
 export const readNodeMessage = (bytes: Buffer): NodeMessage | null =>
   readNotification(bytes) ?? readAny(bytes);
+
+/** Source: Agave rpc-client-api `SlotInfo`. */
+export type SlotInfo = Readonly<{ slot: Slot; parent: Slot; root: Slot }>;
+
+const isSlot = (value: unknown): value is number | bigint =>
+  (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) ||
+  (typeof value === 'bigint' && value >= 0n);
+
+/** Null if the bytes are no slotNotification result. */
+export function readSlotInfo(result: Buffer): SlotInfo | null {
+  const info = parseJson(result.toString('utf8'));
+  if (info === null || typeof info !== 'object' || Array.isArray(info)) return null;
+  const { parent, root } = info;
+  if (!isSlot(info.slot) || !isSlot(parent) || !isSlot(root)) return null;
+  return { slot: slot(info.slot), parent: slot(parent), root: slot(root) };
+}
+
+export const slotInfoJson = ({ slot, parent, root }: SlotInfo): Buffer =>
+  Buffer.from(`{"slot":${slot},"parent":${parent},"root":${root}}`);

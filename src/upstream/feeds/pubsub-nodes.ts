@@ -14,29 +14,28 @@ import type {
   SubscribeResponse,
 } from './node-subscriptions.ts';
 import { type ConnectionEnd, PubsubConnection } from './pubsub-connection.ts';
-import type { SlotInfo } from './slot-info.ts';
+import type { SlotInfo } from './pubsub-message.ts';
 import { maxPlausibleSlot, trustedSlot } from './trusted-slot.ts';
 
 export type PubsubNodesOptions = Readonly<{
   network: Network;
-  /** Nodes without a `ws` address are passed over. */
+  /** Nodes without a `ws` address are ignored. */
   nodes: readonly NodeConfig[];
-  /** What the pool knows of its nodes, of all networks. */
+  /** Status of the pool's nodes, all networks. */
   status: () => readonly NodeFeedStatus[];
   limits: FeedLimits;
   log: Logger;
 }>;
 
-/** A node and the connections to it. Times are `performance.now()`. */
+/** Times are `performance.now()`. */
 type NodeEntry = {
   readonly node: NodeConfig;
   readonly connections: Set<PubsubConnection>;
-  /** In a row: connections that ended or came to nothing, requests without an acknowledgement. */
+  /** Consecutive failed connections and unacknowledged requests. */
   failures: number;
   failedAt: number;
-  /** It is passed over until then. */
   backoffUntil: number;
-  /** It answered the newest handshake with something else. */
+  /** The last handshake was rejected. */
   refusesHandshake: boolean;
 };
 
@@ -49,26 +48,23 @@ const newEntry = (node: NodeConfig): NodeEntry => ({
   refusesHandshake: false,
 });
 
-/** Where a request was put, and what came of it. */
 export type NodeSubscribeResult = Readonly<{
   node: string;
   connection: PubsubConnection;
   response: SubscribeResponse;
 }>;
 
-/** Roots are about so many slots behind; used only where a node does not tell. */
+/** Usual distance of the root, for nodes that send no slots. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
-/** The longest rest that a node is given because it asks for it. */
+/** Longest accepted Retry-After. */
 const RETRY_AFTER_MAX_MS = 60_000;
-/** What a poll told counts for so long. */
+/** Older poll results are ignored. */
 const POLL_FRESH_MS = 30_000;
 
-/** What a node answered to a poll a moment ago. */
 const polledSlot = (status: NodeFeedStatus | undefined): Slot | null =>
   status === undefined || (status.silentMs ?? POLL_FRESH_MS) >= POLL_FRESH_MS ? null : status.slot;
 
-/** The newest slot that any connection to a node told of. */
 const observedSlot = ({ connections }: NodeEntry): Slot | null =>
   [...connections].reduce<Slot | null>(
     (observed, { lastSlot }) => newer(observed, lastSlot?.slot ?? null),
@@ -78,12 +74,12 @@ const observedSlot = ({ connections }: NodeEntry): Slot | null =>
 const loadOf = ({ connections }: NodeEntry): number =>
   [...connections].reduce((sum, connection) => sum + connection.load, 0);
 
-/** The nodes of one network that have PubSub: chooses, connects, and ends connections that stand still. */
+/** Chooses and connects the PubSub nodes of one network, and ends stalled connections. */
 export class PubsubNodes {
   readonly #options: PubsubNodesOptions;
   #entries: readonly NodeEntry[] = [];
   readonly #watch: NodeJS.Timeout;
-  /** The network's slot when a connection was made: whether it has moved on since. */
+  /** The network's slot at connect time, to detect connections that never advance. */
   readonly #slotAtOpen = new WeakMap<PubsubConnection, Slot | null>();
   #stopped = false;
 
@@ -94,28 +90,27 @@ export class PubsubNodes {
     this.#watch.unref();
   }
 
-  /** Whether any node has PubSub at all. */
   get any(): boolean {
     return this.#entries.length > 0;
   }
 
-  /** Listens to these nodes from now on. Subscriptions on one that is not among them move to the others. */
+  /** Replaces the nodes. Subscriptions on removed ones move. */
   setNodes(nodes: readonly NodeConfig[]): void {
     const before = this.#entries;
     this.#entries = nodes
       .filter((node) => typeof node.ws === 'string')
       .map((node) => before.find((entry) => isDeepStrictEqual(entry.node, node)) ?? newEntry(node));
-    // Once they are out of the choice: whoever is told that its connection is over looks for another at once.
+    // Only now: their subscriptions immediately look for another node.
     const removed = before.filter((entry) => !this.#entries.includes(entry));
     for (const { connections } of removed) {
-      for (const connection of [...connections]) connection.end('taken out of service');
+      for (const connection of [...connections]) connection.end('node removed');
     }
   }
 
   /**
-   * Puts a request to the best node.
-   * @param passed - names of nodes that are not asked, because they were just now.
-   * @returns null when nobody can be asked now.
+   * Subscribes on the best node.
+   * @param excluded - names of nodes already tried.
+   * @returns null when no node is available.
    */
   async subscribe(
     request: NodeSubscriptionRequest,
@@ -131,23 +126,24 @@ export class PubsubNodes {
         skipped = new Set([...skipped, entry.node.name]);
         continue;
       }
-      if (!(await connection.ready)) return { node: entry.node.name, connection, response: { kind: 'gone' } };
-      // Others may have taken the last room while this one waited.
+      if (!(await connection.ready))
+        return { node: entry.node.name, connection, response: { kind: 'closed' } };
+      // The connection may have filled up in the meantime.
       if (connection.load >= this.#options.limits.connectionSubscriptionsMax) continue;
       const response = await connection.subscribe(request, listener);
-      if (response.kind === 'unanswered') this.#backOff(entry);
-      else if (response.kind !== 'gone') entry.failures = 0;
+      if (response.kind === 'timeout') this.#backOff(entry);
+      else if (response.kind !== 'closed') entry.failures = 0;
       return { node: entry.node.name, connection, response };
     }
   }
 
-  /** Milliseconds until the next node may be asked again; 0 when one may be now. */
+  /** Milliseconds until the next node is available; 0 if one is. */
   backoffRemainingMs(): number {
     const now = performance.now();
     return Math.max(0, Math.min(...this.#entries.map(({ backoffUntil }) => backoffUntil - now)));
   }
 
-  /** Whether a subscription finds no place because all are taken: there are nodes, and none of them has room. */
+  /** Whether all connections of all usable nodes are full. */
   get isFull(): boolean {
     const now = performance.now();
     const usable = this.#entries.filter(
@@ -156,25 +152,24 @@ export class PubsubNodes {
     return usable.length > 0 && !usable.some((entry) => this.#hasCapacity(entry));
   }
 
-  /** Whether every node answered its newest handshake with something else. */
   get allRefuseHandshake(): boolean {
     const entries = this.#entries.filter((entry) => this.#stateOf(entry) !== 'wrong-chain');
     return entries.length > 0 && entries.every(({ refusesHandshake }) => refusesHandshake);
   }
 
-  /** How far a connection has told, or about how far the network is where the node tells no slots. */
+  /** Position of a connection, or that of the network if the node sends no slots. */
   position(connection: PubsubConnection): SlotInfo | null {
     return connection.lastSlot ?? this.networkPosition();
   }
 
-  /** About how far the network is; null while unknown. */
+  /** Estimated position of the network; null while unknown. */
   networkPosition(): SlotInfo | null {
     const slot = this.networkSlot();
     if (slot === null) return null;
     return { slot, parent: slot, root: slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n) };
   }
 
-  /** The newest slot that is believed; null while unknown. */
+  /** The newest trusted slot; null while unknown. */
   networkSlot(): Slot | null {
     const statuses = this.#statusByName();
     const entries = new Map(this.#entries.map((entry) => [entry.node.name, entry]));
@@ -191,7 +186,6 @@ export class PubsubNodes {
     return trustedSlot(slots, this.#options.limits.lagMaxSlots);
   }
 
-  /** Ends every connection at once. */
   close(): void {
     this.#stopped = true;
     clearInterval(this.#watch);
@@ -202,7 +196,7 @@ export class PubsubNodes {
     return this.#entries.flatMap(({ connections }) => [...connections]);
   }
 
-  /** Among the nodes that do not rest, good ones that did not fail lately; of these the one that carries least. */
+  /** Chooses the least loaded node, preferring healthy nodes without a recent failure. */
   #choose(excluded: ReadonlySet<string>): NodeEntry | null {
     if (this.#stopped) return null;
     const now = performance.now();
@@ -228,7 +222,6 @@ export class PubsubNodes {
     return failures > 0 && now - failedAt < this.#options.limits.openTimeoutMs;
   }
 
-  /** What the pool knows of the network's nodes, by name. */
   #statusByName(): ReadonlyMap<string, NodeFeedStatus> {
     const { network, status } = this.#options;
     const statuses = status().filter((node) => node.network === network);
@@ -253,7 +246,7 @@ export class PubsubNodes {
     return [...connections].some(({ load }) => load < connectionSubscriptionsMax);
   }
 
-  /** One with room; else a new one; null when the node is full, or there is no connecting to it. */
+  /** A connection with free capacity, or a new one; null when the node is full or its address is invalid. */
   #connectionOf(entry: NodeEntry): PubsubConnection | null {
     const { connectionSubscriptionsMax, nodeConnectionsMax } = this.#options.limits;
     for (const connection of entry.connections) {
@@ -262,7 +255,7 @@ export class PubsubNodes {
     return entry.connections.size < nodeConnectionsMax ? this.#connect(entry) : null;
   }
 
-  /** @returns null where its address or headers are none that a handshake can be made of: that is a failed try. */
+  /** @returns null for an invalid address or header, which counts as a failure. */
   #connect(entry: NodeEntry): PubsubConnection | null {
     const connection = this.#dial(entry);
     if (connection === null) return null;
@@ -271,7 +264,7 @@ export class PubsubNodes {
     void connection.ready.then((ready) => {
       if (!ready) return;
       entry.refusesHandshake = false;
-      this.#options.log.info(this.#facts(entry), 'connected to the PubSub of an upstream node');
+      this.#options.log.info(this.#facts(entry), 'Connected to upstream PubSub');
     });
     return connection;
   }
@@ -287,11 +280,8 @@ export class PubsubNodes {
       });
       return connection;
     } catch {
-      // What was caught may name the address.
-      log.warn(
-        this.#facts(entry),
-        'the PubSub of an upstream node has an address or a header that is not valid',
-      );
+      // The error message may contain the address.
+      log.warn(this.#facts(entry), 'Invalid upstream PubSub address or header');
       entry.refusesHandshake = true;
       this.#backOff(entry);
       return null;
@@ -304,19 +294,19 @@ export class PubsubNodes {
     { end, detail }: Readonly<{ end: ConnectionEnd; detail: string | null }>,
   ): void {
     entry.connections.delete(connection);
-    if (this.#stopped || end === 'taken out of service') return;
-    entry.refusesHandshake = end === 'the handshake was refused';
+    if (this.#stopped || end === 'node removed') return;
+    entry.refusesHandshake = end === 'handshake rejected';
     this.#backOff(entry, connection.retryAfterMs);
     this.#options.log.warn(
       { ...this.#facts(entry), end, ...(detail !== null && { detail }), subscriptions: connection.load },
-      'lost the PubSub of an upstream node',
+      'Upstream PubSub connection lost',
     );
   }
 
-  /** @param askedMs - how long the node itself asked to be left alone; null when it did not. */
+  /** @param requestedMs - from Retry-After. */
   #backOff(entry: NodeEntry, requestedMs: number | null = null): void {
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
-    // All connections of a node that dies end at once: that is one failure.
+    // All connections of a node that fails end at once: count one failure.
     if (entry.backoffUntil > performance.now()) return;
     const ms = exponentialBackoff(reconnectMs, reconnectMaxMs, entry.failures++);
     entry.failedAt = performance.now();
@@ -331,14 +321,14 @@ export class PubsubNodes {
     return { node: node.name, network: this.#options.network };
   }
 
-  /** The watchdog: what counts is whether slots come, not whether the socket stands. */
+  /** Ends connections that stall, lag or are on another chain. */
   #checkConnections(): void {
     const reference = this.networkSlot();
     const statuses = this.#statusByName();
     for (const entry of this.#entries) {
       const isWrongChain = this.#stateOf(entry, statuses) === 'wrong-chain';
       for (const connection of entry.connections) {
-        const end = isWrongChain ? 'another chain' : this.#fault(entry, connection, reference);
+        const end = isWrongChain ? 'wrong chain' : this.#fault(entry, connection, reference);
         if (end !== null) connection.end(end);
       }
     }
@@ -349,12 +339,12 @@ export class PubsubNodes {
     const { stallMs, lagMaxSlots } = this.#options.limits;
     const now = performance.now();
     const observed = connection.lastSlot?.slot ?? this.#slotAtOpen.get(connection) ?? reference;
-    if (reference > observed && now - connection.progressAt > stallMs) return 'no new slot';
+    if (reference > observed && now - connection.progressAt > stallMs) return 'slot stalled';
     if (reference <= observed + BigInt(lagMaxSlots)) return null;
-    return this.#hasBetter(entry, reference) ? 'behind the network' : null;
+    return this.#hasBetter(entry, reference) ? 'lagging' : null;
   }
 
-  /** A laggard is better than nobody: it is left once a connection to another node has shown to be better. */
+  /** A lagging connection is kept until another node is known to be better. */
   #hasBetter(laggard: NodeEntry, reference: Slot): boolean {
     const lag = BigInt(this.#options.limits.lagMaxSlots);
     const isGood = ({ lastSlot }: PubsubConnection): boolean =>
@@ -365,7 +355,7 @@ export class PubsubNodes {
     return false;
   }
 
-  /** Connects to a node that is not connected to, so that it can show how far it is. */
+  /** Connects to an unused node, to learn its slot. */
   #connectUntried(entries: readonly NodeEntry[]): void {
     const now = performance.now();
     const statuses = this.#statusByName();

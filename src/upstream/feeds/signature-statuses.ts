@@ -4,29 +4,28 @@ import { listOf, objectOf, u64Of } from '../../solana/encoding/read-json.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 
-/** What became of a transaction that landed. */
+/** Status of a transaction that landed. */
 export type LandedStatus = Readonly<{
   slot: Slot;
   err: TransactionError | null;
-  /** Whether its slot came to a commitment. */
   hasCommitment: (commitment: Commitment) => boolean;
 }>;
 
 /**
- * Reads what getSignatureStatuses answers.
- * @returns the slot at which it was looked, and the statuses in the order asked; null for what is not known.
- * @throws whatever says that this is no such answer.
+ * Parses a getSignatureStatuses result.
+ * @returns the context slot, and the statuses in request order; null for unknown signatures.
+ * @throws for a malformed result.
  */
 export function readSignatureStatuses(body: Buffer): { slot: Slot; statuses: (LandedStatus | null)[] } {
-  const { context, value } = objectOf(parseJson(body.toString('utf8')), 'an answer');
+  const { context, value } = objectOf(parseJson(body.toString('utf8')), 'response');
   const statuses = listOf(value, 'statuses').map((status) => {
     if (status === null) return null;
-    const { confirmationStatus, err, slot } = objectOf(status, 'a status');
+    const { confirmationStatus, err, slot } = objectOf(status, 'status');
     return {
-      slot: slotOf(u64Of(slot, 'a slot')),
+      slot: slotOf(u64Of(slot, 'slot')),
       err: (err ?? null) as TransactionError | null,
       hasCommitment: (commitment: Commitment) => satisfiesCommitment(confirmationStatus, commitment),
     };
   });
-  return { slot: slotOf(u64Of(objectOf(context, 'a context').slot, 'a slot')), statuses };
+  return { slot: slotOf(u64Of(objectOf(context, 'context').slot, 'slot')), statuses };
 }

@@ -2,29 +2,25 @@ import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { referenceSlot } from '../slots/reference-slot.ts';
 import { newer } from './gap/continuity.ts';
 
-/** What is known of how far one node is. */
-export type NodeSlots = Readonly<{
-  /** What it answered to a poll a moment ago; null when it did not. */
+type NodeSlots = Readonly<{
+  /** From a recent poll; null without one. */
   polled: Slot | null;
-  /** The newest that any of its connections told of; null before the first. */
+  /** The newest slot reported by its connections. */
   observed: Slot | null;
 }>;
 
-/** Slots that a message of a node may be ahead of what that node said before: minutes. */
+/** Slots that a notification may be ahead of the node's own last slot: minutes. */
 const LEAD_MAX_SLOTS = 500n;
-/** A node this far beyond all that is believed of its network is not ahead of it, but wrong: about four days. */
+/** A node further ahead of its network is wrong: about four days. */
 const NETWORK_LEAD_MAX_SLOTS = 1_000_000n;
 
-/**
- * How far a node is: as far as it tells over PubSub, unless it contradicts itself.
- * @param leadMax - slots that a connection may be ahead of a poll, which is a moment old.
- */
+/** The slot of a node, limited to `leadMax` ahead of its own poll. */
 function slotOfNode({ polled, observed }: NodeSlots, leadMax: bigint): Slot | null {
   if (polled === null || observed === null || observed <= polled + leadMax) return newer(polled, observed);
   return slotOf(polled + leadMax);
 }
 
-/** How far the network is: each node has one voice, however many connections it has. Null while unknown. */
+/** The slot of the network, one vote per node; null while unknown. */
 export function trustedSlot(nodes: readonly NodeSlots[], lagMaxSlots: number): Slot | null {
   const slots = nodes.map((node) => slotOfNode(node, BigInt(lagMaxSlots)));
   return referenceSlot(
@@ -34,10 +30,10 @@ export function trustedSlot(nodes: readonly NodeSlots[], lagMaxSlots: number): S
 }
 
 /**
- * The newest slot that a connection may tell of now.
- * @param known.last - the newest that it told of itself.
- * @param known.network - how far the network is believed to be.
- * @returns null while nothing is known to measure it against.
+ * The highest slot that a connection may plausibly report.
+ * @param observed.last - the connection's last slot.
+ * @param observed.network - the network's trusted slot.
+ * @returns null while nothing is known.
  */
 export function maxPlausibleSlot(
   observed: Readonly<{ last: Slot | null; polled: Slot | null; network: Slot | null }>,

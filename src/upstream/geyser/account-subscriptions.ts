@@ -5,23 +5,60 @@ import { Failure } from '../../protocol/errors.ts';
 import { rawAccount } from '../../protocol/geyser/encode/raw-account.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
+import type { AccountsFilter, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Subscription } from '../../protocol/subscriptions.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
 import { MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
-import { readAccount } from '../../solana/encoding/read-ui-account.ts';
+import { readAccount } from '../../solana/encoding/ui-account.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { Feed } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import { contextValue } from '../feeds/gap/context.ts';
-import { contextSlot } from '../slots/observed-slot.ts';
-import type { NamedAccounts } from './named-accounts.ts';
+import { contextValue } from '../feeds/gap/continuity.ts';
+import { contextSlot } from '../slots/context-slot.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
+
+/** Accounts of a request that PubSub can be subscribed to. */
+type NamedAccounts = Readonly<{
+  addresses: ReadonlySet<Address>;
+  owners: ReadonlySet<Address>;
+  /** Whether the request also matches accounts by cuckoo filter, by data, or without any filter. */
+  hasUnnamed: boolean;
+}>;
+
+function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
+  const filters = [...(accounts?.values() ?? [])];
+  for (const { includeAccounts, accountInclude, cuckooAccountInclude } of blocks?.values() ?? []) {
+    if (includeAccounts !== true) continue;
+    filters.push({
+      ...(accountInclude === undefined ? {} : { account: accountInclude }),
+      ...(cuckooAccountInclude === undefined ? {} : { cuckooAccounts: cuckooAccountInclude }),
+    });
+  }
+  return filters;
+}
+
+/** The accounts that a request names. May match more than the request, never less. */
+export function namedAccounts(request: SubscribeRequest): NamedAccounts {
+  const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
+  let hasUnnamed = false;
+  for (const { account = [], owner = [], cuckooAccounts } of filtersOf(request)) {
+    const isListed = account.length > 0 && cuckooAccounts === undefined;
+    // A filter matches both axes, so one axis of plain names covers it.
+    if (!isListed && owner.length > 0) {
+      for (const each of owner) owners.add(each);
+      continue;
+    }
+    for (const each of account) addresses.add(each);
+    hasUnnamed ||= !isListed;
+  }
+  return { addresses, owners, hasUnnamed };
+}
 
 type AccountSubscriptionsOptions = Readonly<{
   feed: Feed;
-  /** Subscriptions at most: what would be one more is refused. */
+  /** More subscriptions are rejected. */
   subscriptionsMax: number;
-  /** Pause before a subscription that failed is opened again. */
+  /** Pause before a failed subscription reopens. */
   retryMs: number;
   emit: (account: RawAccount) => void;
   log: Logger;
@@ -29,26 +66,22 @@ type AccountSubscriptionsOptions = Readonly<{
 
 type AccountSubscription = {
   readonly subscription: Subscription;
-  /** How many want it. */
   watchCount: number;
   opened: Promise<void>;
   end: (() => void) | null;
   isClosed: boolean;
 };
 
-/** What one request has watched, for as long as it wants it. */
 export type Watch = Readonly<{
-  /** By key. */
   subscriptions: ReadonlyMap<string, AccountSubscription>;
-  /** Kept when nodes have heard of it. Never rejects. */
+  /** Resolves when nodes have acknowledged the subscriptions. Never rejects. */
   opened: Promise<void>;
-  /** To be called once. */
+  /** Call once. */
   end: () => void;
 }>;
 
 const subscriptionOptions = { commitment: 'processed', encoding: 'base64' } as const;
 
-/** By key. */
 function subscriptionsOf({ addresses, owners }: NamedAccounts): Map<string, Subscription> {
   const subscriptions = new Map<string, Subscription>();
   for (const address of addresses)
@@ -59,7 +92,7 @@ function subscriptionsOf({ addresses, owners }: NamedAccounts): Map<string, Subs
   return subscriptions;
 }
 
-/** Accounts that PubSub tells of, as writes of which only the last of a slot is known. */
+/** PubSub account subscriptions. PubSub reports only the last write of an account in a slot. */
 export class AccountSubscriptions {
   readonly #options: AccountSubscriptionsOptions;
   readonly #log: RateLimitedLogger;
@@ -73,9 +106,11 @@ export class AccountSubscriptions {
   }
 
   /**
-   * Watches what a request names, besides what others do.
-   * @param replaced - ends when this one is there: what it alone has watched is not counted.
-   * @throws Failure FILTER_LIMIT when it names more than may be watched, OVERLOADED when it does together with others.
+   * Adds the accounts of a request.
+   * @param replaced - ends once this watch exists: its exclusive subscriptions do not count against the
+   * limit.
+   * @throws Failure FILTER_LIMIT when the request alone exceeds the limit, OVERLOADED when it does together
+   * with others.
    */
   watch(names: NamedAccounts, replaced?: Watch): Watch {
     const requested = subscriptionsOf(names);
@@ -113,10 +148,7 @@ export class AccountSubscriptions {
       if (one.watchCount === 1 && this.#subscriptions.get(key) === one && !requested.has(key)) count--;
     }
     if (count <= max) return;
-    this.#log.warn(
-      { requested: requested.size, count, max },
-      'more accounts are wanted than PubSub is asked for',
-    );
+    this.#log.warn({ requested: requested.size, count, max }, 'PubSub account subscription limit reached');
     if (requested.size > max)
       throw new Failure('FILTER_LIMIT', { facts: { of: 'accounts and owners', max } });
     throw new Failure('OVERLOADED', { facts: { of: 'accounts and owners', max } });
@@ -153,7 +185,7 @@ export class AccountSubscriptions {
       else accountSubscription.end = end;
     } catch (error) {
       const reason = error instanceof Failure ? error.code : 'refused';
-      this.#log.warn({ reason }, 'PubSub does not tell of an account that is wanted: it is asked again');
+      this.#log.warn({ reason }, 'PubSub account subscription failed; retrying');
       void this.#reopenLater(accountSubscription);
     }
   }
@@ -173,7 +205,7 @@ export class AccountSubscriptions {
       if (write !== null) this.#options.emit(write);
     } catch (error) {
       if (!(error instanceof MalformedJson)) throw error;
-      this.#options.log.warn({ reason: error.message }, 'a notification of an account cannot be read');
+      this.#options.log.warn({ reason: error.message }, 'Malformed account notification');
     }
   }
 
@@ -182,8 +214,8 @@ export class AccountSubscriptions {
     let accountJson = value;
     if (subscription.kind === 'account') address = subscription.address;
     else {
-      const keyed = objectOf(value, 'a keyed account');
-      const parsed = parseAddress(stringOf(keyed.pubkey, 'an address'));
+      const keyed = objectOf(value, 'keyed account');
+      const parsed = parseAddress(stringOf(keyed.pubkey, 'address'));
       if ('fault' in parsed || keyed.account === undefined) return null;
       address = parsed.address;
       accountJson = keyed.account;

@@ -7,8 +7,8 @@ import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
 import type { Feed } from '../../streams/feed.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
 import { type ChainReader, ReadError } from '../feeds/chain-reader.ts';
-import { readSlotInfo } from '../feeds/slot-info.ts';
-import { updatesOf } from './block-updates.ts';
+import { readSlotInfo } from '../feeds/pubsub-message.ts';
+import { updatesOf } from './gap-repair.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
 import type { StreamReader } from './stream-reader.ts';
@@ -22,15 +22,15 @@ export type ConfirmedBlockFollowerOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Slots behind the last block for which getBlocks is asked at least: there may be more than a node has told of. */
+/** Slots per getBlocks request, at least: there may be newer slots than the node has reported. */
 const STRIDE = 64n;
-/** Slots before the tip in which the last confirmed block is looked for. */
+/** Slots before the tip in which the last confirmed block is searched. */
 const START_REACH = 64n;
 const accountsOnly: ReadonlySet<RawUpdate['kind']> = new Set(['account']);
 
 /**
- * Tells the blocks of a network as they are confirmed, read with getBlocks and getBlock each time a node tells of a
- * new slot, and the accounts that others hand in.
+ * Emits the confirmed blocks of a network and the accounts passed to `emitAccount`. Reads getBlocks and
+ * getBlock on each new slot.
  */
 export class ConfirmedBlockFollower {
   readonly #options: ConfirmedBlockFollowerOptions;
@@ -39,12 +39,12 @@ export class ConfirmedBlockFollower {
   readonly #end = new AbortController();
   readonly #accounts = new Map<Slot, RawAccount[]>();
   readonly #started = Promise.withResolvers<void>();
-  /** Slots of which accounts were let go before they could be told. */
+  /** Slots with dropped accounts. */
   readonly #incomplete = new Set<Slot>();
   readonly #log: RateLimitedLogger;
   #bufferedCount = 0;
   #last: Slot | null = null;
-  /** The block behind which the telling begins. */
+  /** Emission starts after this block. */
   #start: Slot | null = null;
   #isBusy = false;
 
@@ -63,18 +63,19 @@ export class ConfirmedBlockFollower {
     this.#follow('root', (result) => this.#handleRoot(result));
   }
 
-  /** Kept when it is known where the telling begins. */
+  /** Resolves once the start block is known. */
   get started(): Promise<void> {
     return this.#started.promise;
   }
 
   /**
-   * An account as its slot left it: told with the block, or behind it when that was told. Where more wait than may be
-   * held, those of the slot that waits for longest go, and it is said with its block that they are missing.
+   * Emits an account with the block of its slot, or at once if that block was emitted. Beyond
+   * `waitingAccountsMax`, the accounts of the longest-waiting slot are dropped and reported lost with their
+   * block.
    */
   emitAccount(account: RawAccount): void {
     const { slot } = account;
-    if (this.#merge.record(slot)?.state === 'told') {
+    if (this.#merge.record(slot)?.state === 'emitted') {
       this.#streamReader.take(account);
       return;
     }
@@ -88,7 +89,7 @@ export class ConfirmedBlockFollower {
     }
   }
 
-  /** Tells blocks before those that are followed, as far as nodes have them. Never rejects. */
+  /** Emits blocks before the start, as far as nodes have them. Never rejects. */
   async replayFrom(from: Slot): Promise<void> {
     const { reader, limits, log } = this.#options;
     const start = this.#start;
@@ -100,7 +101,7 @@ export class ConfirmedBlockFollower {
       const slots = await reader.slots(first, start, 'confirmed', signal);
       await reader.eachBlock(slots, signal, (block) => this.#emitBlock(block));
     } catch {
-      if (!this.#end.signal.aborted) log.warn({ from: Number(first) }, 'old blocks could not be read');
+      if (!this.#end.signal.aborted) log.warn({ from: Number(first) }, 'Failed to read historical blocks');
     }
   }
 
@@ -109,7 +110,6 @@ export class ConfirmedBlockFollower {
     this.#started.resolve();
   }
 
-  /** For as long as it takes: whoever feeds it finds the next node by itself, and says when there is none. */
   #follow(kind: 'slot' | 'root', notify: (result: Buffer) => void): void {
     const { feed, limits } = this.#options;
     const { signal } = this.#end;
@@ -142,7 +142,7 @@ export class ConfirmedBlockFollower {
     void this.#step(tip)
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.name : 'unknown';
-        if (!this.#end.signal.aborted) this.#options.log.warn({ reason }, 'blocks cannot be read');
+        if (!this.#end.signal.aborted) this.#options.log.warn({ reason }, 'Failed to read blocks');
       })
       .finally(() => {
         this.#isBusy = false;
@@ -169,7 +169,7 @@ export class ConfirmedBlockFollower {
       if (slots.length === 0) return;
       await reader.eachBlock(slots, signal, (block) => {
         if (this.#last === null || block.slot <= this.#last) return;
-        // A node that lacks a block answers without it.
+        // The node answered without a block that it lacks.
         if (block.parentSlot > this.#last) throw new ReadError('getBlocks', 0);
         this.#emitBlock(block);
         this.#last = block.slot;
@@ -185,15 +185,18 @@ export class ConfirmedBlockFollower {
       if (update.kind !== 'slot' || update.status !== 'createdBank') continue;
       for (const account of this.#accounts.get(block.slot) ?? []) this.#streamReader.take(account);
     }
-    // What waits for older slots waits for forks.
+    // Accounts of older slots belong to forks.
     for (const slot of this.#accounts.keys()) if (slot <= block.slot) this.#deleteAccounts(slot);
     for (const slot of this.#incomplete) if (slot < block.slot) this.#incomplete.delete(slot);
   }
 
-  /** Its block may never come: then nobody misses anything. */
+  /** Reported lost only with the block: a fork's block never comes. */
   #evict(slot: Slot): void {
     const max = this.#options.limits.waitingAccountsMax;
-    this.#log.warn({ slot: Number(slot), max }, 'more accounts wait for their blocks than may be held');
+    this.#log.warn(
+      { slot: Number(slot), max },
+      'Pending account limit reached; dropping the accounts of a slot',
+    );
     this.#deleteAccounts(slot);
     this.#incomplete.add(slot);
     if (this.#incomplete.size <= this.#options.limits.slotsMax) return;

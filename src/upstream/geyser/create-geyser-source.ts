@@ -2,41 +2,39 @@ import type { Logger } from '../../base/log.ts';
 import type { Feed } from '../../streams/feed.ts';
 import type { GeyserListener, GeyserSource } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import { type GeyserNode, hasGeyser } from '../feeds/geyser/geyser-connection.ts';
 import type { NodeConfig } from '../node.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
+import { type GeyserNode, hasGeyser } from './geyser-node.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { PubsubFallback } from './pubsub-fallback.ts';
 import { YellowstoneSource } from './yellowstone-source.ts';
 
-export type CreateGeyserSourceOptions = Readonly<{
-  /** The network's nodes. All that have Geyser are listened to; where none has, PubSub and blocks stand in. */
+type CreateGeyserSourceOptions = Readonly<{
+  /** The network's nodes. Without any Geyser server, PubSub and blocks are used. */
   nodes: readonly NodeConfig[];
-  /** Reads blocks through the pool. */
   reader: Pick<ChainReader, 'availableSlots' | 'slots' | 'eachBlock'>;
-  /** Tells slots, roots and accounts where no node has Geyser. */
+  /** Slots, roots and accounts for the PubSub fallback. */
   feed: Feed;
-  /** The newest slot as the nodes that are polled tell it; null while none does. */
+  /** The newest slot according to polled nodes; null while unknown. */
   head?: () => ObservedSlot | null;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
 }>;
 
-/** A source that can be ended. */
 export type ClosableGeyserSource = GeyserSource &
   Readonly<{
-    /** Ends everything at once; the listener hears nothing more. */
+    /** Ends everything at once, without notifying the listener. */
     close(): void;
-    /** Whether it tells what Geyser servers do, and not what stands in for it; `setNodes` may change it. */
+    /** False while the PubSub fallback is active. `setNodes` may change it. */
     isGeyser: boolean;
     /**
-     * Listens to these nodes from now on. Where the last Geyser server goes, PubSub and blocks take its place, and
-     * where a first one comes, it takes theirs: the listener hears that all starts over, and all wishes are over.
+     * Replaces the nodes. Switching between Geyser and the PubSub fallback resets the listener and ends all
+     * filter sets.
      */
     setNodes(nodes: readonly NodeConfig[]): void;
   }>;
 
-/** Tells the updates of a network to one listener, from its nodes' Geyser servers or what comes nearest to them. */
+/** Creates the Geyser source of a network: its nodes' Geyser servers, or the PubSub fallback. */
 export function createGeyserSource(
   { nodes, reader, feed, head = () => null, options, log }: CreateGeyserSourceOptions,
   listener: GeyserListener,
@@ -73,7 +71,5 @@ export function createGeyserSource(
   };
 }
 
-const GEYSER_LOST =
-  'no node with Geyser is left: gRPC streams were ended, and go on from PubSub and blocks, which tell less';
-const GEYSER_AVAILABLE =
-  'a node with Geyser is there: gRPC streams were ended, and go on from it in place of PubSub and blocks';
+const GEYSER_LOST = 'No node has Geyser; gRPC streams ended; falling back to PubSub and blocks';
+const GEYSER_AVAILABLE = 'Geyser available; gRPC streams ended; switching from PubSub and blocks to Geyser';

@@ -1,37 +1,126 @@
 import type { Logger } from '../../base/log.ts';
+import { readRawUpdate } from '../../protocol/geyser/read-raw-update.ts';
 import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import { exponentialBackoff, withJitter } from '../exponential-backoff.ts';
-import { type GeyserNode, noReplay } from '../feeds/geyser/geyser-connection.ts';
-import { RequestAcks } from '../feeds/geyser/request-acks.ts';
+import { type GeyserNode, noReplay, PONG_ID, SUBSCRIBE } from './geyser-node.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import type { GrpcStreamLimits } from './grpc-stream.ts';
+import { JUMP_MAX_SLOTS } from './max-plausible-slot.ts';
 import { type RequestScope, requestScopes } from './merge-filters.ts';
+import { MonitoredStream } from './monitored-stream.ts';
+import { RequestAcks } from './request-acks.ts';
 import type { StreamReader } from './stream-reader.ts';
-import { UpdateStream } from './update-stream.ts';
 
-export type EndpointConnectionOptions = Readonly<{
+type UpdateStreamOptions = Readonly<{
+  node: GeyserNode;
+  limits: GrpcStreamLimits;
+  log: Logger;
+  reader: StreamReader;
+}>;
+
+interface UpdateStreamListener {
+  onOpen(): void;
+  onPong(id: number): void;
+  /** An update about a slot's progress was passed to the reader. */
+  onSlot(): void;
+  /** Called once, and not after `close`. */
+  onEnd(status: GrpcStatus): void;
+}
+
+const progressKinds: ReadonlySet<string> = new Set(['slot', 'blockMeta', 'blockCounts']);
+
+/** One update stream of one server. Passes updates to a reader and answers pings. */
+export class UpdateStream {
+  readonly #options: UpdateStreamOptions;
+  readonly #listener: UpdateStreamListener;
+  readonly #stream: MonitoredStream<ReturnType<typeof readRawUpdate>>;
+  #slot = -1n;
+
+  constructor(options: UpdateStreamOptions, listener: UpdateStreamListener) {
+    this.#options = options;
+    this.#listener = listener;
+    const { node, limits, log } = options;
+    const { grpc: url, headers = {}, name } = node;
+    // Write versions are comparable only within one stream: a restarted server counts from zero.
+    const origin = {};
+    this.#stream = new MonitoredStream(
+      {
+        ...limits,
+        url,
+        headers,
+        method: SUBSCRIBE,
+        log,
+        logFields: { node: name },
+        decode: (bytes) => readRawUpdate(bytes, Date.now(), origin),
+      },
+      {
+        onOpen: () => listener.onOpen(),
+        onMessage: (update) => this.#handleUpdate(update),
+        onEnd: (status) => listener.onEnd(status),
+      },
+    );
+  }
+
+  send(request: Uint8Array): void {
+    this.#stream.send(request);
+  }
+
+  ping(id: number): void {
+    this.#stream.send(encodeSubscribeRequest({ ping: id }));
+  }
+
+  /** Ends the stream without notifying the listener. */
+  close(): void {
+    this.#stream.close();
+  }
+
+  #handleUpdate(update: ReturnType<typeof readRawUpdate>): void {
+    if (update === null) return;
+    switch (update.kind) {
+      case 'ping':
+        this.ping(PONG_ID);
+        return;
+      case 'pong':
+        if (update.id > PONG_ID) this.#listener.onPong(update.id);
+        return;
+      case 'slot':
+        // A slot far below the last one is progress too: the last one was implausible.
+        if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
+          this.#slot = update.slot;
+          this.#stream.recordProgress();
+        }
+    }
+    this.#options.reader.take(update);
+    if (progressKinds.has(update.kind)) this.#listener.onSlot();
+  }
+}
+
+type EndpointConnectionOptions = Readonly<{
   node: GeyserNode;
   limits: GeyserSourceOptions;
   log: Logger;
-  /** All that is wanted now. */
   request: (scope: RequestScope) => SubscribeRequest;
-  /** Where a stream that is cut goes on; null where nothing was told yet. */
+  /** First slot of a stream that replaces a broken one; null before the first update. */
   resumeAt: () => Slot | null;
-  /** A stream begins, with a replay from a slot on or without one; and with blocks that seal their slots, or not. */
+  /**
+   * @param from - first replayed slot; null for no replay.
+   * @param seals - whether the request includes block messages, which mark complete slots.
+   */
   addReader: (from: Slot | null, seals: boolean) => StreamReader;
   removeReader: (reader: StreamReader) => void;
 }>;
 
 const keyOf = (request: Buffer | null): string | null => request?.toString('latin1') ?? null;
 
-/** `from`: a replay was asked for. */
+/** `from`: first slot of the requested replay. */
 type ActiveStream = Readonly<{ stream: UpdateStream; reader: StreamReader; from: Slot | null }>;
 
 /**
- * The stream of one server, which is connected to again for as long as it takes: asks for all that is wanted, asks
- * anew when that changes, and for a replay of what a cut may have lost. A server that refuses what it is asked is
- * asked for something broader, and at last for what it took before.
+ * The reconnecting stream of one server. Sends the merged request, updates it on change, and requests a
+ * replay after a disconnect. When the server rejects a request, the scope widens step by step, and finally
+ * the last accepted request is sent.
  */
 export class EndpointConnection {
   readonly #options: EndpointConnectionOptions;
@@ -41,11 +130,11 @@ export class EndpointConnection {
   #isClosed = false;
   #scope = 0;
   #lastRequest: Buffer | null = null;
-  /** Of the ping behind it. */
+  /** Ping sent after the newest request. */
   #pingId = 0;
-  /** A request that the server took: the last of which that is known. */
+  /** Last request known to be accepted. */
   #accepted: Buffer | null = null;
-  /** It refuses all that is wanted now. */
+  /** The server rejects the current request. */
   #isRejected = false;
   #isReplayRejected = false;
   #failures = 0;
@@ -62,17 +151,15 @@ export class EndpointConnection {
     return this.#options.node;
   }
 
-  /** Whether the server has accepted the stream. */
   get isUp(): boolean {
     return this.#isUp;
   }
 
-  /** How much it is asked for. */
   get scope(): RequestScope {
     return requestScopes[this.#scope] ?? 'broad';
   }
 
-  /** Something else is wanted. @returns kept when the server has heard of it, or will not in time. */
+  /** Schedules the changed request. Resolves when the server acknowledged it, or after the timeout. */
   updateRequest(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     this.#isRejected = false;
@@ -107,7 +194,7 @@ export class EndpointConnection {
           this.#acks.markOpen();
         },
         onPong: (id) => {
-          // After an older ping the newest request may still be refused.
+          // The answer to an older ping does not acknowledge the newest request.
           if (id === this.#pingId) this.#handleAccepted(reader);
           this.#acks.acknowledge(id);
         },
@@ -122,7 +209,6 @@ export class EndpointConnection {
     this.#sendRequest();
   }
 
-  /** The server took the newest request. */
   #handleAccepted(reader: StreamReader): void {
     this.#accepted = this.#lastRequest;
     reader.setRequest(keyOf(this.#lastRequest));
@@ -143,13 +229,15 @@ export class EndpointConnection {
     this.#lastRequest = effective;
     const fromSlot = this.#pendingReplay();
     const parts = fromSlot === null ? [effective] : [effective, encodeSubscribeRequest({ fromSlot })];
-    // A message of protobuf may be written in parts, one behind the other.
+    // Concatenated protobuf messages merge into one.
     this.#active?.stream.send(Buffer.concat(parts));
     this.#pingId = this.#acks.startRequest();
     this.#active?.stream.ping(this.#pingId);
   }
 
-  /** Servers serve only the newest of the requests that wait: until one has begun to replay, each asks for it. */
+  /**
+   * Servers process only the newest queued request: every request repeats `from_slot` until a replay starts.
+   */
   #pendingReplay(): Slot | null {
     if (this.#active === null || this.#active.reader.isReplaying || this.#active.reader.newest !== null)
       return null;
@@ -170,14 +258,14 @@ export class EndpointConnection {
     }
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
     const pause = exponentialBackoff(reconnectMs, reconnectMaxMs, this.#failures++);
-    // Not unref'd: a source that looks for its server is alive.
+    // Not unref'd: the process must stay alive while reconnecting.
     this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
   }
 
-  /** What a server refuses is asked of it in another way, at once. @returns whether there is one. */
+  /** Chooses another request after a rejection. @returns whether to reconnect at once. */
   #reduceScope({ code }: GrpcStatus, active: ActiveStream | null): boolean {
     const isReplayRequested = active !== null && active.from !== null && !active.reader.isReplaying;
-    // There are servers that replay, but no blocks.
+    // Some servers replay but reject block filters.
     const last = isReplayRequested ? 1 : requestScopes.length - 1;
     if (code === 'INVALID_ARGUMENT' && this.#scope < last) {
       this.#scope++;

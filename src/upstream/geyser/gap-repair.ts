@@ -1,18 +1,152 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
-import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import { bytesKey } from '../../base/text/bytes-key.ts';
+import { rawBlockMeta } from '../../protocol/geyser/encode/raw-block-meta.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import type { RawBlockMeta, RawSlot, RawTransaction, RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
+import type { GrpcCode } from '../../protocol/grpc/status.ts';
+import type { Block } from '../../solana/block.ts';
+import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
 import { withJitter } from '../exponential-backoff.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import { updatesOf } from './block-updates.ts';
+import { type EndpointConnection, UpdateStream } from './endpoint-connection.ts';
+import { noReplay } from './geyser-node.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
-import type { RequestedKinds } from './merge-filters.ts';
-import type { ReplayResult } from './replay.ts';
+import type { RequestedKinds, RequestScope } from './merge-filters.ts';
 import type { SlotRange, UpdateMerge } from './update-merge.ts';
 
-export type GapRepairOptions = Readonly<{
+type ReplayOptions = Readonly<{
+  connections: readonly EndpointConnection[];
   merge: UpdateMerge;
-  /** Lets servers tell slots again. */
+  request: (scope: RequestScope) => SubscribeRequest;
+  limits: GeyserSourceOptions;
+  log: Logger;
+  signal: AbortSignal;
+}>;
+
+type ReplayRange = Readonly<{
+  from: Slot;
+  /** The newest slot, or the last missing one. */
+  to: Slot;
+  /** Also emit missing updates of slots that were already emitted. */
+  fillsIn: boolean;
+}>;
+
+type Outcome = Readonly<{
+  code: 'complete' | 'ignored' | GrpcCode;
+  /** The oldest slot that the server has, if reported. */
+  oldest: Slot | null;
+}>;
+
+function oldestIn(message: string): Slot | null {
+  const [, digits] = /last available: (\d{1,19})/.exec(message) ?? [];
+  return digits === undefined ? null : slotOf(BigInt(digits));
+}
+
+/** `refused`: no server supports the replay. `unreachable`: a server was unreachable. */
+export type ReplayResult = 'complete' | 'refused' | 'unreachable';
+
+/**
+ * Replays slots from one server after the other until one succeeds, on separate streams: a server ends the
+ * stream when it rejects a replay.
+ */
+export async function replay(options: ReplayOptions, range: ReplayRange): Promise<ReplayResult> {
+  let result: ReplayResult = 'refused';
+  const { connections, limits } = options;
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(limits.backfillTimeoutMs)]);
+  const [up, down] = [
+    connections.filter((connection) => connection.isUp),
+    connections.filter((connection) => !connection.isUp),
+  ];
+  for (const connection of [...up, ...down]) {
+    let { scope } = connection;
+    let outcome = await replayOf(connection, scope, options, range, signal);
+    if (outcome.code === 'INVALID_ARGUMENT' && scope === 'exact') {
+      // Some servers replay but reject block filters.
+      scope = 'withoutCounts';
+      outcome = await replayOf(connection, scope, options, range, signal);
+    }
+    const { oldest } = outcome;
+    if (oldest !== null && oldest > range.from && oldest <= range.to) {
+      outcome = await replayOf(connection, scope, options, { ...range, from: oldest }, signal);
+    }
+    if (outcome.code === 'complete') return 'complete';
+    if (outcome.code !== 'ignored' && !noReplay.has(outcome.code)) result = 'unreachable';
+    if (signal.aborted) break;
+  }
+  return result;
+}
+
+function replayOf(
+  { node }: EndpointConnection,
+  scope: RequestScope,
+  { merge, request, limits, log }: ReplayOptions,
+  { from, to, fillsIn }: ReplayRange,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  // Starts one slot early, to detect servers that ignore `from_slot`.
+  const fromSlot = from < to || from === 0n ? from : slotOf(to - 1n);
+  return new Promise((resolve) => {
+    const reader = merge.addReader({ from: fromSlot, tip: to, fillsIn, seals: scope === 'exact' });
+    const end = (code: Outcome['code'], oldest: Slot | null = null): void => {
+      signal.removeEventListener('abort', abort);
+      stream.close();
+      merge.removeReader(reader);
+      resolve({ code, oldest });
+    };
+    const abort = (): void => end('CANCELLED');
+    const stream = new UpdateStream(
+      { node, limits, log, reader },
+      {
+        onOpen: () => {},
+        onPong: () => {},
+        onSlot: () => {
+          if (reader.newest !== null && reader.newest >= to) end(reader.isReplaying ? 'complete' : 'ignored');
+        },
+        onEnd: ({ code, message }) => end(code, oldestIn(message)),
+      },
+    );
+    signal.addEventListener('abort', abort);
+    const subscribeRequest = request(scope);
+    reader.setRequest(bytesKey(encodeSubscribeRequest(subscribeRequest)));
+    stream.send(encodeSubscribeRequest({ ...subscribeRequest, fromSlot }));
+    if (signal.aborted) abort();
+  });
+}
+
+/**
+ * Updates of a confirmed block, in stream order. Blocks contain neither account writes nor entries nor their
+ * counts.
+ */
+export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | RawBlockMeta> {
+  const { slot, parentSlot: parent, transactions, previousBlockhash: parentBlockhash } = block;
+  const createdAt = encodeTimestamp(BigInt(Date.now()));
+  const statusIs = (status: SlotStatus): RawSlot =>
+    rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, createdAt);
+  yield statusIs('createdBank');
+  for (const [index, executed] of transactions.entries()) {
+    const signature = executed.transaction.signatures[0];
+    if (signature === undefined) continue;
+    const isVote = isSimpleVote(executed.transaction);
+    yield rawTransaction({ slot, createdAt, info: { signature, isVote, executed, index } });
+  }
+  const { blockhash, rewards, numRewardPartitions = null, blockTime, blockHeight, parentSlot } = block;
+  const executedTransactionCount = transactions.length;
+  const header = { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot };
+  const counts = { parentBlockhash, executedTransactionCount, entriesCount: 0 };
+  yield rawBlockMeta({ kind: 'blockMeta', ...header, ...counts }, createdAt, null);
+  yield statusIs('processed');
+  yield statusIs('confirmed');
+}
+
+type GapRepairOptions = Readonly<{
+  merge: UpdateMerge;
   replay: (range: SlotRange) => Promise<ReplayResult>;
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
   requestedKinds: () => RequestedKinds;
@@ -21,12 +155,11 @@ export type GapRepairOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Between two attempts. */
 const PAUSE_MS = 250;
 
 const logFields = ({ from, to }: SlotRange): object => ({ from: Number(from), to: Number(to) });
 
-/** Slots that nobody is about to tell: a server replays them, or blocks are read, or they are given up. */
+/** Repairs missing slots: a server replays them, or blocks are read, or they are reported lost. */
 export class GapRepair {
   readonly #options: GapRepairOptions;
   readonly #end = new AbortController();
@@ -36,7 +169,7 @@ export class GapRepair {
     this.#options = options;
   }
 
-  /** Repairs what keeps slots waiting, if anything does. */
+  /** Starts a repair when slots are missing. */
   check(): void {
     if (this.#isBusy || this.#end.signal.aborted) return;
     const range = this.#options.merge.missingRange(performance.now());
@@ -45,7 +178,7 @@ export class GapRepair {
     void this.#repair(range)
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.name : 'unknown';
-        this.#options.log.warn({ ...logFields(range), reason }, 'missing slots are given up');
+        this.#options.log.warn({ ...logFields(range), reason }, 'Giving up missing slots');
         this.#options.merge.giveUp(range);
       })
       .finally(() => {
@@ -58,18 +191,17 @@ export class GapRepair {
     this.#end.abort();
   }
 
-  /** Tries for as long as it may take: what is away now may be back soon. */
   async #repair(range: SlotRange): Promise<void> {
     const { merge, log, limits } = this.#options;
     const { signal } = this.#end;
-    log.warn(logFields(range), 'slots are missing in what Geyser servers tell');
+    log.warn(logFields(range), 'Geyser slots missing; repairing');
     const startedAt = performance.now();
     for (;;) {
       const remaining = merge.missingRange(performance.now());
       if (remaining === null || remaining.to !== range.to || signal.aborted) return;
       const triedMs = performance.now() - startedAt;
       if (triedMs > limits.fillTimeoutMs) {
-        log.warn(logFields(remaining), 'missing slots are given up');
+        log.warn(logFields(remaining), 'Giving up missing slots');
         merge.giveUp(remaining);
         return;
       }
@@ -80,24 +212,24 @@ export class GapRepair {
     }
   }
 
-  /** A server that is away, and may replay when it is back, is better than blocks. */
+  /** Prefers waiting for an unreachable server that may replay over reading blocks. */
   async #tryOnce(range: SlotRange, triedMs: number): Promise<void> {
     const { merge, log, limits, replay, requestedKinds } = this.#options;
     const result = await replay(range);
     const remaining = merge.missingRange(performance.now());
     if (remaining === null || this.#end.signal.aborted) return;
     const { accounts, entries } = requestedKinds();
-    if (result === 'away' && (accounts || entries) && triedMs < limits.stallMs) return;
+    if (result === 'unreachable' && (accounts || entries) && triedMs < limits.stallMs) return;
     try {
       await this.#fill(remaining);
     } catch (error) {
       if (this.#end.signal.aborted) return;
       const reason = error instanceof Error ? error.name : 'unknown';
-      log.warn({ ...logFields(remaining), reason }, 'missing slots cannot be read from blocks');
+      log.warn({ ...logFields(remaining), reason }, 'Failed to read missing slots from blocks');
     }
   }
 
-  /** Blocks say all but what became of accounts, and where entries begin. @throws what reading the chain does. */
+  /** Blocks lack account writes and entries, which are reported lost. @throws as the reader does. */
   async #fill({ from, to }: SlotRange): Promise<void> {
     const { reader, merge, limits, requestedKinds, listener } = this.#options;
     if (to - from >= BigInt(limits.fillSlotsMax)) return;

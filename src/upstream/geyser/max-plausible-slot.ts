@@ -1,31 +1,30 @@
 import type { Slot } from '../../solana/units.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
 
-/** Slots that a server may be ahead of all that is told, or behind the first that was: minutes. */
+/** Slots that a server may be ahead of all emitted ones, or behind the first: minutes. */
 export const JUMP_MAX_SLOTS = 500n;
-/** The same beside a head that is trusted: half a minute, and what a quick chain makes from one poll to the next. */
+/** The same relative to a trusted head: about 30 s, plus a fast chain's progress between polls. */
 const AHEAD_SLOTS = 64n;
-/** Two servers that are at the head are hardly ever further from each other. */
+/** Usual distance of two servers at the head. */
 const NEAR_SLOTS = 8n;
-/** How fast a chain may come on, since its head was heard or without one: of local ones, some are quick. */
+/** Upper bound of a chain's speed; some local chains are fast. */
 const SLOTS_PER_SECOND = 100;
-/** A head that nobody has told of for so long says nothing. */
+/** An older head is ignored. */
 const HEAD_MAX_AGE_MS = 5_000;
 
-/** Where a stream is. */
-export type StreamPosition = Readonly<{
-  /** The slot that it told of last; null for none, or where that says nothing of how far its server is. */
+type StreamPosition = Readonly<{
+  /** Last slot reported; null for none, or during a replay. */
   slot: Slot | null;
-  /** The newest of those; null likewise. */
+  /** Newest slot reported; null likewise. */
   maxSlot: Slot | null;
 }>;
 
-export type SlotPlausibilityOptions = Readonly<{
-  /** How long nothing near must have been told until what is far off is believed. */
+type SlotPlausibilityOptions = Readonly<{
+  /** After this long without a plausible slot, a distant one is accepted. */
   quietMs: number;
-  /** The newest slot as somebody else knows it, such as nodes that are polled; null while nobody does. */
+  /** The newest slot from another source, such as polled nodes; null while unknown. */
   head: () => ObservedSlot | null;
-  /** Those that tell now. */
+  /** Active streams. */
   streams: ReadonlySet<StreamPosition>;
 }>;
 
@@ -33,28 +32,28 @@ const sinceOf = ({ atMs }: ObservedSlot): bigint =>
   BigInt(Math.ceil(((performance.now() - atMs) / 1_000) * SLOTS_PER_SECOND));
 
 /**
- * Which slots may be. Beside a head that is known from elsewhere, and that a stream is near, those near it. Without
- * one, those near what is told: a single server is believed step by step, one of several only as fast as chains go.
- * Where nothing near is told for long, as after all servers were away, those far off are believed with the second
- * one there.
+ * Decides which slots are plausible. With a known head that some stream is near: slots near the head.
+ * Otherwise: slots near the emitted ones; a single server may jump, one of several may advance only at chain
+ * speed. After a quiet period, as when all servers were down, the second slot near the same distant position
+ * is accepted.
  */
 export class SlotPlausibility {
   readonly #options: SlotPlausibilityOptions;
   #newest: Slot | null = null;
   #updatedAt = 0;
-  /** Slots that one of several may come ahead, and since when that grows. */
+  /** Slots that one of several servers may advance; grows with time. */
   #credit = Number(JUMP_MAX_SLOTS);
   #creditAt = performance.now();
-  /** The last one that was far off. */
+  /** Last implausible slot. */
   #outlier: Slot | null = null;
-  /** Since when all that is told is over. */
+  /** Since when only finished slots have been reported. */
   #staleSince: number | null = null;
 
   constructor(options: SlotPlausibilityOptions) {
     this.#options = options;
   }
 
-  /** The head that slots are measured by; null where none is known, or all streams are far from it. */
+  /** The head that slots are compared with; null if unknown or if all streams are far from it. */
   get head(): ObservedSlot | null {
     const head = this.#freshHead();
     if (head === null) return null;
@@ -65,7 +64,7 @@ export class SlotPlausibility {
     return null;
   }
 
-  /** A slot is told from here on, or those up to it are given up. */
+  /** Records that a slot started, or that slots up to it were given up. */
   recordSlot(slot: Slot): void {
     this.#updatedAt = performance.now();
     this.#outlier = null;
@@ -94,16 +93,19 @@ export class SlotPlausibility {
     return true;
   }
 
-  /** Whether the chain can have come to a slot; it can where nobody knows, or contradicts the only server. */
+  /**
+   * Whether the chain can have reached a slot. True if unknown, or if the head contradicts the only server.
+   */
   isPossible(slot: Slot): boolean {
     const head = this.#isAlone() ? null : this.head;
     return head === null || slot <= head.slot + NEAR_SLOTS + sinceOf(head);
   }
 
   /**
-   * Something is told of a slot that is over.
-   * @param over - those up to this one are.
-   * @returns whether all that is told has been so for long: what was told beyond was wrong, or is no more.
+   * Records an update of a finished slot.
+   * @param finishedUpTo - last finished slot.
+   * @returns whether only finished slots were reported for `quietMs`: the newer ones were wrong, or the chain
+   * was reset.
    */
   isChainReset(finishedUpTo: Slot): boolean {
     const now = performance.now();
@@ -112,7 +114,7 @@ export class SlotPlausibility {
     return before !== null && this.#staleSince !== null && now - before > this.#options.quietMs;
   }
 
-  /** Whether no stream has been at a slot or beyond it, nor the head; not where nobody's whereabouts are known. */
+  /** Whether all known positions and the head are below a slot; false if none is known. */
   isBehind(slot: Slot): boolean {
     const head = this.#freshHead();
     if (head !== null && head.slot >= slot) return false;
@@ -125,7 +127,6 @@ export class SlotPlausibility {
     return isKnown;
   }
 
-  /** All that was told is forgotten. */
   reset(): void {
     this.#newest = null;
     this.#credit = Number(JUMP_MAX_SLOTS);
@@ -133,13 +134,13 @@ export class SlotPlausibility {
     this.#staleSince = null;
   }
 
-  /** As somebody else knows it, however far all streams are from it. */
+  /** The head from the other source, even if all streams are far from it. */
   #freshHead(): ObservedSlot | null {
     const head = this.#options.head();
     return head === null || performance.now() - head.atMs > HEAD_MAX_AGE_MS ? null : head;
   }
 
-  /** Whether the chain is beyond a slot, or nobody can tell: streams may all be behind, of servers that catch up. */
+  /** Whether the chain is beyond a slot; true if unknown, since servers may be catching up. */
   #isBeyond(finishedUpTo: Slot): boolean {
     const head = this.#freshHead();
     if (head !== null) return head.slot > finishedUpTo;

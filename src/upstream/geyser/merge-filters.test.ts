@@ -13,8 +13,8 @@ const cuckoo: CuckooFilterMessage = {
   hashAlgorithm: 0,
 };
 
-/** The one filter of each kind that is asked for. */
-function asked(request: SubscribeRequest) {
+/** The first merged filter of each kind. */
+function mergedFilters(request: SubscribeRequest) {
   const union = new FilterMerger({ filtersMax: 10, addressesMax: 10 });
   union.add(request);
   const { accounts, transactions } = union.request('exact');
@@ -25,40 +25,40 @@ function asked(request: SubscribeRequest) {
   return { accounts: only(accounts), transactions: only(transactions) };
 }
 
-/** What a stream wants beside its cuckoo filter is one axis with it: either lets an update pass. */
-describe('a wish with a cuckoo filter, which no server is sent', () => {
-  it('asks for all accounts, not for the list beside it', () => {
+/** Each axis of a cuckoo filter also matches by its plain address list. */
+describe('a request with a cuckoo filter', () => {
+  it('requests all accounts instead of the address list', () => {
     const accounts = new Map([['a', { account: [at(1)], cuckooAccounts: cuckoo }]]);
-    expect(asked({ accounts })).toEqual({ accounts: {}, transactions: undefined });
+    expect(mergedFilters({ accounts })).toEqual({ accounts: {}, transactions: undefined });
   });
 
-  it('asks for all accounts of the owners that it names', () => {
+  it('requests all accounts of the owners', () => {
     const accounts = new Map([['a', { account: [at(1)], owner: [at(2)], cuckooAccounts: cuckoo }]]);
-    expect(asked({ accounts }).accounts).toEqual({ owner: [at(2)] });
+    expect(mergedFilters({ accounts }).accounts).toEqual({ owner: [at(2)] });
   });
 
-  it('asks for all transactions, but for what is excluded and required', () => {
+  it('requests all transactions except for exclusions and requirements', () => {
     const filter = { accountInclude: [at(1)], cuckooAccountInclude: cuckoo };
-    expect(asked({ transactions: new Map([['t', filter]]) }).transactions).toEqual({});
+    expect(mergedFilters({ transactions: new Map([['t', filter]]) }).transactions).toEqual({});
     const more = { ...filter, vote: false, accountRequired: [at(2)] };
-    expect(asked({ transactions: new Map([['t', more]]) }).transactions).toEqual({
+    expect(mergedFilters({ transactions: new Map([['t', more]]) }).transactions).toEqual({
       vote: false,
       accountRequired: [at(2)],
     });
-    expect(asked({ transactionsStatus: new Map([['s', filter]]) }).transactions).toEqual({});
+    expect(mergedFilters({ transactionsStatus: new Map([['s', filter]]) }).transactions).toEqual({});
   });
 
-  it('asks for all that blocks hold', () => {
+  it('requests everything in blocks', () => {
     const filter = { accountInclude: [at(1)], cuckooAccountInclude: cuckoo, includeAccounts: true };
-    expect(asked({ blocks: new Map([['b', filter]]) })).toEqual({ accounts: {}, transactions: {} });
+    expect(mergedFilters({ blocks: new Map([['b', filter]]) })).toEqual({ accounts: {}, transactions: {} });
   });
 });
 
-describe('a wish with a list alone', () => {
-  it('asks for what is on it', () => {
+describe('a request with only an address list', () => {
+  it('requests the list', () => {
     const accounts = new Map([['a', { account: [at(1)] }]]);
     const transactions = new Map([['t', { accountInclude: [at(1)] }]]);
-    expect(asked({ accounts, transactions })).toEqual({
+    expect(mergedFilters({ accounts, transactions })).toEqual({
       accounts: { account: [at(1)] },
       transactions: { accountInclude: [at(1)] },
     });

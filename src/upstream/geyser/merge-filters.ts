@@ -7,24 +7,22 @@ import type {
 import type { Address } from '../../solana/address.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 
-/** How much is asked of a server that refuses. */
+/** Scopes of the request, for servers that reject the exact one. */
 export const requestScopes = ['exact', 'withoutCounts', 'broad'] as const;
 export type RequestScope = (typeof requestScopes)[number];
 
-/** Kinds of content that somebody wants. */
 export type RequestedKinds = Readonly<{ accounts: boolean; transactions: boolean; entries: boolean }>;
 
 type Limits = Pick<GeyserSourceOptions, 'filtersMax' | 'addressesMax'>;
 
-/** In every request: what tells where a slot begins and ends, and how far it has come. */
+/** Part of every request: start, end and commitment of slots. */
 const slots = new Map<string, SlotsFilter>([['s', { interslotUpdates: true }]]);
-/** A block with nothing in it tells that all of its slot was told, and how many accounts that has written. */
+/** An empty block message marks a complete slot and counts its account writes. */
 const counts = new Map([
   ['b', { includeTransactions: false, includeAccounts: false, includeEntries: false }],
 ]);
 const baseRequest: SubscribeRequest = { slots, blocksMeta: ['m'], commitment: 'processed' };
 
-/** All there is. */
 export const fullRequest = (scope: RequestScope): SubscribeRequest => ({
   ...baseRequest,
   accounts: new Map([['a', {}]]),
@@ -35,7 +33,7 @@ export const fullRequest = (scope: RequestScope): SubscribeRequest => ({
 
 const isEmpty = (list: readonly unknown[] | undefined): boolean => list === undefined || list.length === 0;
 
-/** Values that JSON does not know. */
+/** JSON with bigints and bytes. */
 const keyOf = (value: unknown): string =>
   JSON.stringify(value, (_, part) => {
     if (typeof part === 'bigint') return `${part}n`;
@@ -48,8 +46,8 @@ const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<string, 
 const sorted = (addresses: Iterable<Address>): readonly Address[] => [...new Set(addresses)].sort();
 
 /**
- * Cuckoo filters stay here: they are large, servers may not know them, and without them, and the list beside them,
- * a filter only asks for more.
+ * Drops cuckoo filters, which are large and which servers may not support. The result matches more, never
+ * less.
  */
 function accountsFilters(request: SubscribeRequest): AccountsFilter[] {
   const filters = [...(request.accounts?.values() ?? [])].map(({ cuckooAccounts, account, ...rest }) =>
@@ -63,7 +61,7 @@ function accountsFilters(request: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** Statuses are made from transactions. */
+/** Transaction statuses are derived from transactions. */
 function transactionsFilters(request: SubscribeRequest): TransactionsFilter[] {
   const requested = [
     ...(request.transactions?.values() ?? []),
@@ -86,7 +84,7 @@ const hasEntriesFilter = (request: SubscribeRequest): boolean =>
 const hasDataFilter = (filter: AccountsFilter): boolean =>
   !isEmpty(filter.filters) || filter.nonemptyTxnSignature !== undefined;
 
-/** Accounts by address first, then programs, then what looks into the data: one filter for each list. */
+/** Merges into one filter per kind: accounts by address, by owner, and by data. */
 function mergeAccountFilters(
   filters: readonly AccountsFilter[],
   { filtersMax, addressesMax }: Limits,
@@ -130,7 +128,7 @@ const isUnfiltered = (filter: TransactionsFilter): boolean =>
   isEmpty(filter.accountExclude) &&
   isEmpty(filter.accountRequired);
 
-/** Filters that differ only in `accountInclude`, which is any of a list, are one with all of the lists. */
+/** Merges filters that differ only in `accountInclude`, which matches any address of a list. */
 function mergeTransactionFilters(
   filters: readonly TransactionsFilter[],
   limits: Limits,
@@ -154,7 +152,7 @@ function mergeTransactionFilters(
   return merged.every(({ vote }) => vote === false) ? [{ vote: false }] : [{}];
 }
 
-/** Leaves out what servers refuse first: looks into data, and exclusions. */
+/** Drops data filters and exclusions, which servers reject first. */
 const broadenFilters = (filters: readonly AccountsFilter[]): AccountsFilter[] =>
   filters.map(({ account, owner }) => ({
     ...(isEmpty(account) ? {} : { account: account! }),
@@ -162,8 +160,8 @@ const broadenFilters = (filters: readonly AccountsFilter[]): AccountsFilter[] =>
   }));
 
 /**
- * One request for all that streams want. It may ask for more than that, never for less: whoever hears the answers
- * filters again. Everything is asked at `processed`, with whole data.
+ * Merges the requests of all streams into one. The result may match more than the streams requested, never
+ * less; streams filter again. Always at `processed`, with complete data.
  */
 export class FilterMerger {
   readonly #limits: Limits;
@@ -173,7 +171,7 @@ export class FilterMerger {
     this.#limits = limits;
   }
 
-  /** @returns what takes it out again; harmless when it is out. */
+  /** @returns a function that removes the request; idempotent. */
   add(request: SubscribeRequest): () => void {
     const entry = { ...request };
     this.#requests.add(entry);
@@ -189,7 +187,7 @@ export class FilterMerger {
     };
   }
 
-  /** The request. Equal wishes make equal requests, in whatever order they came. */
+  /** The merged request. Equal sets of requests give equal results, in any order. */
   request(scope: RequestScope): SubscribeRequest {
     const requests = [...this.#requests];
     const requested = requests.flatMap(accountsFilters);

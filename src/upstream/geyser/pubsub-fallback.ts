@@ -1,23 +1,20 @@
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { FilterSet, GeyserSource } from '../../streams/geyser/geyser-source.ts';
-import { AccountSubscriptions, type Watch } from './account-subscriptions.ts';
+import { AccountSubscriptions, namedAccounts, type Watch } from './account-subscriptions.ts';
 import { ConfirmedBlockFollower, type ConfirmedBlockFollowerOptions } from './confirmed-block-follower.ts';
-import { namedAccounts } from './named-accounts.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
 
 type ActiveSources = Readonly<{ blocks: ConfirmedBlockFollower; accounts: AccountSubscriptions }>;
 
-/** How long blocks are followed when nobody wants anything any more. */
+/** How long blocks are followed after the last filter set ended. */
 const IDLE_MS = 60_000;
-const UNNAMED =
-  'a stream wants accounts that it does not name by address or owner: PubSub tells it only those that are named';
+const UNNAMED = 'PubSub fallback emits only accounts named by address or owner';
 
 /**
- * Stands in where no node has Geyser, for as long as anybody wants anything: blocks as they are confirmed, and the
- * accounts that PubSub tells of. So nothing comes before its slot is confirmed; there are no entries, no slots that
- * die; of the writes of an account in a slot only the last, without the transaction that made it, with a count of
- * our own as its version; and all accounts there are cannot be had, only those of named addresses and owners.
+ * Geyser source for networks without a Geyser server: confirmed blocks, and accounts from PubSub. Limits:
+ * nothing before a slot is confirmed; no entries and no dead slots; only the last write of an account per
+ * slot, without its transaction, with a generated write version; only accounts named by address or owner.
  */
 export class PubsubFallback implements GeyserSource {
   readonly #options: ConfirmedBlockFollowerOptions;
@@ -33,7 +30,7 @@ export class PubsubFallback implements GeyserSource {
     this.#log = new RateLimitedLogger(options.log);
   }
 
-  /** @throws Failure FILTER_LIMIT, OVERLOADED when it names more accounts than PubSub is asked for. */
+  /** @throws Failure FILTER_LIMIT, OVERLOADED when the request names too many accounts. */
   subscribe(request: SubscribeRequest, fromSlot: Slot | null, previous: FilterSet | null = null): FilterSet {
     if (this.#isClosed) return { ready: Promise.resolve(), end: () => {} };
     this.#subscriptionCount++;

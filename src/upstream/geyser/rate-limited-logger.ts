@@ -1,11 +1,10 @@
 import type { Logger } from '../../base/log.ts';
 
-/** How long a warning is not written again. */
 const PAUSE_MS = 60_000;
 
 type WarningState = { atMs: number; times: number };
 
-/** Writes each warning once a minute at most, and with the next one how often it was left out. */
+/** Logs each warning at most once per minute, with the number of suppressed repeats. */
 export class RateLimitedLogger {
   readonly #log: Logger;
   readonly #warnings = new Map<string, WarningState>();
@@ -14,7 +13,7 @@ export class RateLimitedLogger {
     this.#log = log;
   }
 
-  /** @param message - one of few; what differs from time to time goes into `facts`. */
+  /** @param message - one of a fixed set; variable parts belong in `facts`. */
   warn(facts: Readonly<Record<string, unknown>>, message: string): void {
     const now = performance.now();
     const last = this.#warnings.get(message);
@@ -22,7 +21,7 @@ export class RateLimitedLogger {
       last.times++;
       return;
     }
-    this.#log.warn(last === undefined ? facts : { ...facts, leftOut: last.times }, message);
+    this.#log.warn(last === undefined ? facts : { ...facts, suppressed: last.times }, message);
     this.#warnings.set(message, { atMs: now, times: 0 });
   }
 }

@@ -1,4 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { HalfSipHash } from '../../base/half-sip-hash.ts';
+import { bytesKey } from '../../base/text/bytes-key.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import type {
   RawAccount,
@@ -9,41 +11,182 @@ import type {
 } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
-import { SeenKeys } from './seen-keys.ts';
-import { WriteOrder } from './write-order.ts';
+
+const ROWS_FIRST = 64;
+
+/** Random key per process, so that clients cannot provoke collisions. */
+const hash = new HalfSipHash(randomBytes(8));
 
 /**
- * `open` while it is being told; `waiting` when it is whole and a slot before it is not; `told` when it was told
- * whole; `lost` when it never will be.
+ * Counters by byte keys, 12 bytes each. A key is identified by a 64-bit keyed hash: with 10,000 keys per
+ * slot, about one collision in 10^11 slots. Allocates nothing per key.
  */
-type SlotState = 'open' | 'waiting' | 'told' | 'lost';
+export class SeenKeys {
+  readonly #max: number;
+  /** Rows of two hash words and a count; count 0 marks a free row. */
+  #rows = new Int32Array(ROWS_FIRST * 3);
+  #mask = ROWS_FIRST - 1;
+  #size = 0;
 
-/** What is in a slot. */
+  /** @param max - tracked keys; beyond it, `raise` treats untracked keys as new. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Raises the count of a key.
+   * @param first - length in multiples of 4 bytes.
+   * @param second - appended to the key.
+   * @returns whether the count was lower; always true for an untracked key.
+   */
+  raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
+    hash.of(first, second);
+    return this.#raise(hash.low, hash.high, to);
+  }
+
+  #raise(one: number, two: number, to: number): boolean {
+    const at = this.#find(one, two);
+    const count = this.#rows[at + 2]!;
+    if (count >= to) return false;
+    if (count === 0) {
+      if (this.#size >= this.#max) return true;
+      this.#rows[at] = one;
+      this.#rows[at + 1] = two;
+      this.#size++;
+    }
+    this.#rows[at + 2] = to;
+    if (this.#size * 2 > this.#mask) this.#grow();
+    return true;
+  }
+
+  /** Row of the key, or the free row for it. */
+  #find(one: number, two: number): number {
+    const rows = this.#rows;
+    for (let row = one & this.#mask; ; row = (row + 1) & this.#mask) {
+      const at = row * 3;
+      if (rows[at + 2] === 0 || (rows[at] === one && rows[at + 1] === two)) return at;
+    }
+  }
+
+  #grow(): void {
+    const old = this.#rows;
+    this.#rows = new Int32Array(old.length * 2);
+    this.#mask = this.#rows.length / 3 - 1;
+    for (let at = 0; at < old.length; at += 3) {
+      if (old[at + 2] === 0) continue;
+      const to = this.#find(old[at]!, old[at + 1]!);
+      this.#rows.set(old.subarray(at, at + 3), to);
+    }
+  }
+}
+
+type View = object;
+
+type BufferedWrite = Readonly<{ view: View; write: string; update: RawAccount }>;
+type LastWrite = Readonly<{ write: string; sources: Set<View> }>;
+
+/**
+ * Keeps the account writes of a slot in order when its streams have different requests. Each stream sends
+ * writes in order. If another stream passed a position without sending a write, that write is older and was
+ * not requested there, unless that stream can still send it. Without a stream to compare with, newer writes
+ * are emitted again after it.
+ */
+class WriteOrder {
+  readonly #wasEmitted: boolean;
+  /** Last emitted write of each account, and the streams that sent it. */
+  readonly #last = new Map<string, LastWrite>();
+  /** Accounts whose older write may have been emitted after a newer one. */
+  readonly #outOfOrder = new Set<string>();
+  /** Writes by account that wait until their stream sends the last emitted write. */
+  readonly #buffered = new Map<string, BufferedWrite[]>();
+
+  /** @param wasEmitted - whether the slot was emitted completely: a new write may then be an older one. */
+  constructor(wasEmitted: boolean) {
+    this.#wasEmitted = wasEmitted;
+  }
+
+  /**
+   * @param isNew - whether the write was not emitted yet.
+   * @param isAuthoritative - whether a stream still counts for the slot.
+   * @returns whether to emit the write.
+   */
+  take<V extends View>(
+    view: V,
+    update: RawAccount,
+    isNew: boolean,
+    isAuthoritative: (other: V) => boolean,
+  ): boolean {
+    if (update.signature === null) return isNew;
+    const [account, write] = [bytesKey(update.address), bytesKey(update.signature)];
+    const last = this.#last.get(account);
+    if (last?.write === write) {
+      last.sources.add(view);
+      this.#dropBuffered(account, (buffered) => buffered.view === view);
+      return false;
+    }
+    if (isNew || this.#dropBuffered(account, (buffered) => buffered.write === write)) {
+      const isBehind = last === undefined ? this.#wasEmitted : !last.sources.has(view);
+      if (isBehind && [...(last?.sources ?? [])].some((other) => isAuthoritative(other as V))) {
+        this.#buffered.set(account, [...(this.#buffered.get(account) ?? []), { view, write, update }]);
+        return false;
+      }
+      if (isBehind) this.#outOfOrder.add(account);
+    } else if (!this.#outOfOrder.has(account)) return false;
+    this.#last.set(account, { write, sources: new Set([view]) });
+    return true;
+  }
+
+  /** @returns unemitted writes of a stream that completed the slot; they may be the newest. */
+  bufferedOf(view: View): RawAccount[] {
+    const buffered = [...this.#buffered.values()].flat().filter((each) => each.view === view);
+    return buffered.map(({ update }) => update);
+  }
+
+  /** @returns whether any was dropped. */
+  #dropBuffered(account: string, isObsolete: (buffered: BufferedWrite) => boolean): boolean {
+    const buffered = this.#buffered.get(account);
+    if (buffered === undefined) return false;
+    const remaining = buffered.filter((each) => !isObsolete(each));
+    this.#buffered.set(account, remaining);
+    return remaining.length < buffered.length;
+  }
+}
+
+/**
+ * `open`: being received. `waiting`: complete, but an earlier slot is not. `emitted`: emitted completely.
+ * `lost`: given up.
+ */
+type SlotState = 'open' | 'waiting' | 'emitted' | 'lost';
+
 export type RawContent = RawTransaction | RawAccount | RawEntry;
 
-/** What is told when a slot is whole. */
+/** Updates that end a complete slot. */
 export type SlotEnd = Readonly<{ meta: RawBlockMeta; processed: RawSlot }>;
 
-/** What of one slot was told, whoever told it. */
+/** Emission state of one slot across all streams. */
 export class SlotRecord {
   readonly slot: Slot;
   parent: Slot | null = null;
   state: SlotState = 'open';
-  /** How far it has come, as servers say. */
+  /** Highest commitment reported by any server. */
   level: Commitment = 'processed';
-  /** Waits for the slot before. */
+  /** Set while waiting for an earlier slot. */
   end: SlotEnd | null = null;
-  /** Of the version that was told; empty before. */
+  /** Of the emitted version. */
   blockhash = '';
-  /** Since when; `performance.now()`. */
+  /** `performance.now()`. */
   waitingSince = 0;
-  /** Versions of it that died before the one that is told, as its server counts them. */
+  /** Dead versions before the current one, as counted by its server. */
   deaths = 0;
-  /** Changes whenever telling starts over: what is said of the versions before is not told. */
+  /** Incremented when emission restarts; updates of earlier versions are dropped. */
   version = 0;
-  /** What a server said whose version died, while others told it on. */
+  /** Death reported by one server while others still send the slot. */
   deadUpdate: RawSlot | null = null;
-  /** Null while all streams that tell it were asked for the same. */
+  /** Null while all streams of the slot have the same request. */
   writeOrder: WriteOrder | null = null;
   #request: string | null = null;
   readonly #updatesMax: number;
@@ -51,19 +194,18 @@ export class SlotRecord {
   #seenUpdates: SeenKeys;
   #entries = new Set<number>();
 
-  /** @param updatesMax - updates that are remembered; what comes beyond them may be told more than once. */
+  /** @param updatesMax - tracked updates; updates beyond it may be duplicated. */
   constructor(slot: Slot, updatesMax: number) {
     this.slot = slot;
     this.#updatesMax = updatesMax;
     this.#seenUpdates = new SeenKeys(updatesMax);
   }
 
-  /** Whether it was told, or is given up. */
   get isSettled(): boolean {
-    return this.state === 'told' || this.state === 'lost';
+    return this.state === 'emitted' || this.state === 'lost';
   }
 
-  /** A stream tells it that was asked for this; null when that changes just now, or may. */
+  /** Records the request of a stream that sends the slot; null while it may be changing. */
   noteRequest(request: string | null): void {
     this.#request ??= request;
     if (request === null || request !== this.#request) this.writeOrder ??= new WriteOrder(this.isSettled);
@@ -73,7 +215,7 @@ export class SlotRecord {
     return this.#statuses.has(status);
   }
 
-  /** @returns whether a status was not told yet. */
+  /** @returns whether the status is new. */
   addStatus(status: SlotStatus): boolean {
     if (this.#statuses.has(status)) return false;
     this.#statuses.add(status);
@@ -81,9 +223,9 @@ export class SlotRecord {
   }
 
   /**
-   * @param nth - of an account that the slot itself wrote: which of such writes it is. Versions of two nodes have
-   * nothing to do with each other.
-   * @returns whether an update was not told yet.
+   * @param nth - for writes without a signature: ordinal of the write. Write versions of different nodes are
+   * not comparable.
+   * @returns whether the update is new.
    */
   addUpdate(update: RawContent, nth: number): boolean {
     switch (update.kind) {
@@ -99,14 +241,14 @@ export class SlotRecord {
     }
   }
 
-  /** Replays may leave out all but the last write: what says something new is new, whichever of them it is. */
+  /** A replay may contain only the last write: different content counts as new regardless of `nth`. */
   #addOwnWrite({ address, lamports, owner, data }: RawAccount, nth: number): boolean {
     const state = createHash('sha256').update(owner).update(String(lamports)).update(data).digest();
     const isOther = this.#seenUpdates.raise(address, state, 1);
     return this.#seenUpdates.raise(address, null, nth) || isOther;
   }
 
-  /** It died: nothing that was told of it counts when its bank is made again. */
+  /** Restarts a dead slot: nothing emitted before counts. */
   reset(deaths: number): void {
     this.deaths = deaths;
     this.version++;

@@ -4,78 +4,72 @@ import type { RawBlockCounts } from '../../protocol/geyser/read-raw-update.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { RawContent, SlotEnd, SlotRecord } from './slot-record.ts';
 
-/** Where what a teller says goes. */
+/** Receives the updates of stream readers. */
 export interface UpdateSink {
-  /** null for a slot that is over. */
+  /** Null for a finished slot. */
   record(slot: Slot): SlotRecord | null;
-  /** Whether a slot lies before the one with which the telling began. */
+  /** Whether a slot precedes the first one of the source. */
   isEarlier(slot: Slot): boolean;
   /**
-   * A slot is told from its beginning on.
-   * @param deaths - versions of it that died before, as the stream has told.
-   * @param bank - null where its server says nothing of banks.
-   * @returns the version of the record that it tells; OUTDATED when it may be one that died.
+   * Starts a slot from its beginning.
+   * @param deaths - dead versions before it on this stream.
+   * @param bank - null if the server sends no bank updates.
+   * @returns the record's version; OUTDATED for a version that may be dead.
    */
   startSlot(record: SlotRecord, deaths: number, bank: RawSlot | null): number;
   emitContent(update: RawContent): void;
-  /** What all streams were asked for; null when that is not the same, or may not be. */
+  /** The request of all streams; null when they differ or may be changing. */
   request(): string | null;
-  /** A slot was told whole. */
   endSlot(record: SlotRecord, end: SlotEnd): void;
-  /** @param deaths - with this one. */
+  /** @param deaths - including this one. */
   handleDead(record: SlotRecord, deaths: number, update: RawSlot): void;
-  /** Confirmed, finalized. */
+  /** Confirmed or finalized. */
   advanceSlot(update: RawSlot): void;
-  /** First shred, completed. */
+  /** First shred or completed. */
   emitProgress(update: RawSlot): void;
 }
 
 export type StreamReaderOptions = Readonly<{
-  /** The slot from which on a replay was asked for; null for none. */
+  /** First slot of the requested replay; null for none. */
   from: Slot | null;
-  /** The newest slot at that time: a server that replays begins at or before it. */
+  /** The newest slot at that time: a replay starts at or before it. */
   tip: Slot | null;
-  /**
-   * Updates of slots up to `tip` that were told without them are told still, and so are slots before the one with
-   * which the telling began.
-   */
+  /** Also emit missing updates of emitted slots up to `tip`, and slots before the first one of the source. */
   fillsIn: boolean;
-  /** The server was asked for blocks, which it tells of when all of their slot was told. */
+  /** The request includes block messages, which mark complete slots. */
   seals: boolean;
 }>;
 
-/** No version of a record. */
 export const OUTDATED = -1;
 
-/** A stream's own view of a slot. */
+/** One stream's view of a slot. */
 type SlotView = {
   readonly record: SlotRecord;
-  /** It tells the slot from its beginning on. */
+  /** Received from the beginning of the slot. */
   isComplete: boolean;
-  /** Of the record, which it speaks for. */
+  /** Version of the record that this view counts for. */
   version: number;
-  /** Versions of the slot that died on it. */
+  /** Dead versions on this stream. */
   readonly deaths: number;
   isDone: boolean;
   meta: RawBlockMeta | null;
   processed: RawSlot | null;
   isConfirmed: boolean;
   updatedAccountCount: number | null;
-  /** Accounts that the slot itself wrote, by address: the newest version, and how many there were. */
+  /** Writes without a signature, by address: newest version and count. */
   ownWrites: Map<string, { version: bigint; count: number }> | null;
 };
 
-/** Slots of which a stream's view is kept. */
+/** Tracked slots per stream. */
 const VIEWS_MAX = 256;
-/** Slots that end without their bank ever being told of, until a server counts as one that tells of no banks. */
+/** Slots ending without a bank update after which the server counts as sending none. */
 const BANKLESS_SLOTS = 3;
-/** Slots that are confirmed without a word of their block, until a server counts as one that tells of no blocks. */
+/** Confirmed slots without a block message after which the server counts as sending none. */
 const UNSEALED_SLOTS = 3;
 
 /**
- * One stream of a server, from its beginning to its end. It speaks only for slots that it tells whole: since their
- * bank was made, or as part of a replay. What it says of others is dropped, so that the writes of an account come
- * in their order.
+ * Reads one stream of a server. Emits only slots that it receives completely, from bank creation or in a
+ * replay, so that account writes stay in order. Updates of other slots are dropped.
  */
 export class StreamReader {
   readonly #options: StreamReaderOptions;
@@ -85,15 +79,15 @@ export class StreamReader {
   #isReplaying = false;
   #sendsBanks = false;
   #ended = 0;
-  /** Slots in a row of which no block was told. */
+  /** Consecutive slots without a block message. */
   #unsealed = 0;
-  /** What its server was asked for; null when it is asked for something else and may not have taken that yet. */
+  /** The server's request; null while a change is not acknowledged. */
   request: string | null = '';
-  /** The newest slot that it told to its end. */
+  /** The newest completed slot. */
   newest: Slot | null = null;
-  /** The slot that it began or ended last; null for none, or where old slots are told on purpose. */
+  /** The slot started or ended last; null for none, or during a replay. */
   slot: Slot | null = null;
-  /** The newest that `at` was. */
+  /** Maximum of `slot`. */
   maxSlot: Slot | null = null;
 
   constructor(options: StreamReaderOptions, sink: UpdateSink) {
@@ -101,12 +95,11 @@ export class StreamReader {
     this.#sink = sink;
   }
 
-  /** Whether it has shown that it replays. */
   get isReplaying(): boolean {
     return this.#isReplaying;
   }
 
-  /** Whether it may tell a slot whole yet, for all that is known. */
+  /** Whether it may still send a slot completely. */
   maySend(slot: Slot): boolean {
     const view = this.#views.get(slot);
     if (view !== undefined && isAuthoritative(view) && !view.isDone) return true;
@@ -114,13 +107,13 @@ export class StreamReader {
     return from !== null && from <= slot && (this.newest === null || this.newest < slot);
   }
 
-  /** Whether it has begun a slot and not ended it. */
+  /** Whether it started a slot and did not end it. */
   isSending(record: SlotRecord): boolean {
     const view = this.#views.get(record.slot);
     return view?.record === record && isAuthoritative(view) && !view.isDone;
   }
 
-  /** Its server was asked for something else, or has taken it: see `request`. */
+  /** Records a changed or acknowledged request: see `request`. */
   setRequest(request: string | null): void {
     if (request === this.request) return;
     this.request = request;
@@ -129,12 +122,12 @@ export class StreamReader {
     }
   }
 
-  /** Nothing more comes: of what it has not told to its end nothing counts. */
+  /** Incomplete slots no longer count. */
   end(): void {
     for (const view of this.#views.values()) if (!view.isDone) view.isComplete = false;
   }
 
-  /** Nothing that it told counts any more. */
+  /** Discards everything received. */
   reset(): void {
     this.#views.clear();
     this.#last = null;
@@ -173,7 +166,7 @@ export class StreamReader {
     if (view === null || !isAuthoritative(view)) return;
     const { record } = view;
     if (record.isSettled && !this.#fillsIn(record)) return;
-    // An older write may come behind those that were told.
+    // An older write may follow emitted ones.
     if (record.isSettled) record.noteRequest(null);
     const nth = update.kind === 'account' && update.signature === null ? nthOwnWrite(view, update) : 1;
     if (nth === 0) return;
@@ -185,7 +178,7 @@ export class StreamReader {
 
   #fillsIn({ state, slot }: SlotRecord): boolean {
     const { fillsIn, tip } = this.#options;
-    return fillsIn && state === 'told' && tip !== null && slot <= tip;
+    return fillsIn && state === 'emitted' && tip !== null && slot <= tip;
   }
 
   #takeStatus(update: RawSlot): void {
@@ -226,7 +219,7 @@ export class StreamReader {
     this.#startView(update.slot, true, update, existing?.deaths);
   }
 
-  /** Nothing more is told of the slot until its bank is made again. */
+  /** Drops the slot until its bank is created again. */
   #handleDead(view: SlotView, update: RawSlot): void {
     const { record, isComplete } = view;
     const deaths = view.deaths + 1;
@@ -249,7 +242,7 @@ export class StreamReader {
     if (this.newest === null || slot > this.newest) this.newest = slot;
   }
 
-  /** Of a slot that is confirmed, nothing is waited for any more. */
+  /** A confirmed slot needs no block message. */
   #endUnsealed(slot: Slot): void {
     const view = this.#views.get(slot);
     if (view === undefined || view.isDone || view.isConfirmed) return;
@@ -258,7 +251,7 @@ export class StreamReader {
     this.#endIfComplete(view);
   }
 
-  /** Servers may tell that a slot is processed, and its meta, before the last of what is in it. */
+  /** Servers may send `processed` and the block meta before the last content of a slot. */
   #isSealed({ updatedAccountCount, isConfirmed }: SlotView): boolean {
     if (!this.#options.seals || this.#unsealed >= UNSEALED_SLOTS) return true;
     return updatedAccountCount !== null || isConfirmed;
@@ -287,7 +280,7 @@ export class StreamReader {
     return view;
   }
 
-  /** @param isFirst - the server has told nothing of the slot that the stream did not. */
+  /** @param isFirst - the stream has received the slot from its beginning. */
   #startView(slot: Slot, isFirst: boolean, bank: RawSlot | null, deaths = 0): SlotView | null {
     const record = this.#sink.record(slot);
     if (record === null) return null;
@@ -312,7 +305,7 @@ export class StreamReader {
     if (this.#last === view) this.#last = null;
   }
 
-  /** A server that takes no notice of `from_slot` begins with the slot that it is at. */
+  /** A server that ignores `from_slot` starts at its current slot. */
   #detectReplay(slot: Slot): void {
     const { from, tip } = this.#options;
     if (this.#isReplaying || from === null || this.newest !== null) return;
@@ -343,11 +336,11 @@ const newView = (record: SlotRecord, deaths: number): SlotView => ({
   ownWrites: null,
 });
 
-/** Whether what a stream says of a slot counts: it tells it whole, and the version that is told. */
+/** Whether a view counts: it is complete and of the current version. */
 const isAuthoritative = ({ isComplete, version, record }: SlotView): boolean =>
   isComplete && version === record.version;
 
-/** Which of the slot's own writes of its account an update is; 0 when the stream told it before. */
+/** Ordinal of a write without a signature; 0 for a repeated one. */
 function nthOwnWrite(view: SlotView, { address, writeVersion }: RawAccount): number {
   view.ownWrites ??= new Map();
   const key = bytesKey(address);

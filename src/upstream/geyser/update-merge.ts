@@ -10,42 +10,42 @@ import { JUMP_MAX_SLOTS, SlotPlausibility } from './max-plausible-slot.ts';
 import { type RawContent, type SlotEnd, SlotRecord } from './slot-record.ts';
 import { OUTDATED, StreamReader, type StreamReaderOptions, type UpdateSink } from './stream-reader.ts';
 
-export type UpdateMergeOptions = Readonly<{
+type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
   listener: GeyserListener;
-  /** The newest slot as somebody else knows it, such as nodes that are polled; null while nobody does. */
+  /** The newest slot according to another source, such as polled nodes; null while unknown. */
   head?: () => ObservedSlot | null;
-  /** The telling begins. */
+  /** Called with the first slot. */
   onStart: () => void;
-  /** A slot waits for one before it that may be missing: see `hole`. */
+  /** A slot waits for an earlier one that may be missing: see `missingRange`. */
   onWaiting: () => void;
 }>;
 
-/** Slots, both included, of which the last is missing, and nobody is about to tell it. */
+/** Both included. Slots that no stream is about to send. */
 export type SlotRange = Readonly<{ from: Slot; to: Slot }>;
 
-/** Ranges of slots that were given up, of which it is remembered. */
+/** Tracked ranges of lost slots. */
 const LOST_RANGES_MAX = 64;
 
 /**
- * Makes one telling of a ledger out of those of many streams: the first copy of each update is told, the others are
- * dropped. A slot is `processed` when a stream has told it whole, and never before the slot that it stands on; what
- * comes later of it is dropped, but for what a replay was asked for.
+ * Merges the updates of many streams: the first copy of each is emitted. A slot becomes `processed` when one
+ * stream has sent it completely, and never before its parent. Later updates of it are dropped, except
+ * requested replays.
  */
 export class UpdateMerge implements UpdateSink {
   readonly #options: UpdateMergeOptions;
   readonly #records = new Map<Slot, SlotRecord>();
   readonly #waiting = new Set<SlotRecord>();
-  /** Slots that are confirmed or final as a server says, and that the chain may not have come to. */
+  /** Slots with a commitment that the chain may not have reached. */
   readonly #pendingLevels = new Set<Slot>();
   readonly #readers = new Set<StreamReader>();
   readonly #lostRanges: SlotRange[] = [];
   readonly #plausibility: SlotPlausibility;
-  /** The slot with which the telling begins: nothing waits for those before. */
+  /** First slot of the source: nothing waits for earlier ones. */
   #first: Slot | null = null;
   #newest: Slot | null = null;
   #newestStarted: Slot | null = null;
-  /** Slots up to this one are forgotten. */
+  /** Slots up to this one were evicted. */
   #evictedUpTo: Slot | null = null;
 
   constructor(options: UpdateMergeOptions) {
@@ -54,42 +54,40 @@ export class UpdateMerge implements UpdateSink {
     this.#plausibility = new SlotPlausibility({ quietMs: limits.stallMs, head, streams: this.#readers });
   }
 
-  /** The slot with which the telling began; null before. */
+  /** First slot of the source. */
   get first(): Slot | null {
     return this.#first;
   }
 
-  /** The newest slot that was told to its end, or the first one that was begun; null for neither. */
+  /** The newest completed slot. */
   get newest(): Slot | null {
     return this.#newest ?? this.#first;
   }
 
-  /** The newest slot of which its bank was told, or that a replay began; null for none. */
+  /** The newest slot with a bank update or a replay; null for none. */
   get newestStarted(): Slot | null {
     return this.#newestStarted;
   }
 
-  /** A stream begins. */
   addReader(options: StreamReaderOptions): StreamReader {
     const reader = new StreamReader(options, this);
     this.#readers.add(reader);
     return reader;
   }
 
-  /** It ended. */
   removeReader(reader: StreamReader): void {
     this.#readers.delete(reader);
     reader.end();
     if (this.#waiting.size > 0) this.#options.onWaiting();
   }
 
-  /** The oldest hole that keeps slots waiting; null for none. */
+  /** The oldest range of missing slots that keeps others waiting. */
   missingRange(now: number): SlotRange | null {
     let to: Slot | null = null;
     for (const { parent, waitingSince } of this.#waiting) {
       if (parent === null || this.#records.get(parent)?.state === 'waiting' || this.#isSettled(parent))
         continue;
-      // What nobody can tell yet is not missing.
+      // An unreachable slot is not missing.
       if (!this.#plausibility.isPossible(parent)) continue;
       const isOverdue = now - waitingSince > this.#options.limits.stallMs;
       if (!isOverdue && this.#mayStillArrive(parent)) continue;
@@ -98,7 +96,7 @@ export class UpdateMerge implements UpdateSink {
     return to === null ? null : { from: this.#firstMissingBefore(to), to };
   }
 
-  /** Slots of a hole are not told any more; those that wait for them are. */
+  /** Reports slots as lost and emits those that waited for them. */
   giveUp({ from, to }: SlotRange): void {
     for (const [slot, record] of this.#records) {
       if (slot < from || slot > to || record.isSettled) continue;
@@ -159,7 +157,7 @@ export class UpdateMerge implements UpdateSink {
   }
 
   endSlot(record: SlotRecord, end: SlotEnd): void {
-    if (record.state === 'told' && record.blockhash !== end.meta.blockhash) this.#resetIfBehind();
+    if (record.state === 'emitted' && record.blockhash !== end.meta.blockhash) this.#resetIfBehind();
     if (record.state !== 'open') return;
     record.end = end;
     record.parent = end.meta.parentSlot;
@@ -174,7 +172,7 @@ export class UpdateMerge implements UpdateSink {
 
   handleDead(record: SlotRecord, deaths: number, update: RawSlot): void {
     if (record.state !== 'open' || !record.hasStatus('createdBank') || deaths <= record.deaths) return;
-    // With the others it may live.
+    // Other streams may have a live version.
     if (this.#isBeingSent(record)) record.deadUpdate ??= update;
     else this.#resetSlot(record, deaths, update);
   }
@@ -191,7 +189,7 @@ export class UpdateMerge implements UpdateSink {
       if (!this.#plausibility.isPossible(slot)) continue;
       this.#pendingLevels.delete(slot);
       const possible = this.#records.get(slot);
-      if (possible?.state === 'told') this.#raise(possible, update.createdAt);
+      if (possible?.state === 'emitted') this.#raise(possible, update.createdAt);
     }
   }
 
@@ -208,8 +206,8 @@ export class UpdateMerge implements UpdateSink {
   }
 
   /**
-   * A server begins a slot with other deaths behind it than what is told: a later version takes the place of the one
-   * that is told. Of what may be an earlier one nothing is told, unless nobody tells the later one any more.
+   * Handles a start with a different number of deaths. A later version replaces the current one; an earlier
+   * one is used only if no stream sends the later one any more.
    */
   #restartSlot(record: SlotRecord, deaths: number): boolean {
     if (deaths < record.deaths && this.#isBeingSent(record)) return false;
@@ -240,7 +238,7 @@ export class UpdateMerge implements UpdateSink {
     return false;
   }
 
-  /** The slot behind the newest one that was told before this one. */
+  /** The slot after the newest settled one before `slot`. */
   #firstMissingBefore(slot: Slot): Slot {
     let settledSlot: Slot | null = null;
     for (const record of this.#records.values()) {
@@ -250,7 +248,7 @@ export class UpdateMerge implements UpdateSink {
     return settledSlot === null ? (this.#first ?? slot) : slotOf(settledSlot + 1n);
   }
 
-  /** What waits is told as far as the slots before it are. */
+  /** Emits waiting slots whose parents are settled. */
   #settleWaiting(): void {
     for (let isDone = false; !isDone; ) {
       isDone = true;
@@ -265,7 +263,7 @@ export class UpdateMerge implements UpdateSink {
   #settle(record: SlotRecord, { meta, processed }: SlotEnd): void {
     this.#waiting.delete(record);
     record.end = null;
-    record.state = 'told';
+    record.state = 'emitted';
     record.blockhash = meta.blockhash;
     this.#options.listener.onUpdate(meta);
     this.#emitStatus(record, processed);
@@ -274,12 +272,12 @@ export class UpdateMerge implements UpdateSink {
       this.#raise(record, processed.createdAt);
   }
 
-  /** Tells the levels that a slot has reached, of it and, before, of all that it stands on. */
+  /** Emits the commitments that a slot reached, ancestors first. */
   #raise(record: SlotRecord, createdAt: Uint8Array): void {
     const targetLevel = commitments.indexOf(record.level);
     for (const level of commitments.slice(1, targetLevel + 1)) {
       const chain: SlotRecord[] = [];
-      for (let at: SlotRecord | undefined = record; at?.state === 'told' && !at.hasStatus(level); ) {
+      for (let at: SlotRecord | undefined = record; at?.state === 'emitted' && !at.hasStatus(level); ) {
         chain.push(at);
         at = at.parent === null ? undefined : this.#records.get(at.parent);
       }
@@ -291,7 +289,7 @@ export class UpdateMerge implements UpdateSink {
     if (record.level === 'finalized') this.#dropForks(record.slot);
   }
 
-  /** What a server should have told of a slot and did not. @param createdAt - null for now. */
+  /** A status that the server omitted. @param createdAt - null for now. */
   #statusOf(
     { slot, parent }: SlotRecord,
     status: Commitment | 'createdBank' | 'dead',
@@ -301,7 +299,7 @@ export class UpdateMerge implements UpdateSink {
     return rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, at);
   }
 
-  /** What is not told when a slot above it is final never will be, unless it is history that is replayed. */
+  /** Slots below a finalized one that were not emitted are forks, unless they are replayed history. */
   #dropForks(root: Slot): void {
     for (const [slot, record] of this.#records) {
       if (slot > root || record.isSettled || this.#first === null || slot < this.#first) continue;
@@ -311,7 +309,7 @@ export class UpdateMerge implements UpdateSink {
     }
   }
 
-  /** Slots up to this one are forgotten, or far behind what was begun; null for none. */
+  /** Slots up to this one were evicted or are far behind the newest; null for none. */
   #finishedUpTo(): Slot | null {
     const newestStarted = this.#newestStarted;
     const oldestAllowed =
@@ -323,12 +321,12 @@ export class UpdateMerge implements UpdateSink {
       : this.#evictedUpTo;
   }
 
-  /** A slot that was told is another now: its chain began again if nobody is where that was any more. */
+  /** A different blockhash of an emitted slot means a chain reset if all streams are behind. */
   #resetIfBehind(): void {
     if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.#reset();
   }
 
-  /** All that is told lies far behind what was told before: that was wrong, or its chain is no more. */
+  /** Discards all state: emitted slots were implausible, or the chain was reset. */
   #reset(): void {
     for (const record of this.#records.values()) {
       record.reset(record.deaths);
@@ -347,7 +345,7 @@ export class UpdateMerge implements UpdateSink {
     this.#options.listener.onReset('chain');
   }
 
-  /** What lies farthest from the head goes; the oldest where no head is trusted. */
+  /** Evicts the slot farthest from the head; the oldest without a trusted head. */
   #evictFarthest(): void {
     const head = this.#plausibility.head?.slot ?? null;
     let lowest: SlotRecord | null = null;
@@ -361,7 +359,7 @@ export class UpdateMerge implements UpdateSink {
     else this.#evictOldest(lowest);
   }
 
-  /** It may be no slot at all, and is begun again when the chain comes to it. */
+  /** The slot may be implausible; it restarts when the chain reaches it. */
   #evictAhead(record: SlotRecord): void {
     this.#records.delete(record.slot);
     this.#pendingLevels.delete(record.slot);

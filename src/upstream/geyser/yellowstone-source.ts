@@ -1,25 +1,68 @@
 import { isDeepStrictEqual } from 'node:util';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Logger } from '../../base/log.ts';
 import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { FilterSet, GeyserListener, GeyserSource } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import type { GeyserNode } from '../feeds/geyser/geyser-connection.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
-import { Backfills, type BackfillWaiter } from './backfills.ts';
 import { EndpointConnection } from './endpoint-connection.ts';
-import { GapRepair } from './gap-repair.ts';
+import { GapRepair, type ReplayResult, replay } from './gap-repair.ts';
+import type { GeyserNode } from './geyser-node.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { FilterMerger, fullRequest, type RequestedKinds, type RequestScope } from './merge-filters.ts';
-import { type ReplayResult, replay } from './replay.ts';
 import { UpdateMerge } from './update-merge.ts';
 
-export type YellowstoneSourceOptions = Readonly<{
-  /** All of them are listened to at once. */
+type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
+
+/** A queued replay and its waiters. */
+type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
+
+/**
+ * Replays old slots with limited concurrency. Waiters of a queued replay share it, so each waits for at most
+ * two replays; cancelled waiters are ignored. The number of streams that plans allow bounds the queue.
+ */
+export class Backfills {
+  readonly #semaphore: Semaphore;
+  readonly #replay: (from: Slot) => Promise<void>;
+  #next: SharedBackfill | null = null;
+
+  /**
+   * @param max - concurrent replays.
+   * @param replay - replays from a slot on. Never rejects.
+   */
+  constructor(max: number, replay: (from: Slot) => Promise<void>) {
+    this.#semaphore = new Semaphore(max);
+    this.#replay = replay;
+  }
+
+  /** Resolves after a replay from the slot on, as far as servers have it. Never rejects. */
+  add(waiting: BackfillWaiter): Promise<void> {
+    if (this.#next !== null) {
+      this.#next.waiters.push(waiting);
+      return this.#next.done;
+    }
+    const backfill: SharedBackfill = { waiters: [waiting], done: Promise.resolve() };
+    this.#next = backfill;
+    backfill.done = this.#semaphore.run(() => this.#start(backfill));
+    return backfill.done;
+  }
+
+  async #start({ waiters }: SharedBackfill): Promise<void> {
+    this.#next = null;
+    let oldest: Slot | null = null;
+    for (const { from, isCancelled } of waiters)
+      if (!isCancelled && (oldest === null || from < oldest)) oldest = from;
+    if (oldest !== null) await this.#replay(oldest);
+  }
+}
+
+type YellowstoneSourceOptions = Readonly<{
+  /** All servers are subscribed at once. */
   nodes: readonly GeyserNode[];
-  /** Reads blocks where no server replays what is missing. */
+  /** Reads blocks where no server replays missing slots. */
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
-  /** The newest slot as somebody else than these nodes' Geyser knows it; null while nobody does. */
+  /** The newest slot according to another source; null while unknown. */
   head?: () => ObservedSlot | null;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
@@ -29,9 +72,8 @@ const allKinds: RequestedKinds = { accounts: true, transactions: true, entries: 
 const CHECKS_PER_STALL = 10;
 
 /**
- * Tells a ledger as the Yellowstone servers of a network's nodes do, all of them at once: the first copy of each
- * update counts. One that dies is connected to again while the others carry on; what none of them has told is
- * replayed, read from blocks, or said to be lost.
+ * Merges the Yellowstone streams of all nodes: the first copy of each update is emitted. Broken streams
+ * reconnect while the others continue; missing slots are replayed, read from blocks, or reported lost.
  */
 export class YellowstoneSource implements GeyserSource {
   readonly #options: YellowstoneSourceOptions;
@@ -44,9 +86,9 @@ export class YellowstoneSource implements GeyserSource {
   readonly #end = new AbortController();
   readonly #started = Promise.withResolvers<void>();
   readonly #repairTimer: NodeJS.Timeout;
-  /** Kept when servers have taken all that was wanted until now. */
+  /** Resolves when servers have accepted the current request. */
   #requestApplied: Promise<void> = Promise.resolve();
-  /** Slots up to this one may have been told without all that is wanted now. */
+  /** Slots up to this one may lack updates of the current request. */
   #narrowUpTo: Slot | null = null;
 
   constructor(options: YellowstoneSourceOptions, listener: GeyserListener) {
@@ -89,14 +131,14 @@ export class YellowstoneSource implements GeyserSource {
         if (waiter !== null) waiter.isCancelled = true;
         const previousRequest = this.#encodedRequest();
         removeFilters();
-        // Whoever is still there loses nothing when this comes late, or not at all.
+        // The remaining streams need no acknowledgement.
         if (!previousRequest.equals(this.#encodedRequest()))
           for (const connection of this.#connections) void connection.updateRequest();
       },
     };
   }
 
-  /** Listens to these servers from now on: streams of those that stay go on, and new ones begin where those are. */
+  /** Replaces the servers; streams of unchanged nodes continue. */
   setNodes(nodes: readonly GeyserNode[]): void {
     if (this.#end.signal.aborted) return;
     const before = this.#connections;
@@ -107,7 +149,7 @@ export class YellowstoneSource implements GeyserSource {
     for (const connection of before) if (!this.#connections.includes(connection)) connection.close();
   }
 
-  /** Ends every stream; the listener hears nothing more. */
+  /** Ends every stream without notifying the listener. */
   close(): void {
     clearInterval(this.#repairTimer);
     this.#end.abort();
@@ -137,7 +179,7 @@ export class YellowstoneSource implements GeyserSource {
     return Buffer.from(encodeSubscribeRequest(this.#request('exact')));
   }
 
-  /** Servers that are away are not waited for, unless all of them are; a race that nobody runs never ends. */
+  /** Waits for connected servers only, unless all are down: `Promise.race` of no promises never settles. */
   #updateRequests(): void {
     const up = this.#connections.map((connection) => connection.isUp);
     const waits = this.#connections.map((connection) => connection.updateRequest());
@@ -149,7 +191,7 @@ export class YellowstoneSource implements GeyserSource {
     });
   }
 
-  /** Where a stream that was cut goes on. */
+  /** First slot of a stream that replaces a broken one. */
   #resumeAt(): Slot | null {
     const { newest } = this.#merge;
     if (newest === null) return null;
@@ -157,7 +199,7 @@ export class YellowstoneSource implements GeyserSource {
     return slotOf(from > 0n ? from : 0n);
   }
 
-  /** Waits until a server has told again what was told without something that is wanted now. Never rejects. */
+  /** Waits for a replay of slots that were emitted without the requested updates. Never rejects. */
   async #backfill(waiter: BackfillWaiter): Promise<void> {
     const inTime = AbortSignal.timeout(this.#limits.openTimeoutMs);
     const timeout = new Promise<void>((resolve) => inTime.addEventListener('abort', () => resolve()));
@@ -176,8 +218,8 @@ export class YellowstoneSource implements GeyserSource {
     const oldest = newestStarted - BigInt(this.#limits.replaySlotsMax);
     const start = from > oldest ? from : slotOf(oldest > 0n ? oldest : 0n);
     const result = await this.#replay(start, newestStarted, true);
-    if (result !== 'whole')
-      this.#options.log.warn({ from: Number(from) }, 'no Geyser server tells old slots again');
+    if (result !== 'complete')
+      this.#options.log.warn({ from: Number(from) }, 'No Geyser server supports from_slot replay');
   }
 
   #replay(from: Slot, to: Slot, fillsIn: boolean): Promise<ReplayResult> {

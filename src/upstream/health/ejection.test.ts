@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Ejection } from './ejection.ts';
+import { Ejection, RecentOutcomes } from './ejection.ts';
 
 const limits = { exclusionMaxMs: 60_000, readmitAnswersMin: 3, readmitPollsMin: 2, slowMs: 1_000 };
 
@@ -8,7 +8,7 @@ beforeEach(() => {
   ejection = new Ejection(limits);
 });
 
-/** Answers polls until it is re-admitted. @returns how many that took. */
+/** Polls successfully until re-admitted. @returns the number of polls. */
 function pollsUntilReadmitted(now: number): number {
   let polls = 0;
   while (ejection.reason !== null && polls < 1_000) {
@@ -19,8 +19,8 @@ function pollsUntilReadmitted(now: number): number {
   return polls;
 }
 
-describe('an ejected node', () => {
-  it('is re-admitted after enough answered polls in a row, without any call', () => {
+describe('Ejection', () => {
+  it('re-admits a node after enough consecutive polls without calls', () => {
     ejection.eject('failing', 0);
     ejection.notePoll(true);
     expect(ejection.review(true, 1)).toBe(false);
@@ -32,7 +32,7 @@ describe('an ejected node', () => {
     expect(ejection.reason).toBeNull();
   });
 
-  it('is not re-admitted by polls while its slots lag, nor by polls from before a failed call', () => {
+  it('ignores polls while slots lag, and polls from before a failed call', () => {
     ejection.eject('failing', 0);
     ejection.notePoll(true);
     ejection.notePoll(true);
@@ -42,22 +42,22 @@ describe('an ejected node', () => {
     expect(pollsUntilReadmitted(3)).toBe(2);
   });
 
-  it('is ejected again by a single failed call, and needs twice as many polls, up to 16 times', () => {
+  it('ejects again after one failed call and doubles the required polls up to 16 times', () => {
     ejection.eject('failing', 0);
     const needed: number[] = [];
     for (let i = 0; i < 6; i++) {
       needed.push(pollsUntilReadmitted(i));
       ejection.noteCall('failed', 5, i);
-      // Calls that were under way at the time are no relapses.
+      // Calls in flight at that time are not relapses.
       ejection.noteCall('failed', 5, i);
       expect(ejection.reason).toBe('failing');
     }
     expect(needed).toEqual([2, 4, 8, 16, 32, 32]);
   });
 
-  it('is off probation after enough good answers in a row, or after the longest time', () => {
+  it('ends probation after enough successful calls or the maximum time', () => {
     const prove = (now: number): void => {
-      for (let i = 0; i < 3; i++) ejection.noteCall('answered', 5, now);
+      for (let i = 0; i < 3; i++) ejection.noteCall('succeeded', 5, now);
     };
     const wait = (): void => {};
     for (const recover of [prove, wait]) {
@@ -75,17 +75,51 @@ describe('an ejected node', () => {
     }
   });
 
-  it('is ejected again by a slow answer only if it was ejected for slow ones', () => {
+  it('ejects again for a slow response only if the node was ejected as slow', () => {
     ejection.eject('throttling', 0);
     pollsUntilReadmitted(0);
-    ejection.noteCall('answered', 2_000, 0);
+    ejection.noteCall('succeeded', 2_000, 0);
     expect(ejection.reason).toBeNull();
     ejection.noteCall('throttled', 5, 0);
     expect(ejection.reason).toBe('throttling');
     ejection = new Ejection(limits);
     ejection.eject('slow', 0);
     pollsUntilReadmitted(0);
-    ejection.noteCall('answered', 2_000, 0);
+    ejection.noteCall('succeeded', 2_000, 0);
     expect(ejection.reason).toBe('slow');
+  });
+});
+
+describe('RecentOutcomes', () => {
+  it('is empty without attempts', () => {
+    const recent = new RecentOutcomes({ windowMs: 1_000 });
+    expect([recent.attempts(0), recent.failedShare(0), recent.latencyMs(0.7, 0)]).toEqual([0, null, null]);
+  });
+
+  it('reports ratios', () => {
+    const recent = new RecentOutcomes({ windowMs: 1_000 });
+    for (let i = 0; i < 6; i++) recent.record('succeeded', 600);
+    for (let i = 0; i < 3; i++) recent.record('failed', 600);
+    recent.record('throttled', 600);
+    expect(recent.attempts(600)).toBe(10);
+    expect(recent.failedShare(600)).toBe(0.3);
+    expect(recent.throttledShare(600)).toBe(0.1);
+  });
+
+  it('drops half a window at a time', () => {
+    const recent = new RecentOutcomes({ windowMs: 1_000 });
+    recent.record('failed', 600);
+    expect(recent.attempts(1_100)).toBe(1);
+    expect(recent.attempts(1_600)).toBe(0);
+    recent.record('failed', 1_700);
+    expect(recent.attempts(9_000)).toBe(0);
+  });
+
+  it('reports latencies', () => {
+    const recent = new RecentOutcomes({ windowMs: 1_000 });
+    for (let i = 0; i < 8; i++) recent.recordLatency(10);
+    for (let i = 0; i < 2; i++) recent.recordLatency(4_000);
+    expect(recent.latencyMs(0.7, 0)).toBeLessThan(13);
+    expect(recent.latencyMs(0.9, 0)).toBeGreaterThan(3_900);
   });
 });

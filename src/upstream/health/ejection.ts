@@ -1,8 +1,119 @@
+import { bucketOf, createHistogram, mergeHistogram, quantile } from '../../base/histogram.ts';
 import type { UpstreamLimits } from '../limits.ts';
+import type { Outcome } from '../outcome.ts';
 import type { EjectionReason } from './node-state.ts';
-import type { AttemptKind } from './recent-outcomes.ts';
 
-/** Each relapse doubles the polls that a node must answer, up to this many times. */
+export type AttemptKind = 'succeeded' | 'failed' | 'throttled';
+
+class WindowHalf {
+  attempts = 0;
+  failed = 0;
+  throttled = 0;
+  readonly latencies = createHistogram();
+
+  clear(): void {
+    this.attempts = 0;
+    this.failed = 0;
+    this.throttled = 0;
+    this.latencies.fill(0);
+  }
+}
+
+/** Sliding window over a node's attempts, in two alternating halves. */
+export class RecentOutcomes {
+  readonly #limits: Readonly<{ windowMs: number }>;
+  #current = new WindowHalf();
+  #before = new WindowHalf();
+  #rotatedAt = 0;
+
+  /** @param limits - covers between half and all of `windowMs`. */
+  constructor(limits: Readonly<{ windowMs: number }>) {
+    this.#limits = limits;
+  }
+
+  record(kind: AttemptKind, now: number): void {
+    this.#rotate(now);
+    this.#current.attempts++;
+    if (kind === 'failed') this.#current.failed++;
+    else if (kind === 'throttled') this.#current.throttled++;
+  }
+
+  recordLatency(elapsedMs: number): void {
+    const bucket = bucketOf(elapsedMs * 1_000);
+    this.#current.latencies[bucket] = (this.#current.latencies[bucket] ?? 0) + 1;
+  }
+
+  attempts(now: number): number {
+    this.#rotate(now);
+    return this.#current.attempts + this.#before.attempts;
+  }
+
+  /** Ratio of failed attempts; null without attempts. */
+  failedShare(now: number): number | null {
+    const attempts = this.attempts(now);
+    return attempts === 0 ? null : (this.#current.failed + this.#before.failed) / attempts;
+  }
+
+  /** Ratio of throttled attempts; null without attempts. */
+  throttledShare(now: number): number | null {
+    const attempts = this.attempts(now);
+    return attempts === 0 ? null : (this.#current.throttled + this.#before.throttled) / attempts;
+  }
+
+  /** Latency quantile in milliseconds; null without responses. */
+  latencyMs(share: number, now: number): number | null {
+    this.#rotate(now);
+    const both = createHistogram();
+    mergeHistogram(both, this.#current.latencies);
+    mergeHistogram(both, this.#before.latencies);
+    const microseconds = quantile(both, share);
+    return microseconds === null ? null : microseconds / 1_000;
+  }
+
+  reset(): void {
+    this.#current.clear();
+    this.#before.clear();
+  }
+
+  #rotate(now: number): void {
+    const halfMs = this.#limits.windowMs / 2;
+    const since = now - this.#rotatedAt;
+    if (since < halfMs) return;
+    const cleared = this.#before;
+    this.#before = this.#current;
+    this.#current = cleared;
+    cleared.clear();
+    // No attempt for longer than a window.
+    if (since >= 2 * halfMs) this.#before.clear();
+    this.#rotatedAt = now;
+  }
+}
+
+/** HTTP statuses that are the node's fault. */
+export const isNodeFault = (status: number): boolean =>
+  status >= 500 || status === 401 || status === 403 || status === 404;
+
+/**
+ * Classifies an attempt; null if it says nothing about the node.
+ * @param elapsedMs - null if the time depends on the request, not the node.
+ */
+export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): AttemptKind | null {
+  switch (outcome.kind) {
+    case 'response':
+      return 'succeeded';
+    case 'status':
+      if (outcome.status === 429) return 'throttled';
+      return isNodeFault(outcome.status) ? 'failed' : null;
+    case 'invalid':
+      return 'failed';
+    case 'transport':
+      return outcome.timedOut && elapsedMs === null ? null : 'failed';
+    default:
+      return null;
+  }
+}
+
+/** Cap of the factor by which each relapse doubles the required polls. */
 const POLLS_FACTOR_MAX = 16;
 
 export type EjectionLimits = Pick<
@@ -11,26 +122,22 @@ export type EjectionLimits = Pick<
 >;
 
 /**
- * Why a node is ejected, and what re-admits it: good answers re-admit it for good; answered polls and time only on
- * probation, in which a single failed call ejects it again. Times are milliseconds on any steady clock.
+ * Ejection state of a node. Successful calls re-admit it for good; polls and time only on probation, in
+ * which one failed call ejects it again. Times are milliseconds of a monotonic clock.
  */
 export class Ejection {
   readonly #limits: EjectionLimits;
   #reason: EjectionReason | null = null;
-  /** Why it was ejected before it was re-admitted on probation; null when it is not on probation. */
   #probation: EjectionReason | null = null;
-  /** When it was last ejected or re-admitted. */
   #changedAt = 0;
   #goodAnswers = 0;
   #goodPolls = 0;
   #relapses = 0;
 
-  /** @param limits - read at each use. */
   constructor(limits: EjectionLimits) {
     this.#limits = limits;
   }
 
-  /** Null while it is not ejected. */
   get reason(): EjectionReason | null {
     return this.#reason;
   }
@@ -42,10 +149,9 @@ export class Ejection {
     this.#restart(now);
   }
 
-  /** Takes in how a call, or a copy of one, ended. */
   noteCall(kind: AttemptKind, elapsedMs: number | null, now: number): void {
     const isSlow = (elapsedMs ?? 0) > this.#limits.slowMs;
-    if (kind === 'answered' && !isSlow) {
+    if (kind === 'succeeded' && !isSlow) {
       this.#goodAnswers++;
       return;
     }
@@ -62,8 +168,8 @@ export class Ejection {
   }
 
   /**
-   * Re-admits the node, or ends its probation, when that is due.
-   * @param isCurrent - its slots are within the allowed lag.
+   * Re-admits the node or ends its probation when due.
+   * @param isCurrent - slots within the allowed lag.
    * @returns whether it was re-admitted.
    */
   review(isCurrent: boolean, now: number): boolean {

@@ -1,34 +1,36 @@
 import type { Logger } from '../../base/log.ts';
-import type { Network } from '../../protocol/call.ts';
-import { markWrongChains } from '../genesis.ts';
+import type { Call, Network } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import { type MethodName, methods } from '../../protocol/methods.ts';
+import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
+import { fetchGenesis, markWrongChains } from '../genesis.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
-import { NodePoller } from './node-poller.ts';
+import { reasonOf, stateOf } from '../node-status.ts';
+import type { Outcome } from '../outcome.ts';
+import { attempt } from '../retry/attempt.ts';
 import type { NodeState } from './node-state.ts';
-import { reasonOf, stateOf } from './node-status-text.ts';
 
-/** Polls of several nodes drift apart by this share of the interval. */
+/** Random share of the interval, so that polls of several nodes drift apart. */
 const JITTER = 0.2;
 
-/** A node that is watched, what ends that, its next poll, and the state in which it was last spoken of. */
 type WatchedNode = {
   readonly node: UpstreamNode;
   readonly polls: NodePoller;
   readonly stop: AbortController;
   timer: NodeJS.Timeout | null;
   reportedState: NodeState;
-  /** Resolves after the first poll, whatever came of it. */
   readonly polled: PromiseWithResolvers<void>;
 };
 
-/** Watches the nodes of one network: polls them, has their group look at what is known of them, logs what changes. */
+/** Monitors the nodes of one network: polls them, updates their group, and logs state changes. */
 export class HealthMonitor {
   readonly #group: NodeGroup;
   readonly #log: Logger;
   #nodes: readonly UpstreamNode[] = [];
   #watched: readonly WatchedNode[] = [];
   #isStarted = false;
-  /** The chains of which was last said that nobody can tell which of them is right. */
+  /** Last logged set of conflicting chains. */
   #reportedChains = '';
   readonly #firstResponse = Promise.withResolvers<void>();
 
@@ -37,19 +39,17 @@ export class HealthMonitor {
     this.#log = log;
   }
 
-  /** Resolves when the first of the nodes has told its slot. */
   get firstResponse(): Promise<void> {
     return this.#firstResponse.promise;
   }
 
-  /** Resolves when each of the nodes has been polled once, whether it answered or not. */
   async firstPolls(): Promise<void> {
     await Promise.all(this.#watched.map(({ polled }) => polled.promise));
   }
 
   /**
-   * Watches exactly these: one that was watched before is watched on as if nothing had happened.
-   * @param nodes - those of the group, and those that are not asked at the moment.
+   * Replaces the watched nodes; those already watched keep their state.
+   * @param nodes - serving and drained nodes.
    */
   watch(nodes: readonly UpstreamNode[]): void {
     const before = this.#watched;
@@ -81,12 +81,11 @@ export class HealthMonitor {
     return { node, polls, stop, timer: null, reportedState: 'unknown', polled: Promise.withResolvers() };
   }
 
-  /** Polls one node, then again after the interval, until stopped. */
   async #pollLoop(watched: WatchedNode): Promise<void> {
     try {
       await this.#poll(watched);
     } catch (err) {
-      this.#log.error({ err, node: watched.node.name }, 'an upstream node could not be looked at');
+      this.#log.error({ err, node: watched.node.name }, 'health check failed with an internal error');
     }
     watched.polled.resolve();
     if (watched.stop.signal.aborted) return;
@@ -105,7 +104,7 @@ export class HealthMonitor {
     for (const one of this.#watched) this.#logState(one);
   }
 
-  /** One line when the nodes belong to different chains and no majority says which is right. */
+  /** Logs once when the nodes belong to different chains without a majority. */
   #logChains(chains: Map<string, string[]> | null, network: Network): void {
     const reported =
       chains === null ? '' : [...chains].map(([hash, names]) => `${hash} (${names})`).join(', ');
@@ -114,11 +113,10 @@ export class HealthMonitor {
     if (chains === null) return;
     this.#log.error(
       { network, chains: Object.fromEntries(chains) },
-      'upstream nodes of one network belong to different chains: only one is served; run solway doctor',
+      'upstream nodes of one network belong to different chains; only one chain is served; run solway doctor',
     );
   }
 
-  /** One line for a node whose state is another than when we last spoke of it. */
   #logState(watched: WatchedNode): void {
     const { node, reportedState: previous } = watched;
     const now = performance.now();
@@ -137,7 +135,7 @@ export class HealthMonitor {
       const { genesisHash } = node;
       this.#log.error(
         { ...fields, genesisHash },
-        'upstream node belongs to another chain than its network: it is not asked',
+        'upstream node belongs to the wrong chain; it receives no calls',
       );
     } else if (state === 'healthy') this.#log.info(fields, 'upstream node is healthy');
     else this.#log.warn(fields, `upstream node is ${state}`);
@@ -147,4 +145,119 @@ export class HealthMonitor {
 function stopPolling({ stop, timer }: WatchedNode): void {
   stop.abort();
   if (timer !== null) clearTimeout(timer);
+}
+
+/** Consecutive polls that live responses may replace. */
+const SKIPPED_POLLS_MAX = 4;
+/** A head not read for this many polls is not polled. */
+const HEAD_IDLE_POLLS = 10;
+/** A rejected method is polled at this multiple of its interval. */
+const REFUSED_BACKOFF_FACTOR = 10;
+
+const DIGITS = /^\d{1,20}$/;
+
+/** Polled on demand; `processed` is always polled. */
+const settledCommitments = ['confirmed', 'finalized'] as const;
+
+function slotIn(outcome: Outcome): Slot | null {
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
+  const text = outcome.response.body.toString('latin1');
+  if (!DIGITS.test(text)) return null;
+  const value = BigInt(text);
+  return value > U64_MAX ? null : slotOf(value);
+}
+
+const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
+
+export class NodePoller {
+  readonly #node: UpstreamNode;
+  readonly #group: NodeGroup;
+  readonly #signal: AbortSignal;
+  #skipped = 0;
+  #polledAt = Number.NEGATIVE_INFINITY;
+  #shredsDueAt = 0;
+  #historyDueAt = 0;
+
+  constructor(node: UpstreamNode, group: NodeGroup, signal: AbortSignal) {
+    this.#node = node;
+    this.#group = group;
+    this.#signal = signal;
+  }
+
+  /** Polls what is due. @returns whether the node's slot is known. */
+  async poll(): Promise<boolean> {
+    const node = this.#node;
+    if (this.#canSkip()) this.#skipped++;
+    else if (!(await this.#pollSlot('processed'))) return false;
+    await fetchGenesis(node, this.#group.limits.pollTimeoutMs, this.#signal);
+    for (const commitment of settledCommitments)
+      if (this.#isDue(commitment)) await this.#pollSlot(commitment);
+    await this.#pollShreds();
+    await this.#pollHistory();
+    // Older observations count as known.
+    this.#polledAt = performance.now();
+    return true;
+  }
+
+  /** Live responses made this poll unnecessary; never for long, nor for a suspect node. */
+  #canSkip(): boolean {
+    const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
+    if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)
+      return false;
+    return slots.observedAt('processed') > this.#polledAt;
+  }
+
+  #isDue(commitment: Commitment): boolean {
+    const { pollIntervalMs } = this.#group.limits;
+    const now = performance.now();
+    if (!this.#group.isHeadInUse(commitment, HEAD_IDLE_POLLS * pollIntervalMs, now)) return false;
+    return now - this.#node.slots.observedAt(commitment) > pollIntervalMs / 2;
+  }
+
+  async #pollSlot(commitment: Commitment): Promise<boolean> {
+    const node = this.#node;
+    const { outcome, elapsedMs } = await this.#request('getSlot', paramsOf(commitment));
+    if (commitment === 'processed') {
+      this.#skipped = 0;
+      node.recordPoll(outcome, elapsedMs);
+    } else this.#recordRefusal(outcome);
+    const slot = slotIn(outcome);
+    if (slot === null) return false;
+    const now = performance.now();
+    node.slots.recordPoll(commitment, slot, now);
+    this.#group.onSlotsObserved(now);
+    return true;
+  }
+
+  /** Shred slot. A node without the method is not judged by it. */
+  async #pollShreds(): Promise<void> {
+    if (performance.now() < this.#shredsDueAt) return;
+    const { shredsIntervalMs } = this.#group.limits;
+    const { outcome } = await this.#request('getMaxShredInsertSlot', null);
+    const received = slotIn(outcome);
+    this.#recordRefusal(outcome);
+    this.#node.slots.received = received;
+    const factor = received === null ? REFUSED_BACKOFF_FACTOR : 1;
+    this.#shredsDueAt = performance.now() + shredsIntervalMs * factor;
+  }
+
+  /** First available block; irrelevant with a single node. */
+  async #pollHistory(): Promise<void> {
+    if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
+    const { outcome } = await this.#request('getFirstAvailableBlock', null);
+    this.#recordRefusal(outcome);
+    if (outcome.kind === 'response') this.#node.capabilities.firstAvailable = slotIn(outcome);
+    this.#historyDueAt = performance.now() + this.#group.limits.historyIntervalMs;
+  }
+
+  #request(method: MethodName, params: Buffer | null): ReturnType<typeof attempt> {
+    const call: Call = { network: this.#node.network, method, row: methods[method], params };
+    return attempt(this.#node, call, this.#group.limits.pollTimeoutMs, this.#signal);
+  }
+
+  /** A node that rejects a method may serve all others. */
+  #recordRefusal(outcome: Outcome): void {
+    if (outcome.kind === 'status' && outcome.status === 429) this.#node.recordOutcome(outcome, null);
+    else this.#node.circuit.release();
+  }
 }

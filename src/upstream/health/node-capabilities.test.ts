@@ -4,12 +4,12 @@ import { NodeCapabilities } from './node-capabilities.ts';
 
 const fresh = (): NodeCapabilities => new NodeCapabilities({ capabilityMs: 1_000, cordonMs: 100 });
 
-describe('what a node lacks', () => {
-  it('is nothing while nothing was learned', () => {
+describe('NodeCapabilities', () => {
+  it('lacks nothing at first', () => {
     expect(fresh().isMissing('getBlock', 1n, 0)).toBe(false);
   });
 
-  it('is a method for a while', () => {
+  it('lacks a method for capabilityMs', () => {
     const node = fresh();
     node.recordMissing('method', 'getAsset', null, 0);
     expect(node.isMissing('getAsset', null, 999)).toBe(true);
@@ -19,7 +19,7 @@ describe('what a node lacks', () => {
     expect(node.missing(0)).toEqual([]);
   });
 
-  it('is what is older than a slot, or for a moment what is newer', () => {
+  it('lacks older slots, or newer ones for a short time', () => {
     const node = fresh();
     node.recordMissing('older', 'getBlock', 50n, 0);
     expect([49n, 50n, 51n].map((at) => node.isMissing('getBlock', at, 1))).toEqual([true, true, false]);
@@ -28,14 +28,14 @@ describe('what a node lacks', () => {
     expect(node.isMissing('getBlock', 51n, 100)).toBe(false);
   });
 
-  it('is every slot before the first that it has', () => {
+  it('lacks slots before its first available block', () => {
     const node = fresh();
     node.firstAvailable = slot(1_000);
     expect(node.isMissing('getBlock', 999n, 0)).toBe(true);
     expect(node.isMissing('getBlock', 1_000n, 0)).toBe(false);
   });
 
-  it('is remembered of so many methods and no more', () => {
+  it('remembers a limited number of methods', () => {
     const node = fresh();
     for (let i = 0; i < 1_000; i++) node.recordMissing('method', `method-${i}`, null, 0);
     expect(node.missing(0)).toHaveLength(64);

@@ -1,20 +1,19 @@
 import type { MissingCapability } from '../../protocol/node-errors.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** For how long it is remembered. */
 export type CapabilityLimits = Readonly<{ capabilityMs: number; cordonMs: number }>;
 
-/** Methods of which a node is remembered to lack something; beyond it the one learned first is forgotten. */
+/** Oldest entries beyond it are dropped. */
 const METHODS_MAX = 64;
-/** No method has a longer name; a caller may write anything. */
+/** Longer names come from clients, not from the method table. */
 const METHOD_LENGTH_MAX = 64;
 
-/** Null for no end. */
+/** null: open end. */
 type MissingRange = Readonly<{ from: bigint | null; to: bigint | null; until: number }>;
 
-/** What is known of what a node can answer. */
+/** Capabilities that a node was observed to lack. */
 export class NodeCapabilities {
-  /** The oldest slot whose block it has; null where it does not tell. */
+  /** First available block; null if unknown. */
   firstAvailable: Slot | null = null;
   readonly #limits: CapabilityLimits;
   readonly #missing = new Map<string, MissingRange>();
@@ -24,8 +23,8 @@ export class NodeCapabilities {
   }
 
   /**
-   * Another node answered what this one could not.
-   * @param slot - what the call named; null when it named none.
+   * Called when another node answered what this one could not.
+   * @param slot - named by the call; null if none.
    */
   recordMissing(capability: MissingCapability, method: string, slot: bigint | null, now: number): void {
     if (method.length > METHOD_LENGTH_MAX) return;
@@ -33,7 +32,7 @@ export class NodeCapabilities {
     const [oldest] = this.#missing.keys();
     if (oldest !== undefined && this.#missing.size >= METHODS_MAX) this.#missing.delete(oldest);
     const { capabilityMs, cordonMs } = this.#limits;
-    // What is not there yet soon will be.
+    // Missing recent data soon arrives.
     const until = now + (capability === 'newer' ? cordonMs : capabilityMs);
     this.#missing.set(method, {
       from: capability === 'newer' ? slot : null,
@@ -42,7 +41,6 @@ export class NodeCapabilities {
     });
   }
 
-  /** Whether a call would probably be asked in vain. */
   isMissing(method: string, slot: bigint | null, now: number): boolean {
     if (slot !== null && this.firstAvailable !== null && slot < this.firstAvailable) return true;
     if (this.#missing.size === 0) return false;
@@ -56,7 +54,7 @@ export class NodeCapabilities {
     return (missing.from === null || slot >= missing.from) && (missing.to === null || slot <= missing.to);
   }
 
-  /** Methods of which it lacks something just now. */
+  /** Methods with a missing capability. */
   missing(now: number): string[] {
     return [...this.#missing].filter(([, { until }]) => now < until).map(([method]) => method);
   }

@@ -6,28 +6,24 @@ import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
-import { MethodLatencies } from '../retry/method-latencies.ts';
+import { MethodLatencies } from '../retry/hedging.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
-import { attemptKindOf, isNodeFault } from './attempt-kind.ts';
-import { Ejection } from './ejection.ts';
+import { attemptKindOf, Ejection, isNodeFault, RecentOutcomes } from './ejection.ts';
 import { NodeCapabilities } from './node-capabilities.ts';
 import type { EjectionReason, SlotFault } from './node-state.ts';
-import { RecentOutcomes } from './recent-outcomes.ts';
 
-/** Weight of the newest sample in the moving average of a node's latency. */
+/** Weight of the newest sample in the moving average. */
 const LATENCY_WEIGHT = 0.2;
-/** So many polls in a row without an answer, and it is said to be failing. */
 const FAILED_POLLS_MAX = 2;
 
-/** Who a node is, and what it may be asked. */
 export type NodeIdentity = Readonly<{
   name: string;
   network: Network;
-  /** Null: it may be asked as much as there is to ask. */
+  /** null: unlimited. */
   budget: RequestBudget | null;
 }>;
 
-/** What is known about a node, learned from its answers and polls. All times are `performance.now()`. */
+/** Health of a node, from its responses and polls. Times are `performance.now()`. */
 export class NodeHealth {
   readonly name: string;
   readonly network: Network;
@@ -38,32 +34,26 @@ export class NodeHealth {
   readonly latencies: MethodLatencies;
   readonly capabilities: NodeCapabilities;
   readonly ejection: Ejection;
-  /** Set by the health watch: what speaks against its slots. */
+  /** Set by `markLag`. */
   slotFault: SlotFault | null = null;
-  /** Slots behind the best of its network; set by the health watch. */
+  /** Slots behind the best node of the network; set by `markLag`. */
   lagSlots: bigint | null = null;
-  /** Set by the health watch: it belongs to another chain than its network, so it is never asked for anybody. */
+  /** Set by `markWrongChains`; such a node receives no calls. */
   wrongChain = false;
-  /** What it said of its genesis; null when it did not. */
   genesisHash: string | null = null;
-  /** It has answered the question for its genesis. */
+  /** getGenesisHash was answered, if only with an error. */
   isGenesisFetched = false;
-  /** When it last answered anything. */
   lastResponseAt: number | null = null;
-  /** Moving average; null before the first answer. */
+  /** Moving average; null before the first response. */
   latencyMs: number | null = null;
   inFlight = 0;
-  /** It asked to be left alone until then (429). */
   throttledUntil = 0;
-  /** Why the operator took it out of service; null while it is in service. Asked all the same when all others are out too. */
+  /** Reason of the operator's cordon; null if in service. Cordoned nodes serve if all are cordoned. */
   cordon: string | null = null;
-  /** It called itself unhealthy; passed over until then. */
+  /** The node reported itself unhealthy (-32005). */
   selfUnhealthyUntil = 0;
-  /** When one of its answers was last read for its slot. */
   slotsReadAt = Number.NEGATIVE_INFINITY;
-  /** Calls that were put to it because another node was late. */
   hedges = 0;
-  /** Copies of calls that it was asked to see whether it is well again. */
   recoveryProbes = 0;
   #consecutiveThrottles = 0;
   #failedPolls = 0;
@@ -82,17 +72,15 @@ export class NodeHealth {
     this.#limits = limits;
   }
 
-  /** Newest processed slot it told of; null while unknown. */
+  /** Newest processed slot; null if unknown. */
   get slot(): Slot | null {
     return this.slots.processed;
   }
 
-  /** Why it is ejected for what became of its calls; null while it is not. */
   get ejectionReason(): EjectionReason | null {
     return this.ejection.reason;
   }
 
-  /** A request is on its way, until `ended`. */
   onRequestStart(): void {
     const now = performance.now();
     this.inFlight++;
@@ -104,31 +92,29 @@ export class NodeHealth {
     this.inFlight--;
   }
 
-  /** Nothing speaks against asking it, nor against waiting for it. */
+  /** Usable, with a known slot and no failed polls. */
   isHealthy(now: number): boolean {
     return this.isUsable(now) && !this.isFailing;
   }
 
-  /** It takes calls just now. */
   isAvailable(now: number): boolean {
     return !this.isFull() && !this.isThrottled(now) && !this.isOverBudget(now);
   }
 
   /**
-   * Nothing speaks against asking it: what is not known does not, and neither does that it failed some time ago. Whoever
-   * has nobody else to find out whether it is back goes by this.
+   * No known problem; unknown nodes and past failures are allowed. For targets whose recovery only calls can
+   * detect.
    */
   isUsable(now: number): boolean {
     if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);
   }
 
-  /** Its slots are within the allowed lag, and it does not call itself behind. */
+  /** Slots within the allowed lag, and not self-reported unhealthy. */
   isCurrent(now: number): boolean {
     return this.slotFault === null && now >= this.selfUnhealthyUntil;
   }
 
-  /** It gave no answers lately: whoever asks it waits in vain, or is the one to find out that it is back. */
   get isFailing(): boolean {
     return this.circuit.isTripped || this.#failedPolls >= FAILED_POLLS_MAX;
   }
@@ -137,7 +123,7 @@ export class NodeHealth {
     return now < this.throttledUntil;
   }
 
-  /** It has more calls than connections: another one would wait. */
+  /** More calls than connections: another call would wait. */
   get isBusy(): boolean {
     return this.inFlight >= this.#limits.connectionsMax;
   }
@@ -146,21 +132,17 @@ export class NodeHealth {
     return this.inFlight >= this.#limits.inFlightMax;
   }
 
-  /** Its budget allows no request now. */
   isOverBudget(now: number): boolean {
     return this.budget !== null && !this.budget.has(now);
   }
 
-  /**
-   * Learns from a poll. Most of them say nothing that calls do not; but a node that answers no poll is failing, and
-   * one that answers again may be asked again.
-   */
+  /** Records a poll. A node that answers no polls is failing; one that answers again may receive calls. */
   recordPoll(outcome: Outcome, elapsedMs: number): void {
     if (isNoResponse(outcome)) this.#failedPolls++;
-    const isUsable = outcome.kind === 'answer' && outcome.response.errorCode === 0;
+    const isUsable = outcome.kind === 'response' && outcome.response.errorCode === 0;
     this.ejection.notePoll(isUsable && elapsedMs <= this.#limits.slowMs);
     const now = performance.now();
-    if (outcome.kind !== 'answer') this.#recordOutcome(outcome, elapsedMs, now);
+    if (outcome.kind !== 'response') this.#recordOutcome(outcome, elapsedMs, now);
     else {
       this.circuit.pollSucceeded();
       this.#recordResponse(outcome.response, now, elapsedMs);
@@ -168,8 +150,8 @@ export class NodeHealth {
   }
 
   /**
-   * Learns from how an attempt ended.
-   * @param elapsedMs - null when the time it took, or that it took too long, does not speak about the node.
+   * Records an attempt.
+   * @param elapsedMs - null if the time, or a timeout, depends on the request, not the node.
    */
   recordOutcome(outcome: Outcome, elapsedMs: number | null): void {
     const now = performance.now();
@@ -177,7 +159,7 @@ export class NodeHealth {
     this.#recordOutcome(outcome, elapsedMs, now);
   }
 
-  /** Another node answered first: all that is known of this one is that it took at least so long. */
+  /** Records an attempt aborted because another node responded first: a lower bound of the latency. */
   recordSuperseded(row: MethodRow, elapsedMs: number): void {
     this.circuit.release();
     if (elapsedMs < (this.latencyMs ?? 0)) return;
@@ -185,30 +167,29 @@ export class NodeHealth {
     this.latencies.record(row, elapsedMs);
   }
 
-  /** For the shares of the last while. */
   #countOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
     const kind = attemptKindOf(outcome, elapsedMs);
     if (kind === null) return;
     this.recent.record(kind, now);
-    const isTimed = kind === 'answered' || (outcome.kind === 'transport' && outcome.timedOut);
+    const isTimed = kind === 'succeeded' || (outcome.kind === 'transport' && outcome.timedOut);
     if (isTimed && elapsedMs !== null) this.recent.recordLatency(elapsedMs);
     this.ejection.noteCall(kind, elapsedMs, now);
   }
 
   #recordOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
     switch (outcome.kind) {
-      case 'answer':
+      case 'response':
         this.circuit.recordSuccess();
         this.#recordResponse(outcome.response, now, elapsedMs);
         break;
       case 'status':
         this.#recordStatus(outcome.status, outcome.retryAfterMs, now);
         break;
-      case 'garbage':
+      case 'invalid':
         this.circuit.recordFailure(now);
         break;
       case 'transport':
-        // A question that took too long says more about the question than about the node.
+        // A timeout of a slow method says little about the node.
         if (outcome.timedOut && elapsedMs === null) this.circuit.release();
         else this.circuit.recordFailure(now);
         if (outcome.timedOut) this.#recordLatency(elapsedMs);
@@ -234,7 +215,7 @@ export class NodeHealth {
 
   #recordStatus(status: number, retryAfterMs: number | null, now: number): void {
     if (retryAfterMs !== null || status === 429) this.#throttle(retryAfterMs, now);
-    // 400, 413 and their like may be the caller's doing: a bad request must not cut off a good node.
+    // 400 or 413 may be the caller's fault and must not open the circuit.
     if (isNodeFault(status)) this.circuit.recordFailure(now);
     else this.circuit.release();
   }
@@ -246,8 +227,8 @@ export class NodeHealth {
   }
 }
 
-/** Whether a poll was not answered. One that asks to be left alone is there: it rests, and does not fail. */
+/** A throttled node did respond. */
 const isNoResponse = (outcome: Outcome): boolean =>
-  outcome.kind !== 'answer' &&
+  outcome.kind !== 'response' &&
   outcome.kind !== 'aborted' &&
   !(outcome.kind === 'status' && outcome.status === 429);

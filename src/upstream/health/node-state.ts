@@ -1,4 +1,4 @@
-/** What stands between a node and being asked first; `unknown` until it has answered once. */
+/** Shown in status pages; `unknown` until the first response. */
 export type NodeState =
   | 'unknown'
   | 'healthy'
@@ -13,56 +13,51 @@ export type NodeState =
   | 'drained';
 
 /**
- * What speaks against a node's slots:
- * - `behind`: the others are further.
- * - `not-replaying`: it has shreds of much newer slots than it has replayed.
- * - `standing-still`: its slot does not move while those of others do.
- * - `ahead`: it tells of slots that the others cannot know yet.
+ * - `behind`: other nodes are ahead.
+ * - `not-replaying`: it received much newer shreds than it replayed.
+ * - `stalled`: its slot does not advance while others do.
+ * - `ahead`: it reports slots that the others cannot know yet.
  */
-export type SlotFault = 'behind' | 'not-replaying' | 'standing-still' | 'ahead';
+export type SlotFault = 'behind' | 'not-replaying' | 'stalled' | 'ahead';
 
-/** Why a node is passed over for what became of the calls it was asked. */
+/** Reason of an ejection. */
 export type EjectionReason = 'slow' | 'failing' | 'throttling';
 
-/** The word that status pages have for each. */
 export const stateOfFault: Readonly<Record<SlotFault, NodeState>> = {
   behind: 'behind',
   'not-replaying': 'behind',
-  'standing-still': 'behind',
+  stalled: 'behind',
   ahead: 'ahead',
 };
 
-/** The word that status pages have for each. */
 export const stateOfEjection: Readonly<Record<EjectionReason, NodeState>> = {
   slow: 'slow',
   failing: 'failing',
   throttling: 'resting',
 };
 
-/** What is said of each. */
 export const textOfEjection: Readonly<Record<EjectionReason, string>> = {
-  slow: 'much slower than the others; polls and copies of calls test whether it recovered',
-  failing: 'too many of the last calls failed; polls and copies of calls test whether it recovered',
-  throttling:
-    'too many of the last calls were throttled; polls and copies of calls test whether it recovered',
+  slow: 'much slower than other nodes; polls and mirrored calls test recovery',
+  failing: 'failure ratio too high; polls and mirrored calls test recovery',
+  throttling: 'throttling ratio too high; polls and mirrored calls test recovery',
 };
 
 export const reasonOfFailing = (failuresInRow: number): string =>
-  failuresInRow > 0 ? `${failuresInRow} failures in a row` : 'does not answer polls';
+  failuresInRow > 0 ? `${failuresInRow} consecutive failures` : 'does not respond to polls';
 
 /**
- * @param lagSlots - how far behind the others it is.
- * @param unreplayed - slots of which it has shreds that it has not replayed.
+ * @param lagSlots - slots behind the other nodes.
+ * @param unreplayed - slots received as shreds but not replayed.
  */
 export function reasonOfFault(fault: SlotFault, lagSlots: bigint | null, unreplayed: bigint | null): string {
   switch (fault) {
     case 'behind':
       return `${lagSlots} slots behind`;
     case 'not-replaying':
-      return `receives shreds, and has ${unreplayed} slots to replay`;
-    case 'standing-still':
-      return 'its slot stands still while others go on';
+      return `${unreplayed} slots received but not replayed`;
+    case 'stalled':
+      return 'slot does not advance while other nodes do';
     case 'ahead':
-      return 'tells of slots that no other node has come to';
+      return 'reports slots that no other node has reached';
   }
 }

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultUpstreamLimits } from '../limits.ts';
+import type { AttemptKind } from './ejection.ts';
 import { NodeHealth } from './node-health.ts';
 import type { EjectionReason } from './node-state.ts';
 import { updateEjections } from './outlier-detection.ts';
-import type { AttemptKind } from './recent-outcomes.ts';
 
 const limits = { ...defaultUpstreamLimits, exclusionMaxMs: 60_000, readmitAnswersMin: 3 };
 
@@ -15,7 +15,7 @@ beforeEach(() => {
 const note = (index: number, times: number, kind: AttemptKind, latencyMs = 20): void => {
   for (let i = 0; i < times; i++) {
     nodes[index]!.recent.record(kind, 1_000);
-    if (kind === 'answered') nodes[index]!.recent.recordLatency(latencyMs);
+    if (kind === 'succeeded') nodes[index]!.recent.recordLatency(latencyMs);
   }
 };
 
@@ -24,44 +24,44 @@ function mark(now = 1_000): (EjectionReason | null)[] {
   return nodes.map(({ ejectionReason }) => ejectionReason);
 }
 
-describe('a node is passed over for its last calls', () => {
-  it('when far too many of them failed, and there were enough', () => {
+describe('updateEjections ejects a node', () => {
+  it('for a high failure ratio over enough attempts', () => {
     note(0, 10, 'failed');
     note(1, 9, 'failed');
-    note(1, 3, 'answered');
+    note(1, 3, 'succeeded');
     note(2, 7, 'failed');
-    note(2, 4, 'answered');
+    note(2, 4, 'succeeded');
     expect(mark()).toEqual([null, 'failing', null]);
     note(0, 1, 'failed');
     expect(mark()).toEqual(['failing', 'failing', null]);
   });
 
-  it('when too many of them were throttled', () => {
+  it('for a high throttling ratio', () => {
     note(0, 5, 'throttled');
-    note(0, 6, 'answered');
+    note(0, 6, 'succeeded');
     note(1, 4, 'throttled');
-    note(1, 7, 'answered');
+    note(1, 7, 'succeeded');
     expect(mark()).toEqual(['throttling', null, null]);
   });
 
-  it('when most answers take long, and much longer than those of the others', () => {
-    note(0, 12, 'answered', 4_000);
+  it('for latencies far above those of the other nodes', () => {
+    note(0, 12, 'succeeded', 4_000);
     expect(mark()).toEqual([null, null, null]);
-    note(1, 12, 'answered', 100);
-    note(2, 12, 'answered', 3_500);
+    note(1, 12, 'succeeded', 100);
+    note(2, 12, 'succeeded', 3_500);
     expect(mark()).toEqual(['slow', null, 'slow']);
   });
 
-  it('until it gave some good answers in a row, or for as long as that may last', () => {
+  it('until enough successful calls, or the maximum time', () => {
     note(0, 11, 'failed');
     mark();
     const good = {
-      kind: 'answer',
+      kind: 'response',
       response: { body: Buffer.from('1'), errorCode: 0 },
       preflight: null,
     } as const;
     for (const elapsedMs of [5, 5]) nodes[0]!.recordOutcome(good, elapsedMs);
-    nodes[0]!.recordOutcome({ kind: 'garbage' }, 5);
+    nodes[0]!.recordOutcome({ kind: 'invalid' }, 5);
     for (const elapsedMs of [5, 9_000, 5, 5]) nodes[0]!.recordOutcome(good, elapsedMs);
     expect(mark(2_000)[0]).toBe('failing');
     nodes[0]!.recordOutcome(good, 5);

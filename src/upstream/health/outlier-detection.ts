@@ -1,7 +1,6 @@
 import type { NodeHealth } from './node-health.ts';
 import type { EjectionReason } from './node-state.ts';
 
-/** What decides whether a node is passed over for what became of its calls. */
 export type EjectionLimits = Readonly<{
   exclusionAttemptsMin: number;
   failedShareMax: number;
@@ -9,9 +8,9 @@ export type EjectionLimits = Readonly<{
   slowMs: number;
 }>;
 
-/** The share of answers whose slowest is looked at. */
+/** Quantile of latencies that is compared. */
 const LATENCY_SHARE = 0.7;
-/** Slower than the others is who takes so many times as long. */
+/** Factor by which a slow node exceeds the others. */
 const SLOW_FACTOR = 3;
 
 const hasEnoughAttempts = (
@@ -20,11 +19,11 @@ const hasEnoughAttempts = (
   now: number,
 ): boolean => node.recent.attempts(now) >= exclusionAttemptsMin;
 
-/** The latency of a node's calls; null where too few are known. */
+/** null with too few attempts. */
 const latencyOf = (node: NodeHealth, limits: EjectionLimits, now: number): number | null =>
   hasEnoughAttempts(node, limits, now) ? node.recent.latencyMs(LATENCY_SHARE, now) : null;
 
-/** The middle one of the others' latencies; null where none is known. */
+/** Median of the other nodes; null if unknown. */
 function medianLatencyOfOthers(
   nodes: readonly NodeHealth[],
   one: NodeHealth,
@@ -54,10 +53,7 @@ function ejectionReasonFor(
   return others !== null && own > SLOW_FACTOR * others ? 'slow' : null;
 }
 
-/**
- * Ejects nodes for the share of their calls that failed or were throttled, and for taking much longer than the others;
- * and re-admits those that answer polls or copies of calls well.
- */
+/** Ejects nodes with high failure or throttling ratios or outlier latency; re-admits recovered ones. */
 export function updateEjections(nodes: readonly NodeHealth[], limits: EjectionLimits, now: number): void {
   for (const node of nodes) {
     const { ejection } = node;

@@ -5,46 +5,39 @@ const BLOCK_MIN_BYTES = 16 * 1024;
 const BLOCK_MAX_BYTES = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** The first room of a body whose length was announced, unless it is shorter. */
+/** First buffer for an announced length, unless it is shorter. */
 const BUFFER_MIN_BYTES = 64 * 1024;
-/** What was only announced takes so many times the room of what has come, and no more. */
+/** The buffer is at most this many times the received bytes. */
 const BUFFER_GROWTH = 16;
 
 /**
- * Gathers the body of a response out of the buffers that are read into, in memory that is counted. One whose length was
- * announced is copied into its place, which grows as it fills, so that an announcement alone takes nothing from others;
- * one that came within one read is copied once.
+ * Buffers a response body within a memory budget. A body of announced length is copied into a buffer that
+ * grows as it fills, so that the announcement alone reserves little; a body received in one read is copied
+ * once.
  */
 export class BodyBuffer {
-  /** Bytes gathered so far. */
   bytes = 0;
   readonly #budget: ByteBudget;
-  /** What is taken from the budget. */
   #reserved = 0;
-  /** How long it will be, where that was announced; else 0. */
   #contentLength = 0;
-  /** Room for it, when its length was announced. */
   #buffer: Buffer = EMPTY;
-  /** What came within this read and is not copied yet. */
   #pending: Buffer = EMPTY;
   #pendingStart = 0;
   #pendingEnd = 0;
-  /** Full but for the last. */
+  /** All full but the last. */
   #blocks: Buffer[] | null = null;
   #lastBlockUsed = 0;
   #isOverBudget = false;
 
-  /** @param budget - shared with the bodies of other connections. */
   constructor(budget: ByteBudget) {
     this.#budget = budget;
   }
 
-  /** There was no room for all of it: it is not whole. */
+  /** The budget was exhausted: the body is incomplete. */
   get isOverBudget(): boolean {
     return this.#isOverBudget;
   }
 
-  /** @param bytes - how long it will be. */
   expect(bytes: number): void {
     this.#contentLength = bytes;
   }
@@ -63,7 +56,7 @@ export class BodyBuffer {
     this.bytes += end - start;
   }
 
-  /** The buffer that was read into is used for something else from now on. */
+  /** Copies pending bytes: the read buffer will be reused. */
   retain(): void {
     if (this.#pending === EMPTY) return;
     const pending = this.#pending;
@@ -71,7 +64,6 @@ export class BodyBuffer {
     this.#append(pending, this.#pendingStart, this.#pendingEnd);
   }
 
-  /** All of it in one piece, which stays untouched. */
   toBuffer(): Buffer {
     if (this.#contentLength > 0) return Buffer.from(this.#buffer.subarray(0, this.bytes));
     if (this.#pending !== EMPTY) return copyRange(this.#pending, this.#pendingStart, this.#pendingEnd);
@@ -79,9 +71,8 @@ export class BodyBuffer {
   }
 
   /**
-   * What has come of one that is passed on, in memory that `lentPieces` takes back: what was read into a room of it stays
-   * there, unless it is too little to keep a room from others.
-   * @param isLast - nothing else was read behind it.
+   * Received part of a streamed body. Stays in its pooled buffer, unless it is too small to occupy one.
+   * @param isLast - nothing else was read after it.
    */
   piece(isLast: boolean): Buffer {
     const [pending, from, to] = [this.#pending, this.#pendingStart, this.#pendingEnd];
@@ -90,7 +81,6 @@ export class BodyBuffer {
     return mayStay ? pending.subarray(from, to) : bufferPool.copyOf(pending, from, to);
   }
 
-  /** All of it in one piece; what follows is another body. */
   take(): Buffer {
     const body = this.#contentLength > 0 ? this.#buffer : this.toBuffer();
     this.clear();
@@ -109,7 +99,7 @@ export class BodyBuffer {
     this.#isOverBudget = false;
   }
 
-  /** Makes the place of an announced body large enough for so many bytes. It is as long as the body when that is whole. */
+  /** Grows the buffer of an announced body; has exactly its length when complete. */
   #ensureCapacity(bytes: number): boolean {
     if (bytes <= this.#buffer.length) return true;
     const size = Math.min(this.#contentLength, Math.max(BUFFER_MIN_BYTES, BUFFER_GROWTH * this.bytes, bytes));
@@ -132,7 +122,7 @@ export class BodyBuffer {
     }
   }
 
-  /** The last block, when there is room in it; else another; null when there is no room for it. */
+  /** Block with free space; null if the budget is exhausted. */
   #blockFor(blocks: Buffer[], needed: number): Buffer | null {
     const last = blocks.at(-1);
     if (last !== undefined && this.#lastBlockUsed < last.length) return last;

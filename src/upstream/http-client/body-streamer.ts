@@ -4,42 +4,35 @@ import type { BodyFlow, BodyListener } from '../exchange.ts';
 import type { HttpRequest } from './http-request.ts';
 import type { HttpResponseReader } from './http-response-reader.ts';
 
-/** Bytes of a body of known length before it is offered piece by piece: enough to see what it begins with. */
+/** Bytes of a body of known length needed before it is offered for streaming. */
 const STREAM_OFFER_MIN_BYTES = 256;
 
 export type StreamingLimits = Readonly<{
-  /** Answers from here on are passed on while they come, to those who take them so. */
   longAnswerFromBytes: number;
-  /** How long such an answer may stand still, because of the node or of whoever gets it. */
+  /** Longest time without progress of a streamed body. */
   longAnswerStallMs: number;
 }>;
 
-/** What all connections to a node share. */
 export interface StreamingContext {
   readonly limits: StreamingLimits;
-  /** Long answers that are being passed on, on all of them. */
   streamsInFlight: number;
-  /** Whether another may be. */
   readonly hasStreamSlot: boolean;
 }
 
-/** The connection that bodies come over. */
 export interface StreamingConnection {
   readonly isOpen: boolean;
   close(cause: unknown): void;
 }
 
-/** Gathers the bodies that come over one connection, or hands long ones over while they come to whoever takes them so. */
+/** Buffers the bodies of one connection, or streams large ones to a listener. */
 export class BodyStreamer implements BodyFlow {
   readonly #connection: StreamingConnection;
   readonly #context: StreamingContext;
   readonly #reader: HttpResponseReader;
   readonly #socket: Socket;
-  /** Whose body is handed over, and who gets it. */
   #request: HttpRequest | null = null;
   #bodyListener: BodyListener | null = null;
   #isPaused = false;
-  /** Where the next of it is read into. */
   #readBuffer: Buffer | null = null;
 
   constructor(
@@ -54,41 +47,35 @@ export class BodyStreamer implements BodyFlow {
     this.#socket = socket;
   }
 
-  /** A body is being handed over. */
   get isStreaming(): boolean {
     return this.#bodyListener !== null;
   }
 
-  /**
-   * Where more of a body that is handed over is to be read into, so that it need not be copied; null when hardly anything
-   * of it is left, or nobody knows.
-   */
+  /** Buffer to read a streamed body into without a copy; null near its end, or if the length is unknown. */
   get readBuffer(): Buffer | null {
     if (this.#bodyListener === null || this.#reader.plainRemaining < POOLED_MIN_BYTES) return null;
     this.#readBuffer ??= bufferPool.allocate();
     return this.#readBuffer;
   }
 
-  /** From how many bytes on the body may be handed over. */
   streamThresholdFor({ nodeRequest, isSettled }: HttpRequest): number {
     const canStream = nodeRequest.acceptsStream && !isSettled && this.#context.hasStreamSlot;
     return canStream ? this.#context.limits.longAnswerFromBytes : Number.POSITIVE_INFINITY;
   }
 
-  /** Takes what has come of a body that goes on. */
   consume(request: HttpRequest): void {
     if (this.#bodyListener !== null) this.#forward(request, this.#bodyListener);
     else if (this.#isStreamable(request)) this.#offerStream(request);
     else this.#reader.body.retain();
   }
 
-  /** It ends: nothing more is handed over. @returns who has to hear of it; null when it was not handed over. */
+  /** Ends streaming. @returns the listener; null if the body was not streamed. */
   end(): BodyListener | null {
     const bodyListener = this.#bodyListener;
     if (bodyListener === null) return null;
     this.#bodyListener = null;
     this.#request = null;
-    // Not given back: the connection may be read into it still.
+    // Not returned to the pool: a read into it may be pending.
     this.#readBuffer = null;
     this.#context.streamsInFlight--;
     this.resume();
@@ -96,7 +83,7 @@ export class BodyStreamer implements BodyFlow {
   }
 
   pause(): void {
-    // Whoever gets the last of a body may still say so: what is held up then is the next answer.
+    // The flow may be paused for the end of a body: that would block the next response.
     if (this.#request === null || this.#isPaused || !this.#connection.isOpen) return;
     this.#isPaused = true;
     this.#socket.pause();
@@ -114,7 +101,7 @@ export class BodyStreamer implements BodyFlow {
     const request = this.#request;
     this.end();
     if (request !== null) request.isSettled = true;
-    this.#connection.close(new Error('no longer wanted'));
+    this.#connection.close(new Error('aborted'));
   }
 
   #isStreamable({ isStreamOffered }: HttpRequest): boolean {
@@ -153,7 +140,6 @@ export class BodyStreamer implements BodyFlow {
     if (body.bytes === 0) return;
     request.deadline = performance.now() + this.#context.limits.longAnswerStallMs;
     const piece = body.piece(true);
-    // It is whoever's gets it.
     if (this.#readBuffer !== null && piece.buffer === this.#readBuffer.buffer) this.#readBuffer = null;
     body.clear();
     bodyListener.onData(piece);

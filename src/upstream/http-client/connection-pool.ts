@@ -1,23 +1,27 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
 import type { NodeRequest, PendingRequest } from '../exchange.ts';
 import { Connection, type ConnectionContext, type ConnectionLimits } from './connection.ts';
-import { aborted, connectionLost, timeoutExchange } from './failed-exchanges.ts';
-import { HttpRequest, type RequestHolder } from './http-request.ts';
-import { RequestQueue } from './request-queue.ts';
+import {
+  aborted,
+  connectionLost,
+  HttpRequest,
+  type RequestHolder,
+  RequestQueue,
+  timeoutExchange,
+} from './http-request.ts';
 import type { Dialer } from './socket.ts';
-import { Sweeper } from './sweeper.ts';
 
 export type PoolLimits = ConnectionLimits &
   Readonly<{
     connectionsMax: number;
-    /** Long answers that may be passed on at a time; half of the connections are left to others. */
+    /** Concurrent streams, at most half of the connections. */
     longAnswersMax: number;
   }>;
 
 /**
- * The connections to one node. A request goes out on the one that was used last, so that the others grow old and are
- * closed; when none is free and there may be no more, it waits its turn. How many may wait is for whoever asks to say.
- * None is ever sent twice.
+ * Connections to one node. Requests use the most recently used connection, so that the others become idle
+ * and close; they wait in a queue when no connection is free. Queue length is the caller's limit. A request
+ * is never sent twice.
  */
 export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly limits: PoolLimits;
@@ -26,9 +30,8 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   streamsInFlight = 0;
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
-  /** Those with nothing under way; the one that was used last is the last. */
   readonly #idle: Connection[] = [];
-  /** Those with requests that have not left; the last of them may take more before it is flushed. */
+  /** Connections with unsent requests; the last may take more before the flush. */
   readonly #unflushed: Connection[] = [];
   readonly #waiting = new RequestQueue();
   readonly #sweeper = new Sweeper((now) => this.#sweep(now));
@@ -36,9 +39,9 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   #isClosed = false;
 
   /**
-   * @param limits - read at each use: they may change while requests are under way.
-   * @param answers - what answers are gathered in.
-   * @param pipelining - requests that may be under way on one connection.
+   * @param limits - read at each use: may change.
+   * @param responseBudget - memory budget of buffered bodies.
+   * @param pipelining - requests in flight per connection.
    */
   constructor(dialer: Dialer, limits: PoolLimits, responseBudget: ByteBudget, pipelining = 1) {
     this.#dialer = dialer;
@@ -57,14 +60,13 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   /**
-   * Sends one request.
-   * @param deadline - when it is given up, as `performance.now()`; up to 20 ms later, never earlier.
-   * @param now - what that clock showed in this turn of the event loop.
+   * @param deadline - `performance.now()`; the timeout fires up to 20 ms later, never earlier.
+   * @param now - `performance.now()` of this tick.
    */
   send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now = performance.now()): PendingRequest {
     const request = new HttpRequest(bytes, deadline, nodeRequest, this);
     if (this.#isClosed) {
-      request.settle(connectionLost(false, new Error('the connections to the node are closed')));
+      request.settle(connectionLost(false, new Error('connection pool closed')));
       return request;
     }
     this.#sweeper.start();
@@ -74,11 +76,11 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return request;
   }
 
-  /** Closes every connection at once; what is under way fails. */
+  /** Closes all connections; requests in flight fail. */
   close(): void {
     this.#isClosed = true;
     this.#sweeper.stop();
-    const cause = new Error('the connections to the node were closed');
+    const cause = new Error('connection pool closed');
     for (const connection of [...this.#connections]) connection.close(cause);
     this.#failWaiting(cause);
   }
@@ -126,7 +128,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     if (shared !== undefined && shared.inFlight > 0 && shared.accepts(request, now)) return shared;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.accepts(request, now)) return idle;
-      idle.close(new Error('unused for too long'));
+      idle.close(new Error('idle timeout'));
     }
     return canShare && this.#isFull ? this.#leastBusyFor(request, now) : null;
   }
@@ -145,7 +147,6 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     this.#connect();
   }
 
-  /** Opens connections for those who wait, as many as there may be. */
   #connect(): void {
     while (this.#connecting < this.#waiting.length) {
       if (this.#isFull && !this.#closeLingering()) return;
@@ -159,16 +160,16 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return this.#connections.length >= this.limits.connectionsMax;
   }
 
-  /** Gives up a connection whose answers nobody waits for. @returns whether there was one. */
+  /** Closes a connection that only discards responses. @returns false if there is none. */
   #closeLingering(): boolean {
     const lingering = this.#connections.find(({ isLingering }) => isLingering);
-    lingering?.close(new Error('its place is needed'));
+    lingering?.close(new Error('connection limit reached'));
     return lingering !== undefined;
   }
 
   /**
-   * A connection did not come about. While others stand one request fails with it, since they serve those who wait; else all
-   * who wait hear of it, so that they may ask elsewhere.
+   * A connection could not be opened. One waiting request fails while other connections serve the queue;
+   * else all fail, so that they are retried on another node.
    */
   #notConnected(cause: unknown): void {
     if (this.#connections.length === this.#connecting) this.#failWaiting(cause);
@@ -176,12 +177,12 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   #failWaiting(cause: unknown): void {
-    // Not those who begin to wait meanwhile.
+    // Excludes requests added meanwhile.
     for (let remaining = this.#waiting.length; remaining > 0; remaining--)
       this.#waiting.shift()?.settle(connectionLost(false, cause));
   }
 
-  /** @returns whether anybody waits for anything; null when there is nothing left to look at. */
+  /** @returns whether requests are pending; null if there are no connections left. */
   #sweep(now: number): boolean | null {
     let request = this.#waiting.first;
     while (request !== null) {
@@ -202,8 +203,46 @@ function flushAll(connections: Connection[]): void {
   for (const connection of connections.splice(0)) connection.flush();
 }
 
-/** Looks from the end: what was used last stands there. */
 function removeFrom(list: Connection[], connection: Connection): void {
   const at = list.lastIndexOf(connection);
   if (at >= 0) list.splice(at, 1);
+}
+
+const BUSY_INTERVAL_MS = 20;
+const IDLE_INTERVAL_MS = 1_000;
+
+/** One timer for all deadlines: every 20 ms while requests are pending. Keeps the process alive only then. */
+export class Sweeper {
+  readonly #sweep: (now: number) => boolean | null;
+  #timer: NodeJS.Timeout | null = null;
+  #isBusy = false;
+
+  constructor(sweep: (now: number) => boolean | null) {
+    this.#sweep = sweep;
+  }
+
+  start(): void {
+    if (this.#isBusy) return;
+    this.stop();
+    this.#isBusy = true;
+    this.#timer = setInterval(() => this.#tick(), BUSY_INTERVAL_MS);
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#isBusy = false;
+  }
+
+  #tick(): void {
+    const isWaiting = this.#sweep(performance.now());
+    if (isWaiting === true) return;
+    if (isWaiting === null) this.stop();
+    else if (this.#isBusy) this.#slowDown();
+  }
+
+  #slowDown(): void {
+    this.stop();
+    this.#timer = setInterval(() => this.#tick(), IDLE_INTERVAL_MS).unref();
+  }
 }

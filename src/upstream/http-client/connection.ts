@@ -7,14 +7,22 @@ import {
   type StreamingContext,
   type StreamingLimits,
 } from './body-streamer.ts';
-import { aborted, connectionLost, overBudget, timeoutExchange, tooLarge } from './failed-exchanges.ts';
-import type { HttpRequest, RequestHolder } from './http-request.ts';
+import {
+  aborted,
+  connectionLost,
+  endStream,
+  type HttpRequest,
+  notifyFailed,
+  overBudget,
+  type RequestHolder,
+  RequestQueue,
+  timeoutExchange,
+  tooLarge,
+} from './http-request.ts';
 import { HttpResponseReader } from './http-response-reader.ts';
-import { endStream, notifyFailed } from './notify-request.ts';
-import { RequestQueue } from './request-queue.ts';
 import type { Dialer, SocketListener } from './socket.ts';
 
-/** How long the answer to a light read is waited for that nobody wants any more, so that its connection can be used again. */
+/** How long the response to an aborted light read is awaited, to keep its connection. */
 const LINGER_MS = 500;
 
 export type ConnectionLimits = StreamingLimits &
@@ -24,26 +32,22 @@ export type ConnectionLimits = StreamingLimits &
     responseMaxBytes: number;
   }>;
 
-/** Whose connections they are. */
 export interface ConnectionContext extends StreamingContext {
   readonly limits: ConnectionLimits;
-  /** Requests that may be under way on one connection. */
   readonly pipelining: number;
-  /** What answers are gathered in, on all connections to all nodes. */
+  /** Memory budget of buffered bodies, shared by all nodes. */
   readonly responseBudget: ByteBudget;
-  /** It has come about, and may be used. @param now - `performance.now()`, here and below. */
+  /** The connection is open. @param now - `performance.now()`, here and below. */
   onOpen(connection: Connection, now: number): void;
-  /** Another request may be sent over it. */
   onAvailable(connection: Connection, now: number): void;
-  /** Requests were given to it that have not left: it wants to `flush` when others have come along. */
+  /** Requests were added; `flush` sends them together. */
   onFlushNeeded(connection: Connection): void;
-  /** Told once. @param wasOpen - false when it never came about. */
+  /** Called once. @param wasOpen - false if it could not be opened. */
   onClose(connection: Connection, wasOpen: boolean, cause: unknown): void;
-  /** Nobody waits for a connection, and there may be more. */
   readonly hasCapacity: boolean;
 }
 
-/** One connection to a node, and the requests that are under way on it. */
+/** Connection to a node with its requests in flight. */
 export class Connection implements SocketListener, RequestHolder, StreamingConnection {
   readonly #context: ConnectionContext;
   readonly #socket: Socket;
@@ -51,9 +55,8 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   readonly #streamer: BodyStreamer;
   readonly #inFlight = new RequestQueue();
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
-  /** Until then it may wait: for its opening, or for its next request. `performance.now()`. */
+  /** Deadline for opening or for the next request; `performance.now()`. */
   #waitsUntil: number;
-  /** One of its requests was given up because it took too long: it gets no more. */
   #isSuspect = false;
 
   constructor(context: ConnectionContext, dialer: Dialer, now: number) {
@@ -72,17 +75,14 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     return this.#state === 'connecting';
   }
 
-  /** Requests that are under way on it. */
   get inFlight(): number {
     return this.#inFlight.length;
   }
 
-  /** Nobody waits for what is under way on it. */
   get isLingering(): boolean {
     return this.#state === 'open' && this.#inFlight.first !== null && !this.#hasWaiting(null);
   }
 
-  /** Whether the request may be sent over it now. */
   accepts({ nodeRequest }: HttpRequest, now: number): boolean {
     const { first, length } = this.#inFlight;
     if (this.#state !== 'open' || this.#isSuspect) return false;
@@ -103,7 +103,6 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     else this.#write(request);
   }
 
-  /** Sends what was given to it, in one piece. */
   flush(): void {
     if (this.#state !== 'open') return;
     const unsent: Buffer[] = [];
@@ -114,15 +113,13 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     if (unsent.length > 0) this.#socket.write(unsent.length === 1 ? unsent[0]! : Buffer.concat(unsent));
   }
 
-  /** Gives up what has waited for too long. */
   sweep(now: number): void {
     if (this.isLingering) this.#endLingering(now);
     else if (this.#inFlight.first !== null) this.#abortExpired(now);
     else if (now >= this.#waitsUntil)
-      this.close(new Error(this.isConnecting ? 'no connection in time' : 'unused'));
+      this.close(new Error(this.isConnecting ? 'connect timeout' : 'idle timeout'));
   }
 
-  /** What is under way on it fails. */
   close(cause: unknown): void {
     if (this.#state === 'closed') return;
     const wasOpen = this.#state === 'open';
@@ -149,7 +146,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     return this.#streamer.readBuffer;
   }
 
-  /** What is thrown over the bytes of a node ends their connection, and nothing else. */
+  /** An exception while processing received bytes closes only this connection. */
   onData(bytes: Buffer, length: number): void {
     try {
       this.#read(bytes, length);
@@ -180,9 +177,9 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     let at = 0;
     while (at < length && this.#state === 'open') {
       const request = this.#inFlight.first;
-      // Nobody has asked for it: taken for the answer to the next request, it would be somebody else's.
+      // An unsolicited response would be taken for the response to the next request.
       if (request === null || !request.isSent) {
-        this.close(new Error('bytes that nobody asked for'));
+        this.close(new Error('unsolicited response'));
         return;
       }
       this.#reader.streamThreshold = this.#streamer.streamThresholdFor(request);
@@ -208,13 +205,12 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     this.#socket.write(request.bytes);
   }
 
-  /** What was being read has ended, one way or another. */
   #end(request: HttpRequest, moreFollows: boolean): void {
     const { readState } = this.#reader;
-    if (readState === 'whole') this.#onResponseComplete(request, moreFollows);
+    if (readState === 'complete') this.#onResponseComplete(request, moreFollows);
     else if (readState === 'too-large') this.#abortRequest(request, tooLarge, true);
-    else if (readState === 'no-room') this.#abortRequest(request, overBudget, true);
-    else this.close(new Error('not the HTTP that was asked for'));
+    else if (readState === 'over-budget') this.#abortRequest(request, overBudget, true);
+    else this.close(new Error('invalid HTTP response'));
   }
 
   #onResponseComplete(request: HttpRequest, moreFollows: boolean): void {
@@ -226,27 +222,27 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     this.#detach(request);
     const isAlone = this.#inFlight.first === null;
     if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows))
-      this.close(new Error('used up'));
+      this.close(new Error('keep-alive ended'));
     const isValid =
       bodyListener === null
         ? request.settle({ kind: 'response', status, retryAfter, body })
         : endStream(request, bodyListener, body);
     if (this.#state === 'closed') return;
-    if (!isValid) this.close(new Error('an answer to something else'));
+    if (!isValid) this.close(new Error('response does not match the request'));
     else this.#onIdle(keepAliveMs);
   }
 
-  /** It may be used for another request. @param keepAliveMs - how long it may be unused; null when the node did not say. */
+  /** @param keepAliveMs - allowed idle time; null if the node sent none. */
   #onIdle(keepAliveMs: number | null): void {
     const { idleTimeoutMs } = this.#context.limits;
     const idleMs = keepAliveMs === null ? idleTimeoutMs : Math.min(idleTimeoutMs, keepAliveMs);
     const now = performance.now();
     this.#waitsUntil = now + idleMs;
-    if (idleMs <= 0 && this.#inFlight.first === null) this.close(new Error('used up'));
+    if (idleMs <= 0 && this.#inFlight.first === null) this.close(new Error('keep-alive ended'));
     else this.#context.onAvailable(this, now);
   }
 
-  /** A connection is worth more than the little that a light read costs its node. */
+  /** Keeping a connection is worth a light read. */
   #canLinger({ isSent, nodeRequest }: HttpRequest): boolean {
     return (
       isSent &&
@@ -258,7 +254,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   }
 
   #endLingering(now: number): void {
-    if (now >= (this.#inFlight.first?.deadline ?? 0)) this.close(new Error('given up'));
+    if (now >= (this.#inFlight.first?.deadline ?? 0)) this.close(new Error('request aborted'));
   }
 
   #abortExpired(now: number): void {
@@ -274,26 +270,24 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   }
 
   /**
-   * Ends one request. What has left cannot be called back: its answer is read and dropped as long as others wait for theirs
-   * on this connection, which is closed with the last of them.
+   * Ends one request. Its response is read and discarded while others wait on the connection, which then
+   * closes.
    */
   #abortRequest(request: HttpRequest, exchange: Exchange, mustClose = false): void {
     const bodyListener = request === this.#inFlight.first ? this.#streamer.end() : null;
     const isBlocking = mustClose || bodyListener !== null || (request.isSent && !this.#hasWaiting(request));
     if (isBlocking || !request.isSent) this.#detach(request);
-    if (isBlocking) this.close(new Error('given up'));
+    if (isBlocking) this.close(new Error('request aborted'));
     notifyFailed(request, bodyListener, exchange);
     if (this.#state === 'open' && this.#inFlight.first === null)
       this.#context.onAvailable(this, performance.now());
   }
 
-  /** It is not this connection's any more: what it came to is told next, when others have heard. */
   #detach(request: HttpRequest): void {
     this.#inFlight.remove(request);
     request.holder = detachedHolder;
   }
 
-  /** Others still want to hear of a request that is under way on it. */
   #hasWaiting(except: HttpRequest | null): boolean {
     for (let request = this.#inFlight.first; request !== null; request = request.next) {
       if (request !== except && !request.isSettled) return true;
@@ -302,5 +296,4 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   }
 }
 
-/** Holds requests that are about to be told what they came to. */
 const detachedHolder: RequestHolder = { onAbort: (request) => request.settle(aborted(request.isSent)) };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { HttpParser } from '../../http/llhttp.ts';
-import { HttpResponseReader } from './http-response-reader.ts';
+import { HttpResponseReader, parseKeepAliveMs } from './http-response-reader.ts';
 
 const MAX = 100_000;
 const ROOM = 1_000_000;
@@ -9,7 +9,7 @@ const budget = new ByteBudget(() => ROOM);
 let reader: HttpResponseReader | null = null;
 afterEach(() => reader?.free());
 
-/** Feeds the pieces one after the other, as different reads of one buffer, and stops where the reader does. */
+/** Feeds the pieces as separate reads of one buffer, and stops where the reader does. */
 function readIn(pieces: readonly Buffer[], responseMaxBytes = MAX): HttpResponseReader {
   reader?.free();
   reader = new HttpResponseReader({ responseMaxBytes }, budget);
@@ -27,19 +27,19 @@ const text = (head: readonly string[], body = ''): Buffer =>
   Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 const whole = (bytes: Buffer): HttpResponseReader => readIn([bytes]);
 
-/** Every way to cut the bytes in two, and all of them byte by byte. */
+/** All splits in two, and byte by byte. */
 function splits(bytes: Buffer): Buffer[][] {
   const halves = Array.from(bytes, (_, at) => [bytes.subarray(0, at), bytes.subarray(at)]);
   return [...halves, Array.from(bytes, (byte) => Buffer.from([byte]))];
 }
 
-describe('the room that a response takes', () => {
+describe('response memory', () => {
   const LONG = 100_000_000;
   const head = text(['HTTP/1.1 200 OK', `content-length: ${LONG}`], '{"jsonrpc"');
   const piece = Buffer.alloc(60_000, 0x61);
   const chunk = Buffer.concat([Buffer.from('ea60\r\n'), piece, Buffer.from('\r\n')]);
 
-  it('is hardly any as long as its length is only announced, and none when it is over', () => {
+  it('is small while a length is only announced, and released at the end', () => {
     expect(readIn([head], LONG).readState).toBe('more');
     expect(budget.reservedBytes).toBeLessThanOrEqual(65_536);
     reader?.free();
@@ -52,14 +52,14 @@ describe('the room that a response takes', () => {
       'in chunks',
       [text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked']), ...Array<Buffer>(30).fill(chunk)],
     ],
-  ])('is no more than there is: %s it is given up', (_name, pieces) => {
-    expect(readIn(pieces, LONG).readState).toBe('no-room');
+  ])('is limited: %s is rejected', (_name, pieces) => {
+    expect(readIn(pieces, LONG).readState).toBe('over-budget');
     expect(budget.reservedBytes).toBeLessThanOrEqual(ROOM);
     reader?.free();
     expect(budget.reservedBytes).toBe(0);
   });
 
-  it('is as much as it has, and no more, when it is whole', () => {
+  it('equals the size of a complete response', () => {
     const bytes = Buffer.from(Array.from({ length: 90_000 }, (_, at) => at % 251));
     const whole = Buffer.concat([text(['HTTP/1.1 200 OK', 'content-length: 90000']), bytes]);
     const cuts = Array.from({ length: 13 }, (_, at) => whole.subarray(at * 7_000, (at + 1) * 7_000));
@@ -69,7 +69,7 @@ describe('the room that a response takes', () => {
   });
 });
 
-describe('a response', () => {
+describe('HttpResponseReader', () => {
   it.each([
     ['of known length', text(['HTTP/1.1 200 OK', 'Content-Length: 11'], '{"a":[1,2]}')],
     [
@@ -94,17 +94,17 @@ describe('a response', () => {
         '{"a":[1,2]}',
       ),
     ],
-  ])('%s is the same however it is cut', (_name, bytes) => {
+  ])('reads %s regardless of splits', (_name, bytes) => {
     for (const pieces of splits(bytes)) {
       const got = readIn(pieces);
-      expect(got.readState).toBe('whole');
+      expect(got.readState).toBe('complete');
       expect(got.status).toBe(200);
       expect(got.keepAlive).toBe(true);
       expect(got.body.take().toString()).toBe('{"a":[1,2]}');
     }
   });
 
-  it('says how long to wait, and how long its connection is kept', () => {
+  it('reads Retry-After and the keep-alive timeout', () => {
     const bytes = text([
       'HTTP/1.1 429 Too Many Requests',
       'ReTry-After: 17',
@@ -114,61 +114,66 @@ describe('a response', () => {
     ]);
     for (const pieces of splits(bytes)) {
       const got = readIn(pieces);
-      expect(got).toMatchObject({ reading: 'whole', status: 429, retryAfter: '17', keepAliveMs: 4_000 });
+      expect(got).toMatchObject({ readState: 'complete', status: 429, retryAfter: '17', keepAliveMs: 4_000 });
       got.next();
-      expect(got).toMatchObject({ reading: 'more', retryAfter: null, keepAliveMs: null, contentLength: -1 });
+      expect(got).toMatchObject({
+        readState: 'more',
+        retryAfter: null,
+        keepAliveMs: null,
+        contentLength: -1,
+      });
     }
   });
 
-  it('that says twice how long to wait says nothing', () => {
+  it('ignores a duplicate Retry-After', () => {
     expect(
       whole(text(['HTTP/1.1 503 x', 'retry-after: 1', 'retry-after: 2', 'content-length: 0'])).retryAfter,
     ).toBeNull();
   });
 
-  it('ends with its connection when nothing else says where', () => {
+  it('ends with the connection without a length', () => {
     const got = whole(text(['HTTP/1.1 200 OK', 'connection: close'], 'abc'));
     expect(got.readState).toBe('more');
     got.finish();
-    expect(got).toMatchObject({ reading: 'whole', keepAlive: false });
+    expect(got).toMatchObject({ readState: 'complete', keepAlive: false });
     expect(got.body.take().toString()).toBe('abc');
   });
 
-  it.each([2, MAX + 1])('that is the last of its connection has none of %i bytes behind it', (length) => {
+  it.each([2, MAX + 1])('ignores %i bytes after the last response of a connection', (length) => {
     const last = text(['HTTP/1.0 500 x', 'content-length: 2'], 'no');
     const behind = text(['HTTP/1.1 200 OK', `content-length: ${length}`], '{}');
     for (const pieces of splits(behind)) {
       const got = whole(last);
-      expect(got).toMatchObject({ reading: 'whole', status: 500, keepAlive: false });
+      expect(got).toMatchObject({ readState: 'complete', status: 500, keepAlive: false });
       got.next();
       for (const piece of pieces) got.read(piece, 0, piece.length);
-      expect(got.readState).toBe('faulty');
+      expect(got.readState).toBe('invalid');
     }
   });
 
-  it('behind an announcement with a body is none, however long it says that it is', () => {
+  it('rejects an informational response with a body', () => {
     const announced = text(['HTTP/1.1 150 x', 'content-length: 4'], 'more');
     const behind = text(['HTTP/1.0 200 OK', `content-length: ${MAX + 1}`]);
     for (const pieces of splits(Buffer.concat([announced, behind]))) {
-      expect(readIn(pieces).readState).toBe('faulty');
+      expect(readIn(pieces).readState).toBe('invalid');
     }
   });
 
-  it('that ends before its length is none', () => {
+  it('rejects a truncated response', () => {
     for (const length of [5, 50_000]) {
       const got = whole(text(['HTTP/1.1 200 OK', `content-length: ${length}`], 'abc'));
       got.finish();
-      expect(got.readState).not.toBe('whole');
+      expect(got.readState).not.toBe('complete');
     }
   });
 
-  it.each([204, 304])('with status %i has no body, whatever it says of one', (status) => {
+  it.each([204, 304])('reads no body with status %i', (status) => {
     const got = whole(text([`HTTP/1.1 ${status} x`, 'content-length: 3'], 'abc'));
-    expect(got).toMatchObject({ reading: 'whole', status, keepAlive: false });
+    expect(got).toMatchObject({ readState: 'complete', status, keepAlive: false });
     expect(got.body.take()).toHaveLength(0);
   });
 
-  it('of the second request follows the first in the same bytes', () => {
+  it('reads the second response from the same bytes', () => {
     const one = text(['HTTP/1.1 200 OK', 'content-length: 3'], 'abc');
     const large = 'x'.repeat(40_000);
     const two = text(['HTTP/1.1 500 x', 'content-length: 40000'], large);
@@ -182,13 +187,13 @@ describe('a response', () => {
     ] as const) {
       got.next();
       at = got.read(bytes, at, bytes.length);
-      expect(got).toMatchObject({ reading: 'whole', status });
+      expect(got).toMatchObject({ readState: 'complete', status });
       expect(got.body.take().toString()).toBe(body);
     }
     expect(at).toBe(bytes.length);
   });
 
-  it('is gathered into as much memory as it has', () => {
+  it('buffers a body in exactly its size', () => {
     const body = Buffer.from('z'.repeat(70_000));
     const length = text(['HTTP/1.1 200 OK', 'content-length: 70000'], body.toString());
     const chunk = body.subarray(0, 7_000);
@@ -212,7 +217,7 @@ describe('a response', () => {
   });
 });
 
-describe('what is not taken for a response', () => {
+describe('rejects', () => {
   it.each([
     ['no HTTP', Buffer.from('SSH-2.0-OpenSSH_9.2\r\n')],
     ['HTTP/2', Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
@@ -230,26 +235,26 @@ describe('what is not taken for a response', () => {
     ],
     ['another protocol', text(['HTTP/1.1 101 Switching Protocols', 'upgrade: h2c', 'connection: upgrade'])],
   ])('%s', (_name, bytes) => {
-    for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('faulty');
+    for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('invalid');
   });
 
-  it('a head without end', () => {
+  it('an endless head', () => {
     const line = Buffer.from(`x-filler: ${'y'.repeat(500)}\r\n`);
     const pieces = [Buffer.from('HTTP/1.1 200 OK\r\n'), ...Array<Buffer>(40).fill(line)];
-    expect(readIn(pieces).readState).toBe('faulty');
+    expect(readIn(pieces).readState).toBe('invalid');
     const hints = Array<Buffer>(800).fill(text(['HTTP/1.1 102 Processing', 'x: y']));
-    expect(readIn(hints).readState).toBe('faulty');
+    expect(readIn(hints).readState).toBe('invalid');
   });
 
-  it('what is longer than an answer may be, as soon as that is known', () => {
+  it('a response above the limit as soon as that is known', () => {
     expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 6'])], 5).readState).toBe('too-large');
-    expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 5'], '12345')], 5).readState).toBe('whole');
+    expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 5'], '12345')], 5).readState).toBe('complete');
     const chunked = text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked'], '6\r\nabcdef\r\n');
     for (const pieces of splits(chunked)) expect(readIn(pieces, 5).readState).toBe('too-large');
   });
 });
 
-describe('an ordinary response', () => {
+describe('simple responses', () => {
   const of = (...fields: string[]) => text(['HTTP/1.1 200 OK', ...fields], '{"a":1}');
   const facts = (bytes: Buffer) => {
     const { readState, status, keepAlive, keepAliveMs, contentLength, body } = whole(bytes);
@@ -260,11 +265,11 @@ describe('an ordinary response', () => {
     [['content-length: 7']],
     [['Content-Type: application/json', 'Content-Length: 7', 'date: now']],
     [['content-length: 7', 'Connection: keep-alive', 'Keep-Alive: timeout=5']],
-  ])('is read without the parser, and as the parser reads it: %j', (fields) => {
+  ])('are read without llhttp with the same result: %j', (fields) => {
     const parse = vi.spyOn(HttpParser.prototype, 'read');
     const plainly = facts(of(...fields));
     expect(parse).not.toHaveBeenCalled();
-    // No head with it is read without the parser.
+    // A head with it is read by llhttp.
     expect(facts(of(...fields, 'x: \xe9'))).toEqual(plainly);
     expect(parse).toHaveBeenCalled();
     parse.mockRestore();
@@ -277,7 +282,7 @@ describe('an ordinary response', () => {
     [['content-length: 7\t']],
     [['content-length: 0']],
     [['date: now']],
-  ])('is left to the parser where there is any doubt: %j', (fields) => {
+  ])('fall back to llhttp in doubt: %j', (fields) => {
     const parse = vi.spyOn(HttpParser.prototype, 'read');
     whole(of(...fields));
     expect(parse).toHaveBeenCalled();
@@ -285,7 +290,7 @@ describe('an ordinary response', () => {
   });
 });
 
-describe('what a node sends to have it read in two ways', () => {
+describe('request smuggling', () => {
   const next = text(['HTTP/1.1 200 OK', 'content-length: 7'], '{"a":1}');
   const announcing = (status: string) =>
     Buffer.concat([text([`HTTP/1.1 ${status} X`, 'content-length: 4'], 'more'), next]);
@@ -302,16 +307,23 @@ describe('what a node sends to have it read in two ways', () => {
       text(['HTTP/1.1 200 OK', `content-length: ${zeros}512`], next.toString()),
     ],
     ['a head that is too long', text(['HTTP/1.1 200 OK', ...wide, 'content-length: 7'], '{"a":1}')],
-  ] as [string, Buffer][])('is no answer: %s, however it is cut', (_name, bytes) => {
-    expect(whole(bytes).readState).toBe('faulty');
+  ] as [string, Buffer][])('rejects %s, regardless of splits', (_name, bytes) => {
+    expect(whole(bytes).readState).toBe('invalid');
     const halves = [1, 20, 40, 60, 200].map((at) => [bytes.subarray(0, at), bytes.subarray(at)]);
-    for (const pieces of halves) expect(readIn(pieces).readState).toBe('faulty');
+    for (const pieces of halves) expect(readIn(pieces).readState).toBe('invalid');
   });
 
-  it('is one all the same behind announcements that have none', () => {
+  it('accepts a response after informational ones without a body', () => {
     for (const status of ['100', '102', '103']) {
       const bytes = Buffer.concat([text([`HTTP/1.1 ${status} X`, 'link: x']), next]);
-      for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('whole');
+      for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('complete');
     }
   });
+});
+
+it('uses a connection for less than the node keeps it', () => {
+  expect(parseKeepAliveMs('timeout=5')).toBe(4_000);
+  expect(parseKeepAliveMs('max=100, Timeout=1')).toBe(500);
+  expect(parseKeepAliveMs('timeout=0')).toBe(0);
+  expect(parseKeepAliveMs('max=5')).toBeNull();
 });

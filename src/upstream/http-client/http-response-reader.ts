@@ -9,18 +9,71 @@ import {
   type SimpleHeaderSink,
 } from '../../http/simple-header-parser.ts';
 import { BodyBuffer } from './body-buffer.ts';
-import { HeaderNameMatcher, type TrackedHeader } from './header-name.ts';
-import { parseKeepAliveMs } from './keep-alive.ts';
 
-/** The head of an answer and those that announce it. */
+/** Safety margin before the node closes an idle connection by its own clock. */
+const MARGIN_MS = 1_000;
+const TIMEOUT = /timeout=(\d{1,9})/i;
+
+/** Allowed idle time from a `keep-alive` header; null if it has no timeout. */
+export function parseKeepAliveMs(value: string): number | null {
+  const seconds = TIMEOUT.exec(value)?.[1];
+  if (seconds === undefined) return null;
+  const ms = Number(seconds) * 1_000;
+  return ms - Math.min(MARGIN_MS, ms / 2);
+}
+
+export type TrackedHeader = 'content-length' | 'retry-after' | 'keep-alive';
+
+const NAME_MAX_BYTES = 14;
+
+const bytesOf = (name: TrackedHeader): Buffer => Buffer.from(name);
+const CONTENT_LENGTH = bytesOf('content-length');
+const RETRY_AFTER = bytesOf('retry-after');
+const KEEP_ALIVE = bytesOf('keep-alive');
+
+export class HeaderNameMatcher {
+  readonly #bytes = Buffer.alloc(NAME_MAX_BYTES);
+  #length = 0;
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  add(bytes: Buffer, start: number, end: number): void {
+    let at = this.#length;
+    this.#length = at + end - start;
+    if (this.#length > NAME_MAX_BYTES) return;
+    // Sets the lower-case bit; a hyphen has it already.
+    for (let from = start; from < end; from++) this.#bytes[at++] = (bytes[from] as number) | 0x20;
+  }
+
+  get match(): TrackedHeader | null {
+    switch (this.#length) {
+      case CONTENT_LENGTH.length:
+        return this.#is(CONTENT_LENGTH) ? 'content-length' : null;
+      case RETRY_AFTER.length:
+        return this.#is(RETRY_AFTER) ? 'retry-after' : null;
+      case KEEP_ALIVE.length:
+        return this.#is(KEEP_ALIVE) ? 'keep-alive' : null;
+      default:
+        return null;
+    }
+  }
+
+  #is(name: Buffer): boolean {
+    for (let at = 0; at < name.length; at++) if (this.#bytes[at] !== name[at]) return false;
+    return true;
+  }
+}
+
+/** Limit for the final head and informational ones together. */
 const HEAD_MAX_BYTES = 16 * 1024;
-/** More than the longest answer that may be had needs, with zeros before it. */
+/** More digits than any allowed length, including leading zeros. */
 const LENGTH_MAX_DIGITS = 15;
-/** Longer values of the fields that are read are cut off. */
+/** Longer header values are truncated. */
 const VALUE_MAX_BYTES = 128;
-/** How an answer begins that may be read without the parser. */
 const OK_STATUS_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
-/** What becomes of a field of such a head; others are passed over. `odd`: only the parser understands it. */
+/** Tracked headers in such a response. `odd`: fall back to llhttp. */
 const plainFields = byLength(
   (
     [
@@ -32,29 +85,22 @@ const plainFields = byLength(
     ] as const
   ).map(([name, kind]) => ({ name: Buffer.from(name), kind })),
 );
-/** Behind a head that the parser has read: bodies of known length from here on are taken without it. */
+/** Bodies of known length from this size on bypass llhttp. */
 const PLAIN_FROM_BYTES = 16 * 1024;
 
-/**
- * How far a response has come. `no-room`: nowhere to put all of it. `faulty`: it is no HTTP, or none that we asked for.
- */
-export type ReadState = 'more' | 'whole' | 'too-large' | 'no-room' | 'faulty';
+/** `over-budget`: memory budget exhausted. `invalid`: not HTTP, or an unexpected response. */
+export type ReadState = 'more' | 'complete' | 'too-large' | 'over-budget' | 'invalid';
 
-/**
- * Reads the responses of one connection, one after the other. It stops behind each; whoever has it takes the response
- * and says `next`.
- */
+/** Reads the responses of one connection. Stops after each one, until `next` is called. */
 export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   readState: ReadState = 'more';
   status = 0;
   retryAfter: string | null = null;
-  /** How long the node keeps an unused connection, as it said; null when it did not. */
   keepAliveMs: number | null = null;
-  /** Another request may follow. */
   keepAlive = false;
-  /** How long the body will be; -1 when only its end will tell. */
+  /** -1: until the connection closes. */
   contentLength = -1;
-  /** A body that is longer than this is not given its place at once: it may be handed over while it comes. */
+  /** Larger bodies are not buffered at once: they may be streamed. */
   streamThreshold = Number.POSITIVE_INFINITY;
   readonly body: BodyBuffer;
   readonly #parser = new HttpParser('response', this);
@@ -65,35 +111,29 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   #value = '';
   #isInHead = true;
   #headBytes = 0;
-  /** Bytes of the fields so far, of the head and of those that announce it: the same however they come. */
+  /** Bytes of all header fields, informational heads included. */
   #fieldBytes = 0;
-  /** Bytes of the body so far; more than were gathered when some were handed over. */
   #bodyBytes = 0;
-  /** Whether the parser has seen anything of this response. */
   #isParsed = false;
-  /** Bytes of the body that follow without any framing. */
   #plainRemaining = 0;
 
-  /** @param budget - what bodies are gathered in, of all connections together. */
   constructor(limits: Readonly<{ responseMaxBytes: number }>, budget: ByteBudget) {
     this.body = new BodyBuffer(budget);
     this.#limits = limits;
   }
 
-  /** Bytes of the body that are still to come, where it comes without any framing. */
   get plainRemaining(): number {
     return this.#plainRemaining;
   }
 
-  /** The body is coming, and nobody knows a reason why not all of it should. */
   get isInBody(): boolean {
     return !this.#isInHead && this.readState === 'more';
   }
 
   /**
-   * Reads on, until a response is whole or there is nothing left. What it finds of a body is a view into the bytes, until
-   * it is taken or `body.keep` is called.
-   * @returns how far it came.
+   * Reads until a response is complete or the bytes are consumed. Body parts are views into `bytes` until
+   * taken or `body.retain` is called.
+   * @returns the position reached.
    */
   read(bytes: Buffer, start: number, end: number): number {
     if (this.readState !== 'more') return start;
@@ -107,7 +147,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     return at;
   }
 
-  /** An ordinary head that is there as a whole. @returns where its body begins; NOT_PLAIN: it is left to the parser. */
+  /** Reads a complete simple head. @returns the start of the body; NOT_PLAIN: use llhttp. */
   #readPlainHead(bytes: Buffer, start: number, end: number): number {
     if (!matchesAt(bytes, start, OK_STATUS_LINE, end)) return NOT_SIMPLE;
     const limit = Math.min(end, start + HEAD_MAX_BYTES);
@@ -136,11 +176,11 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
       return true;
     }
     const directive = connectionDirective(bytes, nameStart, nameEnd, start, end);
-    return directive === 'nothing' || directive === 'keep-alive';
+    return directive === 'other' || directive === 'keep-alive';
   }
 
   #readPlainLength(bytes: Buffer, start: number, end: number): boolean {
-    // A second one may be understood in two ways.
+    // A duplicate is ambiguous.
     if (this.contentLength >= 0) return false;
     this.contentLength = parseSimpleLength(bytes, start, end);
     return this.contentLength >= 0;
@@ -150,20 +190,19 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     const wasInHead = this.#isInHead;
     this.#isParsed = true;
     const at = this.#parser.read(bytes, start, end);
-    if (this.#parser.isFaulty && this.readState === 'more') this.readState = 'faulty';
+    if (this.#parser.isFaulty && this.readState === 'more') this.readState = 'invalid';
     if (wasInHead) this.#countHead(at - start);
     return at;
   }
 
-  /** The node sends nothing more: a body that goes on until then is whole. */
+  /** End of the connection: completes a body without a length. */
   finish(): void {
     if (this.readState !== 'more' || this.#plainRemaining > 0) return;
     this.#parser.finish();
   }
 
-  /** The response was taken: another may follow, unless it was the last of its connection. */
   next(): void {
-    this.readState = this.keepAlive ? 'more' : 'faulty';
+    this.readState = this.keepAlive ? 'more' : 'invalid';
     this.#startHead();
     this.retryAfter = null;
     this.keepAliveMs = null;
@@ -175,7 +214,6 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.body.clear();
   }
 
-  /** Gives its memory back; it reads nothing more. */
   free(): void {
     this.body.clear();
     this.#parser.free();
@@ -196,7 +234,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   onValue(bytes: Buffer, start: number, end: number): void {
     if (this.#isInName) {
       this.#isInName = false;
-      // What stands behind a body has no say.
+      // Trailers are ignored.
       this.#field = this.#isInHead ? this.#name.match : null;
     }
     if (this.#isInHead) this.#fieldBytes += end - start;
@@ -209,18 +247,18 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.#endValue();
     this.status = status;
     this.keepAlive = keepAlive;
-    if (upgrade || status === 101 || this.#fieldBytes > HEAD_MAX_BYTES) this.readState = 'faulty';
-    // Also for what stood before this head: nothing behind it may say otherwise.
-    if (this.readState === 'faulty') return true;
+    if (upgrade || status === 101 || this.#fieldBytes > HEAD_MAX_BYTES) this.readState = 'invalid';
+    // Also rejects earlier informational heads.
+    if (this.readState === 'invalid') return true;
     if (status < 200) return false;
     this.#isInHead = false;
     return this.#startBody(PLAIN_FROM_BYTES);
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
-    // llhttp gives a body to announcements that nobody knows: it would stand before that of the answer.
+    // llhttp accepts bodies of unknown informational responses, which would precede the real body.
     if (this.#isInHead) {
-      this.readState = 'faulty';
+      this.readState = 'invalid';
       return;
     }
     this.#bodyBytes += end - start;
@@ -233,19 +271,18 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
       this.#startHead();
       return false;
     }
-    if (this.readState === 'more') this.readState = this.body.isOverBudget ? 'no-room' : 'whole';
+    if (this.readState === 'more') this.readState = this.body.isOverBudget ? 'over-budget' : 'complete';
     return true;
   }
 
   /**
-   * Says how the body will come.
-   * @param plainFrom - one of known length is taken without the parser if it is as long as this.
-   * @returns whether it is, or is not wanted.
+   * @param plainFrom - body size from which on llhttp is bypassed.
+   * @returns whether it is bypassed, or the body is not wanted.
    */
   #startBody(plainFrom: number): boolean {
     const { contentLength, status } = this;
     if (status === 204 || status === 304) {
-      // What a node may send there all the same would be taken for the next answer.
+      // A body here would be read as the next response.
       this.keepAlive &&= contentLength <= 0;
       return false;
     }
@@ -265,20 +302,20 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.#plainRemaining -= stop - start;
     if (this.#plainRemaining === 0 && this.readState === 'more') {
       if (this.#isParsed) this.#parser.reset();
-      this.readState = 'whole';
+      this.readState = 'complete';
     }
     return stop;
   }
 
   #bufferBody(bytes: Buffer, start: number, end: number): void {
     this.body.add(bytes, start, end);
-    if (this.body.isOverBudget) this.readState = 'no-room';
+    if (this.body.isOverBudget) this.readState = 'over-budget';
   }
 
   #countHead(bytes: number): void {
     this.#headBytes += bytes;
     if (this.#headBytes > HEAD_MAX_BYTES && this.#isInHead && this.readState === 'more')
-      this.readState = 'faulty';
+      this.readState = 'invalid';
   }
 
   #startHead(): void {
@@ -288,10 +325,10 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.contentLength = -1;
   }
 
-  /** The parser has made sure that it is a number, and the only one; but it may be longer than what was kept of it. */
+  /** llhttp validated it as a single number, but the stored text may be truncated. */
   #parseLength(value: string): void {
     const digits = value.trim();
-    if (digits.length > LENGTH_MAX_DIGITS) this.readState = 'faulty';
+    if (digits.length > LENGTH_MAX_DIGITS) this.readState = 'invalid';
     else this.contentLength = Number(digits);
   }
 

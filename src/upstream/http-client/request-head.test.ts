@@ -4,8 +4,8 @@ import { requestHead, serverNameOf } from './request-head.ts';
 const head = (url: string, headers: Record<string, string> = {}): string =>
   requestHead(new URL(url), headers).toString('latin1');
 
-describe('what a request begins with', () => {
-  it('has the path, the query, the host and the headers of the node', () => {
+describe('requestHead', () => {
+  it('contains path, query, host and configured headers', () => {
     expect(
       head('https://h.example:8443/v2/k%20y?token=t%20t', { 'X-Token': 'secret' }).split('\r\n'),
     ).toEqual([
@@ -20,7 +20,7 @@ describe('what a request begins with', () => {
     expect(head('http://[::1]:80')).toContain('POST / HTTP/1.1\r\nhost: [::1]\r\n');
   });
 
-  it('has no header twice, and none that says how it is sent', () => {
+  it('contains no duplicate and no reserved header', () => {
     const text = head('http://h.example', {
       Host: 'other.example',
       'Transfer-Encoding': 'chunked',
@@ -34,7 +34,7 @@ describe('what a request begins with', () => {
     );
   });
 
-  it('lets nothing break out of a line, and does not tell what would', () => {
+  it('rejects line breaks without naming the header', () => {
     for (const value of ['s3cret\r\nx: y', 's3cret\n', 's3cret\0']) {
       expect(() => head('http://h.example', { 'x-token': value })).toThrow(/^((?!s3cret).)*$/);
     }
@@ -43,8 +43,8 @@ describe('what a request begins with', () => {
   });
 });
 
-describe('the name in a certificate', () => {
-  it('is that of the URL, or of the host header', () => {
+describe('serverNameOf', () => {
+  it('is the host of the URL or of the host header', () => {
     expect(serverNameOf(new URL('https://h.example:1/'), {})).toBe('h.example');
     expect(serverNameOf(new URL('https://[::1]:1/'), {})).toBe('::1');
     expect(serverNameOf(new URL('https://h.example/'), { HOST: 'other.example:5' })).toBe('other.example');

@@ -1,4 +1,4 @@
-/** Fields that say how a request is sent, which is ours to say; what a configuration says of them is left out. */
+/** Headers set by the client; configured values are ignored. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -17,13 +17,13 @@ const BREAKS = /[\r\n\0]/;
 const LATIN1 = /^[\0-\xff]*$/;
 
 function headerLine(name: string, value: string): Buffer {
-  // Neither is told: the value may be a key.
+  // The header is not named: its value may be a key.
   if (!NAME.test(name) || BREAKS.test(value))
-    throw new TypeError('a header of a node is not one line of text');
+    throw new TypeError('invalid node header: it contains a line break or an invalid name');
   return Buffer.from(`${name}: ${value}\r\n`, LATIN1.test(value) ? 'latin1' : 'utf8');
 }
 
-/** By the name in lower case: what is named last counts. */
+/** By lower-case name; the last value wins. */
 function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const fields = new Map([['host', url.host]]);
   for (const [name, value] of Object.entries(headers)) {
@@ -34,9 +34,8 @@ function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): Readonly
 }
 
 /**
- * What every request to a node begins with, up to where the number of bytes of its body belongs. Made once: it holds the
- * keys of the node.
- * @throws TypeError for a header that would break out of its line.
+ * Constant part of every request to a node, up to the content length. Contains the node's keys.
+ * @throws TypeError for a header with a line break.
  */
 export function requestHead(url: URL, headers: Readonly<Record<string, string>>): Buffer {
   const lines = [...fieldsOf(url, headers)].map(([name, value]) => headerLine(name, value));
@@ -48,7 +47,7 @@ export function requestHead(url: URL, headers: Readonly<Record<string, string>>)
   ]);
 }
 
-/** The name that a node shows its certificate for: that of the `host` header, where one is configured. */
+/** TLS server name: the `host` header if configured. */
 export function serverNameOf(url: URL, headers: Readonly<Record<string, string>>): string {
   const host = fieldsOf(url, headers).get('host') ?? url.host;
   return host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AddressRules, isPublicAddress } from './address-rules.ts';
 
-describe('an IP address', () => {
+describe('isPublicAddress', () => {
   it.each([
     '8.8.8.8',
     '1.1.1.1',
@@ -15,7 +15,7 @@ describe('an IP address', () => {
     '2a00:1450:4001::1',
     '2001:4860:4860::8888',
     '2003::1',
-  ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true));
+  ])('accepts %s', (address) => expect(isPublicAddress(address)).toBe(true));
 
   it.each([
     ['this network', '0.0.0.0'],
@@ -60,7 +60,7 @@ describe('an IP address', () => {
     ['site-local', 'fec0::1'],
     ['multicast', 'ff02::1'],
     ['segment routing', '5f00::1'],
-  ])('that is %s is not public: %s', (_, address) => expect(isPublicAddress(address)).toBe(false));
+  ])('rejects %s: %s', (_, address) => expect(isPublicAddress(address)).toBe(false));
 
   it.each([
     '',
@@ -72,13 +72,13 @@ describe('an IP address', () => {
     '[::1]',
     '1.2.3.4.5',
     '8.8.8.8 ',
-  ])('is nothing that only looks like one: %j', (text) =>
+  ])('rejects text that is not an IP address: %j', (text) =>
     expect(new AddressRules(['0.0.0.0/0', '::/0']).allows(text)).toBe(false),
   );
 });
 
-describe('address rules', () => {
-  it('allow the networks of the configuration, and nothing beside them', () => {
+describe('AddressRules', () => {
+  it('allow configured networks only', () => {
     const rules = new AddressRules(['10.1.0.0/16', 'fd00:1::/32', '127.0.0.2']);
     for (const address of ['10.1.2.3', 'fd00:1::9', '127.0.0.2', '8.8.8.8'])
       expect(rules.allows(address)).toBe(true);
@@ -86,7 +86,7 @@ describe('address rules', () => {
       expect(rules.allows(address)).toBe(false);
   });
 
-  it('allow NAT64 as a way to public addresses only', () => {
+  it('allow NAT64 to public addresses only', () => {
     const rules = new AddressRules(['64:ff9b::/96']);
     expect(rules.allows('64:ff9b::8.8.8.8')).toBe(true);
     for (const inner of ['10.0.0.1', '127.0.0.1', '169.254.169.254', '255.255.255.255', '0.0.0.0']) {
@@ -95,7 +95,7 @@ describe('address rules', () => {
   });
 
   it.each(['10.0.0.0/33', '10.0.0.0/', '10.0.0/8', 'fd00::/129', '10.0.0.0/-1', '10.0.0.0/8/8', 'lan', ''])(
-    'refuse a configuration that names %j',
+    'reject the configuration %j',
     (network) => expect(() => new AddressRules([network])).toThrow('not a network such as'),
   );
 });

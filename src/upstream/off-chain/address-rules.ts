@@ -1,6 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
-/** IPv4 that is not the public internet. Source: IANA IPv4 Special-Purpose Address Registry; RFC 5771, RFC 1112. */
+/**
+ * IPv4 outside the public internet. Source: IANA IPv4 Special-Purpose Address Registry; RFC 5771, RFC 1112.
+ */
 const SPECIAL_V4: readonly string[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -22,11 +24,11 @@ const SPECIAL_V4: readonly string[] = [
   '240.0.0.0/4',
 ];
 
-/** All that is handed out of IPv6; loopback, link-local, ULA, multicast, mapped IPv4 and NAT64 lie outside of it. */
+/** Allocated IPv6; excludes loopback, link-local, ULA, multicast, mapped IPv4 and NAT64. */
 const GLOBAL_V6: readonly string[] = ['2000::/3'];
 
 /**
- * What is special inside of it: protocols (among them Teredo), documentation, 6to4, AS112.
+ * Special ranges within it: protocols (Teredo), documentation, 6to4, AS112.
  * Source: IANA IPv6 Special-Purpose Address Registry.
  */
 const SPECIAL_V6: readonly string[] = [
@@ -37,7 +39,7 @@ const SPECIAL_V6: readonly string[] = [
   '3fff::/20',
 ];
 
-/** NAT64, where a network has only IPv6: may be allowed, but never as a way to special IPv4. Source: RFC 6052. */
+/** NAT64 to special IPv4 is never allowed, even if NAT64 is. Source: RFC 6052. */
 const NAT64_TO_SPECIAL: readonly string[] = SPECIAL_V4.map((network) => {
   const [address, bits] = network.split('/');
   return `64:ff9b::${address}/${96 + Number(bits)}`;
@@ -73,7 +75,7 @@ const globalV6 = listOf(GLOBAL_V6);
 const specialV6 = listOf(SPECIAL_V6);
 const nat64ToSpecial = listOf(NAT64_TO_SPECIAL);
 
-/** Whether an IP address belongs to the public internet, where anybody may be asked. */
+/** Whether the address is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   const family = familyOf(address);
   if (family === null) return false;
@@ -81,19 +83,18 @@ export function isPublicAddress(address: string): boolean {
   return globalV6.check(address, family) && !specialV6.check(address, family);
 }
 
-/** Which IP addresses may be connected to. */
 export class AddressRules {
   readonly #allowed: BlockList;
 
   /**
-   * @param allowedNetworks - in CIDR form, allowed besides the public internet.
-   * @throws RangeError when one is no network.
+   * @param allowedNetworks - CIDR, allowed besides the public internet.
+   * @throws RangeError for an invalid network.
    */
   constructor(allowedNetworks: readonly string[]) {
     this.#allowed = listOf(allowedNetworks);
   }
 
-  /** Whether this very address may be connected to; what is no IP address may not. */
+  /** false for anything but an allowed IP address. */
   allows(address: string): boolean {
     if (isPublicAddress(address)) return true;
     const family = familyOf(address);

@@ -3,10 +3,9 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressRules } from './address-rules.ts';
 
-/** Finds the IP addresses of a host's name. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** An address that must not be connected to. The message names no address: it may be somebody's secret. */
+/** Connection to a forbidden address. The message omits the address, which may be secret. */
 export class RefusedAddress extends Error {
   constructor() {
     super('the host has an address that must not be connected to');
@@ -19,7 +18,7 @@ const isLocalhost = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(hos
 
 const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
 
-/** The IP addresses that a host says itself, as URLs have it; none where its name is looked up. */
+/** IP addresses in a URL host; empty for a name. */
 export function literalAddresses(hostname: string): readonly string[] {
   const host = withoutBrackets(hostname);
   if (isLocalhost(host)) return LOOPBACK;
@@ -27,9 +26,8 @@ export function literalAddresses(hostname: string): readonly string[] {
 }
 
 /**
- * Asks name servers, both for IPv4 and IPv6. Not getaddrinfo: that would wait for slow name servers in the few threads
- * in which files are read too.
- * @param timeoutMs - of one question; it is put twice.
+ * Resolver over IPv4 and IPv6 DNS. Not getaddrinfo, which would block the few threads that also read files.
+ * @param timeoutMs - per query; each is sent twice.
  */
 export function createResolve(timeoutMs: number): Resolve {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
@@ -40,13 +38,13 @@ export function createResolve(timeoutMs: number): Resolve {
   };
 }
 
-/** Looks a name up once; the connection is made to what was checked here, so a second answer changes nothing. */
+/** Resolves once and connects to the checked address, so DNS rebinding has no effect. */
 function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
   return (host, { all }, done) => {
     const onAddresses = (addresses: readonly string[]): void => {
       const [first] = addresses;
       const list = addresses.map((address) => ({ address, family: isIP(address) }));
-      if (first === undefined) done(new Error('the host has no address'), '', 0);
+      if (first === undefined) done(new Error('no address found for the host'), '', 0);
       else if (!addresses.every((address) => rules.allows(address))) done(new RefusedAddress(), '', 0);
       else if (all === true) done(null, list);
       else done(null, first, isIP(first));
@@ -55,14 +53,13 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
   };
 }
 
-/** How hosts are found, and which of them may be connected to. */
 export type ConnectOptions = Readonly<{
   resolve: Resolve;
   rules: AddressRules;
   connectTimeoutMs: number;
 }>;
 
-/** How connections are made: only to addresses that the rules allow, whatever names and URLs say. */
+/** Connects to allowed addresses only, whatever names and URLs say. */
 export function checkedConnector(options: ConnectOptions): buildConnector.connector {
   const { resolve, rules, connectTimeoutMs } = options;
   const connect = buildConnector({
@@ -73,7 +70,7 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
   });
   return (target, done) => {
     const host = withoutBrackets(target.hostname);
-    // Addresses are not looked up, so nobody else would look at them.
+    // A literal address is not resolved, so it is checked here.
     if (isIP(host) !== 0 && !rules.allows(host)) {
       done(new RefusedAddress(), null);
       return;
@@ -91,6 +88,6 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
   };
 }
 
-/** The last look, at where the connection leads indeed. */
+/** Final check of the connected address. */
 const isAllowedPeer = (socket: Socket, rules: AddressRules): boolean =>
   rules.allows(socket.remoteAddress ?? '');

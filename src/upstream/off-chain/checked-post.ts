@@ -10,28 +10,26 @@ import {
 } from './checked-connect.ts';
 import { webUrl } from './target.ts';
 
-/** What one call may take. Times in milliseconds. */
+/** Times in milliseconds. */
 export type PostLimits = Readonly<{
   connectTimeoutMs: number;
-  /** One question to a name server; it is asked twice. */
+  /** Per DNS query; each is sent twice. */
   resolveTimeoutMs: number;
-  /** Characters of an address. */
+  /** In characters. */
   urlMaxLength: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const postLimits: PostLimits = {
   connectTimeoutMs: 3_000,
   resolveTimeoutMs: 2_000,
   urlMaxLength: 2_048,
 };
 
-/** Where calls may go besides the public internet, and to which ports. */
+/** Allowed destinations besides the public internet. */
 export type PostRules = Readonly<{ allowedNetworks: readonly string[]; ports: readonly number[] }>;
 
-/** How a call ended. */
 export type PostResult = Readonly<
-  | { kind: 'answered'; status: number }
+  | { kind: 'response'; status: number }
   /** The host has an address that must not be connected to. */
   | { kind: 'refused' }
   | { kind: 'failed' }
@@ -42,8 +40,8 @@ const ANSWER_MAX_BYTES = 16 * 1024;
 const HEADERS_MAX_BYTES = 16 * 1024;
 
 /**
- * Calls addresses that nobody vouches for: the name is looked up once, only what was looked at is connected to, no
- * redirect is followed, and of the answer nothing is used but its status.
+ * Posts to untrusted URLs: the name is resolved once, only the checked address is connected to, redirects
+ * are not followed, and only the status of the response is used.
  */
 export class CheckedPost {
   readonly #agent: Agent;
@@ -51,7 +49,7 @@ export class CheckedPost {
   readonly #addresses: AddressRules;
   readonly #limits: PostLimits;
 
-  /** @throws RangeError when a network of the rules is none. */
+  /** @throws RangeError for an invalid network. */
   constructor(rules: PostRules, limits: PostLimits = postLimits, resolve?: Resolve) {
     this.#rules = rules;
     this.#addresses = new AddressRules(rules.allowedNetworks);
@@ -64,13 +62,13 @@ export class CheckedPost {
       }),
       pipelining: 1,
       allowH2: false,
-      // Calls are rare, and an old connection would only break.
+      // Posts are rare; kept connections would mostly be stale.
       keepAliveTimeout: 1,
       maxHeaderSize: HEADERS_MAX_BYTES,
     });
   }
 
-  /** Why nothing can be sent to an address, to complete "the URL …"; null when it can, as far as it says itself. */
+  /** Why the URL is not allowed, as the end of "the URL …"; null if it is. */
   refusal(text: string): string | null {
     if (text.length > this.#limits.urlMaxLength)
       return `is longer than ${this.#limits.urlMaxLength} characters`;
@@ -81,7 +79,7 @@ export class CheckedPost {
     return isAllowed ? null : 'has a host that is not public';
   }
 
-  /** Calls once. Never rejects. @param signal - ends it. */
+  /** Sends once. Never rejects. */
   async post(
     text: string,
     headers: Readonly<Record<string, string>>,
@@ -92,7 +90,7 @@ export class CheckedPost {
     if (url === null) return { kind: 'refused' };
     try {
       return {
-        kind: 'answered',
+        kind: 'response',
         status: await unlessAborted(this.#send(url, headers, body, signal), signal),
       };
     } catch (error) {
@@ -114,13 +112,12 @@ export class CheckedPost {
       body,
       signal,
     });
-    // A body that is given up says so by an event; unheard it would end the process.
+    // Without a listener an aborted body would end the process.
     response.body.on('error', () => undefined);
     await response.body.dump({ limit: ANSWER_MAX_BYTES, signal }).catch(() => undefined);
     return response.statusCode;
   }
 
-  /** Ends every connection. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

@@ -1,38 +1,35 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import { cacheFile, cacheHeadMaxBytes, parseCacheFile, sha256 } from './cache-file.ts';
-import type { CachedDocument } from './document-memory-cache.ts';
+import type { CachedDocument } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
-/** What the folder may hold, and what may wait for it. */
 export type DiskCacheLimits = Pick<
   OffChainLimits,
   'diskMaxBytes' | 'diskFilesMax' | 'diskQueueMax' | 'documentMaxBytes'
 >;
 
-/** Files that are read or written at a time: others want the few threads for that, too. */
+/** File operations in flight: the thread pool is shared. */
 const FILES_AT_A_TIME = 2;
 const NAME = /^[0-9a-f]{64}$/;
 const DRAFT = /\.draft$/;
 const FOLDER = /^[0-9a-f]{2}$/;
 
 /**
- * Documents in files of one folder, of bounded number and size; what was not asked for longest goes first. A name is a
- * hash, so no URI can lead anywhere else; a file is written beside its place and then put there, so that what is there
- * is whole; and what is damaged all the same is as good as absent. The folder belongs to one process. No method rejects:
- * a disk that fails makes everything absent.
+ * LRU cache of documents in one folder, limited in number and size. Names are hashes, so no URI can escape
+ * the folder. Files are written aside and renamed, so they are complete; damaged files count as absent. One
+ * process owns the folder. No method rejects: on disk errors everything is absent.
  */
 export class DiskCache {
   readonly #folder: string;
   readonly #limits: DiskCacheLimits;
   readonly #now: () => number;
-  /** Bytes of each file by its name, the one used longest ago first. */
+  /** Sizes by name, least recently used first. */
   readonly #files = new Map<string, number>();
-  /** What is to stand in files that are being written; null where there is to be none. */
+  /** Contents of pending writes; null: delete. */
   readonly #pendingWrites = new Map<string, CachedDocument | null>();
   readonly #semaphore = new Semaphore(FILES_AT_A_TIME);
   #bytes = 0;
@@ -45,9 +42,9 @@ export class DiskCache {
   }
 
   /**
-   * Opens the folder, making it when absent, and takes in what an earlier process has left.
-   * @param now - the wall clock.
-   * @throws Error of the system when it cannot be made or read.
+   * Opens or creates the folder and loads existing files.
+   * @param now - wall clock.
+   * @throws Error of the system if the folder cannot be created or read.
    */
   static async open(folder: string, limits: DiskCacheLimits, now: () => number): Promise<DiskCache> {
     makeFolder(folder, 0o700);
@@ -56,17 +53,14 @@ export class DiskCache {
     return cache;
   }
 
-  /** Of all its files. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many it has. */
   get files(): number {
     return this.#files.size;
   }
 
-  /** What is kept of the URI; null when nothing is, or not any more. */
   async get(uri: string): Promise<CachedDocument | null> {
     const name = sha256(uri);
     if (!this.#files.has(name)) return null;
@@ -80,12 +74,12 @@ export class DiskCache {
     return cached;
   }
 
-  /** Whether a file of the URI is there; what it keeps may be old or damaged. */
+  /** Whether a file exists; it may be expired or damaged. */
   has(uri: string): boolean {
     return this.#files.has(sha256(uri));
   }
 
-  /** Keeps it, when there is room in the line of those that are written. */
+  /** Stores the document if the write queue has capacity. */
   async set(uri: string, cached: CachedDocument): Promise<void> {
     const name = sha256(uri);
     const isWriting = this.#pendingWrites.has(name);
@@ -94,14 +88,12 @@ export class DiskCache {
     if (!isWriting) await this.#writePending(name, uri);
   }
 
-  /** Keeps nothing of the URI any more. */
   async delete(uri: string): Promise<void> {
     const name = sha256(uri);
     if (this.#pendingWrites.has(name)) this.#pendingWrites.set(name, null);
     await this.#remove(name);
   }
 
-  /** Waits until everything is written that is being written. */
   settled(): Promise<void> {
     return this.#pendingWrites.size === 0
       ? Promise.resolve()
@@ -123,7 +115,7 @@ export class DiskCache {
     }
   }
 
-  /** Writes the file, and again when something else was wanted meanwhile. One for each name at a time. */
+  /** Writes until the content is current. One writer per name. */
   async #writePending(name: string, uri: string): Promise<void> {
     let done: CachedDocument | null | undefined;
     try {
@@ -141,7 +133,6 @@ export class DiskCache {
     if (this.#pendingWrites.size === 0) for (const settled of this.#settled.splice(0)) settled();
   }
 
-  /** Puts the file at its place, whole. */
   async #write(name: string, bytes: Buffer): Promise<void> {
     const path = this.#path(name);
     const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.draft`;
@@ -188,7 +179,7 @@ export class DiskCache {
     await rm(this.#path(name), { force: true }).catch(() => undefined);
   }
 
-  /** Finds the files of an earlier process, the oldest first, and clears away drafts that it did not finish. */
+  /** Loads existing files, oldest first, and deletes incomplete ones. */
   async #loadExisting(): Promise<void> {
     const found: { name: string; bytes: number; at: number }[] = [];
     const folders = (await readdir(this.#folder)).filter((name) => FOLDER.test(name));
@@ -205,4 +196,54 @@ export class DiskCache {
     for (const { name, bytes } of found.sort((a, b) => a.at - b.at)) this.#addEntry(name, bytes);
     await this.#evict();
   }
+}
+
+/** File format: a JSON line with URI, length and digest, so that damage is detected, then the document. */
+
+const FORMAT = 1;
+const NEWLINE = 0x0a;
+/** Longest escape of a character, as `\u0001`. */
+const CHARACTER_MAX_BYTES = 6;
+const HEAD_FIXED_MAX_BYTES = 512;
+
+/** Maximum size of the head including its newline. */
+export const cacheHeadMaxBytes = (uri: string): number =>
+  HEAD_FIXED_MAX_BYTES + uri.length * CHARACTER_MAX_BYTES;
+
+/** SHA-256 in hex: file name and checksum. */
+export const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+type Head = Readonly<{
+  format: number;
+  uri: string;
+  until: number;
+  bytes: number | null;
+  sha256: string | null;
+}>;
+
+export function cacheFile(uri: string, { document, until }: CachedDocument): Buffer {
+  const [bytes, digest] = document === null ? [null, null] : [document.length, sha256(document)];
+  const head: Head = { format: FORMAT, uri, until, bytes, sha256: digest };
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), document ?? Buffer.alloc(0)]);
+}
+
+function headOf(line: Buffer): Partial<Head> | null {
+  try {
+    const head: unknown = JSON.parse(line.toString('utf8'));
+    return head !== null && typeof head === 'object' ? head : null;
+  } catch {
+    return null;
+  }
+}
+
+/** null if damaged, of another format or of another URI. */
+export function parseCacheFile(file: Buffer, uri: string): CachedDocument | null {
+  const end = file.indexOf(NEWLINE);
+  const head = end < 0 || end >= cacheHeadMaxBytes(uri) ? null : headOf(file.subarray(0, end));
+  if (head?.format !== FORMAT || head.uri !== uri || !Number.isSafeInteger(head.until)) return null;
+  const until = Number(head.until);
+  const body = file.subarray(end + 1);
+  if (head.bytes === null) return body.length === 0 ? { document: null, until } : null;
+  if (head.bytes !== body.length || head.sha256 !== sha256(body)) return null;
+  return { document: body, until };
 }

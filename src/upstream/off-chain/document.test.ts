@@ -1,6 +1,7 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { documentIn, parseDocument } from './document.ts';
+import { decoded, documentIn, mayBeJson, parseDocument } from './document.ts';
 import { offChainLimits } from './limits.ts';
 
 const limits = { ...offChainLimits, documentMaxBytes: 1_000_000 };
@@ -9,8 +10,8 @@ const read = (text: string | Buffer) => {
   return document === null ? null : parseDocument(document);
 };
 
-describe('a document', () => {
-  it('is read with exact numbers, and without the mark that some editors put before it', () => {
+describe('documents', () => {
+  it('keep exact numbers and drop a byte order mark', () => {
     expect(read('{"supply":18446744073709551615,"name":"é"}')).toEqual({
       supply: 18_446_744_073_709_551_615n,
       name: 'é',
@@ -32,19 +33,19 @@ describe('a document', () => {
     ['arrays 100,000 deep', '['.repeat(100_000) + ']'.repeat(100_000)],
     ['objects 100,000 deep', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
     ['arrays without an end', '['.repeat(500_000)],
-  ])('is not made of %s', (_, text) => expect(read(text)).toBeNull());
+  ])('reject %s', (_, text) => expect(read(text)).toBeNull());
 
-  it('may be as deep as is said and no deeper', () => {
+  it('are limited in depth', () => {
     const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect(read(deep(limits.depthMax))).not.toBeNull();
     expect(read(deep(limits.depthMax + 1))).toBeNull();
   });
 
-  it('does not count commas inside of strings', () => {
+  it('ignore commas inside strings', () => {
     expect(read(JSON.stringify(',[{\\"'.repeat(limits.valuesMax)))).not.toBeNull();
   });
 
-  it('is any JSON, as it stands', () => {
+  it('may be any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify(value);
@@ -52,4 +53,49 @@ describe('a document', () => {
       }),
     );
   });
+});
+
+const TEXT = Buffer.from('{"name":"n"}');
+const BOMB = Buffer.alloc(100_001, ' ');
+const codings: [string, (bytes: Buffer) => Buffer][] = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['br', brotliCompressSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+];
+
+describe('content codings', () => {
+  it.each(codings)('decode %s up to the size limit', async (coding, encode) => {
+    expect(await decoded(encode(TEXT), coding, 100_000)).toEqual(TEXT);
+    expect(await decoded(encode(BOMB.subarray(1)), coding, 100_000)).toEqual(BOMB.subarray(1));
+    expect(await decoded(encode(BOMB), coding, 100_000)).toBeNull();
+    expect(await decoded(encode(TEXT).subarray(0, -3), coding, 100_000)).toBeNull();
+  });
+
+  it('reject unknown ones', async () => {
+    for (const coding of ['zstd', 'gzip, br', 'compress'])
+      expect(await decoded(TEXT, coding, 100)).toBeNull();
+    for (const coding of [undefined, '', ' Identity ']) expect(await decoded(TEXT, coding, 100)).toBe(TEXT);
+  });
+});
+
+describe('content types', () => {
+  it.each([
+    undefined,
+    'application/json',
+    'Application/JSON ; charset=utf-8',
+    'application/vnd.a.b-1+json',
+    'text/plain',
+  ])('accept %s', (type) => expect(mayBeJson(type)).toBe(true));
+
+  it.each([
+    'text/html',
+    'image/svg+xml',
+    'application/jsonp',
+    'application/json5',
+    'text/plain2',
+    'json',
+    '',
+  ])('reject %j', (type) => expect(mayBeJson(type)).toBe(false));
 });

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import { isJson } from '../../base/json-scan.ts';
 import type { OffChainLimits } from './limits.ts';
 
-/** Depth and size of JSON that strangers wrote. */
 export type DocumentLimits = Pick<OffChainLimits, 'documentMaxBytes' | 'depthMax' | 'valuesMax'>;
 
 const QUOTE = 0x22;
@@ -13,7 +15,7 @@ const ARRAY_OPEN = 0x5b;
 const OBJECT_OPEN = 0x7b;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** At least as many as there are values: all values but the first follow on a comma or an opening. */
+/** Upper bound of the number of values: each but the first follows a comma or an opening bracket. */
 function countValues(bytes: Uint8Array): number {
   let count = 1;
   let inString = false;
@@ -29,8 +31,8 @@ function countValues(bytes: Uint8Array): number {
 }
 
 /**
- * The JSON text in what a host sent, without a byte order mark.
- * @returns null when it is no JSON in UTF-8, or larger or deeper than is read. Costs no more than the bytes' length.
+ * JSON text of a response, without a byte order mark.
+ * @returns null if it is not JSON in UTF-8 or exceeds the limits. Linear in the length.
  */
 export function documentIn(bytes: Buffer, limits: DocumentLimits): Buffer | null {
   const marked = bytes.length >= BOM.length && bytes.subarray(0, BOM.length).equals(BOM);
@@ -40,5 +42,113 @@ export function documentIn(bytes: Buffer, limits: DocumentLimits): Buffer | null
   return text;
 }
 
-/** The value of what `documentIn` gave. */
 export const parseDocument = (document: Buffer): JsonValue => parseJson(document.toString('utf8'));
+
+/** Media types used for JSON in practice; the content is checked too. */
+const TYPES =
+  /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:json|plain)|(?:application|binary)\/octet-stream)$/;
+
+export const ACCEPT = 'application/json, text/plain;q=0.9, application/octet-stream;q=0.5';
+export const ACCEPT_ENCODING = 'gzip, deflate, br';
+
+const ZLIB_METHOD = 8;
+/** Concurrent decompressions: window sizes may exceed the output. */
+const DECOMPRESSIONS_MAX = 4;
+const decompressions = new Semaphore(DECOMPRESSIONS_MAX);
+
+type Decompress = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const gzipped: Decompress = promisify(gunzip);
+const brotli: Decompress = promisify(brotliDecompress);
+const zlib: Decompress = promisify(inflate);
+const raw: Decompress = promisify(inflateRaw);
+/** Some hosts send `deflate` without the zlib wrapper required by RFC 9110 §8.4.1.2. */
+const deflated: Decompress = (bytes, options) =>
+  ((bytes[0] ?? 0) & 0x0f) === ZLIB_METHOD ? zlib(bytes, options) : raw(bytes, options);
+
+const decompressors: ReadonlyMap<string, Decompress> = new Map([
+  ['gzip', gzipped],
+  ['x-gzip', gzipped],
+  ['br', brotli],
+  ['deflate', deflated],
+]);
+
+/** Whether the Content-Type may be JSON; an absent one may. */
+export const mayBeJson = (type: string | undefined): boolean =>
+  type === undefined || TYPES.test((type.split(';')[0] ?? '').trim().toLowerCase());
+
+/**
+ * Decodes the Content-Encoding.
+ * @returns null for unknown or multiple codings, damaged data, or more than `maxBytes`.
+ */
+export async function decoded(
+  bytes: Buffer,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<Buffer | null> {
+  const name = (encoding ?? '').trim().toLowerCase();
+  if (name === '' || name === 'identity') return bytes;
+  const decompress = decompressors.get(name);
+  if (decompress === undefined) return null;
+  try {
+    return await decompressions.run(() => decompress(bytes, { maxOutputLength: maxBytes }));
+  } catch {
+    return null;
+  }
+}
+
+/** Document, or null for a known absence; expires at `until` (Unix milliseconds). */
+export type CachedDocument = Readonly<{ document: Buffer | null; until: number }>;
+
+const ENTRY_BYTES = 256;
+const BYTES_PER_CHARACTER = 2;
+
+const sizeOf = (uri: string, { document }: CachedDocument): number =>
+  ENTRY_BYTES + uri.length * BYTES_PER_CHARACTER + (document?.length ?? 0);
+
+/** LRU cache of documents in memory. */
+export class DocumentMemoryCache {
+  readonly #entries = new Map<string, CachedDocument>();
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  #bytes = 0;
+
+  constructor(maxBytes: number, now: () => number) {
+    this.#maxBytes = maxBytes;
+    this.#now = now;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(uri: string): CachedDocument | null {
+    const cached = this.#entries.get(uri);
+    if (cached === undefined) return null;
+    this.delete(uri);
+    if (cached.until <= this.#now()) return null;
+    this.#insert(uri, cached);
+    return cached;
+  }
+
+  set(uri: string, cached: CachedDocument): void {
+    this.delete(uri);
+    this.#insert(uri, cached);
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.delete(oldest);
+    }
+  }
+
+  delete(uri: string): void {
+    const cached = this.#entries.get(uri);
+    if (cached === undefined) return;
+    this.#entries.delete(uri);
+    this.#bytes -= sizeOf(uri, cached);
+  }
+
+  #insert(uri: string, cached: CachedDocument): void {
+    this.#entries.set(uri, cached);
+    this.#bytes += sizeOf(uri, cached);
+  }
+}

@@ -1,11 +1,9 @@
 import { Agent, type Dispatcher } from 'undici';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { type ConnectOptions, checkedConnector, RefusedAddress } from './checked-connect.ts';
-import { ACCEPT, ACCEPT_ENCODING, decoded, mayBeJson } from './content.ts';
-import { type DocumentLimits, documentIn } from './document.ts';
+import { ACCEPT, ACCEPT_ENCODING, type DocumentLimits, decoded, documentIn, mayBeJson } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
-/** How one GET ended. */
 export type ExchangeResult =
   | Readonly<{ kind: 'document'; bytes: Buffer }>
   | Readonly<{ kind: 'redirect'; location: string }>
@@ -18,14 +16,13 @@ export type ExchangeResult =
   /** The host's address must not be connected to. */
   | Readonly<{ kind: 'refused' }>;
 
-/** What one exchange may take, and what may come. */
 export type ExchangeLimits = DocumentLimits &
   Pick<
     OffChainLimits,
     'tryTimeoutMs' | 'connectTimeoutMs' | 'idleTimeoutMs' | 'headersMaxBytes' | 'perHostMax'
   >;
 
-/** Who asks. Nothing else is told about the service, and nothing about its callers. */
+/** Reveals nothing else about the service or its callers. */
 const USER_AGENT = 'solway (off-chain metadata)';
 const HEADERS = {
   accept: ACCEPT,
@@ -33,11 +30,11 @@ const HEADERS = {
   'user-agent': USER_AGENT,
 } as const;
 
-/** What is read of a body that is of no use, to keep its connection. */
+/** Unused body bytes that are read to keep the connection. */
 const UNUSED_BODY_MAX_BYTES = 16 * 1024;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Answers that pass: the host is busy, broken, or wants us to slow down. */
+/** Transient statuses: overload, failure, throttling. */
 const isTransient = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429 || status < 200;
 
@@ -46,7 +43,7 @@ const joinHeader = (header: string | string[] | undefined): string | undefined =
 
 type HttpResponse = Dispatcher.ResponseData<null>;
 
-/** One GET at a time to hosts that nobody vouches for. */
+/** HTTP GET to untrusted hosts. */
 export class HostClient {
   readonly #agent: Agent;
   readonly #limits: ExchangeLimits;
@@ -66,7 +63,7 @@ export class HostClient {
     });
   }
 
-  /** Asks once, within the time of a try. Never rejects. */
+  /** One attempt with a timeout. Never rejects. */
   async get(url: URL, signal: AbortSignal): Promise<ExchangeResult> {
     const over = new AbortController();
     const end = (): void => over.abort();
@@ -86,7 +83,7 @@ export class HostClient {
 
   async #exchange(url: URL, signal: AbortSignal): Promise<ExchangeResult> {
     const response = await unlessAborted(this.#request(url, signal), signal);
-    // A body that is given up says so by an event; unheard it would end the process.
+    // Without a listener an aborted body would end the process.
     response.body.on('error', () => undefined);
     const { statusCode, headers } = response;
     if (statusCode === 200 && mayBeJson(joinHeader(headers['content-type'])))
@@ -111,7 +108,7 @@ export class HostClient {
     return document === null ? { kind: 'absent' } : { kind: 'document', bytes: document };
   }
 
-  /** The body as it came; null when it is too large, of which no more than that is held. */
+  /** Raw body; null if larger than the limit. */
   async #body({ body, headers }: HttpResponse): Promise<Buffer | null> {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -122,14 +119,13 @@ export class HostClient {
     }
     for await (const chunk of body as AsyncIterable<Buffer>) {
       length += chunk.length;
-      // Leaving the loop destroys the body, and with it the connection.
+      // Leaving the loop destroys the body and its connection.
       if (tooLarge(length)) return null;
       chunks.push(chunk);
     }
     return Buffer.concat(chunks, length);
   }
 
-  /** Ends every connection. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

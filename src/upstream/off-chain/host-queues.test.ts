@@ -9,7 +9,7 @@ function lanesWith(limits: Partial<typeof offChainLimits>) {
   return { clock, lanes: new HostQueues({ ...offChainLimits, ...limits }, () => clock.now) };
 }
 
-/** Whether a promise is settled by now, and with what. */
+/** State of a promise. */
 async function now<T>(promise: Promise<T>): Promise<T | 'waits'> {
   await null;
   return Promise.race([promise, Promise.resolve('waits' as const)]);
@@ -21,34 +21,34 @@ async function placeOf(promise: Promise<HostSlot | null>): Promise<HostSlot> {
   return place;
 }
 
-describe('lanes', () => {
-  it('give a host that has not answered yet few places, and one that has, more', async () => {
+describe('HostQueues', () => {
+  it('grants fewer permits to unproven hosts', async () => {
     const { lanes } = lanesWith({ unprovenPerHostMax: 1, perHostMax: 3 });
     const first = await placeOf(lanes.acquire('a', never));
     const others = [1, 2, 3].map(() => lanes.acquire('a', never));
     expect(await now(others[0]!)).toBe('waits');
-    first.release('good');
+    first.release('success');
     for (const other of others) await placeOf(other);
     expect(await now(lanes.acquire('a', never))).toBe('waits');
     expect([lanes.active, lanes.waiting]).toEqual([3, 1]);
   });
 
-  it('let hosts take turns: many who wait for one do not keep others waiting', async () => {
+  it('serves hosts round-robin', async () => {
     const { lanes } = lanesWith({ inFlightMax: 1, unprovenPerHostMax: 1 });
     const order: string[] = [];
     const enter = (host: string) =>
       lanes.acquire(host, never).then((place) => {
         order.push(host);
-        place?.release('good');
+        place?.release('success');
       });
     const first = await placeOf(lanes.acquire('z', never));
     const all = ['a', 'a', 'a', 'b', 'c', 'b'].map(enter);
-    first.release('good');
+    first.release('success');
     await Promise.all(all);
     expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a']);
   });
 
-  it('turn away at once who finds no room, of one host or of all', async () => {
+  it('rejects requests beyond the queue limits', async () => {
     const { lanes } = lanesWith({ unprovenPerHostMax: 1, unprovenPerHostQueueMax: 2, queueMax: 3 });
     for (const host of ['a', 'b', 'c']) await placeOf(lanes.acquire(host, never));
     const waiting = [lanes.acquire('a', never), lanes.acquire('a', never)];
@@ -59,7 +59,7 @@ describe('lanes', () => {
     expect(await now(lanes.acquire('d', never))).not.toBe('waits');
   });
 
-  it('let a host rest that fails in a row, and send away all who wait for it', async () => {
+  it('opens the circuit of a failing host and rejects its waiters', async () => {
     const { lanes, clock } = lanesWith({
       unprovenPerHostMax: 1,
       circuitFailuresMax: 2,
@@ -67,27 +67,27 @@ describe('lanes', () => {
     });
     const first = await placeOf(lanes.acquire('a', never));
     const waiting = [1, 2, 3].map(() => lanes.acquire('a', never));
-    first.release('bad');
-    (await placeOf(waiting[0]!)).release('bad');
+    first.release('failure');
+    (await placeOf(waiting[0]!)).release('failure');
     expect([await waiting[1], await waiting[2]]).toEqual([null, null]);
     expect(await now(lanes.acquire('a', never))).toBeNull();
     expect([lanes.active, lanes.waiting]).toEqual([0, 0]);
     clock.now = 100;
     const trial = await placeOf(lanes.acquire('a', never));
     expect(await now(lanes.acquire('a', never))).toBeNull();
-    trial.release('good');
+    trial.release('success');
     await placeOf(lanes.acquire('a', never));
   });
 
-  it('forget a failure once the host has answered', async () => {
+  it('forgets failures after a success', async () => {
     const { lanes } = lanesWith({ circuitFailuresMax: 2 });
-    for (const verdict of ['bad', 'good', 'bad', 'unclear'] as const) {
+    for (const verdict of ['failure', 'success', 'failure', 'inconclusive'] as const) {
       (await placeOf(lanes.acquire('a', never))).release(verdict);
     }
     await placeOf(lanes.acquire('a', never));
   });
 
-  it('free the place of who leaves while waiting, and give none to who has left', async () => {
+  it('releases the slot of an aborted waiter', async () => {
     const { lanes } = lanesWith({ unprovenPerHostMax: 1, unprovenPerHostQueueMax: 1 });
     const first = await placeOf(lanes.acquire('a', never));
     const leaver = new AbortController();
@@ -97,16 +97,16 @@ describe('lanes', () => {
     expect(lanes.waiting).toBe(0);
     expect(await lanes.acquire('a', leaver.signal)).toBeNull();
     const second = lanes.acquire('a', never);
-    first.release('good');
-    first.release('good');
+    first.release('success');
+    first.release('success');
     await placeOf(second);
     expect(lanes.active).toBe(1);
   });
 
-  it('keep nothing of hosts that are neither asked nor failing', async () => {
+  it('keeps no state of idle healthy hosts', async () => {
     const { lanes } = lanesWith({ hostsMax: 10 });
     for (let host = 0; host < 1_000; host++) {
-      (await placeOf(lanes.acquire(`h${host}`, never))).release(host % 2 === 0 ? 'good' : 'bad');
+      (await placeOf(lanes.acquire(`h${host}`, never))).release(host % 2 === 0 ? 'success' : 'failure');
     }
     expect([lanes.active, lanes.waiting]).toEqual([0, 0]);
   });

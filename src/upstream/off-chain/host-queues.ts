@@ -2,7 +2,6 @@ import { Lru } from '../../base/cache/lru.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { OffChainLimits } from './limits.ts';
 
-/** Places, room to wait, and when a host rests. */
 export type HostQueuesLimits = Pick<
   OffChainLimits,
   | 'inFlightMax'
@@ -16,59 +15,58 @@ export type HostQueuesLimits = Pick<
   | 'circuitOpenMs'
 >;
 
-/** What an exchange says about its host; `unclear` when it ended by no doing of the host. */
-export type HostOutcome = 'good' | 'bad' | 'unclear';
+/** Effect of an exchange on its host; `inconclusive` if it was aborted by us. */
+export type HostOutcome = 'success' | 'failure' | 'inconclusive';
 
-/** A place on the way to a host. Whoever has it gives it back, once. */
+/** Permit for one exchange; must be released once. */
 export type HostSlot = Readonly<{ release(outcome: HostOutcome): void }>;
 
-/** What is remembered of a host that has done well or badly lately. */
 type HostHealth = { readonly circuit: CircuitBreaker; proven: boolean };
 
 type Waiter = (slot: HostSlot | null) => void;
 
-/** A host that is being asked, or waited for. */
 type HostQueue = { readonly host: string; readonly waiting: Set<Waiter>; active: number };
 
 /**
- * Who may ask which host when: places in all and per host, a bounded queue whose hosts take turns, and rest for hosts
- * that fail again and again. Slow hosts so fill their own lanes only.
+ * Concurrency limits in total and per host, bounded queues served round-robin, and a circuit breaker per
+ * host. Slow hosts fill only their own queues.
  */
 export class HostQueues {
   readonly #limits: HostQueuesLimits;
   readonly #queues = new Map<string, HostQueue>();
-  /** Lanes in which somebody waits and could go; the first has waited for its turn longest. */
+  /** Queues that can proceed; longest waiting first. */
   readonly #ready = new Set<HostQueue>();
   readonly #health: Lru<string, HostHealth>;
   readonly #now: () => number;
   #active = 0;
   #waiting = 0;
 
-  /** @param now - a steady clock, milliseconds. */
+  /** @param now - monotonic clock in milliseconds. */
   constructor(limits: HostQueuesLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
     this.#health = new Lru(limits.hostsMax);
   }
 
-  /** Exchanges under way. */
   get active(): number {
     return this.#active;
   }
 
-  /** Fetches that wait for a place. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Whether somebody who comes now would get a place, or room to wait. */
+  /** Whether a request would get a permit or a queue slot. */
   canAccept(host: string): boolean {
     if (this.#isBackingOff(host)) return false;
     const queue = this.#queueOf(host);
     return this.#canStart(queue) || this.#canWait(queue);
   }
 
-  /** Waits for a place. @returns null when there is no room, the host rests, or the signal came first. Never rejects. */
+  /**
+   * Waits for a permit. @returns null if the queue is full, the circuit is open, or the signal aborts. Never
+   * rejects.
+   */
   acquire(host: string, signal: AbortSignal): Promise<HostSlot | null> {
     if (signal.aborted || this.#isBackingOff(host)) return Promise.resolve(null);
     const queue = this.#queueOf(host);
@@ -144,18 +142,17 @@ export class HostQueues {
 
   #recordOutcome(host: string, outcome: HostOutcome): void {
     const existing = this.#health.get(host);
-    if (outcome === 'unclear') {
+    if (outcome === 'inconclusive') {
       existing?.circuit.release();
       return;
     }
     const health = existing ?? { circuit: new CircuitBreaker(this.#limits), proven: false };
     if (existing === undefined) this.#health.set(host, health);
-    health.proven = outcome === 'good';
-    if (outcome === 'good') health.circuit.recordSuccess();
+    health.proven = outcome === 'success';
+    if (outcome === 'success') health.circuit.recordSuccess();
     else health.circuit.recordFailure(this.#now());
   }
 
-  /** Lets one who waits go without a place. */
   #reject(queue: HostQueue, waiter: Waiter): void {
     if (!queue.waiting.delete(waiter)) return;
     this.#waiting--;
@@ -169,7 +166,7 @@ export class HostQueues {
     if (queue.waiting.size === 0 && queue.active === 0) this.#queues.delete(queue.host);
   }
 
-  /** Hands out free places, each to another host as long as there are several. */
+  /** Grants free permits, alternating between hosts. */
   #dispatchWaiting(): void {
     while (this.#active < this.#limits.inFlightMax) {
       const [queue] = this.#ready;

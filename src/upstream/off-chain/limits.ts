@@ -1,63 +1,61 @@
-/** Every limit of fetching off-chain JSON. Times in milliseconds, sizes in bytes. */
+/** Times in milliseconds, sizes in bytes. */
 export type OffChainLimits = Readonly<{
-  /** How long one reading may take, with waits, redirects, gateways and tries. A fetch goes on while somebody reads. */
+  /** Per read, including waits, redirects, gateways and retries. */
   timeoutMs: number;
-  /** How long one HTTP exchange may take, from looking up the host's name to the last byte. */
+  /** Per HTTP exchange, from DNS to the last byte. */
   tryTimeoutMs: number;
-  /** How often an exchange is tried whose connection broke. */
+  /** Attempts per exchange when connections break. */
   triesMax: number;
   connectTimeoutMs: number;
-  /** How long one question to a name server may take; it is asked twice. */
+  /** Per DNS query; each is sent twice. */
   resolveTimeoutMs: number;
-  /** How long an unused connection is kept. */
+  /** Idle time of a connection before it is closed. */
   idleTimeoutMs: number;
   redirectsMax: number;
-  /** Characters of a web address. */
+  /** In characters. */
   uriMaxLength: number;
-  /** Different URIs of one reading; those behind them are not loaded. */
+  /** Distinct URIs per read; further ones are skipped. */
   urisMax: number;
-  /** A document, as it comes and decompressed; also one inside a `data:` URI. */
+  /** Compressed and decompressed size; also of `data:` URIs. */
   documentMaxBytes: number;
-  /** All documents of one reading. */
+  /** All documents of a read. */
   readingMaxBytes: number;
-  /** Containers inside containers. */
+  /** Nesting depth. */
   depthMax: number;
-  /** Members and elements in all. */
+  /** Members and elements. */
   valuesMax: number;
   headersMaxBytes: number;
-  /** Exchanges under way. */
   inFlightMax: number;
-  /** Exchanges under way with one host that answers. */
+  /** Exchanges in flight per proven host. */
   perHostMax: number;
-  /** The same for a host that has not answered lately: many slow hosts are not to take all places. */
+  /** Per host without a recent success, so that many slow hosts cannot use all permits. */
   unprovenPerHostMax: number;
-  /** Fetches that wait for a place; what finds no room is not loaded. */
+  /** Queued fetches; further ones are skipped. */
   queueMax: number;
   perHostQueueMax: number;
-  /** The same for a host that has not answered lately. */
+  /** Queued fetches per host without a recent success. */
   unprovenPerHostQueueMax: number;
-  /** Hosts whose failures are remembered. */
+  /** Hosts with a health record. */
   hostsMax: number;
-  /** Failures in a row after which a host rests. */
+  /** Consecutive failures that open a host's circuit. */
   circuitFailuresMax: number;
-  /** How long it rests the first time; doubles up to eight times that. */
+  /** First open time; doubles up to eight times this. */
   circuitOpenMs: number;
-  /** A fetch that was given up speaks against its host when the host has had so long. */
+  /** An aborted fetch counts against its host after this time. */
   slowMs: number;
-  /** How long a document is kept. */
+  /** Lifetime of a document. */
   documentTtlMs: number;
-  /** How long it is kept in mind that there is no document: 404, not JSON, an address that is refused. */
+  /** Lifetime of a permanent absence: 404, not JSON, forbidden address. */
   absenceKeptMs: number;
-  /** How long it is kept in mind that a fetch failed in a way that passes. */
+  /** Lifetime of a transient failure. */
   failureKeptMs: number;
   memoryMaxBytes: number;
   diskMaxBytes: number;
   diskFilesMax: number;
-  /** Files that wait to be written; what finds no room is kept in memory only. */
+  /** Queued file writes; further documents stay in memory only. */
   diskQueueMax: number;
 }>;
 
-/** Limits that suit metadata of tokens: small documents, many hosts, callers who wait. */
 export const offChainLimits: OffChainLimits = {
   timeoutMs: 5_000,
   tryTimeoutMs: 3_000,
@@ -92,19 +90,18 @@ export const offChainLimits: OffChainLimits = {
   diskQueueMax: 256,
 };
 
-/** What the operator settles about where off-chain JSON may come from. */
+/** Operator's rules for off-chain JSON. */
 export type OffChainRules = Readonly<{
-  /** Networks in CIDR form that may be reached although they are private or special. */
+  /** CIDR networks allowed although private or special. */
   allowedNetworks: readonly string[];
-  /** Ports of web addresses. */
   ports: readonly number[];
-  /** What stands before the content identifier; the first that has the file wins. Each ends in `/`. */
+  /** URL prefixes ending in `/`; the first gateway with the file wins. */
   ipfsGateways: readonly string[];
-  /** What stands before the transaction's name of `ar://`. Each ends in `/`. */
+  /** URL prefixes for `ar://`, ending in `/`. */
   arweaveGateways: readonly string[];
 }>;
 
-/** Only the public internet, on the web's own ports. */
+/** Public internet and standard ports only. */
 export const offChainRules: OffChainRules = {
   allowedNetworks: [],
   ports: [80, 443],

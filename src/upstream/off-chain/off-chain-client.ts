@@ -3,39 +3,33 @@ import type { JsonValue } from '../../base/json.ts';
 import { AddressRules } from './address-rules.ts';
 import { createResolve, type Resolve } from './checked-connect.ts';
 import { DiskCache } from './disk-cache.ts';
-import { documentIn, parseDocument } from './document.ts';
-import { DocumentMemoryCache } from './document-memory-cache.ts';
-import { Fetcher, type FetchResult } from './fetcher.ts';
-import { HostClient } from './host-client.ts';
-import { HostQueues } from './host-queues.ts';
+import { DocumentMemoryCache, documentIn, parseDocument } from './document.ts';
+import { type ExchangeResult, HostClient } from './host-client.ts';
+import { type HostOutcome, HostQueues } from './host-queues.ts';
 import { type OffChainLimits, type OffChainRules, offChainLimits, offChainRules } from './limits.ts';
-import { targetOf } from './target.ts';
+import { targetOf, webUrl } from './target.ts';
 
-/** Where documents are kept, and what the operator has settled. */
 export type OffChainOptions = Readonly<{
-  /** Where documents are kept; null keeps them in memory only. */
+  /** Cache folder; null: memory only. */
   folder: string | null;
   rules?: Partial<OffChainRules>;
   limits?: Partial<OffChainLimits>;
   resolve?: Resolve;
-  /** The wall clock. */
+  /** Wall clock. */
   now?: () => number;
 }>;
 
-/** A document that is being fetched, and how many wait for it. */
 type PendingFetch = {
   document: Promise<Buffer | null>;
   readonly controller: AbortController;
   waiters: number;
-  /** Its URI was forgotten meanwhile: what comes is for those who wait, and is not kept. */
+  /** Its URI was forgotten: the result is not cached. */
   forgotten: boolean;
 };
 
-/** How reading came to its documents; only grows. */
 export type OffChainCounts = {
   fromMemory: number;
   fromDisk: number;
-  /** Fetches that were begun. */
   fetches: number;
   documents: number;
   absent: number;
@@ -43,20 +37,19 @@ export type OffChainCounts = {
   notAsked: number;
 };
 
-/** Why a fetch was ended. One for all: thousands may end in the same moment. */
-const ABORTED = new Error('no longer wanted');
+/** Shared: thousands of fetches may be aborted at once. */
+const ABORTED = new Error('aborted');
 
-/** What each end of a fetch is counted as. */
 const ends = {
   document: 'documents',
   absent: 'absent',
   failed: 'failed',
-  'not-asked': 'notAsked',
+  skipped: 'notAsked',
 } as const satisfies Record<FetchResult['kind'], keyof OffChainCounts>;
 
 /**
- * Reads JSON that tokens and NFTs point at. Who wrote the URIs is unknown, and so is who answers: what is asked, where
- * connections lead, and what is taken in are all bounded, and every failure is a document that is absent.
+ * Reads JSON that tokens and NFTs link to. URIs and hosts are untrusted: requests, destinations and sizes
+ * are limited, and every failure is an absent document.
  */
 export class OffChainClient {
   readonly counts: OffChainCounts = {
@@ -86,10 +79,7 @@ export class OffChainClient {
     this.#fetcher = new Fetcher(this.#hosts, this.queues, limits, this.#rules.ports);
   }
 
-  /**
-   * Opens the client and its folder.
-   * @throws RangeError when a network of the rules is none; Error of the system when the folder cannot be used.
-   */
+  /** @throws RangeError for an invalid network; Error of the system if the folder is unusable. */
   static async open(options: OffChainOptions): Promise<OffChainClient> {
     const limits = { ...offChainLimits, ...options.limits };
     const { folder, now = Date.now } = options;
@@ -97,14 +87,13 @@ export class OffChainClient {
     return new OffChainClient(options, limits, disk);
   }
 
-  /** Documents that are being fetched. */
   get inFlight(): number {
     return this.#pendingFetches.size;
   }
 
   /**
-   * @param uris - those wanted; each is fetched at most once at a time, whoever asks.
-   * @returns what was there, for each that could be had in time. It never rejects.
+   * @param uris - each is fetched at most once at a time.
+   * @returns the documents available in time. Never rejects.
    */
   async read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>> {
     const found = new Map<string, JsonValue>();
@@ -130,7 +119,7 @@ export class OffChainClient {
     return found;
   }
 
-  /** Forgets what is kept of a URI, so that the next `read` fetches it. */
+  /** Drops the cached document, so that the next `read` fetches it. */
   forget(uri: string): void {
     this.#memory.delete(uri);
     void this.#disk?.delete(uri);
@@ -140,7 +129,7 @@ export class OffChainClient {
     this.#pendingFetches.delete(uri);
   }
 
-  /** Gives up what is under way, and waits until what has come is on the disk. */
+  /** Aborts fetches and waits for disk writes. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { controller } of this.#pendingFetches.values()) controller.abort(ABORTED);
@@ -157,7 +146,6 @@ export class OffChainClient {
     return requested;
   }
 
-  /** The document of a URI, as soon as it can be had; null when there is none, or none before the signal. */
   #document(uri: string, signal: AbortSignal): Promise<Buffer | null> | Buffer | null {
     const target = targetOf(uri, this.#rules, this.#limits);
     if (target === null || signal.aborted || this.#closed) return null;
@@ -171,7 +159,7 @@ export class OffChainClient {
     return pending === null ? null : this.#join(uri, pending, signal);
   }
 
-  /** Waits for the flight of the URI with all others who do. The last who leaves ends it: so it has the time of each. */
+  /** Joins a fetch. The last waiter to leave aborts it. */
   async #join(uri: string, pending: PendingFetch, signal: AbortSignal): Promise<Buffer | null> {
     pending.waiters++;
     try {
@@ -183,7 +171,7 @@ export class OffChainClient {
     }
   }
 
-  /** Begins a flight, so that those under way are no more than have a place or wait for one, or a file. */
+  /** Fetches are limited by permits, queue slots and file reads. */
   #startFetch(uri: string, urls: readonly URL[]): PendingFetch | null {
     const isOnDisk = this.#disk?.has(uri) ?? false;
     if (!isOnDisk && !urls.some(({ host }) => this.queues.canAccept(host))) {
@@ -207,7 +195,7 @@ export class OffChainClient {
     if (this.#pendingFetches.get(uri) === pending) this.#pendingFetches.delete(uri);
   }
 
-  /** From the disk, or else from its host. Never rejects. */
+  /** From the disk, else from the host. Never rejects. */
   async #load(uri: string, urls: readonly URL[], pending: PendingFetch): Promise<Buffer | null> {
     const cached = this.#disk?.has(uri) ? await this.#disk.get(uri) : null;
     if (cached !== null) {
@@ -233,5 +221,100 @@ export class OffChainClient {
     const cached = { document, until: this.#now() + ms };
     this.#memory.set(uri, cached);
     void disk?.set(uri, cached);
+  }
+}
+
+export type FetchResult =
+  | Readonly<{ kind: 'document'; bytes: Buffer }>
+  /** There is none, and there will be none for a while. */
+  | Readonly<{ kind: 'absent' }>
+  /** It could not be had. */
+  | Readonly<{ kind: 'failed' }>
+  /** It was not asked for, or nobody wanted it any more. */
+  | Readonly<{ kind: 'skipped' }>;
+
+export type FetcherLimits = Pick<OffChainLimits, 'triesMax' | 'redirectsMax' | 'slowMs'>;
+
+const NOT_REQUESTED = { kind: 'skipped' } as const;
+
+/** Effect of an exchange on its host. A host that rejects the request is healthy. */
+function hostOutcomeOf(exchange: ExchangeResult, abortedAfterMs: number | null, slowMs: number): HostOutcome {
+  const responded = exchange.kind !== 'failed' && exchange.kind !== 'broken' && exchange.kind !== 'refused';
+  if (responded) return 'success';
+  if (abortedAfterMs === null) return 'failure';
+  return abortedAfterMs >= slowMs ? 'failure' : 'inconclusive';
+}
+
+/** Fetches documents: concurrency per host, checked redirects, gateways in order. */
+export class Fetcher {
+  readonly #client: Pick<HostClient, 'get'>;
+  readonly #queues: HostQueues;
+  readonly #limits: FetcherLimits;
+  readonly #ports: readonly number[];
+
+  constructor(
+    client: Pick<HostClient, 'get'>,
+    queues: HostQueues,
+    limits: FetcherLimits,
+    ports: readonly number[],
+  ) {
+    this.#client = client;
+    this.#queues = queues;
+    this.#limits = limits;
+    this.#ports = ports;
+  }
+
+  /**
+   * First successful URL. One transient failure makes the result `failed`, since the document may exist.
+   * Never rejects.
+   */
+  async fetch(urls: readonly URL[], signal: AbortSignal): Promise<FetchResult> {
+    const ends: FetchResult['kind'][] = [];
+    for (const url of urls) {
+      const result = await this.#follow(url, signal);
+      if (result.kind === 'document') return result;
+      ends.push(result.kind);
+    }
+    if (signal.aborted || ends.every((kind) => kind === 'skipped')) return NOT_REQUESTED;
+    return { kind: ends.every((kind) => kind === 'absent') ? 'absent' : 'failed' };
+  }
+
+  async #follow(first: URL, signal: AbortSignal): Promise<FetchResult> {
+    let url = first;
+    for (let redirects = 0; redirects <= this.#limits.redirectsMax; redirects++) {
+      const exchange = await this.#exchangeWithRetry(url, signal);
+      if (exchange === null) return NOT_REQUESTED;
+      if (exchange.kind === 'document') return exchange;
+      if (exchange.kind !== 'redirect') return { kind: this.#endOf(exchange) };
+      const next = webUrl(exchange.location, this.#ports, url);
+      if (next === null) return { kind: 'absent' };
+      url = next;
+    }
+    return { kind: 'absent' };
+  }
+
+  #endOf({ kind }: ExchangeResult): 'absent' | 'failed' {
+    return kind === 'absent' || kind === 'refused' ? 'absent' : 'failed';
+  }
+
+  /** Retries a broken connection: a host may close an idle one just as it is used. */
+  async #exchangeWithRetry(url: URL, signal: AbortSignal): Promise<ExchangeResult | null> {
+    let exchange: ExchangeResult | null = null;
+    for (let tries = 0; tries < this.#limits.triesMax; tries++) {
+      exchange = (await this.#exchange(url, signal)) ?? exchange;
+      if (exchange?.kind !== 'broken') return exchange;
+    }
+    return exchange;
+  }
+
+  /** The permit is released before a redirect is followed, to avoid deadlocks. */
+  async #exchange(url: URL, signal: AbortSignal): Promise<ExchangeResult | null> {
+    const slot = await this.#queues.acquire(url.host, signal);
+    if (slot === null) return null;
+    const startedAt = performance.now();
+    const exchange = await this.#client.get(url, signal);
+    const abortedAfterMs = signal.aborted ? performance.now() - startedAt : null;
+    slot.release(hostOutcomeOf(exchange, abortedAfterMs, this.#limits.slowMs));
+    return exchange;
   }
 }

@@ -10,14 +10,14 @@ const rules = {
   ipfsGateways: ['https://one.example/ipfs/', 'https://two.example/g/ipfs/'],
 };
 
-/** The web addresses that a URI leads to; its text, when it is inline; null. */
+/** URLs of a URI; its text if inline; null. */
 function leadsTo(uri: string): string[] | string | null {
   const target = targetOf(uri, rules, offChainLimits);
   if (target === null) return null;
   return target.kind === 'inline' ? target.bytes.toString() : target.urls.map(({ href }) => href);
 }
 
-describe('a URI', () => {
+describe('targetOf', () => {
   it.each([
     ['https://a.example/x.json?y=1#z', ['https://a.example/x.json?y=1']],
     ['  HTTP://A.example:80/x  ', ['http://a.example/x']],
@@ -35,7 +35,7 @@ describe('a URI', () => {
     ['data:application/json;base64,eyJhIjoxfQ==', '{"a":1}'],
     ['data:application/json;charset=utf-8;base64,eyJhIjoxfQ', '{"a":1}'],
     ['data:application/json,{"off":"50%"}', '{"off":"50%"}'],
-  ])('leads where it says: %s', (uri, place) => expect(leadsTo(uri)).toEqual(place));
+  ])('resolves %s', (uri, place) => expect(leadsTo(uri)).toEqual(place));
 
   it.each([
     ['', 'nothing'],
@@ -68,14 +68,14 @@ describe('a URI', () => {
     ['data:text/html,<b>', 'HTML'],
     ['data:application/json;base64,%%%', 'broken base64'],
     [`data:application/json,${'x'.repeat(3 * offChainLimits.documentMaxBytes + 64)}`, 'too much'],
-  ])('leads nowhere: %s (%s)', (uri) => expect(leadsTo(uri)).toBeNull());
+  ])('rejects %s (%s)', (uri) => expect(leadsTo(uri)).toBeNull());
 
   it.each(['2130706433', '0177.0.0.1', '0x7f.1', '127.1', '0x7f000001'])(
-    'shows the address that %s stands for, so that it is looked at',
+    'normalizes the address in %s, so that it is checked',
     (host) => expect(leadsTo(`http://${host}/`)).toEqual(['http://127.0.0.1/']),
   );
 
-  it('never makes it throw, nor lead to a port, a scheme or a user that is not allowed', () => {
+  it('never throws or returns a forbidden port, scheme or user', () => {
     const hosts = fc.constantFrom('a.example', '[::1]', '1.2.3.4', '%41', '.', 'xn--a');
     const uris = fc.oneof(
       fc.string({ unit: 'binary' }),

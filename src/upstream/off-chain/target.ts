@@ -1,12 +1,11 @@
 import type { OffChainLimits, OffChainRules } from './limits.ts';
 
-/** Where the JSON of a URI is. */
+/** Location of the JSON of a URI. */
 export type Target =
   | Readonly<{ kind: 'inline'; bytes: Buffer }>
   /** Web addresses, to be asked one after the other until one has it. */
   | Readonly<{ kind: 'remote'; urls: readonly [URL, ...URL[]] }>;
 
-/** How long an address, or the document inside of one, may be. */
 export type TargetLimits = Pick<OffChainLimits, 'uriMaxLength' | 'documentMaxBytes'>;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
@@ -14,18 +13,18 @@ const IPFS = /^ipfs:\/\/(?:ipfs\/)?([A-Za-z0-9]{32,128})((?:\/[^?#\\]*)?)$/i;
 const ARWEAVE = /^ar:\/\/([A-Za-z0-9_-]{43})((?:\/[^?#\\]*)?)$/i;
 const DATA = /^data:application\/json(?:;(?:charset=)?utf-?8)?(;base64)?,/i;
 const DATA_HEAD_MAX = 64;
-/** A byte that is percent-encoded takes three characters. */
+/** A percent-encoded byte takes three characters. */
 const CHARACTERS_PER_BYTE = 3;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 /** `.`, `/`, `\\` and `%`, percent-encoded. */
 const ENCODED = /%(?:2[ef5]|5c)/gi;
-/** How often a path may be encoded over again. Names of files are not, even once. */
+/** Maximum nested percent-encoding of a path. */
 const ENCODINGS_MAX = 4;
 
 /**
- * A web address that may be asked, if the host's IP address may be connected to.
- * @param base - what a relative one stands against.
- * @returns null for other schemes, for user and password, and for a port that is not allowed.
+ * Parses an allowed web URL; the address is checked when connecting.
+ * @param base - for relative URLs.
+ * @returns null for other schemes, credentials, and forbidden ports.
  */
 export function webUrl(text: string, ports: readonly number[], base?: URL): URL | null {
   const url = URL.parse(text, base?.href);
@@ -37,7 +36,7 @@ export function webUrl(text: string, ports: readonly number[], base?: URL): URL 
   return url;
 }
 
-/** Whether whoever decodes this path, however often, comes to a `..` in it; so does a path that is never done. */
+/** Whether some level of decoding contains `..`, or decoding does not end. */
 function hasPathTraversal(path: string): boolean {
   let text = path;
   for (let times = 0; times <= ENCODINGS_MAX; times++) {
@@ -49,7 +48,7 @@ function hasPathTraversal(path: string): boolean {
   return true;
 }
 
-/** The file behind each gateway. A path with `..` must not lead to anything else of the gateway. */
+/** File URL per gateway. A `..` must not escape the file. */
 function atGateways(gateways: readonly string[], [, id = '', path = '']: RegExpExecArray): Target | null {
   const urls = gateways.flatMap((gateway) => {
     const url = URL.parse(gateway + id + path);
@@ -65,7 +64,7 @@ function percentDecoded(text: string): Buffer | null {
   try {
     return Buffer.from(decodeURIComponent(text));
   } catch {
-    // JSON that was put in as it is may have a lone `%`.
+    // Unescaped JSON may contain a lone `%`.
     return Buffer.from(text);
   }
 }
@@ -79,7 +78,7 @@ function inlineTarget(uri: string, documentMaxBytes: number): Target | null {
   return bytes === null ? null : { kind: 'inline', bytes };
 }
 
-/** Where the JSON of a URI is; null when nobody is to be asked for it. Never throws. */
+/** null if the URI is not fetched. Never throws. */
 export function targetOf(uri: string, rules: OffChainRules, limits: TargetLimits): Target | null {
   if (/^data:/i.test(uri)) return inlineTarget(uri, limits.documentMaxBytes);
   if (uri.length > limits.uriMaxLength) return null;

@@ -3,15 +3,15 @@ import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.
 import { decodeSubscribeUpdate } from '../../protocol/geyser/subscribe-update.ts';
 import type { GrpcCode, GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
-import { type GeyserNode, redactMessage, SUBSCRIBE } from '../feeds/geyser/geyser-connection.ts';
-import { geyserLimits } from '../feeds/geyser/geyser-limits.ts';
-import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
+import { geyserLimits } from '../feeds/geyser/geyser-connection.ts';
+import { type GeyserNode, SUBSCRIBE } from '../geyser/geyser-node.ts';
+import { GrpcStream } from '../geyser/grpc-stream.ts';
+import { redactMessage } from '../geyser/monitored-stream.ts';
 
-/** What became of a stream of a node's Geyser. */
 export type GeyserReport = Readonly<{
-  /** Why nothing can be heard there, in words that hold no URL and no secret; null when it tells slots. */
+  /** Reason without URLs and secrets; null if slots arrive. */
   fault: string | null;
-  /** The first slot it told of; null when it told none. */
+  /** First slot; null if none arrived. */
   slot: Slot | null;
 }>;
 
@@ -23,7 +23,7 @@ const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
 };
 
 const faultOf = ({ code, message }: GrpcStatus, node: GeyserNode): string =>
-  faults[code] ?? (message === '' ? code : `${code}: ${redactMessage(message, node)}`);
+  faults[code] ?? (message === '' ? code : `${code}: ${redactMessage(message, node.grpc, node.headers)}`);
 
 function slotIn(bytes: Buffer): Slot | null {
   try {
@@ -36,8 +36,8 @@ function slotIn(bytes: Buffer): Slot | null {
 }
 
 /**
- * Opens a stream of a node's Geyser and waits for a slot. Never rejects for what the node does.
- * @param timeoutMs - for all of it.
+ * Opens a Geyser stream and waits for a slot. Never rejects.
+ * @param timeoutMs - in total.
  */
 export function probeGeyser(node: GeyserNode, timeoutMs: number): Promise<GeyserReport> {
   return new Promise((resolve) => {

@@ -1,26 +1,79 @@
 import type { Network } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { type Slot, slot } from '../../solana/units.ts';
-import { attempt } from '../attempt.ts';
 import { genesisHashes } from '../genesis.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import type { Outcome } from '../outcome.ts';
-import { error, type ProbeFinding, unreachable, warning } from './finding.ts';
+import { type AttemptResult, attempt } from '../retry/attempt.ts';
 
-/** What a node said of itself. Null where it did not say. */
+/** Problem and remedy for the operator. Contains no URL and no secret. */
+export type ProbeFinding = Readonly<{
+  /** `error`: unusable for its network; `warning`: limited. */
+  severity: 'error' | 'warning';
+  finding: string;
+  remedy: string;
+}>;
+
+export const error = (finding: string, remedy: string): ProbeFinding => ({
+  severity: 'error',
+  finding,
+  remedy,
+});
+export const warning = (finding: string, remedy: string): ProbeFinding => ({
+  severity: 'warning',
+  finding,
+  remedy,
+});
+
+const STATUS_REMEDY: Readonly<Record<number, string>> = {
+  401: 'Check the key in the URL or in the headers of this node.',
+  403: 'Check the key in the URL or in the headers of this node, and whether the provider limits it to certain addresses.',
+  404: 'Check the path of the URL.',
+  429: 'The provider limits the rate: wait, or ask for a larger plan.',
+};
+
+/** Finding for a node without a JSON-RPC response. @param tls - whether TLS was used. */
+export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
+  switch (outcome.kind) {
+    case 'status':
+      return error(
+        `It answers with HTTP status ${outcome.status}.`,
+        STATUS_REMEDY[outcome.status] ?? 'Check the URL, and contact the operator of the node.',
+      );
+    case 'transport':
+      if (outcome.timedOut) {
+        return error('Response timeout.', 'Check that it is running and that no firewall blocks it.');
+      }
+      return outcome.wasSent
+        ? error(
+            'The connection was closed without a response.',
+            'Check that the port speaks HTTP, and whether it requires https.',
+          )
+        : error(
+            'Connection failed.',
+            tls
+              ? 'Check host and port of the URL, that the node runs, and its TLS and certificate: without TLS write http.'
+              : 'Check host and port of the URL, and that the node runs.',
+          );
+    default:
+      return error('The response is not JSON-RPC.', 'Check that the URL is the RPC port.');
+  }
+}
+
+/** Null members were not reported. */
 export type ProbeReport = Readonly<{
   node: string;
   network: Network;
-  /** Whether it answered JSON-RPC at all. */
+  /** Answered JSON-RPC. */
   reachable: boolean;
-  /** Time of the quickest of the questions. */
+  /** Fastest response. */
   latencyMs: number | null;
   version: string | null;
   genesisHash: string | null;
   healthy: boolean | null;
   slot: Slot | null;
-  /** The oldest block it can give; null when it keeps no history. */
+  /** null without history. */
   firstAvailableBlock: Slot | null;
   findings: readonly ProbeFinding[];
 }>;
@@ -31,9 +84,8 @@ type ProbeResults = Readonly<
   Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', ProbeResult>
 >;
 
-/** The result's text when the question was answered with one. */
 function resultText({ outcome }: ProbeResult): string | null {
-  if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return null;
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
   return outcome.response.body.toString('utf8');
 }
 
@@ -58,7 +110,7 @@ function genesisFinding(hash: string | null, network: Network): readonly ProbeFi
     ? [
         warning(
           `Its genesis hash ${hash} is not that of ${network}.`,
-          'Fine for a ledger of your own; otherwise correct the URL or the network.',
+          'Expected for a private ledger; otherwise correct the URL or the network.',
         ),
       ]
     : [error(`It belongs to ${actual}, not to ${network}.`, `List it under ${actual}, or correct its URL.`)];
@@ -68,16 +120,19 @@ function findingsOf(results: ProbeResults, network: Network): readonly ProbeFind
   const findings = [...genesisFinding(stringOf(results.getGenesisHash), network)];
   if (stringOf(results.getHealth) !== 'ok') {
     findings.push(
-      warning('It does not call itself healthy.', 'Wait until it has caught up with the network.'),
+      warning(
+        'getHealth reports that the node is unhealthy.',
+        'Wait until it has caught up with the network.',
+      ),
     );
   }
   if (slotOf(results.getSlot) === null) {
-    findings.push(error('It does not tell its slot.', 'Check that it is a Solana node and has started up.'));
+    findings.push(error('getSlot returned no slot.', 'Check that it is a Solana node and has started up.'));
   }
   if (slotOf(results.getFirstAvailableBlock) === null) {
     findings.push(
       warning(
-        'It keeps no history.',
+        'It has no transaction history.',
         'Start it with --full-rpc-api and --enable-rpc-transaction-history, or add a node that has history.',
       ),
     );
@@ -87,7 +142,7 @@ function findingsOf(results: ProbeResults, network: Network): readonly ProbeFind
 
 function reportOf(config: NodeConfig, network: Network, results: ProbeResults): ProbeReport {
   const all = Object.values(results);
-  const responded = all.filter(({ outcome }) => outcome.kind === 'answer');
+  const responded = all.filter(({ outcome }) => outcome.kind === 'response');
   const reachable = responded.length > 0;
   return {
     node: config.name,
@@ -106,8 +161,8 @@ function reportOf(config: NodeConfig, network: Network, results: ProbeResults): 
 }
 
 /**
- * Asks a node who it is and what it can do, and says what to mend. Never rejects for what the node does.
- * @param timeoutMs - for each of the five questions, which go out one after another.
+ * Queries version, health, slot, genesis and history. Never rejects.
+ * @param timeoutMs - per call; calls are sequential.
  */
 export async function probeNode(
   config: NodeConfig,
@@ -119,8 +174,8 @@ export async function probeNode(
     attempt(node, { network, method, row: methods[method], params: null }, timeoutMs);
   try {
     const getVersion = await request('getVersion');
-    // Somebody who does not answer the first question would only make us wait for each of the others.
-    const next = getVersion.outcome.kind === 'answer' ? request : async () => getVersion;
+    // Skip the rest if the first call got no response.
+    const next = getVersion.outcome.kind === 'response' ? request : async () => getVersion;
     return reportOf(config, network, {
       getVersion,
       getGenesisHash: await next('getGenesisHash'),
@@ -128,6 +183,56 @@ export async function probeNode(
       getSlot: await next('getSlot'),
       getFirstAvailableBlock: await next('getFirstAvailableBlock'),
     });
+  } finally {
+    node.close();
+  }
+}
+
+export type SenderReport = Readonly<{
+  /** null without a response. */
+  latencyMs: number | null;
+  findings: readonly ProbeFinding[];
+}>;
+
+/** Not a transaction: no endpoint can accept it. */
+const INVALID_TRANSACTION = Buffer.from('[""]');
+/** Statuses an endpoint may return for it, without JSON-RPC. */
+const refusesContent = (status: number): boolean => status === 400 || status === 422;
+
+/** A JSON-RPC error suffices: the endpoint may support only sendTransaction. */
+const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'response' || kind === 'withheld';
+const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind === 'invalid';
+
+function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[] {
+  if (isRpcResponse(outcome)) return [];
+  if (outcome.kind !== 'status' || !refusesContent(outcome.status)) return [unreachable(outcome, tls)];
+  return [
+    warning(
+      `It responds to an invalid transaction with HTTP status ${outcome.status}.`,
+      'Some endpoints do: check the URL if no transactions are accepted.',
+    ),
+  ];
+}
+
+/**
+ * Probes a send-only endpoint: getHealth, then an invalid transaction. Never rejects.
+ * @param timeoutMs - per call.
+ */
+export async function probeSender(
+  config: NodeConfig,
+  network: Network,
+  timeoutMs: number,
+): Promise<SenderReport> {
+  const node = new UpstreamNode(config, network, defaultUpstreamLimits);
+  const request = (method: MethodName, params: Buffer | null): Promise<AttemptResult> =>
+    attempt(node, { network, method, row: methods[method], params }, timeoutMs);
+  try {
+    const health = await request('getHealth', null);
+    const last = isHttpResponse(health.outcome)
+      ? await request('sendTransaction', INVALID_TRANSACTION)
+      : health;
+    const latencyMs = isRpcResponse(last.outcome) ? last.elapsedMs : null;
+    return { latencyMs, findings: senderFindings(last.outcome, config.url.startsWith('https:')) };
   } finally {
     node.close();
   }

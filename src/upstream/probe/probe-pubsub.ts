@@ -3,18 +3,17 @@ import { feedLimits } from '../feeds/limits.ts';
 import { type ConnectionEnd, PubsubConnection } from '../feeds/pubsub-connection.ts';
 import type { NodeConfig } from '../node.ts';
 
-/** What became of a connection to a node's PubSub. */
 export type PubsubReport = Readonly<{
-  /** Why nothing can be heard there; null when it acknowledged slotSubscribe. */
+  /** null if slotSubscribe was acknowledged. */
   fault: ConnectionEnd | 'slotSubscribe is refused' | null;
-  /** The first slot it told of; null when it told none in time. */
+  /** First slot; null if none arrived in time. */
   slot: Slot | null;
 }>;
 
 /**
- * Connects to a node's PubSub and subscribes to slots. Never rejects for what the node does.
- * @param node - with a `ws` address.
- * @param timeoutMs - for the handshake, for the acknowledgement and for the first slot.
+ * Connects to PubSub and subscribes to slots. Never rejects.
+ * @param node - with a `ws` URL.
+ * @param timeoutMs - each for handshake, acknowledgement and first slot.
  */
 export async function probePubsub(node: NodeConfig, timeoutMs: number): Promise<PubsubReport> {
   let fault: PubsubReport['fault'] = null;
@@ -22,7 +21,7 @@ export async function probePubsub(node: NodeConfig, timeoutMs: number): Promise<
   const connection = new PubsubConnection({
     node,
     limits,
-    // Nothing is known that its slots could be measured against.
+    // No reference slot is known.
     maxPlausibleSlot: () => null,
     onEnd: (end) => (fault ??= end),
   });

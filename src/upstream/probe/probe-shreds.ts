@@ -1,11 +1,9 @@
 import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { GrpcCode } from '../../protocol/grpc/status.ts';
-import { redactMessage } from '../feeds/geyser/geyser-connection.ts';
-import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
-import { SUBSCRIBE_DESHRED } from '../shreds/deshred-client.ts';
-import { ENTRIES_REQUEST, SUBSCRIBE_ENTRIES } from '../shreds/entries-client.ts';
-import { shredLimits } from '../shreds/shred-limits.ts';
-import type { ShredServer } from '../shreds/shreds-config.ts';
+import { GrpcStream } from '../geyser/grpc-stream.ts';
+import { redactMessage } from '../geyser/monitored-stream.ts';
+import { ENTRIES_REQUEST, SUBSCRIBE_DESHRED, SUBSCRIBE_ENTRIES } from '../shreds/shred-clients.ts';
+import { type ShredServer, shredLimits } from '../shreds/shreds-config.ts';
 
 const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
   UNAUTHENTICATED: 'it does not accept the token: look at x-token in headers',
@@ -14,10 +12,10 @@ const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
   RESOURCE_EXHAUSTED: 'it has no room for another stream: ask for a larger plan',
 };
 
-/** How long a server has to refuse a stream that it accepted. */
+/** Time for a server to reject an accepted stream. */
 const REFUSAL_MS = 500;
 
-/** What a server is asked for, by the kind that the configuration says it is. */
+/** Method by configured kind. */
 const calls = {
   deshred: {
     method: SUBSCRIBE_DESHRED,
@@ -27,12 +25,12 @@ const calls = {
 } as const;
 
 /**
- * Opens a stream of a server of the shred stage, and sees whether it stays. Never rejects for what the server does.
- * @param timeoutMs - for all of it.
- * @returns why nothing can be heard there, in words that hold no URL and no secret; null when the stream stays open.
+ * Opens a stream of a shred stage server and checks that it stays open. Never rejects.
+ * @param timeoutMs - in total.
+ * @returns the reason without URLs and secrets; null if it stays open.
  */
 export function probeShreds(
-  { name, url, headers }: ShredServer,
+  { url, headers }: ShredServer,
   kind: keyof typeof calls,
   timeoutMs: number,
 ): Promise<string | null> {
@@ -52,8 +50,7 @@ export function probeShreds(
       },
       onMessage: () => end(null),
       onEnd: ({ code, message }) => {
-        const reason =
-          message === '' ? code : `${code}: ${redactMessage(message, { name, url, grpc: url, headers })}`;
+        const reason = message === '' ? code : `${code}: ${redactMessage(message, url, headers)}`;
         end(faults[code] ?? reason);
       },
     });

@@ -8,8 +8,8 @@ const locate = (text: string, id = 7, isForOne = false): { body: string; errorCo
   return answer && { body: answer.body.toString('utf8'), errorCode: answer.errorCode };
 };
 
-describe('the answer in what a node sent', () => {
-  it('is found in the order in which Agave writes, newline or not', () => {
+describe('locateResponse', () => {
+  it("reads Agave's format, with or without a newline", () => {
     expect(locate('{"jsonrpc":"2.0","result":{"a":[1]},"id":7}\n')).toEqual({
       body: '{"a":[1]}',
       errorCode: 0,
@@ -21,7 +21,7 @@ describe('the answer in what a node sent', () => {
     });
   });
 
-  it('is found in any order and spacing', () => {
+  it('reads any order and spacing', () => {
     expect(locate('{"jsonrpc":"2.0","id":7,"result":{"a":"}"}}')).toEqual({
       body: '{"a":"}"}',
       errorCode: 0,
@@ -40,7 +40,7 @@ describe('the answer in what a node sent', () => {
     expect(locate(`{"id":7,"jsonrpc":"2.0","result":${account}}`)?.body).toBe(account);
   });
 
-  it('is a view, not a copy', () => {
+  it('returns a view, not a copy', () => {
     const bytes = Buffer.from('{"jsonrpc":"2.0","result":12,"id":7}');
     expect(locateResponse(bytes, 7)?.body.buffer).toBe(bytes.buffer);
   });
@@ -71,16 +71,16 @@ describe('the answer in what a node sent', () => {
     ['a bad escape', '{"id":7,"result":"\\x"}'],
     ['a control character in a string', '{"id":7,"result":"\u0001"}'],
     ['nesting without end', `{"id":7,"result":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-  ])('is not found in %s', (_name, text) => {
+  ])('rejects %s', (_name, text) => {
     expect(locate(text)).toBeNull();
   });
 
-  it('is not found in bytes that are not UTF-8', () => {
+  it('rejects invalid UTF-8', () => {
     const bytes = Buffer.from('{"jsonrpc":"2.0","result":"\xff\xfe","id":7}', 'latin1');
     expect(locateResponse(bytes, 7)).toBeNull();
   });
 
-  it('is the error when the result beside it is null, in whatever order and size', () => {
+  it('prefers an error over a null result in any order and size', () => {
     for (const message of ['Node is behind', 'x'.repeat(10_000)]) {
       const error = `{"code":-32005,"message":"${message}"}`;
       const found = { body: error, errorCode: -32005 };
@@ -96,7 +96,7 @@ describe('the answer in what a node sent', () => {
     ['that is a bare word', `x${long}`],
     ['beside an error', `{"a":${long}},"error":{"code":-32005,"message":"x"}`],
     ['with a broken value and an error inside', `{"error":${long}]}`],
-  ])('is not found in a large one %s', (_name, value) => {
+  ])('rejects a large response %s', (_name, value) => {
     expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
     expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`, 7, true)).toBeNull();
   });
@@ -106,18 +106,18 @@ describe('the answer in what a node sent', () => {
     ['that brings the answer to another', `{"a":${long}},"id":1},{"jsonrpc":"2.0","result":{"a":1}`],
     ['that is broken inside', `{"a":${long},]}`],
     ['that nests deeper than any', `[${long},${'['.repeat(300)}${']'.repeat(300)}]`],
-  ])('is not found in a large one %s', (_name, value) => {
+  ])('rejects a large response %s', (_name, value) => {
     expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
   });
 
-  it('is not found in a large one for one caller in which another envelope stands', () => {
+  it('rejects a large response for one caller that contains another envelope', () => {
     const text = `{"jsonrpc":"2.0","result":${long},"id":7}`;
     expect(locate(text + text, 7, true)).toBeNull();
     const inside = JSON.stringify([text, long]);
     expect(locate(`{"jsonrpc":"2.0","result":${inside},"id":7}`, 7, true)?.body).toBe(inside);
   });
 
-  it('is found in a large one, also when it tells of an error inside', () => {
+  it('accepts a large result that contains an error member', () => {
     for (const value of [long, `[${long}]`, `{"a":${long}}`, `{"value":{"error":"x","logs":[${long}]}}`]) {
       for (const isForOne of [false, true]) {
         const found = locate(`{"jsonrpc":"2.0","result":${value},"id":7}\n`, 7, isForOne);
@@ -126,20 +126,20 @@ describe('the answer in what a node sent', () => {
     }
   });
 
-  it('is no error that is longer than any', () => {
+  it('rejects an oversized error', () => {
     const sized = (data: string): string =>
       `{"jsonrpc":"2.0","error":{"code":-32000,"message":"m","data":"${data}"},"id":7}`;
     expect(locate(sized('x'.repeat(1_000_000)))?.errorCode).toBe(-32000);
     expect(locate(sized('x'.repeat(1_100_000)))).toBeNull();
   });
 
-  it('is the error without an id by which a node says that it cannot read the request', () => {
+  it('accepts an error without an id if the node could not read the request', () => {
     const text = '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}\n';
     expect(locate(text)?.errorCode).toBe(-32700);
     expect(locate('{"jsonrpc":"2.0","error":{"code":-32005,"message":"x"},"id":null}')).toBeNull();
   });
 
-  it('is what JSON.parse finds, in whatever order and spacing the members stand', () => {
+  it('agrees with JSON.parse for any order and spacing', () => {
     const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
     const other = fc.record({ jsonrpc: fc.constant('2.0'), extra: fc.json() });
     fc.assert(
@@ -156,7 +156,7 @@ describe('the answer in what a node sent', () => {
     );
   });
 
-  it('withstands answers with bytes changed, cut out and put in', () => {
+  it('survives mutated responses', () => {
     const edit = fc.record({ at: fc.nat(120), drop: fc.nat(3), put: fc.uint8Array({ maxLength: 3 }) });
     fc.assert(
       fc.property(fc.constantFrom(...seeds), fc.array(edit, { maxLength: 4 }), (seed, edits) => {

@@ -1,32 +1,62 @@
 import { isUtf8 } from 'node:buffer';
 import { MALFORMED, scanObject, skipSpace, skipValue } from '../../base/json-scan.ts';
+import { areDigits, digitCount } from '../../base/text/digits.ts';
 import { matchesAt } from '../../base/text/short-bytes.ts';
 import type { RpcResponse } from '../../protocol/call.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
-import { areDelimiters, hasExactTail, RESULT_PREFIX, tailOf, tailStart } from './agave-format.ts';
+
+/** Agave's result format: `{"jsonrpc":"2.0","result":…,"id":N}` and an optional newline. */
+export const RESULT_PREFIX = Buffer.from('{"jsonrpc":"2.0","result":');
+
+const BEFORE_ID = Buffer.from(',"id":');
+const [NEWLINE, CLOSE] = [0x0a, 0x7d];
+
+/** End of a result. Our id proves that nothing is truncated and that it answers our request. */
+export const tailOf = (id: number): string => `,"id":${id}}`;
+
+/** Whether exactly the tail and at most a newline follow; allocates no text. */
+export function hasExactTail(bytes: Buffer, start: number, id: number): boolean {
+  if (!matchesAt(bytes, start, BEFORE_ID)) return false;
+  const digits = digitCount(id);
+  const idAt = start + BEFORE_ID.length;
+  const end = idAt + digits;
+  if (!areDigits(bytes, idAt, id, digits) || bytes[end] !== CLOSE) return false;
+  return bytes.length === end + 1 || (bytes.length === end + 2 && bytes[end + 1] === NEWLINE);
+}
 
 /**
- * Finds the `result` or the `error` in what a node sent, as a view into its bytes: a result is never parsed, so
- * that u64 values survive. What is kept, parsed or put beside other answers is JSON, and no deeper than any answer: the
- * whole text is scanned, which costs about a microsecond and a half a kilobyte. Only a large answer in the order in which
- * Agave writes, which goes as it came to one caller and to nobody else, is recognised by its two ends and by what does not
- * stand between them: our id in the tail proves that nothing was cut off.
+ * @param bytes - a response or its end.
+ * @returns the start of the tail, or -1.
  */
+export function tailStart(bytes: Buffer, tail: string): number {
+  const end = bytes[bytes.length - 1] === NEWLINE ? bytes.length - 1 : bytes.length;
+  const from = end - tail.length;
+  return from >= 0 && bytes.toString('latin1', from, end) === tail ? from : -1;
+}
 
-/** Answers up to this size are always scanned whole. */
+/** Whether a long JSON value may start and end with these bytes. */
+export const areDelimiters = (first: number | undefined, last: number | undefined): boolean =>
+  (first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d) || (first === 0x22 && last === 0x22);
+
+/**
+ * Locates `result` or `error` as a view: results are never parsed, so u64 values survive. Responses that are
+ * cached, parsed or batched are scanned completely (about 1.5 µs per KB). Larger responses in Agave's format
+ * that go to one caller are recognized by their two ends and the absence of an inner envelope.
+ * Up to this size responses are always scanned.
+ */
 const SCAN_ALWAYS_MAX_BYTES = 4096;
 
 const NULL = Buffer.from('null');
-/** An `error` member, here or deeper: whether it is the envelope's own only a scan can tell. */
+/** An `error` member at any depth; only a scan can tell which. */
 const ERROR_NAME = Buffer.from('"error"');
-/** A member of an envelope, which stands in no result: as words of a string its quote would be escaped. */
+/** An envelope member; inside a string its quote would be escaped. */
 const ENVELOPE_NAME = Buffer.from('jsonrpc":');
-/** Longer than any error of a node: unlike results errors are read, and that takes long. */
+/** Errors are parsed, so their size is limited. */
 const ERROR_MAX_BYTES = 1024 * 1024;
-/** Deeper than any answer of a node nests. */
+/** No response nests deeper. */
 const DEPTH_MAX = 256;
 
-/** `code` of a raw `error` member; null when it is not an error object, is longer than any, or its code is no error's. */
+/** `code` of a raw error; null if invalid or too large. */
 export function errorCodeOf(error: Buffer): number | null {
   if (error.length > ERROR_MAX_BYTES) return null;
   try {
@@ -42,7 +72,7 @@ function errorResponse(body: Buffer): RpcResponse | null {
   return errorCode === null ? null : { body, errorCode };
 }
 
-/** A `{"jsonrpc":"2.0","result":…,"id":N}` in the order and the spacing of Agave, checked whole; null when it is not. */
+/** Validates a response in Agave's member order and spacing; null if it differs. */
 function locateInPlace(bytes: Buffer, id: number): RpcResponse | null {
   if (!matchesAt(bytes, 0, RESULT_PREFIX)) return null;
   const start = RESULT_PREFIX.length;
@@ -51,7 +81,7 @@ function locateInPlace(bytes: Buffer, id: number): RpcResponse | null {
   return { body: bytes.subarray(start, end), errorCode: 0 };
 }
 
-/** A large `{"jsonrpc":"2.0","result":…,"id":N}`, the order in which Agave writes; null when in doubt. */
+/** Recognizes a large response by its two ends; null in doubt. */
 function locateByEnds(bytes: Buffer, id: number): RpcResponse | null {
   if (!matchesAt(bytes, 0, RESULT_PREFIX)) return null;
   const body = bytes.subarray(
@@ -62,10 +92,9 @@ function locateByEnds(bytes: Buffer, id: number): RpcResponse | null {
   return body.includes(ERROR_NAME) || body.includes(ENVELOPE_NAME) ? null : { body, errorCode: 0 };
 }
 
-/** Where a member's value stands. */
 type Span = Readonly<{ from: number; to: number }>;
 
-/** The envelope as it was scanned: spans by name, and whether a name came twice or cannot be compared. */
+/** Spans by name; ambiguous if a name is repeated or unreadable. */
 type Envelope = { readonly bytes: Buffer; readonly spans: Map<string, Span>; isAmbiguous: boolean };
 
 function recordMember(
@@ -80,14 +109,14 @@ function recordMember(
   envelope.spans.set(name, { from, to });
 }
 
-/** The members of the object that the bytes consist of; null when they are anything else. */
+/** Members of the object; null for anything else. */
 function scanEnvelope(bytes: Buffer): ReadonlyMap<string, Span> | null {
   const envelope: Envelope = { bytes, spans: new Map(), isAmbiguous: false };
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, envelope, recordMember);
   return end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.isAmbiguous ? null : envelope.spans;
 }
 
-/** Any order and spacing: the whole text is checked. A null beside its filled sister counts as absent. */
+/** Any order and spacing. A null member beside its counterpart counts as absent. */
 function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
   const spans = scanEnvelope(bytes);
   if (spans === null) return null;
@@ -109,9 +138,9 @@ function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
 }
 
 /**
- * The answer to request `id` in the bytes a node sent with HTTP 200.
- * @param isForOne - it goes as it came to one caller: nobody else has it, keeps it or reads it.
- * @returns null when they are not that: truncated, HTML, someone else's id, not UTF-8, neither result nor error.
+ * Locates the response to request `id` in an HTTP 200 body.
+ * @param isForOne - the response goes unmodified to one caller and is not cached.
+ * @returns null if invalid: truncated, HTML, another id, not UTF-8, neither result nor error.
  */
 export function locateResponse(bytes: Buffer, id: number, isExclusive = false): RpcResponse | null {
   if (!isUtf8(bytes)) return null;

@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../protocol/errors.ts';
 import type { ResponseReader } from '../../protocol/streamed-response.ts';
 import type { BodyFlow } from '../exchange.ts';
-import { PassthroughResponse, type StreamEnd } from './passthrough-response.ts';
+import { PassthroughResponse, type StreamEnd, Utf8Validator } from './passthrough-response.ts';
 
 const ID = 123_456;
 const RESULT = JSON.stringify({ list: Array.from({ length: 40 }, (_, n) => `é€😀 ${n}`) });
 const body = (result: string, end = `,"id":${ID}}\n`): Buffer =>
   Buffer.from(`{"jsonrpc":"2.0","result":${result}${end}`);
-/** What is offered first must be long enough to be known. */
+/** The first bytes must suffice to recognize the format. */
 const OFFERED = 100;
 
 class Reading implements ResponseReader {
   text = '';
   pieces = 0;
-  end: 'whole' | Failure | null = null;
+  end: 'complete' | Failure | null = null;
   readonly #decoder = new TextDecoder();
 
   onData(bytes: Buffer): void {
@@ -24,7 +24,7 @@ class Reading implements ResponseReader {
 
   onEnd(last: Buffer): void {
     this.text += this.#decoder.decode(last);
-    this.end = 'whole';
+    this.end = 'complete';
   }
 
   onError(failure: Failure): void {
@@ -53,7 +53,7 @@ function begin(start: Buffer, bytes: number | null, read = true): Passing {
   return { answer, reader, flow, ends };
 }
 
-/** Hands the bytes over in pieces of the size, and ends. */
+/** Delivers the bytes in chunks of `size`, then ends. */
 function pass(bytes: Buffer, size: number, length: number | null = bytes.length): Passing {
   const passing = begin(bytes.subarray(0, OFFERED), length);
   for (let at = OFFERED; at < bytes.length; at += size)
@@ -64,16 +64,16 @@ function pass(bytes: Buffer, size: number, length: number | null = bytes.length)
 
 const codeOf = ({ reader }: Passing): string | undefined => (reader.end as Failure).code;
 
-describe('a long answer on its way through', () => {
-  it.each([1, 2, 3, 7, 63, 64, 65, 1_000, 100_000])('is the result, in pieces of %i bytes', (size) => {
+describe('PassthroughResponse', () => {
+  it.each([1, 2, 3, 7, 63, 64, 65, 1_000, 100_000])('forwards the result in chunks of %i bytes', (size) => {
     const { reader, ends } = pass(body(RESULT, `,"id":${ID}}`), size);
-    expect(reader.end).toBe('whole');
+    expect(reader.end).toBe('complete');
     expect(reader.text).toBe(RESULT);
-    expect(ends).toEqual(['whole']);
+    expect(ends).toEqual(['complete']);
   });
 
   it.each([1, 64, 100_000])(
-    'is as long as was said, in pieces of %i bytes, whether a newline ends it or not',
+    'forwards exactly the announced length in chunks of %i bytes, with or without a newline',
     (size) => {
       for (const end of [`,"id":${ID}}`, `,"id":${ID}}\n`]) {
         const { answer, reader } = pass(body(RESULT, end), size);
@@ -86,16 +86,13 @@ describe('a long answer on its way through', () => {
     },
   );
 
-  it.each([1, 64, 100_000])(
-    'breaks off where more comes than was announced, in pieces of %i bytes',
-    (size) => {
-      const bytes = body(RESULT, `,"id":${ID}}`);
-      const { answer, reader, ends } = pass(bytes, size, bytes.length - 200);
-      expect((reader.end as Failure).code).toBe('UPSTREAM_UNAVAILABLE');
-      expect(ends).toEqual(['garbage']);
-      expect(Buffer.byteLength(reader.text)).toBeLessThanOrEqual(answer.bytes as number);
-    },
-  );
+  it.each([1, 64, 100_000])('fails when more than announced arrives, in chunks of %i bytes', (size) => {
+    const bytes = body(RESULT, `,"id":${ID}}`);
+    const { answer, reader, ends } = pass(bytes, size, bytes.length - 200);
+    expect((reader.end as Failure).code).toBe('UPSTREAM_UNAVAILABLE');
+    expect(ends).toEqual(['invalid']);
+    expect(Buffer.byteLength(reader.text)).toBeLessThanOrEqual(answer.bytes as number);
+  });
 
   it.each([
     ['of somebody else', body(RESULT, `,"id":${ID + 1}}\n`)],
@@ -115,21 +112,21 @@ describe('a long answer on its way through', () => {
       'that ends within a character',
       Buffer.concat([body(RESULT).subarray(0, 300), Buffer.from(`\xe2,"id":${ID}}\n`, 'latin1')]),
     ],
-  ])('breaks off when it is an answer %s', (_name, bytes) => {
+  ])('fails for a response %s', (_name, bytes) => {
     for (const size of [1, 64, 100_000]) {
       const passing = pass(bytes, size);
       expect(codeOf(passing)).toBe('UPSTREAM_UNAVAILABLE');
-      expect(passing.ends).toEqual(['garbage']);
+      expect(passing.ends).toEqual(['invalid']);
     }
   });
 
-  it('holds back its end until it has seen it', () => {
+  it('holds back its end until it is verified', () => {
     const bytes = body(RESULT, `,"id":${ID + 1}}\n`);
     for (const size of [1, 64, 100_000]) expect(RESULT.startsWith(pass(bytes, size).reader.text)).toBe(true);
     expect(pass(bytes, 1).reader.pieces).toBeLessThan(3);
   });
 
-  it('is not begun with anything but a long result', () => {
+  it('starts only with a large result', () => {
     const filler = 'x'.repeat(100);
     for (const text of [
       `{"jsonrpc":"2.0","error":{"code":1${filler}`,
@@ -143,7 +140,7 @@ describe('a long answer on its way through', () => {
     expect(PassthroughResponse.canStream(body(RESULT))).toBe(true);
   });
 
-  it('keeps the pace of whoever it goes to, and comes only when it is read', () => {
+  it('follows the pace of its reader and starts on demand', () => {
     const { answer, reader, flow } = begin(body(RESULT).subarray(0, OFFERED), null, false);
     expect(flow).toEqual([]);
     answer.pipeTo(reader);
@@ -152,7 +149,7 @@ describe('a long answer on its way through', () => {
     expect(flow).toEqual(['resume', 'pause', 'resume']);
   });
 
-  it('is let go of when its reader leaves, who hears nothing more', () => {
+  it('stops on cancel, without further callbacks', () => {
     const { answer, reader, flow, ends } = begin(body(RESULT).subarray(0, OFFERED), null);
     answer.cancel();
     answer.cancel();
@@ -161,13 +158,13 @@ describe('a long answer on its way through', () => {
     expect(answer.onEnd()).toBe(true);
     expect({ flow, ends, end: reader.end, text: reader.text }).toEqual({
       flow: ['resume', 'stop'],
-      ends: ['left'],
+      ends: ['canceled'],
       end: null,
       text: '',
     });
   });
 
-  it('tells why it broke off: the node, or whoever read too slowly, or its length', () => {
+  it('reports the cause of an abort: node, slow reader, or length', () => {
     const late = { kind: 'transport', wasSent: true, timedOut: true, cause: null } as const;
     const lost = { ...late, timedOut: false };
     const start = body(RESULT).subarray(0, OFFERED);
@@ -179,11 +176,46 @@ describe('a long answer on its way through', () => {
     };
     expect(end(lost)).toEqual(['UPSTREAM_UNAVAILABLE', 'lost']);
     expect(end(late)).toEqual(['UPSTREAM_TIMEOUT', 'lost']);
-    expect(end(late, true)).toEqual(['CLIENT_GONE', 'left']);
-    expect(end({ kind: 'too-large' })).toEqual(['ANSWER_TOO_LARGE', 'left']);
+    expect(end(late, true)).toEqual(['CLIENT_GONE', 'canceled']);
+    expect(end({ kind: 'too-large' })).toEqual(['ANSWER_TOO_LARGE', 'canceled']);
     const unread = begin(start, null, false);
     unread.answer.onError(lost);
     unread.answer.pipeTo(unread.reader);
     expect(codeOf(unread)).toBe('UPSTREAM_UNAVAILABLE');
+  });
+});
+
+function isText(pieces: readonly Buffer[]): boolean {
+  const utf8 = new Utf8Validator();
+  return pieces.every((piece) => utf8.add(piece)) && utf8.isComplete;
+}
+
+const cuts = (bytes: Buffer): Buffer[][] =>
+  Array.from({ length: bytes.length + 1 }, (_, at) => [bytes.subarray(0, at), bytes.subarray(at)]);
+const single = (bytes: Buffer): Buffer[] => Array.from(bytes, (byte) => Buffer.from([byte]));
+
+describe('Utf8Validator', () => {
+  it('accepts valid text at any split', () => {
+    const bytes = Buffer.from('aé€😀z😀');
+    for (const pieces of [...cuts(bytes), single(bytes)]) expect(isText(pieces)).toBe(true);
+  });
+
+  it.each([
+    [0xff],
+    [0x61, 0x80, 0x61],
+    [0xe2, 0x82, 0x61],
+    [0xf0, 0x9f, 0x98],
+    [0xc0, 0xaf],
+    [0xed, 0xa0, 0x80],
+    [0x80, 0x80, 0x80, 0x80],
+  ])('rejects invalid text at any split', (...codes) => {
+    const bytes = Buffer.from(codes);
+    for (const pieces of [...cuts(bytes), single(bytes)]) expect(isText(pieces)).toBe(false);
+  });
+
+  it('stays invalid', () => {
+    const utf8 = new Utf8Validator();
+    utf8.add(Buffer.from([0x80]));
+    expect([utf8.add(Buffer.from('a')), utf8.isComplete]).toEqual([false, false]);
   });
 });

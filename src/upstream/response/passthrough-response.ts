@@ -1,23 +1,23 @@
+import { isUtf8 } from 'node:buffer';
 import { matchesAt } from '../../base/text/short-bytes.ts';
 import { bufferPool } from '../../http/buffer-pool.ts';
 import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
 import type { BodyFlow, BodyListener, Exchange } from '../exchange.ts';
-import { areDelimiters, RESULT_PREFIX, tailOf, tailStart } from './agave-format.ts';
-import { Utf8Validator } from './utf8-validator.ts';
+import { areDelimiters, RESULT_PREFIX, tailOf, tailStart } from './parse-response.ts';
 
-/** Longer than any tail: so much is always held back, so that the end is seen before it is passed on. */
+/** Always held back: longer than any tail, so that the end is verified before it is forwarded. */
 const BUFFERED_MIN_BYTES = 64;
-/** More than this is not held back, but for the last piece. */
+/** Larger pieces are forwarded at once. */
 const BUFFERED_MAX_BYTES = 4096;
 const SPACE = 0x20;
 const EMPTY = Buffer.alloc(0);
 
-/** How a long answer ended, for whoever keeps account of its node. `left`: whoever it went to has had enough. */
-export type StreamEnd = 'whole' | 'garbage' | 'lost' | 'left';
+/** `canceled`: the reader canceled. */
+export type StreamEnd = 'complete' | 'invalid' | 'lost' | 'canceled';
 
-/** Hears of the end of a long answer, once. */
+/** Called once, at the end. */
 export interface StreamListener {
   readonly network: Network;
   readonly responseMaxBytes: number;
@@ -25,9 +25,8 @@ export interface StreamListener {
 }
 
 /**
- * A long result on its way through. It is known by its two ends, as a large one is that is held whole for one caller alone
- * (upstream/answer.ts): what begins as Agave's results begin is passed on at once, but for its end; that says whether it was
- * the answer to our request, and nothing was cut off. Between them only the encoding is looked at.
+ * Forwards a large result while it arrives. The start must match Agave's format; the end proves that it
+ * answers our request and is complete. In between only UTF-8 is validated.
  */
 export class PassthroughResponse implements StreamedResponse, BodyListener {
   readonly bytes: number | null;
@@ -35,18 +34,18 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   readonly #listener: StreamListener;
   readonly #utf8 = new Utf8Validator();
   readonly #firstByte: number | undefined;
-  /** Bytes of the body that are still to come; more than that would be read as the next answer. */
+  /** Body bytes still to come; more would be read as the next response. */
   #remaining: number;
-  /** Null once it is over. */
+  /** null once ended. */
   #flow: BodyFlow | null;
   #reader: ResponseReader | null = null;
-  /** What has come and was not passed on. */
+  /** Received, not forwarded. */
   #buffered: Buffer;
   #isPaused = false;
-  /** It failed before anybody read it. */
+  /** Failed before `pipeTo`. */
   #failure: Failure | null = null;
 
-  /** @param start - begins as `mayBegin` wants it. @param bytes - of the whole body; null when nobody knows. */
+  /** @param start - accepted by `canStream`. @param bytes - total length; null if unknown. */
   constructor(start: Buffer, bytes: number | null, id: number, flow: BodyFlow, listener: StreamListener) {
     this.#tail = tailOf(id);
     this.#listener = listener;
@@ -58,7 +57,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     this.#remaining = bytes === null ? Number.POSITIVE_INFINITY : bytes - start.length;
   }
 
-  /** Whether a body that begins like this may be passed on while it comes. */
+  /** Whether a body with this start can be streamed. */
   static canStream(start: Buffer): boolean {
     if (start.length < RESULT_PREFIX.length + BUFFERED_MIN_BYTES || !matchesAt(start, 0, RESULT_PREFIX))
       return false;
@@ -89,7 +88,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   cancel(): void {
     const flow = this.#flow;
     if (flow === null) return;
-    this.#finish('left');
+    this.#finish('canceled');
     flow.stop();
   }
 
@@ -109,47 +108,47 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     const buffered = this.#buffered;
     const end = tailStart(buffered, this.#tail);
     if (end < 1 || !areDelimiters(this.#firstByte, buffered[end - 1]) || !this.#utf8.isComplete) {
-      this.#fail('garbage', 'UPSTREAM_UNAVAILABLE');
+      this.#fail('invalid', 'UPSTREAM_UNAVAILABLE');
       return false;
     }
-    // A newline was counted as part of the result, since nobody knew of it: JSON allows for space in its place.
+    // Without a known length a newline counted as part of the result, where JSON allows space.
     const padding = this.bytes === null ? 0 : buffered.length - end - this.#tail.length;
     buffered.fill(SPACE, end, end + padding);
     const reader = this.#reader;
-    this.#finish('whole');
+    this.#finish('complete');
     reader?.onEnd(buffered.subarray(0, end + padding));
     return true;
   }
 
   onError(exchange: Exchange): void {
     if (this.#flow === null) return;
-    if (exchange.kind === 'too-large') this.#fail('left', 'ANSWER_TOO_LARGE');
-    else if (exchange.kind === 'no-room') this.#fail('left', 'OVERLOADED');
-    else if (exchange.kind === 'aborted') this.#fail('left', 'CLIENT_GONE');
+    if (exchange.kind === 'too-large') this.#fail('canceled', 'ANSWER_TOO_LARGE');
+    else if (exchange.kind === 'over-budget') this.#fail('canceled', 'OVERLOADED');
+    else if (exchange.kind === 'aborted') this.#fail('canceled', 'CLIENT_GONE');
     else if (exchange.kind === 'transport' && exchange.timedOut) this.#failStalled();
     else this.#fail('lost', 'UPSTREAM_UNAVAILABLE');
   }
 
-  /** It stood still for too long: because of whoever it goes to, or else of the node. */
+  /** No progress: the reader's fault if paused, else the node's. */
   #failStalled(): void {
-    if (this.#isPaused || this.#reader === null) this.#fail('left', 'CLIENT_GONE');
+    if (this.#isPaused || this.#reader === null) this.#fail('canceled', 'CLIENT_GONE');
     else this.#fail('lost', 'UPSTREAM_TIMEOUT');
   }
 
-  /** Passes on what has come, but for what may be the end. */
+  /** Forwards everything but a possible tail. */
   #forward(): void {
     const [buffered, reader] = [this.#buffered, this.#reader];
     if (reader === null || buffered.length <= BUFFERED_MAX_BYTES || this.#remaining === 0) return;
     const end = buffered.length - BUFFERED_MIN_BYTES;
-    // A copy: its memory goes with the piece.
+    // A copy: the original buffer is passed on.
     this.#buffered = Buffer.from(buffered.subarray(end));
     reader.onData(buffered.subarray(0, end));
   }
 
-  /** What comes is no text, or more than was announced: nothing more of it is wanted. */
+  /** Not UTF-8, or longer than announced. */
   #failInvalid(): void {
     const flow = this.#flow;
-    this.#fail('garbage', 'UPSTREAM_UNAVAILABLE');
+    this.#fail('invalid', 'UPSTREAM_UNAVAILABLE');
     flow?.stop();
   }
 
@@ -158,9 +157,9 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     code: 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT' | 'ANSWER_TOO_LARGE' | 'OVERLOADED' | 'CLIENT_GONE',
   ): void {
     const { network, responseMaxBytes } = this.#listener;
-    const facts = code === 'ANSWER_TOO_LARGE' ? { network, responseMaxBytes } : { network };
+    const facts = code === 'ANSWER_TOO_LARGE' ? { network, answerMaxBytes: responseMaxBytes } : { network };
     const reader = this.#reader;
-    this.#failure = new Failure(code, { facts, cause: new Error(`a long answer broke off: ${end}`) });
+    this.#failure = new Failure(code, { facts, cause: new Error(`streamed response aborted: ${end}`) });
     this.#finish(end);
     reader?.onError(this.#failure);
   }
@@ -170,5 +169,53 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     this.#reader = null;
     this.#buffered = EMPTY;
     this.#listener.onStreamEnd(end);
+  }
+}
+
+/** Length of the UTF-8 sequence; 0 for an invalid first byte. */
+function sequenceLength(byte: number): number {
+  if (byte < 0x80) return 1;
+  if (byte < 0xc0) return 0;
+  if (byte < 0xe0) return 2;
+  return byte < 0xf0 ? 3 : 4;
+}
+
+/** Start of an incomplete UTF-8 sequence at the end; the length if there is none. */
+function incompleteTail(bytes: Buffer, start: number): number {
+  for (let back = 1; back <= Math.min(3, bytes.length - start); back++) {
+    const needed = sequenceLength(bytes[bytes.length - back] as number);
+    if (needed > 0) return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** Validates UTF-8 across chunks. */
+export class Utf8Validator {
+  /** Incomplete sequence, at most three bytes. */
+  #partial: Buffer = EMPTY;
+  #isInvalid = false;
+
+  /** No incomplete sequence is left. */
+  get isComplete(): boolean {
+    return !this.#isInvalid && this.#partial.length === 0;
+  }
+
+  /** @returns false once the text is invalid. */
+  add(bytes: Buffer): boolean {
+    this.#isInvalid ||= !this.#isValidContinuation(bytes);
+    return !this.#isInvalid;
+  }
+
+  #isValidContinuation(bytes: Buffer): boolean {
+    const needed =
+      this.#partial.length === 0 ? 0 : sequenceLength(this.#partial[0] as number) - this.#partial.length;
+    if (bytes.length < needed) {
+      this.#partial = Buffer.concat([this.#partial, bytes]);
+      return true;
+    }
+    if (needed > 0 && !isUtf8(Buffer.concat([this.#partial, bytes.subarray(0, needed)]))) return false;
+    const end = incompleteTail(bytes, needed);
+    this.#partial = end === bytes.length ? EMPTY : Buffer.from(bytes.subarray(end));
+    return isUtf8(bytes.subarray(needed, end));
   }
 }

@@ -6,24 +6,23 @@ import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
 import type { Outcome } from '../outcome.ts';
 import { commitmentOf, firstSlotOf, minContextSlotOf } from '../slots/context-slot.ts';
-import type { HedgeBudget } from './hedge-budget.ts';
+import type { HedgeBudget } from './hedging.ts';
 
-/** One attempt that has ended. */
 export type AttemptStep = Readonly<{
   node: UpstreamNode;
   outcome: Outcome;
-  /** It gave no answer: worth another try when no fresh node is left. */
+  /** Retryable when no fresh node is left. */
   hasNoResponse: boolean;
-  /** It said only that it is behind: worth another try too, as soon as another stayed mute. */
+  /** The node only reported that it is behind. Retryable if another node did not respond. */
   isBehind: boolean;
 }>;
 
 const NO_STEPS: readonly AttemptStep[] = [];
 
-/** With less time than this left, an attempt is not worth beginning. */
+/** An attempt with less remaining time is not started. */
 const ATTEMPT_MIN_MS = 5;
 
-/** What is known of one call on its way from node to node. Times are `performance.now()`. */
+/** State of one call across its attempts. Times are `performance.now()`. */
 export class RetryState {
   readonly call: Call;
   readonly group: NodeGroup;
@@ -32,30 +31,27 @@ export class RetryState {
   readonly traits: MethodTraits;
   readonly startedAt = performance.now();
   readonly deadline: number;
-  /** Until then attempts that found no connection are not counted. */
+  /** Until then, attempts without a connection are not counted. */
   readonly reconnectUntil: number;
-  /** The slot whose history is wanted; null where it is not named or does not matter. */
+  /** Slot of the requested history; null if not named or irrelevant. */
   readonly slot: bigint | null;
-  /** Whoever answers should have come to this slot at this commitment; null where any will do. */
+  /** Minimum slot of the node at `commitment`; null: any. */
   readonly minSlot: bigint | null;
   readonly commitment: Commitment;
-  /** Who is being asked, and who besides because that one is late. */
   activeNode: UpstreamNode | null = null;
   hedgeNode: UpstreamNode | null = null;
-  /** Asked last: when there is a choice, another is asked again first. */
+  /** Retried last: others come first. */
   lastNode: UpstreamNode | null = null;
-  /** Attempts at which something may have been sent. */
+  /** Attempts that may have been sent. */
   sent = 0;
-  /** The last attempt found no connection. */
   refused = false;
-  /** The most telling error so far, or that there is nothing. */
+  /** Most informative error or null result so far. */
   best: RpcResponse | null = null;
-  /** A node has been doubted once already: the next one is believed. */
+  /** One null or error was not accepted without confirmation; the next is. */
   isDoubted = false;
-  /** A node may have acted on the request without our learning of it. */
+  /** A node may have executed the request. */
   ambiguous = false;
   timedOut = false;
-  /** Pauses made before asking a node again; each is longer than the one before. */
   backoffs = 0;
   #steps: AttemptStep[] | null = null;
 
@@ -67,14 +63,14 @@ export class RetryState {
     this.traits = methodTraits[call.row.kind];
     this.deadline = this.startedAt + this.limits.timeoutMs;
     this.reconnectUntil = this.startedAt + this.limits.reconnectMaxMs;
-    // Where there is no choice, nothing that a choice depends on need be known.
+    // With one node, nothing that selection depends on is needed.
     const hasChoice = this.nodes.length > 1;
     this.slot = hasChoice && call.row.history === 'slot' ? firstSlotOf(call.params) : null;
     this.minSlot = hasChoice ? minSlotOf(call) : null;
     this.commitment = this.minSlot === null ? 'processed' : commitmentOf(call);
   }
 
-  /** What became of each attempt, for whoever reads the cause of a failure. */
+  /** Ended attempts, for the cause of a failure. */
   get steps(): readonly AttemptStep[] {
     return this.#steps ?? NO_STEPS;
   }
@@ -84,7 +80,7 @@ export class RetryState {
     else this.#steps.push(step);
   }
 
-  /** What second attempts beside a first are taken from; null where the call may be at one node at a time only. */
+  /** Budget of hedges; null if the call must not run on two nodes. */
   get hedgeBudget(): HedgeBudget | null {
     const { hedged, takesAllTheTime, oneNode } = this.traits;
     if (hedged) return this.group.hedgeBudget;
@@ -99,19 +95,18 @@ export class RetryState {
     return this.activeNode !== null || this.hedgeNode !== null;
   }
 
-  /** How often a node was asked, counting now. */
+  /** Number of attempts at the node, including those in flight. */
   attemptsAt(node: UpstreamNode): number {
     let times = node === this.activeNode || node === this.hedgeNode ? 1 : 0;
     for (const step of this.steps) if (step.node === node) times++;
     return times;
   }
 
-  /** Whether a node was asked and has not said what another try would only repeat. */
+  /** Whether another attempt at the node may give a different result. */
   isRetryable(node: UpstreamNode): boolean {
     return this.steps.some((step) => step.node === node && (step.hasNoResponse || step.isBehind));
   }
 
-  /** A node answered at greater length than is passed on. */
   get isTooLarge(): boolean {
     return this.steps.some(({ outcome }) => outcome.kind === 'too-large');
   }
@@ -121,7 +116,7 @@ export class RetryState {
   }
 }
 
-/** What the caller said itself, or what it was told before: an answer must be no older. */
+/** Minimum slot from the params or from the session, whichever is higher. */
 function minSlotOf(call: Call): bigint | null {
   const { row, minSlot } = call;
   const named = minContextSlotOf(call);

@@ -1,28 +1,26 @@
 import type { UpstreamNode } from '../node.ts';
 import type { RetryState } from './retry-state.ts';
 
-/** Not to be asked now. */
 const NOT_ELIGIBLE = Number.POSITIVE_INFINITY;
-/** Nothing speaks against it. */
 const USABLE = 0;
-/** It gave no answers lately. */
+/** Did not respond recently. */
 const FAILING = 3;
 
-/** Whether a node probably has what the call is about. What is not known does not speak against it. */
+/** Whether the node probably has the data. Unknown counts as yes. */
 function probablyHas(state: RetryState, node: UpstreamNode, now: number): boolean {
   const { call, slot, minSlot, commitment } = state;
   if (node.capabilities.isMissing(call.method, slot, now)) return false;
   if (minSlot !== null && !node.slots.isAtLeast(commitment, minSlot)) return false;
   const { history } = call.row;
   if (history === null) return true;
-  // Whoever doubts that something is not there asks one that has more.
+  // An absence is confirmed by a node with full history.
   const needsFullHistory = history === 'address' || state.isDoubted;
   return !needsFullHistory || state.group.hasFullHistory(node);
 }
 
 /**
- * How late a fresh node's turn is. One that lacks what the call is about comes after one that is merely passed over,
- * because its answer is known; and one that gives no answers comes late because it costs the most time.
+ * Rank of an untried node; lower is better. A node that lacks the data ranks below an ejected one, since its
+ * response is known; a failing node ranks low because it costs the most time.
  */
 function rankOf(state: RetryState, node: UpstreamNode, now: number): number {
   if (!node.isAvailable(now) || state.attemptsAt(node) > 0) return NOT_ELIGIBLE;
@@ -32,7 +30,6 @@ function rankOf(state: RetryState, node: UpstreamNode, now: number): number {
   return hasData ? 1 : FAILING + 1;
 }
 
-/** The node whose turn it is of those that were not asked yet; null when none is left. */
 function freshNode(state: RetryState, now: number): UpstreamNode | null {
   const { nodes, group } = state;
   const { primary, selector } = group;
@@ -42,9 +39,8 @@ function freshNode(state: RetryState, now: number): UpstreamNode | null {
 }
 
 /**
- * One that was asked before and did not answer the question: of those, one that was asked least often, so that
- * in each round everybody has a turn. A node behind is not waited for when all have spoken: what it says of itself
- * is then the answer.
+ * Retryable node with the fewest attempts, so that each round covers all nodes. Nodes that reported to be
+ * behind are retried only if some node did not respond.
  */
 function retryNode(state: RetryState, now: number): UpstreamNode | null {
   if (!state.hasUnresponsive) return null;
@@ -62,21 +58,17 @@ function retryNode(state: RetryState, now: number): UpstreamNode | null {
   return selector.pick();
 }
 
-/** A node that may be asked now: fresh and good ones first, then any fresh one, then those asked before. */
+/** Next node: usable untried nodes first, then other untried ones, then retries. */
 export function selectNode(state: RetryState, now: number): UpstreamNode | null {
   return freshNode(state, now) ?? retryNode(state, now);
 }
 
-/** Whether everybody who is still asked has had as many turns as this node: with it a new round begins. */
 export function startsRound(state: RetryState, node: UpstreamNode): boolean {
   const attempts = state.attemptsAt(node);
   return state.nodes.every((other) => !state.isRetryable(other) || state.attemptsAt(other) <= attempts);
 }
 
-/**
- * A node to be asked besides the one that is late; null when that would only make things worse: all others are bad or
- * have more calls than connections.
- */
+/** Node for a hedge; null if all others are unusable or saturated. */
 export function selectHedgeNode(state: RetryState, now: number): UpstreamNode | null {
   const { selector } = state.group;
   for (const node of state.nodes) {
@@ -85,18 +77,16 @@ export function selectHedgeNode(state: RetryState, now: number): UpstreamNode | 
   return selector.pick();
 }
 
-/** Whether there is a fresh node against which nothing speaks, besides the one that was just asked. */
 export function hasUsableNode(state: RetryState, attempted: UpstreamNode | null): boolean {
   const now = performance.now();
   return state.nodes.some((node) => node !== attempted && rankOf(state, node, now) === USABLE);
 }
 
-/** Whether there is a fresh node that gives answers, in place of one that gives none any more. */
 export function hasRespondingNode(state: RetryState, now: number): boolean {
   return state.nodes.some((node) => rankOf(state, node, now) < FAILING);
 }
 
-/** The node whose budget allows a request soonest, of those that would be asked but for it; null when there is none. */
+/** Node whose request budget allows a request soonest; null if no node is limited by its budget alone. */
 export function nextWithinBudget(state: RetryState, now: number): UpstreamNode | null {
   let soonest: UpstreamNode | null = null;
   for (const node of state.nodes) {

@@ -1,6 +1,6 @@
 import type { RawKeys } from '../../protocol/geyser/raw-update.ts';
 import { encodeWireTransaction } from '../../protocol/geyser/storage/encode-transaction.ts';
-import { readTransactions } from '../../solana/entry/read-entries.ts';
+import { readTransactions } from '../../solana/entries.ts';
 import type { WireTransaction } from '../../solana/transaction/wire-transaction.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredTransaction, EntryBatch } from '../../streams/deshred/deshred-event.ts';
@@ -10,7 +10,7 @@ type BatchReaderOptions = Readonly<{
   tables: Pick<LookupTables, 'resolve'>;
   listener: Pick<DeshredListener, 'onBatch'> &
     Readonly<{
-      /** All of one batch, after it. */
+      /** Called after `onBatch`, with all transactions of the batch. */
       transactions: (transactions: readonly DeshredTransaction[]) => void;
     }>;
 }>;
@@ -18,7 +18,6 @@ type BatchReaderOptions = Readonly<{
 const KEY_BYTES = 32;
 const NO_ADDRESSES: LoadedAddresses = { writable: [], readonly: [] };
 
-/** Static and loaded keys one after the other. */
 function joinedKeys(
   { bytes, keyOffsets }: WireTransaction,
   { writable, readonly }: LoadedAddresses,
@@ -39,7 +38,7 @@ function joinedKeys(
   return { bytes: joined, offsets: Array.from({ length: count }, (_, index) => index * KEY_BYTES) };
 }
 
-/** A transaction of a batch, which becomes protobuf only when somebody wants it. */
+/** Encoded as protobuf on first use. */
 class BatchTransaction implements DeshredTransaction {
   readonly #batch: EntryBatch;
   readonly #loaded: LoadedAddresses;
@@ -88,14 +87,13 @@ class BatchTransaction implements DeshredTransaction {
   }
 }
 
-/** Reads batches of entries: tells each, then its transactions with what their lookup tables say. */
+/** Reads batches of entries: emits each, then its transactions with their loaded addresses. */
 export class BatchReader {
   readonly #options: BatchReaderOptions;
-  /** Batches that were told. */
   batches = 0;
-  /** Batches that hold no entries, though whoever told them knew them as such. */
+  /** Batches without readable entries. */
   malformed = 0;
-  /** Transactions of a version that streams have no form for; they are in the batch, and not told apart. */
+  /** Transactions of a version that streams cannot represent; they remain in the batch. */
   unknown = 0;
 
   constructor(options: BatchReaderOptions) {
@@ -109,7 +107,7 @@ export class BatchReader {
       this.malformed++;
       return;
     }
-    // A block marker of Alpenglow.
+    // Alpenglow block marker.
     if (read.entries === 0) return;
     this.batches++;
     listener.onBatch(batch);

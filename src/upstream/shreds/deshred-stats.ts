@@ -1,59 +1,32 @@
+import type { Logger } from '../../base/log.ts';
 import type { ShredFault } from '../../solana/shred/parse-shred.ts';
 
-/** Why a packet came to nothing. */
 export type DropReason =
-  /** No shred: one reason each of the parser's. */
+  /** Parser faults. */
   | ShredFault
-  /** Of another cluster. */
+  /** Shred version of another cluster. */
   | 'version'
-  /** Too far above or below the newest plausible slot. */
+  /** Outside the window around the newest plausible slot. */
   | 'slotAhead'
   | 'slotBehind'
-  /** Of a slot that is complete or was given up. */
+  /** Complete or evicted slot. */
   | 'slotClosed'
-  /** The same place was taken by a verified shred, or its set needs no more. */
+  /** A verified shred has the index, or the set is complete. */
   | 'duplicate'
-  /** The slot's leader is not known, and there is no room to wait for it, or no wish. */
-  | 'leaderUnknown'
-  /** Not signed by the leader, or not under the root that was signed. */
-  | 'forged'
-  /** So many were forged of late that its signature was not looked at before others took its room. */
-  | 'unjudged'
-  /** Signed by the leader, but not what was signed first for the same set. */
+  /** Unknown leader and no capacity to wait, or waiting is disabled. */
+  | 'unknownLeader'
+  /** Not signed by the leader, or not below the signed root. */
+  | 'invalidSignature'
+  /** Evicted before verification, during a flood of invalid signatures. */
+  | 'unverified'
+  /** Signed by the leader, but different from the first shreds of the set. */
   | 'equivocation'
-  /** Signed by the leader, but at odds with the rest of its set or slot. */
+  /** Signed by the leader, but inconsistent with its set or slot. */
   | 'inconsistent'
-  /** More sets or shreds than a slot may have. */
+  /** Set or shred limit of the slot reached. */
   | 'slotFull';
 
-/** Running totals. */
-export type DeshredStats = {
-  packets: number;
-  /** Shreds that were verified and were new. */
-  accepted: number;
-  drops: Record<DropReason, number>;
-  /** Packets that waited, and came out again, for the slot's leader to be known. */
-  pending: number;
-  /** Verifications of ed25519 signatures. */
-  signatures: number;
-  /** Sets that were completed from code shreds, and data shreds that came of it. */
-  recoveredSets: number;
-  recoveredShreds: number;
-  /** Sets whose code leads to what the leader did not sign: its own fault. */
-  unrecoverableSets: number;
-  /** Sets that do not name the root of the set before. */
-  brokenChains: number;
-  batches: number;
-  /** Batches that were block markers, or empty. */
-  markers: number;
-  /** Batches of which no entries could be read: the leader's own fault. */
-  malformedBatches: number;
-  slotsCompleted: number;
-  /** Slots that were given up before they were complete. */
-  slotsGivenUp: number;
-};
-
-const noDrops = (): DeshredStats['drops'] => ({
+const noDrops = (): Record<DropReason, number> => ({
   Length: 0,
   Variant: 0,
   Index: 0,
@@ -66,28 +39,101 @@ const noDrops = (): DeshredStats['drops'] => ({
   slotBehind: 0,
   slotClosed: 0,
   duplicate: 0,
-  leaderUnknown: 0,
-  forged: 0,
-  unjudged: 0,
+  unknownLeader: 0,
+  invalidSignature: 0,
+  unverified: 0,
   equivocation: 0,
   inconsistent: 0,
   slotFull: 0,
 });
 
-/** Totals that begin at zero. */
-export const noStats = (): DeshredStats => ({
+export const noStats = () => ({
   packets: 0,
+  /** Verified new shreds. */
   accepted: 0,
   drops: noDrops(),
+  /** Packets that waited for the slot's leader. */
   pending: 0,
+  /** Verified ed25519 signatures. */
   signatures: 0,
   recoveredSets: 0,
   recoveredShreds: 0,
+  /** Sets whose code shreds contradict the signed root. */
   unrecoverableSets: 0,
+  /** Sets whose chained root differs from the previous set. */
   brokenChains: 0,
   batches: 0,
+  /** Block markers and empty batches. */
   markers: 0,
   malformedBatches: 0,
   slotsCompleted: 0,
+  /** Slots evicted before completion. */
   slotsGivenUp: 0,
 });
+
+export type DeshredStats = ReturnType<typeof noStats>;
+
+type Losses = Readonly<{
+  shreds: Readonly<Pick<DeshredStats, 'drops'>> | null;
+  unknownSenders: number;
+  malformed: number;
+  unknown: number;
+  unresolved: number;
+}>;
+
+type DropReportOptions = Readonly<{
+  counts: () => Losses;
+  log: Logger;
+  intervalMs?: number;
+}>;
+
+const REPORT_INTERVAL_MS = 60_000;
+/** Drops per interval from which the report is a warning. */
+const MANY = 1_000;
+
+/** Drops that occur in normal operation. */
+const USUAL: ReadonlySet<string> = new Set<DropReason>(['duplicate', 'slotClosed', 'slotBehind']);
+
+function lossesOf(counts: Losses): Record<string, number> {
+  const { shreds, unknownSenders, malformed, unknown, unresolved } = counts;
+  const drops = Object.entries(shreds?.drops ?? {}).filter(([reason]) => !USUAL.has(reason));
+  return { ...Object.fromEntries(drops), unknownSenders, malformed, unknown, unresolved };
+}
+
+/** Periodically logs drops by reason. */
+export class DropReport {
+  readonly #options: DropReportOptions;
+  #before: Record<string, number>;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: DropReportOptions) {
+    this.#options = options;
+    this.#before = lossesOf(options.counts());
+  }
+
+  start(): void {
+    const { intervalMs = REPORT_INTERVAL_MS } = this.#options;
+    this.#timer ??= setInterval(() => this.report(), intervalMs).unref();
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  report(): void {
+    const now = lossesOf(this.#options.counts());
+    const dropped: Record<string, number> = {};
+    let sum = 0;
+    for (const [reason, count] of Object.entries(now)) {
+      const added = count - (this.#before[reason] ?? 0);
+      if (added > 0) dropped[reason] = added;
+      sum += Math.max(0, added);
+    }
+    this.#before = now;
+    if (sum === 0) return;
+    const message = 'Shreds dropped';
+    if (sum >= MANY) this.#options.log.warn({ dropped }, message);
+    else this.#options.log.info({ dropped }, message);
+  }
+}

@@ -1,37 +1,87 @@
 import { bytesKey } from '../../base/text/bytes-key.ts';
-import { measureEntries } from '../../solana/entry/read-entries.ts';
+import { measureEntries } from '../../solana/entries.ts';
 import { parseShred, type Shred, slotOf, versionOf } from '../../solana/shred/parse-shred.ts';
 import { DATA_HEADERS_BYTES, SIGNATURE_BYTES } from '../../solana/shred/shred-layout.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
-import { type DeshredLimits, deshredLimits } from './deshred-limits.ts';
 import { type DeshredStats, type DropReason, noStats } from './deshred-stats.ts';
 import type { FecSet } from './fec-set.ts';
-import { PendingPackets } from './pending-packets.ts';
 import { ShredVerifier } from './shred-verifier.ts';
+import { type DeshredLimits, deshredLimits } from './shreds-config.ts';
 import { type CompleteBatch, SlotShreds } from './slot-shreds.ts';
 import { SlotWindow } from './slot-window.ts';
 
+/** Approximate overhead per packet. */
+const OVERHEAD_BYTES = 200;
+
+/** Packets of slots with an unknown leader. Bounded: the oldest is evicted. */
+class PendingPackets {
+  readonly #bytesMax: number;
+  #packets: { slot: Slot; packet: Uint8Array }[] = [];
+  #first = 0;
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#packets.length - this.#first;
+  }
+
+  /** @returns the number of evicted packets. */
+  add(slot: Slot, packet: Uint8Array): number {
+    this.#packets.push({ slot, packet: new Uint8Array(packet) });
+    this.#bytes += packet.length + OVERHEAD_BYTES;
+    let evicted = 0;
+    for (; this.#bytes > this.#bytesMax && this.size > 0; evicted++) {
+      this.#bytes -= (this.#packets[this.#first]?.packet.length ?? 0) + OVERHEAD_BYTES;
+      this.#first++;
+    }
+    if (this.#first * 2 > this.#packets.length) {
+      this.#packets = this.#packets.slice(this.#first);
+      this.#first = 0;
+    }
+    return evicted;
+  }
+
+  /** Removes packets whose leader is known, in arrival order. */
+  take(isKnown: (slot: Slot) => boolean): Uint8Array[] {
+    const all = this.#packets.slice(this.#first);
+    const slots = new Map<Slot, boolean>();
+    for (const { slot } of all) if (!slots.has(slot)) slots.set(slot, isKnown(slot));
+    const taken = all.filter(({ slot }) => slots.get(slot) === true);
+    this.#packets = all.filter(({ slot }) => slots.get(slot) !== true);
+    this.#first = 0;
+    this.#bytes -= taken.reduce((sum, { packet }) => sum + packet.length + OVERHEAD_BYTES, 0);
+    return taken.map(({ packet }) => packet);
+  }
+}
+
 export type DeshredderOptions = Readonly<{
-  /** Of the cluster; shreds of others are dropped. null takes all, and is asked for with each packet. */
+  /** The cluster's version; null accepts all. */
   shredVersion: () => number | null;
-  /** Who leads in a slot, 32 bytes; null when it is not known. */
+  /** 32 bytes; null if unknown. */
   leaderOf: (slot: Slot) => Uint8Array | null;
-  /** The newest slot that is known from elsewhere; null while none is, and the shreds have to say it themselves. */
+  /** The newest slot from another source; null while unknown. */
   newestSlot?: () => Slot | null;
-  /** What becomes of packets whose leader is not known: they wait for `releaseHeld`, or are dropped. */
+  /** Packets with an unknown leader: `hold` until `releasePending`, or `drop`. */
   unverified: 'hold' | 'drop';
   limits?: Partial<DeshredLimits>;
 }>;
 
-/** Between two looks at packets that wait to be judged, and how many signatures are verified at one. */
+/** Interval and batch size for deferred verification. */
 const VERIFY_INTERVAL_MS = 5;
 const VERIFY_BATCH = 16;
 
 /**
- * Makes batches of entries of shreds, in whatever order, number and company they come. Nothing that the slot's leader
- * did not sign has any effect but on the counters: it takes no place of a shred, and no memory. Source: agave ledger,
- * `blockstore.rs`; jito shredstream-proxy, `deshred.rs`.
+ * Assembles entry batches from shreds in any order. Shreds without the leader's signature affect only the
+ * statistics: they take no shred index and no memory. Source: agave ledger, `blockstore.rs`; jito
+ * shredstream-proxy, `deshred.rs`.
  */
 export class Deshredder {
   readonly #options: DeshredderOptions;
@@ -42,7 +92,6 @@ export class Deshredder {
   readonly #pending: PendingPackets;
   readonly #verifier: ShredVerifier;
   readonly #stats: DeshredStats = noStats();
-  /** Of the slots, in bytes. */
   #bytes = 0;
   #openSlots = 0;
   #hasNewSlot = false;
@@ -60,13 +109,12 @@ export class Deshredder {
     this.#verifier = new ShredVerifier(this.#limits);
   }
 
-  /** Running totals; the object is the same all the time. */
+  /** Live counters. */
   get stats(): Readonly<DeshredStats> {
     this.#stats.signatures = this.#verifier.signatures;
     return this.#stats;
   }
 
-  /** Bytes of shreds, of packets that wait for their leader or their turn, and slots that are known of. */
   get usage() {
     return {
       bytes: this.#bytes,
@@ -78,9 +126,9 @@ export class Deshredder {
   }
 
   /**
-   * Takes what came in one packet, whatever it is. Never throws; what the listener is told of it, it is told before
-   * this returns, or soon after when so much is forged that the packet has to wait to be judged.
-   * @param packet - not kept.
+   * Processes one packet. Never throws. Calls the listener synchronously, or later when a flood of invalid
+   * signatures defers verification.
+   * @param packet - not retained.
    */
   push(packet: Uint8Array): void {
     this.#stats.packets++;
@@ -88,7 +136,7 @@ export class Deshredder {
     this.#releaseOnNewSlot();
   }
 
-  /** Forgets what waits to be judged, and tells nothing any more by itself. Harmless when it is done already. */
+  /** Discards deferred packets. Idempotent. */
   close(): void {
     if (this.#verifyTimer !== null) clearTimeout(this.#verifyTimer);
     this.#verifyTimer = null;
@@ -101,10 +149,7 @@ export class Deshredder {
     if (this.#pending.size > 0) this.releasePending();
   }
 
-  /**
-   * Packets that waited for their leader to be known are taken, now that more leaders are. Also done by itself,
-   * whenever a slot begins.
-   */
+  /** Processes pending packets whose leaders are now known. Also runs on each new slot. */
   releasePending(): void {
     const isKnown = (slot: Slot): boolean => this.#options.leaderOf(slot) !== null;
     for (const packet of this.#pending.take(isKnown)) this.#drop(this.#take(packet, false));
@@ -114,7 +159,6 @@ export class Deshredder {
     if (reason !== null) this.#stats.drops[reason]++;
   }
 
-  /** @returns why it came to nothing. */
   #take(packet: Uint8Array, mayBuffer: boolean): DropReason | null {
     const refusal = this.#refusalOf(packet);
     if (refusal !== null) return refusal;
@@ -125,12 +169,12 @@ export class Deshredder {
     if (shred.index >= this.#limits.shredsPerSlotMax) return 'slotFull';
     const leader = tracked?.leader ?? this.#options.leaderOf(shred.slot);
     if (leader !== null) return this.#verify(shred, leader, tracked);
-    if (!mayBuffer) return 'leaderUnknown';
+    if (!mayBuffer) return 'unknownLeader';
     this.#buffer(shred.slot, packet);
     return null;
   }
 
-  /** What needs no more than a look at two numbers. */
+  /** Checks that need no parsing. */
   #refusalOf(packet: Uint8Array): DropReason | null {
     if (packet.length < DATA_HEADERS_BYTES) return 'Length';
     const version = this.#options.shredVersion();
@@ -141,13 +185,13 @@ export class Deshredder {
 
   #buffer(slot: Slot, packet: Uint8Array): void {
     this.#stats.pending++;
-    this.#stats.drops.leaderUnknown += this.#pending.add(slot, packet);
+    this.#stats.drops.unknownLeader += this.#pending.add(slot, packet);
   }
 
   #verify(shred: Shred, leader: Uint8Array, tracked: SlotShreds | undefined): DropReason | null {
     const decision = this.#verifier.check(shred, leader, tracked?.setOf(shred));
-    if (decision.kind === 'waits') {
-      this.#stats.drops.unjudged += decision.evicted;
+    if (decision.kind === 'deferred') {
+      this.#stats.drops.unverified += decision.evicted;
       this.#scheduleVerification();
       return null;
     }
@@ -168,7 +212,7 @@ export class Deshredder {
     }, VERIFY_INTERVAL_MS).unref();
   }
 
-  /** Some of what waits, so that nothing else is kept waiting for long. */
+  /** Limited per run, so that other work is not blocked. */
   #verifyWaiting(): void {
     for (let count = 0; count < VERIFY_BATCH; count++) {
       const packet = this.#verifier.takeWaiting();
@@ -179,7 +223,7 @@ export class Deshredder {
     if (this.#verifier.unverifiedBytes > 0) this.#scheduleVerification();
   }
 
-  /** @param first - what was proven of it, when it is the first of its set. */
+  /** @param first - set for the first shred of its set. */
   #insert(
     shred: Shred,
     leader: Uint8Array,
@@ -213,7 +257,7 @@ export class Deshredder {
     this.#listener.onSlot({ slot, parent, status, at: BigInt(Date.now()) });
   }
 
-  /** Slots that are not plausible any more are forgotten; of the others only so many may be open. */
+  /** Evicts implausible slots and enforces `slotsMax`. */
   #evictSlots(): void {
     for (const [slot, shreds] of this.#slots) {
       if (this.#window.faultOf(slot) === null) continue;
@@ -224,8 +268,8 @@ export class Deshredder {
   }
 
   /**
-   * Of the leader that has most open slots, the slot farthest from the newest plausible one: whoever signs shreds of
-   * many slots before their time does so at its own cost.
+   * Of the leader with most open slots, the slot farthest from the newest: a leader that signs shreds of many
+   * future slots displaces only its own.
    */
   #mostDispensable(): SlotShreds {
     const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
@@ -264,7 +308,7 @@ export class Deshredder {
     this.#enforceBytesMax();
   }
 
-  /** A batch may have all its entries before it has all its shreds: the rest is empty then, and need not be awaited. */
+  /** The entries of a batch may be complete before its shreds: the rest is padding. */
   #emitEarlyBatch(slot: SlotShreds): void {
     const batch = slot.takeOpenBatch();
     if (batch === null) return;
@@ -308,13 +352,13 @@ export class Deshredder {
     for (const bytes of recovered) this.#drop(this.#takeRecovered(slot, set, bytes));
   }
 
-  /** A recovered shred is the leader's; that it is one, and belongs where it was found, is not said yet. */
+  /** A recovered shred is covered by the signature, but may be malformed or in the wrong set. */
   #takeRecovered(slot: SlotShreds, set: FecSet, bytes: Uint8Array): DropReason | null {
     const shred = parseShred(bytes);
     if (typeof shred === 'string') return shred;
     const { layout } = shred;
     const signed = shred.bytes.subarray(SIGNATURE_BYTES);
-    if (layout.isLegacy && !this.#verifier.isSigned(shred, signed, slot.leader)) return 'forged';
+    if (layout.isLegacy && !this.#verifier.isSigned(shred, signed, slot.leader)) return 'invalidSignature';
     const isOfSet = shred.slot === slot.slot && slot.setOf(shred) === set;
     if (!isOfSet || slot.isClosed || slot.has(shred) || slot.contradicts(shred)) return 'inconsistent';
     this.#stats.recoveredShreds++;

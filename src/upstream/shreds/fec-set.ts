@@ -1,6 +1,5 @@
-import { merkleLeaf } from '../../solana/shred/merkle-tree.ts';
 import type { CodeShred, Shred } from '../../solana/shred/parse-shred.ts';
-import { ProvenNodes, proofEntriesOf } from '../../solana/shred/proven-nodes.ts';
+import { merkleLeaf, ProvenNodes, proofEntriesOf } from '../../solana/shred/proven-nodes.ts';
 import { reedSolomon } from '../../solana/shred/reed-solomon.ts';
 import {
   DATA_HEADERS_BYTES,
@@ -15,34 +14,34 @@ import {
 const equal = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
 /**
- * The shreds of one erasure batch. Only what the leader signed gets in: a merkle shred once it is proven to be under
- * the root of the set, a legacy shred once its own signature was verified.
+ * The shreds of one erasure batch. Accepts only signed shreds: a merkle shred proven below the set's root, a
+ * legacy shred with a verified signature.
  */
 export class FecSet {
   readonly fecSetIndex: number;
-  /** Of the first shred; all shreds have it in merkle sets. */
+  /** All shreds of a merkle set share it. */
   readonly signature: Uint8Array;
-  /** null for a set of legacy shreds. */
+  /** Null for legacy sets. */
   proven: ProvenNodes | null;
-  /** The root of the set before, as this one has it; null where shreds are not chained. */
+  /** Root of the previous set; null for unchained shreds. */
   readonly chainedRoot: Uint8Array | null;
   readonly #dataLayout: ShredLayout;
   readonly #codeLayout: ShredLayout;
-  /** By place among the data, and among the code shreds. */
+  /** By index among data and code shreds. */
   readonly #data: (Uint8Array | undefined)[] = [];
   readonly #code: (Uint8Array | undefined)[] = [];
   #dataCount = 0;
   #codeCount = 0;
-  /** 0 until a code shred says it. */
+  /** 0 until a code shred is received. */
   #numData = 0;
   #numCode = 0;
   #isRecoveryTried = false;
-  /** Data shreds that wait for the rest of their batch. */
+  /** Data shreds of incomplete batches. */
   #waitingCount = 0;
-  /** Bytes that are held, by this set and by the batches of its shreds. */
+  /** Memory of this set and of its shreds in batches. */
   bytes = 0;
 
-  /** @param root - of the tree, verified; null for legacy shreds. */
+  /** @param root - verified; null for legacy shreds. */
   constructor(first: Shred, root: Uint8Array | null) {
     const { layout, bytes } = first;
     this.fecSetIndex = first.fecSetIndex;
@@ -56,7 +55,6 @@ export class FecSet {
     this.#codeLayout = layout.kind === 'code' ? layout : sibling;
   }
 
-  /** Whether all its data shreds are there; then it takes no more. */
   get isComplete(): boolean {
     return this.#numData > 0 && this.#dataCount === this.#numData;
   }
@@ -68,19 +66,19 @@ export class FecSet {
       : this.#numData > 0 && this.#code[leafIndex - this.#numData] !== undefined;
   }
 
-  /** Whether a merkle shred has the signature that was verified. */
+  /** Whether a merkle shred has the verified signature. */
   isSigned(shred: Shred): boolean {
     return equal(this.signature, shred.bytes.subarray(0, SIGNATURE_BYTES));
   }
 
-  /** Whether a merkle shred is under the root. */
+  /** Whether a merkle shred is below the root. */
   proves({ layout, leafIndex, bytes }: Shred): boolean {
     const expected = layout.kind === 'data' ? this.#dataLayout : this.#codeLayout;
     if (layout !== expected || this.proven === null) return false;
     return this.proven.prove(leafIndex, merkleLeaf(bytes, layout.proofStart), bytes, layout.proofStart);
   }
 
-  /** Whether a shred is at odds with those that are there, though the leader signed it. */
+  /** Whether a signed shred is inconsistent with the others. */
   contradicts(shred: Shred): boolean {
     if (shred.layout.isLegacy !== this.#dataLayout.isLegacy) return true;
     if (shred.kind === 'data') return this.#numData > 0 && shred.leafIndex >= this.#numData;
@@ -90,7 +88,7 @@ export class FecSet {
     return this.proven !== null && shred.layout.proofEntries !== proofEntriesOf(numData + numCode);
   }
 
-  /** @param bytes - of a verified shred that is not there yet and contradicts nothing; kept. */
+  /** @param bytes - of a verified, new and consistent shred; retained. */
   add(shred: Shred, bytes: Uint8Array): void {
     this.bytes += bytes.length;
     if (shred.kind === 'data') {
@@ -108,13 +106,13 @@ export class FecSet {
     this.#codeCount++;
   }
 
-  /** A data shred has left with its batch. */
+  /** A data shred was emitted with its batch. */
   releaseData(): void {
     this.#waitingCount--;
     if (this.isComplete) this.#freeBuffers();
   }
 
-  /** Recovery will not be needed: code goes, and data as soon as it has left. */
+  /** Frees code shreds, and data shreds once emitted. */
   #freeBuffers(): void {
     this.#code.length = 0;
     this.#codeCount = 0;
@@ -122,38 +120,36 @@ export class FecSet {
     if (this.#waitingCount === 0) this.#data.length = 0;
   }
 
-  /** Bytes that a data shred carries at most. */
   get dataPayloadMax(): number {
     return this.#dataLayout.bodyEnd - DATA_HEADERS_BYTES;
   }
 
-  /** Where the next set begins; -1 while it is not known. */
+  /** Index of the next set; -1 while unknown. */
   get end(): number {
     return this.#numData === 0 ? -1 : this.fecSetIndex + this.#numData;
   }
 
-  /** Whether data is missing that can be computed. */
   get isRecoverable(): boolean {
     if (this.#isRecoveryTried || this.#codeCount === 0 || this.isComplete) return false;
     return this.#dataCount + this.#codeCount >= this.#numData;
   }
 
   /**
-   * Computes the data shreds that are missing. Those of a merkle set are proven to be under the root; those of a
-   * legacy set must be verified as if they had come in a packet.
-   * @returns null when what comes out is not under the root: the leader signed a tree of something else.
+   * Computes missing data shreds. Those of a merkle set are proven; those of a legacy set must be verified
+   * like received ones.
+   * @returns null if the result is not below the root: the leader signed a different tree.
    */
   recover(): Uint8Array[] | null {
     const shreds = this.#computeMissing();
     const isProven = this.proven === null || this.#provesRecovered(this.proven, shreds);
-    // There will be no second try: with a leader's wrong code it would not be better.
+    // Another try would use the same invalid code shreds.
     this.#isRecoveryTried = true;
     if (isProven) return [...shreds.values()];
     this.#dropCode();
     return null;
   }
 
-  /** The code was of something else. What was rebuilt with it is worth nothing; data that comes may still be good. */
+  /** Discards the code shreds and proofs; received data may still be valid. */
   #dropCode(): void {
     this.#code.length = 0;
     this.#codeCount = 0;
@@ -165,7 +161,7 @@ export class FecSet {
     return Array.from({ length }, (_, i) => shreds[i]?.subarray(layout.shardStart, layout.shardEnd) ?? null);
   }
 
-  /** Missing data shreds by their place. */
+  /** By index. */
   #computeMissing(): Map<number, Uint8Array> {
     const { shardStart, bodyEnd, isLegacy, bytes } = this.#dataLayout;
     const shards = this.#shardsOf(this.#data, this.#numData, this.#dataLayout);
@@ -192,7 +188,7 @@ export class FecSet {
     return [...missing.keys()].every((index) => proven.proveWithoutProof(index, leaves, leafOf));
   }
 
-  /** A code shred that is missing, which a node of the tree needs that covers data too. */
+  /** Computes a missing code shred for a tree node that also covers data. */
   #makeCode(position: number, missing: ReadonlyMap<number, Uint8Array>): Uint8Array {
     const layout = this.#codeLayout;
     const from = this.#code.findIndex((shred) => shred !== undefined);

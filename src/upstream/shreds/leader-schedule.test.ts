@@ -4,7 +4,7 @@ import { createLogger } from '../../base/log.ts';
 import { type Address, addressFromBytes } from '../../solana/address.ts';
 import { slot } from '../../solana/units.ts';
 import { LeaderSchedule, readEpochInfo, readLeaderSchedule, readShredVersion } from './leader-schedule.ts';
-import { shredLimits } from './shred-limits.ts';
+import { shredLimits } from './shreds-config.ts';
 
 const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const name = (byte: number): Address => addressFromBytes(key(byte));
@@ -28,24 +28,24 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
         slotsInEpoch: 100,
       };
     }
-    const asked = Math.floor(Number(params[0]) / 100);
-    if (asked > epoch + 1) return null;
+    const epochIndex = Math.floor(Number(params[0]) / 100);
+    if (epochIndex > epoch + 1) return null;
     // Who leads in an epoch is told by its number; the last slot has nobody.
     const positions = Array.from({ length: 99 }, (_, position) => position);
     return {
-      [name(asked)]: positions.filter((position) => position % 2 === 0),
-      [name(asked + 100)]: positions.filter((position) => position % 2 === 1),
+      [name(epochIndex)]: positions.filter((position) => position % 2 === 0),
+      [name(epochIndex + 100)]: positions.filter((position) => position % 2 === 1),
     };
   };
-  let heard: (() => void) | null = null;
-  const ask = async (method: string, params: unknown): Promise<Buffer> => {
+  let onRequest: (() => void) | null = null;
+  const request = async (method: string, params: unknown): Promise<Buffer> => {
     const call = { method, params: params as readonly unknown[] };
     calls.push(call);
-    heard?.();
+    onRequest?.();
     return Buffer.from(JSON.stringify((change.answer ?? usual)(call) ?? usual(call)));
   };
   const schedule = new LeaderSchedule({
-    reader: { request: ask },
+    reader: { request: request },
     limits: { ...shredLimits, scheduleRetryMs: 1, ...change.limits },
     log: createLogger('silent', () => {}),
     learnShredVersion: true,
@@ -55,7 +55,7 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
   const until = async (isTrue: () => boolean): Promise<void> => {
     while (!isTrue()) {
       await Promise.race([
-        new Promise<void>((resolve) => (heard = resolve)),
+        new Promise<void>((resolve) => (onRequest = resolve)),
         new Promise((resolve) => setTimeout(resolve, 5)),
       ]);
     }
@@ -63,8 +63,8 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
   return { schedule, calls, state, until };
 }
 
-describe('the leader schedule', () => {
-  it('knows who leads in this epoch and in the next', async () => {
+describe('LeaderSchedule', () => {
+  it('returns the leaders of the current and the next epoch', async () => {
     const { schedule } = scene();
     await schedule.start();
     expect(schedule.leaderOf(slot(1_000))).toEqual(key(10));
@@ -73,7 +73,7 @@ describe('the leader schedule', () => {
     expect(schedule.leaderOf(slot(1_000))).toBe(schedule.leaderOf(slot(1_002)));
   });
 
-  it('knows nobody for other slots, nor before it has asked', async () => {
+  it('returns null for other slots and before the first read', async () => {
     const { schedule } = scene();
     expect(schedule.leaderOf(slot(1_000))).toBeNull();
     await schedule.start();
@@ -82,13 +82,13 @@ describe('the leader schedule', () => {
     }
   });
 
-  it('learns the version of the shreds', async () => {
+  it('reads the shred version', async () => {
     const { schedule } = scene();
     await schedule.start();
     expect(schedule.shredVersion).toBe(7);
   });
 
-  it('goes on into the next epochs, and forgets those that are over', async () => {
+  it('follows epoch changes and evicts old epochs', async () => {
     const { schedule, state, until } = scene({ limits: { scheduleIntervalMs: 1 } });
     await schedule.start();
     state.slot = 1_310;
@@ -97,7 +97,7 @@ describe('the leader schedule', () => {
     expect(schedule.leaderOf(slot(1_000))).toBeNull();
   });
 
-  it('asks for a known epoch again after some minutes: one answer may have been wrong', async () => {
+  it('rereads a known epoch after some minutes, as one response may have been wrong', async () => {
     let leader = 1;
     const answer = ({ method }: Call): Answer =>
       method === 'getLeaderSchedule'
@@ -117,7 +117,7 @@ describe('the leader schedule', () => {
     expect(schedule.leaderOf(slot(1_050))).toEqual(key(2));
   });
 
-  it('keeps the epoch before for shreds that come late', async () => {
+  it('keeps the previous epoch for late shreds', async () => {
     const { schedule, state, until } = scene({ limits: { scheduleIntervalMs: 1 } });
     await schedule.start();
     state.slot = 1_100;
@@ -126,7 +126,7 @@ describe('the leader schedule', () => {
     expect(schedule.size).toBe(3);
   });
 
-  it('asks at once about slots that nobody led so far, yet not for each of them', async () => {
+  it('refreshes at once on an unknown slot, but not for each one', async () => {
     const { schedule, state, calls, until } = scene({ limits: { scheduleRetryMs: 20 } });
     await schedule.start();
     state.slot = 1_200;
@@ -136,7 +136,7 @@ describe('the leader schedule', () => {
     expect(calls.length - before).toBeLessThanOrEqual(1);
   });
 
-  it('does not ask again for a while, whatever slots it is asked for', async () => {
+  it('limits refreshes regardless of the requested slots', async () => {
     const { schedule, calls } = scene({ limits: { scheduleRetryMs: 60_000 } });
     await schedule.start();
     const before = calls.length;
@@ -147,7 +147,7 @@ describe('the leader schedule', () => {
     expect(calls.length).toBe(before);
   });
 
-  it('asks again when nobody answers, when the schedule is not known, and when answers are nonsense', async () => {
+  it('retries without a response, with an unknown schedule and with malformed responses', async () => {
     let failures = 0;
     const { schedule, until } = scene({
       answer: ({ method }) => {
@@ -165,7 +165,7 @@ describe('the leader schedule', () => {
     expect(schedule.leaderOf(slot(1_000))).toEqual(key(10));
   });
 
-  it('is told by most of the nodes which version shreds have', () => {
+  it('uses the most common shred version of the nodes', () => {
     const nodes = [
       { shredVersion: 3 },
       { shredVersion: 5 },
@@ -177,7 +177,7 @@ describe('the leader schedule', () => {
     expect(readShredVersion(JSON.stringify([{ shredVersion: 0 }, { shredVersion: 70_000 }]))).toBeNull();
   });
 
-  it('takes whatever JSON comes, or says that it is none', () => {
+  it('accepts or rejects any JSON without throwing', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         readEpochInfo(json);

@@ -3,46 +3,40 @@ import { type Address, addressBytes, parseAddress } from '../../solana/address.t
 import { type Epoch, epoch as epochOf, type Slot } from '../../solana/units.ts';
 import { exponentialBackoff } from '../exponential-backoff.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import type { ShredLimits } from './shred-limits.ts';
+import type { ShredLimits } from './shreds-config.ts';
 
 type LeaderScheduleOptions = Readonly<{
   reader: Pick<ChainReader, 'request'>;
   limits: Pick<ShredLimits, 'scheduleIntervalMs' | 'scheduleRetryMs' | 'scheduleRetryMaxMs'>;
   log: Logger;
-  /** Also learn the version of the cluster's shreds. */
   learnShredVersion: boolean;
 }>;
 
-/** Who leads in the slots of one epoch. */
 type EpochLeaders = Readonly<{
   first: bigint;
-  /** Each once. */
   leaders: readonly Uint8Array[];
-  /** By position in the epoch, an index into `leaders`; NOBODY where the answer names none. */
+  /** Index into `leaders` by position in the epoch, or NO_LEADER. */
   positions: Uint32Array;
 }>;
 
 type EpochInfo = Readonly<{ epoch: Epoch; first: bigint; slots: number }>;
 
 const NO_LEADER = 0xffff_ffff;
-/** Positions of one epoch: twice what any public cluster has. */
+/** Twice the epoch length of any public cluster. */
 const POSITIONS_MAX = 1_000_000;
-/** The epoch before is kept for shreds that come late. */
+/** Includes the previous epoch, for late shreds. */
 const EPOCHS_RETAINED = 3;
 
-/** A schedule is asked for again when it is that old: one node's answer may have been wrong, or not whole. */
+/** Rereads a schedule this old: a response may have been wrong or incomplete. */
 const SCHEDULE_MAX_AGE_MS = 5 * 60_000;
 
-/** Finalized state is an epoch behind where epochs are short. */
+/** With short epochs, finalized state lags by an epoch. */
 const processed = { commitment: 'processed' };
 
 const isCount = (value: unknown, max: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
 
-/**
- * Reads what getEpochInfo says.
- * @returns null when it is nothing of the kind.
- */
+/** Parses getEpochInfo. @returns null if malformed. */
 export function readEpochInfo(json: string): EpochInfo | null {
   const info: unknown = JSON.parse(json);
   if (typeof info !== 'object' || info === null) return null;
@@ -56,9 +50,9 @@ const positionMax = (lists: readonly (readonly unknown[])[]): number =>
   lists.reduce((most, list) => list.reduce<number>((max, one) => Math.max(max, Number(one)), most), -1);
 
 /**
- * Reads what getLeaderSchedule says of an epoch.
- * @param first - slot of the epoch.
- * @returns null when the node does not know the epoch's schedule, or it is none.
+ * Parses getLeaderSchedule.
+ * @param first - first slot of the epoch.
+ * @returns null if the node does not know the schedule, or if malformed.
  */
 export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | null {
   const schedule: unknown = JSON.parse(json);
@@ -77,10 +71,7 @@ export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | 
 const isPositions = (list: unknown): boolean =>
   Array.isArray(list) && list.every((position) => isCount(position, POSITIONS_MAX - 1));
 
-/**
- * The shred version that most of the nodes tell.
- * @returns null when none does.
- */
+/** The most common shred version of getClusterNodes; null for none. */
 export function readShredVersion(json: string): number | null {
   const nodes: unknown = JSON.parse(json);
   if (!Array.isArray(nodes)) return null;
@@ -94,36 +85,31 @@ export function readShredVersion(json: string): number | null {
 }
 
 /**
- * Knows who leads in which slot: the schedules of the epoch that is, of the next as soon as a node knows it, and of
- * the one before. Asked for again and again in the background; whoever looks never waits.
+ * Leaders by slot for the previous, the current and, once known, the next epoch. Refreshed in the background;
+ * lookups never wait.
  */
 export class LeaderSchedule {
   readonly #options: LeaderScheduleOptions;
   readonly #epochs = new Map<Epoch, EpochLeaders>();
-  /** When each epoch was read: `performance.now()`. */
+  /** `performance.now()`. */
   readonly #readAt = new Map<Epoch, number>();
   readonly #abort = new AbortController();
   #timer: NodeJS.Timeout | null = null;
   #isRefreshing = false;
   #failures = 0;
-  /** No look before: `performance.now()`. */
+  /** `performance.now()`. */
   #notBefore = 0;
-  /** Of the cluster's shreds; null while it is not known. */
   shredVersion: number | null = null;
 
   constructor(options: LeaderScheduleOptions) {
     this.#options = options;
   }
 
-  /** How many epochs are known. */
   get size(): number {
     return this.#epochs.size;
   }
 
-  /**
-   * Begins to ask.
-   * @returns kept when the first look has ended, well or not.
-   */
+  /** Resolves after the first refresh, successful or not. */
   start(): Promise<void> {
     return this.#refresh();
   }
@@ -133,7 +119,7 @@ export class LeaderSchedule {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** Who leads in a slot, 32 bytes; null where that is not known. The bytes are the same object for all its slots. */
+  /** 32 bytes, the same object for all slots of a leader; null if unknown. */
   leaderOf(slot: Slot): Uint8Array | null {
     for (const { first, positions, leaders } of this.#epochs.values()) {
       if (slot < first || slot - first >= BigInt(positions.length)) continue;
@@ -143,7 +129,7 @@ export class LeaderSchedule {
     return null;
   }
 
-  /** Slots that nobody knows of are a reason to look before it is time: short epochs pass in seconds. */
+  /** Refreshes early on an unknown slot: short epochs last seconds. */
   #refreshSoon(): void {
     const now = performance.now();
     if (this.#timer === null || this.#failures > 0 || now < this.#notBefore) return;
@@ -166,14 +152,14 @@ export class LeaderSchedule {
     this.#timer.unref();
   }
 
-  /** @returns false when what should be known is not. */
+  /** @returns whether everything required is known. */
   async #read(): Promise<boolean> {
     try {
       const info = readEpochInfo(await this.#request('getEpochInfo', [processed]));
       if (info === null) return false;
       const hasVersion = await this.#readShredVersion();
       const isKnown = await this.#readEpoch(info.epoch, info.first);
-      // The next one is known to nodes only from some point of this epoch on.
+      // Nodes know the next schedule only from some point of this epoch on.
       await this.#readEpoch(epochOf(info.epoch + 1n), info.first + BigInt(info.slots));
       this.#evictOld(info.epoch);
       return isKnown && hasVersion;
@@ -181,7 +167,7 @@ export class LeaderSchedule {
       if (this.#abort.signal.aborted) return true;
       if (this.#failures === 0) {
         const reason = error instanceof Error ? error.message : 'unknown';
-        this.#options.log.warn({ reason }, 'the leader schedule could not be read: shreds wait for it');
+        this.#options.log.warn({ reason }, 'Failed to read the leader schedule; shreds wait for it');
       }
       return false;
     }
@@ -199,12 +185,15 @@ export class LeaderSchedule {
     const isKnown = this.#epochs.has(epoch);
     if (isKnown && performance.now() - (this.#readAt.get(epoch) ?? 0) < SCHEDULE_MAX_AGE_MS) return true;
     const leaders = readLeaderSchedule(await this.#request('getLeaderSchedule', [first, processed]), first);
-    // What was known holds where a node does not know it any more.
+    // Keeps the known schedule.
     if (leaders === null) return isKnown;
     this.#epochs.set(epoch, leaders);
     this.#readAt.set(epoch, performance.now());
     if (isKnown) return true;
-    this.#options.log.info({ epoch: Number(epoch), leaders: leaders.leaders.length }, 'a leader schedule');
+    this.#options.log.info(
+      { epoch: Number(epoch), leaders: leaders.leaders.length },
+      'Leader schedule loaded',
+    );
     return true;
   }
 

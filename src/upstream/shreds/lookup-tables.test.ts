@@ -6,7 +6,7 @@ import { programs } from '../../solana/programs.ts';
 import type { WireLookup } from '../../solana/transaction/wire-transaction.ts';
 import { lamports, slot, U64_MAX } from '../../solana/units.ts';
 import { LookupTables, lookupTableRequest } from './lookup-tables.ts';
-import { shredLimits } from './shred-limits.ts';
+import { shredLimits } from './shreds-config.ts';
 
 const log = createLogger('silent', () => {});
 const NONE = new Uint8Array();
@@ -56,8 +56,8 @@ type Question = {
 /** Tables over a pool that answers when the test says so. */
 function scene(limits: Partial<typeof shredLimits> = {}) {
   const questions: Question[] = [];
-  let heard: (() => void) | null = null;
-  const ask = (_method: string, params: unknown): Promise<Buffer> =>
+  let onRequest: (() => void) | null = null;
+  const request = (_method: string, params: unknown): Promise<Buffer> =>
     new Promise((resolve, reject) => {
       const [addresses] = params as [string[]];
       const answer = (accounts: (Buffer | null)[], at = 100): void => {
@@ -72,25 +72,25 @@ function scene(limits: Partial<typeof shredLimits> = {}) {
         resolve(Buffer.from(JSON.stringify({ context: { slot: at }, value })));
       };
       questions.push({ addresses, answer, fail: () => reject(new Error('nobody answers')) });
-      heard?.();
+      onRequest?.();
     });
   const tables = new LookupTables({
-    reader: { request: ask },
+    reader: { request: request },
     limits: { ...shredLimits, tablesGatherMs: 0, ...limits },
     log,
   });
   onTestFinished(() => tables.close());
-  const asked = async (count: number): Promise<Question> => {
-    while (questions.length < count) await new Promise<void>((resolve) => (heard = resolve));
+  const nextRequests = async (count: number): Promise<Question> => {
+    while (questions.length < count) await new Promise<void>((resolve) => (onRequest = resolve));
     return questions[count - 1]!;
   };
   /** Lets answers arrive. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
-  return { tables, questions, asked, settled };
+  return { tables, questions, nextRequests, settled };
 }
 
-describe('lookup tables', () => {
-  it('give the addresses of a table that was told, writable ones apart', () => {
+describe('LookupTables', () => {
+  it('resolves writable and readonly addresses of a known table', () => {
     const { tables } = scene();
     tables.onAccount(written(key(7), { count: 5 }, 20n));
     const loaded = tables.resolve([lookup(key(7), [4, 0], [2])], slot(21));
@@ -98,7 +98,7 @@ describe('lookup tables', () => {
     expect(tables.unresolved).toBe(0);
   });
 
-  it('put the addresses of several tables one after the other', () => {
+  it('concatenates the addresses of several tables', () => {
     const { tables } = scene();
     tables.onAccount(written(key(7), { count: 5 }, 20n));
     tables.onAccount(written(key(8), { count: 9 }, 20n));
@@ -107,28 +107,28 @@ describe('lookup tables', () => {
     expect(loaded?.readonly.map(([first]) => first)).toEqual([7, 0]);
   });
 
-  it('give nothing rather than a part, and ask for every table that is missing', async () => {
-    const { tables, asked } = scene();
+  it('resolves all or nothing and requests every unknown table', async () => {
+    const { tables, nextRequests } = scene();
     tables.onAccount(written(key(7), { count: 5 }, 20n));
     const lookups = [lookup(key(1), [0]), lookup(key(7), [1]), lookup(key(2), [0])];
     expect(tables.resolve(lookups, slot(21))).toBeNull();
     expect(tables.unresolved).toBe(1);
-    const { addresses } = await asked(1);
+    const { addresses } = await nextRequests(1);
     expect(addresses).toEqual([addressFromBytes(key(1)), addressFromBytes(key(2))]);
   });
 
-  it('know a table that was asked for the next time', async () => {
-    const { tables, asked, settled } = scene();
+  it('resolves a requested table the next time', async () => {
+    const { tables, nextRequests, settled } = scene();
     expect(tables.resolve([lookup(key(1), [3])], slot(21))).toBeNull();
-    (await asked(1)).answer([tableData({ count: 4 })]);
+    (await nextRequests(1)).answer([tableData({ count: 4 })]);
     await settled();
     expect(tables.resolve([lookup(key(1), [3])], slot(21))?.writable).toEqual([key(3)]);
   });
 
-  it('ask for a table once, however many transactions name it', async () => {
-    const { tables, questions, asked, settled } = scene();
+  it('requests a table once for several transactions', async () => {
+    const { tables, questions, nextRequests, settled } = scene();
     for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
-    const question = await asked(1);
+    const question = await nextRequests(1);
     for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
     question.answer([null]);
     await settled();
@@ -139,36 +139,36 @@ describe('lookup tables', () => {
     expect(questions).toHaveLength(1);
   });
 
-  it('ask for a hundred at a time, and for no more at once than allowed', async () => {
-    const { tables, questions, asked, settled } = scene({ tableReadsMax: 2 });
+  it('requests 100 tables at a time with limited concurrency', async () => {
+    const { tables, questions, nextRequests, settled } = scene({ tableReadsMax: 2 });
     for (let i = 0; i < 250; i++) {
       const address = key(1);
       address.set([i & 0xff, i >> 8]);
       tables.resolve([lookup(address, [0])], slot(21));
     }
-    await asked(2);
+    await nextRequests(2);
     await settled();
     expect(questions.map(({ addresses }) => addresses.length)).toEqual([100, 100]);
     questions[0]!.answer(Array(100).fill(null));
-    expect((await asked(3)).addresses).toHaveLength(50);
+    expect((await nextRequests(3)).addresses).toHaveLength(50);
   });
 
-  it('ask again, after a while, for what nobody answered', async () => {
-    const { tables, asked, settled } = scene({ tableAbsentMs: 0 });
+  it('retries a failed request after a pause', async () => {
+    const { tables, nextRequests, settled } = scene({ tableAbsentMs: 0 });
     tables.resolve([lookup(key(1), [0])], slot(21));
-    (await asked(1)).fail();
+    (await nextRequests(1)).fail();
     await settled();
     tables.resolve([lookup(key(1), [0])], slot(21));
-    expect((await asked(2)).addresses).toEqual([addressFromBytes(key(1))]);
+    expect((await nextRequests(2)).addresses).toEqual([addressFromBytes(key(1))]);
   });
 
-  it('wait with no more unknown tables than allowed', async () => {
-    const { tables, asked } = scene({ tablesWaitingMax: 3 });
+  it('limits queued tables', async () => {
+    const { tables, nextRequests } = scene({ tablesWaitingMax: 3 });
     for (let i = 0; i < 9; i++) tables.resolve([lookup(key(i), [0])], slot(21));
-    expect((await asked(1)).addresses).toHaveLength(3);
+    expect((await nextRequests(1)).addresses).toHaveLength(3);
   });
 
-  it('hold no more tables than allowed, and forget what was used longest ago', () => {
+  it('limits cached tables, least recently used first out', () => {
     const { tables } = scene({ tablesMax: 2 });
     tables.onAccount(written(key(1), { count: 1 }, 20n));
     tables.onAccount(written(key(2), { count: 1 }, 20n));
@@ -179,7 +179,7 @@ describe('lookup tables', () => {
     expect(tables.resolve([lookup(key(2), [0])], slot(21))).toBeNull();
   });
 
-  it('keep what a slot added from transactions of that slot', () => {
+  it('hides addresses from the slot that added them', () => {
     const { tables } = scene();
     tables.onAccount(written(key(7), { count: 5, lastExtendedSlot: 20n, startIndex: 3 }, 20n));
     expect(tables.resolve([lookup(key(7), [3])], slot(20))).toBeNull();
@@ -187,26 +187,26 @@ describe('lookup tables', () => {
     expect(tables.resolve([lookup(key(7), [3])], slot(21))?.writable).toEqual([key(3)]);
   });
 
-  it('go on with a deactivated table for 512 slots', () => {
+  it('resolves a deactivated table for 512 slots', () => {
     const { tables } = scene();
     tables.onAccount(written(key(7), { count: 5, deactivationSlot: 100n }, 100n));
     expect(tables.resolve([lookup(key(7), [0])], slot(612))).not.toBeNull();
     expect(tables.resolve([lookup(key(7), [0])], slot(613))).toBeNull();
   });
 
-  it('ask again for a table that must have grown', async () => {
-    const { tables, asked, settled } = scene();
+  it('requests a table again that must have been extended', async () => {
+    const { tables, nextRequests, settled } = scene();
     tables.onAccount(written(key(7), { count: 2 }, 20n));
     expect(tables.resolve([lookup(key(7), [2])], slot(30))).toBeNull();
-    (await asked(1)).answer([tableData({ count: 3, lastExtendedSlot: 25n })], 29);
+    (await nextRequests(1)).answer([tableData({ count: 3, lastExtendedSlot: 25n })], 29);
     await settled();
     expect(tables.resolve([lookup(key(7), [2])], slot(30))?.writable).toEqual([key(2)]);
   });
 
-  it('never go back to an older state', async () => {
-    const { tables, asked, settled } = scene();
+  it('ignores older states', async () => {
+    const { tables, nextRequests, settled } = scene();
     tables.resolve([lookup(key(7), [0])], slot(30));
-    const question = await asked(1);
+    const question = await nextRequests(1);
     tables.onAccount(written(key(7), { count: 5 }, 40n, 9n));
     tables.onAccount(written(key(7), { count: 4 }, 40n, 8n));
     tables.onAccount(written(key(7), { count: 3 }, 39n, 99n));
@@ -215,14 +215,14 @@ describe('lookup tables', () => {
     expect(tables.resolve([lookup(key(7), [4])], slot(41))?.writable).toEqual([key(4)]);
   });
 
-  it('hear nothing of accounts that are no tables', () => {
+  it('ignores accounts that are no lookup tables', () => {
     const { tables } = scene();
     tables.onAccount({ ...written(key(7), { count: 5 }, 20n), owner: key(1) });
     tables.onAccount({ ...written(key(8), { count: 5 }, 20n), data: new Uint8Array(56) });
     expect(tables.size).toBe(0);
   });
 
-  it('are written by the program that the request names', () => {
+  it('subscribes to the lookup table program', () => {
     const [filter] = [...(lookupTableRequest.accounts?.values() ?? [])];
     expect(filter?.owner).toEqual([programs.addressLookupTable]);
   });

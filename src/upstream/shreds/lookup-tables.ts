@@ -1,24 +1,143 @@
 import { Lru } from '../../base/cache/lru.ts';
+import { type JsonValue, parseJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
 import { bytesKey } from '../../base/text/bytes-key.ts';
 import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
-import { addressBytes } from '../../solana/address.ts';
+import { addressBytes, addressFromBytes } from '../../solana/address.ts';
 import { type RawLookupTable, readLookupTable, usableAddresses } from '../../solana/address-lookup-table.ts';
 import { programs } from '../../solana/programs.ts';
 import type { WireLookup } from '../../solana/transaction/wire-transaction.ts';
-import type { Slot } from '../../solana/units.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import type { ShredLimits } from './shred-limits.ts';
-import { TableLoader } from './table-loader.ts';
+import type { ShredLimits } from './shreds-config.ts';
 
-/** What `LookupTables.tell` should be told: every write of a table. */
+type TableLoaderOptions = Readonly<{
+  reader: Pick<ChainReader, 'request'>;
+  limits: Pick<ShredLimits, 'tablesWaitingMax' | 'tablesGatherMs' | 'tableReadsMax' | 'tableAbsentMs'>;
+  log: Logger;
+  /** @param data - of the account at `slot`; owned by the callee. */
+  onTable: (key: string, data: Uint8Array, slot: Slot) => void;
+}>;
+
+/** Source: Agave, `MAX_MULTIPLE_ACCOUNTS`. */
+const ADDRESSES_MAX = 100;
+
+type LoadedTables = Readonly<{ slot: Slot; accounts: readonly (Uint8Array | null)[] }>;
+
+/** Null if the account is no lookup table. */
+function dataOf(value: JsonValue): Uint8Array | null {
+  const { owner, data } = (value ?? {}) as { owner?: JsonValue; data?: JsonValue };
+  if (owner !== programs.addressLookupTable || !Array.isArray(data) || typeof data[0] !== 'string')
+    return null;
+  // Small results of `Buffer.from` share a pool.
+  return new Uint8Array(Buffer.from(data[0], 'base64'));
+}
+
+function readResponse(json: string, expected: number): LoadedTables | null {
+  const response = parseJson(json) as { context?: { slot?: JsonValue }; value?: JsonValue } | null;
+  const slot = response?.context?.slot;
+  const value = response?.value;
+  if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0) return null;
+  if (!Array.isArray(value) || value.length !== expected) return null;
+  return { slot: slotOf(slot), accounts: value.map(dataOf) };
+}
+
+/**
+ * Reads unknown lookup tables in batches. A table is requested again only after a pause, regardless of the
+ * result.
+ */
+export class TableLoader {
+  readonly #options: TableLoaderOptions;
+  /** Latin1 of the 32-byte address. */
+  readonly #waiting = new Set<string>();
+  readonly #notBefore: Lru<string, number>;
+  readonly #abort = new AbortController();
+  #timer: NodeJS.Timeout | null = null;
+  #inFlight = 0;
+  #isFailing = false;
+
+  constructor(options: TableLoaderOptions) {
+    this.#options = options;
+    this.#notBefore = new Lru(options.limits.tablesWaitingMax);
+  }
+
+  request(key: string): void {
+    const { tablesWaitingMax, tablesGatherMs } = this.#options.limits;
+    if (this.#waiting.has(key) || this.#waiting.size >= tablesWaitingMax) return;
+    if ((this.#notBefore.get(key) ?? 0) > performance.now() || this.#abort.signal.aborted) return;
+    this.#waiting.add(key);
+    this.#timer ??= setTimeout(() => this.#readAll(), tablesGatherMs);
+  }
+
+  close(): void {
+    this.#abort.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#waiting.clear();
+  }
+
+  #readAll(): void {
+    this.#timer = null;
+    while (this.#inFlight < this.#options.limits.tableReadsMax && this.#waiting.size > 0) {
+      void this.#read(this.#take());
+    }
+  }
+
+  #take(): string[] {
+    const keys: string[] = [];
+    for (const key of this.#waiting) {
+      if (keys.length === ADDRESSES_MAX) break;
+      keys.push(key);
+    }
+    const until = performance.now() + this.#options.limits.tableAbsentMs;
+    for (const key of keys) {
+      this.#waiting.delete(key);
+      this.#notBefore.set(key, until);
+    }
+    return keys;
+  }
+
+  async #read(keys: readonly string[]): Promise<void> {
+    this.#inFlight++;
+    try {
+      const loaded = await this.#fetch(keys);
+      keys.forEach((key, index) => {
+        const data = loaded.accounts[index] ?? null;
+        if (data !== null) this.#options.onTable(key, data, loaded.slot);
+      });
+      this.#isFailing = false;
+    } catch (error) {
+      this.#logFailure(error);
+    }
+    this.#inFlight--;
+    if (!this.#abort.signal.aborted) this.#readAll();
+  }
+
+  async #fetch(keys: readonly string[]): Promise<LoadedTables> {
+    const addresses = keys.map((key) => addressFromBytes(Buffer.from(key, 'latin1')));
+    const config = { encoding: 'base64', commitment: 'processed' };
+    const { reader } = this.#options;
+    const body = await reader.request('getMultipleAccounts', [addresses, config], this.#abort.signal);
+    const loaded = readResponse(body.toString('latin1'), keys.length);
+    if (loaded === null) throw new TypeError('unexpected getMultipleAccounts result');
+    return loaded;
+  }
+
+  #logFailure(error: unknown): void {
+    if (this.#abort.signal.aborted || this.#isFailing) return;
+    this.#isFailing = true;
+    const reason = error instanceof Error ? error.message : 'unknown';
+    this.#options.log.warn({ reason }, 'Failed to read lookup tables; their addresses are omitted');
+  }
+}
+
+/** All writes of lookup tables, for `onAccount`. */
 export const lookupTableRequest: SubscribeRequest = {
   accounts: new Map([['lookup-tables', { owner: [programs.addressLookupTable] }]]),
   commitment: 'processed',
 };
 
-/** Addresses from lookup tables, 32 bytes each, in the order in which instructions index them. */
+/** 32 bytes each, in instruction index order. */
 export type LoadedAddresses = Readonly<{ writable: readonly Uint8Array[]; readonly: readonly Uint8Array[] }>;
 
 type LookupTablesOptions = Readonly<{
@@ -35,7 +154,7 @@ type CachedTable = Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: b
 const ADDRESS_BYTES = 32;
 const OWNER = Buffer.from(addressBytes(programs.addressLookupTable));
 
-/** @returns false when the table has no such address. */
+/** @returns false for an index beyond the table. */
 function addAddresses(
   into: Uint8Array[],
   addresses: Uint8Array,
@@ -50,16 +169,14 @@ function addAddresses(
 }
 
 /**
- * Lookup tables as far as they are known: told by the stream of accounts, and read from the nodes when a transaction
- * needs one that was not. Nobody waits for a table: what is not known is not told, and is known the next time.
- *
- * The state is that of the newest slot that was heard of, on whatever fork, and a table that was extended meanwhile is
- * known only when its write was told: the addresses are what the transaction will very probably load.
+ * Lookup tables from account updates, and from nodes when a transaction needs an unknown one. Lookups never
+ * wait: addresses of an unknown table are omitted until it is loaded.
+ * Uses the newest received state on any fork, so addresses are very likely, but not certain.
  */
 export class LookupTables {
   readonly #tables: Lru<string, CachedTable>;
   readonly #reads: TableLoader;
-  /** Transactions whose addresses could not be told. */
+  /** Transactions with unknown addresses. */
   unresolved = 0;
 
   constructor(options: LookupTablesOptions) {
@@ -68,34 +185,32 @@ export class LookupTables {
     this.#reads = new TableLoader({ ...options, onTable });
   }
 
-  /** How many tables are known. */
   get size(): number {
     return this.#tables.size;
   }
 
-  /** A write of an account; one that is no table is passed over. */
+  /** Other accounts are ignored. */
   onAccount({ address, owner, data, slot, writeVersion }: RawAccount): void {
-    // The update's memory may be part of much more.
+    // Copies, as the update may be a view of a larger buffer.
     if (OWNER.equals(owner)) this.#learn(bytesKey(address), new Uint8Array(data), slot, writeVersion);
   }
 
   /**
-   * The addresses that a transaction of a slot loads: all of them, since instructions index into the whole list.
-   * Source of the rules: agave accounts-db `load_lookup_table_addresses`.
-   * @returns null when one of its tables is not known, or has no such address that the slot may use.
+   * The addresses that a transaction loads: all or none, since instructions index into the whole list.
+   * Source: agave accounts-db `load_lookup_table_addresses`.
+   * @returns null if a table is unknown or lacks an address usable in the slot.
    */
   resolve(lookups: readonly WireLookup[], slot: Slot): LoadedAddresses | null {
     const writable: Uint8Array[] = [];
     const readonly: Uint8Array[] = [];
     let isComplete = true;
-    // All are looked at, so that every table that is missing is asked for.
+    // Does not stop early, so that every unknown table is requested.
     for (const lookup of lookups) isComplete = this.#load(lookup, slot, writable, readonly) && isComplete;
     if (isComplete) return { writable, readonly };
     this.unresolved++;
     return null;
   }
 
-  /** Asks no more. */
   close(): void {
     this.#reads.close();
   }
@@ -123,7 +238,7 @@ export class LookupTables {
     const isComplete =
       addAddresses(writable, addresses, writableIndexes, found.usable) &&
       addAddresses(readonly, addresses, readonlyIndexes, found.usable);
-    // Perhaps it has been extended since.
+    // The table may have been extended.
     if (!isComplete) this.#reads.request(key);
     return isComplete;
   }

@@ -7,62 +7,49 @@ import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
 import { DeshredMerge } from '../../streams/deshred/deshred-merge.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import { BatchReader } from './batch-reader.ts';
-import { DeshredClient } from './deshred-client.ts';
-import type { DeshredLimits } from './deshred-limits.ts';
-import type { DeshredStats } from './deshred-stats.ts';
+import { type DeshredStats, DropReport } from './deshred-stats.ts';
 import { Deshredder } from './deshredder.ts';
-import { DropReport } from './drop-report.ts';
-import { EntriesClient } from './entries-client.ts';
 import { LeaderSchedule } from './leader-schedule.ts';
 import { LookupTables, lookupTableRequest } from './lookup-tables.ts';
-import { type ShredLimits, shredLimits } from './shred-limits.ts';
-import type { ShredsConfig } from './shreds-config.ts';
+import { DeshredClient, EntriesClient } from './shred-clients.ts';
+import { type DeshredLimits, type ShredLimits, type ShredsConfig, shredLimits } from './shreds-config.ts';
 import { UdpShredReceiver } from './udp-shred-receiver.ts';
 
 export type ShredStageOptions = Readonly<{
   config: ShredsConfig;
   limits?: Partial<ShredLimits>;
   deshredLimits?: Partial<DeshredLimits>;
-  /** Asks the network's nodes: for the leader schedule, the shred version and lookup tables. */
+  /** Reads the leader schedule, the shred version and lookup tables. */
   reader: Pick<ChainReader, 'request'>;
   log: Logger;
 }>;
 
-/** Running totals of a stage. */
-export type ShredStageCounts = Readonly<{
-  /** Of shreds; null without UDP. */
+type ShredStageCounts = Readonly<{
+  /** Null without UDP. */
   shreds: Readonly<DeshredStats> | null;
-  /** Packets of senders that are not on the list. */
   unknownSenders: number;
-  /** Batches of entries that were told. */
   batches: number;
-  /** Batches that could not be read. */
   malformed: number;
-  /** Transactions of a version that streams have no form for. */
+  /** Of an unsupported version. */
   unknown: number;
-  /** Transactions that another source had told before. */
+  /** Received from another source before. */
   duplicates: number;
-  /** Transactions whose lookup tables were not known. */
+  /** With unknown lookup tables. */
   unresolved: number;
-  /** Lookup tables that are known now. */
+  /** Known lookup tables. */
   tables: number;
 }>;
 
-/**
- * What `tell` should be told of the standard stage: every write of a lookup table, and how far slots come after their
- * shreds.
- */
+/** Request for `onUpdate`: lookup table writes, and slots. */
 export const standardRequest: SubscribeRequest = {
   ...lookupTableRequest,
   slots: new Map([['slots', { interslotUpdates: true }]]),
 };
 
-/** A slot that was told longer ago says nothing about shreds that come now. */
+/** An older slot is no reference for new shreds. */
 const NEWEST_MAX_AGE_MS = 5_000;
 
-/**
- * All sources of the shred stage and what they need, made one: whatever they tell, the listener hears each thing once.
- */
+/** Merges all sources of the shred stage and emits each item once. */
 export class ShredStage {
   readonly #merge: DeshredMerge;
   readonly #batches: BatchReader;
@@ -75,7 +62,7 @@ export class ShredStage {
   #newest: Slot | null = null;
   #newestAt = 0;
 
-  /** @throws RangeError for a list of senders that is none. */
+  /** @throws RangeError for an invalid sender. */
   constructor(options: ShredStageOptions, listener: DeshredListener) {
     const { config, reader, log } = options;
     const limits = { ...shredLimits, ...options.limits };
@@ -116,12 +103,11 @@ export class ShredStage {
     this.#report = new DropReport({ counts: () => this.counts, log });
   }
 
-  /** Where shreds are heard; null where they are not. */
   get udpAddress(): AddressInfo | null {
     return this.#udp?.address ?? null;
   }
 
-  /** Shreds that came in over UDP so far and were worth something. */
+  /** New verified shreds received over UDP. */
   get accepted(): number {
     return this.#deshredder.stats.accepted;
   }
@@ -139,8 +125,8 @@ export class ShredStage {
   }
 
   /**
-   * Begins to listen. Does not wait for servers and nodes: shreds are held until their leader is known.
-   * @throws what the UDP socket says, such as EADDRINUSE.
+   * Does not wait for servers and nodes: shreds are held until their leader is known.
+   * @throws socket errors such as EADDRINUSE.
    */
   async start(): Promise<void> {
     await this.#udp?.start();
@@ -149,13 +135,13 @@ export class ShredStage {
     this.#report.start();
   }
 
-  /** Takes in what the standard stage tells of what `standardRequest` asks for; anything else is passed over. */
+  /** Processes updates of `standardRequest`; ignores others. */
   onUpdate(update: RawUpdate): void {
     if (update.kind === 'account') this.#tables.onAccount(update);
     else if (update.kind === 'slot') this.#emitSlot(update);
   }
 
-  /** Ends all sources. Harmless when they are over. */
+  /** Idempotent. */
   async close(): Promise<void> {
     for (const client of this.#clients) client.close();
     this.#report.close();

@@ -1,37 +1,97 @@
-/** Where shreds come in over UDP. */
 export type UdpShredsConfig = Readonly<{
-  /** The address to listen on, IPv4 or IPv6. */
+  /** IPv4 or IPv6. */
   host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   port: number;
   /**
-   * Addresses and networks ("203.0.113.7", "10.0.0.0/8") that packets are taken from; none stands for everyone. A
-   * packet's address can be forged: the leader's signature is what proves a shred.
+   * Accepted addresses and networks ("203.0.113.7", "10.0.0.0/8"); none accepts all. Addresses can be
+   * spoofed: only the leader's signature authenticates a shred.
    */
   senders: readonly string[];
 }>;
 
-/** A server of gRPC streams that the shred stage listens to. */
 export type ShredServer = Readonly<{
-  /** What logs call it. Public. */
+  /** Name in logs; not secret. */
   name: string;
-  /** http (plaintext) or https. May hold secrets: never shown. */
+  /** http or https. May contain secrets. */
   url: string;
-  /** Sent with every stream, such as `x-token`. May hold secrets: never shown. */
+  /** Request metadata, such as `x-token`. May contain secrets. */
   headers: Readonly<Record<string, string>>;
 }>;
 
-/** Sources of the shred stage. All that are named are listened to; the first copy of everything wins. */
+/** Sources of the shred stage. All are used at once; the first copy of an item counts. */
 export type ShredsConfig = Readonly<{
-  /** null for no UDP. */
   udp: UdpShredsConfig | null;
   /** Servers of Jito's `shredstream.ShredstreamProxy/SubscribeEntries`. */
   entries: readonly ShredServer[];
   /** Servers of `geyser.Geyser/SubscribeDeshred`. */
   deshred: readonly ShredServer[];
-  /** Shreds of other versions are dropped; null learns it from the nodes of the network. */
+  /** Other versions are dropped; null reads it from the network's nodes. */
   shredVersion: number | null;
 }>;
 
-/** No source at all. */
 export const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shredVersion: null };
+
+/** Memory limits of the deshredder. */
+export const deshredLimits = {
+  /** Slots with shreds; beyond it, the leader with most slots loses one. */
+  slotsMax: 64,
+  /** Data shreds, and as many code shreds. */
+  shredsPerSlotMax: 32_768,
+  fecSetsPerSlotMax: 2_048,
+  /** Shreds in bytes; beyond it, the largest slot is evicted. */
+  bytesMax: 128 * 1024 * 1024,
+  /**
+   * Window around the newest plausible slot. Must be at least as large below as above, so that a source that
+   * is ahead excludes no other. The status of all slots in the window is remembered.
+   */
+  slotsAheadMax: 256,
+  slotsBehindMax: 256,
+  /** Resets the plausible slot after this long without a verified shred of it. Milliseconds. */
+  staleMs: 10_000,
+  /** Packets with an unknown leader, in bytes; beyond it, the oldest is evicted. */
+  heldBytesMax: 8 * 1024 * 1024,
+  /** Remembered invalid signatures. */
+  rejectedMax: 4_096,
+  /** Invalid signatures verified per second, about 0.1 ms each; beyond it, shreds are deferred. */
+  forgedPerSecondMax: 2_000,
+  /** Deferred packets in bytes; beyond it, the longest-waiting are evicted. */
+  unjudgedBytesMax: 16 * 1024 * 1024,
+};
+
+export type DeshredLimits = Readonly<typeof deshredLimits>;
+
+/** Limits of the shred stage. Times in milliseconds, sizes in bytes. */
+export const shredLimits = {
+  /** Requested UDP receive buffer; the kernel may grant less. */
+  receiveBufferBytes: 8 * 1024 * 1024,
+  /** Tracked slots, for deduplication. */
+  slotsTracked: 64,
+  /** Tracked transactions per slot, and as many batches; beyond it, duplicates are possible. */
+  seenPerSlotMax: 32_768,
+  connectTimeoutMs: 3_000,
+  pingIntervalMs: 10_000,
+  pongTimeoutMs: 5_000,
+  messageMaxBytes: 64 * 1024 * 1024,
+  windowBytes: 8 * 1024 * 1024,
+  stallMs: 10_000,
+  reconnectMs: 250,
+  reconnectMaxMs: 10_000,
+  /** Cached lookup tables, up to 8,248 bytes each. */
+  tablesMax: 8_192,
+  /** Queued reads of unknown tables; beyond it, they are not requested. */
+  tablesWaitingMax: 10_000,
+  /** Batching delay of table reads, 100 tables per request. */
+  tablesGatherMs: 10,
+  /** Concurrent table requests. */
+  tableReadsMax: 4,
+  /** Pause before a missing or failed table is requested again. */
+  tableAbsentMs: 10_000,
+  /** Poll interval of the epoch. */
+  scheduleIntervalMs: 30_000,
+  /** Retry delay after a failed read; doubles with each failure. */
+  scheduleRetryMs: 500,
+  scheduleRetryMaxMs: 30_000,
+};
+
+export type ShredLimits = Readonly<typeof shredLimits>;

@@ -1,13 +1,84 @@
 import { type DataShred, payloadOf, type Shred } from '../../solana/shred/parse-shred.ts';
 import { FEC_SET_DATA_SHREDS } from '../../solana/shred/shred-layout.ts';
 import type { Slot } from '../../solana/units.ts';
-import { BatchRanges, type ShredRange } from './batch-ranges.ts';
 import { FecSet } from './fec-set.ts';
 
-/** A data shred that waits for the rest of its batch. */
+const PRESENT = 1;
+const COMPLETE = 2;
+const FIRST_CAPACITY = 1_024;
+
+/** Both included; the last shred completes the batch. */
+type ShredRange = Readonly<{ first: number; last: number }>;
+
+/**
+ * Index of a slot's data shreds that finds complete batches. Adjacent shreds without a batch end in between
+ * form a run; both ends of a run store the other end, so that adding a shred takes constant time.
+ */
+class BatchRanges {
+  #flags = new Uint8Array(FIRST_CAPACITY);
+  #otherEnd = new Int32Array(FIRST_CAPACITY);
+  /** Number of shreds. */
+  count = 0;
+  /** Range of the last added shred, if its batch has a start and no end. */
+  openRange: ShredRange | null = null;
+  /** Highest index; -1 for none. */
+  highest = -1;
+
+  has(index: number): boolean {
+    return ((this.#flags[index] ?? 0) & PRESENT) !== 0;
+  }
+
+  /**
+   * Adds a new shred.
+   * @param isDataComplete - the shred ends a batch.
+   * @returns the batches that it completes: its own, the next one, both, or none.
+   */
+  add(index: number, isDataComplete: boolean): ShredRange[] {
+    this.#reserve(index);
+    this.#flags[index] = isDataComplete ? PRESENT | COMPLETE : PRESENT;
+    this.count++;
+    this.highest = Math.max(this.highest, index);
+    const first = this.#isOpen(index - 1) ? (this.#otherEnd[index - 1] as number) : index;
+    const last = !isDataComplete && this.has(index + 1) ? (this.#otherEnd[index + 1] as number) : index;
+    this.#otherEnd[first] = last;
+    this.#otherEnd[last] = first;
+    const complete = this.#isComplete(first, last) ? [{ first, last }] : [];
+    this.openRange = this.#hasStart(first) && this.#isOpen(last) ? { first, last } : null;
+    // The next batch has its start now.
+    if (isDataComplete && this.has(index + 1)) {
+      const next = { first: index + 1, last: this.#otherEnd[index + 1] as number };
+      if (this.#isComplete(next.first, next.last)) complete.push(next);
+    }
+    return complete;
+  }
+
+  #reserve(index: number): void {
+    if (index < this.#flags.length) return;
+    const capacity = Math.max(index + 1, this.#flags.length * 2);
+    const [flags, otherEnd] = [new Uint8Array(capacity), new Int32Array(capacity)];
+    flags.set(this.#flags);
+    otherEnd.set(this.#otherEnd);
+    [this.#flags, this.#otherEnd] = [flags, otherEnd];
+  }
+
+  /** Present, and not the end of a batch. */
+  #isOpen(index: number): boolean {
+    return this.#flags[index] === PRESENT;
+  }
+
+  #isComplete(first: number, last: number): boolean {
+    if (((this.#flags[last] as number) & COMPLETE) === 0) return false;
+    return this.#hasStart(first);
+  }
+
+  #hasStart(first: number): boolean {
+    return first === 0 || ((this.#flags[first - 1] as number) & COMPLETE) !== 0;
+  }
+}
+
 type Piece = Readonly<{ payload: Uint8Array; set: FecSet }>;
 
-/** A run of data shreds that is whole, and what they carry. */
+/** The payload of a complete batch. */
 export type CompleteBatch = ShredRange & Readonly<{ payload: Uint8Array }>;
 
 /** The verified shreds of one slot. */
@@ -18,15 +89,14 @@ export class SlotShreds {
   readonly #sets = new Map<number, FecSet>();
   readonly #ranges = new BatchRanges();
   readonly #pieces = new Map<number, Piece>();
-  /** First shreds of batches that were looked at before they were whole. */
+  /** First indexes of batches that were checked before completion. */
   readonly #checkedEarly = new Set<number>();
-  /** Of those, the ones whose entries were all there. */
+  /** The subset that was emitted. */
   readonly #emittedEarly = new Set<number>();
-  /** -1 until it is known. */
+  /** -1 while unknown. */
   #lastIndex = -1;
   parent: Slot | null = null;
   bytes = 0;
-  /** It takes no more and holds nothing. */
   isClosed = false;
 
   constructor(slot: Slot, leader: Uint8Array) {
@@ -38,7 +108,6 @@ export class SlotShreds {
     return this.#sets.size;
   }
 
-  /** Whether all its data shreds have been there. */
   get isComplete(): boolean {
     return this.#lastIndex >= 0 && this.#ranges.count === this.#lastIndex + 1;
   }
@@ -47,13 +116,13 @@ export class SlotShreds {
     return this.#sets.get(shred.fecSetIndex);
   }
 
-  /** Whether a shred's place is taken, or nobody needs it. */
+  /** Whether a shred is a duplicate or not needed. */
   has(shred: Shred): boolean {
     if (shred.kind === 'data' && this.#ranges.has(shred.index)) return true;
     return this.setOf(shred)?.has(shred) ?? false;
   }
 
-  /** Whether a shred that the leader signed is at odds with others that it signed. */
+  /** Whether a signed shred is inconsistent with other signed ones. */
   contradicts(shred: Shred): boolean {
     if (this.setOf(shred)?.contradicts(shred) === true) return true;
     if (shred.kind === 'code') return false;
@@ -64,7 +133,6 @@ export class SlotShreds {
       : shred.isLastInSlot && this.#isBefore(shred.index);
   }
 
-  /** Whether shreds are there that come after a place. */
   #isBefore(index: number): boolean {
     return this.#ranges.highest > index;
   }
@@ -76,7 +144,7 @@ export class SlotShreds {
     return set;
   }
 
-  /** How many sets do not name the root of the set before, as far as both are here. */
+  /** Number of sets whose chained root differs from the previous set's. */
   get brokenChains(): number {
     const roots = new Map<number, Uint8Array>();
     for (const { end, proven } of this.#sets.values()) if (proven !== null) roots.set(end, proven.root);
@@ -87,11 +155,11 @@ export class SlotShreds {
   }
 
   /**
-   * Adds a verified shred that is not there and contradicts nothing.
-   * @returns the batches that are whole with it.
+   * Adds a verified, new and consistent shred.
+   * @returns the batches that it completes.
    */
   add(shred: Shred, set: FecSet): CompleteBatch[] {
-    // Packets belong to whoever read them, perhaps with much more memory around.
+    // Copies, as the packet may be a view of a larger buffer.
     const bytes = new Uint8Array(shred.bytes);
     const before = set.bytes;
     set.add(shred, bytes);
@@ -109,11 +177,10 @@ export class SlotShreds {
   }
 
   /**
-   * The batch that the shred added last came into, where it has its beginning and no end yet, and the last of its
-   * shreds is not full: a leader fills what entries leave of a set with empty shreds, of which only the last says that
-   * the data is complete. Given once for each batch. Source: agave ledger, `shred/merkle.rs`,
-   * `make_shreds_from_data`.
-   * @returns with the last shred of its set, where the end of the batch is to be expected.
+   * The incomplete batch of the last added shred, if its last shred is not full: leaders pad the remainder of
+   * a set with empty shreds, of which only the last ends the batch. Returned once per batch. Source: agave
+   * ledger, `shred/merkle.rs`, `make_shreds_from_data`.
+   * @returns with the last index of its set, where the batch is expected to end.
    */
   takeOpenBatch(): CompleteBatch | null {
     const range = this.isClosed ? null : this.#ranges.openRange;
@@ -127,7 +194,7 @@ export class SlotShreds {
     return { first, last: end - 1, payload: Buffer.concat(pieces.map((piece) => piece.payload)) };
   }
 
-  /** The entries of a batch that `takeBegun` gave were all there. */
+  /** The batch of `takeOpenBatch` had complete entries. */
   emittedEarly({ first }: ShredRange): void {
     this.#emittedEarly.add(first);
   }

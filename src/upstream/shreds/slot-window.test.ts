@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A window, and a clock that the test sets. */
+/** A window and its mocked clock. */
 function made(newestSlot: () => Slot | null = () => null) {
   let now = 1_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
@@ -26,20 +26,20 @@ function made(newestSlot: () => Slot | null = () => null) {
 
 const run = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
 
-describe('the window of slots', () => {
-  it('lets everything in while nothing is known', () => {
+describe('SlotWindow', () => {
+  it('accepts every slot while nothing is known', () => {
     const { window, fault } = made();
     expect([window.newest, fault(0), fault(FAR)]).toEqual([null, null, null]);
   });
 
-  it('is as wide as it may be around the median of what began', () => {
+  it('has the configured width around the median of started slots', () => {
     const { window, began, fault } = made();
     began(100, 101, 102);
     expect(window.newest).toBe(101n);
     expect([fault(81), fault(80), fault(151), fault(152)]).toEqual([null, 'slotBehind', null, 'slotAhead']);
   });
 
-  it('is not led away by fewer than half of the slots that began, however far they are', () => {
+  it('is not moved by a minority of distant slots', () => {
     const { window, began, fault } = made();
     began(...run(100, 17), ...run(FAR, 16));
     expect(window.newest).toBe(116n);
@@ -51,13 +51,13 @@ describe('the window of slots', () => {
     expect([behind.fault(1_017), behind.fault(17)]).toEqual([null, 'slotBehind']);
   });
 
-  it('moves on with what began lately, and forgets what began long ago', () => {
+  it('follows recently started slots', () => {
     const { window, began } = made();
     began(...run(100, 500));
     expect(window.newest).toBe(583n);
   });
 
-  it('is around the newest slot that others know of, whatever the shreds say', () => {
+  it('uses the newest slot of another source, regardless of shreds', () => {
     const { window, began, fault, pass } = made(() => slot(5_000));
     began(...run(100, 33));
     expect([window.newest, fault(5_050), fault(5_051), fault(133)]).toEqual([
@@ -70,7 +70,7 @@ describe('the window of slots', () => {
     expect(fault(133)).toBe('slotBehind');
   });
 
-  it('is forgotten when no shred was verified for long: the cluster may be elsewhere by now', () => {
+  it('resets after a period without verified shreds', () => {
     const { window, began, fault, pass } = made();
     began(100, 101, 102);
     pass(limits.staleMs);

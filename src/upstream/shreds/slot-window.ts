@@ -1,19 +1,18 @@
 import type { Slot } from '../../solana/units.ts';
-import type { DeshredLimits } from './deshred-limits.ts';
+import type { DeshredLimits } from './shreds-config.ts';
 
-/** Slots that say together which one is plausible: most of them would have to be led astray. */
+/** Slots that the median covers. */
 const RECENT_SLOTS = 33;
 
 type SlotWindowOptions = Readonly<{
   limits: Pick<DeshredLimits, 'slotsAheadMax' | 'slotsBehindMax' | 'staleMs'>;
-  /** The newest slot that somebody else knows of, such as the nodes that are polled; null while nobody does. */
+  /** The newest slot from another source, such as polled nodes; null while unknown. */
   newestSlot: () => Slot | null;
 }>;
 
 /**
- * Which slots are plausible: those around the newest slot that is known from elsewhere, or else around the median of
- * the slots that verified shreds began lately. A leader may sign shreds of its slots of a far future: the maximum
- * would follow it there and leave the present behind.
+ * Window of plausible slots around the newest slot of another source, or else around the median of recently
+ * started slots. Not the maximum: a leader may sign shreds of its far-future slots.
  */
 export class SlotWindow {
   readonly #options: SlotWindowOptions;
@@ -29,12 +28,12 @@ export class SlotWindow {
     this.#behind = BigInt(options.limits.slotsBehindMax);
   }
 
-  /** The slot that others are measured by; null while none is known. */
+  /** The reference slot; null while unknown. */
   get newest(): Slot | null {
     return this.#options.newestSlot() ?? this.#median;
   }
 
-  /** @returns null when the slot is plausible. */
+  /** @returns null for a plausible slot. */
   faultOf(slot: Slot): 'slotAhead' | 'slotBehind' | null {
     const { newest } = this;
     if (newest === null) return null;
@@ -47,7 +46,6 @@ export class SlotWindow {
     return distance > 0n ? 'slotAhead' : 'slotBehind';
   }
 
-  /** A shred was verified. */
   recordShred(): void {
     this.#lastShredAt = performance.now();
   }
@@ -65,7 +63,7 @@ export class SlotWindow {
     this.#median = null;
   }
 
-  /** Only what the shreds said themselves can be. */
+  /** Only the median can be stale. */
   #isStale(): boolean {
     if (this.#options.newestSlot() !== null || this.#median === null) return false;
     return performance.now() - this.#lastShredAt > this.#options.limits.staleMs;

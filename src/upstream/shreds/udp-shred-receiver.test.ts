@@ -2,27 +2,26 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import type { shredLimits } from './shred-limits.ts';
-import type { UdpShredsConfig } from './shreds-config.ts';
+import type { shredLimits, UdpShredsConfig } from './shreds-config.ts';
 import { sendersOf, UdpShredReceiver } from './udp-shred-receiver.ts';
 
 async function started(config: Partial<UdpShredsConfig> = {}, limits: Partial<typeof shredLimits> = {}) {
   const packets: Buffer[] = [];
   const lines: string[] = [];
-  let heard: (() => void) | null = null;
+  let onReceived: (() => void) | null = null;
   const udp = new UdpShredReceiver({
     config: { host: '127.0.0.1', port: 0, senders: [], ...config },
     limits: { receiveBufferBytes: 65_536, ...limits },
     log: createLogger('info', (line) => lines.push(line)),
     onPacket: (bytes) => {
       packets.push(bytes);
-      heard?.();
+      onReceived?.();
     },
   });
   await udp.start();
   onTestFinished(() => udp.close());
   const received = async (count: number): Promise<Buffer[]> => {
-    while (packets.length < count) await new Promise<void>((resolve) => (heard = resolve));
+    while (packets.length < count) await new Promise<void>((resolve) => (onReceived = resolve));
     return packets;
   };
   return { udp, packets, received, lines };
@@ -39,8 +38,8 @@ const send = (socket: Socket, port: number, bytes: Uint8Array): Promise<void> =>
     socket.send(bytes, port, '127.0.0.1', (error) => (error === null ? resolve() : reject(error))),
   );
 
-describe('shreds over UDP', () => {
-  it('come in from several senders, each packet in memory of its own', async () => {
+describe('UdpShredReceiver', () => {
+  it('receives packets of several senders in separate buffers', async () => {
     const { udp, received } = await started();
     const { port } = udp.address!;
     const senders = await Promise.all([sender(), sender(), sender()]);
@@ -51,7 +50,7 @@ describe('shreds over UDP', () => {
     expect(udp.packets).toBe(30);
   });
 
-  it('are taken from those on the list only', async () => {
+  it('accepts only listed senders', async () => {
     const { udp, received, packets } = await started({ senders: ['127.0.0.2', '127.1.0.0/16'] });
     const { port } = udp.address!;
     const [stranger, friend, neighbour] = await Promise.all([
@@ -67,7 +66,7 @@ describe('shreds over UDP', () => {
     expect(udp.rejected).toBe(1);
   });
 
-  it('are heard on a port that the socket names, until it is closed', async () => {
+  it('reports its port until it is closed', async () => {
     const { udp } = await started();
     expect(udp.address).toMatchObject({ address: '127.0.0.1', family: 'IPv4' });
     const { port } = udp.address!;
@@ -77,13 +76,13 @@ describe('shreds over UDP', () => {
     expect(again.udp.address?.port).toBe(port);
   });
 
-  it('are not heard on a port that somebody has', async () => {
+  it('rejects a port in use', async () => {
     const { udp } = await started();
     const { port } = udp.address!;
     await expect(started({ port })).rejects.toThrow('EADDRINUSE');
   });
 
-  it('come with a word when the kernel holds fewer than wanted, on loopback no warning', async () => {
+  it('logs a receive buffer smaller than requested, without a warning on loopback', async () => {
     const { lines } = await started({}, { receiveBufferBytes: 2_000_000_000 });
     expect(lines.join()).toContain('net.core.rmem_max');
     expect(JSON.parse(lines[0]!)).toMatchObject({ level: 30 });
@@ -91,13 +90,13 @@ describe('shreds over UDP', () => {
   });
 
   it.each(['nobody', '10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/8/8', '::1/129', '10.0.0/8', ''])(
-    'have no sender %j',
+    'rejects the sender %j',
     (entry) => {
       expect(() => sendersOf([entry])).toThrow(RangeError);
     },
   );
 
-  it('have senders of both families', () => {
+  it('accepts senders of both address families', () => {
     const senders = sendersOf(['2001:db8::/32', '::1', '10.0.0.0/8']);
     expect(senders.check('2001:db8:1::5', 'ipv6')).toBe(true);
     expect(senders.check('::1', 'ipv6')).toBe(true);

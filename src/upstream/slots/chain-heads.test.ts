@@ -10,7 +10,7 @@ const nodeAt = (processed: number, at = 0): NodeHealth => {
   return node;
 };
 
-it('A head is what two nodes that are near each other have come to, and else the newest', () => {
+it('uses the lower slot of two nearby nodes, else the newest', () => {
   const heads = new ChainHeads();
   expect(heads.at('processed')).toBeNull();
   heads.update([nodeAt(1_000)]);
@@ -22,7 +22,7 @@ it('A head is what two nodes that are near each other have come to, and else the
   expect(heads.at('finalized')).toBeNull();
 });
 
-it('A head is none that one node is alone with, or came to faster than any chain goes', () => {
+it('ignores a single node ahead and implausible jumps', () => {
   const heads = new ChainHeads();
   const liar = nodeAt(9_000);
   heads.update([liar, nodeAt(1_001), nodeAt(1_000)]);
@@ -35,7 +35,7 @@ it('A head is none that one node is alone with, or came to faster than any chain
   expect(heads.at('processed')?.slot).toBe(9_000n);
 });
 
-it('A head of what is final is none that its node has not replayed', () => {
+it('limits finalized heads to replayed slots', () => {
   const heads = new ChainHeads();
   const node = nodeAt(1_000);
   node.slots.finalized = slot(1_010);
@@ -43,7 +43,7 @@ it('A head of what is final is none that its node has not replayed', () => {
   expect(heads.at('finalized')?.slot).toBe(1_000n);
 });
 
-it('A head that somebody wants to know is wanted for a while', () => {
+it('reports whether a head was read recently', () => {
   const heads = new ChainHeads();
   expect(heads.isInUse('confirmed', 1_000, performance.now())).toBe(false);
   heads.at('confirmed');

@@ -4,17 +4,17 @@ import type { NodeHealth } from '../health/node-health.ts';
 import { OUTVOTE_MIN } from './reference-slot.ts';
 import type { ObservedSlot } from './slot-tracker.ts';
 
-/** Two nodes that are at the head are hardly ever further from each other. */
+/** Nodes at the head rarely differ by more. */
 const NEAR_SLOTS = 8n;
 
-/** The slot of a node at a commitment that it can answer for: nothing is final that it has not replayed. */
+/** Slot a node can serve at the commitment: nothing unreplayed counts as final. */
 function slotAt({ slots }: NodeHealth, commitment: Commitment): Slot | null {
   const slot = slots[commitment];
   if (slot === null || slots.processed === null) return slot;
   return slot > slots.processed ? slots.processed : slot;
 }
 
-/** Without the one node that is ahead of two or more others that tell where they are; all where none is alone. */
+/** Drops the single node ahead of two or more others. */
 function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   let first: NodeHealth | null = null;
   let second: Slot | null = null;
@@ -34,15 +34,15 @@ function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   return top - second > NEAR_SLOTS ? nodes.filter((node) => node !== first) : nodes;
 }
 
-/** Those that are believed: not one that came ahead faster than any chain goes, nor one that is alone so far ahead. */
+/** Drops nodes that advanced implausibly fast and a single outlier. */
 function trustedNodes(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   const steady = nodes.filter(({ slots }) => !slots.isSuspect);
   return withoutOutlier(steady.length === 0 ? nodes : steady);
 }
 
 /**
- * The newest slot that the nodes can answer for: of two that are near each other what both have come to, so that it is
- * not one that a single node is alone with, unless nobody can tell which of two is right.
+ * Newest slot the nodes can serve: of two nearby nodes the lower one, so that not one node alone has reached
+ * it.
  */
 function headOf(nodes: readonly NodeHealth[], commitment: Commitment): ObservedSlot | null {
   let first: ObservedSlot | null = null;
@@ -60,7 +60,7 @@ function headOf(nodes: readonly NodeHealth[], commitment: Commitment): ObservedS
   return first.slot > second.slot || second.atMs > first.atMs ? second : first;
 }
 
-/** The heads of one network, read for every call and made anew when a node tells of its slots. */
+/** Heads of one network; read per call, recomputed when a node reports a slot. */
 export class ChainHeads {
   readonly #heads: Record<Commitment, ObservedSlot | null> = {
     processed: null,
@@ -78,12 +78,12 @@ export class ChainHeads {
     return this.#heads[commitment];
   }
 
-  /** Whether anybody wanted to know it in the last while. */
+  /** Whether it was read recently. */
   isInUse(commitment: Commitment, withinMs: number, now: number): boolean {
     return now - this.#readAt[commitment] < withinMs;
   }
 
-  /** @param nodes - those that are healthy and asked. */
+  /** @param nodes - healthy serving nodes. */
   update(nodes: readonly NodeHealth[]): void {
     const trusted = trustedNodes(nodes);
     this.#heads.processed = headOf(trusted, 'processed');

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../../protocol/call.ts';
-import { methodRow } from '../../protocol/methods.ts';
-import { commitmentOf, firstSlotOf, leadingContextSlot, minContextSlotOf } from './context-slot.ts';
+import { methodRow, methods } from '../../protocol/methods.ts';
+import {
+  commitmentOf,
+  contextSlot,
+  firstSlotOf,
+  leadingContextSlot,
+  minContextSlotOf,
+  newestSlotOf,
+  readObservedSlot,
+  slotOfResult,
+} from './context-slot.ts';
 
 const call = (method: string, params: string | null): Call => ({
   network: 'devnet',
@@ -10,7 +19,7 @@ const call = (method: string, params: string | null): Call => ({
   params: params === null ? null : Buffer.from(params),
 });
 
-describe('the slot that an answer stands on', () => {
+describe('leadingContextSlot', () => {
   it.each([
     ['{"context":{"slot":7},"value":1}', 7n],
     ['{"context":{"apiVersion":"2.1.0","slot":18446744073709551615},"value":null}', 18446744073709551615n],
@@ -25,8 +34,8 @@ describe('the slot that an answer stands on', () => {
   });
 });
 
-describe('what a call says of slots', () => {
-  it('is its commitment, finalized where it names none', () => {
+describe('slots in params', () => {
+  it('commitment, by default finalized', () => {
     expect(commitmentOf(call('getBalance', '["x",{"commitment":"processed"}]'))).toBe('processed');
     expect(commitmentOf(call('getBalance', '["x",{"commitment" : "confirmed"}]'))).toBe('confirmed');
     expect(commitmentOf(call('getBalance', '["x"]'))).toBe('finalized');
@@ -34,7 +43,7 @@ describe('what a call says of slots', () => {
     expect(commitmentOf(call('getSignatureStatuses', '[["x"]]'))).toBe('processed');
   });
 
-  it('is the slot that whoever answers must have come to', () => {
+  it('minContextSlot', () => {
     expect(minContextSlotOf(call('getBalance', '["x",{"minContextSlot":9007199254740993}]'))).toBe(
       9007199254740993n,
     );
@@ -43,10 +52,46 @@ describe('what a call says of slots', () => {
     expect(minContextSlotOf(call('getVersion', '[{"minContextSlot":1}]'))).toBeNull();
   });
 
-  it('is the slot that it names first', () => {
+  it('first param', () => {
     expect(firstSlotOf(Buffer.from(' [ 5 , {"x":1}]'))).toBe(5n);
     expect(firstSlotOf(Buffer.from('[5]'))).toBe(5n);
     expect(firstSlotOf(Buffer.from('["5"]'))).toBeNull();
     expect(firstSlotOf(null)).toBeNull();
+  });
+});
+
+describe('slots in results', () => {
+  it.each([
+    ['{"context":{"apiVersion":"3.0.0","slot":18446744073709551615},"value":1}', 18_446_744_073_709_551_615n],
+    ['{"context":{"slot":7},"value":{"context":{"slot":9}}}', 7n],
+    ['{ "context" : { "slot" : 7 } , "value" : 1 }', 7n],
+    ['{"value":{"slot":9},"context":{"slot":7}}', 7n],
+    ['{"context":{"apiVersion":"slot"},"value":1}', null],
+    ['{"context":{"slot":"7"},"value":1}', null],
+    ['{"context":{"slot":7.5},"value":1}', null],
+    ['{"value":1,"context":{"slot":18446744073709551616}}', null],
+    ['{"context":[7]}', null],
+    ['{"slot":7}', null],
+    ['7', null],
+    ['[]', null],
+  ])('%s', (result, slot) => {
+    expect(contextSlot(Buffer.from(result))).toBe(slot);
+  });
+
+  it('getSlot returns its result; methods without a slot return null', () => {
+    expect(readObservedSlot(methods.getSlot, Buffer.from('7'))).toBe(7n);
+    expect(readObservedSlot(methods.getBlockHeight, Buffer.from('7'))).toBeNull();
+    expect(readObservedSlot(methods.getBalance, Buffer.from('{"context":{"slot":7},"value":1}'))).toBe(7n);
+  });
+
+  it('members are read at the top level only', () => {
+    expect(slotOfResult(Buffer.from('{"meta":{"slot":1},"slot":7}'), 'slot')).toBe(7n);
+    expect(slotOfResult(Buffer.from('{"meta":{"slot":1}}'), 'slot')).toBeNull();
+  });
+
+  it('a list returns its newest slot if every item has one', () => {
+    const newest = (json: string) => newestSlotOf(Buffer.from(json), 'effectiveSlot');
+    expect(newest('[{"effectiveSlot":7},{"effectiveSlot":9},{"effectiveSlot":8}]')).toBe(9n);
+    expect([newest('[{"effectiveSlot":7},null]'), newest('[]'), newest('[{}]')]).toEqual([null, null, null]);
   });
 });

@@ -3,12 +3,11 @@ import type { NodeHealth } from '../health/node-health.ts';
 import type { SlotFault } from '../health/node-state.ts';
 import { referenceSlot } from './reference-slot.ts';
 
-/** What decides whether a node is behind. */
 export type LagLimits = Readonly<{ lagMaxSlots: number; stallMs: number }>;
 
 const slotOf = (node: NodeHealth): Slot | null => node.slots.processed;
 
-/** Whether others than this one have come to new slots lately. */
+/** Whether other nodes advanced recently. */
 const othersAdvance = (
   nodes: readonly NodeHealth[],
   one: NodeHealth,
@@ -26,8 +25,8 @@ function newestOf(nodes: readonly NodeHealth[]): Slot | null {
 }
 
 /**
- * A node that came ahead of all others faster than any chain goes has no voice while they go on, be they only one:
- * of two that were near each other, the one that leaps is not believed.
+ * A node that jumped ahead implausibly fast has no vote while the others advance, even if there is only one
+ * other.
  */
 function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
   const slot = slotOf(node);
@@ -40,7 +39,7 @@ function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimi
   return !node.slots.isSuspect || !othersAdvance(all, node, limits.stallMs, now);
 }
 
-/** One that is out is so until it is well within the limit: no node comes and goes with each poll. */
+/** Hysteresis: an excluded node returns only well within the limit. */
 function exceeds(lag: bigint, isOverLimit: boolean, limits: LagLimits): boolean {
   return isOverLimit ? lag * 2n > BigInt(limits.lagMaxSlots) : lag > BigInt(limits.lagMaxSlots);
 }
@@ -57,17 +56,17 @@ function faultOf(
   if (slot === null) return null;
   if (exceeds(reference > slot ? reference - slot : 0n, slotFault === 'behind', limits)) return 'behind';
   if (exceeds(slots.unreplayed ?? 0n, slotFault === 'not-replaying', limits)) return 'not-replaying';
-  // It told of its slot after that time, and of the same: one that is not asked is not blamed.
+  // It reported the same slot again since then; a node without reports is not blamed.
   const isStalled = slot < reference && slots.observedAt('processed') - slots.movedAt > limits.stallMs;
-  if (isStalled && slotFault === 'standing-still') return slotFault;
+  if (isStalled && slotFault === 'stalled') return slotFault;
   if (!othersAdvance(responding, node, limits.stallMs, now)) return null;
-  if (isStalled) return 'standing-still';
+  if (isStalled) return 'stalled';
   return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
 }
 
 /**
- * Measures every node whose slot is known against those that still answer, and itself: getHealth may say ok while a
- * node receives and does not replay.
+ * Compares each node with the responding ones, and with the shreds it received: getHealth may return ok
+ * while a node does not replay.
  */
 export function markLag(nodes: readonly NodeHealth[], limits: LagLimits, now: number): void {
   const responding = nodes.filter((node) => !node.circuit.isTripped && !node.wrongChain);

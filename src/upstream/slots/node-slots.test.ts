@@ -4,8 +4,8 @@ import { NodeSlots } from './node-slots.ts';
 
 const fresh = (): NodeSlots => new NodeSlots({ lagMaxSlots: 100, slotsPerSecondMax: 25 });
 
-describe('what a node told of its slots', () => {
-  it('is the newest of its answers, and whatever it says when it is asked', () => {
+describe('NodeSlots', () => {
+  it('keeps the newest observed slot and any polled slot', () => {
     const slots = fresh();
     slots.observe('processed', slot(50), 0);
     slots.observe('processed', slot(48), 1);
@@ -14,7 +14,7 @@ describe('what a node told of its slots', () => {
     expect(slots.processed).toBe(40n);
   });
 
-  it('holds for what comes before it: confirmed was processed, and none is beyond where it is', () => {
+  it('applies a slot to weaker commitments, limited by the processed slot', () => {
     const slots = fresh();
     slots.observe('confirmed', slot(50), 0);
     expect(slots.processed).toBe(50n);
@@ -22,7 +22,7 @@ describe('what a node told of its slots', () => {
     expect(slots.confirmed).toBeNull();
   });
 
-  it('is guessed for a commitment that it was not asked for', () => {
+  it('estimates commitments that were not polled', () => {
     const slots = fresh();
     expect(slots.isAtLeast('finalized', 5n)).toBe(true);
     slots.recordPoll('processed', slot(100), 0);
@@ -34,7 +34,7 @@ describe('what a node told of its slots', () => {
     expect(slots.isAtLeast('finalized', 61n)).toBe(false);
   });
 
-  it('is a leap when no chain goes so fast, however long ago it was asked', () => {
+  it('detects a jump faster than any chain, whatever the time since the last poll', () => {
     const slots = fresh();
     slots.recordPoll('processed', slot(1_000), 0);
     slots.recordPoll('processed', slot(1_100), 1_000);
@@ -45,14 +45,14 @@ describe('what a node told of its slots', () => {
     expect(slots.isSuspect).toBe(true);
   });
 
-  it('is no leap of an answer: whether it leapt a poll says', () => {
+  it('ignores a jump in a response; only a poll can report one', () => {
     const slots = fresh();
     slots.recordPoll('processed', slot(1_000), 0);
     slots.observe('finalized', slot(9_000), 1_000);
     expect([slots.processed, slots.finalized, slots.isSuspect]).toEqual([1_000n, null, false]);
   });
 
-  it('tells how much it has received and not replayed', () => {
+  it('reports received but unreplayed slots', () => {
     const slots = fresh();
     expect(slots.unreplayed).toBeNull();
     slots.recordPoll('processed', slot(1_000), 0);

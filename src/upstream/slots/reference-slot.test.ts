@@ -4,21 +4,21 @@ import { referenceSlot } from './reference-slot.ts';
 
 const reference = (...slots: number[]): bigint | null => referenceSlot(slots.map(slot), 100);
 
-describe('the slot against which nodes are measured', () => {
-  it('is unknown while no slot is known', () => {
+describe('referenceSlot', () => {
+  it('is null without slots', () => {
     expect(reference()).toBeNull();
   });
 
-  it('is the newest of one or two, which nobody can outvote', () => {
+  it('is the newest of one or two, which cannot outvote each other', () => {
     expect(reference(7)).toBe(7n);
     expect(reference(9_000, 7)).toBe(9_000n);
   });
 
-  it('is the newest of three when the runner-up is near', () => {
+  it('is the newest of three if the second is near', () => {
     expect(reference(100, 200, 50)).toBe(200n);
   });
 
-  it('is the runner-up when a single one of three is too far ahead', () => {
+  it('is the second newest if one of three is too far ahead', () => {
     expect(reference(100, 201, 50)).toBe(100n);
     expect(reference(18_000, 100, 101)).toBe(101n);
   });

@@ -1,36 +1,41 @@
 import type { CallAttempt, CallTrace, Network } from '../../protocol/call.ts';
+import { methods } from '../../protocol/methods.ts';
 import type { RebroadcastAttempt, SubmissionResult } from '../../protocol/submission-result.ts';
 import { verifyTransaction } from '../../solana/ed25519.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
 import { WatchedTransaction } from '../confirmations/watched-transaction.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import type { SubmitLimits } from './limits.ts';
+import type { UpstreamNode } from '../node.ts';
+import type { Outcome } from '../outcome.ts';
+import {
+  type SubmissionParts,
+  type SubmitLimits,
+  type SubmitListener,
+  submitTransaction,
+  toCallAttempt,
+} from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Of those who sent the same transaction so many are told what became of it. */
+/** Senders of one transaction that are notified of its result. */
 const TRACES_MAX = 100;
-/** So many pairs of a node and what it said are kept of the rebroadcasts of one transaction. */
+/** Recorded pairs of node and outcome per transaction. */
 const REBROADCAST_ATTEMPTS_MAX = 100;
 
-/** Somebody who sent a transaction, as far as what follows concerns them. */
 export type SubmitterInfo = Readonly<{ trace: CallTrace | null; rebroadcastsMax: number }>;
 
-/** A transaction that was accepted, until it has landed or cannot land any more. */
+/** Accepted transaction until it has landed or expired. */
 export class PendingSubmission {
   readonly network: Network;
-  /** Names network and bytes. */
+  /** Network and transaction. */
   readonly key: string;
-  /** For everybody it is handed to again. */
   readonly params: Buffer;
   readonly watched: WatchedTransaction;
-  /** How often it was rebroadcast. */
   rebroadcasts = 0;
-  /** When it is due; `performance.now()`. */
+  /** `performance.now()`. */
   dueAt = 0;
   readonly endsAt: number;
   #rebroadcastsMax: number;
   readonly #traces: CallTrace[] = [];
-  /** By node and outcome; made with the first rebroadcast. */
   #rebroadcastAttempts: Map<string, RebroadcastAttempt> | null = null;
 
   constructor(network: Network, key: string, request: SubmitRequest, limits: SubmitLimits) {
@@ -45,37 +50,35 @@ export class PendingSubmission {
     this.scheduleIn(limits.rebroadcastIntervalMs);
   }
 
-  /** What it takes: its bytes stand here and in its name. */
+  /** The bytes are stored twice: in params and key. */
   get bytes(): number {
     return this.key.length + this.params.length;
   }
 
   /**
-   * Whether its signatures are those of what it says, as far as we read its version: what was accepted without preflight may
-   * be anything, and without them it can never land. Looked at each time, and so before the first rebroadcast only.
+   * Whether the signatures are valid, where the version is supported. A transaction accepted without
+   * preflight may be unsigned and never land. Verified before the first rebroadcast only.
    */
   isSigned(): boolean {
     const decoded = decodeTransaction(Buffer.from(this.key.slice(this.network.length + 1), 'base64'));
     return 'fault' in decoded || verifyTransaction(decoded.transaction);
   }
 
-  /** Somebody else sent it too: it is rebroadcast as often as the more patient of them wants it. */
+  /** Adds another sender; the higher rebroadcast limit wins. */
   addSubmitter({ trace, rebroadcastsMax }: SubmitterInfo): void {
     this.#rebroadcastsMax = Math.max(this.#rebroadcastsMax, rebroadcastsMax);
     if (trace !== null && this.#traces.length < TRACES_MAX) this.#traces.push(trace);
   }
 
-  /** Whether it is to be rebroadcast now. While some fork has it there is no need. */
+  /** Not due while some fork contains it. */
   isDue(now: number): boolean {
     return this.dueAt <= now && this.rebroadcasts < this.#rebroadcastsMax && this.watched.status === null;
   }
 
-  /** It is due in about so long. */
   scheduleIn(ms: number): void {
     this.dueAt = performance.now() + withJitter(ms);
   }
 
-  /** A node was handed it again. */
   recordRebroadcast({ node, outcome, startedAt, endedAt }: CallAttempt): void {
     this.#rebroadcastAttempts ??= new Map();
     const name = `${node} ${outcome}`;
@@ -86,11 +89,40 @@ export class PendingSubmission {
     this.#rebroadcastAttempts.set(name, { node, outcome, times, at, ms });
   }
 
-  /** Tells all who sent it. */
   reportResult(result: Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>): void {
     const { rebroadcasts } = this;
     const rebroadcastAttempts = [...(this.#rebroadcastAttempts?.values() ?? [])];
     for (const trace of this.#traces)
       trace.onSubmissionEnd?.({ ...result, rebroadcasts, rebroadcastAttempts });
+  }
+}
+
+export class Rebroadcast implements SubmitListener {
+  readonly #submission: PendingSubmission;
+  readonly #onEnd: () => void;
+  #outstanding = 0;
+
+  /** @param onEnd - called when all attempts have ended. */
+  constructor(submission: PendingSubmission, onEnd: () => void) {
+    this.#submission = submission;
+    this.#onEnd = onEnd;
+  }
+
+  /**
+   * @returns false if there is no target; `onEnd` is then not called. Else it may be called before this
+   * returns.
+   */
+  start({ targets, limits }: SubmissionParts): boolean {
+    const { network, params } = this.#submission;
+    const nodes = [...targets.nodes(network), ...targets.sendOnly(network)];
+    this.#outstanding = nodes.length;
+    const call = { network, method: 'sendTransaction', row: methods.sendTransaction, params };
+    for (const node of nodes) submitTransaction(node, call, limits.attemptTimeoutMs, this);
+    return nodes.length > 0;
+  }
+
+  onSubmitOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
+    this.#submission.recordRebroadcast(toCallAttempt(node, outcome, elapsedMs));
+    if (--this.#outstanding === 0) this.#onEnd();
   }
 }

@@ -1,25 +1,22 @@
 import { type JsonValue, writeJson } from '../../base/json.ts';
 import type { Call, Network, RpcResponse } from '../../protocol/call.ts';
 import type { SubmissionResult } from '../../protocol/submission-result.ts';
-import { attempt } from '../attempt.ts';
 import { StatusPoller, type StatusPollLimits } from '../confirmations/status-poller.ts';
 import type { Confirmation } from '../confirmations/watched-transaction.ts';
 import type { UpstreamNode } from '../node.ts';
-import type { SubmitLimits } from './limits.ts';
-import { PendingSubmission, type SubmitterInfo } from './pending-submission.ts';
-import { Rebroadcast } from './rebroadcast.ts';
-import type { SubmissionParts } from './submission.ts';
+import { attempt } from '../retry/attempt.ts';
+import { PendingSubmission, Rebroadcast, type SubmitterInfo } from './pending-submission.ts';
+import type { SubmissionParts, SubmitLimits } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** It is looked so often, in the time between two rebroadcasts of one transaction, which are due. */
+/** Due checks per rebroadcast interval. */
 const CHECKS_PER_INTERVAL = 20;
 
-/** What it is done with, and within which limits. */
 export type PendingSubmissionParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
 
 type SubmissionEnd = Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>;
 
-/** The pace of asking, as it is set at the moment. */
+/** Reads the current configuration at each use. */
 const pollLimits = (limits: SubmitLimits): StatusPollLimits => ({
   get pollMs() {
     return limits.statusPollMs;
@@ -37,7 +34,6 @@ const pollLimits = (limits: SubmitLimits): StatusPollLimits => ({
 
 const notLanded = { slot: null, err: null } as const;
 
-/** Of nodes that may be asked, any but one, until one answers. */
 async function queryOtherNode(
   nodes: readonly UpstreamNode[],
   call: Call,
@@ -48,32 +44,29 @@ async function queryOtherNode(
     if (node.name === excludedNode) continue;
     const { outcome, elapsedMs } = await attempt(node, call, timeoutMs);
     node.recordOutcome(outcome, elapsedMs);
-    if (outcome.kind === 'answer' && outcome.response.errorCode === 0) return outcome.response;
+    if (outcome.kind === 'response' && outcome.response.errorCode === 0) return outcome.response;
   }
   return null;
 }
 
-/** Longer than any error of the chain. */
+/** No chain error is longer. */
 const ERR_MAX_LENGTH = 1_024;
 
-/** As it is told; null for what is no error of the chain, whatever a node may say. */
 function errText(err: JsonValue): string | null {
   const text = typeof err === 'string' ? err : writeJson(err);
   return text.length > ERR_MAX_LENGTH ? null : text;
 }
 
 /**
- * Transactions that were accepted: each is rebroadcast to everybody until it is confirmed or its blockhash has
- * expired. That is learned by asking for the statuses of all of them, 256 in a call: a subscription for each would
- * cost the nodes more than the sending.
- *
- * Where there is no room, those are given up first that were rebroadcast most often: they have had their chance, and
- * a flood of what cannot land does not displace what may.
+ * Accepted transactions, rebroadcast until confirmed or expired. Polls the statuses of 256 per call, which
+ * costs nodes less than a subscription each.
+ * | Over the limit, the transactions rebroadcast most often are shed first, so that a flood that cannot land
+ * does not displace others.
  */
 export class PendingSubmissions {
   readonly #parts: PendingSubmissionParts;
   readonly #byKey = new Map<string, PendingSubmission>();
-  /** By how often they were rebroadcast, and of each number in the order in which they came to it. */
+  /** By number of rebroadcasts, then in order of arrival. */
   readonly #byCount: Set<PendingSubmission>[] = [];
   readonly #pollers = new Map<Network, StatusPoller>();
   #timer: NodeJS.Timeout | null = null;
@@ -86,17 +79,14 @@ export class PendingSubmissions {
     this.#parts = parts;
   }
 
-  /** How many are followed. */
   get size(): number {
     return this.#byKey.size;
   }
 
-  /** How many were given up for want of room. */
   get shed(): number {
     return this.#shed;
   }
 
-  /** Follows a transaction that was accepted just now. */
   add(network: Network, key: string, request: SubmitRequest, submitters: readonly SubmitterInfo[]): void {
     if (this.#isClosed) return;
     const submission =
@@ -106,12 +96,12 @@ export class PendingSubmissions {
     while (this.#byKey.size > pendingMax || this.#bytes > pendingMaxBytes) this.#shedOne();
   }
 
-  /** Somebody sent one again that may still be followed. */
+  /** Adds a sender, if the transaction is still tracked. */
   join(key: string, submitter: SubmitterInfo): void {
     this.#byKey.get(key)?.addSubmitter(submitter);
   }
 
-  /** Follows none of them any more. Nobody is told. @returns how many there were. */
+  /** Drops all without notification. @returns their number. */
   close(): number {
     this.#isClosed = true;
     const all = [...this.#byKey.values()];
@@ -146,8 +136,8 @@ export class PendingSubmissions {
   #pollerOf(network: Network): StatusPoller {
     let poller = this.#pollers.get(network);
     if (poller === undefined) {
-      const { limits, targets, source } = this.#parts;
-      poller = new StatusPoller(network, source, pollLimits(limits), (call, excludedNode) =>
+      const { limits, targets, next } = this.#parts;
+      poller = new StatusPoller(network, next, pollLimits(limits), (call, excludedNode) =>
         queryOtherNode(targets.nodes(network), call, excludedNode, limits.attemptTimeoutMs),
       );
       this.#pollers.set(network, poller);
@@ -155,7 +145,6 @@ export class PendingSubmissions {
     return poller;
   }
 
-  /** Those that were rebroadcast least often come first. */
   #checkDue(): void {
     const now = performance.now();
     const due: PendingSubmission[] = [];
@@ -168,7 +157,7 @@ export class PendingSubmissions {
     }
     for (const submission of expired) this.#end(submission, { name: 'unconfirmed', ...notLanded });
     const { rebroadcastsAtATime } = this.#parts.limits;
-    // Each look verifies no more signatures than that.
+    // Bounds signature verifications per check.
     for (const submission of due.slice(0, rebroadcastsAtATime)) {
       if (this.#inFlight >= rebroadcastsAtATime) break;
       if (submission.rebroadcasts === 0 && !submission.isSigned())
@@ -202,7 +191,7 @@ export class PendingSubmissions {
   #shedOne(): void {
     const most = this.#byCount.findLast((set) => set.size > 0);
     const [first] = most ?? [];
-    if (first === undefined) throw new RangeError('nothing is followed, and yet there is no room');
+    if (first === undefined) throw new RangeError('no pending submission to shed');
     this.#shed++;
     this.#end(first, { name: 'shed', ...notLanded });
   }
@@ -211,7 +200,6 @@ export class PendingSubmissions {
     if (this.#remove(submission)) submission.reportResult(result);
   }
 
-  /** @returns whether it was still followed. */
   #remove(submission: PendingSubmission): boolean {
     if (this.#byKey.get(submission.key) !== submission) return false;
     this.#byKey.delete(submission.key);

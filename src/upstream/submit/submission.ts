@@ -8,56 +8,87 @@ import type {
 } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
-import { preflightFault } from '../attempt.ts';
 import type { UpstreamNode } from '../node.ts';
-import type { Outcome } from '../outcome.ts';
-import { decideRetry, isAmbiguous } from '../retry/retry-rules.ts';
-import type { SubmitLimits } from './limits.ts';
+import { type Outcome, outcomeText } from '../outcome.ts';
+import { type AttemptListener, preflightFault, sendAttempt } from '../retry/attempt.ts';
+import { decideRetry, isAmbiguous } from '../retry/policy.ts';
 import type { SubmitRequest } from './submit-request.ts';
 import type { SubmitTargets } from './submit-targets.ts';
-import { isAccepted, type SubmitListener, submitTransaction, toCallAttempt } from './submit-transaction.ts';
 
-/** What a submission stands on. */
+/** Times in milliseconds, sizes in bytes. */
+export type SubmitLimits = Readonly<{
+  /** Distinct transactions awaiting a response; further ones are rejected. */
+  underWayMax: number;
+  /** Senders awaiting a response, in total. */
+  callersMax: number;
+  /** Time per attempt at one target, where no retry follows. */
+  attemptTimeoutMs: number;
+  rebroadcastIntervalMs: number;
+  rebroadcastsAtATime: number;
+  /** Tracked transactions; beyond it those rebroadcast most often are shed. */
+  pendingMax: number;
+  pendingMaxBytes: number;
+  pendingMaxMs: number;
+  /** Poll intervals of statuses and block height. */
+  statusPollMs: number;
+  expiryPollMs: number;
+  callsAtATime: number;
+  /**
+   * How long, and for how many accepted transactions, a duplicate gets the same response without a new
+   * submission.
+   */
+  acceptedMs: number;
+  acceptedMax: number;
+}>;
+
+export const submitLimits: SubmitLimits = {
+  underWayMax: 10_000,
+  callersMax: 50_000,
+  attemptTimeoutMs: 5_000,
+  rebroadcastIntervalMs: 2_000,
+  rebroadcastsAtATime: 64,
+  pendingMax: 10_000,
+  pendingMaxBytes: 32 * 1024 * 1024,
+  pendingMaxMs: 120_000,
+  statusPollMs: 1_000,
+  expiryPollMs: 2_000,
+  callsAtATime: 4,
+  acceptedMs: 1_000,
+  acceptedMax: 10_000,
+};
+
 export type SubmissionParts = Readonly<{
-  /** Walks from node to node until one answers. */
-  source: RpcDispatcher;
+  next: RpcDispatcher;
   targets: SubmitTargets;
   limits: Pick<SubmitLimits, 'attemptTimeoutMs'>;
 }>;
 
-/** Hears how a submission ended: one of them, once. Must not throw. */
+/** Receives the end exactly once. Must not throw. */
 export interface SubmissionListener {
   onAccepted(): void;
-  /** A node's own error. */
   onRejected(response: RpcResponse): void;
   onError(failure: Failure): void;
 }
 
 /**
- * One transaction on its way to everybody who takes any.
- *
- * With preflight one node is asked to look at it, under the caller's own commitment and slot, as any call is asked:
- * a node that is behind, or gives no answer, makes room for the next. What it refuses is handed to nobody; that no
- * node looked at it is no reason to send it either, since whoever wants a preflight would rather not pay for what
- * fails. What it accepts is handed to all others at once, who need not look again: so one transaction costs one
- * simulation, and waits for one answer.
- *
- * Without preflight there is nothing to wait for: everybody has it at once, and whoever takes it first gives the
- * answer. When all have failed, the nodes are walked as for any call, until the time is up.
+ * Submits one transaction to all targets.
+ * | With preflight, one node simulates it under the caller's commitment and slot, with retries as for any
+ * call. A rejected transaction is sent to no other target; without a simulation it is not sent either. An
+ * accepted one is sent to all other targets without preflight, so a transaction costs one simulation.
+ * | Without preflight it is sent to all targets at once; the first acceptance is the response. If all fail,
+ * it is retried as any call until the timeout.
  */
 export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   readonly #parts: SubmissionParts;
   readonly #call: Call;
   readonly #request: SubmitRequest;
   readonly #listener: SubmissionListener;
-  /** Handed over, and not heard of yet. */
   #outstanding = 0;
   #isOver = false;
-  /** Somebody may have it without our having learned of it. */
+  /** A target may have accepted it unnoticed. */
   #isAmbiguous = false;
-  /** What the first node refused it with that was not asked to look at it. */
   #refusal: RpcResponse | null = null;
-  /** Who has it: they are not handed it again. */
+  /** Names of targets that accepted it; they are skipped. */
   readonly #acceptedBy = new Set<string>();
 
   constructor(parts: SubmissionParts, call: Call, request: SubmitRequest, listener: SubmissionListener) {
@@ -67,25 +98,22 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#listener = listener;
   }
 
-  /** It may be over when this returns. */
   start(): void {
     if (this.#request.skipPreflight) this.#submitToAll();
     else this.#dispatchWithRetry();
   }
 
-  /** An attempt on the walk has ended. */
   onAttempt(attempt: CallAttempt): void {
     if (attempt.outcome === 'ok') this.#acceptedBy.add(attempt.node);
     this.#call.trace?.onAttempt(attempt);
   }
 
-  /** The walk has ended. */
   onResponse(response: RpcResponse): void {
     if (response.errorCode === 0 || this.#wasAlreadyProcessed(response)) {
       this.#accept();
       if (!this.#request.skipPreflight) this.#submitToOthers();
     } else if (this.#isAmbiguous && !isConclusive(response)) {
-      // What this node does not know says nothing about what another may have taken.
+      // A node's ignorance says nothing about other targets.
       this.#fail(new Failure('UPSTREAM_UNAVAILABLE'));
     } else {
       this.#isOver = true;
@@ -107,14 +135,14 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 
   #dispatchWithRetry(): void {
-    this.#parts.source.dispatch({ ...this.#call, params: this.#request.firstNodeParams, trace: this }, this);
+    this.#parts.next.dispatch({ ...this.#call, params: this.#request.firstNodeParams, trace: this }, this);
   }
 
   #submitToAll(): void {
     const { firstNodeParams, otherNodeParams } = this.#request;
     const [first, ...others] = this.#parts.targets.nodes(this.#call.network);
     const sendOnly = this.#parts.targets.sendOnly(this.#call.network);
-    // All are counted before any is heard of.
+    // Counted before the first outcome.
     this.#outstanding = (first === undefined ? 0 : 1) + others.length + sendOnly.length;
     if (this.#outstanding === 0) {
       this.#dispatchWithRetry();
@@ -125,7 +153,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#submitPlain(sendOnly);
   }
 
-  /** After it was accepted: what they answer is only recorded. */
+  /** Outcomes after acceptance are only recorded. */
   #submitToOthers(): void {
     const { targets } = this.#parts;
     const { network } = this.#call;
@@ -146,14 +174,14 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     );
   }
 
-  /** Endpoints for sending alone have rules of their own: what they refuse says nothing about the transaction. */
+  /** Send-only endpoints have rules of their own: their rejections say nothing about the transaction. */
   #recordRejection(node: UpstreamNode, outcome: Outcome): void {
     this.#isAmbiguous ||= isAmbiguous(outcome);
-    if (outcome.kind !== 'answer' || this.#parts.targets.isSendOnly(node)) return;
-    if (decideRetry(this.#call.row.kind, outcome) === 'answer') this.#refusal ??= outcome.response;
+    if (outcome.kind !== 'response' || this.#parts.targets.isSendOnly(node)) return;
+    if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#refusal ??= outcome.response;
   }
 
-  /** That it was processed already says that somebody took it; who wants a preflight is told that it failed. */
+  /** "Already processed" means accepted, except for a caller that wants a preflight. */
   #wasAlreadyProcessed(response: RpcResponse): boolean {
     const { skipPreflight } = this.#request;
     return (this.#isAmbiguous || skipPreflight) && preflightFault(response) === 'already-processed';
@@ -170,7 +198,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#listener.onError(this.#isAmbiguous ? this.#withUnknownOutcome(failure) : failure);
   }
 
-  /** The same failure, which says that the transaction may land all the same. */
+  /** Adds that the transaction may still land. */
   #withUnknownOutcome(failure: Failure): Failure {
     if (failure.facts?.outcome === 'unknown') return failure;
     const { signature } = this.#request;
@@ -180,6 +208,49 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 }
 
-/** Whether an error is about the transaction, and not about what the node has or has not seen yet. */
 const isConclusive = (response: RpcResponse): boolean =>
-  nodeErrorRow(response.errorCode).rule === 'believe' && preflightFault(response) !== 'blockhash-not-found';
+  nodeErrorRow(response.errorCode).rule === 'accept' && preflightFault(response) !== 'blockhash-not-found';
+
+export interface SubmitListener {
+  onSubmitOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void;
+}
+
+class SubmitAttempt implements AttemptListener {
+  readonly #node: UpstreamNode;
+  readonly #listener: SubmitListener;
+
+  constructor(node: UpstreamNode, listener: SubmitListener) {
+    this.#node = node;
+    this.#listener = listener;
+  }
+
+  onOutcome(outcome: Outcome, elapsedMs: number): void {
+    this.#node.recordOutcome(outcome, elapsedMs);
+    this.#listener.onSubmitOutcome(this.#node, outcome, elapsedMs);
+  }
+}
+
+/** Sends a transaction to one node once. `listener` may be called before this returns. */
+export function submitTransaction(
+  node: UpstreamNode,
+  call: Call,
+  timeoutMs: number,
+  listener: SubmitListener,
+): void {
+  sendAttempt(node, call, timeoutMs, new SubmitAttempt(node, listener));
+}
+
+/** Whether the node has the transaction or knows that it landed. */
+export const isAccepted = (outcome: Outcome): boolean =>
+  outcome.kind === 'response' &&
+  (outcome.response.errorCode === 0 || outcome.preflight === 'already-processed');
+
+export function toCallAttempt(node: UpstreamNode, outcome: Outcome, elapsedMs: number): CallAttempt {
+  const endedAt = performance.now();
+  return { node: node.name, startedAt: endedAt - elapsedMs, endedAt, outcome: outcomeLabel(outcome) };
+}
+
+function outcomeLabel(outcome: Outcome): string {
+  if (!isAccepted(outcome)) return outcomeText(outcome);
+  return outcome.kind === 'response' && outcome.response.errorCode === 0 ? 'ok' : 'already processed';
+}

@@ -23,8 +23,8 @@ const base64 = wire.toString('base64');
 const params = (...values: unknown[]): Buffer => Buffer.from(JSON.stringify(values));
 const sent = (params: Buffer | null): unknown => (params === null ? null : JSON.parse(String(params)));
 
-describe('a transaction that is to be sent', () => {
-  it('is the same however its bytes were written', () => {
+describe('parseSubmitRequest', () => {
+  it('canonicalizes encodings', () => {
     const ways = [
       parseSubmitRequest(params(base64, { encoding: 'base64' })),
       parseSubmitRequest(params(encodeBase58(wire))),
@@ -37,9 +37,12 @@ describe('a transaction that is to be sent', () => {
     }
   });
 
-  it('reaches the first node with what its sender wrote, but for a number of retries, which is ours to keep', () => {
+  it("passes the sender's options to the first node, but applies maxRetries itself", () => {
     const own = params(base64, { encoding: 'base64', preflightCommitment: 'confirmed', vendor: { a: 1 } });
-    expect(parseSubmitRequest(own)).toMatchObject({ asked: own, rebroadcastsMax: Number.POSITIVE_INFINITY });
+    expect(parseSubmitRequest(own)).toMatchObject({
+      firstNodeParams: own,
+      rebroadcastsMax: Number.POSITIVE_INFINITY,
+    });
     const counted = parseSubmitRequest(
       params(base64, { encoding: 'base64', maxRetries: 3, minContextSlot: 18_000_000_000_000 }),
     );
@@ -53,7 +56,7 @@ describe('a transaction that is to be sent', () => {
     expect(sent(listed!.firstNodeParams)).toEqual([base64, [true, null, 'base64', 0, null]]);
   });
 
-  it('reaches the other nodes with its slot where none looks at it first', () => {
+  it('passes the slot to other nodes if there is no preflight', () => {
     const request = parseSubmitRequest(
       params(base64, { encoding: 'base64', skipPreflight: true, minContextSlot: 7 }),
     );
@@ -64,13 +67,13 @@ describe('a transaction that is to be sent', () => {
     expect(sent(request!.plain)).not.toHaveProperty('[1].minContextSlot');
   });
 
-  it('has no blockhash that could expire where it stands on a nonce', () => {
+  it('has no blockhash with a durable nonce', () => {
     expect(NONCE_ACCOUNT_LENGTH).toBe(80);
     const durable = signed(true).serialize().toString('base64');
     expect(parseSubmitRequest(params(durable, { encoding: 'base64' }))).toMatchObject({ blockhash: null });
   });
 
-  it('is none where a node has something to say about its form', () => {
+  it('returns null where a node would reject the form', () => {
     const tail = Buffer.concat([wire, Buffer.from([0])]).toString('base64');
     const none = [
       null,
@@ -89,7 +92,7 @@ describe('a transaction that is to be sent', () => {
     expect(none.map(parseSubmitRequest)).toEqual(none.map(() => null));
   });
 
-  it('never throws, whatever the params are', () => {
+  it('never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json().map(Buffer.from), fc.uint8Array().map(Buffer.from)), (bytes) => {
         expect(() => parseSubmitRequest(bytes)).not.toThrow();

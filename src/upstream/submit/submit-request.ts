@@ -9,26 +9,23 @@ import { type Signature, signatureFromBytes } from '../../solana/signature.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
 import { readWireTransaction } from '../../solana/transaction/wire-transaction.ts';
 
-/** Longest text of a transaction; those of version 1 may be so long. Source: Agave rpc/src/rpc.rs. */
+/** Longest encoded transaction (version 1). Source: Agave rpc/src/rpc.rs. */
 const TEXT_MAX = 5_464;
 
-/** A whole transaction that is to be sent, and how whoever sends it wants it sent. */
 export type SubmitRequest = Readonly<{
   signature: Signature;
-  /** That it stands on; null for one on a durable nonce, and where a version puts it elsewhere. */
+  /** null with a durable nonce, or if the version stores it elsewhere. */
   blockhash: Blockhash | null;
-  /** Its bytes in base64, however they were written: all that may be sent of it. */
+  /** Canonical base64. */
   text: string;
   skipPreflight: boolean;
-  /** What decides besides the transaction whether it is accepted; equal for who wants the same. */
+  /** Options that affect acceptance; equal for equivalent requests. */
   conditions: string;
-  /** How often it may be rebroadcast. */
   rebroadcastsMax: number;
-  /** For the node that is asked first. */
+  /** For the node that runs the preflight. */
   firstNodeParams: Buffer;
-  /** For the other nodes, where nobody looks at it first. */
+  /** For other nodes, without preflight. */
   otherNodeParams: Buffer;
-  /** For everybody else: nothing but the transaction. */
   plain: Buffer;
 }>;
 
@@ -45,14 +42,13 @@ function blockhashOf(bytes: Uint8Array): Blockhash | null {
 }
 
 /**
- * What the node that is asked first is told. Who leaves maxRetries out gets what that one node does then: it repeats
- * the transaction by itself, also when this process is no more. A number is ours to keep, since of each node it would
- * be as many again.
+ * Params for the first node. Without maxRetries that node rebroadcasts by itself, even if this process ends.
+ * A number is applied here, since each node would apply it again.
  */
 function firstNodeParamsOf(params: Buffer, value: JsonValue, { maxRetries }: SendTransactionParams): Buffer {
   if (maxRetries === null) return params;
   const [text, config] = value as [string, JsonValue];
-  // An array of all fields stands for the object; the order of fields is parseSendTransaction's.
+  // Options as an array; order of parseSendTransaction.
   const fields = Array.isArray(config)
     ? config.map((field, at) => (at === MAX_RETRIES_AT ? 0 : field))
     : { ...(config as Readonly<Record<string, JsonValue>>), maxRetries: 0 };
@@ -87,9 +83,9 @@ function read(params: Buffer): SubmitRequest | null {
 }
 
 /**
- * Reads the params of sendTransaction, as strictly as a node does.
- * @returns null for whatever a node would refuse for its form, and for bytes that go on after a transaction: what is
- * wrong with it is then said by a node, in its own words.
+ * Parses sendTransaction params as strictly as a node.
+ * @returns null for anything a node would reject by form, and for trailing bytes; a node then reports the
+ * error.
  */
 export function parseSubmitRequest(params: Buffer | null): SubmitRequest | null {
   if (params === null) return null;

@@ -16,7 +16,7 @@ function nodeNamed(name: string): UpstreamNode {
   return node;
 }
 
-it('An endpoint for sending that failed is tried with a transaction after a while, though others are well', () => {
+it('retries a failed send-only endpoint after a while although others are healthy', () => {
   const [well, before, now] = [nodeNamed('well'), nodeNamed('before'), nodeNamed('now')];
   const later = performance.now() + limits.circuitOpenMs;
   before.circuit.recordFailure(performance.now());

@@ -3,7 +3,7 @@ import { PowerOfTwoSelector } from '../balancing/load-balancer.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { UpstreamPool } from '../pool.ts';
 
-/** Those of the list that may be asked now: the good ones, or any where none is good. */
+/** Available nodes: usable ones, or any if none is usable. */
 function readyOf(
   list: readonly UpstreamNode[],
   isUsable: (node: UpstreamNode, now: number) => boolean,
@@ -14,12 +14,12 @@ function readyOf(
   return usable.length > 0 ? usable : available;
 }
 
-/** Polls find out when it is back. */
+/** Polls detect recovery. */
 const isHealthy = (node: UpstreamNode, now: number): boolean => node.isHealthy(now);
-/** Nothing but a transaction finds out whether it is back. */
+/** Send-only endpoints are not polled: only a transaction detects recovery. */
 const isUsable = (node: UpstreamNode, now: number): boolean => node.isUsable(now);
 
-/** The same with one in front that is not busy. */
+/** Moves a selected node to the front. */
 function preferredFirst(
   list: readonly UpstreamNode[],
   selector: PowerOfTwoSelector,
@@ -29,13 +29,13 @@ function preferredFirst(
   return first === null ? list : [first, ...list.filter((node) => node !== first)];
 }
 
-/** Everybody who takes transactions. */
+/** Nodes and send-only endpoints that accept transactions. */
 export class SubmitTargets {
   readonly #pool: Pick<UpstreamPool, 'nodesOf'>;
   readonly #selector = new PowerOfTwoSelector();
   readonly #sendOnly: ReadonlyMap<Network, readonly UpstreamNode[]>;
 
-  /** @param sendOnly - endpoints that take transactions and answer nothing else. */
+  /** @param sendOnly - endpoints that accept transactions only. */
   constructor(
     pool: Pick<UpstreamPool, 'nodesOf'>,
     sendOnly: ReadonlyMap<Network, readonly UpstreamNode[]> = new Map(),
@@ -44,12 +44,11 @@ export class SubmitTargets {
     this.#sendOnly = sendOnly;
   }
 
-  /** Nodes that may be asked now, in front the one to ask first. */
+  /** Available nodes; the preferred one first. */
   nodes(network: Network): readonly UpstreamNode[] {
     return preferredFirst(readyOf(this.#pool.nodesOf(network), isHealthy), this.#selector);
   }
 
-  /** Endpoints for sending alone that may be asked now. */
   sendOnly(network: Network): readonly UpstreamNode[] {
     return readyOf(this.#sendOnly.get(network) ?? [], isUsable);
   }
@@ -58,7 +57,7 @@ export class SubmitTargets {
     return this.#sendOnly.get(node.network)?.includes(node) === true;
   }
 
-  /** Closes the connections to endpoints for sending alone. */
+  /** Closes send-only endpoints. */
   close(): void {
     for (const node of [...this.#sendOnly.values()].flat()) node.close();
   }

@@ -1,79 +1,69 @@
 import type { Logger } from '../../base/log.ts';
-import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
+import type {
+  Call,
+  CallTrace,
+  Network,
+  PendingCall,
+  ResponseHandler,
+  RpcDispatcher,
+  RpcResponse,
+} from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
-import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
-import {
-  acceptedResponse,
-  CoalescedSubmission,
-  type CoalescedSubmissionListener,
-  type Submitter,
-} from './coalesced-submission.ts';
 import { type PendingSubmissionParts, PendingSubmissions } from './pending-submissions.ts';
-import { RecentSubmissions } from './recent-submissions.ts';
-import { Submission } from './submission.ts';
+import { Submission, type SubmissionListener, type SubmitLimits } from './submission.ts';
 import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 
-/** What sending stands on. */
-export type TransactionSubmitterParts = PendingSubmissionParts & Readonly<{ log: Logger }>;
+export type TransactionSubmitterOptions = Omit<PendingSubmissionParts, 'next'> & Readonly<{ log: Logger }>;
 
-/** Once handed over it is done: nobody can take it back. */
+/** A submitted transaction cannot be recalled. */
 const uncancelable: PendingCall = { cancel: () => {} };
 
 /**
- * A source that hands transactions to all nodes and to the endpoints for sending, and repeats them until they have
- * landed (submission.ts, pending-sends.ts). All else goes on to the source behind it, and so does what is no
- * transaction: it is a node's to say why.
- *
- * The same transaction that is sent again while it is under way, or soon after it was accepted, is not handed over
- * again: it gets the same answer. It must be sent under the same conditions: who skips preflight may not be refused by
- * somebody else's, and who names a slot or wants a preflight is not told of success without. The time is shorter than
- * the pace at which clients send a transaction again on purpose.
+ * Submits transactions to all nodes and send-only endpoints, and rebroadcasts them until they land. Forwards
+ * all other calls, and params that are no transaction, so that a node reports the error.
+ * | A duplicate of a transaction in flight, or accepted within `acceptedMs`, gets the same response without
+ * a new submission if its conditions (preflight, slot) are equal. The time is shorter than the interval at
+ * which clients resend on purpose.
  */
 export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
-  readonly #parts: TransactionSubmitterParts;
+  readonly #parts: PendingSubmissionParts & Readonly<{ log: Logger }>;
   readonly #pending: PendingSubmissions;
   readonly #inFlight = new Map<string, CoalescedSubmission>();
-  /** Who waits for the answers of those. */
+  /** Senders awaiting a response. */
   #callers = 0;
   readonly #accepted: RecentSubmissions;
 
-  constructor(parts: TransactionSubmitterParts) {
-    this.#parts = parts;
-    this.#pending = new PendingSubmissions(parts);
-    this.#accepted = new RecentSubmissions(parts.limits);
+  constructor(next: RpcDispatcher, options: TransactionSubmitterOptions) {
+    this.#parts = { ...options, next };
+    this.#pending = new PendingSubmissions(this.#parts);
+    this.#accepted = new RecentSubmissions(options.limits);
   }
 
-  /** Transactions that are followed until they have landed. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Transactions that were given up for want of room. */
   get shed(): number {
     return this.#pending.shed;
   }
 
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return requestFrom(this, call, signal);
-  }
-
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
     const request = methodTraits[call.row.kind].signed ? parseSubmitRequest(call.params) : null;
-    if (request === null) return this.#parts.source.dispatch(call, handler);
+    if (request === null) return this.#parts.next.dispatch(call, handler);
     const { trace = null } = call;
     this.#submit(call, request, { handler, trace, rebroadcastsMax: request.rebroadcastsMax });
     return uncancelable;
   }
 
-  /**
-   * Repeats nothing more. What is pending is in the hands of nodes: the one that was asked first repeats it by itself,
-   * unless whoever sent it set how often.
-   */
+  /** Stops rebroadcasts. The first node rebroadcasts by itself, unless the sender limited retries. */
   async close(): Promise<void> {
     const transactions = this.#pending.close();
     if (transactions > 0) {
-      this.#parts.log.warn({ transactions }, 'transactions that have not landed yet are left to the nodes');
+      this.#parts.log.warn(
+        { transactions },
+        'shutting down with pending transactions; nodes continue to rebroadcast them',
+      );
     }
     this.#parts.targets.close();
   }
@@ -119,3 +109,92 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
 }
 
 const submissionKey = (key: string, { conditions }: SubmitRequest): string => `${key} ${conditions}`;
+
+export type Submitter = Readonly<{
+  handler: ResponseHandler;
+  trace: CallTrace | null;
+  rebroadcastsMax: number;
+}>;
+
+/** Must not throw. */
+export interface CoalescedSubmissionListener {
+  /** Called before any sender gets the response. */
+  onEnd(submission: CoalescedSubmission, isAccepted: boolean): void;
+  /** Called after all senders got the response. */
+  onAccepted(submission: CoalescedSubmission): void;
+}
+
+export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
+  body: Buffer.from(`"${signature}"`),
+  errorCode: 0,
+});
+
+/** Senders of the same transaction in flight; they share the response. */
+export class CoalescedSubmission implements SubmissionListener {
+  readonly network: Network;
+  /** Network and transaction. */
+  readonly key: string;
+  readonly request: SubmitRequest;
+  readonly submitters: Submitter[];
+  readonly #listener: CoalescedSubmissionListener;
+
+  constructor(
+    network: Network,
+    key: string,
+    request: SubmitRequest,
+    first: Submitter,
+    listener: CoalescedSubmissionListener,
+  ) {
+    this.network = network;
+    this.key = key;
+    this.request = request;
+    this.submitters = [first];
+    this.#listener = listener;
+  }
+
+  onAccepted(): void {
+    this.#listener.onEnd(this, true);
+    for (const { handler } of this.submitters) handler.onResponse(acceptedResponse(this.request));
+    this.#listener.onAccepted(this);
+  }
+
+  onRejected(response: RpcResponse): void {
+    this.#listener.onEnd(this, false);
+    for (const { handler } of this.submitters) handler.onResponse(response);
+  }
+
+  onError(failure: Failure): void {
+    this.#listener.onEnd(this, false);
+    for (const { handler } of this.submitters) handler.onError(failure);
+  }
+}
+
+/** Recently accepted transactions by network, bytes and conditions. */
+export class RecentSubmissions {
+  readonly #limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>;
+  readonly #entries = new Map<string, number>();
+
+  constructor(limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  add(name: string): void {
+    const { acceptedMs, acceptedMax } = this.#limits;
+    const now = performance.now();
+    this.#entries.delete(name);
+    for (const [old, until] of this.#entries) {
+      if (until > now && this.#entries.size < acceptedMax) break;
+      this.#entries.delete(old);
+    }
+    this.#entries.set(name, now + acceptedMs);
+  }
+
+  has(name: string): boolean {
+    const until = this.#entries.get(name);
+    return until !== undefined && performance.now() < until;
+  }
+}

@@ -13,8 +13,8 @@ export async function makeBoundKey({ dataDir, ready }: RunningService): Promise<
     const peppers = await openPeppers(store, { dataDir });
     const register = { store, peppers, actor: 'chaos', keysMax: 1_000_000, now: Date.now };
     const { secret } = await createKey(register, { product: 'rpc', name: 'bound', neverBack: true });
-    const door = createRpcClient(ready.rpcUrl, secret);
-    await eventually(async () => (await door.call('getSlot')).status === 200, 'the key is let in');
+    const client = createRpcClient(ready.rpcUrl, secret);
+    await eventually(async () => (await client.call('getSlot')).status === 200, 'the key is let in');
     return secret;
   } finally {
     await store.close();

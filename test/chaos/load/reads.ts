@@ -55,19 +55,19 @@ export class Reads {
 
   async #send(): Promise<void> {
     const { client, checker } = this.#options;
-    const asked = this.#next();
-    if (asked.length === 0) return;
+    const requested = this.#next();
+    if (requested.length === 0) return;
     this.#inFlight++;
     const startedAt = performance.now();
-    const replies = await client.send(asked.map(({ method, params }) => ({ method, params })));
+    const replies = await client.send(requested.map(({ method, params }) => ({ method, params })));
     const endedAt = performance.now();
     this.#inFlight--;
-    for (const [at, question] of asked.entries()) {
+    for (const [at, question] of requested.entries()) {
       const reply = replies[at] as Reply;
       const { method, params, isLong = false } = question;
       checker.note({
         kind: client.name,
-        what: `${method} ${JSON.stringify(params).slice(0, 120)}${asked.length > 1 ? ` in a batch of ${asked.length}` : ''}`,
+        what: `${method} ${JSON.stringify(params).slice(0, 120)}${requested.length > 1 ? ` in a batch of ${requested.length}` : ''}`,
         ...{ startedAt, endedAt, fault: faultOf(question, reply) },
         isBrokenOff: isLong && reply.kind === 'broken',
       });

@@ -105,13 +105,13 @@ export class Sessions {
   async #read(session: Session): Promise<void> {
     const { client, chance } = this.#options;
     const count = chance.happens(BATCH_SHARE) ? 4 : 1;
-    const asked = Array.from({ length: count }, () => chance.oneOf(this.#reads));
+    const requested = Array.from({ length: count }, () => chance.oneOf(this.#reads));
     const before = { slot: session.newest.slot.now(), height: session.newest.height.now() };
     const startedAt = performance.now();
-    const calls = asked.map(({ method, params }) => ({ method, params }));
+    const calls = requested.map(({ method, params }) => ({ method, params }));
     const replies = await client.send(calls, session.name);
     const endedAt = performance.now();
-    for (const [at, read] of asked.entries())
+    for (const [at, read] of requested.entries())
       this.#check(session, read, replies[at] as Reply, before[read.reports], startedAt, endedAt);
   }
 
@@ -125,14 +125,14 @@ export class Sessions {
   ): void {
     const { checker, kind } = this.#options;
     const what = `${method} at ${commitment}, ${session.name}`;
-    const told = reply.kind === 'result' ? read(reply.result as ReadResult) : Number.NaN;
+    const reported = reply.kind === 'result' ? read(reply.result as ReadResult) : Number.NaN;
     const said = reply.kind === 'result' ? `${JSON.stringify(reply.result)} says no ${reports}` : reply.text;
-    const fault = Number.isInteger(told) ? null : said;
+    const fault = Number.isInteger(reported) ? null : said;
     checker.note({ kind, what, startedAt, endedAt, fault });
     if (fault !== null) return;
-    const back = findRegression(before, commitment, told);
+    const back = findRegression(before, commitment, reported);
     if (back !== null)
       checker.recordViolation(`${kind} ${what} went back in its ${reports}: ${back}`, startedAt, endedAt);
-    session.newest[reports].observe(commitment, told);
+    session.newest[reports].observe(commitment, reported);
   }
 }

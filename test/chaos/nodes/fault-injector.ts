@@ -10,7 +10,7 @@ const LOOK_MS = 25;
 /** How long things last, at least and at most. */
 const spans = {
   /** A round in which one node is spared, and one in which none is. */
-  spared: [20_000, 60_000],
+  excluded: [20_000, 60_000],
   nobody: [3_000, 12_000],
   well: [300, 5_000],
   ill: [500, 15_000],
@@ -43,7 +43,7 @@ export class FaultInjector {
   async #rounds(chance: SeededRandom, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       this.#healthyNode = chance.happens(NOBODY_SHARE) ? null : chance.oneOf(this.#nodes);
-      const [least, most] = this.#healthyNode === null ? spans.nobody : spans.spared;
+      const [least, most] = this.#healthyNode === null ? spans.nobody : spans.excluded;
       const end = performance.now() + chance.between(least, most);
       await waitUntil(() => isOver() || performance.now() >= end);
     }
@@ -52,14 +52,14 @@ export class FaultInjector {
   async #life(node: FaultyNode, at: number, chance: SeededRandom, isOver: () => boolean): Promise<void> {
     for (;;) {
       const wellUntil = performance.now() + chance.between(...spans.well);
-      const isSpared = (): boolean => this.#healthyNode === node;
-      await waitUntil(() => isOver() || (performance.now() >= wellUntil && !isSpared()));
+      const isExcluded = (): boolean => this.#healthyNode === node;
+      await waitUntil(() => isOver() || (performance.now() >= wellUntil && !isExcluded()));
       if (isOver()) return;
       const illness = chance.oneOf(injectedFaults);
       const illUntil = performance.now() + chance.between(...spans.ill);
       const ailment = this.#ailments.start(at, illness, performance.now());
       await node.fallIll(illness, chance);
-      await waitUntil(() => isOver() || isSpared() || performance.now() >= illUntil);
+      await waitUntil(() => isOver() || isExcluded() || performance.now() >= illUntil);
       await node.recover();
       this.#ailments.end(ailment, performance.now());
     }

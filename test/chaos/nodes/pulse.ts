@@ -27,10 +27,10 @@ export async function watchPulse(
 
 /** What comes too late counts as an illness from when it was asked for. */
 async function beat(direct: Direct, at: number, ailments: FaultHistory): Promise<void> {
-  const askedAt = performance.now();
+  const sentAt = performance.now();
   let end = (): void => {};
   const timer = setTimeout(() => {
-    const ailment = ailments.start(at, 'starved', askedAt);
+    const ailment = ailments.start(at, 'starved', sentAt);
     end = () => ailments.end(ailment, performance.now());
   }, PROMPT_MS);
   // It may have been killed meanwhile.

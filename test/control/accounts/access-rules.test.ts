@@ -7,11 +7,10 @@ import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
 
 /**
- * Who may ask what, in so many words and not read out of the contract. Letters stand for callers:
- * n nobody, s signed in but no member, v viewer, d developer, a admin, w owner, o the operator,
- * V D A W tokens of the customer with these roles, O a token of the operator's, l a program at the store,
- * m an owner of another customer, M a token of another customer, z an owner of the customer while it is suspended,
- * Z its token with the role owner then.
+ * Expected access, written out independently of the contract. One letter per caller: n nobody, s signed in
+ * but no member, v viewer, d developer, a admin, w owner, o operator, V D A W customer tokens with these
+ * roles, O operator token, l local program, m owner of another customer, M token of another customer, z owner
+ * of the suspended customer, Z its owner token.
  */
 const everybody = 'nsvdawoVDAWOlmMzZ';
 const signedIn = 'svdawoVDAWOlmMzZ';
@@ -144,8 +143,8 @@ async function fill({ db }: Store): Promise<void> {
     .execute();
 }
 
-/** What a caller is told: that they may, or the status of the refusal. */
-async function told(
+/** Allowed, or the status of the refusal. */
+async function reported(
   store: Store,
   name: ContractName,
   caller: ApiCaller,
@@ -172,14 +171,14 @@ async function told(
   }
 }
 
-describeOnBothStores('who may ask what', ({ open }) => {
-  it('is as the table has it, for every route and every kind of caller', async () => {
+describeOnBothStores('access to routes', ({ open }) => {
+  it('matches the table for every route and kind of caller', async () => {
     const store = await open();
     await fill(store);
     const wrong: string[] = [];
     for (const name of Object.keys(contract) as ContractName[]) {
       for (const [letter, caller] of Object.entries(callers)) {
-        const is = await told(store, name, caller, 'zZ'.includes(letter) ? 'asleep' : 'acme');
+        const is = await reported(store, name, caller, 'zZ'.includes(letter) ? 'asleep' : 'acme');
         if ((is === 'may') !== table[name].includes(letter)) wrong.push(`${name}: ${letter} is told ${is}`);
       }
     }
@@ -187,33 +186,33 @@ describeOnBothStores('who may ask what', ({ open }) => {
     expect(Object.keys(table).sort()).toEqual(Object.keys(contract).sort());
   });
 
-  it('hides customers from who is no member: theirs are told from none by nothing', async () => {
+  it('hides customers from non-members: existing and missing ones get the same answer', async () => {
     const store = await open();
     await fill(store);
     const ofCustomers = (Object.keys(contract) as ContractName[]).filter((name) =>
       name.includes('{customer}'),
     );
     for (const name of ofCustomers) {
-      expect([name, await told(store, name, callers.m as ApiCaller, 'acme')]).toEqual([name, 404]);
-      expect([name, await told(store, name, callers.M as ApiCaller, 'acme')]).toEqual([name, 404]);
-      expect([name, await told(store, name, callers.w as ApiCaller, 'nowhere')]).toEqual([name, 404]);
-      expect([name, await told(store, name, callers.o as ApiCaller, 'nowhere')]).toEqual([name, 404]);
-      expect([name, await told(store, name, callers.n as ApiCaller, 'acme')]).toEqual([name, 401]);
+      expect([name, await reported(store, name, callers.m as ApiCaller, 'acme')]).toEqual([name, 404]);
+      expect([name, await reported(store, name, callers.M as ApiCaller, 'acme')]).toEqual([name, 404]);
+      expect([name, await reported(store, name, callers.w as ApiCaller, 'nowhere')]).toEqual([name, 404]);
+      expect([name, await reported(store, name, callers.o as ApiCaller, 'nowhere')]).toEqual([name, 404]);
+      expect([name, await reported(store, name, callers.n as ApiCaller, 'acme')]).toEqual([name, 401]);
     }
   });
 
-  it('lets members remove themselves, but for owners of a suspended customer, and nobody else', async () => {
+  it('lets members remove themselves and nobody else, except owners of a suspended customer', async () => {
     const store = await open();
     await fill(store);
     const remove = 'DELETE /customers/{customer}/members/{user}';
-    expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'viewer')).toBe('may');
-    expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'developer')).toBe(403);
-    // Whoever owns a suspended customer would go on under another.
-    expect(await told(store, remove, callers.z as ApiCaller, 'asleep', 'sleeper')).toBe(403);
-    expect(await told(store, remove, callers.z as ApiCaller, 'asleep', 'another')).toBe(403);
-    expect(await told(store, remove, callers.m as ApiCaller, 'acme', 'neighbour')).toBe(404);
+    expect(await reported(store, remove, callers.v as ApiCaller, 'acme', 'viewer')).toBe('may');
+    expect(await reported(store, remove, callers.v as ApiCaller, 'acme', 'developer')).toBe(403);
+    // Otherwise a suspended owner could continue with another customer.
+    expect(await reported(store, remove, callers.z as ApiCaller, 'asleep', 'sleeper')).toBe(403);
+    expect(await reported(store, remove, callers.z as ApiCaller, 'asleep', 'another')).toBe(403);
+    expect(await reported(store, remove, callers.m as ApiCaller, 'acme', 'neighbour')).toBe(404);
     expect(
-      await told(
+      await reported(
         store,
         'PATCH /customers/{customer}/members/{user}',
         callers.v as ApiCaller,

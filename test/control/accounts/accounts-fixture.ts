@@ -6,8 +6,9 @@ import { SignIn } from '../../../src/control/accounts/sign-in.ts';
 import { buildHandlers } from '../../../src/control/api/handlers/handlers.ts';
 import { ControlApi } from '../../../src/control/api/server/control-api.ts';
 import { HttpApi } from '../../../src/control/api/server/http-api.ts';
-import type { ApiServices, Mailer } from '../../../src/control/api/services.ts';
+import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/open.ts';
+import type { Mailer } from '../../../src/control/notifications/email.ts';
 import { registerOn, testPeppers } from '../register.ts';
 
 export const ORIGIN = 'http://solway.test';
@@ -18,17 +19,17 @@ type Mail = Parameters<Mailer['send']>[0];
 
 export type AccountsFixtureOptions = Partial<Pick<AccountOptions, 'signUp' | 'publicUrl' | 'oidc'>> & {
   limits?: Partial<AccountOptions['limits']>;
-  /** Holds up the hashing of passwords. */
+  /** Delays password hashing. */
   beforeHash?: () => Promise<void>;
 };
 
 type HashedPassword = { hash: string; password: string };
 
-/** Passwords of tests are hashed for less. */
+/** Cheap hashing for tests. */
 const cheapHash = async (password: string): Promise<string> =>
   scryptSync(password, 'salt', 32, { N: 2 }).toString('hex');
 
-/** The control API and signing in over a store, without a network, and with a clock that tests move. */
+/** Control API and sign-in over a store, without a network, with a movable clock. */
 let fixtures = 0;
 
 export async function openAccountsFixture(store: Store, options: AccountsFixtureOptions = {}) {
@@ -55,7 +56,7 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
     keys: { keysMax: 1_000, customerKeysMax: 100, overlapHours: 24, revokeLeaked: false, scannerKeys: [] },
     endpoints: [],
     now: () => clock.now,
-    rpcClient: null,
+    dispatcher: null,
     mailer,
     accounts,
     configuration: () => ({ server: { port: 1 } }),
@@ -107,7 +108,7 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
   };
   return {
     ...{ store, clock, mails, logged, api, http, signIn, services, since },
-    /** Of its operator; several houses may stand on one store. */
+    /** Unique, because several fixtures may share a store. */
     email: `root${++fixtures}@example.com`,
     browser: (address = ADDRESS) => new Browser(http, address, accounts.publicUrl ?? ORIGIN),
     inviteOperator: (email: string | null = null) => inviteOperator(operatorContext, email),
@@ -116,7 +117,6 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
 
 export type AccountsFixture = Awaited<ReturnType<typeof openAccountsFixture>>;
 
-/** Whatever a test takes it for: what it is not, the test shows. */
 export type LooseJson = string & readonly LooseJson[] & { readonly [N in Field]: LooseJson };
 type Field =
   | (
@@ -161,14 +161,14 @@ export type ApiResponse = Readonly<{ status: number; json: LooseJson; headers: H
 
 export type RequestInput = Readonly<{
   body?: unknown;
-  /** In place of those that a page of ours sends; null takes one away. */
+  /** Override the headers of our pages; null removes one. */
   headers?: Readonly<Record<string, string | null>>;
 }>;
 
-/** What a browser with a page of ours open does: cookies, and the headers that it adds. */
+/** A browser on one of our pages, with cookies and our headers. */
 export class Browser {
   readonly cookies = new Map<string, string>();
-  /** As the service sent them, with their attributes. */
+  /** As sent, with attributes. */
   readonly setCookies: string[] = [];
   readonly #http: HttpApi;
   readonly #origin: string;
@@ -232,7 +232,6 @@ function jsonOf(text: string): LooseJson {
   }
 }
 
-/** Somebody who came by the link of the first start: the operator. */
 export async function firstOperator(fixture: AccountsFixture, email = fixture.email): Promise<Browser> {
   const browser = fixture.browser();
   const token = await fixture.inviteOperator();
@@ -241,10 +240,8 @@ export async function firstOperator(fixture: AccountsFixture, email = fixture.em
   return browser;
 }
 
-/** The token in a link. */
 export const tokenIn = (link: string): string => link.slice(link.indexOf('#token=') + 7);
 
-/** Somebody who was invited and came. */
 export async function joinByInvitation(
   fixture: AccountsFixture,
   by: Browser,

@@ -8,7 +8,7 @@ import { firstOperator, openAccountsFixture } from './accounts-fixture.ts';
 const LOGS = '/api/v1/customers/house/logs';
 
 describeOnBothStores('the control API', ({ open }) => {
-  it('refuses numbers of a query that no store could compare, by the name of the field', async () => {
+  it('rejects query numbers that the store cannot compare, naming the field', async () => {
     const operator = await firstOperator(await openAccountsFixture(await open()));
     for (const [field, value] of [
       ['rpcCode', '99999999999'],
@@ -26,48 +26,47 @@ describeOnBothStores('the control API', ({ open }) => {
       expect([query, (await operator.get(`${LOGS}?${query}`)).status]).toEqual([query, 200]);
   });
 
-  it('refuses ends beyond any calendar, of keys and tokens, and texts longer than what they name', async () => {
+  it('rejects out-of-range expiry times of keys and tokens, and overlong texts', async () => {
     const operator = await firstOperator(await openAccountsFixture(await open()));
-    const house = '/api/v1/customers/house';
-    const { key } = (await operator.post(`${house}/keys`, { product: 'rpc', name: 'k' })).json;
+    const fixture = '/api/v1/customers/house';
+    const { key } = (await operator.post(`${fixture}/keys`, { product: 'rpc', name: 'k' })).json;
     const email = `${'a.'.repeat(1_000)}a@example.com`;
-    const asked: [string, string, string, object?][] = [
+    const requested: [string, string, string, object?][] = [
       ['GET', `/api/v1/audit?customer=${'x'.repeat(65)}`, 'customer'],
       ['POST', '/api/v1/operators/invitations', 'email', { email }],
     ];
     for (const expiresAt of [Number.MAX_SAFE_INTEGER, 8_640_000_000_000_001])
-      asked.push(
-        ['POST', `${house}/keys`, 'expiresAt', { product: 'rpc', name: 'x', expiresAt }],
-        ['PATCH', `${house}/keys/${key.id}`, 'expiresAt', { expiresAt }],
-        ['POST', `${house}/tokens`, 'expiresAt', { name: 'x', role: 'viewer', expiresAt }],
+      requested.push(
+        ['POST', `${fixture}/keys`, 'expiresAt', { product: 'rpc', name: 'x', expiresAt }],
+        ['PATCH', `${fixture}/keys/${key.id}`, 'expiresAt', { expiresAt }],
+        ['POST', `${fixture}/tokens`, 'expiresAt', { name: 'x', role: 'viewer', expiresAt }],
         ['POST', '/api/v1/tokens', 'expiresAt', { name: 'x', expiresAt }],
       );
-    for (const [method, path, field, body] of asked) {
+    for (const [method, path, field, body] of requested) {
       const { status, json } = await operator.send(method, path, body && { body });
       expect([path, status, Object.keys(json.error?.fields ?? {})]).toEqual([path, 422, [field]]);
     }
     const last = { product: 'rpc', name: 'x', expiresAt: 253_402_300_799_999 };
-    expect((await operator.post(`${house}/keys`, last)).status).toBe(200);
+    expect((await operator.post(`${fixture}/keys`, last)).status).toBe(200);
   });
 
-  it('answers 503 while its store cannot be reached, and says so once', async () => {
-    const house = await openAccountsFixture(await open());
-    const operator = await firstOperator(house);
+  it('answers 503 while the store is unreachable, and logs it once', async () => {
+    const fixture = await openAccountsFixture(await open());
+    const operator = await firstOperator(fixture);
     const away = openAway();
-    Object.assign(house.services, { store: { ...house.services.store, db: away } });
+    Object.assign(fixture.services, { store: { ...fixture.services.store, db: away } });
     for (const path of ['/api/v1/customers/house', LOGS]) {
       const { status, json, headers } = await operator.get(path);
       expect([path, status, json.error.code, headers.get('retry-after')]).toEqual([
         ...[path, 503, 'STORE_AWAY', '5'],
       ]);
     }
-    expect(house.logged.filter((line) => line.includes('cannot reach the database'))).toHaveLength(1);
-    expect(house.logged.join()).not.toContain('the control API went wrong');
+    expect(fixture.logged.filter((line) => line.includes('database unreachable'))).toHaveLength(1);
+    expect(fixture.logged.join()).not.toContain('control API request failed');
     await away.destroy();
   });
 });
 
-/** A database on a port where nobody is. */
 function openAway() {
   const options = { connectionsMax: 1, connectTimeoutMs: 500, queryTimeoutMs: 500, hangsAfterMs: 500 };
   const dialect = openPostgres('postgres://a:b@127.0.0.1:1/none', options, () => undefined);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { HttpApi } from '../../../src/control/api/server/http-api.ts';
-import type { ControlApiOptions } from '../../../src/control/api/server/options.ts';
+import type { ControlApiOptions } from '../../../src/control/api/server/limits.ts';
 import { LogTails } from '../../../src/control/requests/log-tails.ts';
 import { describeOnBothStores } from '../stores.ts';
 import {
@@ -15,14 +15,14 @@ import {
 const TAIL = '/api/v1/customers/house/logs/tail';
 const here = (address: string) => ({ address });
 
-describeOnBothStores('a place at the control API', ({ open }) => {
-  let house: AccountsFixture;
+describeOnBothStores('a slot of the control API', ({ open }) => {
+  let fixture: AccountsFixture;
   let operator: Browser;
   const open_: AbortController[] = [];
 
   beforeEach(async () => {
-    house = await openAccountsFixture(await open());
-    operator = await firstOperator(house);
+    fixture = await openAccountsFixture(await open());
+    operator = await firstOperator(fixture);
   });
   afterEach(() => {
     for (const one of open_.splice(0)) one.abort();
@@ -30,14 +30,14 @@ describeOnBothStores('a place at the control API', ({ open }) => {
 
   function httpOf(options: Partial<ControlApiOptions>): HttpApi {
     return new HttpApi({
-      api: house.api,
-      identify: (request, { address }) => house.signIn.identify(request, address),
-      signIn: house.signIn.guard,
+      api: fixture.api,
+      identify: (request, { address }) => fixture.signIn.identify(request, address),
+      signIn: fixture.signIn.guard,
       options,
     });
   }
 
-  /** Sends one byte of a body, and no more. */
+  /** Sends one byte of a body and stalls. */
   function trickle(http: HttpApi, address: string, signal?: AbortSignal) {
     const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) });
     const headers = { 'content-type': 'application/json' };
@@ -63,7 +63,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     );
   }
 
-  it('is not taken by bodies that never arrive, and theirs are shared between clients', async () => {
+  it('is not exhausted by stalled bodies, whose slots are shared between clients', async () => {
     const http = httpOf({ requestsMax: 4, siteRequestsMax: 2, bodyTimeoutMs: 60_000 });
     const slow = [
       ...[1, 2].map((host) => trickle(http, `2001:db8::${host}`)),
@@ -71,7 +71,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     ];
     const look = (address: string) => new Browser(http, address, ORIGIN);
     const one = { token: 'x'.repeat(43) };
-    // Whoever sends no body is answered, from wherever.
+    // Requests without a body are answered for any client.
     expect((await look('2001:db8::9').get('/api/v1/me')).status).toBe(200);
     expect((await look('2001:db8::9').post('/api/v1/invitations/look', one)).status).toBe(503);
     void slow;
@@ -84,7 +84,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     void held;
   });
 
-  it('of a body that does not arrive is free again after a short time', async () => {
+  it('of a stalled body is released after a short time', async () => {
     const http = httpOf({ requestsMax: 1, siteRequestsMax: 1, bodyTimeoutMs: 20 });
     const answer = await trickle(http, '192.0.2.7');
     expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
@@ -95,9 +95,9 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     expect((await next.get('/api/v1/me')).status).toBe(200);
   });
 
-  it('in the live log ends with the right to it', async () => {
+  it('of a live log ends when the right is revoked', async () => {
     const http = httpOf({ recheckMs: 10 });
-    const viewer = await joinByInvitation(house, operator, 'house', `tail-${house.email}`, 'viewer');
+    const viewer = await joinByInvitation(fixture, operator, 'house', `tail-${fixture.email}`, 'viewer');
     const { json } = await viewer.get('/api/v1/me');
     const made = await operator.post('/api/v1/customers/house/tokens', {
       name: 'follower',
@@ -106,12 +106,12 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     });
     expect(made.status).toBe(200);
     const second = new Browser(http, '192.0.2.1', ORIGIN);
-    await second.signIn(`tail-${house.email}`);
+    await second.signIn(`tail-${fixture.email}`);
     const tails = {
       removed: (await follow(http, viewer)).text(),
       signedOut: (await follow(http, second)).text(),
       revoked: (await follow(http, operator, made.json.secret)).text(),
-      kept: (await follow(http, operator)).body?.getReader(),
+      retained: (await follow(http, operator)).body?.getReader(),
     };
     await second.signOut();
     await tails.signedOut;
@@ -122,22 +122,22 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     const { id } = made.json.token as unknown as { id: string };
     expect((await operator.send('DELETE', `/api/v1/customers/house/tokens/${id}`)).status).toBe(200);
     await tails.revoked;
-    const first = await tails.kept?.read();
+    const first = await tails.retained?.read();
     expect([first?.done, Buffer.from(first?.value ?? []).toString()]).toEqual([false, ': here\n\n']);
   });
 
-  it('that follows the log is shared between users, and some are the operator’s', async () => {
+  it('of a live log is shared between users, with some reserved for the operator', async () => {
     const tails = new LogTails({
       tailsMax: 5,
       customerTailsMax: 4,
       followerTailsMax: 2,
       operatorTailsKept: 1,
     });
-    Object.assign(house.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
+    Object.assign(fixture.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
     const http = httpOf({});
     const viewers = [];
     for (const name of ['a', 'b', 'c'])
-      viewers.push(await joinByInvitation(house, operator, 'house', `${name}-${house.email}`, 'viewer'));
+      viewers.push(await joinByInvitation(fixture, operator, 'house', `${name}-${fixture.email}`, 'viewer'));
     const [anna, bert, cora] = viewers as [Browser, Browser, Browser];
     const status = async (who: Browser) => (await follow(http, who)).status;
     expect([await status(anna), await status(anna), await status(anna)]).toEqual([200, 200, 429]);
@@ -147,10 +147,10 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     await vi.waitFor(async () => expect(await status(cora)).toBe(200));
   });
 
-  it('for long answers is shared between callers, and the operator has some besides', async () => {
+  it('for streams is shared between callers, with extra ones for the operator', async () => {
     const http = httpOf({ streamsMax: 3, callerStreamsMax: 2 });
-    const anna = await joinByInvitation(house, operator, 'house', `s-${house.email}`, 'viewer');
-    const bert = await joinByInvitation(house, operator, 'house', `t-${house.email}`, 'viewer');
+    const anna = await joinByInvitation(fixture, operator, 'house', `s-${fixture.email}`, 'viewer');
+    const bert = await joinByInvitation(fixture, operator, 'house', `t-${fixture.email}`, 'viewer');
     const status = async (who: Browser) => (await follow(http, who)).status;
     expect([await status(anna), await status(anna), await status(anna)]).toEqual([200, 200, 503]);
     expect([await status(bert), await status(bert)]).toEqual([200, 503]);
@@ -158,7 +158,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
   });
 
   it.each(['usage.csv', 'audit.jsonl', 'logs/tail'])(
-    'is not taken by whoever asks for the head of %s alone, nor is anything left to look or tell',
+    'is not taken by a HEAD request of %s, which leaves nothing running',
     async (path) => {
       const tails = new LogTails({
         tailsMax: 2,
@@ -166,7 +166,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
         followerTailsMax: 2,
         operatorTailsKept: 0,
       });
-      Object.assign(house.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
+      Object.assign(fixture.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
       const http = httpOf({ streamsMax: 2, callerStreamsMax: 2, heartbeatMs: 60_000, recheckMs: 60_000 });
       const url = `/api/v1/customers/house/${path}`;
       const begun = vi.spyOn(globalThis, 'setInterval');
@@ -187,7 +187,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     },
   );
 
-  it('of whose head is asked needs the right to it, and a question as the contract has it', async () => {
+  it('for a HEAD request needs the right and valid input', async () => {
     const http = httpOf({});
     const stranger = new Browser(http, '192.0.2.9', ORIGIN);
     const status = async (who: Browser, path: string) =>

@@ -37,7 +37,7 @@ const paths = [
   '\\api\\v1\\customers',
 ];
 
-/** Paths that the library knows, or that every object does. */
+/** Paths of the library, and members of every object. */
 const behind = [
   ['/ok', 'GET'],
   ['/error', 'GET'],
@@ -66,18 +66,18 @@ const bodies = [
 
 describeOnBothStores('an attack', ({ open, fresh }) => {
   let place: Promise<OpenOptions> | null = null;
-  let house: AccountsFixture;
+  let fixture: AccountsFixture;
   let operator: Browser;
   let viewer: Browser;
 
   beforeEach(async () => {
     place ??= fresh();
-    house = await openAccountsFixture(await open(await place));
-    operator = await firstOperator(house);
-    viewer = await joinByInvitation(house, operator, 'house', `viewer-${house.email}`, 'viewer');
+    fixture = await openAccountsFixture(await open(await place));
+    operator = await firstOperator(fixture);
+    viewer = await joinByInvitation(fixture, operator, 'house', `viewer-${fixture.email}`, 'viewer');
   });
 
-  it('by what another page or program sends changes nothing with the cookie of who is signed in', async () => {
+  it('from another page or program cannot change anything with the cookie of a user', async () => {
     const { token } = (await operator.post('/api/v1/tokens', { name: 'ci' })).json;
     for (const [name, headers] of foreign) {
       const make = await operator.post('/api/v1/customers', { name: 'Theirs' }, { headers });
@@ -95,14 +95,14 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
         name,
         403,
       ]);
-      const log = { email: house.email, password: PASSWORD };
-      const entry = await house.browser().post('/api/auth/sign-in/email', log, { headers });
+      const log = { email: fixture.email, password: PASSWORD };
+      const entry = await fixture.browser().post('/api/auth/sign-in/email', log, { headers });
       expect([name, entry.status]).toEqual([name, 403]);
     }
     expect((await operator.get('/api/v1/customers')).status).toBe(200);
   });
 
-  it('by a path that looks like another reaches nothing that its caller may not ask', async () => {
+  it('with an ambiguous path does not bypass authorization', async () => {
     for (const path of paths) {
       const { status, text } = await viewer.get(path);
       expect([path, [403, 404].includes(status)]).toEqual([path, true]);
@@ -110,7 +110,7 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
     }
   });
 
-  it('finds nothing of the library but what is served', async () => {
+  it('reaches only the allowed paths of the sign-in library', async () => {
     for (const [path, method] of behind) {
       const sent = method === 'POST' ? { body: {} } : {};
       const { status, json } = await operator.send(method, `/api/auth${path}`, sent);
@@ -118,13 +118,13 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
     }
   });
 
-  it('by fields that nobody asked for gives nobody more rights', async () => {
+  it('with extra fields grants no rights', async () => {
     const more = [{ isOperator: true }, { role: 'owner' }, { emailVerified: true }, { id: 'root' }];
     for (const fields of more) {
       const update = await viewer.post('/api/auth/update-user', { name: 'Vera', ...fields });
       expect([update.status, update.json.error.code]).toEqual([422, 'INVALID_FIELDS']);
     }
-    const token = await house.inviteOperator();
+    const token = await fixture.inviteOperator();
     const signUp = {
       name: 'x',
       email: 'x@example.com',
@@ -132,7 +132,7 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
       invitation: token,
       isOperator: true,
     };
-    expect((await house.browser().post('/api/auth/sign-up/email', signUp)).status).toBe(422);
+    expect((await fixture.browser().post('/api/auth/sign-up/email', signUp)).status).toBe(422);
     expect((await viewer.get('/api/v1/me')).json.user).toMatchObject({ isOperator: false });
     expect((await viewer.get('/api/v1/customers')).status).toBe(403);
   });
@@ -141,20 +141,20 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
     ['__proto__', '{"name":"x","__proto__":{"planId":"default"}}'],
     ['constructor', '{"name":"x","constructor":{"prototype":{"isOperator":true}}}'],
     ['toString', '{"name":"x","toString":"x"}'],
-  ])('by a body with %s is refused by the name of the field', async (field, body) => {
+  ])('with a body with %s is rejected with the field name', async (field, body) => {
     const { status, json } = await operator.post('/api/v1/customers', body);
     expect([status, Object.keys(json.error.fields)]).toEqual([422, [field]]);
     expect(({} as { isOperator?: boolean }).isOperator).toBeUndefined();
   });
 
-  it('by a body that is not what it must be is refused', async () => {
+  it('with an invalid body is rejected', async () => {
     for (const [name, body, status] of bodies) {
       expect([name, (await operator.post('/api/v1/customers', body)).status]).toEqual([name, status]);
       expect([name, (await operator.post('/api/auth/sign-in/email', body)).status]).toEqual([name, status]);
     }
   });
 
-  it('by a body of another type, a field twice, or values of the wrong kind is refused', async () => {
+  it('with another content type, a repeated field or values of the wrong type is rejected', async () => {
     const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
     expect((await operator.post('/api/v1/customers', 'name=x', form)).status).toBe(415);
     expect((await operator.post('/api/auth/sign-in/email', 'email=x', form)).status).toBe(415);
@@ -172,28 +172,28 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
       expect((await operator.get(`/api/v1/audit?cursor=${cursor}`)).status).toBe(422);
     const kinds = [
       { email: { $ne: null }, password: PASSWORD },
-      { email: house.email, password: ['x'] },
+      { email: fixture.email, password: ['x'] },
       { email: 7 },
     ];
     for (const body of kinds)
       expect([400, 401, 422]).toContain((await viewer.post('/api/auth/sign-in/email', body)).status);
   });
 
-  it('is told what is wrong, and never what went wrong inside', async () => {
-    const { headers, json } = await house.browser().get('/api/v1/customers');
+  it('gets an explanation without internal details', async () => {
+    const { headers, json } = await fixture.browser().get('/api/v1/customers');
     expect(json.error.requestId).toBe(headers.get('x-request-id'));
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('access-control-allow-origin')).toBeNull();
-    await house.store.db.schema.alterTable('customer').renameTo('customer_away').execute();
+    await fixture.store.db.schema.alterTable('customer').renameTo('customer_away').execute();
     const broken = await operator.get('/api/v1/customers').finally(() =>
-      house.store.db.schema
+      fixture.store.db.schema
         .alterTable('customer_away' as 'customer')
         .renameTo('customer')
         .execute(),
     );
     expect([broken.status, broken.json.error.code]).toEqual([500, 'INTERNAL']);
     expect(broken.text).not.toMatch(/customer_away|no such table|relation|sql/i);
-    expect(house.logged.join('')).toContain(broken.json.error.requestId);
+    expect(fixture.logged.join('')).toContain(broken.json.error.requestId);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import { FailedSignInLog } from '../../../src/control/accounts/failed-sign-in-log.ts';
-import { noRequestMetadata } from '../../../src/control/accounts/request-metadata.ts';
+import { FailedSignInLog } from '../../../src/control/accounts/sign-in-attempts.ts';
+import { noRequestMetadata } from '../../../src/control/accounts/sign-in-store.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
 
@@ -20,7 +20,7 @@ const linesOf = async ({ db }: Store): Promise<unknown[]> =>
       .execute()
   ).map(({ detail }) => JSON.parse(detail) as unknown);
 
-describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer }) => {
+describeOnBothStores('the audit log of failed sign-ins', ({ open, defer }) => {
   const begin = async (intervalMs?: number) => {
     const store = await open();
     const lines: string[] = [];
@@ -37,12 +37,12 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
     return { store, refused, lines };
   };
 
-  it('has a line for each account and one for all strangers, however many tries there are, and wakes no gateway', async () => {
+  it('has one entry per account and one for all unknown ones at any number of attempts, and wakes no gateway', async () => {
     const { store, refused, lines } = await begin();
-    let heard = 0;
-    const watch = store.watch?.(() => heard++) ?? null;
-    const ask = () => watch?.db.selectFrom('change_counter').select('version').execute();
-    await ask();
+    let observed = 0;
+    const watch = store.watch?.(() => observed++) ?? null;
+    const invoke = () => watch?.db.selectFrom('change_counter').select('version').execute();
+    await invoke();
     for (let i = 0; i < 1_000; i++) {
       refused.record(PATH, 'a@example.com', noRequestMetadata);
       refused.record(PATH, 'b@example.com', noRequestMetadata);
@@ -50,8 +50,7 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
       refused.record(PATH, null, noRequestMetadata);
     }
     await refused.stop();
-    // Announcements come before the answer to what was asked after them.
-    await ask();
+    await invoke();
     await watch?.close();
     expect(await linesOf(store)).toEqual([
       { path: PATH, account: 'a@example.com', count: 1 },
@@ -59,20 +58,20 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
       { path: PATH, account: 'b@example.com', count: 1_000 },
       { path: PATH, count: 2_000 },
     ]);
-    expect([heard, lines]).toEqual([0, []]);
+    expect([observed, lines]).toEqual([0, []]);
   });
 
-  it('gets the rest by and by', async () => {
+  it('gets the rest later', async () => {
     const { store, refused } = await begin(20);
     for (let i = 0; i < 10; i++) refused.record(PATH, 'a@example.com', noRequestMetadata);
     await expect.poll(() => linesOf(store), { timeout: 10_000 }).toHaveLength(2);
   });
 
-  it('says in the program’s log what it could not write', async () => {
+  it('reports failed writes in the service log', async () => {
     const { store, refused, lines } = await begin();
     await store.close();
     refused.record(PATH, 'a@example.com', noRequestMetadata);
     await refused.stop();
-    expect(lines.join()).toContain('missing from the audit log');
+    expect(lines.join()).toContain('could not be written to the audit log');
   });
 });

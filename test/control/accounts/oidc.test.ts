@@ -12,7 +12,7 @@ import { startOidcProvider } from './oidc-provider.ts';
 
 type Provider = Awaited<ReturnType<typeof startOidcProvider>>;
 
-/** Where somebody may want a browser to go behind the log-in. */
+/** Open redirect attempts. */
 const elsewhere = [
   'https://evil.example',
   '//evil.example',
@@ -22,12 +22,12 @@ const elsewhere = [
   '/keys\r\nlocation: https://evil.example',
 ];
 
-describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) => {
+describeOnBothStores('OpenID Connect sign-in', ({ open, fresh, defer }) => {
   let place: Promise<OpenOptions> | null = null;
 
   async function start(
     signUp: 'invited' | 'open' = 'invited',
-  ): Promise<{ house: AccountsFixture; provider: Provider }> {
+  ): Promise<{ fixture: AccountsFixture; provider: Provider }> {
     const provider = await startOidcProvider();
     defer(async () => void (await provider.close()));
     const discoveryUrl = `${provider.url}/.well-known/openid-configuration`;
@@ -35,10 +35,10 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
       { id: 'example', name: 'Example', discoveryUrl, clientId: 'solway', clientSecret: 'a secret' },
     ];
     place ??= fresh();
-    return { house: await openAccountsFixture(await open(await place), { oidc, signUp }), provider };
+    return { fixture: await openAccountsFixture(await open(await place), { oidc, signUp }), provider };
   }
 
-  /** Goes to the provider and comes back as whom it says. */
+  /** Signs in through the provider. */
   async function come(
     browser: Browser,
     provider: Provider,
@@ -65,36 +65,36 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     name: 'Some',
   });
 
-  it('lets in who was invited and whose address the provider says is verified, and keeps none of its tokens', async () => {
-    const { house, provider } = await start();
-    const operator = await firstOperator(house);
-    const email = `oidc-${house.email}`;
+  it('admits invited users with a verified address, and stores no provider tokens', async () => {
+    const { fixture, provider } = await start();
+    const operator = await firstOperator(fixture);
+    const email = `oidc-${fixture.email}`;
     await operator.post('/api/v1/customers/house/invitations', { email, role: 'viewer' });
-    const refused = await come(house.browser(), provider, somebody(`uninvited-${email}`));
+    const refused = await come(fixture.browser(), provider, somebody(`uninvited-${email}`));
     expect(refused.headers.get('location')).toMatch(/^\/sign-in\?error=/);
-    const unproven = house.browser();
+    const unproven = fixture.browser();
     await come(unproven, provider, somebody(email, false));
     expect((await unproven.get('/api/v1/me')).json.user).toBeNull();
-    const browser = house.browser();
+    const browser = fixture.browser();
     const answer = await come(browser, provider, somebody(email));
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/keys']);
     expect((await browser.get('/api/v1/me')).json.user).toMatchObject({ email, isOperator: false });
-    const kept = JSON.stringify(await house.store.db.selectFrom('auth_account').selectAll().execute());
-    expect(kept).not.toMatch(/access-secret|refresh-secret|eyJ/);
-    const again = house.browser();
+    const retained = JSON.stringify(await fixture.store.db.selectFrom('auth_account').selectAll().execute());
+    expect(retained).not.toMatch(/access-secret|refresh-secret|eyJ/);
+    const again = fixture.browser();
     await come(again, provider, somebody(email));
     expect((await again.get('/api/v1/me')).json.user).toMatchObject({ email });
   });
 
-  it('believes no token that another signed, for another service, or of another log-in', async () => {
-    const { house, provider } = await start('open');
-    const claims = somebody(`forged-${house.email}`);
+  it('rejects tokens with a wrong signature, audience or nonce', async () => {
+    const { fixture, provider } = await start('open');
+    const claims = somebody(`forged-${fixture.email}`);
     const wrong = [
-      await come(house.browser(), provider, claims, { isForged: true }),
-      await come(house.browser(), provider, { ...claims, aud: 'another' }),
-      await come(house.browser(), provider, { ...claims, iss: 'https://evil.example' }),
-      await come(house.browser(), provider, { ...claims, nonce: 'of another' }),
-      await come(house.browser(), provider, { ...claims, exp: 1 }),
+      await come(fixture.browser(), provider, claims, { isForged: true }),
+      await come(fixture.browser(), provider, { ...claims, aud: 'another' }),
+      await come(fixture.browser(), provider, { ...claims, iss: 'https://evil.example' }),
+      await come(fixture.browser(), provider, { ...claims, nonce: 'of another' }),
+      await come(fixture.browser(), provider, { ...claims, exp: 1 }),
     ];
     for (const answer of wrong) expect(answer.headers.get('location')).toMatch(/^\/sign-in\?error=/);
     expect(
@@ -102,44 +102,44 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     ).toEqual([]);
   });
 
-  it('gives nobody the account of somebody else with the same address', async () => {
-    const { house, provider } = await start('open');
-    const victim = house.browser();
-    await victim.signUp(`victim-${house.email}`, undefined);
-    const thief = house.browser();
-    const answer = await come(thief, provider, somebody(`victim-${house.email}`));
+  it('does not link accounts by an equal address', async () => {
+    const { fixture, provider } = await start('open');
+    const victim = fixture.browser();
+    await victim.signUp(`victim-${fixture.email}`, undefined);
+    const thief = fixture.browser();
+    const answer = await come(thief, provider, somebody(`victim-${fixture.email}`));
     expect(answer.headers.get('location')).toMatch(/^\/sign-in\?error=/);
     expect((await thief.get('/api/v1/me')).json.user).toBeNull();
   });
 
-  it('sends nobody on to another place than this', async () => {
-    const { house, provider } = await start('open');
+  it('redirects only to this service', async () => {
+    const { fixture, provider } = await start('open');
     for (const back of elsewhere) {
-      const answer = await come(house.browser(), provider, somebody(`x-${house.email}`), { back });
+      const answer = await come(fixture.browser(), provider, somebody(`x-${fixture.email}`), { back });
       const isRefused = answer.status === 422 || answer.status === 403;
       const isHere = answer.status === 302 && /^\/(?![/\\])/.test(answer.headers.get('location') ?? '');
       expect([back, isRefused || isHere]).toEqual([back, true]);
     }
   });
 
-  it('takes a state once, and none that it did not give to this browser', async () => {
-    const { house, provider } = await start('open');
-    const browser = house.browser();
+  it('accepts a state once, and only from the browser that started', async () => {
+    const { fixture, provider } = await start('open');
+    const browser = fixture.browser();
     const begun = await browser.post('/api/auth/sign-in/oauth2', { providerId: 'example', callbackURL: '/' });
-    const asked = new URL(begun.json.url).searchParams;
-    provider.comes({ nonce: asked.get('nonce'), ...somebody(`state-${house.email}`) });
-    const path = `/api/auth/callback/example?code=abc&state=${asked.get('state')}`;
-    const stranger = house.browser();
+    const requested = new URL(begun.json.url).searchParams;
+    provider.comes({ nonce: requested.get('nonce'), ...somebody(`state-${fixture.email}`) });
+    const path = `/api/auth/callback/example?code=abc&state=${requested.get('state')}`;
+    const stranger = fixture.browser();
     expect((await stranger.get(path)).headers.get('location')).toMatch(/error=/);
     expect((await stranger.get('/api/v1/me')).json.user).toBeNull();
     expect(
-      (await house.browser().get('/api/auth/callback/example?code=abc&state=made-up')).headers.get(
+      (await fixture.browser().get('/api/auth/callback/example?code=abc&state=made-up')).headers.get(
         'location',
       ),
     ).toMatch(/error=/);
   });
 
-  it('keeps nobody out while a provider is away', async () => {
+  it('does not block other sign-ins while a provider is unreachable', async () => {
     const away = {
       id: 'away',
       name: 'Away',
@@ -148,9 +148,9 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
       clientSecret: 'b',
     };
     place ??= fresh();
-    const house = await openAccountsFixture(await open(await place), { oidc: [away] });
-    defer(async () => house.signIn.stop());
-    const operator = await firstOperator(house);
+    const fixture = await openAccountsFixture(await open(await place), { oidc: [away] });
+    defer(async () => fixture.signIn.stop());
+    const operator = await firstOperator(fixture);
     expect((await operator.get('/api/v1/customers')).status).toBe(200);
     expect(
       (await operator.post('/api/auth/sign-in/oauth2', { providerId: 'away', callbackURL: '/' })).status,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { accountLimits } from '../../../src/control/accounts/account-options.ts';
-import { backupTables } from '../../../src/control/database/backup/tables.ts';
+import { backupTables } from '../../../src/control/database/backup/backup.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
 import {
@@ -19,7 +19,7 @@ function bytesOfBase32(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** Six digits of RFC 6238, as an app on a phone shows them. */
+/** TOTP of RFC 6238 with six digits. */
 function totp(uri: string, atMs: number): string {
   const secret = bytesOfBase32(new URL(uri).searchParams.get('secret') ?? '');
   const counter = Buffer.alloc(8);
@@ -61,16 +61,15 @@ async function enableTotp(browser: Browser): Promise<Totp> {
   return { uri: json.totpURI, codes: json.backupCodes, code };
 }
 
-describeOnBothStores('signing in', ({ open, fresh }) => {
+describeOnBothStores('sign-in', ({ open, fresh }) => {
   let place: ReturnType<typeof fresh> | null = null;
-  /** One after the other stand on the same store, so that it is made once. */
-  const house = async (options?: Parameters<typeof openAccountsFixture>[1]): Promise<AccountsFixture> => {
+  const fixture = async (options?: Parameters<typeof openAccountsFixture>[1]): Promise<AccountsFixture> => {
     place ??= fresh();
     return openAccountsFixture(await open(await place), options);
   };
 
-  it('begins with a link that works once and makes the operator', async () => {
-    const one = await house();
+  it('starts with a setup link that works once and creates the operator', async () => {
+    const one = await fixture();
     const browser = one.browser();
     const token = await one.inviteOperator();
     expect((await browser.get('/api/v1/me')).json.service.needsSetup).toBe(true);
@@ -95,18 +94,18 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await browser.accept(token)).status).toBe(404);
   });
 
-  it('says how long a password must be', async () => {
-    const one = await firstOperator(await house());
+  it('reports the required password length', async () => {
+    const one = await firstOperator(await fixture());
     const { status, json } = await one.post('/api/auth/change-password', {
       currentPassword: PASSWORD,
       newPassword: 'x',
     });
     expect([status, json.error.code]).toEqual([400, 'PASSWORD_TOO_SHORT']);
-    expect(json.error.message).toMatch(/^a password has \d+ to \d+ characters$/);
+    expect(json.error.message).toMatch(/^A password must have \d+ to \d+ characters$/);
   });
 
-  it('refuses an address for notices where no mail is sent, and says what to do', async () => {
-    const one = await house();
+  it('rejects an email target without mail configuration, with a remedy', async () => {
+    const one = await fixture();
     const operator = await firstOperator(one);
     const add = () =>
       operator.post('/api/v1/customers/house/notices', { kind: 'email', to: 'anna@example.com' });
@@ -114,11 +113,11 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     Object.assign(one.services, { mailer: null });
     const { status, json } = await add();
     expect([status, json.error.code]).toEqual([422, 'INVALID_FIELDS']);
-    expect(json.error.message).toMatch(/^.*kind: no mail is sent here.*\[mail\]/);
+    expect(json.error.message).toMatch(/^.*kind: No mail is configured.*\[mail\]/);
   });
 
-  it('takes no link that is over, and no account without one', async () => {
-    const one = await house();
+  it('rejects expired links, and sign-up without a link', async () => {
+    const one = await fixture();
     const token = await one.inviteOperator();
     expect((await one.browser().signUp(one.email, undefined)).json.error.code).toBe('NOT_INVITED');
     one.clock.now += 8 * 24 * 3_600_000;
@@ -126,19 +125,19 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await one.browser().post('/api/v1/invitations/look', { token })).status).toBe(404);
   });
 
-  it('gives cookies that scripts cannot read and other sites cannot send, and over TLS only where it is', async () => {
-    const plain = await firstOperator(await house());
+  it('sets HttpOnly SameSite cookies, Secure over TLS', async () => {
+    const plain = await firstOperator(await fixture());
     const [cookie] = plain.setCookies;
     expect(cookie).toMatch(/^solway\.session_token=/);
     expect(cookie).toMatch(/HttpOnly/i);
     expect(cookie).toMatch(/SameSite=Lax/i);
     expect(cookie).not.toMatch(/Secure/i);
-    const tls = await firstOperator(await house({ publicUrl: 'https://solway.test' }));
+    const tls = await firstOperator(await fixture({ publicUrl: 'https://solway.test' }));
     expect(tls.setCookies[0]).toMatch(/^__Secure-solway\.session_token=.*Secure/i);
   });
 
-  it('says the same of a wrong password and of an address that nobody has, and tells the audit log', async () => {
-    const one = await house();
+  it('answers alike for a wrong password and an unknown address, and audits both', async () => {
+    const one = await fixture();
     const operator = await firstOperator(one);
     const wrong = await one.browser().signIn(one.email, 'not the password');
     const nobody = await one.browser().signIn('nobody@example.com', 'not the password');
@@ -147,7 +146,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(wrong.status).toBe(401);
     await one.browser().signIn('nobody.else@example.com', 'not the password');
     await one.browser().signIn(one.email, 'not the password');
-    // Of strangers there is a line a minute, and the rest with the end.
+    // Unknown accounts have one entry per minute; the rest is written at the end.
     await one.signIn.stop();
     const refused = (await audit(one, operator)).filter(({ action }) => action === 'session.refused');
     expect(refused.map(({ detail }) => detail)).toEqual([
@@ -157,8 +156,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     ]);
   });
 
-  it('lets nobody guess for long, from one address or at one account, and forgets by and by', async () => {
-    const one = await house({ limits: { hashesWaitingMax: 200 } });
+  it('limits guessing by address and by account, and forgets after a while', async () => {
+    const one = await fixture({ limits: { hashesWaitingMax: 200 } });
     const operator = await firstOperator(one);
     const guess = (address: string, email = one.email) =>
       one.browser(address).signIn(email, 'not the password');
@@ -176,8 +175,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await guess('203.0.113.8', 'other@example.com')).status).toBe(401);
   });
 
-  it('counts passwords that are tried by signing up with those of signing in, and remembers no made-up names', async () => {
-    const one = await house({ signUp: 'open' });
+  it('counts passwords tried by sign-up like sign-ins, and does not remember invented accounts', async () => {
+    const one = await fixture({ signUp: 'open' });
     await firstOperator(one);
     for (let i = 0; i < 3; i++)
       expect((await one.browser(`198.51.100.${i}`).signIn(one.email, 'not the password')).status).toBe(401);
@@ -194,8 +193,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     }
   });
 
-  it('counts 64 bits of IPv6 as one address, and tells the audit log the whole of it', async () => {
-    const one = await house({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
+  it('counts an IPv6 /64 as one address, and audits the full address', async () => {
+    const one = await fixture({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
     const operator = await firstOperator(one);
     const guess = async (address: string, i: number) =>
       (await one.browser(address).signIn(`user${i}@example.com`, 'not the password')).status;
@@ -207,8 +206,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(items[0]?.address).toBe('2001:db8:1:3::1');
   });
 
-  it('forgives an address no wrong try at others for signing in to an account of its own', async () => {
-    const one = await house({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
+  it('does not reset failed attempts at other accounts after a successful sign-in', async () => {
+    const one = await fixture({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
     await firstOperator(one);
     const thief = one.browser('203.0.113.30');
     const guess = async (email: string) => (await thief.signIn(email, 'not the password')).status;
@@ -218,8 +217,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(await guess('user3@example.com')).toBe(429);
   });
 
-  it('lets in who signed in from there before, whatever others try at the account', async () => {
-    const one = await house();
+  it('admits a user from a known address despite failures from others', async () => {
+    const one = await fixture();
     await firstOperator(one);
     const home = '203.0.113.20';
     await one.browser(home).signIn(one.email);
@@ -232,10 +231,10 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await one.browser(home).signIn(one.email)).status).toBe(429);
   });
 
-  it('says when to come again while too many passwords are hashed, and forgives no wrong one for it', async () => {
+  it('reports a retry time while the hash queue is full, and still counts failures', async () => {
     const gates: (() => void)[] = [];
     const slow = { isOn: false };
-    const one = await house({
+    const one = await fixture({
       limits: { hashesMax: 1, hashesWaitingMax: 0 },
       beforeHash: () => (slow.isOn ? new Promise<void>((open) => gates.push(open)) : Promise.resolve()),
     });
@@ -262,8 +261,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await one.browser('198.51.100.14').signIn(one.email)).status).toBe(429);
   });
 
-  it('takes names as they are taken when an account is made, and no others', async () => {
-    const browser = await firstOperator(await house());
+  it('validates names as at sign-up', async () => {
+    const browser = await firstOperator(await fixture());
     const rename = (name: unknown) => browser.post('/api/auth/update-user', { name });
     for (const name of ['', 'x'.repeat(65), 'a\r\nBcc: b@example.com', { a: 1 }, 7, undefined]) {
       const { status, json } = await rename(name);
@@ -273,8 +272,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await browser.get('/api/v1/me')).json.user).toMatchObject({ name: 'Anna' });
   });
 
-  it('ends other sessions when the password changes, and lists and ends them one by one', async () => {
-    const one = await house();
+  it('revokes other sessions on a password change, lists sessions and revokes single ones', async () => {
+    const one = await fixture();
     const here = await firstOperator(one);
     const [phone, desk] = [one.browser(), one.browser()];
     await phone.signIn(one.email);
@@ -296,8 +295,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await here.get('/api/v1/customers')).status).toBe(401);
   });
 
-  it('gives a new session at each log-in, and takes none that a stranger chose', async () => {
-    const one = await house();
+  it('creates a new session at each sign-in, and accepts no session id of the client', async () => {
+    const one = await fixture();
     await firstOperator(one);
     const victim = one.browser();
     victim.cookies.set('solway.session_token', 'chosen-by-a-stranger.c2lnbmF0dXJl');
@@ -309,8 +308,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(victim.cookies.get('solway.session_token')).not.toBe(first);
   });
 
-  it('asks for a second factor where there is one, and takes each code once', async () => {
-    const one = await house();
+  it('requires the second factor if enabled, and accepts each code once', async () => {
+    const one = await fixture();
     const { uri, codes } = await enableTotp(await firstOperator(one));
     const browser = one.browser();
     expect((await browser.signIn(one.email)).json).toMatchObject({ twoFactorRedirect: true });
@@ -330,8 +329,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await again.post('/api/auth/two-factor/verify-backup-code', backup)).status).toBe(401);
   });
 
-  it('takes the code that confirmed the set-up no second time', async () => {
-    const one = await house();
+  it('rejects the setup code at the first sign-in', async () => {
+    const one = await fixture();
     const { uri, code } = await enableTotp(await firstOperator(one));
     const thief = one.browser();
     await thief.signIn(one.email);
@@ -362,24 +361,24 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     ],
     ['the end of all other sessions', (own: Browser) => own.post('/api/auth/revoke-other-sessions')],
     ['the end of all sessions', (own: Browser) => own.post('/api/auth/revoke-sessions')],
-  ])('asks a browser for no second factor that was trusted with it, until %s', async (_, change) => {
-    const one = await house();
+  ])('skips the second factor in trusted browsers until %s', async (_, change) => {
+    const one = await fixture();
     const own = await firstOperator(one);
     const { uri } = await enableTotp(own);
     const lent = one.browser('198.51.100.9');
     await lent.signIn(one.email);
     const given = { code: totp(uri, Date.now() + 30_000), trustDevice: true };
     expect((await lent.post('/api/auth/two-factor/verify-totp', given)).status).toBe(200);
-    const isAsked = async (password?: string) =>
+    const isRequested = async (password?: string) =>
       (await lent.signIn(one.email, password)).json?.twoFactorRedirect ?? false;
-    expect(await isAsked()).toBe(false);
+    expect(await isRequested()).toBe(false);
     await change(own, one);
-    expect([await isAsked(), await isAsked(NEXT_PASSWORD)]).toContain(true);
+    expect([await isRequested(), await isRequested(NEXT_PASSWORD)]).toContain(true);
     expect((await lent.get('/api/v1/customers')).status).toBe(401);
   });
 
-  it('lets nobody guess codes: the account is locked for a while', async () => {
-    const one = await house();
+  it('locks an account after too many wrong codes', async () => {
+    const one = await fixture();
     await enableTotp(await firstOperator(one));
     const statuses: number[] = [];
     for (let i = 0; i < 4; i++) {
@@ -395,8 +394,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
   });
 
-  it('mails a link for a new password to who has an account, and says the same to who has none', async () => {
-    const one = await house({ publicUrl: 'https://solway.test' });
+  it('mails a reset link to existing accounts, and answers alike for unknown ones', async () => {
+    const one = await fixture({ publicUrl: 'https://solway.test' });
     const operator = await firstOperator(one);
     const browser = one.browser('198.51.100.20');
     const known = await browser.post('/api/auth/request-password-reset', { email: one.email });
@@ -411,8 +410,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await browser.signIn(one.email, 'a third horse')).status).toBe(200);
   });
 
-  it('lets anybody sign up where that is open, each with a customer of their own', async () => {
-    const one = await house({ signUp: 'open', limits: { customersPerUserMax: 1 } });
+  it('lets anybody sign up if open, each with a customer', async () => {
+    const one = await fixture({ signUp: 'open', limits: { customersPerUserMax: 1 } });
     const anna = one.browser();
     expect((await anna.signUp('anna@example.com', undefined)).status).toBe(200);
     expect((await anna.get('/api/v1/me')).json).toMatchObject({ user: { isOperator: false }, customers: [] });
@@ -433,8 +432,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await anna.signIn('anna@example.com')).status).toBe(200);
   });
 
-  it('lets nobody whose customer is suspended go on under another name', async () => {
-    const one = await house({ signUp: 'open' });
+  it('does not let the owner of a suspended customer create another', async () => {
+    const one = await fixture({ signUp: 'open' });
     const dora = one.browser();
     await dora.signUp('dora@example.com', undefined);
     const { id } = (await dora.post('/api/v1/customers', { name: 'Dora & Co' })).json;
@@ -448,8 +447,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await make()).status).toBe(200);
   });
 
-  it('keeps no password, token, seed or code in plain text', async () => {
-    const one = await house();
+  it('stores no password, token, seed or code in plain text', async () => {
+    const one = await fixture();
     const browser = await firstOperator(one);
     const { uri, codes } = await enableTotp(browser);
     const { secret } = (await browser.post('/api/v1/tokens', { name: 'ci' })).json;
@@ -460,8 +459,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     const seed = new URL(uri).searchParams.get('secret') ?? '';
     const secrets = [PASSWORD, 'a password in the wrong place', secret, link, session, seed, ...codes];
     secrets.push(bytesOfBase32(seed).toString('latin1'), one.mails.at(-1)?.text ?? '');
-    const kept = `${await dump(one.store)}${one.logged.join('\n')}`;
+    const retained = `${await dump(one.store)}${one.logged.join('\n')}`;
     expect(secrets.every((text) => text.length > 5)).toBe(true);
-    expect(secrets.filter((text) => kept.includes(text))).toEqual([]);
+    expect(secrets.filter((text) => retained.includes(text))).toEqual([]);
   });
 });

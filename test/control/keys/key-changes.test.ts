@@ -1,20 +1,26 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
 import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
-import { changeKey } from '../../../src/control/keys/change-key.ts';
-import { disableKey, revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import {
+  changeKey,
+  disableKey,
+  revokeKey,
+  revokeKeys,
+  rotateKey,
+} from '../../../src/control/keys/change-key.ts';
 import { type CreateKeyOptions, createKey } from '../../../src/control/keys/create-key.ts';
-import { moveKeysOfPlan } from '../../../src/control/keys/customer-plan.ts';
-import { KeyRefusedError, type KeyRegister } from '../../../src/control/keys/key-register.ts';
 import {
   keysChangedAfter,
   keysOfPlansChangedAfter,
   newestVersion,
-} from '../../../src/control/keys/key-rows.ts';
-import { listKeys, readFamily } from '../../../src/control/keys/list-keys.ts';
-import { revokeKeys } from '../../../src/control/keys/revoke-keys.ts';
-import { rotateKey } from '../../../src/control/keys/rotate-key.ts';
-import { syncPlans } from '../../../src/control/plans.ts';
+} from '../../../src/control/keys/key-feed.ts';
+import {
+  KeyRefusedError,
+  type KeyRegister,
+  listKeys,
+  readFamily,
+} from '../../../src/control/keys/key-register.ts';
+import { moveKeysOfPlan, syncPlans } from '../../../src/control/plans.ts';
 import { defaultPlanLimits, type KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { registerOn } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';
@@ -27,7 +33,6 @@ async function recordsOf(store: Store): Promise<Map<string, KeyRecord>> {
   return new Map(records.map((record) => [record.id as string, record]));
 }
 
-/** A customer of the plan `free`, and the register as it has it. */
 async function customerOn(
   store: Store,
   id: string,
@@ -60,8 +65,8 @@ const lastAudit = async (store: Store) => {
   return { ...row, detail: JSON.parse(row.detail) as Record<string, unknown> };
 };
 
-describeOnBothStores('what a key may be used for', ({ open }) => {
-  it('is kept in its one form, and reaches the gateways', async () => {
+describeOnBothStores('key rules', ({ open }) => {
+  it('are normalized and reach the gateways', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { key } = await createKey(register, {
@@ -87,12 +92,12 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
       rules,
       addressPerSecond: 5,
       logsBodies: true,
-      neverBack: true,
+      monotonicReads: true,
       limits: { rpcPerSecond: 10, rpcBurst: 20 },
     });
   });
 
-  it('is refused with the field and what to write there', async () => {
+  it('are rejected with the field and the allowed values', async () => {
     const store = await open();
     const register = await registerOn(store);
     const create = (options: Partial<CreateKeyOptions>) =>
@@ -100,7 +105,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
     expect(await create({ cidrs: ['192.0.2.0/33'] })).toEqual([
       'invalid',
       'cidrs',
-      'cidrs: "192.0.2.0/33" is no address and no range such as 192.0.2.0/24 or 2001:db8::/32',
+      'cidrs: "192.0.2.0/33" is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32',
     ]);
     for (const origin of [
       'app.example.com',
@@ -112,10 +117,10 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
       expect(await create({ origins: [origin] })).toEqual([
         'invalid',
         'origins',
-        expect.stringContaining(`"${origin}" is no web origin such as https://app.example.com`),
+        expect.stringContaining(`"${origin}" is not a web origin such as https://app.example.com`),
       ]);
     expect((await create({ methods: ['getBalanse'] }))[2]).toContain(
-      'cannot call "getBalanse": write one such as',
+      'cannot call "getBalanse". Use a method such as',
     );
     expect((await create({ methods: ['zz*'] }))[2]).toContain('cannot call "zz*"');
     expect((await create({ product: 'grpc', methods: ['getBalance'] }))[2]).toContain(
@@ -123,13 +128,15 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
     );
     expect((await create({ product: 'grpc', origins: ['https://a.example'] }))[1]).toBe('origins');
     expect((await create({ networks: [] }))[2]).toBe(
-      'networks is empty: name at least one, or leave it out to allow all',
+      'networks is empty. Name at least one, or leave the field out to allow all.',
     );
-    expect((await create({ cidrs: Array<string>(101).fill('192.0.2.1') }))[2]).toContain('more than the 100');
+    expect((await create({ cidrs: Array<string>(101).fill('192.0.2.1') }))[2]).toContain(
+      'the maximum is 100',
+    );
     expect(await create({ rate: { perSecond: 11, burst: 20 } })).toEqual([
       'invalid',
       'rate.perSecond',
-      'rate.perSecond is a whole number from 1 to the 10 of plan "default"',
+      'rate.perSecond: the rate limit in calls per second must be a whole number from 1 to 10, the maximum of plan "default"',
     ]);
     expect((await create({ rate: { perSecond: 1, burst: 21 } }))[1]).toBe('rate.burst');
     expect((await create({ addressPerSecond: 11 }))[1]).toBe('addressPerSecond');
@@ -137,11 +144,11 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
     expect(await listKeys(register, { withRevoked: true })).toEqual([]);
   });
 
-  it('of a public key is bound to origins, to methods that only read, and to a rate of each address', async () => {
+  it('of a public key require origins, read-only methods and a rate per address', async () => {
     const register = await registerOn(await open());
     const options = { product: 'rpc', name: 'page', isPublic: true } as const;
     expect((await refusal(createKey(register, options)))[2]).toContain(
-      'a public key needs the web pages it is for',
+      'a public key needs the origins of its web pages',
     );
     const origins = ['https://app.example.com'];
     expect((await refusal(createKey(register, { ...options, product: 'fs', origins })))[1]).toBe('isPublic');
@@ -166,8 +173,8 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
   });
 });
 
-describeOnBothStores('a change of a key', ({ open }) => {
-  it('reaches the whole family, is in the log with before and after, and lengthens nothing', async () => {
+describeOnBothStores('a key change', ({ open }) => {
+  it('apply to the whole family, are audited with before and after, and extend nothing', async () => {
     const store = await open();
     const clock = { now: 1_700_000_000_000 };
     const register = await registerOn(store, { clock });
@@ -210,7 +217,7 @@ describeOnBothStores('a change of a key', ({ open }) => {
     expect(records.get(second.key.id)?.expiresAt).toBe(register.now() + 5 * HOUR);
   });
 
-  it('that changes nothing takes no number and no line', async () => {
+  it('without effect take no version and no audit entry', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -219,7 +226,7 @@ describeOnBothStores('a change of a key', ({ open }) => {
     expect((await lastAudit(store)).id).toBe(before.id);
   });
 
-  it('is refused once the key has ended', async () => {
+  it('are rejected once the key has ended', async () => {
     const clock = { now: 1_700_000_000_000 };
     const register = await registerOn(await open(), { clock });
     const { key } = await createKey(register, { product: 'rpc', name: 'x', expiresAt: clock.now + HOUR });
@@ -229,7 +236,7 @@ describeOnBothStores('a change of a key', ({ open }) => {
     expect((await refusal(changeKey(register, key.id, { name: 'y' })))[2]).toContain('it is revoked');
   });
 
-  it('that rotates hands on everything that the old key was and may', async () => {
+  it('are inherited at rotation', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const given = {
@@ -254,7 +261,7 @@ describeOnBothStores('a change of a key', ({ open }) => {
 });
 
 describeOnBothStores('the keys of a customer', ({ open }) => {
-  it('are made under its plan, counted on their own, and end with what it may have', async () => {
+  it('are created under its plan, counted separately, and stop with it', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme', { customerKeysMax: 2 });
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -263,18 +270,18 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     expect(await refusal(createKey(register, { product: 'rpc', name: 'z' }))).toEqual([
       'limit',
       null,
-      expect.stringContaining('there are 2 keys of this customer and no more are allowed: revoke some'),
+      expect.stringContaining('This customer has 2 keys, the maximum. Revoke keys'),
     ]);
     expect((await refusal(rotateKey(register, key.id)))[0]).toBe('limit');
-    const house: KeyRegister = { ...register, customerId: 'house' };
-    for (const name of ['a', 'b', 'c']) await createKey(house, { product: 'rpc', name });
+    const fixture: KeyRegister = { ...register, customerId: 'house' };
+    for (const name of ['a', 'b', 'c']) await createKey(fixture, { product: 'rpc', name });
     const others = { ...register, customerId: 'nobody' };
     expect((await refusal(createKey(others, { product: 'rpc', name: 'x' })))[2]).toContain(
-      'there is no customer',
+      'There is no customer',
     );
   });
 
-  it('go over to the plan that their customer gets, but for those with a plan of their own', async () => {
+  it('move to the new plan of their customer, except those with a plan of their own', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -294,7 +301,7 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     expect(plans.get(own.key.id)).toEqual([10, seen + 1]);
   });
 
-  it('go no faster than their plan, however slow it gets, and as fast as their own rate when it lets them', async () => {
+  it('are capped by their plan, and regain their own rate when the plan allows it', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const rate = { perSecond: 40, burst: 80 };
@@ -307,11 +314,10 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     };
     expect(await ratesUnder(5, 9)).toEqual([5, 9]);
     expect(await ratesUnder(50, 100)).toEqual([40, 80]);
-    // A plan without a limit.
     expect(await ratesUnder(0, 100)).toEqual([40, 80]);
   });
 
-  it('are not there for others', async () => {
+  it('are invisible to other customers', async () => {
     const store = await open();
     const acme = await customerOn(store, 'acme');
     const other: KeyRegister = { ...acme, customerId: 'house' };
@@ -330,7 +336,7 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     expect(await listKeys(acme)).toEqual([key]);
   });
 
-  it('are revoked together, all or none, and each is in the log', async () => {
+  it('are revoked together, all or none, each with an audit entry', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const ids: string[] = [];

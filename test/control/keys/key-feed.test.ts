@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { openDatabase, type Store } from '../../../src/control/database/open.ts';
-import { revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
 import { syncPlans } from '../../../src/control/plans.ts';
@@ -17,11 +17,9 @@ import { describeOnBothStores } from '../stores.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Sets when a key ends, as time would. */
 const expire = (store: Store, id: string, at: number) =>
   store.db.updateTable('api_key').set({ expires_at: at }).where('id', '=', id).execute();
 
-/** A directory that says what happens to it. */
 class WatchedDirectory extends KeyDirectory {
   readonly events = new EventEmitter();
   handedOn = 0;
@@ -46,13 +44,13 @@ async function startFeed(store: Store, options: Partial<KeyFeedOptions>) {
   return { directory, feed, next: (event: string) => once(directory.events, event) };
 }
 
-/** The same store, with a switch that makes it fail as when the database is away. */
+/** A store with a switch to simulate an unreachable database. */
 function breakable(store: Store): { store: Store; away: boolean } {
   const state = {
     away: false,
     store: {
       ...store,
-      // Its own connection would not pass the switch.
+      // A separate connection would bypass the switch.
       watch: null,
       get db() {
         if (state.away) throw new Error('the database is away');
@@ -63,7 +61,7 @@ function breakable(store: Store): { store: Store; away: boolean } {
   return state;
 }
 
-describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) => {
+describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
   async function follow(store: Store, options: Partial<KeyFeedOptions> = {}) {
     const followed = await startFeed(store, options);
     defer(() => followed.feed.stop());
@@ -79,7 +77,7 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     expect(directory.storeReachable).toBe(true);
   });
 
-  it('reads neither revoked keys at the start nor those that expired more than 30 days ago', async () => {
+  it('does not load revoked keys, or keys expired for more than 30 days', async () => {
     const store = await open();
     const register = await registerOn(store, { now: Date.now });
     const [revoked, long, lately, living] = await Promise.all(
@@ -95,7 +93,7 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     expect(directory.authenticate(living!.secret, Date.now()).id).toBe(living!.key.id);
   });
 
-  it('misses no revocation when the first load broke off in the middle', async () => {
+  it('misses no revocation when the first load was interrupted', async () => {
     const real = await open();
     const register = await registerOn(real);
     const early = await createKey(register, { product: 'rpc', name: 'on the first page' });
@@ -121,7 +119,7 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     expect(() => directory.authenticate(early.secret, register.now())).toThrow(Failure);
   });
 
-  it('carries a change that another connection makes within a second', async () => {
+  it('applies a change of another connection within a second', async () => {
     const place = await fresh();
     const register = await registerOn(await open(place));
     const { directory, next } = await follow(await open(place));
@@ -140,7 +138,7 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     expect(() => directory.authenticate(secret, register.now())).toThrow(Failure);
   });
 
-  it('carries a change of a plan to each of its keys', async () => {
+  it('applies a plan change to each of its keys', async () => {
     const store = await open();
     const register = await registerOn(store);
     for (let count = 0; count < 3; count++) await createKey(register, { product: 'rpc', name: 'x' });
@@ -167,7 +165,7 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     expect(records.map((record) => record.limits)).toEqual([limits, limits, limits]);
   });
 
-  it('keeps the keys it has while the store is away, and catches up when it is back', async () => {
+  it('keeps its keys while the store is unreachable, and catches up afterwards', async () => {
     const real = await open();
     const register = await registerOn(real);
     const known = await createKey(register, { product: 'rpc', name: 'x' });
@@ -187,7 +185,7 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     expect(states).toEqual(['back', 'away', 'back']);
   });
 
-  it('starts without the store and loads the keys when it comes', async () => {
+  it('starts without the store and loads the keys later', async () => {
     const real = await open();
     await createKey(await registerOn(real), { product: 'rpc', name: 'x' });
     const broken = breakable(real);
@@ -200,7 +198,7 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     expect(directory.size).toBe(1);
   });
 
-  it('counts a store that does not answer in time as away', async () => {
+  it('treats a store that does not answer in time as unreachable', async () => {
     const real = await open();
     let release: (() => void) | undefined;
     const stuck = { ...real, db: real.db };
@@ -218,11 +216,11 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     await Promise.all([transaction, back]);
   });
 
-  it.runIf(kind === 'postgres')('hears of changes at once, long before the next look', async () => {
+  it.runIf(kind === 'postgres')('is notified of changes long before the next poll', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { directory, next } = await follow(store, { pollIntervalMs: 60_000 });
-    // The first may be found by the look that follows the LISTEN; the later ones only by being heard.
+    // The first may be found by the poll after LISTEN; later ones only by notification.
     for (let count = 1; count <= 4; count++) {
       const taken = next('taken');
       await createKey(register, { product: 'rpc', name: 'x' });
@@ -231,25 +229,21 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     }
   });
 
-  it.runIf(kind === 'postgres')(
-    'learns at once that the server is gone, long before the next look',
-    async () => {
-      const store = await open();
-      const register = await registerOn(store);
-      const { directory, next } = await follow(store, { pollIntervalMs: 60_000 });
-      // What is heard shows that somebody listens.
-      const taken = next('taken');
-      await createKey(register, { product: 'rpc', name: 'x' });
-      await taken;
-      const away = next('away');
-      await server()!.kill();
-      await away;
-      expect(directory.storeReachable).toBe(false);
-      await server()!.start();
-    },
-  );
+  it.runIf(kind === 'postgres')('notices a stopped server long before the next poll', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const { directory, next } = await follow(store, { pollIntervalMs: 60_000 });
+    const taken = next('taken');
+    await createKey(register, { product: 'rpc', name: 'x' });
+    await taken;
+    const away = next('away');
+    await server()!.kill();
+    await away;
+    expect(directory.storeReachable).toBe(false);
+    await server()!.start();
+  });
 
-  it.runIf(kind === 'postgres')('outlives the server: a kill, and its return', async () => {
+  it.runIf(kind === 'postgres')('survives a kill and restart of the server', async () => {
     const store = await open();
     const register = await registerOn(store);
     const known = await createKey(register, { product: 'rpc', name: 'x' });
@@ -268,7 +262,7 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
   });
 });
 
-/** Holds a lock that even readers wait for. */
+/** Holds a lock that blocks even readers. */
 async function lockCounter(store: Store, held: Promise<void>): Promise<void> {
   await store.db.transaction().execute(async (trx) => {
     await sql`lock table change_counter in access exclusive mode`.execute(trx);
@@ -276,7 +270,7 @@ async function lockCounter(store: Store, held: Promise<void>): Promise<void> {
   });
 }
 
-it('calls the store away when its file is deleted under a running service, and keeps known keys', async () => {
+it('reports the store unreachable when its file is deleted, and keeps known keys', async () => {
   const file = join(temporaryFolder('replaced'), 'solway.db');
   const store = await openDatabase({ file });
   const { secret } = await createKey(await registerOn(store), { product: 'rpc', name: 'known' });

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
 import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
-import { revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey, type NewKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed } from '../../../src/control/keys/key-feed.ts';
 import type { KeyRegister } from '../../../src/control/keys/key-register.ts';
@@ -11,12 +11,11 @@ import type { KeyId, KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { registerOn, testPeppers } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';
 
-/** What a change has for being in force everywhere, and what it has after the database was away. */
+/** Bounds for a change to take effect everywhere, normally and after a database outage. */
 const BOUND_MS = 1_000;
 const RETURN_BOUND_MS = 2_000;
 const CHANGES = 200;
 
-/** A gateway's keys, which say when a key came to be in a state. */
 class Gateway extends KeyDirectory {
   readonly #seen = new Map<string, number>();
   readonly #waiting = new Map<string, () => void>();
@@ -30,22 +29,19 @@ class Gateway extends KeyDirectory {
     return taken;
   }
 
-  /** When it was so here; waits for it. */
   async when(id: string, state: KeyRecord['status']): Promise<number> {
     const name = `${id} ${state}`;
     if (!this.#seen.has(name)) await new Promise<void>((resolve) => this.#waiting.set(name, resolve));
     return this.#seen.get(name)!;
   }
 
-  /** The next time that it is so here. */
   again(id: string, state: KeyRecord['status']): Promise<number> {
     this.#seen.delete(`${id} ${state}`);
     return this.when(id, state);
   }
 }
 
-describeOnBothStores('a change of a key', ({ kind, fresh, open, defer, server }) => {
-  /** Two gateways on one database, and a register that is on it too. */
+describeOnBothStores('a key change', ({ kind, fresh, open, defer, server }) => {
   async function cluster(cutsListen = false) {
     const place = await fresh();
     const register = await registerOn(await open(place), { now: Date.now, keysMax: 10_000 });
@@ -61,7 +57,7 @@ describeOnBothStores('a change of a key', ({ kind, fresh, open, defer, server })
     return { register, gateways };
   }
 
-  /** How long each change took until it was in force on the slowest gateway; sorted. */
+  /** Sorted delays until each change is effective on the slowest gateway. */
   async function delays(register: KeyRegister, gateways: readonly Gateway[]): Promise<number[]> {
     const old: NewKey[] = [];
     for (let count = 0; count < CHANGES / 2; count++)
@@ -81,21 +77,20 @@ describeOnBothStores('a change of a key', ({ kind, fresh, open, defer, server })
       noted(made.key.id, 'active');
       await revokeKey(register, key.id);
       noted(key.id, 'revoked');
-      // SQLite answers without a turn of the event loop, and a gateway has its own.
       await turn();
     }
     return (await Promise.all(pending)).toSorted((one, other) => one - other);
   }
 
   for (const cutsListen of kind === 'postgres' ? [false, true] : [true])
-    it(`is in force on every gateway within a second at p99, by ${cutsListen ? 'looking' : 'being told'}`, async () => {
+    it(`is effective on every gateway within a second at p99, by ${cutsListen ? 'polling' : 'notification'}`, async () => {
       const { register, gateways } = await cluster(cutsListen);
       const sorted = await delays(register, gateways);
       expect(sorted).toHaveLength(CHANGES);
       expect(sorted[Math.ceil(CHANGES * 0.99) - 1]).toBeLessThan(BOUND_MS);
     });
 
-  it('that suspends a customer stops its keys everywhere, and lets them work again', async () => {
+  it('that suspends a customer stops its keys everywhere, until it is active again', async () => {
     const { register, gateways } = await cluster();
     const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
     for (const state of ['suspended', 'active'] as const) {
@@ -116,7 +111,7 @@ describeOnBothStores('a change of a key', ({ kind, fresh, open, defer, server })
     }
   });
 
-  it.runIf(kind === 'postgres')('is in force within 2 s of the return of PostgreSQL', async () => {
+  it.runIf(kind === 'postgres')('is effective within 2 s after PostgreSQL returns', async () => {
     const { register, gateways } = await cluster();
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
     for (const gateway of gateways) await gateway.when(key.id, 'active');

@@ -2,7 +2,7 @@ import { openDatabase } from '../../../src/control/database/open.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { registerOn } from '../register.ts';
 
-/** A program of its own that makes keys in a SQLite file until it is killed, and writes each id once it is safe. */
+/** Creates keys in a SQLite file until killed, and prints each id once it is durable. */
 const store = await openDatabase({ file: process.argv[2]! });
 const register = await registerOn(store);
 for (;;) {

@@ -67,14 +67,14 @@ async function startApi(store: Store, given: Given = {}) {
   } as unknown as ApiServices;
   const handlers = keyHandlers(services) as Handlers;
   const api = new ControlApi({ services, handlers, log: silent, validatesOutput: true });
-  const ask = <Name extends ContractName>(
+  const invoke = <Name extends ContractName>(
     name: Name,
-    asked: RouteInput<Name>,
+    requested: RouteInput<Name>,
     caller: ApiCaller = member('developer'),
     headers: Record<string, string> = {},
     rawBody: Uint8Array | null = null,
   ) => {
-    const { path = {}, query = {}, body } = asked as Partial<Parameters<ControlApi['dispatch']>[1]>;
+    const { path = {}, query = {}, body } = requested as Partial<Parameters<ControlApi['dispatch']>[1]>;
     return api.dispatch(
       name,
       { path, query, body },
@@ -89,7 +89,7 @@ async function startApi(store: Store, given: Given = {}) {
       },
     );
   };
-  return { ask };
+  return { invoke };
 }
 
 const path = { customer: 'acme' };
@@ -103,29 +103,35 @@ const refusal = async (work: Promise<unknown>) => {
   return { status: error.status, code: error.code, fields: error.fields ?? {} };
 };
 
-describeOnBothStores('the routes of keys', ({ open }) => {
-  it('tell a secret though this gateway does not get to act on it', async () => {
-    const { ask } = await startApi(await open(), { takeUpKeys: () => new Promise(() => {}) });
-    const made = await ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
+describeOnBothStores('the key routes', ({ open }) => {
+  it('return the secret even if this gateway cannot apply the change', async () => {
+    const { invoke } = await startApi(await open(), { takeUpKeys: () => new Promise(() => {}) });
+    const made = await invoke('POST /customers/{customer}/keys', {
+      path,
+      body: { product: 'rpc', name: 'x' },
+    });
     expect(made.secret).toMatch(/^svc_rpc_live_/);
   }, 10_000);
 
-  it('make, show, change, rotate, cut, stop and end keys, and say from where in the log', async () => {
+  it('create, show, change, rotate, cut, disable and revoke keys, and audit the source', async () => {
     const store = await open();
-    const { ask } = await startApi(store);
-    const made = await ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
+    const { invoke } = await startApi(store);
+    const made = await invoke('POST /customers/{customer}/keys', {
+      path,
+      body: { product: 'rpc', name: 'x' },
+    });
     expect(made.secret.startsWith(made.key.start)).toBe(true);
     const own = { ...path, key: made.key.id };
-    await ask('PATCH /customers/{customer}/keys/{key}', { path: own, body: { methods: ['getSlot'] } });
-    const rotated = await ask('POST /customers/{customer}/keys/{key}/rotate', { path: own, body: {} });
+    await invoke('PATCH /customers/{customer}/keys/{key}', { path: own, body: { methods: ['getSlot'] } });
+    const rotated = await invoke('POST /customers/{customer}/keys/{key}/rotate', { path: own, body: {} });
     expect([rotated.key.methods, rotated.old.expiresAt]).toEqual([['getSlot'], NOW + 2 * HOUR]);
-    const shown = await ask('GET /customers/{customer}/keys/{key}', { path: own }, member('viewer'));
+    const shown = await invoke('GET /customers/{customer}/keys/{key}', { path: own }, member('viewer'));
     expect(shown.family.map(({ id }) => id).toSorted()).toEqual([made.key.id, rotated.key.id].toSorted());
-    expect((await ask('POST /customers/{customer}/keys/{key}/cut', { path: own })).state).toBe('expired');
+    expect((await invoke('POST /customers/{customer}/keys/{key}/cut', { path: own })).state).toBe('expired');
     const next = { ...path, key: rotated.key.id };
     const states: string[] = [];
     for (const verb of ['disable', 'enable', 'revoke'] as const)
-      states.push((await ask(`POST /customers/{customer}/keys/{key}/${verb}`, { path: next })).state);
+      states.push((await invoke(`POST /customers/{customer}/keys/{key}/${verb}`, { path: next })).state);
     expect(states).toEqual(['disabled', 'active', 'revoked']);
     const lines = await store.db.selectFrom('audit').selectAll().where('key_id', 'is not', null).execute();
     expect(lines).toHaveLength(8);
@@ -140,8 +146,8 @@ describeOnBothStores('the routes of keys', ({ open }) => {
     expect(JSON.stringify(lines)).not.toContain(made.secret.slice(21, -6));
   });
 
-  it('take an origin in any of its forms and answer with its one form', async () => {
-    const { ask } = await startApi(await open());
+  it('accept origins in any form and return the normalized one', async () => {
+    const { invoke } = await startApi(await open());
     const origins = ['HTTPS://Bücher.example:443', 'http://*.Bücher.example:8080/', 'http://[::1]:3000'];
     const normal = [
       'https://xn--bcher-kva.example',
@@ -149,7 +155,7 @@ describeOnBothStores('the routes of keys', ({ open }) => {
       'http://[::1]:3000',
     ];
     const body = { product: 'rpc', name: 'x', origins } as const;
-    const { key } = await ask('POST /customers/{customer}/keys', { path, body });
+    const { key } = await invoke('POST /customers/{customer}/keys', { path, body });
     expect(key.origins).toEqual(normal);
     for (const origin of [
       'https://a.example/path',
@@ -159,7 +165,7 @@ describeOnBothStores('the routes of keys', ({ open }) => {
     ])
       expect(
         await refusal(
-          ask('PATCH /customers/{customer}/keys/{key}', {
+          invoke('PATCH /customers/{customer}/keys/{key}', {
             path: { ...path, key: key.id },
             body: { origins: [origin] },
           }),
@@ -170,31 +176,34 @@ describeOnBothStores('the routes of keys', ({ open }) => {
       });
   });
 
-  it('refuse a key more than a customer may have with the code of every limit', async () => {
-    const { ask } = await startApi(await open(), { customerKeysMax: 1 });
-    const make = () => ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
+  it('reject a key beyond the limit of a customer with the code of every limit', async () => {
+    const { invoke } = await startApi(await open(), { customerKeysMax: 1 });
+    const make = () =>
+      invoke('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
     await make();
     expect(await refusal(make())).toMatchObject({ status: 409, code: 'LIMIT' });
   });
 
-  it('refuse with status, code and field', async () => {
-    const { ask } = await startApi(await open());
+  it('reject requests with status, code and field', async () => {
+    const { invoke } = await startApi(await open());
     const create = (body: object) =>
-      refusal(ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x', ...body } }));
+      refusal(
+        invoke('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x', ...body } }),
+      );
     expect(await create({ origins: ['https://*.com'] })).toMatchObject({
       status: 422,
-      fields: { origins: expect.stringContaining('is no web origin') },
+      fields: { origins: expect.stringContaining('is not a web origin') },
     });
     expect(await create({ rate: { perSecond: 9_000, burst: 1 } })).toMatchObject({
       status: 422,
-      fields: { 'rate.perSecond': expect.stringContaining('10 of plan "default"') },
+      fields: { 'rate.perSecond': expect.stringContaining('10, the maximum of plan "default"') },
     });
     expect(await create({ planId: 'gold' })).toMatchObject({
       status: 403,
       fields: { planId: expect.any(String) },
     });
     expect(await create({ planId: 'rehearsal' })).toMatchObject({ status: 422, code: 'INVALID_FIELDS' });
-    const { key } = await ask(
+    const { key } = await invoke(
       'POST /customers/{customer}/keys',
       {
         path: { customer: 'house' },
@@ -203,20 +212,20 @@ describeOnBothStores('the routes of keys', ({ open }) => {
       operator,
     );
     const others = { ...path, key: key.id };
-    expect(await refusal(ask('GET /customers/{customer}/keys/{key}', { path: others }))).toMatchObject({
+    expect(await refusal(invoke('GET /customers/{customer}/keys/{key}', { path: others }))).toMatchObject({
       status: 404,
     });
     expect(
-      await refusal(ask('POST /customers/{customer}/keys/{key}/revoke', { path: others })),
+      await refusal(invoke('POST /customers/{customer}/keys/{key}/revoke', { path: others })),
     ).toMatchObject({
       status: 404,
     });
-    const house = { customer: 'house', key: key.id };
-    const revoke = ask('POST /customers/{customer}/keys/{key}/revoke', { path: house });
+    const fixture = { customer: 'house', key: key.id };
+    const revoke = invoke('POST /customers/{customer}/keys/{key}/revoke', { path: fixture });
     expect((await refusal(revoke)).status).toBe(404);
-    const cut = ask('POST /customers/{customer}/keys/{key}/cut', { path: house }, operator);
+    const cut = invoke('POST /customers/{customer}/keys/{key}/cut', { path: fixture }, operator);
     expect(await refusal(cut)).toMatchObject({ status: 409, code: 'WRONG_STATE' });
-    const viewer = ask(
+    const viewer = invoke(
       'POST /customers/{customer}/keys',
       { path, body: { product: 'rpc', name: 'x' } },
       member('viewer'),
@@ -224,12 +233,12 @@ describeOnBothStores('the routes of keys', ({ open }) => {
     expect((await refusal(viewer)).status).toBe(403);
   });
 
-  it('list keys in pages with what they did lately', async () => {
+  it('list keys in pages with recent activity', async () => {
     const store = await open();
-    const { ask } = await startApi(store);
+    const { invoke } = await startApi(store);
     const ids: string[] = [];
     for (let count = 0; count < 5; count++) {
-      const made = await ask('POST /customers/{customer}/keys', {
+      const made = await invoke('POST /customers/{customer}/keys', {
         path,
         body: { product: 'rpc', name: 'x' },
       });
@@ -268,8 +277,8 @@ describeOnBothStores('the routes of keys', ({ open }) => {
         { ...row, day: monthStart - 1, credits: 1_000 },
       ])
       .execute();
-    const first = await ask('GET /customers/{customer}/keys', { path, query: { limit: '3' } as never });
-    const rest = await ask('GET /customers/{customer}/keys', {
+    const first = await invoke('GET /customers/{customer}/keys', { path, query: { limit: '3' } as never });
+    const rest = await invoke('GET /customers/{customer}/keys', {
       path,
       query: { limit: '3', cursor: first.next! } as never,
     });
@@ -280,9 +289,9 @@ describeOnBothStores('the routes of keys', ({ open }) => {
     expect([used.creditsUsed, used.errors24h]).toEqual([18, 2]);
     expect(used.requests24h).toEqual([4, ...Array<number>(22).fill(0), 9]);
     expect(items.filter(({ creditsUsed }) => creditsUsed > 0)).toHaveLength(1);
-    const revoked = await ask('POST /customers/{customer}/keys/revoke', { path, body: { ids } });
+    const revoked = await invoke('POST /customers/{customer}/keys/revoke', { path, body: { ids } });
     expect(revoked.keys.every(({ state }) => state === 'revoked')).toBe(true);
-    expect((await ask('GET /customers/{customer}/keys', { path })).items).toEqual([]);
+    expect((await invoke('GET /customers/{customer}/keys', { path })).items).toEqual([]);
   });
 });
 
@@ -302,7 +311,6 @@ const addTarget = ({ db }: Store) =>
     })
     .execute();
 
-/** What waits to be handed over, with no gateway there. */
 const noticesOf = async ({ db }: Store) =>
   (await db.selectFrom('notice_delivery').select('notice').execute()).map(({ notice }) => JSON.parse(notice));
 
@@ -311,13 +319,13 @@ describeOnBothStores('a leaked key', ({ open }) => {
     { token, type: 'solway_key', url: `https://example.com/file?token=${token}`, source: 'content' },
   ];
 
-  it('is known by its whole text, wherever that stands, and by nothing less', async () => {
-    const { ask } = await startApi(await open());
-    const { secret, key } = await ask('POST /customers/{customer}/keys', {
+  it('is recognized by its full text anywhere, and by nothing less', async () => {
+    const { invoke } = await startApi(await open());
+    const { secret, key } = await invoke('POST /customers/{customer}/keys', {
       path,
       body: { product: 'rpc', name: 'x' },
     });
-    const whose = (text: string) => ask('POST /keys/whose', { body: { text } }, operator);
+    const whose = (text: string) => invoke('POST /keys/whose', { body: { text } }, operator);
     expect(await whose(` ${secret}\n`)).toEqual({ wellFormed: true, matches: true, key });
     const other = generateApiKey('rpc').text;
     expect(await whose(`RPC_KEY="${other}" # once\nurl=https://x.example/?api-key=${secret}&y=1`)).toEqual({
@@ -327,10 +335,10 @@ describeOnBothStores('a leaked key', ({ open }) => {
     const mistyped = `${secret.slice(0, -1)}${secret.endsWith('1') ? '2' : '1'}`;
     expect(await whose(mistyped)).toEqual({ wellFormed: false, matches: false, key: null });
     expect(await whose('hello')).toEqual({ wellFormed: false, matches: false, key: null });
-    expect((await refusal(ask('POST /keys/whose', { body: { text: secret } }))).status).toBe(403);
+    expect((await refusal(invoke('POST /keys/whose', { body: { text: secret } }))).status).toBe(403);
   });
 
-  it('is not marked as long as nobody can be told of it', async () => {
+  it('is not marked while no notification can be queued', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { secret } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -342,11 +350,11 @@ describeOnBothStores('a leaked key', ({ open }) => {
   });
 
   for (const revokeLeaked of [false, true]) {
-    it(`that is reported with a signature is marked${revokeLeaked ? ', revoked' : ''} and told of once`, async () => {
+    it(`is marked${revokeLeaked ? ', revoked' : ''} and notified once after a signed report`, async () => {
       const store = await open();
-      const { ask } = await startApi(store, { revokeLeaked });
+      const { invoke } = await startApi(store, { revokeLeaked });
       await addTarget(store);
-      const { secret, key } = await ask('POST /customers/{customer}/keys', {
+      const { secret, key } = await invoke('POST /customers/{customer}/keys', {
         path,
         body: { product: 'rpc', name: 'x' },
       });
@@ -357,7 +365,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
         'github-public-key-signature': sign('sha256', rawBody, scanner.privateKey).toString('base64'),
       };
       const scan = (sent: Record<string, string>) =>
-        ask('POST /secret-scanning', { body }, { kind: 'nobody' }, sent, rawBody);
+        invoke('POST /secret-scanning', { body }, { kind: 'nobody' }, sent, rawBody);
       expect((await refusal(scan({}))).status).toBe(401);
       expect((await refusal(scan({ ...headers, 'github-public-key-identifier': 'x' }))).status).toBe(401);
       expect(await noticesOf(store)).toEqual([]);

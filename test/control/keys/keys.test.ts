@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { createFirstKeys } from '../../../src/control/first-start.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../../../src/control/keys/change-key-state.ts';
-import { createKey } from '../../../src/control/keys/create-key.ts';
-import { keysChangedAfter } from '../../../src/control/keys/key-rows.ts';
-import { listKeys } from '../../../src/control/keys/list-keys.ts';
-import { OVERLAP_MAX_MS, rotateKey } from '../../../src/control/keys/rotate-key.ts';
+import {
+  cutOverlap,
+  disableKey,
+  enableKey,
+  OVERLAP_MAX_MS,
+  revokeKey,
+  rotateKey,
+} from '../../../src/control/keys/change-key.ts';
+import { createFirstKeys, createKey } from '../../../src/control/keys/create-key.ts';
+import { keysChangedAfter } from '../../../src/control/keys/key-feed.ts';
+import { listKeys } from '../../../src/control/keys/key-register.ts';
 import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
 import type { KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { registerOn, testPeppers } from '../register.ts';
@@ -19,7 +24,7 @@ async function recordsOf(store: Store): Promise<KeyRecord[]> {
   return records;
 }
 
-/** What a gateway that has read the store says of a key at a time. */
+/** The decision of a gateway that has just loaded the store. */
 async function judge(store: Store, secret: string, now: number): Promise<string> {
   const directory = new KeyDirectory({ peppers: testPeppers.secrets });
   directory.apply(await recordsOf(store));
@@ -31,7 +36,6 @@ async function judge(store: Store, secret: string, now: number): Promise<string>
   }
 }
 
-/** Every row of every table as text. */
 async function dump(store: Store): Promise<string> {
   const tables = ['plan', 'api_key', 'usage_minute', 'audit', 'pepper', 'change_counter'] as const;
   const rows = await Promise.all(tables.map((table) => store.db.selectFrom(table).selectAll().execute()));
@@ -56,13 +60,13 @@ describeOnBothStores('keys', ({ open }) => {
     expect(JSON.stringify(await listKeys(register))).not.toContain(secret.slice(key.start.length, -6));
   });
 
-  it('carry the limits of their plan', async () => {
+  it('have the limits of their plan', async () => {
     const store = await open();
     await createKey(await registerOn(store), { product: 'grpc', name: 'x' });
     expect((await recordsOf(store))[0]).toMatchObject({ limits: { rpcPerSecond: 10, rpcBurst: 20 } });
   });
 
-  it('end when they expire', async () => {
+  it('stop at their expiry', async () => {
     const store = await open();
     const clock = { now: 1_700_000_000_000 };
     const register = await registerOn(store, { clock });
@@ -74,7 +78,7 @@ describeOnBothStores('keys', ({ open }) => {
     expect(await listKeys(register)).toMatchObject([{ id: key.id, state: 'expired' }]);
   });
 
-  it('are not counted for each new one, as long as there is room for sure', async () => {
+  it('are not counted for each new key while there is certainly capacity', async () => {
     const store = await open();
     let counted = 0;
     const watched = store.db.withPlugin({
@@ -88,33 +92,35 @@ describeOnBothStores('keys', ({ open }) => {
     const [{ key }] = [await createKey(register, { product: 'rpc', name: 'x' })];
     await rotateKey(register, key.id);
     expect(counted).toBe(0);
-    // Many changes later it is no longer known, and counted once.
+    // After many changes the estimate expires, and one count follows.
     await store.db.updateTable('change_counter').set({ version: 1_000 }).execute();
     for (let made = 0; made < 3; made++) await createKey(register, { product: 'rpc', name: 'x' });
     expect(counted).toBe(1);
   });
 
-  it('are refused with what to do about it when something is wrong with them', async () => {
+  it('are rejected with a remedy if a field is invalid', async () => {
     const register = await registerOn(await open(), { keysMax: 1 });
     const refusal = (options: object) =>
       createKey(register, { product: 'rpc', name: 'x', ...options }).catch((error) => error.message);
-    expect(await refusal({ name: ' ' })).toBe("a key's name is 1 to 64 printable characters");
-    expect(await refusal({ name: 'x'.repeat(65) })).toBe("a key's name is 1 to 64 printable characters");
-    expect(await refusal({ name: 'a\u0000b' })).toBe("a key's name is 1 to 64 printable characters");
-    expect(await refusal({ expiresAt: register.now() })).toBe(
-      'the time of expiry has passed: give one that lies ahead',
+    expect(await refusal({ name: ' ' })).toBe('The name of a key must have 1 to 64 printable characters');
+    expect(await refusal({ name: 'x'.repeat(65) })).toBe(
+      'The name of a key must have 1 to 64 printable characters',
     );
+    expect(await refusal({ name: 'a\u0000b' })).toBe(
+      'The name of a key must have 1 to 64 printable characters',
+    );
+    expect(await refusal({ expiresAt: register.now() })).toBe('The expiry must be in the future');
     expect(await refusal({ planId: 'gold' })).toBe(
-      'there is no plan "gold": use one of default, or configure it',
+      'There is no plan "gold". Use one of default, or add it to the configuration.',
     );
     await createKey(register, { product: 'rpc', name: 'x' });
     expect(await refusal({})).toBe(
-      'there are 1 keys and no more are allowed: revoke some or raise keys.keys_max',
+      'The service has 1 keys, the maximum. Revoke keys or raise keys.keys_max.',
     );
     expect(await listKeys(register)).toHaveLength(1);
   });
 
-  it('that are revoked, or expired more than 30 days ago, leave their room to others', async () => {
+  it('that are revoked, or expired for more than 30 days, free their quota', async () => {
     const clock = { now: 1_700_000_000_000 };
     const register = await registerOn(await open(), { clock, keysMax: 2 });
     const make = (expiresAt: number | null = null) =>
@@ -124,13 +130,13 @@ describeOnBothStores('keys', ({ open }) => {
     await revokeKey(register, key.id);
     await make();
     clock.now += 30 * 24 * HOUR;
-    await expect(make()).rejects.toThrow('no more are allowed');
+    await expect(make()).rejects.toThrow('keys, the maximum');
     clock.now += 2 * HOUR;
     await make();
-    await expect(make()).rejects.toThrow('there are 2 keys');
+    await expect(make()).rejects.toThrow('The service has 2 keys');
   });
 
-  it('are listed in pages, by product, and without revoked ones unless asked for', async () => {
+  it('are listed in pages, by product, without revoked ones by default', async () => {
     const register = await registerOn(await open());
     for (const product of ['rpc', 'grpc', 'fs', 'rpc'] as const) {
       await createKey(register, { product, name: `${product} 鍵` });
@@ -148,7 +154,7 @@ describeOnBothStores('keys', ({ open }) => {
 });
 
 describeOnBothStores('rotation', ({ open }) => {
-  it('gives a new key of the same family while the old one goes on for the overlap', async () => {
+  it('creates a key in the same family while the old one stays valid during the overlap', async () => {
     const store = await open();
     const register = await registerOn(store);
     const before = await createKey(register, { product: 'rpc', name: 'x' });
@@ -160,7 +166,7 @@ describeOnBothStores('rotation', ({ open }) => {
     expect(await judge(store, after.secret, register.now() + HOUR)).toBe(after.key.id);
   });
 
-  it('may end the old key at once, or later cut the overlap short but never lengthen it', async () => {
+  it('can end the old key at once, or shorten the overlap later but never extend it', async () => {
     const store = await open();
     const register = await registerOn(store);
     const first = await createKey(register, { product: 'rpc', name: 'x' });
@@ -174,7 +180,7 @@ describeOnBothStores('rotation', ({ open }) => {
     expect(await judge(store, second.secret, register.now())).toBe('INVALID_KEY');
   });
 
-  it('never lengthens what was granted', async () => {
+  it('never extends a grant', async () => {
     const register = await registerOn(await open());
     const expiresAt = register.now() + HOUR;
     const first = await createKey(register, { product: 'rpc', name: 'x', expiresAt });
@@ -182,25 +188,25 @@ describeOnBothStores('rotation', ({ open }) => {
     expect([key.expiresAt, old.expiresAt]).toEqual([expiresAt, expiresAt]);
   });
 
-  it('is refused for keys that cannot be rotated and for overlaps out of range', async () => {
+  it('is rejected for keys that cannot be rotated and for overlaps out of range', async () => {
     const register = await registerOn(await open());
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
     const refusal = (overlap?: number) =>
       rotateKey(register, key.id, overlap).catch((error) => error.message);
-    expect(await refusal(-1)).toBe('the overlap of a rotation is 0 to 90 days');
-    expect(await refusal(OVERLAP_MAX_MS + 1)).toBe('the overlap of a rotation is 0 to 90 days');
+    expect(await refusal(-1)).toBe('The overlap of a rotation must be 0 to 90 days');
+    expect(await refusal(OVERLAP_MAX_MS + 1)).toBe('The overlap of a rotation must be 0 to 90 days');
     const next = await rotateKey(register, key.id);
     expect(await refusal()).toContain(`it is already being replaced by ${next.key.id}`);
     await disableKey(register, key.id);
-    expect(await refusal()).toContain('it is disabled: enable it first');
+    expect(await refusal()).toContain('it is disabled. Enable it first.');
     await revokeKey(register, key.id);
-    expect(await refusal()).toContain('it is revoked: create a new key');
-    await expect(rotateKey(register, '11111111')).rejects.toThrow('there is no such key');
+    expect(await refusal()).toContain('it is revoked. Create a new key.');
+    await expect(rotateKey(register, '11111111')).rejects.toThrow('There is no such key');
   });
 });
 
 describeOnBothStores('the state of a key', ({ open }) => {
-  it('is disabled and enabled, in the middle of a rotation too', async () => {
+  it('is disabled and enabled, also during a rotation', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -217,12 +223,12 @@ describeOnBothStores('the state of a key', ({ open }) => {
     const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
     await revokeKey(register, key.id);
     expect(await judge(store, secret, register.now())).toBe('INVALID_KEY');
-    await expect(enableKey(register, key.id)).rejects.toThrow('which is final: create a new key');
+    await expect(enableKey(register, key.id)).rejects.toThrow('which is final. Create a new key');
     await expect(disableKey(register, key.id)).rejects.toThrow('which is final');
-    await expect(cutOverlap(register, key.id)).rejects.toThrow('only a key that is being replaced can be');
+    await expect(cutOverlap(register, key.id)).rejects.toThrow('only a key in rotation has an overlap');
   });
 
-  it('is final once the time of the key has passed, be it disabled or not', async () => {
+  it('is final once expired, disabled or not', async () => {
     const store = await open();
     const register = await registerOn(store);
     const expiresAt = register.now() + HOUR;
@@ -237,7 +243,7 @@ describeOnBothStores('the state of a key', ({ open }) => {
     expect(await revokeKey(later, key.id)).toMatchObject({ state: 'revoked' });
   });
 
-  it('is written to the audit log once per change, in order, without a secret', async () => {
+  it('is audited once per change, in order, without a secret', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -264,7 +270,7 @@ describeOnBothStores('the state of a key', ({ open }) => {
 });
 
 describeOnBothStores('the first start', ({ fresh, open }) => {
-  it('makes one key of each product, and no later start does', async () => {
+  it('creates one key per product at the first start only', async () => {
     const register = await registerOn(await open());
     const made = await createFirstKeys(register);
     expect(made.map(({ key }) => key.product)).toEqual(['rpc', 'grpc', 'fs']);
@@ -273,7 +279,7 @@ describeOnBothStores('the first start', ({ fresh, open }) => {
     expect(await createFirstKeys(register)).toEqual([]);
   });
 
-  it('makes them once when several programs start together', async () => {
+  it('creates them once when several programs start together', async () => {
     const place = await fresh();
     const stores = await Promise.all([open(place), open(place), open(place)]);
     const registers = await Promise.all(stores.map((store) => registerOn(store)));

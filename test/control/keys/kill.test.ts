@@ -18,7 +18,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Lets the program make keys and kills it in the middle; gives the ids that it said were safe. */
+/** Runs the program and kills it; returns the ids that it reported as durable. */
 async function makeUntilKilled(file: string, keysBefore: number): Promise<string[]> {
   const child = spawn(process.execPath, [maker, file], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);
@@ -52,15 +52,15 @@ async function inspect(file: string, safe: readonly string[]): Promise<void> {
       .execute();
     expect(audited.length).toBe(stored.length);
     const counter = await store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
-    // One number for each key and one for the plan; a change that was cut off leaves no trace.
+    // One version per key and one for the plan; an interrupted change leaves no trace.
     expect(counter.version).toBe(stored.length + 1);
   } finally {
     await store.close();
   }
 }
 
-describe('a process killed without warning', () => {
-  it(`loses no change that it had acknowledged, ${KILLS} times in a row`, async () => {
+describe('a killed process', () => {
+  it(`loses no acknowledged change, ${KILLS} times in a row`, async () => {
     const file = join(folder, 'killed.db');
     const safe: string[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
@@ -70,7 +70,7 @@ describe('a process killed without warning', () => {
     expect(safe.length).toBeGreaterThan(KILLS);
   });
 
-  it('does not keep others from the store: two programs make it, write at once and are killed', async () => {
+  it('does not block others: two programs create the store, write at once and are killed', async () => {
     const file = join(folder, 'shared.db');
     const [one, other] = await Promise.all([makeUntilKilled(file, 10), makeUntilKilled(file, 30)]);
     await inspect(file, [...one, ...other]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createKey } from '../../../src/control/keys/create-key.ts';
+import { listKeys } from '../../../src/control/keys/key-register.ts';
 import { LastUsedWriter, lastUsedWriterOptions } from '../../../src/control/keys/last-used-writer.ts';
-import { listKeys } from '../../../src/control/keys/list-keys.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { LastUsedTracker, lastUsedOptions } from '../../../src/gateway/metering/last-used.ts';
 import { eventLoopIterationsDuring } from '../event-loop-iterations.ts';
@@ -36,7 +36,7 @@ describeOnBothStores('the last use of keys', ({ open }) => {
       [150_000, '2001:db8::1'],
       [null, null],
     ]);
-    // It is no change of the key that gateways would have to hear of.
+    // Not a change that gateways must load.
     expect(await version()).toEqual(before);
     one.record(a, '192.0.2.3', 150_001);
     await writer!.flush();
@@ -50,7 +50,7 @@ describeOnBothStores('the last use of keys', ({ open }) => {
     expect(lastUsedOptions.minIntervalMs + lastUsedWriterOptions.intervalMs).toBeLessThan(30_000);
   });
 
-  it('of many keys is written in parts, between which others have their turn', async () => {
+  it('of many keys is written in batches that yield to other work', async () => {
     const store = await open();
     const { key } = await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
     const uses = new LastUsedTracker();
@@ -65,7 +65,7 @@ describeOnBothStores('the last use of keys', ({ open }) => {
     expect(row).toEqual({ last_used_at: 50_000 });
   });
 
-  it('is tried again when it could not be written', async () => {
+  it('is retried after a failed write', async () => {
     const store = await open();
     const { key } = await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
     const uses = new LastUsedTracker();

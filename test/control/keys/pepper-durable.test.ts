@@ -12,7 +12,7 @@ vi.mock('node:fs', async (load) => {
 const folder = mkdtempSync(join(tmpdir(), 'solway-pepper-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('a new pepper is on the disk with its name, not only its content, before a key is made under it', () => {
+it('a new pepper and its file name are durable before a key is created under it', () => {
   const kinds: string[] = [];
   vi.mocked(fsyncSync).mockImplementation((descriptor) => {
     kinds.push(fstatSync(descriptor).isDirectory() ? 'folder' : 'file');

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
-import { keysChangedAfter } from '../../../src/control/keys/key-rows.ts';
+import { keysChangedAfter } from '../../../src/control/keys/key-feed.ts';
 import { createPepper, findPeppers, parsePeppers, pepperFile } from '../../../src/control/pepper.ts';
 import { openPeppers } from '../../../src/control/pepper-proof.ts';
 import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 describe('a pepper', () => {
-  it('is read bare or with versions, the greatest being the current one', () => {
+  it('is read bare or with versions, the highest being current', () => {
     expect(parsePeppers(OLD, 'x')).toEqual({ current: 1, secrets: new Map([[1, Buffer.from(OLD)]]) });
     const both = parsePeppers(`# kept since May\n2:${NEW}\n1:${OLD}\n`, 'x');
     expect([both.current, both.secrets.get(1)]).toEqual([2, Buffer.from(OLD)]);
@@ -32,19 +32,19 @@ describe('a pepper', () => {
 
   it.each([
     ['', 'is empty'],
-    ['short', 'is 32 to 1024 characters'],
-    [`1:short`, 'is 32 to 1024 characters'],
-    [`0:${OLD}`, 'is 32 to 1024 characters'],
+    ['short', 'has 32 to 1024 characters'],
+    [`1:short`, 'has 32 to 1024 characters'],
+    [`0:${OLD}`, 'has 32 to 1024 characters'],
     [`${OLD} ${NEW}`, 'without spaces'],
-    [`1:${OLD},1:${NEW}`, 'has two peppers of one version'],
+    [`1:${OLD},1:${NEW}`, 'has two peppers with the same version'],
     [Array.from({ length: 17 }, (_, index) => `${index + 1}:${OLD}`).join(), 'more than 16'],
-  ])('is refused, and not shown, when it reads %j', (text, words) => {
+  ])('is rejected without being shown when it reads %j', (text, words) => {
     const read = () => parsePeppers(text, 'SOLWAY_PEPPER');
     expect(read).toThrow(words);
     expect(read).not.toThrow(OLD);
   });
 
-  it('is made once, for its owner only, and stays', () => {
+  it('is created once, readable by its owner only, and kept', () => {
     const made = createPepper(dataDir);
     expect(made.secrets.get(1)!.length).toBeGreaterThanOrEqual(32);
     expect(statSync(pepperFile(dataDir)).mode & 0o777).toBe(0o600);
@@ -54,7 +54,7 @@ describe('a pepper', () => {
     expect(readFileSync(pepperFile(dataDir), 'utf8')).toBe(text);
   });
 
-  it('comes from the environment first, then from a named file, then from the data folder', () => {
+  it('comes from the environment, then a named file, then the data folder', () => {
     createPepper(dataDir);
     const file = join(dataDir, 'other');
     writeFileSync(file, `3:${NEW}\n`);
@@ -64,10 +64,10 @@ describe('a pepper', () => {
     expect(() => findPeppers({ dataDir, file: join(dataDir, 'none') })).toThrow('which does not exist');
   });
 
-  it.skipIf(process.getuid?.() === 0)('says so when its file cannot be read (skipped for root)', () => {
+  it.skipIf(process.getuid?.() === 0)('reports an unreadable file (skipped for root)', () => {
     createPepper(dataDir);
     chmodSync(pepperFile(dataDir), 0);
-    expect(() => findPeppers({ dataDir })).toThrow('cannot be read: let this user read it');
+    expect(() => findPeppers({ dataDir })).toThrow('cannot be read. Make it readable for this user');
   });
 });
 
@@ -85,29 +85,29 @@ async function accepts(store: Store, secrets: ReadonlyMap<number, Buffer>, secre
 }
 
 describeOnBothStores('the pepper of a store', ({ open }) => {
-  it('is made at the first start and found again at the next', async () => {
+  it('is created at the first start and found at the next', async () => {
     const store = await open();
     const first = await openPeppers(store, { dataDir });
     expect(await openPeppers(store, { dataDir })).toEqual(first);
   });
 
-  it('is missed, not replaced, when it is gone', async () => {
+  it('is reported as missing and not replaced', async () => {
     const store = await open();
     await openPeppers(store, { dataDir });
     rmSync(pepperFile(dataDir));
-    await expect(openPeppers(store, { dataDir })).rejects.toThrow('made with a pepper that is not here');
+    await expect(openPeppers(store, { dataDir })).rejects.toThrow('made with a pepper that is missing here');
     expect(existsSync(pepperFile(dataDir))).toBe(false);
   });
 
-  it('is refused when it is another one', async () => {
+  it('is rejected when it differs from the one of the store', async () => {
     const store = await open();
     await openPeppers(store, { dataDir });
     await expect(openPeppers(store, { dataDir, text: OLD })).rejects.toThrow(
-      'pepper version 1 is not the one the keys of this database were made with: give every machine',
+      'made with another pepper of version 1. Give every machine',
     );
   });
 
-  it('is replaced without ending the keys of the old one, which may go when no key needs it', async () => {
+  it('is rotated without invalidating keys, and removable when no key needs it', async () => {
     const store = await open();
     const before = await registerOn(store, {
       peppers: await openPeppers(store, { dataDir, text: `1:${OLD}` }),
@@ -124,7 +124,7 @@ describeOnBothStores('the pepper of a store', ({ open }) => {
     expect((await openPeppers(store, alone)).current).toBe(2);
   });
 
-  it('may go although keys were made under it, when those expired more than 30 days ago', async () => {
+  it('is removable when its keys expired more than 30 days ago', async () => {
     const store = await open();
     const clock = { now: Date.now() - 40 * DAY_MS };
     const peppers = await openPeppers(store, { dataDir, text: `1:${OLD}` });
@@ -136,7 +136,7 @@ describeOnBothStores('the pepper of a store', ({ open }) => {
     await expect(openPeppers(store, alone)).rejects.toThrow('need pepper version 1');
   });
 
-  it('is one for all when several machines start together', async () => {
+  it('is the same for machines that start together', async () => {
     const store = await open();
     const made = await Promise.all([1, 2, 3].map(() => openPeppers(store, { dataDir })));
     expect(new Set(made.map(({ secrets }) => secrets.get(1)!.toString('utf8'))).size).toBe(1);

@@ -43,7 +43,7 @@ describeOnBothStores('plans', ({ open }) => {
     ['number of block filters', plan({ limits: { ...limits, grpcBlocksMax: 11 } })],
     ['number of addresses', plan({ limits: { ...limits, grpcPubkeysMax: 9 } })],
     ['size of cuckoo filters', plan({ limits: { ...limits, grpcCuckooMaxBytes: 9 } })],
-  ])('are brought up to date when the %s changes, and left alone when nothing does', async (_, changed) => {
+  ])('are updated when the %s changes, and untouched otherwise', async (_, changed) => {
     const store = await open();
     await syncPlans(store, [plan()], 'test');
     const before = await stored(store);
@@ -75,7 +75,7 @@ describeOnBothStores('plans', ({ open }) => {
     expect(audit).toEqual(Array(2).fill({ action: 'plan.set', actor: 'test' }));
   });
 
-  it('stay when they are no longer named, and only new ones are added by who may not change them', async () => {
+  it('stay when removed from the configuration, and commands only add new ones', async () => {
     const store = await open();
     await syncPlans(store, [plan()], 'test');
     const silver = plan({ id: 'silver', name: 'Silver' });

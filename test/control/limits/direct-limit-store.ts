@@ -1,7 +1,10 @@
-import type { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
-import type { LimitCommand, LimitStore } from '../../../src/control/shared/limit-store.ts';
+import type {
+  InMemoryLimitStore,
+  LimitCommand,
+  LimitStore,
+} from '../../../src/control/shared/limit-store.ts';
 
-/** A book that is asked without a way in between. */
+/** Executes commands directly, without IPC. */
 export class DirectLimitStore implements LimitStore {
   readonly problem = null;
   readonly #store: InMemoryLimitStore;

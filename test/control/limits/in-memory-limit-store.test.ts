@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
 import type { LimitCommand, LimitCommandName } from '../../../src/control/shared/limit-store.ts';
+import { InMemoryLimitStore } from '../../../src/control/shared/limit-store.ts';
 import { RedisLimitStore } from '../../../src/control/shared/redis-limit-store.ts';
 import { sharingLimits } from '../../../src/control/shared/shared-limits.ts';
 import { redisProgram, startRedis } from './redis-server.ts';
@@ -16,7 +16,6 @@ const step = (
   values,
 });
 
-/** So long that nothing ends while a property is looked at. */
 const LONG_MS = 3_600_000;
 const IN_A_MONTH = Date.now() + 30 * 86_400_000;
 
@@ -24,7 +23,6 @@ const gateway = fc.constantFrom('a', 'b', 'c');
 const names = fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { minLength: 1 });
 const count = fc.nat({ max: 50 });
 
-/** Of all names, with values for each. */
 const ofNames = <Values>(prefix: string, values: fc.Arbitrary<Values[]>) =>
   names.chain((some) =>
     fc.tuple(
@@ -33,7 +31,7 @@ const ofNames = <Values>(prefix: string, values: fc.Arbitrary<Values[]>) =>
     ),
   );
 
-/** Buckets that leak so slowly that the two clocks do not matter. */
+/** Refill so slow that clock differences do not matter. */
 const telling = fc.integer({ min: 1, max: 3 });
 const rates = fc
   .tuple(gateway, ofNames('r', fc.tuple(telling, count, count, fc.constant(0.001), fc.constant(100))))
@@ -49,7 +47,7 @@ const windows = fc
   );
 const places = fc
   .tuple(gateway, ofNames('p', fc.tuple(count)))
-  .map(([who, [keys, open]]) => step('places', keys, who, LONG_MS, ...open.flat()));
+  .map(([who, [keys, open]]) => step('connections', keys, who, LONG_MS, ...open.flat()));
 const quotas = fc
   .tuple(gateway, ofNames('q', fc.tuple(fc.nat({ max: 2 ** 40 }))))
   .map(([who, [keys, spent]]) => step('quotas', keys, who, IN_A_MONTH, ...spent.flat()));
@@ -57,7 +55,7 @@ const presence = gateway.map((who) => step('presence', ['gateways'], who, LONG_M
 const clock = fc.constant(step('clock', []));
 const steps = fc.array(fc.oneof(rates, windows, places, quotas, presence, clock), { maxLength: 30 });
 
-/** Without what is another way of saying the same: the time, the order of parts, the last digit of a level. */
+/** Removes insignificant differences: time, order of parts, last digit of a level. */
 function comparable({ name }: LimitCommand, answer: unknown): unknown {
   if (name === 'presence') return (answer as number[])[1];
   if (name === 'rates') return (answer as string[]).map((level) => Math.round(Number(level)));
@@ -68,40 +66,43 @@ function comparable({ name }: LimitCommand, answer: unknown): unknown {
 const pairs = (flat: readonly number[]): string[] =>
   Array.from({ length: flat.length / 2 }, (_, pair) => flat.slice(pair * 2, pair * 2 + 2).join(' ')).sort();
 
-describe.skipIf(redisProgram === null)('the book of limits (skipped where Redis is not installed)', () => {
-  it('says what Redis says', async () => {
-    const redis = await startRedis();
-    const exchange = new RedisLimitStore({ ...sharingLimits, url: redis.url, ca: null });
-    let run = 0;
-    try {
-      await exchange.start();
-      await fc.assert(
-        fc.asyncProperty(steps, async (asked) => {
-          const book = new InMemoryLimitStore();
-          const said = book.execute(asked);
-          const prefix = `${run++}:`;
-          const there = asked.map((one) => ({ ...one, keys: one.keys.map((key) => prefix + key) }));
-          const heard = asked.length === 0 ? [] : await exchange.execute(there);
-          expect(said.map((answer, at) => comparable(asked[at] as LimitCommand, answer))).toEqual(
-            heard.map((answer, at) => comparable(asked[at] as LimitCommand, answer)),
-          );
-        }),
-      );
-    } finally {
-      await exchange.stop();
-      await redis.destroy();
-    }
-  });
-});
+describe.skipIf(redisProgram === null)(
+  'the in-memory limit store compared with Redis (skipped where Redis is not installed)',
+  () => {
+    it('returns the same replies', async () => {
+      const redis = await startRedis();
+      const exchange = new RedisLimitStore({ ...sharingLimits, url: redis.url, ca: null });
+      let run = 0;
+      try {
+        await exchange.start();
+        await fc.assert(
+          fc.asyncProperty(steps, async (requested) => {
+            const book = new InMemoryLimitStore();
+            const said = book.execute(requested);
+            const prefix = `${run++}:`;
+            const there = requested.map((one) => ({ ...one, keys: one.keys.map((key) => prefix + key) }));
+            const observed = requested.length === 0 ? [] : await exchange.execute(there);
+            expect(said.map((answer, at) => comparable(requested[at] as LimitCommand, answer))).toEqual(
+              observed.map((answer, at) => comparable(requested[at] as LimitCommand, answer)),
+            );
+          }),
+        );
+      } finally {
+        await exchange.stop();
+        await redis.destroy();
+      }
+    });
+  },
+);
 
-describe('the book of limits', () => {
+describe('the in-memory limit store', () => {
   const bookAt = (namesMax = 100) => {
     const clock = { now: 1_000_000 };
     const book = new InMemoryLimitStore({ namesMax, now: () => clock.now });
     return { clock, run: (one: LimitCommand) => book.execute([one])[0], book };
   };
 
-  it('lets buckets leak', () => {
+  it('refills buckets', () => {
     const { clock, run } = bookAt();
     expect(run(step('rates', ['f'], 'a', 2, 0, 1, 10, 10, 5, 20))).toEqual(['10.000']);
     clock.now += 1_000;
@@ -110,18 +111,22 @@ describe('the book of limits', () => {
     expect(run(step('rates', ['f'], 'a', 2, 0, 3, 3, 3, 5, 20))).toEqual(['3.000']);
   });
 
-  it('counts a telling that comes again once, with what was taken meanwhile', () => {
+  it('counts a repeated report once, with later use', () => {
     const { run } = bookAt();
-    const told = (who: string, telling: number, taken: number) =>
+    const reported = (who: string, telling: number, taken: number) =>
       run(step('rates', ['f'], who, 2, 0, telling, taken, taken, 5, 20));
-    told('a', 1, 4);
-    expect([told('a', 1, 4), told('b', 1, 3), told('a', 1, 6)]).toEqual([['4.000'], ['7.000'], ['9.000']]);
-    expect([told('a', 2, 6), told('b', 1, 1)]).toEqual([['15.000'], ['15.000']]);
+    reported('a', 1, 4);
+    expect([reported('a', 1, 4), reported('b', 1, 3), reported('a', 1, 6)]).toEqual([
+      ['4.000'],
+      ['7.000'],
+      ['9.000'],
+    ]);
+    expect([reported('a', 2, 6), reported('b', 1, 1)]).toEqual([['15.000'], ['15.000']]);
   });
 
-  it('frees the places of a gateway that is silent, and of one that leaves', () => {
+  it('frees the connections of a silent or removed gateway', () => {
     const { clock, run, book } = bookAt();
-    const places = (who: string, open: number) => run(step('places', ['f'], who, 300, open));
+    const places = (who: string, open: number) => run(step('connections', ['f'], who, 300, open));
     for (const who of ['a', 'b']) run(step('presence', ['g'], who, 300));
     places('a', 4);
     places('b', 3);
@@ -133,7 +138,7 @@ describe('the book of limits', () => {
     expect(places('c', 1)).toEqual([0]);
   });
 
-  it('forgets windows and months that are over', () => {
+  it('expires windows and months', () => {
     const { clock, run } = bookAt();
     run(step('windows', ['w'], 'a', 0, 500, 1, 7, 3));
     run(step('quotas', ['q'], 'a', clock.now + 500, 9));
@@ -144,7 +149,7 @@ describe('the book of limits', () => {
     expect(run(step('quotas', ['q'], 'b', clock.now + 500, 0))).toEqual(['0']);
   });
 
-  it('holds so many names, and forgets those that were told of longest ago', () => {
+  it('bounds the number of names and evicts the least recently updated', () => {
     const { run } = bookAt(4);
     for (let name = 0; name < 6; name++) run(step('quotas', [`q${name}`], 'a', Number.MAX_SAFE_INTEGER, 1));
     const known = [0, 1, 2, 3, 4, 5].filter(

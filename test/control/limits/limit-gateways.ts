@@ -12,7 +12,6 @@ import { RateLimiter } from '../../../src/gateway/limits/rate-limiter.ts';
 import { SlidingWindowLimiter } from '../../../src/gateway/limits/sliding-window-limiter.ts';
 
 const today = new Date();
-/** Of this month, since what was spent in one that is long over is forgotten. */
 export const NOON = Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), 15, 12);
 export const quotaKey = {
   customerId: 'anna',
@@ -20,10 +19,10 @@ export const quotaKey = {
   limits: { ...defaultPlanLimits, monthlyCredits: 1_000 },
 };
 
-/** Tokens come in so slowly that no test waits for one. */
+/** Refill so slow that no test waits for a token. */
 export const slow = { rpcPerSecond: 0.001, rpcBurst: 100 };
 
-/** Exchanges as another does, unless it is to fail: before what is said is there, or when it is and nothing comes back. */
+/** Fails before the request or after it, when enabled. */
 class FailingLimitStore implements LimitStore {
   fails: 'before' | 'after' | null = null;
   readonly #store: LimitStore;
@@ -52,7 +51,7 @@ class FailingLimitStore implements LimitStore {
   }
 }
 
-/** What one gateway decides with. Nothing is exchanged but when a test says so. */
+/** The limiters of one gateway; they sync only when the test says so. */
 export class Gateway {
   readonly rates = new RateLimiter({ isShared: true });
   readonly groups = new SlidingWindowLimiter({
@@ -86,7 +85,6 @@ export class Gateway {
     });
   }
 
-  /** Takes as many as there are. */
   takeAll(family = 'f', limits = slow): number {
     let taken = 0;
     while (this.rates.take(family, limits, performance.now())?.allowed) taken += 1;
@@ -124,12 +122,10 @@ export class Gateway {
   }
 }
 
-/** Gateways that share their limits. */
 export class Gateways {
   readonly #open: (limits: SharingLimits) => LimitStore;
   all: Gateway[] = [];
 
-  /** @param open - the exchange of one of them. */
   constructor(open: (limits: SharingLimits) => LimitStore) {
     this.#open = open;
   }
@@ -147,7 +143,7 @@ export class Gateways {
     return this.all;
   }
 
-  /** Every gateway hears what all took before. */
+  /** Twice, so that every gateway receives all use. */
   async sync(times = 2): Promise<void> {
     for (let round = 0; round < times; round++) for (const { shared } of this.all) await shared.sync();
   }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { creditsOfMonth } from '../../../src/control/shared/credits-of-month.ts';
-import { QuotaReader, quotaReaderLimits } from '../../../src/control/shared/quota-reader.ts';
+import { creditsOfMonth, QuotaReader, quotaReaderLimits } from '../../../src/control/shared/quota-reader.ts';
 import { rollUp } from '../../../src/control/usage/roll-up.ts';
 import { defaultPlanLimits } from '../../../src/gateway/auth/key-record.ts';
 import { QuotaLedger } from '../../../src/gateway/limits/quota.ts';
@@ -16,7 +15,7 @@ const key = {
   limits: { ...defaultPlanLimits, monthlyCredits: 1_000 },
 };
 
-describeOnBothStores('what was used of a month', ({ open }) => {
+describeOnBothStores('the used credits of a month', ({ open }) => {
   async function opened(): Promise<Store> {
     const store = await open();
     const plan = {
@@ -80,12 +79,11 @@ describeOnBothStores('what was used of a month', ({ open }) => {
     expect(await creditsOfMonth(store, NOVEMBER, NOW)).toEqual(sum);
     await rollUp(store, NOW, async () => true);
     expect(await creditsOfMonth(store, NOVEMBER, NOW)).toEqual(sum);
-    // What comes late, for an hour that was rolled up.
     await use(store, NOW - 5 * 3_600_000 + MINUTE, 1_000);
     expect(await creditsOfMonth(store, NOVEMBER, NOW)).toEqual([{ ...sum[0], credits: 1_375 }]);
   });
 
-  it('is known after a restart, before anything is let in', async () => {
+  it('is known after a restart before any call is admitted', async () => {
     const store = await opened();
     await use(store, NOW - 3 * 86_400_000, 600);
     await use(store, NOW, 100);
@@ -95,7 +93,7 @@ describeOnBothStores('what was used of a month', ({ open }) => {
     expect(left()).toBe(300);
   });
 
-  it('grows with what other gateways write, and counts nothing twice', async () => {
+  it('grows with the use of other gateways, and counts nothing twice', async () => {
     const store = await opened();
     let now = NOW;
     await use(store, now, 100);
@@ -120,7 +118,7 @@ describeOnBothStores('what was used of a month', ({ open }) => {
     await reader.stop();
   });
 
-  it('is found when an earlier run is written down late', async () => {
+  it('includes late writes of an earlier run', async () => {
     const store = await opened();
     const { ledger, reader, left } = reading(store);
     await reader.start();
@@ -131,7 +129,7 @@ describeOnBothStores('what was used of a month', ({ open }) => {
     expect(left()).toBe(930);
   });
 
-  it('begins anew with the month', async () => {
+  it('resets with the month', async () => {
     const store = await opened();
     let now = NOW;
     await use(store, now, 100);

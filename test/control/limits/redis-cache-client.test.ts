@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisCacheClient } from '../../../src/control/shared/redis-cache-client.ts';
+import { RedisCacheClient } from '../../../src/control/shared/redis-client.ts';
 import { eventually } from '../../service/eventually.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 
-describe.skipIf(redisProgram === null)('answers in Redis', () => {
+describe.skipIf(redisProgram === null)('the response cache in Redis', () => {
   let server: RedisServer;
   const states: boolean[] = [];
   const open = (commandTimeoutMs = 1_000) =>
@@ -15,7 +15,6 @@ describe.skipIf(redisProgram === null)('answers in Redis', () => {
   const read = (answers: RedisCacheClient, key: string) =>
     new Promise<string | null>((resolve) => answers.get(key, (body) => resolve(body?.toString() ?? null)));
 
-  /** Stores until it can be read: at first nobody is connected. */
   const storeUntilRead = (from: RedisCacheClient, to: RedisCacheClient, key: string, text: string) =>
     eventually(async () => {
       from.set(key, Buffer.from(text), 60_000);
@@ -27,7 +26,7 @@ describe.skipIf(redisProgram === null)('answers in Redis', () => {
   });
   afterAll(() => server.destroy());
 
-  it('are read by another gateway byte for byte, until their time is over', async () => {
+  it('returns values of another gateway byte for byte until they expire', async () => {
     const [one, other] = [open(), open()];
     const key = 'chain\ndevnet\ngetBlock\n[7,"\u00c3\u00a9"]';
     await storeUntilRead(one, other, key, '{"é":18446744073709551615}');
@@ -38,7 +37,7 @@ describe.skipIf(redisProgram === null)('answers in Redis', () => {
     other.stop();
   });
 
-  it('are not there while the server is away, which is said at once, and are stored again after', async () => {
+  it('misses at once while the server is unreachable, and works again afterwards', async () => {
     const answers = open();
     await storeUntilRead(answers, answers, 'a', '1');
     await server.kill();
@@ -50,7 +49,7 @@ describe.skipIf(redisProgram === null)('answers in Redis', () => {
     answers.stop();
   });
 
-  it('do not pile up in front of a server that stands still', async () => {
+  it('bounds the bytes queued for a stalled server', async () => {
     const answers = open(100);
     await storeUntilRead(answers, answers, 'a', '1');
     server.pause();

@@ -5,27 +5,24 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Path of an installed server's program; null when neither Redis nor Valkey is installed. */
+/** Path of an installed Redis or Valkey server; null if none. */
 export const redisProgram: string | null =
   ['redis-server', 'valkey-server']
     .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
     .find((file) => existsSync(file)) ?? null;
 
-/** A server of our own, on loopback. It keeps nothing on disk: what it knew is lost when it ends. */
+/** A Redis server on loopback without persistence. */
 export type RedisServer = Readonly<{
   url: string;
-  /** Ends it at once. */
   kill(): Promise<void>;
-  /** Starts it again at the same place, empty. */
+  /** Restarts on the same port, empty. */
   start(): Promise<void>;
-  /** Keeps it from answering, connections and all, until it goes on. */
+  /** Stops it from answering. */
   pause(): void;
   goOn(): void;
-  /** Ends it and removes its folder. */
   destroy(): Promise<void>;
 }>;
 
-/** A port that was free a moment ago. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -37,7 +34,6 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Whether it answers a PING. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
@@ -64,7 +60,6 @@ function ended(child: ChildProcess | null): Promise<void> {
   return new Promise((resolve) => child.once('exit', () => resolve()));
 }
 
-/** Starts a server. */
 export async function startRedis(program: string | null = redisProgram): Promise<RedisServer> {
   if (program === null) throw new Error('neither redis-server nor valkey-server is installed');
   const folder = mkdtempSync(join(tmpdir(), 'solway-redis-'));

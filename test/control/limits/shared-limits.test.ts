@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
+import { InMemoryLimitStore } from '../../../src/control/shared/limit-store.ts';
 import { RedisLimitStore } from '../../../src/control/shared/redis-limit-store.ts';
 import { eventually } from '../../service/eventually.ts';
 import { DirectLimitStore } from './direct-limit-store.ts';
 import { type Gateway, Gateways, NOON, quotaKey, slow } from './limit-gateways.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 
-/** What holds wherever limits are shared. */
+/** Promises of every shared limit store. */
 function promises(gateways: Gateways): void {
-  it('know how many they are', async () => {
+  it('know their number', async () => {
     await gateways.start(3);
     expect(gateways.all.map(({ shared }) => shared.gateways)).toEqual([3, 3, 3]);
     await gateways.all.pop()?.shared.stop();
@@ -26,19 +26,19 @@ function promises(gateways: Gateways): void {
     expect(b.takeAll()).toBe(0);
   });
 
-  it('let through what each has before it hears of the others, no more, and have it paid back', async () => {
+  it('overshoot by at most the local limits between syncs, and repay it', async () => {
     const all = await gateways.start(3);
     const bound = 100 + (3 - 1) * 100;
     expect(all.map((gateway) => gateway.takeAll())).toEqual([100, 100, 100]);
     await gateways.sync();
     expect(all.map((gateway) => gateway.takeAll())).toEqual([0, 0, 0]);
     const debt = all[0]?.rates.take('f', slow, performance.now());
-    // The bucket is overdrawn by two others: so long it takes until there is a token.
+    // Two gateways have overdrawn the bucket; the wait covers the debt.
     expect(debt?.retryAfter).toBeGreaterThan((bound - 100 - 1) / slow.rpcPerSecond);
   });
 
   it.each(['before', 'after'] as const)(
-    'let nobody gain or lose by exchanges that fail %s they tell',
+    'neither gain nor lose by syncs that fail %s the report',
     async (fails) => {
       const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
       b.take(20);
@@ -66,7 +66,7 @@ function promises(gateways: Gateways): void {
     expect(b.groups.take('nft f', performance.now()).allowed).toBe(true);
   });
 
-  it('count open connections of all, and give places back', async () => {
+  it('count open connections of all, and free closed ones', async () => {
     const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
     expect(a.connectAll(10)).toBe(10);
     b.connections.tryAcquire('f', 10);
@@ -78,14 +78,13 @@ function promises(gateways: Gateways): void {
     expect(b.connectAll(10)).toBe(4);
   });
 
-  it('free the places of a gateway that is gone', async () => {
+  it('free the connections of a dead gateway', async () => {
     const [a, b] = (await gateways.start(2, { presenceMs: 300 })) as [Gateway, Gateway];
     expect(a.connectAll(3)).toBe(3);
     b.connections.tryAcquire('f', 3);
     b.connections.release('f');
     await gateways.sync();
     expect(b.connectAll(3)).toBe(0);
-    // It says nothing more.
     gateways.all = [b];
     await eventually(async () => {
       await b.shared.sync();
@@ -95,7 +94,7 @@ function promises(gateways: Gateways): void {
     await a.shared.stop();
   });
 
-  it('share a quota, to the credit', async () => {
+  it('share a quota exactly', async () => {
     const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
     a.spend(600);
     b.spend(300);
@@ -106,7 +105,7 @@ function promises(gateways: Gateways): void {
     expect(() => a.quota.reserve(quotaKey, NOON)).toThrow('credits');
   });
 
-  it('begin with what others spent before', async () => {
+  it('start with the credits that others have used', async () => {
     const [a] = (await gateways.start(1)) as [Gateway];
     a.spend(600);
     await gateways.sync();
@@ -117,7 +116,7 @@ function promises(gateways: Gateways): void {
     expect(late.remaining).toBe(399);
   });
 
-  it('exchange by themselves, again and again', async () => {
+  it('sync periodically', async () => {
     const [a, b] = (await gateways.start(2, { syncIntervalMs: 5 })) as [Gateway, Gateway];
     a.spend(400);
     b.spend(1);
@@ -128,7 +127,7 @@ function promises(gateways: Gateways): void {
   });
 }
 
-describe('limits of several gateways, in the process that they are started by', () => {
+describe('limits of several gateways, in the primary process', () => {
   let book = new InMemoryLimitStore();
   const gateways = new Gateways(() => new DirectLimitStore(book));
   beforeEach(() => {
@@ -155,7 +154,7 @@ describe.skipIf(redisProgram === null)(
 
     promises(gateways);
 
-    it('lose nothing that counts and double nothing when the server forgets all', async () => {
+    it('recover without loss or double counting when the server loses its data', async () => {
       const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
       a.spend(600);
       b.spend(100);
@@ -183,7 +182,7 @@ describe.skipIf(redisProgram === null)(
       expect(b.connectAll(10)).toBe(5);
     });
 
-    it('go on by themselves while the server is away, each with its part, and never wait for it', async () => {
+    it('apply their shares while the server is unreachable, and never wait', async () => {
       const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
       a.spend(200);
       await gateways.sync();
@@ -211,14 +210,14 @@ describe.skipIf(redisProgram === null)(
       expect([a.takeAll(), b.takeAll()]).toEqual([0, 0]);
     });
 
-    it('count as divided from the start when it cannot be reached', async () => {
+    it('start with shares if the server is unreachable', async () => {
       await redis.kill();
       const alone = gateways.add({ gatewaysMin: 4, connectTimeoutMs: 50 });
       await alone.shared.start();
       expect(alone.takeAll()).toBe(25);
     });
 
-    it('do not wait for a server that does not answer', async () => {
+    it('do not wait for a stalled server', async () => {
       const [a] = (await gateways.start(1, { commandTimeoutMs: 100, gatewaysMin: 2 })) as [Gateway];
       redis.pause();
       a.take(1);

@@ -1,50 +1,50 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
 import type { LimitStore } from '../../../src/control/shared/limit-store.ts';
+import { InMemoryLimitStore } from '../../../src/control/shared/limit-store.ts';
 import { RedisLimitStore } from '../../../src/control/shared/redis-limit-store.ts';
 import { SharedMinSlotStore } from '../../../src/control/shared/shared-min-slot-store.ts';
 import { internalKey } from '../../../src/gateway/auth/key-record.ts';
 import { SessionMinSlots } from '../../../src/gateway/session-min-slots.ts';
 import type { Call } from '../../../src/protocol/call.ts';
-import { CallKeys } from '../../../src/upstream/cache/call-key.ts';
-import { ResponseCounts } from '../../../src/upstream/cache/response-counts.ts';
-import { MonotonicReads } from '../../../src/upstream/slot-cache/monotonic-reads.ts';
-import { SessionSlotTracker } from '../../../src/upstream/slot-cache/session-slot-tracker.ts';
-import { at, callOf, ScriptedDispatcher } from '../../upstream/cache/scripted-dispatcher.ts';
+import { request } from '../../../src/protocol/rpc-dispatcher.ts';
+import { CallKeys } from '../../../src/upstream/middleware/call-key.ts';
+import { MonotonicReads } from '../../../src/upstream/middleware/monotonic-reads.ts';
+import { ResponseCounts } from '../../../src/upstream/middleware/response-counts.ts';
+import { at, callOf, ScriptedDispatcher } from '../../upstream/mock/scripted-dispatcher.ts';
 import { DirectLimitStore } from './direct-limit-store.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 
 const key = { ...internalKey, familyId: 'f', neverBack: true };
 const balance = callOf('getBalance', ['a', { commitment: 'confirmed' }]);
 
-/** A process that answers sessions, and the nodes behind it, which are at these slots one after the other. */
+/** A process with nodes at these slots, one after the other. */
 function processOver(exchange: LimitStore, ...slots: number[]) {
-  const floors = new SharedMinSlotStore({ store: exchange, prefix: 'test:floor:', retentionMs: 60_000 });
-  const sessions = new SessionMinSlots({}, floors);
+  const minSlots = new SharedMinSlotStore({ store: exchange, prefix: 'test:floor:', retentionMs: 60_000 });
+  const sessions = new SessionMinSlots({}, minSlots);
   const source = new ScriptedDispatcher();
   source.script = () => at(slots.length > 1 ? slots.shift()! : slots[0]!);
   const limits = { waitMs: 2_000, pauseMs: 1 };
-  const parts = { source, keys: new CallKeys(), counts: new ResponseCounts(), limits };
-  const met = new SessionSlotTracker(new MonotonicReads(parts));
-  /** The slot that a read of the session is of, or the error. */
+  const parts = { keys: new CallKeys(), counts: new ResponseCounts(), limits };
+  const met = new MonotonicReads(source, parts);
+  /** The slot of a read in the session, or the error. */
   const read = async (session: string | null = null, call: Call = balance): Promise<string> => {
     const floor = sessions.minSlotFor({ ...key, monotonicReads: session === null }, 'devnet', session);
-    const { body } = await met.request({ ...call, minSlot: floor });
+    const { body } = await request(met, { ...call, minSlot: floor });
     return /lot":(\d+)/.exec(body.toString())?.[1] ?? body.toString();
   };
   return { read, source };
 }
 
-/** What holds wherever floors are shared. */
+/** Promises of every shared minimum slot store. */
 function promises(open: () => LimitStore): void {
-  it('have come as far in each process as in all others', async () => {
+  it('have the same minimum slot in all processes', async () => {
     const a = processOver(open(), 105, 105, 107);
     const b = processOver(open(), 100, 104, 106);
     expect([await a.read(), await b.read(), b.source.calls.length]).toEqual(['105', '106', 3]);
     expect([await a.read(), a.source.calls.length]).toEqual(['107', 3]);
   });
 
-  it('are none of another session by the same key', async () => {
+  it('are separate for other sessions of the same key', async () => {
     const a = processOver(open(), 205);
     const b = processOver(open(), 200);
     expect([await a.read('one'), await b.read('other'), await b.read(null)]).toEqual(['205', '200', '200']);
@@ -55,7 +55,7 @@ describe('sessions of several processes, in the memory of one of them', () => {
   const book = new InMemoryLimitStore();
   promises(() => new DirectLimitStore(book));
 
-  it('go on in each by itself where the others cannot be asked, which is tried once for all reads', async () => {
+  it('continue locally if the store is unreachable, with one attempt for all reads', async () => {
     let runs = 0;
     const run = (): Promise<never> => Promise.reject(new Error(`away ${++runs}`));
     const away = Object.assign(new DirectLimitStore(book), { execute: run });
@@ -63,7 +63,7 @@ describe('sessions of several processes, in the memory of one of them', () => {
     expect([await read('x'), await read('x'), await read('y'), runs]).toEqual(['300', '301', '301', 1]);
   });
 
-  it('wait for nobody who has left', async () => {
+  it('do not wait for disconnected clients', async () => {
     const never = Object.assign(new DirectLimitStore(book), { execute: () => new Promise<never>(() => {}) });
     const { read: _, source } = processOver(never, 1);
     const sessions = new SessionMinSlots(
@@ -72,7 +72,11 @@ describe('sessions of several processes, in the memory of one of them', () => {
     );
     const floor = sessions.minSlotOf('f', 'devnet', 's');
     const leaving = new AbortController();
-    const answer = new SessionSlotTracker(source).request({ ...balance, minSlot: floor }, leaving.signal);
+    const answer = request(
+      new MonotonicReads(source, { keys: new CallKeys(), counts: new ResponseCounts() }),
+      { ...balance, minSlot: floor },
+      leaving.signal,
+    );
     leaving.abort();
     await expect(answer).rejects.toMatchObject({ code: 'CLIENT_GONE' });
     expect(source.calls).toHaveLength(0);

@@ -8,7 +8,6 @@ import { describeOnBothStores } from '../stores.ts';
 import { addKeys, EDGE, EDGE_MINUTE, rollUpAt, usageRow, write } from './usage-fixture.ts';
 
 const HOUR_MS = 3_600_000;
-/** A time at which the hours around the edge are over and among those that are checked. */
 const NOW = EDGE + 22 * HOUR_MS;
 const HOUR = Math.floor(EDGE_MINUTE / 60);
 
@@ -26,8 +25,8 @@ async function violated(store: Store): Promise<string[]> {
   return (await check(store)).flatMap(({ name, violations }) => (violations > 0 ? [name] : []));
 }
 
-describeOnBothStores('the checks of the books', ({ open }) => {
-  it('find nothing where all is well, late rows that wait to be rolled up among it', async () => {
+describeOnBothStores('the usage consistency checks', ({ open }) => {
+  it('find no violation in consistent data, including late rows that await a roll-up', async () => {
     const store = await openWithUsage(open);
     expect(await violated(store)).toEqual([]);
     await write(store, [usageRow({ requests: 9 })]);
@@ -36,7 +35,7 @@ describeOnBothStores('the checks of the books', ({ open }) => {
     expect(await violated(store)).toEqual([]);
   });
 
-  it('find whatever does not add up, vanishes, is of nobody, or costs without cause', async () => {
+  it('find wrong sums, decreases, unknown keys and unjustified costs', async () => {
     const store = await openWithUsage(open);
     await check(store);
     const { db } = store;
@@ -75,15 +74,19 @@ describeOnBothStores('the checks of the books', ({ open }) => {
     );
   });
 
-  it('are made once an hour, kept for the operator, and told when they find something', async () => {
+  it('run hourly, are stored for the operator, and report violations', async () => {
     const store = await openWithUsage(open);
     await store.db.updateTable('usage_day').set({ requests: 99 }).execute();
-    const told: CheckResult[] = [];
+    const reported: CheckResult[] = [];
     const clock = { now: NOW + 2 * HOUR_MS };
-    const roller = new UsageRoller({ store, now: () => clock.now, onViolation: (found) => told.push(found) });
+    const roller = new UsageRoller({
+      store,
+      now: () => clock.now,
+      onViolation: (found) => reported.push(found),
+    });
     await roller.round();
     await roller.round();
-    expect(told).toMatchObject([{ name: 'the hours of a day add up to the day', violations: 2 }]);
+    expect(reported).toMatchObject([{ name: 'the hours of a day add up to the day', violations: 2 }]);
     const services = { store, now: () => clock.now, endpoints: [] } as unknown as ApiServices;
     const { checks } = await usageHandlers(services)['GET /checks']();
     expect(checks.length).toBe(7);
@@ -97,7 +100,7 @@ describeOnBothStores('the checks of the books', ({ open }) => {
     ]);
     clock.now += HOUR_MS + 1;
     await roller.round();
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
     await roller.stop();
   });
 });

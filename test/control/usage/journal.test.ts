@@ -13,9 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { journalLine, readJournalLine } from '../../../src/control/usage/journal-line.ts';
-import type { RecoveredJournal } from '../../../src/control/usage/recover-journals.ts';
-import { UsageJournal } from '../../../src/control/usage/usage-journal.ts';
+import type { RecoveredJournal } from '../../../src/control/usage/usage-journal.ts';
+import { journalLine, readJournalLine, UsageJournal } from '../../../src/control/usage/usage-journal.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
@@ -27,7 +26,6 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 let folders = 0;
 const newFolder = (): string => join(root, String(++folders));
 
-/** A minute's start, well inside what is kept. */
 const RECENT = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
 const key = { id: 'AAAAAAAA' as KeyId };
 const call = {
@@ -40,11 +38,11 @@ const call = {
   credits: 1,
 } as const;
 
-/** A writer over a meter, and a switch that takes the store away. */
+/** A writer over a meter, with a switch that makes the store fail. */
 function writerOn(store: Store, journalFolder: string, options: Partial<UsageWriterOptions> = {}) {
   const meter = new UsageMeter();
   const away = { now: false };
-  const takenUp: RecoveredJournal[] = [];
+  const recovered: RecoveredJournal[] = [];
   const watched = {
     ...store,
     get db() {
@@ -56,15 +54,15 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
     store: watched,
     source: meter,
     journalFolder,
-    onTakenUp: (one: RecoveredJournal) => void takenUp.push(one),
+    onJournalRecovered: (one: RecoveredJournal) => void recovered.push(one),
   };
   const use = (count: number, atMs = RECENT) => {
     for (let done = 0; done < count; done++) meter.record({ ...call, latencyMicros: 500 }, atMs);
   };
-  return { writer: new UsageWriter({ ...all, ...options }), use, away, takenUp };
+  return { writer: new UsageWriter({ ...all, ...options }), use, away, recovered };
 }
 
-/** What every open file is made after: a test lets its disk be slow or full there. */
+/** Prototype of file handles, so that tests can make the disk slow or full. */
 async function openFiles(): Promise<FileHandle> {
   const file = await openFile(root);
   await file.close();
@@ -82,7 +80,7 @@ async function requestsOf(store: Store): Promise<number> {
   return rows.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** Gives a journal the name of a process that lives no more, as if this one had been killed. */
+/** Renames a journal to that of an ended process. */
 function killed(folder: string): string {
   const [name = ''] = readdirSync(folder);
   const epoch = name.split('.')[3] ?? '';
@@ -91,7 +89,7 @@ function killed(folder: string): string {
   return dead;
 }
 
-it('the journal of usage is as it was after a write that broke off, so that no line spoils another', async () => {
+it('the usage journal is unchanged after an interrupted write, so that no line is corrupted', async () => {
   const folder = newFolder();
   const journal = new UsageJournal(folder, 'epoch');
   const [one, two] = [usageRow({ requests: 1 }), usageRow({ requests: 2 })];
@@ -111,8 +109,8 @@ it('the journal of usage is as it was after a write that broke off, so that no l
   await journal.close();
 });
 
-describeOnBothStores('the journal of usage', ({ kind, open }) => {
-  it('has what could not be stored, is empty when it is, and goes with its process', async () => {
+describeOnBothStores('the usage journal', ({ kind, open }) => {
+  it('contains unstored rows, is emptied when they are stored, and is removed with its process', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder);
     away.now = true;
@@ -133,13 +131,13 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('keeps what comes while the store takes what came before', async () => {
+  it('keeps rows that arrive while earlier ones are being stored', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [requested, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const db = store.db.withPlugin({
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => {
-        asked.resolve();
+        requested.resolve();
         await answered.promise;
         return result;
       },
@@ -147,13 +145,12 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     const { writer, use, away } = writerOn({ ...store, db }, folder);
     use(1);
     const flushes = [writer.flush()];
-    await asked.promise;
+    await requested.promise;
     use(1, RECENT + 60_000);
     flushes.push(writer.flush());
     const newest = () => readdirSync(folder).flatMap((name) => linesOf(join(folder, name)).slice(-1));
     const second = [{ minute: RECENT / 60_000 + 1, requests: 1 }];
     await expect.poll(() => existsSync(folder) && newest()).toMatchObject(second);
-    // The first is being taken; nothing more is.
     away.now = true;
     answered.resolve();
     await Promise.all(flushes);
@@ -163,10 +160,10 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     expect(await requestsOf(store)).toBe(2);
   });
 
-  it('keeps what comes between the last write to the store and its being emptied', async () => {
+  it('keeps rows that arrive between the last write and the truncation', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder);
-    // Also an embedded store has a journal from the first failure on.
+    // After a failure, SQLite has a journal, too.
     away.now = true;
     use(1);
     await writer.flush();
@@ -184,7 +181,7 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     flushOne(2);
     flushOne(3);
     waits[0]?.();
-    // The first flush stores what all three took, while the disk is at the second and the third waits its turn.
+    // The first flush stores the rows of all three while the second writes to disk and the third waits.
     await expect.poll(() => [waits.length, writer.pendingRows]).toEqual([2, 0]);
     away.now = true;
     flushOne(4);
@@ -197,7 +194,7 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     await writer.stop();
   });
 
-  it('is written before anything is sent to a server, and beside an embedded store only when that fails', async () => {
+  it('is written before rows are sent to a server, and with SQLite only after a failure', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder);
     use(1);
@@ -211,7 +208,7 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it('is taken over by the next start, under its own run, once, and again without harm', async () => {
+  it('is recovered by the next start under its own epoch, once', async () => {
     const [store, folder] = [await open(), newFolder()];
     const one = writerOn(store, folder);
     one.use(2);
@@ -222,13 +219,13 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     one.use(1, RECENT + 60_000);
     await one.writer.flush();
     const journal = killed(folder);
-    const kept = readFileSync(journal);
+    const retained = readFileSync(journal);
     const epoch = journal.split('.').at(-2);
     for (let start = 0; start < 2; start++) {
-      writeFileSync(journal, kept);
+      writeFileSync(journal, retained);
       const two = writerOn(store, folder);
       await two.writer.flush();
-      expect(two.takenUp).toMatchObject([{ damagedLines: 0, lateRows: 0 }]);
+      expect(two.recovered).toMatchObject([{ damagedLines: 0, lateRows: 0 }]);
       expect(existsSync(journal)).toBe(false);
       await two.writer.stop();
       const rows = await store.db
@@ -241,7 +238,7 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     await one.writer.stop();
   });
 
-  it('is read without a line that was being written, and past damage, which is told', async () => {
+  it('is read without a partial last line, and past damage, which is reported', async () => {
     const [store, folder] = [await open(), newFolder()];
     const one = writerOn(store, folder);
     one.away.now = true;
@@ -257,13 +254,13 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     );
     const two = writerOn(store, folder);
     await two.writer.flush();
-    expect(two.takenUp).toMatchObject([{ rows: 3 }]);
-    expect(two.takenUp[0]?.damagedLines).toBeGreaterThanOrEqual(2);
+    expect(two.recovered).toMatchObject([{ rows: 3 }]);
+    expect(two.recovered[0]?.damagedLines).toBeGreaterThanOrEqual(2);
     expect(await requestsOf(store)).toBe(21);
     await Promise.all([one.writer.stop(), two.writer.stop()]);
   });
 
-  it('keeps within its size, and keeps the newest state of every row that waits', async () => {
+  it('stays within its size, and keeps the newest state of every pending row', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder, { journalMaxBytes: 400 });
     away.now = true;
@@ -285,14 +282,14 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     expect(await requestsOf(store)).toBe(27);
   });
 
-  it('is left alone while its process lives, and begun anew when somebody took it', async () => {
+  it('is not recovered while its process lives, and recreated after a wrong recovery', async () => {
     const [store, folder] = [await open(), newFolder()];
     const [one, two] = [writerOn(store, folder), writerOn(store, folder)];
     one.away.now = true;
     one.use(4);
     await one.writer.flush();
     await two.writer.flush();
-    expect([two.takenUp, await requestsOf(store)]).toEqual([[], 0]);
+    expect([two.recovered, await requestsOf(store)]).toEqual([[], 0]);
     const [name = ''] = readdirSync(folder);
     rmSync(join(folder, name));
     one.use(1);
@@ -303,7 +300,7 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     await Promise.all([one.writer.stop(), two.writer.stop()]);
   });
 
-  it('gives up, and says so, what comes when its minutes are deleted', async () => {
+  it('discards and reports rows whose minutes are deleted', async () => {
     const [store, folder] = [await open(), newFolder()];
     await store.db
       .insertInto('usage_horizon')
@@ -318,7 +315,7 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     expect([writer.lateRows, writer.pendingRows]).toEqual([1, 0]);
   });
 
-  it('tells when it cannot be written, and goes on storing', async () => {
+  it('reports failed journal writes, and continues storing', async () => {
     const [store, folder] = [await open(), newFolder()];
     writeFileSync(folder, 'a file where the folder should be');
     const states: boolean[] = [];

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { contract } from '../../../src/control/api/contract/contract.ts';
 import type { ApiContext } from '../../../src/control/api/handler.ts';
-import { csvLine } from '../../../src/control/api/handlers/csv-line.ts';
 import { usageHandlers } from '../../../src/control/api/handlers/usage.ts';
+import { csvLine } from '../../../src/control/api/handlers/usage-series.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
@@ -12,7 +12,6 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Half a minute into the last minute of October's last hour but some. */
 const NOW = EDGE + 30 * MINUTE_MS + 30_000;
 const NOW_MINUTE = EDGE_MINUTE + 30;
 
@@ -24,8 +23,8 @@ function handlersOn(store: Store, now = NOW) {
   return usageHandlers(services as unknown as ApiServices);
 }
 
-/** Asks a route as the server does: the query is read by the contract, and the answer held against it. */
-async function ask<Name extends 'summary' | 'usage' | 'quota' | 'performance' | 'errors'>(
+/** Calls a route like the server, with input and output validation. */
+async function invoke<Name extends 'summary' | 'usage' | 'quota' | 'performance' | 'errors'>(
   store: Store,
   name: Name,
   query: Readonly<Record<string, string | number>> = {},
@@ -49,13 +48,13 @@ async function csvOf(store: Store, query: Readonly<Record<string, string | numbe
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 it.each(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])(
-  'a table of usage holds text that begins with %j as text',
+  'CSV export escapes text that begins with %j',
   (sign) => {
     expect(csvLine([`${sign}SUM(A1)`, 1]).replaceAll('"', '')).toBe(`'${sign}SUM(A1),1`);
   },
 );
 
-it('a table of usage leaves numbers, and text that no spreadsheet runs, as they are', () => {
+it('CSV export leaves numbers and harmless text unchanged', () => {
   expect(csvLine(['a=b', 'a@b', '', -1])).toBe('a=b,a@b,,-1');
 });
 
@@ -77,10 +76,10 @@ type Summary = {
   updatedAt: number;
 };
 
-describeOnBothStores('what was used', ({ open }) => {
-  it('is shown as the last hour by minutes, with the stretch before, and with nothing where there is nothing', async () => {
+describeOnBothStores('usage reports', ({ open }) => {
+  it('defaults to the last hour in minutes, with the previous period, and zeros without usage', async () => {
     const store = await openWithKeys(open);
-    const empty: Summary = await ask(store, 'summary');
+    const empty: Summary = await invoke(store, 'summary');
     expect(empty.axis).toEqual({
       from: (NOW_MINUTE - 59) * MINUTE_MS,
       to: (NOW_MINUTE + 1) * MINUTE_MS,
@@ -102,7 +101,7 @@ describeOnBothStores('what was used', ({ open }) => {
     ]);
     for (const rolled of [false, true]) {
       if (rolled) await rollUpAt(store, NOW);
-      const shown: Summary = await ask(store, 'summary');
+      const shown: Summary = await invoke(store, 'summary');
       expect(shown.now).toMatchObject({ requests: 13, ok: 12, credits: 24 });
       expect(shown.before.requests).toBe(11);
       expect([shown.byStatus.ok?.[59], shown.byStatus.ok?.[0], shown.byStatus.limited?.[59]]).toEqual([
@@ -115,7 +114,7 @@ describeOnBothStores('what was used', ({ open }) => {
     }
   });
 
-  it('is shown by minutes up to six hours, by hours up to fourteen days, then by days, whole at every edge', async () => {
+  it('uses minutes up to six hours, hours up to fourteen days, then days, complete at every edge', async () => {
     const store = await openWithKeys(open);
     const minutes = [0, 19, 20, 30].map((offset) => EDGE_MINUTE + offset);
     await write(
@@ -133,35 +132,34 @@ describeOnBothStores('what was used', ({ open }) => {
         axis: Summary['axis'];
         totals: { requests: number };
         series: { requests: number[] }[];
-      } = await ask(store, 'usage', { from: NOW - hours * HOUR_MS, to: NOW });
+      } = await invoke(store, 'usage', { from: NOW - hours * HOUR_MS, to: NOW });
       expect([totals.requests, sum(series[0]?.requests ?? [])]).toEqual([40, 40]);
       steps.push(axis.stepMs / MINUTE_MS);
     }
     expect(steps).toEqual([1, 60, 60, 1_440, 1_440]);
-    // November began at the twentieth of those minutes.
     const november = Date.UTC(2026, 10, 1);
-    const { totals } = (await ask(store, 'usage', { from: november, to: november + DAY_MS })) as {
+    const { totals } = (await invoke(store, 'usage', { from: november, to: november + DAY_MS })) as {
       totals: { requests: number };
     };
     expect(totals.requests).toBe(20);
   });
 
-  it('is refused in words where the stretch makes no sense', async () => {
+  it('is rejected with an explanation for an invalid range', async () => {
     const store = await openWithKeys(open);
     for (const [query, field] of [
       [{ from: NOW, to: NOW }, 'from'],
       [{ from: NOW - 401 * DAY_MS, to: NOW }, 'from'],
     ] as const) {
-      await expect(ask(store, 'usage', query)).rejects.toMatchObject({
+      await expect(invoke(store, 'usage', query)).rejects.toMatchObject({
         status: 422,
         fields: { [field]: expect.any(String) },
       });
     }
-    await expect(ask(store, 'usage', { key: 'CCCCCCCC' })).rejects.toMatchObject({ status: 404 });
-    expect(await ask(store, 'usage', { from: 0, to: 1 })).toMatchObject({ totals: { requests: 0 } });
+    await expect(invoke(store, 'usage', { key: 'CCCCCCCC' })).rejects.toMatchObject({ status: 404 });
+    expect(await invoke(store, 'usage', { from: 0, to: 1 })).toMatchObject({ totals: { requests: 0 } });
   });
 
-  it('is parted by key, product, method and status, the largest first and the small ones joined', async () => {
+  it('is split by key, product, method and status, largest first, with small ones combined', async () => {
     const store = await openWithKeys(open);
     const keys = Array.from({ length: 25 }, (_, index) => `KEY${String(index).padStart(5, '0')}`);
     await addKeys(store, 'acme', Object.fromEntries(keys.map((key) => [key, 'default'])));
@@ -174,7 +172,7 @@ describeOnBothStores('what was used', ({ open }) => {
       series: { name: string; label: string; totals: { requests: number; ok: number }; requests: number[] }[];
     };
     const parted = async (by: string, more = {}) =>
-      ((await ask(store, 'usage', { by, ...more })) as Parted).series.map(({ name, totals, requests }) => {
+      ((await invoke(store, 'usage', { by, ...more })) as Parted).series.map(({ name, totals, requests }) => {
         expect(sum(requests)).toBe(totals.requests);
         return [name, totals.requests];
       });
@@ -202,11 +200,11 @@ describeOnBothStores('what was used', ({ open }) => {
       expect(await parted('none', { key: 'AAAAAAAA', method: 'getSlot' })).toEqual([['all', 50]]);
       expect(await parted('method', { product: 'grpc' })).toEqual([['Subscribe', 100]]);
     }
-    const { series } = (await ask(store, 'usage', { by: 'key' })) as Parted;
+    const { series } = (await invoke(store, 'usage', { by: 'key' })) as Parted;
     expect(series[0]?.label).toBe('name of AAAAAAAA');
   });
 
-  it('can be had as a table that a spreadsheet reads and does not run', async () => {
+  it('is exported as CSV without spreadsheet formulas', async () => {
     const store = await openWithKeys(open);
     await addKeys(store, 'acme', { DDDDDDDD: 'default' });
     await store.db.updateTable('api_key').set({ name: '=cmd|"x",1' }).where('id', '=', 'DDDDDDDD').execute();
@@ -233,7 +231,7 @@ describeOnBothStores('what was used', ({ open }) => {
     expect((await csvOf(store, { from: EDGE, to: NOW })).length).toBe(1 + 3 + 1 + 2_300 - 1 + 0);
   });
 
-  it('is set against the quota of each plan, with the end of the month foretold from the last week', async () => {
+  it('is compared with the quota of each plan, with a projection from the last week', async () => {
     const store = await openWithKeys(open);
     await store.db
       .insertInto('plan')
@@ -272,7 +270,7 @@ describeOnBothStores('what was used', ({ open }) => {
     };
     for (const rolled of [false, true]) {
       if (rolled) await rollUpAt(store, now + DAY_MS);
-      const { quotas, days, prices }: Quotas = await ask(store, 'quota', {}, now);
+      const { quotas, days, prices }: Quotas = await invoke(store, 'quota', {}, now);
       const [big, usual] = quotas;
       expect(usual).toMatchObject({
         planId: 'default',
@@ -280,7 +278,7 @@ describeOnBothStores('what was used', ({ open }) => {
         used: 352,
         periodTo: Date.UTC(2026, 11, 1),
       });
-      // 288 credits in the 96 hours since the first of the week: 3 an hour, for 20 days more.
+      // 288 credits in 96 hours since the first of the week: 3 per hour, for 20 more days.
       expect(usual).toMatchObject({ projected: 352 + 20 * 24 * 3, exhaustedAt: now + 216 * HOUR_MS });
       expect(big).toMatchObject({ planId: 'big', limit: null, used: 5, projected: null, exhaustedAt: null });
       expect(days.map(({ credits }) => credits)).toEqual([64, 0, 0, 0, 0, 0, 96, 0, 96, 101, 0]);
@@ -290,7 +288,7 @@ describeOnBothStores('what was used', ({ open }) => {
     }
   });
 
-  it('tells how long answers took, without what was refused before a node was asked', async () => {
+  it('shows latency without calls that were rejected before a node', async () => {
     const store = await openWithKeys(open);
     await write(store, [
       usageRow({ requests: 90, latency: '0:90', minute: NOW_MINUTE - 1 }),
@@ -304,7 +302,7 @@ describeOnBothStores('what was used', ({ open }) => {
       methods: Record<string, unknown>[];
       heat: { boundsMs: number[]; counts: number[][] };
     };
-    const { series, methods, heat }: Performance = await ask(store, 'performance');
+    const { series, methods, heat }: Performance = await invoke(store, 'performance');
     expect(series.p50.slice(57)).toEqual([null, 0.064, 33_554.432]);
     expect(methods.map(({ method }) => method)).toEqual(['getSlot', 'getBlock']);
     expect(methods[0]).toMatchObject({
@@ -322,7 +320,7 @@ describeOnBothStores('what was used', ({ open }) => {
     expect(heat.boundsMs).toEqual(heat.boundsMs.toSorted((a, b) => a - b));
   });
 
-  it('tells what went wrong, for whom and when last, with codes of the request log', async () => {
+  it('shows failures by customer and time, with codes of the request log', async () => {
     const store = await openWithKeys(open);
     await write(store, [
       usageRow({ requests: 50, minute: NOW_MINUTE }),
@@ -361,7 +359,7 @@ describeOnBothStores('what was used', ({ open }) => {
       rows: unknown[];
       codes: { code: string; example: string }[];
     };
-    const { byStatus, rows, codes }: Errors = await ask(store, 'errors');
+    const { byStatus, rows, codes }: Errors = await invoke(store, 'errors');
     expect([sum(byStatus.limited ?? []), sum(byStatus.rpcError ?? []), sum(byStatus.ok ?? [])]).toEqual([
       7, 2, 50,
     ]);

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { axisOver } from '../../../src/control/usage/queries/axis.ts';
-import { sumsOf } from '../../../src/control/usage/queries/read-usage.ts';
-import { rollHour } from '../../../src/control/usage/roll-details.ts';
-import { rollMinute } from '../../../src/control/usage/roll-totals.ts';
+import { axisOver, sumsOf } from '../../../src/control/usage/read-usage.ts';
+import { rollHour, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { pruneUsage } from '../../../src/control/usage/usage-retention.ts';
 import { UsageRoller } from '../../../src/control/usage/usage-roller.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
@@ -24,7 +22,6 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** What is read of a customer over three days around the edge, in steps. */
 async function readAll(store: Store, step: 'minute' | 'hour' | 'day'): Promise<number> {
   const axis = axisOver(step, EDGE - DAY_MS, EDGE + 2 * DAY_MS);
   let requests = 0;
@@ -35,7 +32,7 @@ async function readAll(store: Store, step: 'minute' | 'hour' | 'day'): Promise<n
 }
 
 describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
-  it('makes hours, days and totals of minutes, by what they are and in UTC', async () => {
+  it('builds hours, days and totals of minutes, in UTC', async () => {
     const store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
     await write(store, [
@@ -72,7 +69,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await store.db.selectFrom('usage_mark').selectAll().execute()).toEqual([]);
   });
 
-  it('takes in what comes late, again and again, and counts nothing twice', async () => {
+  it('includes late rows repeatedly, and counts nothing twice', async () => {
     const store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     const first = usageRow({ requests: 3 });
@@ -90,7 +87,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await sumsByTable(store)).toEqual(allOf(12));
   });
 
-  it('leaves alone what is not over, and reads it all the same', async () => {
+  it('skips incomplete buckets, which are still readable', async () => {
     const store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     await write(store, [usageRow({ requests: 2 }), usageRow({ requests: 3, minute: EDGE_MINUTE + 1 })]);
@@ -100,12 +97,12 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     for (const step of ['minute', 'hour', 'day'] as const) expect(await readAll(store, step)).toBe(5);
   });
 
-  it('writes nothing of what changed while it was read', async () => {
+  it('writes nothing if the sources changed while being read', async () => {
     const place = await fresh();
     const [store, other] = [await open(place), await open(place)];
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     await write(store, [usageRow({ requests: 1 })]);
-    // Reads see what was there before; then somebody writes, and the look at the marks must notice.
+    // A write after the read must be noticed by the check of the marks.
     let changed = false;
     const watched = {
       ...store,
@@ -132,7 +129,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await sumsByTable(store)).toEqual(allOf(10));
   });
 
-  it('comes to the same when several do it at once while others write', async () => {
+  it('gives the same result when run concurrently with writers', async () => {
     const place = await fresh();
     const stores = [await open(place), await open(place), await open(place)] as const;
     await addKeys(stores[0], 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
@@ -152,7 +149,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await sumsByTable(stores[0])).toEqual(allOf(4 * 3 * 3 * 2));
   });
 
-  it('comes to the truth after any order and repetition of writes and roll-ups', async () => {
+  it('gives the right result for any order and repetition of writes and roll-ups', async () => {
     const minutes = [-1, 0, 1, 19, 20, 21, 24 * 60].map((offset) => EDGE_MINUTE + offset);
     const writing = fc.record({
       epoch: fc.constantFrom('one', 'two'),
@@ -182,7 +179,8 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
           if ((truth.get(name)?.row.requests ?? 0) < row.requests) truth.set(name, { row });
         }
         const rows = [...truth.values()].map(({ row }) => row);
-        const sum = (kept: readonly StoredUsage[]) => kept.reduce((total, row) => total + row.requests, 0);
+        const sum = (retained: readonly StoredUsage[]) =>
+          retained.reduce((total, row) => total + row.requests, 0);
         const acme = sum(rows.filter(({ keyId }) => keyId !== null));
         expect(
           await Promise.all((['minute', 'hour', 'day'] as const).map((step) => readAll(store, step))),
@@ -196,24 +194,24 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     );
   });
 
-  it('deletes what is too old, level by level, and nothing that was not rolled up', async () => {
+  it('prunes level by level, and nothing that is not rolled up', async () => {
     const store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
-    const kept = { minutesDays: 2, hoursDays: 10, daysDays: 20 };
+    const retained = { minutesDays: 2, hoursDays: 10, daysDays: 20 };
     await write(store, [
       usageRow({ requests: 3 }),
       usageRow({ requests: 4, minute: EDGE_MINUTE + 5 * 1_440 }),
     ]);
-    await pruneUsage(store, kept, LATER + 30 * DAY_MS);
+    await pruneUsage(store, retained, LATER + 30 * DAY_MS);
     expect(await sumsByTable(store)).toMatchObject({ minutes: 7 });
     await rollUpAt(store, LATER + 10 * DAY_MS);
-    await pruneUsage(store, kept, EDGE + 3 * DAY_MS);
+    await pruneUsage(store, retained, EDGE + 3 * DAY_MS);
     expect(await sumsByTable(store)).toEqual({ ...allOf(7), minutes: 4, minuteTotals: 4 });
     expect(await readAll(store, 'minute')).toBe(0);
     expect(await readAll(store, 'hour')).toBe(3);
-    // Nothing comes back into an hour of which the minutes are gone.
+    // An hour without minutes accepts no late rows.
     expect(await write(store, [usageRow({ requests: 1 })], 'late')).toBe(1);
-    await pruneUsage(store, kept, EDGE + 12 * DAY_MS);
+    await pruneUsage(store, retained, EDGE + 12 * DAY_MS);
     expect(await sumsByTable(store)).toMatchObject({
       minutes: 0,
       hours: 4,
@@ -221,13 +219,13 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
       days: 7,
       dayTotals: 7,
     });
-    await pruneUsage(store, kept, EDGE + 22 * DAY_MS);
+    await pruneUsage(store, retained, EDGE + 22 * DAY_MS);
     expect(await sumsByTable(store)).toMatchObject({ days: 4, dayTotals: 4, methods: 4 });
-    await pruneUsage(store, kept, EDGE + 40 * DAY_MS);
+    await pruneUsage(store, retained, EDGE + 40 * DAY_MS);
     expect(await sumsByTable(store)).toEqual(allOf(0));
   });
 
-  it('is done by one of several gateways, and by another when that one stops or stands still', async () => {
+  it('runs in one of several gateways, and in another when that one stops or stalls', async () => {
     const place = await fresh();
     const [store, other] = [await open(place), await open(place)];
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });

@@ -1,18 +1,18 @@
 import type { Store } from '../../../src/control/database/open.ts';
 import type { KeyTable } from '../../../src/control/database/schema.ts';
 import { rollUp } from '../../../src/control/usage/roll-up.ts';
-import { storeUsage } from '../../../src/control/usage/store-usage.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
+import { storeUsage } from '../../../src/control/usage/usage-rows.ts';
 import type { UsageStatus } from '../../../src/gateway/metering/usage-meter.ts';
 import { registerOn } from '../register.ts';
 
-/** Twenty minutes before November 2026 begins (UTC): hour, day and month end inside of what tests write. */
+/** Twenty minutes before November 2026 (UTC), so that hour, day and month end within the written range. */
 export const EDGE = Date.UTC(2026, 9, 31, 23, 40);
 export const EDGE_MINUTE = EDGE / 60_000;
 
 const HOUR_MS = 3_600_000;
 
-/** A row of usage with plausible contents: as many of everything as it has requests. */
+/** A plausible row in which every counter equals the number of requests. */
 export const usageRow = (fields: Partial<StoredUsage> = {}): StoredUsage => {
   const requests = fields.requests ?? 1;
   return {
@@ -31,7 +31,6 @@ export const usageRow = (fields: Partial<StoredUsage> = {}): StoredUsage => {
   };
 };
 
-/** Puts a customer and keys of it into the store, of the default plan unless said otherwise. */
 export async function addKeys(
   store: Store,
   customerId: string,
@@ -85,18 +84,15 @@ export async function addKeys(
   }
 }
 
-/** Writes as a run of a gateway does. */
 export const write = (store: Store, rows: readonly StoredUsage[], epoch = 'one'): Promise<number> =>
   storeUsage(store, epoch, rows);
 
-/** Rolls up whatever is over at a moment. */
 export const rollUpAt = (store: Store, nowMs: number): Promise<number> =>
   rollUp(store, nowMs, async () => true);
 
-/** A moment at which everything around the edge is over. */
+/** Everything around the edge is complete by then. */
 export const LATER = EDGE + 72 * HOUR_MS;
 
-/** What each table of usage comes to. */
 export async function sumsByTable(store: Store) {
   const sum = async (table: 'usage_minute' | 'usage_hour' | 'usage_day'): Promise<number> => {
     const rows = await store.db.selectFrom(table).select('requests').execute();
@@ -117,7 +113,6 @@ export async function sumsByTable(store: Store) {
   };
 }
 
-/** All tables come to the same. */
 export const allOf = (requests: number) => ({
   minutes: requests,
   hours: requests,
@@ -128,7 +123,6 @@ export const allOf = (requests: number) => ({
   methods: requests,
 });
 
-/** Empties every table of usage. */
 export async function forgetUsage({ db }: Store): Promise<void> {
   for (const table of [
     'usage_minute',

@@ -17,7 +17,6 @@ import {
 import { eventLoopIterationsDuring } from '../event-loop-iterations.ts';
 import { describeOnBothStores } from '../stores.ts';
 
-/** A minute's start, well inside what is kept. */
 const RECENT = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
 
 const call = (fields: Partial<CompletedCall> = {}): CompletedCall => ({
@@ -61,7 +60,6 @@ async function totals(store: Store) {
   };
 }
 
-/** A writer over a meter, and a switch that takes the store away. */
 function writerOn(store: Store, options: Partial<UsageWriterOptions> = {}) {
   const meter = new UsageMeter();
   const away = { now: false };
@@ -76,7 +74,7 @@ function writerOn(store: Store, options: Partial<UsageWriterOptions> = {}) {
 }
 
 describeOnBothStores('usage', ({ open, defer }) => {
-  it('is stored as it was counted, over minutes, methods and statuses', async () => {
+  it('is stored as counted, over minutes, methods and statuses', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store, { batchRows: 2 });
     const start = RECENT;
@@ -93,7 +91,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     expect(writer.pendingRows).toBe(0);
   });
 
-  it('cannot be inflated or shrunk by writing twice, late or in the wrong order', async () => {
+  it('is not changed by repeated, late or reordered writes', async () => {
     const store = await open();
     const first = row({ requests: 3, bytesIn: 30, latency: new Uint32Array([3]) });
     const second = row({ requests: 5, bytesIn: 50, latency: new Uint32Array([3, 2]) });
@@ -106,7 +104,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
   });
 
   it.each(['requests', 'messages', 'credits', 'bytesIn', 'bytesOut'] as const)(
-    'grows when only its %s do, and does not shrink with what comes late',
+    'grows when only its %s grow, and does not shrink by late rows',
     async (count) => {
       const store = await open();
       const [before, after] = [row({ [count]: 3 }), row({ [count]: 4 })];
@@ -118,7 +116,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     },
   );
 
-  it('of notifications grows with them, although their row has no requests', async () => {
+  it('of notifications grows although their row has no requests', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store);
     const key = { id: 'AAAAAAAA' as KeyId };
@@ -159,7 +157,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     expect(await totals(store)).toMatchObject({ rows: 2, requests: 2 });
   });
 
-  it('waits while the store is away and is complete when it is back', async () => {
+  it('waits while the store is unreachable and is complete afterwards', async () => {
     const store = await open();
     const states: boolean[] = [];
     const { meter, writer, away } = writerOn(store, { onState: (error) => states.push(error === null) });
@@ -175,7 +173,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     expect(states).toEqual([false, true]);
   });
 
-  it('gives up the oldest rows, and says how many, when the store stays away too long', async () => {
+  it('drops and counts the oldest rows when the store is unreachable for too long', async () => {
     const store = await open();
     const { meter, writer, away } = writerOn(store, { pendingRowsMax: 3 });
     away.now = true;
@@ -188,7 +186,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     expect([writer.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
   });
 
-  it('of many keys is written in parts, between which others have their turn', async () => {
+  it('of many keys is written in batches that yield to other work', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store);
     for (let count = 0; count < 1_000; count++) {
@@ -200,7 +198,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     expect(writer.pendingRows).toBe(0);
   });
 
-  it('is flushed by itself', async () => {
+  it('is flushed periodically', async () => {
     const store = await open();
     const flushed = Promise.withResolvers<void>();
     const meter = new UsageMeter();
@@ -216,7 +214,6 @@ describeOnBothStores('usage', ({ open, defer }) => {
     defer(() => writer.stop());
     writer.start();
     await flushed.promise;
-    // What the timer took is written, or is being so: nothing else is there to be taken.
     await writer.flush();
     expect(await totals(store)).toMatchObject({ requests: 1 });
   });

@@ -23,7 +23,7 @@ const PRICE = 1_500_000_000n;
 type At = Record<string, Address>;
 type Written = (args: ByteWriter) => unknown;
 
-/** Where an offer is kept (`find_trade_state_address`); a public bid is not tied to a token account. */
+/** Trade state address (`find_trade_state_address`); a public bid is not tied to a token account. */
 function tradeState(at: At, currency: Address, price: bigint, tokenAccount: Address | null): Address {
   const number = (value: bigint) => new ByteWriter().u64(value).finish();
   const keys = [
@@ -39,18 +39,18 @@ function tradeState(at: At, currency: Address, price: bigint, tokenAccount: Addr
 
 type Options = Readonly<{ owner?: Address | null; currency?: Address; open?: boolean; state?: string }>;
 
-/** What is told of an instruction about an offer, which is where its terms put it. */
+/** Actions of an offer instruction at its trade state. */
 function offered(name: string, names: string, args: Written, options: Options = {}) {
   const { accounts, at } = accountsOf(names, house);
   const { owner = at.wallet!, currency = nativeMint, open = false, state = 'tradeState' } = options;
   const tokenAccount = at.tokenAccount!;
-  const kept = tradeState(at, currency, PRICE, open ? null : tokenAccount);
-  const placed = accounts.map((account) => (account === at[state] ? kept : account));
+  const offerState = tradeState(at, currency, PRICE, open ? null : tokenAccount);
+  const placed = accounts.map((account) => (account === at[state] ? offerState : account));
   const holder: TransactionTokenAccount = holding(tokenAccount, nft, owner, [1n, 1n]);
   const facts = { tokenAccounts: [holder], decimals: new Map([[usdc, 6]]) };
   const own = placed.map((account) => (account === at.tokenMint ? nft : account));
   return {
-    told: actionsOf(
+    decoded: actionsOf(
       executedTransaction([{ program: house, accounts: own, data: anchorData(name, args) }], facts),
     ),
     at: { ...at, tokenMint: nft } as At,
@@ -65,28 +65,28 @@ const cancelNames =
 const cancelArgs: Written = (args) => args.u64(PRICE).u64(1n);
 
 describe('Auction House', () => {
-  it('tells of a listing in SOL, which its account proves', () => {
-    const { told, at } = offered('sell', sellNames, sellArgs);
+  it('decodes a listing in SOL from its trade state address', () => {
+    const { decoded, at } = offered('sell', sellNames, sellArgs);
     const info = { seller: at.wallet, marketplace: at.auctionHouse, price: 1.5, nft_address: nft };
-    expect(told).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: nativeMint } }]);
+    expect(decoded).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: nativeMint } }]);
   });
 
-  it('tells of a listing in a token that the transaction names, with its decimals', () => {
-    const { told } = offered('sell', sellNames, sellArgs, { currency: usdc });
-    expect(told?.[0]?.info).toMatchObject({ currency: usdc, price: 1_500 });
+  it('decodes a listing in a token of the transaction', () => {
+    const { decoded } = offered('sell', sellNames, sellArgs, { currency: usdc });
+    expect(decoded?.[0]?.info).toMatchObject({ currency: usdc, price: 1_500 });
   });
 
-  it('guesses no currency', () => {
-    const { told } = offered('sell', sellNames, sellArgs, { currency: someone(77) });
-    expect(told?.[0]?.info).toMatchObject({ currency: null, price: null, nft_address: nft });
+  it('leaves the currency null when nothing proves it', () => {
+    const { decoded } = offered('sell', sellNames, sellArgs, { currency: someone(77) });
+    expect(decoded?.[0]?.info).toMatchObject({ currency: null, price: null, nft_address: nft });
   });
 
-  it("tells of an auctioneer's listing without a price", () => {
+  it('decodes an auctioneer listing without price', () => {
     const names =
       'wallet tokenAccount metadata authority auctioneerAuthority auctionHouse auctionHouseFeeAccount tradeState';
-    const { told, at } = offered('auctioneer_sell', names, (args) => args.u8(1).u8(2).u8(3).u64(1n));
+    const { decoded, at } = offered('auctioneer_sell', names, (args) => args.u8(1).u8(2).u8(3).u64(1n));
     const info = { seller: at.wallet, marketplace: at.auctionHouse, price: null, nft_address: nft };
-    expect(told).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: null } }]);
+    expect(decoded).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: null } }]);
   });
 
   it.each([
@@ -94,7 +94,7 @@ describe('Auction House', () => {
     ['public_buy', 'authority auctionHouse'],
     ['auctioneer_buy', 'authority auctioneerAuthority auctionHouse'],
     ['auctioneer_public_buy', 'authority auctioneerAuthority auctionHouse'],
-  ])('tells of a bid by %s', (name, places) => {
+  ])('decodes a bid by %s', (name, places) => {
     const first =
       'wallet paymentAccount transferAuthority treasuryMint tokenAccount metadata escrowPaymentAccount';
     const names = `${first} ${places} auctionHouseFeeAccount tradeState`;
@@ -111,22 +111,24 @@ describe('Auction House', () => {
     ]);
   });
 
-  it('tells a listing that is taken back from a bid that is', () => {
+  it('tells a canceled listing from a canceled bid', () => {
     const listing = offered('cancel', cancelNames, cancelArgs);
     const at = listing.at;
     const info = { marketplace: at.auctionHouse, nft_address: nft, price: 1.5 };
-    expect(listing.told).toEqual([{ type: 'NFT_LIST_CANCEL', info: { seller: at.wallet, ...info } }]);
+    expect(listing.decoded).toEqual([{ type: 'NFT_LIST_CANCEL', info: { seller: at.wallet, ...info } }]);
     const bid = { type: 'NFT_BID_CANCEL', info: { bidder: at.wallet, currency: nativeMint, ...info } };
-    expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8) }).told).toEqual([bid]);
-    expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8), open: true }).told).toEqual([bid]);
+    expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8) }).decoded).toEqual([bid]);
+    expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8), open: true }).decoded).toEqual([
+      bid,
+    ]);
   });
 
-  it('tells what an auctioneer takes back', () => {
+  it('decodes an auctioneer cancellation', () => {
     const names =
       'wallet tokenAccount tokenMint authority auctioneerAuthority auctionHouse auctionHouseFeeAccount tradeState';
-    const { told, at } = offered('auctioneer_cancel', names, cancelArgs);
+    const { decoded, at } = offered('auctioneer_cancel', names, cancelArgs);
     const info = { seller: at.wallet, marketplace: at.auctionHouse, nft_address: nft, price: 1.5 };
-    expect(told).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
+    expect(decoded).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
   });
 
   it.each([
@@ -136,32 +138,32 @@ describe('Auction House', () => {
     ['public_buy', 10],
     ['auctioneer_buy', 11],
     ['auctioneer_public_buy', 11],
-  ])('tells nothing of an offer by %s that a sale takes up', (name, at) => {
+  ])('hides an offer by %s that a sale executes', (name, at) => {
     const accounts = Array.from({ length: 12 }, (_, index) => someone(100 + index));
     const data = anchorData(name, (args) => args.zeros(40));
     const sale = { program: house, data: anchorData('execute_sale', (args) => args.zeros(40)) };
     const others = Array.from({ length: 20 }, (_, index) => someone(150 + index));
-    const told = (taken: number) =>
+    const decoded = (taken: number) =>
       actionsOf(
         executedTransaction([
           { program: house, accounts, data },
           { ...sale, accounts: [...others, someone(taken)] },
         ]),
       );
-    expect(told(100 + at)).toEqual([]);
-    expect(told(99)).toHaveLength(1);
+    expect(decoded(100 + at)).toEqual([]);
+    expect(decoded(99)).toHaveLength(1);
   });
 
-  it('knows a listing by the associated token account, where nobody says whose it is', () => {
-    expect(offered('cancel', cancelNames, cancelArgs, { owner: null }).told).toBeNull();
+  it('recognizes a listing by the associated token account when the owner is unknown', () => {
+    expect(offered('cancel', cancelNames, cancelArgs, { owner: null }).decoded).toBeNull();
     const { accounts, at } = accountsOf(cancelNames, house);
     const seeds = [at.wallet!, programs.token, nft].map(addressBytes);
     const { address: own } = findProgramAddress(seeds, programs.ata);
     const placed = accounts.map((one) => (one === at.tokenAccount ? own : one === at.tokenMint ? nft : one));
-    const told = actionsOf(
+    const decoded = actionsOf(
       executedTransaction([{ program: house, accounts: placed, data: anchorData('cancel', cancelArgs) }]),
     );
-    expect(told?.[0]?.type).toBe('NFT_LIST_CANCEL');
+    expect(decoded?.[0]?.type).toBe('NFT_LIST_CANCEL');
   });
 
   const saleNames = (places: string) =>
@@ -177,18 +179,18 @@ describe('Auction House', () => {
     ['auctioneer_execute_sale', 'auctioneerAuthority auctionHouse', saleArgs, 1_500],
     ['execute_partial_sale', 'auctionHouse', partArgs, 400],
     ['auctioneer_execute_partial_sale', 'auctioneerAuthority auctionHouse', partArgs, 400],
-  ] as const)('tells of a sale by %s', (name, places, args, price) => {
+  ] as const)('decodes a sale by %s', (name, places, args, price) => {
     const { accounts, at } = accountsOf(saleNames(places), house);
     const own = accounts.map((account) => (account === at.treasuryMint ? usdc : account));
     const data = anchorData(name, args);
-    const told = actionsOf(
+    const decoded = actionsOf(
       executedTransaction([{ program: house, accounts: own, data }], { decimals: new Map([[usdc, 6]]) }),
     );
     const info = { buyer: at.buyer, seller: at.seller, nft_address: at.tokenMint, currency: usdc };
-    expect(told).toEqual([{ type: 'NFT_SALE', info: { ...info, marketplace: at.auctionHouse, price } }]);
+    expect(decoded).toEqual([{ type: 'NFT_SALE', info: { ...info, marketplace: at.auctionHouse, price } }]);
   });
 
-  it('tells what the marketplace pays out', () => {
+  it('decodes a treasury withdrawal', () => {
     const names =
       'treasuryMint authority treasuryWithdrawalDestination auctionHouseTreasury auctionHouse tokenProgram';
     const { accounts, at } = accountsOf(names, house);
@@ -210,7 +212,7 @@ describe('Auction House', () => {
     ]);
   });
 
-  it('tells a listing and a bid that meet in one transaction as the sale alone', () => {
+  it('shows only the sale when listing and bid match in one transaction', () => {
     const sell = accountsOf(sellNames, house);
     const sale = accountsOf(saleNames('auctionHouse'), house, 150);
     const together = sale.accounts.map((one) =>
@@ -224,28 +226,28 @@ describe('Auction House', () => {
     expect(actionsOf(transaction, 1)?.[0]?.type).toBe('NFT_SALE');
   });
 
-  it('tells of receipts nothing, and of deposits that it does not know them', () => {
-    const told = (name: string) =>
+  it('hides receipts and leaves deposits UNKNOWN', () => {
+    const decoded = (name: string) =>
       actionsOf(executedTransaction([{ program: house, data: anchorData(name, () => 0) }]));
-    expect(told('print_listing_receipt')).toEqual([]);
-    expect(told('print_purchase_receipt')).toEqual([]);
-    expect(told('deposit')).toBeNull();
+    expect(decoded('print_listing_receipt')).toEqual([]);
+    expect(decoded('print_purchase_receipt')).toEqual([]);
+    expect(decoded('deposit')).toBeNull();
   });
 });
 
 /** Interface: formfunction-hq/formfunction-monorepo 6d049d5, packages/shared/src/constants/old-idls. */
-describe("Formfunction's auction house", () => {
+describe('Formfunction auction house', () => {
   const formfunction = address('formn3hJtt8gvVKxpCfzCJGuoz6CNUFcULFZW18iTpC');
 
-  it('tells of no sale of a print that was not made', () => {
+  it('shows no sale for a print that was not minted', () => {
     const names =
       'owner editionDistributor mint buyer treasuryMint auctionHouseTreasury auctionHouse masterEditionMetadata masterEditionPda limitedEditionMint';
     const { accounts } = accountsOf(names, formfunction);
     const data = anchorData('buy_edition_v2', (args) => args.u8(255).u64(2n).u64(PRICE).u8(254));
-    const told = (err: string | null) =>
+    const decoded = (err: string | null) =>
       actionsOf(executedTransaction([{ program: formfunction, accounts, data }], { err }));
-    expect(told(null)).toBeNull();
-    // What failed is told as what it was to be.
-    expect(told('failed')?.[0]?.type).toBe('NFT_SALE');
+    expect(decoded(null)).toBeNull();
+    // A failed transaction shows what was attempted.
+    expect(decoded('failed')?.[0]?.type).toBe('NFT_SALE');
   });
 });

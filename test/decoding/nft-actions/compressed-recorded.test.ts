@@ -5,15 +5,15 @@ import type { JsonMembers } from '../../../src/solana/encoding/read-json.ts';
 import { assetOf, hasRecordings, readRecorded, scenario } from './recorded-transactions.ts';
 import { allActions } from './transaction-builder.ts';
 
-type Told = ReturnType<typeof allActions>[number];
+type Decoded = ReturnType<typeof allActions>[number];
 
-const typed = (actions: readonly Told[], type: string): Told => {
+const typed = (actions: readonly Decoded[], type: string): Decoded => {
   const found = actions.filter((action) => action.type === type);
   expect(found).toHaveLength(1);
-  return found[0] as Told;
+  return found[0] as Decoded;
 };
 
-/** Scenarios of metaplex/transactions.json in which a compressed NFT is minted, with what else is told in them. */
+/** Mint scenarios of metaplex/transactions.json, with their actions. */
 const scenarios: readonly (readonly [string, readonly string[]])[] = [
   ['mint_redeem', []],
   ['asset_decompress', []],
@@ -33,7 +33,7 @@ const scenarios: readonly (readonly [string, readonly string[]])[] = [
   ['thaw_and_revoke_v2', ['CREATE_TREE']],
 ];
 
-/** Scenarios that change what the asset was minted with, or end with a new account for it. */
+/** Scenarios that change or decompress the asset after minting. */
 const changed: ReadonlySet<string> = new Set([
   ...['update_metadata_v2_new_name_new_uri', 'cnft_scenario_mint_update_metadata'],
   ...['mint_verify_creator', 'change_collection_using_set_collection_v2'],
@@ -43,12 +43,12 @@ const changed: ReadonlySet<string> = new Set([
 const members = (value: unknown): JsonMembers => value as JsonMembers;
 
 describe.skipIf(!hasRecordings)('recorded compressed NFTs (../shared/data/rest/metaplex)', () => {
-  it.each(scenarios)('tells all that happened in %s', (name, others) => {
+  it.each(scenarios)('decodes every action in %s', (name, others) => {
     const types = scenario(name).flatMap((transaction) => allActions(transaction).map(({ type }) => type));
     expect(types.sort()).toEqual(['COMPRESSED_NFT_MINT', ...others].sort());
   });
 
-  it.each(scenarios)('names the asset of %s, its tree and its authority as DAS does', (name) => {
+  it.each(scenarios)('decodes asset, tree and authority of %s as DAS does', (name) => {
     const asset = assetOf(name);
     const [authority] = asset.authorities as JsonMembers[];
     for (const { type, info } of scenario(name).flatMap(allActions)) {
@@ -57,13 +57,13 @@ describe.skipIf(!hasRecordings)('recorded compressed NFTs (../shared/data/rest/m
       );
       if (type === 'CREATE_TREE') expect(info.tree_authority).toBe(authority?.address);
       else expect(info.nft_address).toBe(asset.id);
-      // A decompressed asset has an authority of its own.
+      // A decompressed asset has its own authority.
       if (name !== 'asset_decompress') expect(info.tree_authority).toBe(authority?.address);
     }
   });
 
   it.each(scenarios.filter(([name]) => !changed.has(name)))(
-    'reads the metadata of %s as DAS does',
+    'decodes the metadata of %s as DAS does',
     (name) => {
       const asset = assetOf(name);
       const { info } = typed(scenario(name).flatMap(allActions), 'COMPRESSED_NFT_MINT');
@@ -85,7 +85,7 @@ describe.skipIf(!hasRecordings)('recorded compressed NFTs (../shared/data/rest/m
   );
 
   it.each(['mint_transfer_noop', 'mint_delegate_transfer', 'mint_transfer_burn', 'mint_v2_transfer_v2'])(
-    'follows the owner through %s',
+    'tracks the owner through %s',
     (name) => {
       const actions = scenario(name).flatMap(allActions);
       const { info } = typed(actions, 'COMPRESSED_NFT_MINT');
@@ -103,7 +103,7 @@ describe.skipIf(!hasRecordings)('recorded compressed NFTs (../shared/data/rest/m
     },
   );
 
-  it('tells of the trees', () => {
+  it('decodes tree creation', () => {
     const first = scenario('mint_delegate_transfer').flatMap(allActions);
     expect(typed(first, 'CREATE_TREE').info).toEqual({
       tree_authority: 'E9uEW5uMNDhLGracp5XtvarF3udV3p6hemoXfBDB82QF',
@@ -116,12 +116,12 @@ describe.skipIf(!hasRecordings)('recorded compressed NFTs (../shared/data/rest/m
     expect(typed(second, 'CREATE_TREE').info).toMatchObject({ max_depth: 3, max_buffer_size: 8 });
   });
 
-  it('shows a compressed NFT that leaves its tree as an NFT that Bubblegum made', () => {
+  it('shows a decompressed NFT as a mint by Bubblegum', () => {
     const decompress = scenario('asset_decompress').find(({ logs }) =>
       logs.includes('Program log: Instruction: DecompressV1'),
     ) as ExecutedTransaction;
     const [made] = [...decompress.tokenAccounts.values()];
-    // The recording keeps no token balances: the new account has one token, as its log of MintTo says.
+    // The recording lacks token balances; the log of MintTo shows one token.
     const held = new Map([[made!.address, { ...made!, before: 0n, after: 1n }]]);
     const { actions } = parseEffects({ ...decompress, tokenAccounts: held });
     const mint = actions.find(({ type }) => type === 'NFT_MINT');
@@ -143,7 +143,7 @@ describe.skipIf(!hasRecordings)(
         ({ type }) => type === 'COMPRESSED_NFT_MINT',
       );
 
-    it('tells two mints of one transaction apart', () => {
+    it('separates two mints of one transaction', () => {
       const both = mints('double_bubblegum_mint');
       const same = {
         tree_authority: 'BXNgnWuSf4qV34WuTZMYmHcd2P4fHrQNpUUDdRAJow7j',
@@ -158,7 +158,7 @@ describe.skipIf(!hasRecordings)(
         collection: { verified: true, key: 'EpbHnATobvsAeS864EpX1TKzUyxEADvUAF17LFHJYYwK' },
         creators: [{ address: '51HrvWtWjvrkw8F7y1Z3SMCLE9SAU9kfE8HNjn8XMBbu', verified: true, share: 100 }],
       };
-      // The first ids are in the leaf events of the noop program, which the transaction has at 2 and 7.
+      // IDs come from the leaf events at 2 and 7.
       expect(both.map(({ ix_index }) => ix_index)).toEqual([0, 5]);
       expect(both.map(({ info }) => info)).toMatchObject([
         {
@@ -173,7 +173,7 @@ describe.skipIf(!hasRecordings)(
       expect(both.every((action) => action.parent_protocol === undefined)).toBe(true);
     });
 
-    it('tells mints in two trees beneath one instruction apart', () => {
+    it('separates mints in two trees under one instruction', () => {
       expect(mints('helium_mint_double_tree')).toMatchObject([
         {
           info: {
@@ -196,7 +196,7 @@ describe.skipIf(!hasRecordings)(
       ]);
     });
 
-    it('tells a mint that another program asked for', () => {
+    it('decodes a mint called by another program', () => {
       expect(mints('helium_nested')).toMatchObject([
         {
           info: {

@@ -5,10 +5,7 @@ import { nativeMint } from '../../../src/solana/programs.ts';
 import { hasRecordings, readRecorded } from './recorded-transactions.ts';
 import { allActions } from './transaction-builder.ts';
 
-/**
- * ../shared/data/rest/getTransaction/formfunction, every file. What is expected was read by hand from balances and
- * logs; below, balances prove it again where they can.
- */
+/** ../shared/data/rest/getTransaction/formfunction. Expectations were read by hand from balances and logs. */
 const SOL = nativeMint;
 const HOUSE = 'DJ117NHZaXzpKQ5VwHzQBGzJYKwRT6vaxWd2q39gkXxN';
 const AUTHORITY_OF_SALES = '7GLfUpbAgwk8RM7CL5nHWMBrCgxXvaP8SpZXPvWyrxCg';
@@ -25,7 +22,7 @@ const files: Readonly<Record<string, readonly Expected[]>> = {
       },
     },
   ],
-  // A bot paid a tax to a program that is not Formfunction's: it bought nothing, and no NFT was made.
+  // A bot tax to another program: no purchase, no mint.
   BuyEditionBotTaxedTx: [],
   BuyEditionV2TxSol: [
     {
@@ -47,7 +44,7 @@ const files: Readonly<Record<string, readonly Expected[]>> = {
       },
     },
   ],
-  // Whose trade state it is, is not whose the token account is, so that it was a bid; nothing tells its currency.
+  // The trade state's wallet does not hold the NFT, so it was a bid of unknown currency.
   CancelListingTx: [
     {
       ...{ at: 0, type: 'NFT_BID_CANCEL' },
@@ -68,12 +65,12 @@ const files: Readonly<Record<string, readonly Expected[]>> = {
       },
     },
   ],
-  // The NFT moves; who may sell prints of it is no action of the interface.
+  // The NFT moves; print authority changes are not shown.
   CloseEditionDistributorTokenAccountTxByAuthority: [],
   CreateEditionDistributorTx: [],
   CreateEditionDistributorWithTreasuryMintTxUsdc: [],
   UpdateEditionDistributorWithTreasuryMintTxSol: [],
-  // The bid names the auction and not what is sold.
+  // The bid names only the auction.
   HolaplexBidTx: [
     {
       ...{ at: 5, type: 'NFT_BID' },
@@ -83,11 +80,11 @@ const files: Readonly<Record<string, readonly Expected[]>> = {
       },
     },
   ],
-  // What an auction brought in, and what was won in it, moves without a word of the other.
+  // Plain transfers.
   HolaplexClaimBidTx: [],
   HolaplexRedeemFullRightsTx: [],
   HolaplexRedeemTx: [],
-  // Its bid, at 4, is taken up at once.
+  // The bid at 4 is executed at once.
   InstantSaleTxSol: [
     {
       ...{ at: 6, type: 'NFT_SALE' },
@@ -162,7 +159,7 @@ const files: Readonly<Record<string, readonly Expected[]>> = {
   ],
 };
 
-/** What the transactions are called by as a whole, and of whose making that is. */
+/** Type and protocol of each transaction. */
 const chief: Readonly<Record<string, readonly [string, string]>> = {
   BidTxSol: ['NFT_BID', 'FORMFUNCTION'],
   BuyEditionBotTaxedTx: ['TOKEN_CREATE', 'Token Program'],
@@ -186,7 +183,7 @@ const chief: Readonly<Record<string, readonly [string, string]>> = {
   SoldGenerativeMintTx: ['NFT_MINT', 'TOKEN_METADATA'],
 };
 
-/** Lamports that moved beneath an instruction, to accounts that were there before: rents of new ones are no price. */
+/** Lamports moved under an instruction to existing accounts; rent of new ones is excluded. */
 function paidBeneath(transaction: ExecutedTransaction, outer: number): bigint {
   const moved = transaction.instructions.filter(
     (one) => one.outer === outer && one.parsed?.type === 'transfer',
@@ -202,7 +199,6 @@ function paidBeneath(transaction: ExecutedTransaction, outer: number): bigint {
 
 const inLamports = (sol: unknown): bigint => BigInt(Math.round(Number(sol) * 1e9));
 
-/** How many of a mint an owner has more than before. */
 function gained(transaction: ExecutedTransaction, owner: unknown, mint: unknown): bigint {
   const accounts = [...transaction.tokenAccounts.values()];
   const own = accounts.filter((account) => account.owner === owner && account.mint === mint);
@@ -210,20 +206,20 @@ function gained(transaction: ExecutedTransaction, owner: unknown, mint: unknown)
 }
 
 describe.skipIf(!hasRecordings)('recorded transactions of Formfunction (../shared/data/rest)', () => {
-  it.each(Object.keys(files))('tells what %s did', (file) => {
+  it.each(Object.keys(files))('decodes %s', (file) => {
     const actions = allActions(readRecorded(`formfunction/${file}.json`));
     expect(actions).toHaveLength(files[file]?.length ?? 0);
     expect(actions).toMatchObject(files[file] ?? []);
   });
 
-  it.each(Object.entries(chief))('calls %s %j', (file, [type, name]) => {
+  it.each(Object.entries(chief))('gives %s the type %j', (file, [type, name]) => {
     const transaction = readRecorded(`formfunction/${file}.json`);
     const parsed = parsedTransaction(transaction, parseEffects(transaction), new Map(), { events: false });
     expect([parsed.type, parsed.protocol.name]).toEqual([type, name]);
   });
 
   it.each(['BuyEditionV2TxSol', 'InstantSaleTxSol', 'SettleAuctionTxSol'])(
-    'tells the sale of %s as balances have it',
+    'matches the balances for the sale of %s',
     (file) => {
       const transaction = readRecorded(`formfunction/${file}.json`);
       const { at, info } = allActions(transaction).find(({ type }) => type === 'NFT_SALE')!;
@@ -233,7 +229,7 @@ describe.skipIf(!hasRecordings)('recorded transactions of Formfunction (../share
     },
   );
 
-  it.each(['BidTxSol', 'OfferTxSol'])('tells the bid of %s as balances have it', (file) => {
+  it.each(['BidTxSol', 'OfferTxSol'])('matches the balances for the bid of %s', (file) => {
     const transaction = readRecorded(`formfunction/${file}.json`);
     const { info } = allActions(transaction).find(({ type }) => type === 'NFT_BID')!;
     const at = transaction.accountKeys.indexOf(info.bidder as never);
@@ -241,13 +237,13 @@ describe.skipIf(!hasRecordings)('recorded transactions of Formfunction (../share
     expect(spent - transaction.fee).toBe(inLamports(info.price));
   });
 
-  it('gives a bid in tokens back as balances have it', () => {
+  it('matches the balances for a canceled token bid', () => {
     const transaction = readRecorded('formfunction/CancelOfferTxUsdc.json');
     const { info } = allActions(transaction)[0]!;
     expect(gained(transaction, info.bidder, info.currency)).toBe(BigInt(Number(info.price) * 1e6));
   });
 
-  it('shows an NFT that another program made as its inner action', () => {
+  it('shows an NFT minted by another program as an inner action', () => {
     const { actions } = parseEffects(readRecorded('formfunction/BuyEditionV2TxSol.json'));
     const [sale] = actions.filter(({ type }) => type === 'NFT_SALE');
     const [mint] = actions.filter(({ type }) => type === 'NFT_MINT');

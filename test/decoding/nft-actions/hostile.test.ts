@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
-import { instructionDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
+import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import { nftPrograms } from '../../../src/decoding/transaction/nft/nft-programs.ts';
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 import { minimumOf, msOf } from '../../project/minimum-of.ts';
 import { allActions, anchorData, executedTransaction, holding, someone } from './transaction-builder.ts';
 
-/** Names that the readers know, so that bytes get past the mark. */
+/** Known names, so that bytes pass the discriminator. */
 const names = [
   ...[
     'sell',
@@ -69,8 +69,8 @@ const transaction = fc
     }),
   );
 
-describe('readers of NFT programs', () => {
-  it('never throw, and tell what can be written, whatever instructions hold', () => {
+describe('NFT program parsers', () => {
+  it('never throw and always return serializable actions', () => {
     fc.assert(
       fc.property(transaction, (ran) => {
         for (const { type, info } of allActions(ran)) {
@@ -85,9 +85,9 @@ describe('readers of NFT programs', () => {
   it.each([
     ['burns', 'BGUM', 'burn'],
     ['sells', 'haus', 'sell'],
-    ['buys from pools', 'TSWA', 'buy_nft'],
+    ['pool purchases', 'TSWA', 'buy_nft'],
     ['bids', 'TCMP', 'edit'],
-  ])('take little time for as many %s as a transaction is read to have', (_, prefix, name) => {
+  ])('take little time for the maximum number of %s', (_, prefix, name) => {
     const [one] = [...nftPrograms.keys()].filter((key) => key.startsWith(prefix));
     const accounts = Array.from({ length: 200 }, (__, index) => someone(index));
     const body = anchorData(name, (args) => args.zeros(300));

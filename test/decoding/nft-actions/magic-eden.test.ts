@@ -4,19 +4,18 @@ import { address } from '../../../src/solana/address.ts';
 import { nativeMint } from '../../../src/solana/programs.ts';
 import { accountsOf, actionsOf, anchorData, executedTransaction, someone } from './transaction-builder.ts';
 
-/** Interface: me-foundation/m2 553914e, src/idl/m2.json, whose accounts and arguments are written out here. */
+/** Source: me-foundation/m2 553914e, src/idl/m2.json. */
 const m2 = address('M2mx93ekt1fmXSVkTrUL9xVFHkmME8HTUi5Cyc5aF7K');
 const mmm = address('mmm3XBJg5gk8XJxEKBvdgptZz6SgK4tXvn36sodowMc');
 
 const PRICE = 2_500_000_000n;
 
-/** What is told of one instruction with these accounts and arguments. */
-function told(name: string, names: string, args: (writer: ByteWriter) => unknown, logs: string[] = []) {
+function decoded(name: string, names: string, args: (writer: ByteWriter) => unknown, logs: string[] = []) {
   const { accounts, at } = accountsOf(names, m2);
   const transaction = executedTransaction([{ program: m2, accounts, data: anchorData(name, args) }], {
     logs,
   });
-  return { told: actionsOf(transaction), at };
+  return { decoded: actionsOf(transaction), at };
 }
 
 const listArgs = (args: ByteWriter) => args.u64(PRICE).i64(-1n);
@@ -44,8 +43,8 @@ describe('Magic Eden v2', () => {
       'payer wallet notary programAsSigner tokenMint auctionHouse sellerTradeState sellerReferral assetProgram paymentMint! systemProgram collection',
       (args: ByteWriter) => args.u64(PRICE).i64(-1n).u8(0),
     ],
-  ])('tells of a listing by %s', (name, names, args) => {
-    const { told: actions, at } = told(name, names, args);
+  ])('decodes a listing by %s', (name, names, args) => {
+    const { decoded: actions, at } = decoded(name, names, args);
     expect(actions).toEqual([
       {
         type: 'NFT_LIST',
@@ -88,8 +87,8 @@ describe('Magic Eden v2', () => {
       () => 0,
       null,
     ],
-  ])('tells that a listing is taken back by %s', (name, names, args, price) => {
-    const { told: actions, at } = told(name, names, args);
+  ])('decodes a canceled listing by %s', (name, names, args, price) => {
+    const { decoded: actions, at } = decoded(name, names, args);
     const info = { seller: at.wallet, marketplace: at.auctionHouse, nft_address: at.tokenMint, price };
     expect(actions).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
   });
@@ -97,17 +96,17 @@ describe('Magic Eden v2', () => {
   it.each([
     ['buy', (args: ByteWriter) => args.u8(255).u8(254).u64(PRICE).u64(1n).i64(0n)],
     ['buy_v2', (args: ByteWriter) => args.u64(PRICE).u64(1n).i64(0n).u16(10_000).u32(0)],
-  ])('tells of a bid by %s', (name, args) => {
+  ])('decodes a bid by %s', (name, args) => {
     const names =
       'wallet notary tokenMint metadata escrowPaymentAccount authority auctionHouse buyerTradeState buyerReferral tokenProgram systemProgram rent';
-    const { told: actions, at } = told(name, names, args);
+    const { decoded: actions, at } = decoded(name, names, args);
     const info = { bidder: at.wallet, currency: nativeMint, marketplace: at.auctionHouse, price: 2.5 };
     expect(actions).toEqual([{ type: 'NFT_BID', info: { ...info, nft_address: at.tokenMint } }]);
   });
 
-  it('tells that a bid is taken back', () => {
+  it('decodes a canceled bid', () => {
     const names = 'wallet notary tokenMint authority auctionHouse buyerTradeState buyerReferral';
-    const { told: actions, at } = told('cancel_buy', names, (args) => args.u64(PRICE).u64(1n).i64(0n));
+    const { decoded: actions, at } = decoded('cancel_buy', names, (args) => args.u64(PRICE).u64(1n).i64(0n));
     const info = { bidder: at.wallet, currency: nativeMint, marketplace: at.auctionHouse, price: 2.5 };
     expect(actions).toEqual([{ type: 'NFT_BID_CANCEL', info: { ...info, nft_address: at.tokenMint } }]);
   });
@@ -133,8 +132,8 @@ describe('Magic Eden v2', () => {
       'payer buyer seller notary programAsSigner escrowAta buyerAta tokenMint auctionHouse auctionHouseTreasury sellerTradeState buyerTradeState buyerEscrowPaymentAccount buyerReferral sellerReferral associatedTokenProgram tokenProgram systemProgram paymentMint! paymentSourceTokenAccount',
       saleArgs,
     ],
-  ])('tells of a sale by %s', (name, names, args) => {
-    const { told: actions, at } = told(name, names, args);
+  ])('decodes a sale by %s', (name, names, args) => {
+    const { decoded: actions, at } = decoded(name, names, args);
     expect(actions).toEqual([
       {
         type: 'NFT_SALE',
@@ -149,18 +148,20 @@ describe('Magic Eden v2', () => {
   const coreSale =
     'payer buyer seller notary programAsSigner asset auctionHouse auctionHouseTreasury sellerTradeState buyerTradeState buyerEscrowPaymentAccount buyerReferral sellerReferral assetProgram systemProgram collection paymentMint! paymentSourceTokenAccount';
 
-  it('takes the price of a sale of a Core asset from the log, and from nothing else', () => {
+  it('takes the price of a Core sale from the log only', () => {
     const invoked = [`Program ${m2} invoke [1]`, 'Program log: {"maker_fee":0,"price":2500000000}'];
-    const logged = told('core_execute_sale_v2', coreSale, saleArgs, [...invoked, `Program ${m2} success`]);
+    const logged = decoded('core_execute_sale_v2', coreSale, saleArgs, [...invoked, `Program ${m2} success`]);
     const { buyer, seller, asset, auctionHouse } = logged.at;
     const info = { buyer, seller, nft_address: asset, currency: nativeMint, marketplace: auctionHouse };
-    expect(logged.told).toEqual([{ type: 'NFT_SALE', info: { ...info, price: 2.5 } }]);
-    expect(told('core_execute_sale_v2', coreSale, saleArgs).told?.[0]?.info).toMatchObject({ price: null });
+    expect(logged.decoded).toEqual([{ type: 'NFT_SALE', info: { ...info, price: 2.5 } }]);
+    expect(decoded('core_execute_sale_v2', coreSale, saleArgs).decoded?.[0]?.info).toMatchObject({
+      price: null,
+    });
   });
 
-  it('tells what the marketplace pays out', () => {
+  it('decodes a treasury withdrawal', () => {
     const names = 'treasuryWithdrawalDestination auctionHouseTreasury auctionHouse systemProgram';
-    const { told: actions, at } = told('withdraw_from_treasury', names, (args) => args.u64(PRICE));
+    const { decoded: actions, at } = decoded('withdraw_from_treasury', names, (args) => args.u64(PRICE));
     expect(actions).toEqual([
       {
         type: 'MARKETPLACE_WITHDRAW',
@@ -177,7 +178,7 @@ describe('Magic Eden v2', () => {
     ]);
   });
 
-  /** Offers by where their account stands, with sales that take them up. */
+  /** Offers with the position of their account and the sales that execute them. */
   it.each([
     ['sell', 8, 'execute_sale_v2'],
     ['mip1_sell', 7, 'mip1_execute_sale_v2'],
@@ -185,7 +186,7 @@ describe('Magic Eden v2', () => {
     ['core_sell', 6, 'core_execute_sale_v2'],
     ['buy', 7, 'ext_execute_sale_v2'],
     ['buy_v2', 7, 'mip1_execute_sale_v2'],
-  ])('tells an offer by %s that is accepted in the same transaction as the sale alone', (name, at, sale) => {
+  ])('shows only the sale when an offer by %s is accepted in the same transaction', (name, at, sale) => {
     const accounts = Array.from({ length: 12 }, (_, index) => someone(100 + index));
     const others = Array.from({ length: 25 }, (_, index) => someone(150 + index));
     const data = anchorData(name, (args) => args.zeros(40));
@@ -213,25 +214,25 @@ describe('Magic Eden v2', () => {
     ['core_execute_sale_v2', 'd562c518f2359a23'],
     ['ext_cancel_sell', '7a920410d90846d6'],
     ['ext_execute_sale_v2', '76b809468676729f'],
-  ])('marks %s as published decoders do', (name, mark) => {
+  ])('computes the discriminator of %s as published decoders do', (name, mark) => {
     expect(Buffer.from(anchorData(name)).toString('hex')).toBe(mark);
   });
 
-  it('leaves moves of a bidder between wallet and escrow to the transfers', () => {
-    const { told: actions } = told('deposit', 'wallet notary escrow authority auctionHouse', (args) =>
+  it('leaves escrow movements to the transfers', () => {
+    const { decoded: actions } = decoded('deposit', 'wallet notary escrow authority auctionHouse', (args) =>
       args.u8(1).u64(PRICE),
     );
     expect(actions).toBeNull();
   });
 
-  it('takes what has too few accounts or arguments for unknown', () => {
-    expect(told('buy_v2', 'wallet notary tokenMint', (args) => args.u64(PRICE)).told).toBeNull();
-    expect(told('cancel_buy', 'a b c d e f g', (args) => args.u32(1)).told).toBeNull();
+  it('is UNKNOWN with too few accounts or arguments', () => {
+    expect(decoded('buy_v2', 'wallet notary tokenMint', (args) => args.u64(PRICE)).decoded).toBeNull();
+    expect(decoded('cancel_buy', 'a b c d e f g', (args) => args.u32(1)).decoded).toBeNull();
   });
 });
 
 /** Interface: me-foundation/mmm 0a054d2, sdk/src/idl/mmm.ts. */
-describe("Magic Eden's pools", () => {
+describe('Magic Eden AMM', () => {
   const logs = [
     `Program ${mmm} invoke [1]`,
     'Program log: {"lp_fee":0,"royalty_paid":3,"total_price":2500000000}',
@@ -248,7 +249,7 @@ describe("Magic Eden's pools", () => {
     ['sol_ext_fulfill_sell', 6, false],
     ['sol_mpl_core_fulfill_buy', 6, true],
     ['sol_mpl_core_fulfill_sell', 6, false],
-  ])('tells of a sale by %s at the price that was logged', (name, mintAt, poolBuys) => {
+  ])('decodes a sale by %s at the logged price', (name, mintAt, poolBuys) => {
     const accounts = Array.from({ length: 12 }, (_, index) => someone(50 + index));
     const transaction = executedTransaction([{ program: mmm, accounts, data: anchorData(name) }], { logs });
     const [payer, owner] = accounts;

@@ -25,7 +25,7 @@ describe('Token Metadata', () => {
   const [mint, holder, owner] = [someone(2), someone(3), someone(4)];
   const made = { tokenAccounts: [holding(holder, mint, owner, [0n, 1n])] };
 
-  /** An instruction by its number, with the mint and its metadata where the interface has them. */
+  /** Instruction by number, with mint and metadata at the positions of the IDL. */
   const call = (number: number, names: string, rest: readonly number[] = []) => {
     const { accounts, at } = accountsOf(names, metadata);
     const placed = accounts.map((account) =>
@@ -42,10 +42,10 @@ describe('Token Metadata', () => {
     collection_address: null,
   };
 
-  it('tells an NFT once, by what completes it', () => {
-    const told = allActions(executedTransaction([create, master], made));
-    expect(told.map(({ at, type }) => [at, type])).toEqual([[1, 'NFT_MINT']]);
-    expect(one(told[0]?.info)).toEqual(minted);
+  it('reports a minted NFT once, by the instruction that completes it', () => {
+    const decoded = allActions(executedTransaction([create, master], made));
+    expect(decoded.map(({ at, type }) => [at, type])).toEqual([[1, 'NFT_MINT']]);
+    expect(one(decoded[0]?.info)).toEqual(minted);
   });
 
   it.each([
@@ -54,20 +54,20 @@ describe('Token Metadata', () => {
     ['VerifySizedCollectionItem', 30, 'metadata authority payer collectionMint collection', []],
     ['SetAndVerifySizedCollectionItem', 32, 'metadata authority payer updateAuthority collectionMint', []],
     ['Verify', 52, 'authority delegateRecord! metadata collectionMint collectionMetadata', [1]],
-  ])('takes for its collection one whose authority vouched for it by %s', (_, number, names, rest) => {
+  ])('takes the collection verified by %s', (_, number, names, rest) => {
     const { at } = accountsOf(names, metadata);
-    const told = allActions(executedTransaction([create, master, call(number, names, rest)], made));
-    expect(told).toHaveLength(1);
-    expect(one(told[0]?.info)).toEqual({ ...minted, collection_address: at.collectionMint });
+    const decoded = allActions(executedTransaction([create, master, call(number, names, rest)], made));
+    expect(decoded).toHaveLength(1);
+    expect(one(decoded[0]?.info)).toEqual({ ...minted, collection_address: at.collectionMint });
   });
 
-  it('takes no creator and no other NFT for a member of a collection', () => {
+  it('ignores verifications of creators and of other NFTs', () => {
     const names = 'authority delegateRecord! metadata collectionMint collectionMetadata';
     const creator = call(52, names, [0]);
     expect(one(allActions(executedTransaction([create, master, creator], made))[0]?.info)).toEqual(minted);
     const other = { ...verify, accounts: [someone(6), ...verify.accounts.slice(1)] };
-    const told = allActions(executedTransaction([create, master, other], made));
-    expect(one(told[0]?.info)).toEqual(minted);
+    const decoded = allActions(executedTransaction([create, master, other], made));
+    expect(one(decoded[0]?.info)).toEqual(minted);
     expect(actionsOf(executedTransaction([create, master, other], made), 2)).toBeNull();
   });
 
@@ -84,24 +84,24 @@ describe('Token Metadata', () => {
       call(43, 'token tokenOwner metadata masterEdition tokenRecord mint', [0, 1, 0, 0, 0, 0, 0, 0, 0]),
     ],
     ['Print', call(55, 'metadata edition mint owner tokenAccount')],
-  ])('tells of an NFT that %s makes', (_, instruction) => {
-    const told = actionsOf(executedTransaction([instruction], made));
-    expect(one(told)).toEqual([{ type: 'NFT_MINT', info: minted }]);
+  ])('decodes an NFT minted by %s', (_, instruction) => {
+    const decoded = actionsOf(executedTransaction([instruction], made));
+    expect(one(decoded)).toEqual([{ type: 'NFT_MINT', info: minted }]);
     const { collectionMint } = accountsOf('metadata collectionAuthority payer collectionMint', metadata).at;
     const vouched = actionsOf(executedTransaction([instruction, verify], made));
     expect(vouched?.[0]?.info.collection_address).toBe(collectionMint);
   });
 
   it.each([
-    ['there is more than one of it', holding(holder, mint, owner, [0n, 2n])],
-    ['it was there before', holding(holder, mint, owner, [1n, 1n])],
-    ['it can be divided', holding(holder, mint, owner, [0n, 1n], 6)],
-  ])('takes nothing for a new NFT when %s', (_, account) => {
+    ['the supply exceeds one', holding(holder, mint, owner, [0n, 2n])],
+    ['the token existed before', holding(holder, mint, owner, [1n, 1n])],
+    ['the token is divisible', holding(holder, mint, owner, [0n, 1n], 6)],
+  ])('reports no mint when %s', (_, account) => {
     expect(allActions(executedTransaction([create, master], { tokenAccounts: [account] }))).toEqual([]);
     expect(allActions(executedTransaction([create, master], { ...made, err: 'failed' }))).toEqual([]);
   });
 
-  it('leaves what belongs to a new token to the token program, and does not know what is added to an old one', () => {
+  it('hides setup of a new token and leaves changes to an old one UNKNOWN', () => {
     const fresh = call(42, 'metadata masterEdition! mint authority payer updateAuthority', [0]);
     const parsed = { type: 'initializeMint2', info: { mint, decimals: 6 } };
     const initialize = { program: programs.token, data: Uint8Array.of(20), parsed };
@@ -115,7 +115,7 @@ describe('Token Metadata', () => {
   const transfer = call(49, 'token tokenOwner destination destinationOwner mint metadata');
   const inner = { outer: 0, caller: 0, height: 2, parentProgram: metadata, program: programs.token };
 
-  it('leaves burns and transfers to the token program that does them', () => {
+  it('leaves burns and transfers to the token program', () => {
     const beneath = { ...inner, data: Uint8Array.of(8) };
     expect(actionsOf(executedTransaction([burn, beneath]))).toEqual([]);
     expect(actionsOf(executedTransaction([transfer, beneath]))).toEqual([]);
@@ -124,7 +124,7 @@ describe('Token Metadata', () => {
     );
   });
 
-  it('tells of burns and transfers itself where inner instructions are not kept', () => {
+  it('reports burns and transfers itself without inner instructions', () => {
     const burner = accountsOf('authority', metadata).at.authority;
     const burnt = { type: 'NFT_BURN', info: { wallet: burner, nft_address: mint, amount: 1 } };
     expect(actionsOf(executedTransaction([burn]))).toEqual([burnt]);
@@ -144,7 +144,7 @@ describe('Token Metadata', () => {
     ]);
   });
 
-  it('knows neither what it changes in metadata that is there, nor numbers of no instruction', () => {
+  it('leaves metadata updates and unknown numbers UNKNOWN', () => {
     expect(actionsOf(executedTransaction([verify]))).toBeNull();
     expect(actionsOf(executedTransaction([call(26, 'delegate tokenAccount edition mint')]))).toBeNull();
     expect(actionsOf(executedTransaction([{ ...create, data: Uint8Array.of(200) }]))).toBeNull();
@@ -158,45 +158,45 @@ describe('Metaplex Core', () => {
     const { accounts, at } = accountsOf(names, core);
     return {
       at,
-      told: actionsOf(executedTransaction([{ program: core, accounts, data: Uint8Array.of(number, 0) }])),
+      decoded: actionsOf(executedTransaction([{ program: core, accounts, data: Uint8Array.of(number, 0) }])),
     };
   };
 
-  it.each([0, 20])('tells of a new asset by instruction %i, with its collection and owner', (number) => {
-    const { at, told } = call(number, 'asset collection authority! payer owner updateAuthority!');
+  it.each([0, 20])('decodes a new asset by instruction %i with collection and owner', (number) => {
+    const { at, decoded } = call(number, 'asset collection authority! payer owner updateAuthority!');
     const info = { nft_address: at.asset, amount: 1, amount_raw: { text: '1' }, owner: at.owner };
     const rest = { owner_associated_account: null, collection_address: at.collection };
-    expect(one(told)).toEqual([{ type: 'NFT_MINT', info: { ...info, ...rest } }]);
+    expect(one(decoded)).toEqual([{ type: 'NFT_MINT', info: { ...info, ...rest } }]);
   });
 
-  it('gives a new asset to the update authority, else to the payer', () => {
+  it('assigns a new asset to the update authority, else to the payer', () => {
     const named = call(0, 'asset collection! authority! payer owner! updateAuthority');
-    expect(named.told?.[0]?.info).toMatchObject({
+    expect(named.decoded?.[0]?.info).toMatchObject({
       owner: named.at.updateAuthority,
       collection_address: null,
     });
     const bare = call(0, 'asset collection! authority! payer owner! updateAuthority!');
-    expect(bare.told?.[0]?.info).toMatchObject({ owner: bare.at.payer });
+    expect(bare.decoded?.[0]?.info).toMatchObject({ owner: bare.at.payer });
   });
 
-  it('tells of a transfer by whoever may make it', () => {
-    const { at, told } = call(14, 'asset collection! payer authority newOwner systemProgram!');
+  it('decodes a transfer by any authority', () => {
+    const { at, decoded } = call(14, 'asset collection! payer authority newOwner systemProgram!');
     const info = { amount: 1, receiver: at.newOwner, sender: at.authority, nft_address: at.asset };
-    expect(told).toEqual([{ type: 'NFT_TRANSFER', info: { ...info, receiver_associated_account: null } }]);
+    expect(decoded).toEqual([{ type: 'NFT_TRANSFER', info: { ...info, receiver_associated_account: null } }]);
     const byPayer = call(14, 'asset collection! payer authority! newOwner');
-    expect(byPayer.told?.[0]?.info.sender).toBe(byPayer.at.payer);
+    expect(byPayer.decoded?.[0]?.info.sender).toBe(byPayer.at.payer);
   });
 
-  it('tells of a burn', () => {
-    const { at, told } = call(12, 'asset collection! payer authority! systemProgram!');
-    expect(told).toEqual([
+  it('decodes a burn', () => {
+    const { at, decoded } = call(12, 'asset collection! payer authority! systemProgram!');
+    expect(decoded).toEqual([
       { type: 'NFT_BURN', info: { wallet: at.payer, nft_address: at.asset, amount: 1 } },
     ]);
   });
 
-  it('knows no plugins and collections', () => {
-    expect(call(1, 'collection updateAuthority! payer systemProgram').told).toBeNull();
-    expect(call(2, 'asset collection! payer authority!').told).toBeNull();
+  it('leaves plugins and collections UNKNOWN', () => {
+    expect(call(1, 'collection updateAuthority! payer systemProgram').decoded).toBeNull();
+    expect(call(2, 'asset collection! payer authority!').decoded).toBeNull();
   });
 });
 
@@ -208,11 +208,10 @@ describe('Bubblegum', () => {
     return findProgramAddress([Buffer.from('asset'), addressBytes(tree), number], bubblegum).address;
   };
 
-  /** A leaf event as a noop program gets it. */
   const leaf = (id: Address, owner: Address, number = nonce): Uint8Array => {
     const schema = new ByteWriter().u8(1).u8(0).u8(0).bytes(addressBytes(id)).bytes(addressBytes(owner));
-    const told = schema.bytes(addressBytes(owner)).u64(number).zeros(96).finish();
-    return new ByteWriter().u8(1).u8(0).u32(told.length).bytes(told).finish();
+    const decoded = schema.bytes(addressBytes(owner)).u64(number).zeros(96).finish();
+    return new ByteWriter().u8(1).u8(0).u32(decoded.length).bytes(decoded).finish();
   };
 
   const mintNames = 'treeAuthority leafOwner leafDelegate merkleTree payer treeDelegate logWrapper';
@@ -237,14 +236,16 @@ describe('Bubblegum', () => {
   };
   const { accounts, at } = accountsOf(mintNames, bubblegum);
   const mint = { program: bubblegum, accounts, data: anchorData('mint_v1', mintArgs) };
-  const heard = (data: Uint8Array, place: object = {}) => ({
+  const received = (data: Uint8Array, place: object = {}) => ({
     ...{ outer: 0, height: 2, caller: 0, parentProgram: bubblegum, program: noop, data },
     ...place,
   });
 
-  it('tells of a mint with all of its metadata', () => {
-    const told = actionsOf(executedTransaction([mint, heard(leaf(idIn(at.merkleTree!), at.leafOwner!))]));
-    expect(one(told)).toEqual([
+  it('decodes a mint with its metadata', () => {
+    const decoded = actionsOf(
+      executedTransaction([mint, received(leaf(idIn(at.merkleTree!), at.leafOwner!))]),
+    );
+    expect(one(decoded)).toEqual([
       {
         type: 'COMPRESSED_NFT_MINT',
         info: {
@@ -270,25 +271,25 @@ describe('Bubblegum', () => {
     ]);
   });
 
-  it('believes no leaf that is of another tree, another caller, or no leaf at all', () => {
+  it('rejects leaf events of another tree or caller, and other data', () => {
     const id = idIn(at.merkleTree!);
-    const nameOf = (...calls: ReturnType<typeof heard>[]) =>
+    const nameOf = (...calls: ReturnType<typeof received>[]) =>
       actionsOf(executedTransaction([mint, ...calls]))?.[0]?.info.nft_address;
-    expect(nameOf(heard(leaf(id, someone(3))))).toBe(id);
-    expect(nameOf(heard(leaf(idIn(someone(8)), someone(3))))).toBeNull();
-    expect(nameOf(heard(leaf(id, someone(3), nonce + 1n)))).toBeNull();
-    expect(nameOf(heard(leaf(id, someone(3)), { caller: 7 }))).toBeNull();
-    expect(nameOf(heard(leaf(id, someone(3)), { outer: 1 }))).toBeNull();
-    expect(nameOf(heard(leaf(id, someone(3)).subarray(0, 60)))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3))))).toBe(id);
+    expect(nameOf(received(leaf(idIn(someone(8)), someone(3))))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3), nonce + 1n)))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3)), { caller: 7 }))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3)), { outer: 1 }))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3)).subarray(0, 60)))).toBeNull();
     expect(nameOf()).toBeNull();
-    // Where the node keeps no heights, it is the first leaf up to the next instruction of Bubblegum.
+    // Without heights, the first leaf event before the next Bubblegum instruction counts.
     const flat = { height: null, caller: 0 };
-    expect(nameOf(heard(Uint8Array.of(0, 0)), heard(leaf(id, someone(3)), flat))).toBe(id);
-    const next = { ...heard(mint.data, flat), program: bubblegum };
-    expect(nameOf(next, heard(leaf(id, someone(3)), flat))).toBeNull();
+    expect(nameOf(received(Uint8Array.of(0, 0)), received(leaf(id, someone(3)), flat))).toBe(id);
+    const next = { ...received(mint.data, flat), program: bubblegum };
+    expect(nameOf(next, received(leaf(id, someone(3)), flat))).toBeNull();
   });
 
-  it('takes metadata of unknown variants for no mint', () => {
+  it('rejects metadata with unknown variants', () => {
     const wrong = (change: (args: ByteWriter) => void) =>
       actionsOf(executedTransaction([{ ...mint, data: anchorData('mint_v1', change) }]));
     expect(wrong((args) => args.u32(2 ** 31))).toBeNull();
@@ -298,27 +299,27 @@ describe('Bubblegum', () => {
 
   const hashes = (args: ByteWriter) => args.zeros(96);
 
-  it.each(['create_tree', 'create_tree_v2'])('tells of a tree by %s', (name) => {
+  it.each(['create_tree', 'create_tree_v2'])('decodes tree creation by %s', (name) => {
     const data = anchorData(name, (args) => args.u32(14).u32(64).u8(0));
     const tree = (creator: string) => {
       const named = accountsOf(`treeAuthority merkleTree payer ${creator} logWrapper`, bubblegum);
       return {
         at: named.at,
-        told: actionsOf(executedTransaction([{ program: bubblegum, accounts: named.accounts, data }])),
+        decoded: actionsOf(executedTransaction([{ program: bubblegum, accounts: named.accounts, data }])),
       };
     };
-    const { at: places, told } = tree('treeCreator');
+    const { at: places, decoded } = tree('treeCreator');
     const info = {
       tree_authority: places.treeAuthority,
       merkle_tree: places.merkleTree,
       payer: places.payer,
     };
     const size = { max_depth: 14, max_buffer_size: 64 };
-    expect(told).toEqual([
+    expect(decoded).toEqual([
       { type: 'CREATE_TREE', info: { ...info, tree_creator: places.treeCreator, ...size } },
     ]);
     const own = tree('treeCreator!');
-    expect(own.told?.[0]?.info).toMatchObject({ tree_creator: own.at.payer });
+    expect(own.decoded?.[0]?.info).toMatchObject({ tree_creator: own.at.payer });
   });
 
   it.each([
@@ -333,7 +334,7 @@ describe('Bubblegum', () => {
       'treeAuthority payer authority leafOwner leafDelegate newLeafOwner merkleTree coreCollection',
       (args: ByteWriter) => args.u8(1).zeros(32).u8(1).u8(4),
     ],
-  ])('tells of a transfer by %s', (name, names, optional) => {
+  ])('decodes a transfer by %s', (name, names, optional) => {
     const named = accountsOf(names, bubblegum);
     const data = anchorData(name, (args) => optional(hashes(args)).u64(nonce).u32(0));
     expect(actionsOf(executedTransaction([{ program: bubblegum, accounts: named.accounts, data }]))).toEqual([
@@ -355,7 +356,7 @@ describe('Bubblegum', () => {
       'treeAuthority payer authority! leafOwner leafDelegate! merkleTree',
       (args: ByteWriter) => args.u8(0).u8(0),
     ],
-  ])('tells of a burn by %s', (name, names, optional) => {
+  ])('decodes a burn by %s', (name, names, optional) => {
     const named = accountsOf(names, bubblegum);
     const data = anchorData(name, (args) => optional(hashes(args)).u64(nonce).u32(0));
     expect(actionsOf(executedTransaction([{ program: bubblegum, accounts: named.accounts, data }]))).toEqual([
@@ -370,7 +371,7 @@ describe('Bubblegum', () => {
     ]);
   });
 
-  it('leaves what other programs keep in trees to them', () => {
+  it('hides tree operations called by other programs', () => {
     const compression = address('cmtDvXumGCrqC1Age74AVPhSRVXJMd8PJS91L8KbNCK');
     const append = { program: compression, data: anchorData('append', (args) => args.zeros(32)) };
     expect(actionsOf(executedTransaction([{ ...append, outer: 0, caller: 3, height: 2 }]))).toEqual([]);
@@ -378,7 +379,7 @@ describe('Bubblegum', () => {
     expect(actionsOf(executedTransaction([{ program: noop, data: new Uint8Array(3) }]))).toEqual([]);
   });
 
-  it('does not know what keeps its owner', () => {
+  it('leaves other instructions UNKNOWN', () => {
     expect(actionsOf(executedTransaction([{ ...mint, data: anchorData('delegate', hashes) }]))).toBeNull();
     expect(actionsOf(executedTransaction([{ ...mint, data: anchorData('redeem', hashes) }]))).toBeNull();
   });

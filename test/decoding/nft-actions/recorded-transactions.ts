@@ -5,15 +5,13 @@ import type { ExecutedTransaction } from '../../../src/decoding/transaction/exec
 import { readExecutedTransaction } from '../../../src/decoding/transaction/read-executed-transaction.ts';
 import type { JsonMembers } from '../../../src/solana/encoding/read-json.ts';
 
-/** ../shared/data/rest: what nodes told of real transactions (see its README). */
+/** ../shared/data/rest: recorded node responses (see its README). */
 const folder = join(import.meta.dirname, '../../../../shared/data/rest');
 
 const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8');
 
-/** Whether ../shared/data/rest is there. */
 export const hasRecordings = existsSync(folder);
 
-/** A recorded result of getTransaction. @param file - inside getTransaction/. */
 export function readRecorded(file: string): ExecutedTransaction {
   const answer = parseJson(textOf(join('getTransaction', file))) as JsonMembers;
   const transaction = readExecutedTransaction((answer.result ?? answer) as JsonValue);
@@ -30,7 +28,7 @@ type Stored = Readonly<{
   logMessages: readonly string[];
 }>;
 
-/** The recordings keep no heights: they say 0. */
+/** The recordings have heights of 0. */
 function withoutHeight(list: JsonMembers): JsonMembers {
   const instructions = (list.instructions as JsonMembers[]).map(({ stackHeight: _, ...one }) => one);
   return { ...list, instructions: instructions as JsonValue };
@@ -52,7 +50,7 @@ function toExecuted({ signature, slot, accountKeys, ...ran }: Stored): JsonValue
   } as unknown as JsonValue;
 }
 
-/** Transactions of one scenario of metaplex/transactions.json, by the instruction that their logs name first. */
+/** Transactions of a scenario in metaplex/transactions.json, by the first instruction name in their logs. */
 export function scenario(name: string): ExecutedTransaction[] {
   const all = parseJson(textOf('metaplex/transactions.json')) as unknown as Record<string, Stored[]>;
   return (all[name] ?? []).map((stored) => {
@@ -62,7 +60,7 @@ export function scenario(name: string): ExecutedTransaction[] {
   });
 }
 
-/** How the Digital Asset Standard shows the asset of a scenario. */
+/** DAS asset of a scenario. */
 export function assetOf(name: string): JsonMembers {
   const all = parseJson(textOf('metaplex/das-answers.json')) as Record<string, JsonMembers>;
   const [, asset] = Object.entries(all).find(([key]) => key.endsWith(`__${name}`)) ?? [];

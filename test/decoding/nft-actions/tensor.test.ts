@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../../src/base/bytes.ts';
-import { eventDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
+import { eventDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import { type Address, address, addressBytes } from '../../../src/solana/address.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { findProgramAddress } from '../../../src/solana/program-address.ts';
@@ -30,31 +30,31 @@ describe('TensorSwap', () => {
     `Program ${tswap} success`,
   ];
 
-  function told(name: string, names: string, args: (writer: ByteWriter) => unknown, logs: string[] = []) {
+  function decoded(name: string, names: string, args: (writer: ByteWriter) => unknown, logs: string[] = []) {
     const { accounts, at } = accountsOf(names, tswap);
     const data = anchorData(name, args);
-    return { told: actionsOf(executedTransaction([{ program: tswap, accounts, data }], { logs })), at };
+    return { decoded: actionsOf(executedTransaction([{ program: tswap, accounts, data }], { logs })), at };
   }
 
   it.each([
     ['list', 'tswap nftSource nftMint nftEscrow singleListing owner tokenProgram'],
     ['list_t22', 'tswap nftSource nftMint nftEscrow singleListing owner tokenProgram'],
     ['wns_list', 'tswap nftSource nftMint nftEscrow singleListing owner tokenProgram'],
-  ])('tells of a listing by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, (args) => args.u64(PRICE).u8(0).u8(0));
+  ])('decodes a listing by %s', (name, names) => {
+    const { decoded: actions, at } = decoded(name, names, (args) => args.u64(PRICE).u8(0).u8(0));
     const info = { seller: at.owner, marketplace: tswap, price: 2.5, nft_address: at.nftMint };
     expect(actions).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: nativeMint } }]);
   });
 
-  it.each(['delist', 'delist_t22', 'wns_delist'])('tells that a listing is taken back by %s', (name) => {
+  it.each(['delist', 'delist_t22', 'wns_delist'])('decodes a canceled listing by %s', (name) => {
     const names = 'tswap nftDest nftMint nftEscrow singleListing owner tokenProgram';
-    const { told: actions, at } = told(name, names, () => 0, logged('DelistEvent'));
+    const { decoded: actions, at } = decoded(name, names, () => 0, logged('DelistEvent'));
     const info = { seller: at.owner, marketplace: tswap, nft_address: at.nftMint, price: 2.5 };
     expect(actions).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
   });
 
-  it('tells of another price', () => {
-    const { told: actions, at } = told('edit_single_listing', 'listing nftMint owner system', (args) =>
+  it('decodes a price update', () => {
+    const { decoded: actions, at } = decoded('edit_single_listing', 'listing nftMint owner system', (args) =>
       args.u64(PRICE),
     );
     const info = { seller: at.owner, marketplace: tswap, nft_address: at.nftMint, old_price: null };
@@ -103,24 +103,31 @@ describe('TensorSwap', () => {
     ),
   ];
 
-  /** In sales to a pool the interface calls the pool's owner, who buys, `owner`; the lists above say who is who. */
-  it.each(sales)('tells of a sale by %s at the price of its event', (name, names) => {
-    const { told: actions, at } = told(name, names, (args) => args.u64(9n * PRICE), logged('BuySellEvent'));
+  /** The pool owner, who buys, is `owner` in the IDL. */
+  it.each(sales)('decodes a sale by %s at the price of its event', (name, names) => {
+    const { decoded: actions, at } = decoded(
+      name,
+      names,
+      (args) => args.u64(9n * PRICE),
+      logged('BuySellEvent'),
+    );
     const info = { buyer: at.buyer, seller: at.owner, nft_address: at.nftMint, currency: nativeMint };
     expect(actions).toEqual([{ type: 'NFT_SALE', info: { ...info, marketplace: tswap, price: 2.5 } }]);
   });
 
-  it('knows no price where the event is missing, or is of another instruction', () => {
+  it('leaves the price null without an event of the instruction', () => {
     const [name, names] = sales[0] as readonly [string, string];
     const bound = (args: ByteWriter) => args.u64(PRICE);
-    expect(told(name, names, bound).told?.[0]?.info).toMatchObject({ price: null });
+    expect(decoded(name, names, bound).decoded?.[0]?.info).toMatchObject({ price: null });
     const elsewhere = [`Program ${tamm} invoke [1]`, event('BuySellEvent', PRICE), `Program ${tamm} success`];
-    expect(told(name, names, bound, elsewhere).told?.[0]?.info).toMatchObject({ price: null });
+    expect(decoded(name, names, bound, elsewhere).decoded?.[0]?.info).toMatchObject({ price: null });
   });
 
-  it('tells what the marketplace pays out', () => {
-    const { told: actions, at } = told('withdraw_tswap_fees', 'tswap cosigner owner destination', (args) =>
-      args.u64(PRICE),
+  it('decodes a fee withdrawal', () => {
+    const { decoded: actions, at } = decoded(
+      'withdraw_tswap_fees',
+      'tswap cosigner owner destination',
+      (args) => args.u64(PRICE),
     );
     const info = { currency: nativeMint, marketplace: tswap, treasury_account: at.tswap, amount: 2.5 };
     const places = { marketplace_authority: at.owner, withdrawal_destination_account: at.destination };
@@ -129,7 +136,7 @@ describe('TensorSwap', () => {
 });
 
 /** Interface: tensor-foundation/amm 455e3eb, program/idl.json. */
-describe("Tensor's pools", () => {
+describe('Tensor AMM', () => {
   const { accounts, at } = accountsOf(
     'owner taker rentPayer feeVault pool whitelist mintProof sharedEscrow makerBroker takerBroker cosigner ammProgram escrowProgram nativeProgram mint',
     tamm,
@@ -141,7 +148,7 @@ describe("Tensor's pools", () => {
     ...['buy_nft', 'buy_nft_core', 'buy_nft_t22'],
     ...['sell_nft_token_pool', 'sell_nft_token_pool_core', 'sell_nft_token_pool_t22'],
     ...['sell_nft_trade_pool', 'sell_nft_trade_pool_core', 'sell_nft_trade_pool_t22'],
-  ])('tells of a sale by %s at the price that the program told itself', (name) => {
+  ])('decodes a sale by %s at the price of its self-call', (name) => {
     const data = anchorData(name, (args) => args.u64(9n * PRICE));
     const transaction = executedTransaction([
       { program: tamm, accounts, data },
@@ -157,7 +164,7 @@ describe("Tensor's pools", () => {
 });
 
 /** Interface: tensor-foundation/marketplace 153c22c, clients/js/src/generated/instructions and program/src/event.rs. */
-describe("Tensor's marketplace", () => {
+describe('Tensor Marketplace', () => {
   const plain = Keypair.fromSeed(new Uint8Array(32).fill(3)).address;
   const nonce = 77n;
   const assetOf = (tree: Address): Address => {
@@ -199,7 +206,7 @@ describe("Tensor's marketplace", () => {
 
   type Written = (args: ByteWriter) => unknown;
 
-  function told(name: string, names: string, args: Written, event: Uint8Array | null = null) {
+  function decoded(name: string, names: string, args: Written, event: Uint8Array | null = null) {
     const { accounts, at } = accountsOf(names, tcomp);
     const noop = { outer: 0, height: 2, caller: 0, parentProgram: tcomp, program: tcomp };
     const calls = event === null ? [] : [{ ...noop, data: event }];
@@ -210,7 +217,7 @@ describe("Tensor's marketplace", () => {
         decimals,
       },
     );
-    return { told: actionsOf(transaction), at };
+    return { decoded: actionsOf(transaction), at };
   }
 
   const leaf: Written = (args) => args.u64(nonce).u32(0).zeros(32);
@@ -255,14 +262,14 @@ describe("Tensor's marketplace", () => {
     ['take_bid_legacy', 'bc23746c00e9edc9'],
     ['take_bid_core', 'fa29f8143da11b8d'],
     ['tcomp_noop', '6aa20ae28444df15'],
-  ])('marks %s as its own client does', (name, mark) => {
+  ])('computes the discriminator of %s as its client does', (name, mark) => {
     expect(Buffer.from(anchorData(name)).toString('hex')).toBe(mark);
   });
 
-  it('tells of a sale of a compressed NFT at the price that the program told itself', () => {
+  it('decodes a sale of a compressed NFT at the price of its self-call', () => {
     const names =
       'feeVault treeAuthority merkleTree logWrapper compressionProgram systemProgram bubblegumProgram marketplaceProgram listState buyer payer owner takerBroker! makerBroker!';
-    const { told: actions, at } = told('buy', names, withRoyalty, takeEvent(PRICE, null));
+    const { decoded: actions, at } = decoded('buy', names, withRoyalty, takeEvent(PRICE, null));
     expect(actions).toEqual([
       {
         type: 'COMPRESSED_NFT_SALE',
@@ -275,17 +282,17 @@ describe("Tensor's marketplace", () => {
     ]);
   });
 
-  it('tells of a sale for a token, with its decimals', () => {
+  it('decodes a sale in a token with its decimals', () => {
     const names =
       'feeVault feeVaultAta treeAuthority merkleTree logWrapper compressionProgram systemProgram bubblegumProgram marketplaceProgram tokenProgram associatedTokenProgram listState buyer payer payerSource owner ownerDest currency';
-    const { told: actions, at } = told('buy_spl', names, withRoyalty, takeEvent(7_250_000n, usdc));
+    const { decoded: actions, at } = decoded('buy_spl', names, withRoyalty, takeEvent(7_250_000n, usdc));
     const parties = { buyer: at.buyer, seller: at.owner, list_state: at.listState };
     expect(actions?.[0]?.info).toMatchObject({
       merkle_tree: at.merkleTree,
       nft_address: assetOf(at.merkleTree!),
     });
     expect(actions?.[0]?.info).toMatchObject({ ...parties, currency: usdc, price: 7.25 });
-    expect(told('buy_spl', names, withRoyalty).told?.[0]?.info).toMatchObject({
+    expect(decoded('buy_spl', names, withRoyalty).decoded?.[0]?.info).toMatchObject({
       ...{ currency: at.currency, price: null },
     });
   });
@@ -303,22 +310,22 @@ describe("Tensor's marketplace", () => {
     ['buy_wns_spl', 'feeVault feeVaultTa buyer buyerTa listTa listState mint currency owner ownerTa', true],
     ['buy_core', 'feeVault listState mint collection! buyer payer owner takerBroker!', false],
     ['buy_core_spl', 'feeVault feeVaultTa buyer listState mint collection! currency owner ownerTa', true],
-  ])('tells of a sale by %s', (name, names, inToken) => {
+  ])('decodes a sale by %s', (name, names, inToken) => {
     const event = inToken ? takeEvent(7_250_000n, usdc) : takeEvent(PRICE, null);
-    const { told: actions, at } = told(name, names, (args) => args.u64(9n * PRICE), event);
+    const { decoded: actions, at } = decoded(name, names, (args) => args.u64(9n * PRICE), event);
     const price = inToken ? { currency: usdc, price: 7.25 } : { currency: nativeMint, price: 2.5 };
     const info = { buyer: at.buyer, seller: at.owner, nft_address: at.mint, marketplace: tcomp };
     expect(actions).toEqual([{ type: 'NFT_SALE', info: { ...info, ...price } }]);
     const named = inToken ? at.currency : nativeMint;
-    expect(told(name, names, (args) => args.u64(1n)).told?.[0]?.info).toMatchObject({
+    expect(decoded(name, names, (args) => args.u64(1n)).decoded?.[0]?.info).toMatchObject({
       ...{ currency: named, price: null },
     });
   });
 
-  it('tells of a listing of a compressed NFT, with its terms', () => {
+  it('decodes a listing of a compressed NFT with its terms', () => {
     const names =
       'treeAuthority owner delegate merkleTree logWrapper compressionProgram systemProgram bubblegumProgram marketplaceProgram listState rentPayer cosigner!';
-    const { told: actions, at } = told('list', names, (args) => {
+    const { decoded: actions, at } = decoded('list', names, (args) => {
       leaf(args);
       args.zeros(64);
       return terms(args);
@@ -335,8 +342,8 @@ describe("Tensor's marketplace", () => {
     ['list_legacy', 'owner ownerTa listState listTa mint payer tokenProgram'],
     ['list_t22', 'owner ownerTa listState listTa mint payer tokenProgram'],
     ['list_core', 'mint collection! listState owner mplCoreProgram marketplaceProgram'],
-  ])('tells of a listing by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, terms);
+  ])('decodes a listing by %s', (name, names) => {
+    const { decoded: actions, at } = decoded(name, names, terms);
     const info = { seller: at.owner, marketplace: tcomp, price: 2.5, nft_address: at.mint };
     expect(actions).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: nativeMint } }]);
   });
@@ -344,13 +351,13 @@ describe("Tensor's marketplace", () => {
   const wns =
     'owner ownerTa listState listTa mint payer tokenProgram associatedTokenProgram marketplaceProgram systemProgram approve distribution wnsProgram distributionProgram extraMetas cosigner!';
 
-  it('finds the currency of a listing by list_wns among its accounts', () => {
+  it('finds the currency of list_wns among its accounts', () => {
     const args: Written = (writer) => writer.u64(PRICE).u8(0).u8(0).u8(0);
-    const inSol = told('list_wns', `${wns} currency!`, args);
+    const inSol = decoded('list_wns', `${wns} currency!`, args);
     const info = { seller: inSol.at.owner, nft_address: inSol.at.mint };
-    expect(inSol.told?.[0]?.info).toMatchObject({ ...info, currency: nativeMint, price: 2.5 });
-    const inToken = told('list_wns', `${wns} currency`, args);
-    expect(inToken.told?.[0]?.info).toMatchObject({ currency: inToken.at.currency, price: null });
+    expect(inSol.decoded?.[0]?.info).toMatchObject({ ...info, currency: nativeMint, price: 2.5 });
+    const inToken = decoded('list_wns', `${wns} currency`, args);
+    expect(inToken.decoded?.[0]?.info).toMatchObject({ currency: inToken.at.currency, price: null });
   });
 
   it.each([
@@ -359,8 +366,8 @@ describe("Tensor's marketplace", () => {
       'treeAuthority merkleTree logWrapper compression system bubblegum listState owner marketplace',
     ],
     ['close_expired_listing', 'listState owner system marketplace treeAuthority merkleTree logWrapper'],
-  ])('tells that the listing of a compressed NFT ends by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, (args) => {
+  ])('decodes the end of a compressed listing by %s', (name, names) => {
+    const { decoded: actions, at } = decoded(name, names, (args) => {
       leaf(args);
       return args.zeros(64);
     });
@@ -378,15 +385,15 @@ describe("Tensor's marketplace", () => {
     ['close_expired_listing_t22', 'owner ownerTa listState listTa mint payer'],
     ['close_expired_listing_wns', 'owner ownerTa listState listTa mint payer'],
     ['close_expired_listing_core', 'listState mint collection! owner mplCoreProgram'],
-  ])('tells that a listing ends by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, () => 0);
+  ])('decodes the end of a listing by %s', (name, names) => {
+    const { decoded: actions, at } = decoded(name, names, () => 0);
     const info = { seller: at.owner, marketplace: tcomp, nft_address: at.mint, price: null };
     expect(actions).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
   });
 
-  it('tells of other terms, of the NFT that the program named', () => {
+  it('decodes updated terms of the NFT in the self-call', () => {
     const compressed = assetOf(someone(4));
-    const { told: actions, at } = told(
+    const { decoded: actions, at } = decoded(
       'edit',
       'listState owner marketplaceProgram',
       terms,
@@ -395,7 +402,7 @@ describe("Tensor's marketplace", () => {
     expect(actions?.[0]?.type).toBe('COMPRESSED_NFT_LIST_UPDATE');
     const info = { seller: at.owner, list_state: at.listState, nft_address: compressed, price: 2.5 };
     expect(actions?.[0]?.info).toMatchObject(info);
-    const other = told('edit', 'listState owner marketplaceProgram', terms, makeEvent(plain)).told;
+    const other = decoded('edit', 'listState owner marketplaceProgram', terms, makeEvent(plain)).decoded;
     expect(other).toEqual([
       {
         type: 'NFT_LIST_UPDATE',
@@ -422,8 +429,8 @@ describe("Tensor's marketplace", () => {
       return some(args, null);
     };
 
-  it('tells of a bid on a collection', () => {
-    const { told: actions, at } = told('bid', bidNames, bidArgs(1, someone(4)));
+  it('decodes a bid on a collection', () => {
+    const { decoded: actions, at } = decoded('bid', bidNames, bidArgs(1, someone(4)));
     expect(actions).toEqual([
       {
         type: 'COMPRESSED_NFT_BID',
@@ -436,19 +443,19 @@ describe("Tensor's marketplace", () => {
     ]);
   });
 
-  it('tells of a bid on one NFT by what the NFT is', () => {
+  it('decodes a bid on one NFT by the kind of NFT', () => {
     const compressed = assetOf(someone(4));
-    const { told: actions } = told('bid', bidNames, bidArgs(0, compressed));
+    const { decoded: actions } = decoded('bid', bidNames, bidArgs(0, compressed));
     expect(actions?.[0]?.type).toBe('COMPRESSED_NFT_BID');
     expect(actions?.[0]?.info).toMatchObject({ target: 'assetId', target_id: compressed });
-    const one = told('bid', bidNames, bidArgs(0, plain));
+    const one = decoded('bid', bidNames, bidArgs(0, plain));
     const info = { bidder: one.at.owner, currency: nativeMint, marketplace: tcomp, price: 2.5 };
-    expect(one.told).toEqual([{ type: 'NFT_BID', info: { ...info, nft_address: plain } }]);
-    expect(told('bid', bidNames, bidArgs(2, plain)).told).toBeNull();
+    expect(one.decoded).toEqual([{ type: 'NFT_BID', info: { ...info, nft_address: plain } }]);
+    expect(decoded('bid', bidNames, bidArgs(2, plain)).decoded).toBeNull();
   });
 
-  it.each(['cancel_bid', 'close_expired_bid'])('tells that a bid ends by %s', (name) => {
-    const { told: actions, at } = told(name, 'bidState owner systemProgram', () => 0);
+  it.each(['cancel_bid', 'close_expired_bid'])('decodes the end of a bid by %s', (name) => {
+    const { decoded: actions, at } = decoded(name, 'bidState owner systemProgram', () => 0);
     const info = { marketplace: tcomp, bid_state: at.bidState, bidder: at.owner };
     expect(actions).toEqual([{ type: 'COMPRESSED_NFT_BID_CANCEL', info }]);
   });
@@ -456,8 +463,13 @@ describe("Tensor's marketplace", () => {
   const takeNames =
     'feeVault treeAuthority seller delegate merkleTree logWrapper compressionProgram systemProgram bubblegumProgram marketplaceProgram tensorswapProgram bidState owner takerBroker!';
 
-  it('tells that a bid is accepted with a compressed NFT', () => {
-    const { told: actions, at } = told('take_bid_meta_hash', takeNames, withRoyalty, takeEvent(PRICE, null));
+  it('decodes a bid accepted with a compressed NFT', () => {
+    const { decoded: actions, at } = decoded(
+      'take_bid_meta_hash',
+      takeNames,
+      withRoyalty,
+      takeEvent(PRICE, null),
+    );
     expect(actions).toEqual([
       {
         type: 'COMPRESSED_NFT_TAKE_BID',
@@ -468,7 +480,7 @@ describe("Tensor's marketplace", () => {
         },
       },
     ]);
-    const whole = told('take_bid_full_meta', takeNames, leaf, takeEvent(PRICE, null)).told;
+    const whole = decoded('take_bid_full_meta', takeNames, leaf, takeEvent(PRICE, null)).decoded;
     const nft = { nft_address: assetOf(at.merkleTree!), price: 2.5, royalty_percentage: null };
     expect(whole?.[0]?.info).toMatchObject(nft);
   });
@@ -478,13 +490,13 @@ describe("Tensor's marketplace", () => {
     ['take_bid_t22', 'feeVault seller bidState owner takerBroker! makerBroker! margin whitelist ta mint'],
     ['take_bid_wns', 'feeVault seller bidState owner takerBroker! makerBroker! margin whitelist ta mint'],
     ['take_bid_core', 'feeVault seller bidState owner takerBroker! makerBroker! margin whitelist mint'],
-  ])('tells of a sale to a bidder by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, (args) => args.u64(1n), takeEvent(PRICE, null));
+  ])('decodes a sale to a bidder by %s', (name, names) => {
+    const { decoded: actions, at } = decoded(name, names, (args) => args.u64(1n), takeEvent(PRICE, null));
     const info = { buyer: at.owner, seller: at.seller, nft_address: at.mint, currency: nativeMint };
     expect(actions).toEqual([{ type: 'NFT_SALE', info: { ...info, marketplace: tcomp, price: 2.5 } }]);
   });
 
-  it('believes no call that another instruction made', () => {
+  it('ignores self-calls of another instruction', () => {
     const { accounts } = accountsOf('feeVault listState mint collection! buyer payer owner', tcomp);
     const buy = { program: tcomp, accounts, data: anchorData('buy_core', (args) => args.u64(1n)) };
     const noop = { program: tcomp, height: 2, parentProgram: tcomp, data: takeEvent(PRICE, null) };

@@ -1,12 +1,8 @@
 import fc from 'fast-check';
-import type { CoreAsset, CoreCollection } from '../../../src/decoding/nft/core-account.ts';
-import type { CorePlugins } from '../../../src/decoding/nft/core-plugins.ts';
-import type { MetaplexEdition } from '../../../src/decoding/nft/metaplex-edition.ts';
-import type { MetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
+import type { CoreAsset, CoreCollection, CorePlugins } from '../../../src/decoding/nft/core-account.ts';
+import type { MetaplexEdition, MetaplexMetadata } from '../../../src/decoding/nft/metadata-accounts.ts';
 import { type TokenRecord, tokenStandards } from '../../../src/decoding/nft/nft.ts';
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
-
-/** Accounts of the programs of Metaplex, as they are read. */
 
 export const anyAddress: fc.Arbitrary<Address> = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
@@ -18,7 +14,6 @@ const u16 = fc.nat(65_535);
 const u32 = fc.nat(2 ** 32 - 1);
 const u64 = fc.bigInt(0n, 2n ** 64n - 1n);
 
-/** Text that ends in no NUL. */
 export const anyText = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.endsWith('\0'));
 
 export const anyMetadata: fc.Arbitrary<MetaplexMetadata> = fc.record({

@@ -1,12 +1,10 @@
 import { ByteWriter } from '../../../src/base/bytes.ts';
-import type { CoreAsset, CoreCollection } from '../../../src/decoding/nft/core-account.ts';
-import type { CorePlugins } from '../../../src/decoding/nft/core-plugins.ts';
-import type { MetaplexEdition } from '../../../src/decoding/nft/metaplex-edition.ts';
-import type { MetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
+import type { CoreAsset, CoreCollection, CorePlugins } from '../../../src/decoding/nft/core-account.ts';
+import type { MetaplexEdition, MetaplexMetadata } from '../../../src/decoding/nft/metadata-accounts.ts';
 import { type TokenRecord, tokenStandards } from '../../../src/decoding/nft/nft.ts';
 import { type Address, addressBytes } from '../../../src/solana/address.ts';
 
-/** Accounts as the programs of Metaplex lay them out, field by field: the inverse of what `src/insight/nft` reads. */
+/** Encoders of Metaplex accounts: the inverse of `src/decoding/nft`. */
 
 type Write<T> = (writer: ByteWriter, value: T) => void;
 
@@ -19,7 +17,7 @@ const writeText: Write<string> = (writer, value) => {
   writer.u32(bytes.length).bytes(bytes);
 };
 
-/** Text with NUL characters behind it, up to a width in bytes. */
+/** Text padded with NUL characters. */
 const writePadded = (writer: ByteWriter, value: string, width: number): void => {
   const bytes = Buffer.from(value);
   writer
@@ -38,15 +36,14 @@ function writeList<T>(writer: ByteWriter, values: readonly T[], write: Write<T>)
   for (const value of values) write(writer, value);
 }
 
-/** What a metadata account has that an NFT does not show. */
+/** Fields that an NFT does not show. */
 export type MetadataRest = Readonly<{
   editionNonce?: number | null;
   uses?: boolean;
-  /** Bytes that a longer list of creators left. */
+  /** Remains of a longer creator list. */
   corruptTail?: Uint8Array;
-  /** How long the account is; null is as long as what it holds. */
+  /** null: no padding. */
   size?: 679 | 607 | null;
-  /** Whether the texts are padded. */
   isPadded?: boolean;
 }>;
 
@@ -101,7 +98,7 @@ export function editionData(edition: MetaplexEdition, masterKey: 2 | 6 = 6): Uin
 
 const roles = ['Sale', 'Transfer', 'Utility', 'Staking', 'Standard', 'LockedTransfer'];
 
-/** @param isOld - of the layout that ends before `locked_transfer`. */
+/** @param isOld - layout without `locked_transfer`. */
 export function tokenRecordData(record: TokenRecord, isOld = false): Uint8Array {
   const state = ['Unlocked', 'Locked', 'Listed'].indexOf(record.state);
   const writer = new ByteWriter().u8(11).u8(254).u8(state);
@@ -115,7 +112,7 @@ export function tokenRecordData(record: TokenRecord, isOld = false): Uint8Array 
   return writer.finish();
 }
 
-/** A plugin as it stands in the account, and who may use it: nobody, the owner, the update authority or an address. */
+/** Plugin data and its authority. */
 type Plugin = readonly [type: number, data: Uint8Array, authority?: Address | 0 | 1 | 2];
 
 function pluginData<T>(type: number, value: T | undefined, write: Write<T>): Plugin[] {
@@ -153,7 +150,7 @@ const writeSignatures: Write<Says<'verifiedCreators'>> = (writer, signatures) =>
     to.bool(verified);
   });
 
-/** Plugins that hold nothing, or nothing that is read: they are passed over. */
+/** Plugins that are not read. */
 const others: readonly Plugin[] = [
   [2, new Uint8Array(), 1],
   [14, Uint8Array.of(1, 0, 0, 0, ...new Uint8Array(32), 2, 0, 0, 0, 104, 105), 1],
@@ -176,7 +173,7 @@ const pluginsOf = (plugins: CorePlugins): Plugin[] => [
   ...pluginData(13, plugins.verifiedCreators, writeSignatures),
 ];
 
-/** Puts a header, the plugins and their registry behind the base; an external plugin stands last in the registry. */
+/** Appends header, plugins and registry, with an external plugin last. */
 function writePlugins(writer: ByteWriter, plugins: CorePlugins): void {
   if (Object.keys(plugins).length === 0) return;
   const all = pluginsOf(plugins);
@@ -193,7 +190,7 @@ function writePlugins(writer: ByteWriter, plugins: CorePlugins): void {
     to.u64(BigInt(offset));
     offset += 1 + data.length;
   });
-  // One external plugin (an oracle) with a lifecycle check.
+  // External oracle plugin with a lifecycle check.
   writer.u32(1).u8(1).u8(2).u8(1).u32(1).u8(2).u32(4).u64(120n).u8(0).u8(0);
 }
 

@@ -1,10 +1,9 @@
 import type { JsonValue, WritableJson } from '../../../src/base/json.ts';
-import type { NftDas } from '../../../src/decoding/nft/found-nft.ts';
+import type { NftDas } from '../../../src/decoding/nft/nft.ts';
 import type { Network } from '../../../src/protocol/call.ts';
 
 type Params = { readonly [name: string]: WritableJson };
 
-/** An asset as servers show it, with what differs. */
 export const dasAsset = (id: string, owner: string, more: { [name: string]: JsonValue } = {}): JsonValue => ({
   interface: 'V1_NFT',
   id,
@@ -31,15 +30,15 @@ export const dasAsset = (id: string, owner: string, more: { [name: string]: Json
   ...more,
 });
 
-/** A server of the Digital Asset Standard API that holds these assets, and tells what it was asked. */
+/** DAS server with fixed assets that records requests. */
 export class FakeDas implements NftDas {
   readonly requests: (readonly [method: string, params: Params])[] = [];
   readonly #assets: readonly JsonValue[];
   readonly #pageMax: number;
-  /** Answers in its place. */
+  /** Overrides the response. */
   answering: (() => Promise<JsonValue>) | null = null;
 
-  /** @param pageMax - assets that it gives at once, whatever it is asked for. */
+  /** @param pageMax - assets per page, whatever was requested. */
   constructor(assets: readonly JsonValue[], pageMax = 1_000) {
     this.#assets = assets;
     this.#pageMax = pageMax;

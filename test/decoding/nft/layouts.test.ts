@@ -3,16 +3,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coreProgram, decodeCoreAccount, inheritedPlugins } from '../../../src/decoding/nft/core-account.ts';
 import {
+  decodeMetaplexEdition,
+  decodeMetaplexMetadata,
+  decodeTokenRecord,
+  readToken2022Metadata,
+} from '../../../src/decoding/nft/metadata-accounts.ts';
+import {
   editionAddress,
   metadataAddress,
   metadataAddresses,
   metadataProgram,
   tokenRecordAddress,
 } from '../../../src/decoding/nft/metaplex-addresses.ts';
-import { decodeMetaplexEdition } from '../../../src/decoding/nft/metaplex-edition.ts';
-import { decodeMetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
-import { decodeTokenRecord } from '../../../src/decoding/nft/metaplex-token-record.ts';
-import { readToken2022Metadata } from '../../../src/decoding/nft/token-2022-metadata.ts';
 import { address } from '../../../src/solana/address.ts';
 import {
   anyAddress,
@@ -40,7 +42,6 @@ const decoders = [
   readToken2022Metadata,
 ];
 
-/** Any account of any kind, whole. */
 const anyData = fc.oneof(
   anyMetadata.map((metadata) => metadataData(metadata, { size: 607 })),
   anyEdition.map((edition) => editionData(edition)),
@@ -50,7 +51,7 @@ const anyData = fc.oneof(
   fc.tuple(anyAddress, anyText).map(([mint, name]) => token2022Mint({ mint, name })),
 );
 
-describe('a metadata account', () => {
+describe('metadata account', () => {
   const rest = fc.record({
     size: fc.constantFrom(679 as const, 607 as const, null),
     isPadded: fc.boolean(),
@@ -58,7 +59,7 @@ describe('a metadata account', () => {
     editionNonce: fc.option(fc.nat(255)),
   });
 
-  it('is read as it was laid out, padded or not, in every size', () => {
+  it('decodes every size, padded or not', () => {
     fc.assert(
       fc.property(anyMetadata, rest, (metadata, also) => {
         expect(decodeMetaplexMetadata(metadataData(metadata, also))).toEqual(metadata);
@@ -66,7 +67,7 @@ describe('a metadata account', () => {
     );
   });
 
-  it('has no standard and no collection when either cannot be read, or they are not there at all', () => {
+  it('has no token standard and collection when the tail is missing or corrupt', () => {
     const key = new Uint8Array(32);
     const tails = [
       ...[[], [0, 9], [1, 255, 1, 9], [0, 1, 0, 1, 2, ...key], [0, 1, 0, 0, 1, 9], [0, 1, 0, 0, 1, 1]],
@@ -80,7 +81,7 @@ describe('a metadata account', () => {
     );
   });
 
-  it('is no edition, no token record and nothing else', () => {
+  it('is not decoded as edition or token record', () => {
     fc.assert(
       fc.property(anyMetadata, anyEdition, anyTokenRecord, (metadata, edition, record) => {
         expect(decodeMetaplexMetadata(editionData(edition))).toBeNull();
@@ -92,8 +93,8 @@ describe('a metadata account', () => {
   });
 });
 
-describe('an edition', () => {
-  it('is read as it was laid out, a master of either version', () => {
+describe('edition', () => {
+  it('decodes both versions', () => {
     fc.assert(
       fc.property(anyEdition, fc.constantFrom(2 as const, 6 as const), (edition, masterKey) => {
         expect(decodeMetaplexEdition(editionData(edition, masterKey))).toEqual(edition);
@@ -102,8 +103,8 @@ describe('an edition', () => {
   });
 });
 
-describe('a token record', () => {
-  it('is read as it was laid out, also where it ends before the locked transfer', () => {
+describe('token record', () => {
+  it('decodes records with and without the locked transfer', () => {
     fc.assert(
       fc.property(anyTokenRecord, (record) => {
         expect(decodeTokenRecord(record.address as typeof coreProgram, tokenRecordData(record))).toEqual(
@@ -117,7 +118,7 @@ describe('a token record', () => {
     );
   });
 
-  it('has a state and a role that there are', () => {
+  it('rejects unknown states and roles', () => {
     expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 2, 0, 0, 0, 0))).not.toBeNull();
     expect(decodeTokenRecord(coreProgram, Uint8Array.of(12, 255, 2, 0, 0, 0, 0))).toBeNull();
     expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 3, 0, 0, 0, 0))).toBeNull();
@@ -126,8 +127,8 @@ describe('a token record', () => {
   });
 });
 
-describe('an account of MPL Core', () => {
-  it('is read as it was laid out, an asset and a collection, with plugins known, unknown and external', () => {
+describe('MPL Core account', () => {
+  it('decodes assets and collections with known, unknown and external plugins', () => {
     fc.assert(
       fc.property(anyCoreAsset, fc.option(fc.bigInt(0n, 2n ** 64n - 1n)), (asset, seq) => {
         expect(decodeCoreAccount(coreAssetData(asset, seq))).toEqual(asset);
@@ -140,7 +141,7 @@ describe('an account of MPL Core', () => {
     );
   });
 
-  it('counts plugins of the collection where the asset has none of the type', () => {
+  it('inherits plugins of the collection', () => {
     fc.assert(
       fc.property(anyCoreAsset, anyCoreCollection, (asset, collection) => {
         const plugins = inheritedPlugins(asset, collection);
@@ -151,7 +152,7 @@ describe('an account of MPL Core', () => {
     );
   });
 
-  it('has no plugins when their registry is not where the header says, or says another type', () => {
+  it('has no plugins when header and registry disagree', () => {
     const [asset] = fc.sample(anyCoreAsset, 1);
     const bare = coreAssetData({ ...asset!, plugins: {} });
     const full = coreAssetData({ ...asset!, plugins: { edition: { number: 7 } } });
@@ -163,7 +164,7 @@ describe('an account of MPL Core', () => {
     expect(decodeCoreAccount(other)).toEqual({ ...asset, plugins: {} });
   });
 
-  it('reads a plugin once, however often the registry names it', () => {
+  it('reads a plugin once however often the registry lists it', () => {
     const attributes = Array.from({ length: 20_000 }, () => ({ trait: 'a', value: 'b' }));
     const [asset] = fc.sample(anyCoreAsset, 1);
     const data = coreAssetData({ ...asset!, plugins: { attributes } });
@@ -186,8 +187,8 @@ describe('an account of MPL Core', () => {
   });
 });
 
-describe('metadata of Token-2022', () => {
-  it('is read as it was laid out, with additional fields and the group', () => {
+describe('Token-2022 metadata', () => {
+  it('decodes additional fields and the group', () => {
     const fields = fc.array(fc.tuple(anyText, anyText), { maxLength: 3 });
     fc.assert(
       fc.property(anyAddress, fc.option(anyAddress), fc.option(anyAddress), anyText, fields, (...given) => {
@@ -207,12 +208,12 @@ describe('metadata of Token-2022', () => {
     );
   });
 
-  it('is none of a mint that has none', () => {
+  it('is null for a mint without the extension', () => {
     expect(readToken2022Metadata(new Uint8Array(82))).toBeNull();
   });
 });
 
-describe('addresses of the metadata program', () => {
+describe('metadata program addresses', () => {
   const find = (...seeds: (Buffer | Uint8Array)[]): string => {
     const program = new PublicKey(metadataProgram);
     return PublicKey.findProgramAddressSync(
@@ -222,10 +223,10 @@ describe('addresses of the metadata program', () => {
   };
   const mint = address('AH6wj7T8Ke5nbukjtcobjjs1CDWUcQxndtnLkKAdrSrM');
 
-  it('are where the program looks', async () => {
+  it('match known addresses', async () => {
     const bytes = new PublicKey(mint).toBytes();
     expect(metadataAddress(mint)).toBe('7fXKY9tPpvYsdbSNyesUqo27WYC6ZsBEULdtngGHqLCK');
-    // The authority of its mint, which is its edition.
+    // Its mint authority is its edition.
     expect(editionAddress(mint)).toBe('FAzbjKo66M3tKhkKqegmWFaYr93FB74B1ChEBdFyKcip');
     expect(editionAddress(mint)).toBe(find(bytes, Buffer.from('edition')));
     const tokenAccount = address('8Xv3SpX94HHf32Apg4TeSeS3i2p6wuXeE8FBZr168Hti');
@@ -234,7 +235,7 @@ describe('addresses of the metadata program', () => {
     expect(await metadataAddresses([mint, mint])).toEqual([metadataAddress(mint), metadataAddress(mint)]);
   });
 
-  it('are found anew only where they are not remembered', () => {
+  it('are derived again only after eviction', () => {
     const mints = fc.sample(anyAddress, 300);
     const timed = (): number => {
       const started = performance.now();
@@ -245,8 +246,8 @@ describe('addresses of the metadata program', () => {
     expect(Math.min(timed(), timed(), timed())).toBeLessThan(first / 3);
   });
 
-  it('let other work have its turn', async () => {
-    // 4,000 take 300 ms on a fast machine, and others have their turn each 5.
+  it('yield to other work', async () => {
+    // 4,000 derivations take 300 ms on a fast machine and yield every 5 ms.
     const mints = fc.sample(anyAddress, 4_000);
     let turns = 0;
     const count = (): void => {
@@ -260,8 +261,8 @@ describe('addresses of the metadata program', () => {
   });
 });
 
-describe('any bytes', () => {
-  it('are read or not, and never throw', () => {
+describe('arbitrary bytes', () => {
+  it('decode or yield null', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.constantFrom(1, 2, 4, 5, 6, 11), (bytes, key) => {
         for (const decode of decoders) decode(Uint8Array.of(key, ...bytes));
@@ -270,7 +271,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('cut anywhere are read or not, and never throw', () => {
+  it('decode or yield null when truncated', () => {
     fc.assert(
       fc.property(anyData, fc.double({ min: 0, max: 1, noNaN: true }), (data, share) => {
         for (const decode of decoders) decode(data.subarray(0, Math.floor(data.length * share)));
@@ -279,7 +280,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('changed anywhere are read or not, and never throw', () => {
+  it('decode or yield null when modified', () => {
     const changes = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(anyData, changes, (data, changed) => {

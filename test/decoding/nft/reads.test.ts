@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts';
 import { Chain } from '../../../src/decoding/chain/chain.ts';
-import { type CoreAsset, coreProgram } from '../../../src/decoding/nft/core-account.ts';
-import type { CorePlugins } from '../../../src/decoding/nft/core-plugins.ts';
+import { type CoreAsset, type CorePlugins, coreProgram } from '../../../src/decoding/nft/core-account.ts';
+import type { MetaplexEdition, MetaplexMetadata } from '../../../src/decoding/nft/metadata-accounts.ts';
 import {
   editionAddress,
   metadataAddress,
   metadataProgram,
   tokenRecordAddress,
 } from '../../../src/decoding/nft/metaplex-addresses.ts';
-import type { MetaplexEdition } from '../../../src/decoding/nft/metaplex-edition.ts';
-import type { MetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
-import { nftsOfWallet } from '../../../src/decoding/nft/nfts-of-wallet.ts';
-import { readNfts } from '../../../src/decoding/nft/read-nfts.ts';
-import { withTokenRecords } from '../../../src/decoding/nft/token-records.ts';
-import { withOffChain } from '../../../src/decoding/nft/with-off-chain.ts';
+import { nftsOfWallet, readNfts, withTokenRecords } from '../../../src/decoding/nft/read-nfts.ts';
+import { withOffChain } from '../../../src/decoding/nft/show-nft.ts';
 import { readMints } from '../../../src/decoding/token/read-mints.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
@@ -40,7 +36,7 @@ const WALLET = key(20);
 const OTHER = key(21);
 const AUTHORITY = key(22);
 const COLLECTION = key(23);
-/** Has nothing in the ledger. */
+/** Wallet without accounts. */
 const POOR = key(99);
 const GROUP = key(24);
 const CORE_COLLECTION = key(25);
@@ -202,7 +198,7 @@ const placed: Placed[] = [
   ],
   [BURNT_OLD, mint(0n, 0)],
   placedMetadata(BURNT_OLD, unsaid),
-  // What other programs keep says nothing, whatever its bytes are.
+  // Accounts of other programs are ignored.
   [OTHERS_MINT, account(OTHER, mint(1n, 0).data)],
   placedMetadata(OTHERS_MINT),
   [OTHERS_WORDS, mint(1n, 0)],
@@ -239,7 +235,6 @@ beforeEach(() => {
   chain = new Chain('mainnet-beta', caller);
 });
 
-/** Accounts as a node shows them. */
 const shown = new Map(
   placed.map(([at, { lamports, data, owner, executable, rentEpoch }]) => {
     const base64 = [Buffer.from(data).toString('base64'), 'base64'];
@@ -247,14 +242,13 @@ const shown = new Map(
   }),
 );
 
-/** The on-chain part of one NFT, read by its address. */
 const read = async (at: Address) => (await readNfts(chain, [at], null)).get(at)?.onChain;
 
 const refuse = () =>
   Promise.reject(new NodeRefusal({ code: -32010, message: 'excluded from account secondary indexes' }));
 
-describe('an NFT read by its mint', () => {
-  it('has what its metadata says, its owner, and the name of the collection that confirms it', async () => {
+describe('readNfts', () => {
+  it('returns metadata, owner and the name of the verified collection', async () => {
     expect(await readNfts(chain, [NFT], null)).toEqual(
       new Map([
         [
@@ -286,7 +280,7 @@ describe('an NFT read by its mint', () => {
     );
   });
 
-  it('takes four calls, however many are read but for their owners', async () => {
+  it('takes four calls plus one owner lookup per NFT', async () => {
     await readNfts(chain, [NFT], null);
     expect(caller.counts()).toEqual({ getMultipleAccounts: 3, getTokenLargestAccounts: 1 });
     const many = [NFT, PROGRAMMABLE, OLD_MASTER, CORE, CORE_OWN, OF_2022, ABSENT, FUNGIBLE, NFT];
@@ -296,20 +290,20 @@ describe('an NFT read by its mint', () => {
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('is in no collection by name that has not confirmed it', async () => {
+  it('omits the name of an unverified collection', async () => {
     const found = await readNfts(chain, [CLAIMS, NFT], null);
     expect(found.get(CLAIMS)?.onChain.collection).toEqual({ address: COLLECTION, verified: false });
     expect(found.get(NFT)?.onChain.collection?.name).toBe('Foxes');
   });
 
-  it('is what its edition is, where its metadata is older than standards', async () => {
+  it('derives the token standard of old metadata from the edition', async () => {
     expect((await read(OLD_MASTER))?.tokenStandard).toBe('NonFungible');
     expect((await read(OLD_PRINT))?.tokenStandard).toBe('NonFungibleEdition');
     expect((await read(LONE))?.tokenStandard).toBe('FungibleAsset');
     expect(await read(BURNT_OLD)).toMatchObject({ tokenStandard: 'FungibleAsset', isBurnt: false });
   });
 
-  it('of Token-2022 has its own metadata, the fields it adds, and its group as collection', async () => {
+  it('reads Token-2022 metadata, additional fields and the group as collection', async () => {
     expect(await read(OF_2022)).toMatchObject({
       ...{ name: 'Wolf', symbol: 'SYM', metadataUri: 'https://u', owner: WALLET, updateAuthority: AUTHORITY },
       collection: { address: GROUP, verified: true, name: 'Wolves' },
@@ -317,7 +311,7 @@ describe('an NFT read by its mint', () => {
     });
   });
 
-  it('of MPL Core has its royalties and attributes from its collection, unless it has its own', async () => {
+  it('inherits MPL Core royalties and attributes from the collection', async () => {
     expect(await read(CORE)).toMatchObject({
       ...{ mint: CORE, name: 'Core', owner: WALLET, updateAuthority: AUTHORITY, royaltyBasisPoints: 700 },
       creators: [{ address: AUTHORITY, share: 60, verified: true }],
@@ -329,23 +323,23 @@ describe('an NFT read by its mint', () => {
     expect(orphan).toMatchObject({ updateAuthority: null, collection: null, isMutable: false, owner: OTHER });
   });
 
-  it('may be a collection of MPL Core', async () => {
+  it('reads an MPL Core collection', async () => {
     expect(await read(CORE_COLLECTION)).toMatchObject({
       ...{ name: 'Cores', owner: AUTHORITY, updateAuthority: AUTHORITY, royaltyBasisPoints: 700 },
     });
   });
 
-  it('is burnt when none is left, and nobody has it', async () => {
+  it('reports an NFT without supply as burnt', async () => {
     expect(await read(BURNT)).toMatchObject({ isBurnt: true, owner: null, name: 'Fox' });
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('of Token-2022 is not burnt before it was minted', async () => {
+  it('does not report an unminted Token-2022 NFT as burnt', async () => {
     expect(await read(UNMINTED_2022)).toMatchObject({ tokenStandard: 'FungibleAsset', isBurnt: false });
     expect(await read(GROUP)).toMatchObject({ tokenStandard: 'NonFungible', isMutable: false });
   });
 
-  it('has nothing from accounts of other programs, or of another mint', async () => {
+  it('ignores accounts of other programs and of other mints', async () => {
     expect(await read(OTHERS_MINT)).toBeUndefined();
     expect((await readNfts(chain, [OTHERS_WORDS], null)).size).toBe(0);
     expect(await read(CORE_FALSE)).toMatchObject({
@@ -358,17 +352,17 @@ describe('an NFT read by its mint', () => {
     expect((await read(FALSE_EDITION))?.tokenStandard).toBe('FungibleAsset');
   });
 
-  it('may be a fungible token, whose owner is not looked up', async () => {
+  it('reads a fungible token without owner lookup', async () => {
     expect(await read(FUNGIBLE)).toMatchObject({ name: 'Coin', tokenStandard: 'Fungible', owner: null });
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('is not there without metadata of the metadata program', async () => {
+  it('omits mints without metadata', async () => {
     const found = await readNfts(chain, [NAMELESS, FOREIGN_METADATA, ABSENT, WALLET, key(60)], null);
     expect(found.size).toBe(0);
   });
 
-  it('is held by nobody where the node names an account that holds none of it', async () => {
+  it('has no owner when the largest account is empty', async () => {
     for (const named of [key(90), key(61), FALSE_HOLDER, ABSENT]) {
       caller.answering = ({ method }) =>
         method === 'getTokenLargestAccounts' ? Promise.resolve({ value: [{ address: named }] }) : undefined;
@@ -379,7 +373,7 @@ describe('an NFT read by its mint', () => {
     expect((await read(NFT))?.owner).toBeNull();
   });
 
-  it('fails as the node does', async () => {
+  it('fails when the node fails', async () => {
     caller.answering = ({ method }) => (method === 'getTokenLargestAccounts' ? refuse() : undefined);
     await expect(readNfts(chain, [NFT], null)).rejects.toThrow(NodeRefusal);
     caller.answering = ({ method }) => (method === 'getMultipleAccounts' ? Promise.resolve(7) : undefined);
@@ -387,8 +381,8 @@ describe('an NFT read by its mint', () => {
   });
 });
 
-describe('a server of DAS', () => {
-  it('is asked at once for all that no account tells of, and says what its JSON says', async () => {
+describe('DAS', () => {
+  it('is queried once for all NFTs without accounts and provides their JSON', async () => {
     const das = new FakeDas([dasAsset(ABSENT, WALLET)]);
     const found = await readNfts(chain, [ABSENT, NFT, NAMELESS], das);
     expect([...found.keys()].sort()).toEqual([ABSENT, NFT].sort());
@@ -407,7 +401,7 @@ describe('a server of DAS', () => {
     });
   });
 
-  it('is not asked where accounts tell all, or for a network that it does not have', async () => {
+  it('is not queried when accounts suffice or the network has no server', async () => {
     const das = new FakeDas([dasAsset(ABSENT, WALLET)]);
     await readNfts(chain, [NFT], das);
     expect((await readNfts(new Chain('devnet', caller), [ABSENT], das)).size).toBe(0);
@@ -415,7 +409,7 @@ describe('a server of DAS', () => {
     expect(das.requests).toEqual([]);
   });
 
-  it('names collections only by their addresses: their accounts have the names', async () => {
+  it('lists collection addresses whose names come from accounts', async () => {
     const grouping = (address: Address, more = {}): JsonValue => [
       { group_key: 'other', group_value: OTHER },
       { group_key: 'collection', group_value: address, ...more },
@@ -436,13 +430,13 @@ describe('a server of DAS', () => {
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('tells of burnt ones, which nobody has', async () => {
+  it('reports burnt NFTs without owner', async () => {
     const das = new FakeDas([dasAsset(ABSENT, WALLET, { burnt: true })]);
     const found = await readNfts(chain, [ABSENT], das);
     expect(found.get(ABSENT)?.onChain).toMatchObject({ isBurnt: true, owner: null });
   });
 
-  it('that answers something else is what fails', async () => {
+  it('fails with UPSTREAM_UNAVAILABLE on a malformed response', async () => {
     const das = new FakeDas([]);
     for (const answer of [null, 7, {}, { items: 7 }]) {
       das.answering = () => Promise.resolve(answer);
@@ -455,7 +449,7 @@ describe('a server of DAS', () => {
     expect(found.get(ABSENT)?.onChain).toMatchObject({ name: '', owner: null, creators: [] });
   });
 
-  it('may say what cannot be', async () => {
+  it('tolerates impossible values', async () => {
     const tree = 'CnBt2TJrw1dXUBfVBf2Ah4Cz5s84jhBG7cejdPF19Eyh';
     const asset = dasAsset(ABSENT, WALLET, {
       compression: { compressed: false, tree },
@@ -488,8 +482,8 @@ const owned = [
   LAST,
 ].sort();
 
-describe('the NFTs of a wallet', () => {
-  it('are its tokens of one and its assets of MPL Core, in the order of their mints', async () => {
+describe('nftsOfWallet', () => {
+  it('returns single tokens and MPL Core assets sorted by mint', async () => {
     const found = await nftsOfWallet(chain, null, WALLET);
     expect(found.map(({ onChain }) => onChain.mint)).toEqual(owned);
     expect(found.every(({ onChain }) => onChain.owner === WALLET)).toBe(true);
@@ -497,7 +491,7 @@ describe('the NFTs of a wallet', () => {
     expect(found).toEqual(owned.map((at) => byMint.get(at)));
   });
 
-  it('are none that another holds, and none of which the wallet holds nothing', async () => {
+  it('omits NFTs of others and empty accounts', async () => {
     const found = await nftsOfWallet(chain, null, OTHER);
     expect(found.map(({ onChain }) => onChain.mint)).toEqual([CORE_ORPHAN, CLAIMS]);
     const assets = [CORE, CORE_ORPHAN, CORE_COLLECTION].map((pubkey) => ({
@@ -511,7 +505,7 @@ describe('the NFTs of a wallet', () => {
     ]);
   });
 
-  it('are read in time, also a thousand of a collection with a megabyte of attributes', async () => {
+  it('is fast for a thousand NFTs of a collection with a megabyte of attributes', async () => {
     const attributes = Array.from({ length: 100_000 }, (_, at) => ({ trait: `${at}`, value: 'x' }));
     const heavy = account(
       coreProgram,
@@ -541,7 +535,7 @@ describe('the NFTs of a wallet', () => {
     expect(all[999]?.onChain.traits).toHaveLength(500);
   });
 
-  it('take five calls', async () => {
+  it('takes five calls', async () => {
     await nftsOfWallet(chain, null, WALLET);
     expect(caller.counts()).toEqual({
       ...{ getTokenAccountsByOwner: 2, getProgramAccounts: 1, getMultipleAccounts: 2 },
@@ -551,24 +545,24 @@ describe('the NFTs of a wallet', () => {
   });
 
   it.each([
-    ['of another wallet', POOR, (told: JsonValue) => told],
+    ['of another wallet', POOR, (decoded: JsonValue) => decoded],
     [
-      'of no token program',
+      'of another program',
       WALLET,
-      (told: JsonValue) =>
-        parseJson(writeJson(told).replaceAll(/"(Tokenkeg|Tokenz)[^"]+"/g, `"${programs.system}"`)),
+      (decoded: JsonValue) =>
+        parseJson(writeJson(decoded).replaceAll(/"(Tokenkeg|Tokenz)[^"]+"/g, `"${programs.system}"`)),
     ],
-  ])('are none in token accounts %s, whatever a node says', async (_, wallet, told) => {
+  ])('ignores token accounts %s', async (_, wallet, decoded) => {
     const honest = new LedgerCaller(rig);
     caller.answering = ({ method, params: [, ...rest] }) =>
       method === 'getTokenAccountsByOwner'
-        ? honest.request('mainnet-beta', method, [WALLET, ...rest]).then(told)
+        ? honest.request('mainnet-beta', method, [WALLET, ...rest]).then(decoded)
         : undefined;
     const found = await nftsOfWallet(chain, null, wallet);
     expect(found.filter(({ tokenAccount }) => tokenAccount !== null)).toEqual([]);
   });
 
-  it('are also the compressed ones that a server of DAS lists, page by page', async () => {
+  it('includes compressed NFTs from DAS, page by page', async () => {
     const compressed = [200, 201, 202, 203, 204].map(key);
     const das = new FakeDas(
       compressed.map((id) => dasAsset(id, WALLET)),
@@ -586,7 +580,7 @@ describe('the NFTs of a wallet', () => {
     });
   });
 
-  it('are none that the server gives to another, or burnt', async () => {
+  it('ignores DAS assets of others and burnt ones', async () => {
     const das = new FakeDas([]);
     const items = [dasAsset(key(200), OTHER), dasAsset(key(201), WALLET, { burnt: true }), 7];
     das.answering = () => Promise.resolve({ items });
@@ -594,14 +588,14 @@ describe('the NFTs of a wallet', () => {
     expect(found.map(({ onChain }) => onChain.mint)).toEqual(owned);
   });
 
-  it('are too many when the server never ends', async () => {
+  it('fails with ANSWER_TOO_LARGE when DAS pages do not end', async () => {
     const das = new FakeDas([]);
     das.answering = () => Promise.resolve({ limit: 1, items: [dasAsset(key(200), WALLET)] });
     await expect(nftsOfWallet(chain, das, WALLET)).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE' });
     expect(das.requests).toHaveLength(20);
   });
 
-  it('of MPL Core come from the server of DAS where the node refuses to search, and fail without one', async () => {
+  it('reads MPL Core assets from DAS when the node rejects the search, else fails', async () => {
     caller.answering = ({ method }) => (method === 'getProgramAccounts' ? refuse() : undefined);
     await expect(nftsOfWallet(chain, null, WALLET)).rejects.toThrow(NodeRefusal);
     caller.answering = ({ method }) =>
@@ -619,12 +613,16 @@ describe('the NFTs of a wallet', () => {
   });
 });
 
-describe('mints', () => {
-  it('are told by name, and whether they are one of a kind', async () => {
+describe('readMints', () => {
+  it('returns names and the NFT flag', async () => {
     const all = [SAID_MANY, NFT, ONE_OF_MANY, FUNGIBLE, NAMELESS, OF_2022, LONE, BURNT, CORE, ABSENT];
     const { mints: found } = await readMints(chain, all);
-    const told = [...found.values()].map(({ address, metadata, isNft }) => [address, metadata?.name, isNft]);
-    expect(told).toEqual([
+    const decoded = [...found.values()].map(({ address, metadata, isNft }) => [
+      address,
+      metadata?.name,
+      isNft,
+    ]);
+    expect(decoded).toEqual([
       [SAID_MANY, 'Fox', true],
       [NFT, 'Fox', true],
       [ONE_OF_MANY, 'Fox', false],
@@ -637,14 +635,14 @@ describe('mints', () => {
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('are too many at some point', async () => {
+  it('fails with ANSWER_TOO_LARGE beyond the limit', async () => {
     const many = Array.from({ length: 20_001 }, (_, at) => `${at}` as Address);
     await expect(readMints(chain, many)).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE' });
   });
 });
 
-describe('token records', () => {
-  it('are those of programmable NFTs in the account that holds them, in one call', async () => {
+describe('withTokenRecords', () => {
+  it('reads records of programmable NFTs in one call', async () => {
     const found = await readNfts(chain, [PROGRAMMABLE, NFT, CORE, LAST], null);
     caller.counts();
     const records = await withTokenRecords(chain, [...found.values()]);
@@ -666,8 +664,8 @@ describe('token records', () => {
   });
 });
 
-describe('NFTs with their off-chain JSON', () => {
-  it('are shown in order, each URI wanted once, none that a server of DAS has read', async () => {
+describe('withOffChain', () => {
+  it('keeps the order, reads each URI once and skips content from DAS', async () => {
     const das = new FakeDas([dasAsset(ABSENT, WALLET)]);
     const found = await readNfts(chain, [CORE, NFT, ABSENT, PROGRAMMABLE, OF_2022], das);
     const nfts = [NFT, CORE, ABSENT, PROGRAMMABLE, OF_2022].map((at) => found.get(at)!);

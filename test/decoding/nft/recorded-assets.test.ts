@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { Chain } from '../../../src/decoding/chain/chain.ts';
-import { coreProgram, decodeCoreAccount } from '../../../src/decoding/nft/core-account.ts';
-import type { CorePlugins } from '../../../src/decoding/nft/core-plugins.ts';
-import { readDasAsset } from '../../../src/decoding/nft/das-asset.ts';
-import type { FoundNft } from '../../../src/decoding/nft/found-nft.ts';
+import { type CorePlugins, coreProgram, decodeCoreAccount } from '../../../src/decoding/nft/core-account.ts';
+import { readDasAsset } from '../../../src/decoding/nft/das-assets.ts';
+import { decodeMetaplexMetadata } from '../../../src/decoding/nft/metadata-accounts.ts';
 import { metadataProgram } from '../../../src/decoding/nft/metaplex-addresses.ts';
-import { decodeMetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
-import type { OnChainNft } from '../../../src/decoding/nft/nft.ts';
+import type { FoundNft, OnChainNft } from '../../../src/decoding/nft/nft.ts';
 import { readNfts } from '../../../src/decoding/nft/read-nfts.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import type { Address } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
-import { decodeMint } from '../../../src/solana/token/mint.ts';
-import { decodeTokenAccount } from '../../../src/solana/token/token-account.ts';
+import { decodeMint, decodeTokenAccount } from '../../../src/solana/token/token-state.ts';
 import { openRig, type Rig } from '../../localnet/rig.ts';
 import { LedgerCaller } from '../../rest-api/ledger-caller.ts';
 import {
@@ -25,7 +22,7 @@ import {
   recordedScenarios,
 } from './recorded-assets.ts';
 
-/** Assets that no account can be compared with, by the reason. Everything else is. */
+/** Assets that cannot be compared, by reason. */
 const incomparable = {
   'compressed, so that no account holds it': [
     'cnft_tests__cnft_scenario_mint_update_metadata: FLFoCw2RBbxiw9rbEeqPWJ5rasArD9kTCKWEJirTexsU',
@@ -68,7 +65,7 @@ const interfaces: Record<string, OnChainNft['tokenStandard']> = {
   MplCoreCollection: 'NonFungible',
 };
 
-/** Of Token-2022 the server names the authority elsewhere. */
+/** DAS lists the authority of Token-2022 mints elsewhere. */
 const authorityOf = ({ mint_extensions, authorities }: DasAsset): string | null =>
   (mint_extensions?.metadata?.update_authority ?? authorities[0]?.address) || null;
 
@@ -77,7 +74,7 @@ const collectionOf = ({ grouping }: DasAsset) => {
   return group === undefined ? null : { address: group.group_value, verified: true };
 };
 
-/** What the server says, in our words. */
+/** DAS asset in the decoder's terms. */
 const saidOf = (asset: DasAsset) => ({
   mint: asset.id,
   name: asset.content.metadata.name,
@@ -96,15 +93,15 @@ const saidOf = (asset: DasAsset) => ({
   isBurnt: asset.burnt,
 });
 
-/** Names of collections and claims that no collection confirms are in no answer of the server. */
+/** DAS omits collection names and unverified collections. */
 function withoutUnsaid({ collection, ...rest }: OnChainNft) {
   const isSaid = collection?.verified === true;
   return { ...rest, collection: isSaid ? { address: collection.address, verified: true } : null };
 }
 
-/** Plugins in the words of the server. */
+/** Plugins in DAS form. */
 const shownPlugins = (plugins: CorePlugins): Record<string, unknown> => ({
-  // An autograph says nothing that an NFT shows: it is passed over.
+  // Autographs are not read.
   autograph: { signatures: [{ address: 'APrZTeVysBJqAznfLXS71NAzjr2fCVTSF1A66MeErzM7', message: 'hi' }] },
   edition: plugins.edition,
   royalties: plugins.royalties && {
@@ -118,8 +115,8 @@ const shownPlugins = (plugins: CorePlugins): Record<string, unknown> => ({
   verified_creators: plugins.verifiedCreators && { signatures: plugins.verifiedCreators },
 });
 
-/** The NFT that a recorded account tells of; null when it cannot be read. */
-function toldOf(at: Address, { owner, data }: Account): Address | null {
+/** NFT of a recorded account; null when unreadable. */
+function nftAt(at: Address, { owner, data }: Account): Address | null {
   if (owner === metadataProgram) return decodeMetaplexMetadata(data)?.mint ?? null;
   if (owner === coreProgram) return decodeCoreAccount(data) && at;
   return decodeMint(data) === null ? (decodeTokenAccount(data)?.mint ?? null) : at;
@@ -137,11 +134,11 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
   });
   afterAll(() => rig.close());
 
-  it('are read from accounts as a server of DAS says', () => {
+  it('match DAS when read from accounts', () => {
     for (const [name, asset] of comparable) {
       const nft = found.get(asset.id);
       const said = saidOf(asset);
-      // One of a kind, which this server calls fungible as everything of Token-2022.
+      // DAS calls every Token-2022 mint fungible.
       if (name.includes('token_extensions_get_asset_scenario_1')) said.tokenStandard = 'NonFungible';
       expect([name, nft && withoutUnsaid(nft.onChain)]).toEqual([name, said]);
     }
@@ -149,7 +146,7 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
     expect(new Set(comparable.map(([, { id }]) => id)).size).toBe(32);
   });
 
-  it('are all compared, but for those of which no account says what the server says', () => {
+  it('are all compared, except for listed exceptions', () => {
     const names = new Map(recordedAssets);
     for (const name of incomparable['compressed, so that no account holds it']) {
       const asset = names.get(name);
@@ -171,7 +168,7 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
     ]);
   });
 
-  it('are read from the answers of the server as they stand there', () => {
+  it('are read from the DAS responses', () => {
     for (const [name, asset] of recordedAssets) {
       const nft = readDasAsset(asset as unknown as JsonValue);
       const said = saidOf(asset);
@@ -190,10 +187,10 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
     }
   });
 
-  it('are told of by every recorded account, but for those whose NFT no answer shows', () => {
+  it('cover every recorded account, except for listed exceptions', () => {
     const compared = new Set<string>(comparable.map(([, { id }]) => id));
     const others = recordedScenarios.flatMap(([scenario, accounts]) => {
-      const ids = accounts.map(([at, account]) => toldOf(at, account));
+      const ids = accounts.map(([at, account]) => nftAt(at, account));
       expect(ids).not.toContain(null);
       return ids.some((id) => compared.has(id as string)) ? [] : [scenario];
     });
@@ -203,7 +200,7 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
       'get_token_accounts',
       'show_zero_balance_filter_being_enabled',
     ];
-    // Only compressed NFTs of these collections are shown.
+    // Collections whose NFTs are all compressed.
     const ofCollections = [
       'mint_v2_to_collection_only',
       'change_collection_using_set_collection_v2',
@@ -213,7 +210,7 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
     expect(others.toSorted()).toEqual([...ofFungibles, ...ofCollections].sort());
   });
 
-  it('have the plugins that the server says', () => {
+  it('have the plugins that DAS reports', () => {
     const seen = new Set<string>();
     for (const [name, { id, plugins = {} }] of comparable) {
       const account = recordedAccounts.get(id);
@@ -228,7 +225,7 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
     ]);
   });
 
-  it('are held where the recorded token accounts are', () => {
+  it('are held by the recorded token accounts', () => {
     const held = [...found.values()].filter(({ tokenAccount }) => tokenAccount !== null);
     for (const { onChain, tokenAccount } of held) {
       const account = recordedAccounts.get(tokenAccount!);

@@ -3,12 +3,9 @@ import { join } from 'node:path';
 import { type JsonValue, parseJson } from '../../../src/base/json.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import type { Address } from '../../../src/solana/address.ts';
-import { readAccount } from '../../../src/solana/encoding/read-ui-account.ts';
+import { readAccount } from '../../../src/solana/encoding/ui-account.ts';
 
-/**
- * Accounts of mainnet and devnet, and what a server of DAS says of the same NFTs: ../shared/data/rest/metaplex. Empty
- * when the folder is absent.
- */
+/** Accounts and DAS responses in ../shared/data/rest/metaplex; empty when absent. */
 const folder = join(import.meta.dirname, '../../../../shared/data/rest/metaplex');
 export const isRecorded = existsSync(folder);
 
@@ -19,18 +16,16 @@ type RecordedAccount = { pubkey: Address; account: JsonValue };
 
 const accounts = read('accounts.json') as unknown as Record<string, RecordedAccount[]>;
 
-/** Every account, by the scenario in which it was recorded. */
 export const recordedScenarios = Object.entries(accounts).map(
   ([scenario, recorded]) =>
     [scenario, recorded.map(({ pubkey, account }) => [pubkey, readAccount(account)] as const)] as const,
 );
 
-/** Every account; of one that was recorded twice, the later. */
 export const recordedAccounts: ReadonlyMap<Address, Account> = new Map(
   recordedScenarios.flatMap(([, recorded]) => recorded),
 );
 
-/** An asset as a server of DAS shows it: what the tests look at. */
+/** Members that the tests check. */
 export type DasAsset = {
   interface: string;
   id: Address;
@@ -56,14 +51,14 @@ function assetsOf(answer: JsonValue): DasAsset[] {
   return id === undefined ? [] : [answer as unknown as DasAsset];
 }
 
-/** Every asset of every answer, by `scenario of the answer: id`. */
+/** By `scenario: id`. */
 export const recordedAssets: readonly (readonly [name: string, asset: DasAsset])[] = Object.entries(
   answers,
 ).flatMap(([scenario, answer]) =>
   assetsOf(answer).map((asset) => [`${scenario}: ${asset.id}`, asset] as const),
 );
 
-/** Answers that hold no asset. */
+/** Responses without assets. */
 export const answersWithoutAssets: readonly string[] = Object.entries(answers).flatMap(
   ([scenario, answer]) => (assetsOf(answer).length === 0 ? [scenario] : []),
 );

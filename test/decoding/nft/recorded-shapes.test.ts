@@ -7,13 +7,13 @@ import { readNftContent } from '../../../src/decoding/nft/nft-content.ts';
 import { showNft } from '../../../src/decoding/nft/show-nft.ts';
 import type { Address } from '../../../src/solana/address.ts';
 
-/** Needs ../shared/data/rest/nft_read_all_and_all_tokens_2023.json: what the interface answered in 2023. */
+/** Needs ../shared/data/rest/nft_read_all_and_all_tokens_2023.json: responses of 2023. */
 const file = join(import.meta.dirname, '../../../../shared/data/rest/nft_read_all_and_all_tokens_2023.json');
 const recorded: Nft[] = existsSync(file)
   ? (parseJson(readFileSync(file, 'utf8')) as unknown as { nft_read_all_result: Nft[] }).nft_read_all_result
   : [];
 
-/** The chain and the JSON from which the interface must have made its answer. */
+/** Decoder input that produces the recorded NFT. */
 function shownAgain(nft: Nft): Nft {
   const json = {
     ...{ name: nft.name, description: nft.description, image: nft.image_uri },
@@ -38,12 +38,12 @@ function shownAgain(nft: Nft): Nft {
 }
 
 describe.skipIf(recorded.length === 0)('NFTs that the interface answered (../shared/data/rest)', () => {
-  it('are shown again as they were, with what was added since', () => {
+  it('are rendered as recorded, with later additions', () => {
     for (const nft of recorded) expect(shownAgain(nft)).toEqual({ ...nft, is_burnt: false });
     expect(recorded).toHaveLength(2);
   });
 
-  it('have their members in the order of the later of the two', () => {
+  it('have their members in the order of the newer recording', () => {
     const names = Object.keys(recorded[1]!);
     expect(Object.keys(shownAgain(recorded[1]!))).toEqual([...names, 'is_burnt']);
   });

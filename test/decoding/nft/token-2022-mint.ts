@@ -8,7 +8,7 @@ function writeText(writer: ByteWriter, text: string): void {
   writer.u32(bytes.length).bytes(bytes);
 }
 
-/** A mint of Token-2022 with metadata, perhaps a member of a group. Source: spl-token-metadata-interface. */
+/** Token-2022 mint with metadata and optional group membership. Source: spl-token-metadata-interface. */
 export function token2022Mint({
   mint,
   updateAuthority = null,
@@ -40,6 +40,6 @@ export function token2022Mint({
   const extension = (type: number, value: readonly number[]): number[] =>
     value.length === 0 ? [] : [type, 0, value.length & 255, value.length >> 8, ...value];
   const data = [...base, ...extension(23, member), ...extension(19, [...metadata.finish()])];
-  // No mint has the size of a multisig: the program makes it two bytes longer.
+  // A mint of a multisig's size is padded by two bytes, as the program does.
   return Uint8Array.from(data.length === MULTISIG_BYTES ? [...data, 0, 0] : data);
 }

@@ -1,7 +1,11 @@
 import { ByteWriter } from '../../../src/base/bytes.ts';
-import { eventDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
 import { eventTables } from '../../../src/decoding/transaction/events/event-tables.ts';
-import type { EventLayout, Fields, FieldType } from '../../../src/decoding/transaction/events/layout.ts';
+import {
+  type EventLayout,
+  eventDiscriminator,
+  type Fields,
+  type FieldType,
+} from '../../../src/decoding/transaction/events/layout.ts';
 import { type Address, addressBytes } from '../../../src/solana/address.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -38,7 +42,7 @@ function writeMembers(writer: ByteWriter, fields: Fields, members: Members): voi
   for (const [name, type] of fields) writeValue(writer, type, members[name]);
 }
 
-/** The bytes of an event's members, up to the first that is not given. */
+/** Encodes members up to the first missing one. */
 export function encodeLayout({ fields, later }: EventLayout, members: Members): Uint8Array {
   const writer = new ByteWriter();
   writeMembers(writer, fields, members);
@@ -49,7 +53,6 @@ export function encodeLayout({ fields, later }: EventLayout, members: Members): 
   return writer.finish();
 }
 
-/** An event of a program as it stands in `Program data:`. */
 export function encodeEvent(program: string, name: string, members: Members): Uint8Array {
   const discriminator = eventDiscriminator(name);
   const layout = eventTables.get(program as Address)?.get(discriminator);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
 import { eventTables } from '../../../src/decoding/transaction/events/event-tables.ts';
 import {
   type EventLayout,
+  eventDiscriminator,
   type Fields,
   type FieldType,
   readLayout,
@@ -43,8 +43,8 @@ const membersOf = (fields: Fields): fc.Arbitrary<Record<string, unknown>> =>
     .tuple(...fields.map(([name, type]) => anyOf(type).map((value) => [name, value] as const)))
     .map(Object.fromEntries);
 
-describe('layouts of events', () => {
-  it('are of programs that the interface is asked about', () => {
+describe('event layouts', () => {
+  it('cover the required programs with known discriminators', () => {
     expect(layouts.length).toBeGreaterThan(50);
     expect(eventDiscriminator('SwapEvent')).toBe('40c6cde8260871e2');
     expect(eventDiscriminator('SwapsEvent')).toBe('982f4eebc0606e6a');
@@ -55,16 +55,16 @@ describe('layouts of events', () => {
   });
 
   it.each(layouts.map((layout) => [layout.name, layout] as const))(
-    '%s: reads what was written, as far as it was written, in its order',
+    '%s: decodes encoded members, with any number of optional ones',
     (_, layout) => {
       const members = membersOf([...layout.fields, ...layout.later]);
       fc.assert(
         fc.property(members, fc.nat(layout.later.length), (all, later) => {
-          const kept = [...layout.fields, ...layout.later.slice(0, later)].map(([name]) => name);
-          const given = Object.fromEntries(kept.map((name) => [name, all[name]]));
+          const names = [...layout.fields, ...layout.later.slice(0, later)].map(([name]) => name);
+          const given = Object.fromEntries(names.map((name) => [name, all[name]]));
           const read = readLayout(encodeLayout(layout, given), layout);
           expect(read).toEqual(given);
-          expect(Object.keys(read ?? {})).toEqual(kept);
+          expect(Object.keys(read ?? {})).toEqual(names);
         }),
         { numRuns: 20 },
       );
@@ -72,7 +72,7 @@ describe('layouts of events', () => {
   );
 
   it.each(layouts.map((layout) => [layout.name, layout] as const))(
-    '%s: takes bytes that are cut within a member for no event, and more bytes than it knows for one',
+    '%s: rejects a partial member and ignores extra bytes',
     (_, layout) => {
       const [all] = fc.sample(membersOf([...layout.fields, ...layout.later]), { numRuns: 1, seed: 7 });
       const whole = encodeLayout(layout, all ?? {});
@@ -88,7 +88,7 @@ describe('layouts of events', () => {
     },
   );
 
-  it('never throws, whatever the bytes', () => {
+  it('never throw on arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 700 }), (bytes) => {
         for (const layout of layouts) readLayout(bytes, layout);
@@ -98,7 +98,7 @@ describe('layouts of events', () => {
     );
   });
 
-  it('takes a flag that is neither 0 nor 1, and text that is no UTF-8, for no event', () => {
+  it('reject invalid booleans and invalid UTF-8', () => {
     const layout: EventLayout = {
       name: 'It',
       fields: [
@@ -112,7 +112,7 @@ describe('layouts of events', () => {
     expect(readLayout(Uint8Array.of(1, 0, 0, 0, 0xff, 1), layout)).toBeNull();
   });
 
-  it('makes nothing of a list that is longer than the bytes', () => {
+  it('reject a list longer than the data', () => {
     const layout: EventLayout = { name: 'It', fields: [['all', { list: [['one', 'u8']] }]], later: [] };
     expect(readLayout(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 1, 2), layout)).toBeNull();
   });

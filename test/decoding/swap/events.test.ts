@@ -23,19 +23,19 @@ const read = (said: readonly InstructionSpec[], logs: readonly string[] = [], er
     ({ index, name, data }) => [index, name, data.amount ?? data.amount_in ?? data.input_amount],
   );
 
-describe('events', () => {
-  it('are read from calls that a program makes of itself', () => {
+describe('readEvents', () => {
+  it('reads self-calls', () => {
     const said = [plain(JUPITER, 1), emitEvent(2, JUPITER, 'FeeEvent', fee(7n))];
     expect(readEvents(executedTransaction(said))).toEqual([
       { program: JUPITER, name: 'FeeEvent', data: fee(7n), index: 1 },
     ]);
   });
 
-  it('are not read from an outer instruction, which anybody may send', () => {
+  it('ignores outer instructions, which anyone can send', () => {
     expect(read([emitEvent(1, JUPITER, 'FeeEvent', fee(7n))])).toEqual([]);
   });
 
-  it('are read from logs, and belong to the instruction that was running', () => {
+  it('reads logs of the running instruction', () => {
     const said = [plain(programs.computeBudget, 1), plain(OKX, 1), plain(CPMM, 2), plain(programs.token, 3)];
     const logs = [
       ...[
@@ -52,11 +52,11 @@ describe('events', () => {
         success(OKX),
       ],
     ];
-    // The first line is the pool's, whose event has the same name and other members: these bytes are none of its.
+    // The first line belongs to the pool, whose event has the same name and other members.
     expect(read(said, logs)).toEqual([[1, 'SwapEvent', 6n]]);
   });
 
-  it('stand in the order in which they were told, those of calls among those of logs', () => {
+  it('keeps the emission order across self-calls and logs', () => {
     const said = [
       plain(OKX, 1),
       plain(JUPITER, 2),
@@ -76,7 +76,7 @@ describe('events', () => {
     ]);
   });
 
-  it('are told once where a program both calls and logs them, and twice where it tells them twice', () => {
+  it('reports an event once when it is both called and logged, and twice when emitted twice', () => {
     const said = [
       plain(JUPITER, 1),
       emitEvent(2, JUPITER, 'FeeEvent', fee(2n)),
@@ -88,24 +88,24 @@ describe('events', () => {
     expect(read(said, [...logs.slice(0, 3), line, success(JUPITER)])).toHaveLength(3);
   });
 
-  it('end where the logs are cut', () => {
+  it('stops where the logs are truncated', () => {
     const line = dataLine(OKX, 'SwapEvent', step(1n));
     const logs = [invoke(OKX, 1), line, 'Log truncated', line];
     expect(read([plain(OKX, 1)], logs)).toHaveLength(1);
   });
 
-  it('are nobody’s before anything runs and after it has left', () => {
+  it('ignores lines before the first and after the last invocation', () => {
     const line = dataLine(OKX, 'SwapEvent', step(1n));
     expect(read([plain(OKX, 1)], [line, invoke(OKX, 1), success(OKX), line])).toEqual([]);
   });
 
-  it('cannot be feigned by what a program logs', () => {
+  it('cannot be forged by program logs', () => {
     const line = dataLine(OKX, 'SwapEvent', step(1n));
     const feigned = [`Program log: ${invoke(OKX, 2)}`, `Program log: x\n${invoke(OKX, 2)}`, line];
     expect(read([plain(CPMM, 1)], [invoke(CPMM, 1), ...feigned, success(CPMM)])).toEqual([]);
   });
 
-  it('belong to the outer instruction where the node keeps no inner ones', () => {
+  it('assigns events to the outer instruction without inner ones', () => {
     const logs = [invoke(CPMM, 1), invoke(OKX, 2), dataLine(OKX, 'SwapEvent', step(1n)), success(OKX)];
     const said = [plain(CPMM, 1), plain(OKX, 1)];
     const next = [success(CPMM), invoke(OKX, 1), dataLine(OKX, 'SwapEvent', step(2n)), success(OKX)];
@@ -115,24 +115,24 @@ describe('events', () => {
     ]);
   });
 
-  it('find their instruction behind precompiled ones, which log nothing', () => {
+  it('skips precompiles, which log nothing', () => {
     const said = [plain(programs.ed25519, 1), plain(OKX, 1)];
     const logs = [invoke(OKX, 1), dataLine(OKX, 'SwapEvent', step(1n)), success(OKX)];
     expect(read(said, logs)).toEqual([[1, 'SwapEvent', 1n]]);
   });
 
-  it('find their instruction behind calls of which no line is there', () => {
+  it('skips calls without log lines', () => {
     const said = [plain(CPMM, 1), plain(programs.token, 2), plain(OKX, 1)];
     const logs = [invoke(CPMM, 1), success(CPMM), invoke(OKX, 1), dataLine(OKX, 'SwapEvent', step(1n))];
     expect(read(said, logs)).toEqual([[2, 'SwapEvent', 1n]]);
   });
 
-  it('are not of a call that another took the place of', () => {
+  it('ignores lines of a call that does not match', () => {
     const logs = [invoke(OKX, 1), invoke(CPMM, 1), success(CPMM), dataLine(OKX, 'SwapEvent', step(1n))];
     expect(read([plain(OKX, 1), plain(CPMM, 1)], logs)).toEqual([]);
   });
 
-  it('of Raydium’s own log are read for Raydium alone', () => {
+  it('reads Raydium logs for Raydium only', () => {
     const log =
       'Program log: ray_log: A+E1LKzCAAAAHPYaDgAAAAABAAAAAAAAAOE1LKzCAAAAPfnuixQAAABHSrRr57wAAEBhCRUAAAAA';
     expect(
@@ -147,7 +147,7 @@ describe('events', () => {
     expect(readEvents(executedTransaction([plain(OKX, 1)], { logs: [invoke(OKX, 1), log] }))).toEqual([]);
   });
 
-  it('are none where the bytes are of no known event, or too many, or no base64', () => {
+  it('ignores unknown events, oversized lines and invalid base64', () => {
     const long = `Program data: ${'A'.repeat(eventLimits.lineMax + 1)}`;
     const whole = dataLine(OKX, 'SwapEvent', step(1n));
     const logs = [invoke(OKX, 1), 'Program data: AAAA', long, `${whole} x`, 'Program data: ', `${whole}!`];
@@ -155,7 +155,7 @@ describe('events', () => {
     expect(read([plain(OKX, 1)], [invoke(OKX, 1), whole])).toHaveLength(1);
   });
 
-  it('are none of a transaction that failed', () => {
+  it('returns none for a failed transaction', () => {
     expect(read([plain(JUPITER, 1), emitEvent(2, JUPITER, 'FeeEvent', fee(7n))], [], 'Failed')).toEqual([]);
   });
 });

@@ -1,23 +1,20 @@
-/** The mint of wrapped SOL, for which SOL counts too. */
+/** Also stands for SOL. */
 export const SOL = 'So11111111111111111111111111111111111111112';
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
-/** A swap as its transaction's balances say it, worked out by hand. */
+/** Swap worked out by hand from balances. */
 export type ExpectedSwap = Readonly<{
   index: number;
   swapper: string;
   in: readonly [mint: string, raw: bigint];
   out: readonly [mint: string, raw: bigint];
-  /** What each pool on the way was given and gave. */
+  /** Input and output of each pool. */
   pools: readonly (readonly [source: string, pool: string, given: bigint, taken: bigint])[];
-  /** Percent and base units, where the instruction says them. */
+  /** Percent and base units. */
   quote?: readonly [slippage: number, out: bigint];
-  /**
-   * What the swapper's lamports changed by beside the swap: tips, commissions, and rent of accounts that are not the
-   * swapper's own.
-   */
+  /** Other lamport changes of the swapper: tips, commissions, rent of accounts of others. */
   lamportsBeside?: bigint;
-  /** What else of the token that was given left the swapper: a commission. */
+  /** Commission in the input token. */
   tokensBeside?: bigint;
 }>;
 
@@ -25,13 +22,13 @@ const photonBuyer = 'DfMxre4cKmvogbLrPigxmibVTTQDuzjdXojWzjCXXhzj';
 const bundled = 'ED5nyyWEzpPPiWimP8vYm7sD7TD3LAt3Q3gRTWHzPJBY';
 const bundleCurve = 'Ak4Cu8ZTTbaLvAubaCSpzdrEKbpwMpkF4RArSoRLRvMF';
 
-/** Of four buyers in one transaction, each pays for itself; the first pays the fee too. */
+/** Four buyers in one transaction; the first pays the fee. */
 const bundleBuy = (index: number, swapper: string, paid: bigint, got: bigint): ExpectedSwap => ({
   ...{ index, swapper, in: [SOL, paid], out: [bundled, got] },
   pools: [['Pump.fun', bundleCurve, paid, got]],
 });
 
-/** By file, under ../shared/data/rest/getTransaction. Files with no swap have an empty list. */
+/** By file under ../shared/data/rest/getTransaction; empty for files without swaps. */
 export const expectedSwaps: Readonly<Record<string, readonly ExpectedSwap[]>> = {
   'tx-parser/OKXDEX_commissionSolSwap2.json': [
     {
@@ -149,7 +146,7 @@ export const expectedSwaps: Readonly<Record<string, readonly ExpectedSwap[]>> = 
       in: [SOL, 395_999_999n],
       out: ['HQ4SzFMwYo8TXds1bHD2TvZdL7S75hK8w775rWrVpump', 5_609_742_876_530n],
       pools: [['Pump.fun', 'GPgXsGCFjzNNAZtUvxmNo3G3yEouoao1XdkK1SukitdS', 395_999_999n, 5_609_742_876_530n]],
-      // Photon's commission and its tip.
+      // Photon's commission and tip.
       lamportsBeside: -4_000_000n - 60_000_000n,
     },
   ],
@@ -214,7 +211,7 @@ export const expectedSwaps: Readonly<Record<string, readonly ExpectedSwap[]>> = 
       pools: [
         ['Pump.fun', 'CQrqvWERJtEjw2rCCQV6EqfM6V6jzTuKjhJjKNFmGB7r', 1_010_000_000n, 34_612_903_225_806n],
       ],
-      // A tip, and rent of the mint, the curve, its token account and the metadata.
+      // Tip, and rent of mint, curve, token account and metadata.
       lamportsBeside: -4_000_000n - 1_461_600n - 1_231_920n - 2_039_280n - 15_616_720n,
     },
   ],
@@ -264,7 +261,7 @@ export const expectedSwaps: Readonly<Record<string, readonly ExpectedSwap[]>> = 
   'tx-parser/transferChecked_0.json': [],
   'pumpfun-bot/raw_buy_tx_from_gettransaction.json': [
     {
-      // Of a program that buys for its own account, and of a coin that is priced in USDC.
+      // A buy by a program account, and a coin priced in USDC.
       index: 3,
       swapper: 'BwWK17cbHxwWBKZkUYvzxLcNQ1YVyaFezduWbtm2de6s',
       in: [USDC, 3_517_192n],
@@ -281,7 +278,7 @@ export const expectedSwaps: Readonly<Record<string, readonly ExpectedSwap[]>> = 
       pools: [
         ['Pump.fun', '3jJ83NDorkbFkF1JKbEfFWGeX16aXUiwby9RwJm9kat3', 3_000_000_000n, 96_449_438_144_093n],
       ],
-      // Two tips, and rent of the mint, the curve and its token account.
+      // Two tips, and rent of mint, curve and token account.
       lamportsBeside: -3_000_000n - 27_000_000n - 3_667_920n - 1_941_840n - 2_074_080n,
     },
   ],
@@ -292,7 +289,7 @@ export const expectedSwaps: Readonly<Record<string, readonly ExpectedSwap[]>> = 
       in: [SOL, 99_984_395n],
       out: ['7YD6ZHb39jGb33ki2iFd7kHK11yMkSFCc9kvjJscpump', 3_520_371_073_923n],
       pools: [['Pump.fun', '9hgcsTpZP48Ttku3uhg5gZ388YFCfErayJ5rHSru9PF7', 99_984_395n, 3_520_371_073_923n]],
-      // Rent of the mint, the curve, its token account, what counts the buyer's volume, and the creator's vault.
+      // Rent of mint, curve, token account, volume accumulator and creator vault.
       lamportsBeside: -3_744_480n - 1_691_280n - 2_074_080n - 1_844_400n - 890_880n,
     },
   ],

@@ -38,7 +38,7 @@ const trade = {
   ...{ virtual_sol_reserves: 1n, virtual_token_reserves: 1n, real_sol_reserves: 1n, real_token_reserves: 1n },
 };
 
-/** Everything that is read of a transaction, as it would be shown. */
+/** Parses and renders everything. */
 function readAll(run: ExecutedTransaction): number {
   const events = readEvents(run);
   const swaps = recognizeSwaps(run, events);
@@ -49,10 +49,10 @@ function readAll(run: ExecutedTransaction): number {
   return swaps.length + events.length;
 }
 
-/** What time that grows with the square of the instructions would go far beyond. */
+/** Quadratic time would far exceed this. */
 const SECONDS_MAX = 1.5;
 
-/** Time of the processor, which others on the machine take nothing of. */
+/** CPU time, independent of other load. */
 function secondsOf(work: () => unknown): number {
   const before = process.threadCpuUsage();
   work();
@@ -111,8 +111,8 @@ const line = fc.oneof(
   bytes.map((data) => `Program log: ray_log: ${Buffer.from(data).toString('base64')}`),
 );
 
-describe('transactions that mean harm', () => {
-  it('are read without throwing, and shown as JSON', () => {
+describe('hostile transactions', () => {
+  it('are parsed without throwing and rendered as JSON', () => {
     fc.assert(
       fc.property(
         fc.array(instruction, { maxLength: 25 }),
@@ -221,12 +221,12 @@ describe('transactions that mean harm', () => {
     ],
   ];
 
-  it.each(scenes)('are read in time that grows no faster than they do: %s', (_, build) => {
+  it.each(scenes)('take linear time: %s', (_, build) => {
     const run = build();
     expect(minimumOf(SECONDS_MAX, () => secondsOf(() => readAll(run)))).toBeLessThan(SECONDS_MAX);
   });
 
-  it('count signers once, who are as many as a message has', () => {
+  it('count each signer once', () => {
     const signers = Array.from({ length: 250 }, (_, at) => named(String(at)) as Address);
     const said = repeated({ program: CLMM, height: 1, data: anchorData('swap') });
     const run = executedTransaction(said, { signers });

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
 import { programParsers } from '../../../src/decoding/transaction/program-parsers.ts';
-import { dexParsers } from '../../../src/decoding/transaction/swap/dex-parsers.ts';
+import { dexParsers, liquidityTables } from '../../../src/decoding/transaction/swap/dex-parsers.ts';
 import { dexPrograms, orderPrograms } from '../../../src/decoding/transaction/swap/dex-programs.ts';
-import { liquidityTables } from '../../../src/decoding/transaction/swap/liquidity-tables.ts';
 import { address } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import {
@@ -42,8 +41,8 @@ const burnt: InstructionSpec = {
   parsed: { type: 'burn', info: { mint: named('A'), account: named('provider:A'), amount: '4' } },
 };
 
-describe('what is done to pools', () => {
-  it('is told of one that is made, by the accounts of its instruction', () => {
+describe('pool actions', () => {
+  it('decode a pool creation from its accounts', () => {
     const made = (program: string, data: Uint8Array) => readFirst([{ program, height: 1, data, accounts }]);
     expect(JSON.parse(made(CPMM, anchorData('initialize')))).toEqual([
       {
@@ -58,7 +57,7 @@ describe('what is done to pools', () => {
     expect(JSON.parse(made(RAYDIUM, Buffer.of(1)))[0].info.liquidity_pool_address).toBe(accounts[4]);
   });
 
-  it('is not told of one whose instruction names too few accounts', () => {
+  it('are UNKNOWN with too few accounts', () => {
     const said = {
       program: CPMM,
       height: 1,
@@ -68,7 +67,7 @@ describe('what is done to pools', () => {
     expect(readFirst([said])).toBe('null');
   });
 
-  it('is told of what was given, without the share that was got for it', () => {
+  it('decode added liquidity without LP tokens', () => {
     const said = [
       { program: CPMM, height: 1, data: anchorData('deposit'), accounts },
       transfer(2, 'provider:A', 'pool:A', 1_500_000n),
@@ -92,7 +91,7 @@ describe('what is done to pools', () => {
     ]);
   });
 
-  it('is told of what was taken back', () => {
+  it('decode removed liquidity', () => {
     const said = [
       { program: CPMM, height: 1, data: anchorData('withdraw'), accounts },
       transfer(2, 'pool:A', 'provider:A', 3n),
@@ -104,7 +103,7 @@ describe('what is done to pools', () => {
     });
   });
 
-  it('is not told where nothing moved, nor of instructions that do something else', () => {
+  it('are UNKNOWN without movements and for other instructions', () => {
     expect(readFirst([{ program: CPMM, height: 1, data: anchorData('deposit'), accounts }])).toBe('null');
     expect(readFirst([{ program: CPMM, height: 1, data: anchorData('swap_base_input'), accounts }])).toBe(
       'null',
@@ -113,8 +112,8 @@ describe('what is done to pools', () => {
   });
 });
 
-describe('programs that people swap with', () => {
-  it('are all known by a name, each once', () => {
+describe('DEX programs', () => {
+  it('each have one parser with a name', () => {
     expect(dexParsers.length).toBe(dexPrograms.size + orderPrograms.size);
     expect(new Map(dexParsers).size).toBe(dexParsers.length);
     for (const [, { name }] of dexParsers) expect(name).toMatch(/^[A-Z][A-Z0-9_]+$/);
@@ -126,7 +125,7 @@ describe('programs that people swap with', () => {
     );
   });
 
-  it('have no instruction that both swaps and changes a pool', () => {
+  it('have no instruction that both swaps and changes liquidity', () => {
     for (const [program, { creations, changes }] of liquidityTables) {
       const swaps = dexPrograms.get(program)?.swaps;
       for (const which of [...creations.keys(), ...changes.keys()]) expect(swaps?.has(which)).toBe(false);

@@ -17,8 +17,8 @@ const shown = (swap: Swap): Omit<ExpectedSwap, 'lamportsBeside' | 'tokensBeside'
   ...(swap.quotedOut === null ? {} : { quote: [swap.slippagePercent ?? -1, swap.quotedOut] }),
 });
 
-/** As written, without what only balances have. */
-function asTold({ lamportsBeside: _, tokensBeside: __, ...swap }: ExpectedSwap) {
+/** Without the members that only balances have. */
+function withoutBalances({ lamportsBeside: _, tokensBeside: __, ...swap }: ExpectedSwap) {
   return swap;
 }
 
@@ -31,7 +31,7 @@ type Meta = {
   postTokenBalances: Balance[];
 };
 
-/** What an owner's balances changed by, read from the record itself. */
+/** Balance changes of owners in the recording. */
 class Balances {
   readonly #meta: Meta;
   readonly #keys: readonly string[];
@@ -50,7 +50,7 @@ class Balances {
     return sum(this.#meta.postTokenBalances) - sum(this.#meta.preTokenBalances);
   }
 
-  /** Of the wallet and of the owner's token accounts, without the fee. */
+  /** Wallet and token accounts, without the fee. */
   lamports(owner: string): bigint {
     const { preTokenBalances, postTokenBalances, preBalances, postBalances, fee } = this.#meta;
     const own = new Set(
@@ -71,7 +71,7 @@ const recorded = (path: string): Swap[] => {
 };
 
 describe.skipIf(!recordsPresent)('recorded swaps (../shared/data, rest/getTransaction)', () => {
-  it('are expected of every file of tx-parser', () => {
+  it('have expectations for every tx-parser file', () => {
     const swapless = files.filter((path) => expectedSwaps[path]?.length === 0);
     expect(files.filter((path) => path.startsWith('tx-parser/')).toSorted()).toEqual(
       recordsOf('tx-parser')
@@ -81,11 +81,11 @@ describe.skipIf(!recordsPresent)('recorded swaps (../shared/data, rest/getTransa
     expect(swapless).toHaveLength(7);
   });
 
-  it.each(files)('%s has the swaps that are expected of it', (path) => {
-    expect(recorded(path).map(shown)).toEqual(expectedSwaps[path]?.map(asTold));
+  it.each(files)('%s has the expected swaps', (path) => {
+    expect(recorded(path).map(shown)).toEqual(expectedSwaps[path]?.map(withoutBalances));
   });
 
-  it.each(files)('%s is expected to have what its balances say', (path) => {
+  it.each(files)('%s is consistent with its balances', (path) => {
     const balances = new Balances(path);
     for (const { swapper, in: given, out: taken, lamportsBeside, tokensBeside } of expectedSwaps[path] ??
       []) {
@@ -103,7 +103,7 @@ describe.skipIf(!recordsPresent)('recorded swaps (../shared/data, rest/getTransa
   });
 
   it.each(files.filter((path) => !path.includes('pumpfun') && !path.includes('photon')))(
-    '%s has the same ends when no program told an event of it',
+    '%s has the same input and output without events',
     (path) => {
       const ends = (swap: Swap) => [swap.swapper, swap.in, swap.out];
       expect(recognizeSwaps(readRecordedTransaction(path), []).map(ends)).toEqual(recorded(path).map(ends));

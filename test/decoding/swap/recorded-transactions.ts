@@ -4,16 +4,14 @@ import { type JsonValue, parseJson } from '../../../src/base/json.ts';
 import type { ExecutedTransaction } from '../../../src/decoding/transaction/executed-transaction.ts';
 import { readExecutedTransaction } from '../../../src/decoding/transaction/read-executed-transaction.ts';
 
-/** ../shared/data/rest/getTransaction: recorded answers of getTransaction, one a file. */
+/** ../shared/data/rest/getTransaction: one recorded response per file. */
 const folder = join(import.meta.dirname, '../../../../shared/data/rest/getTransaction');
 
 export const recordsPresent: boolean = existsSync(folder);
 
-/** Names of all files of one folder of records. */
 export const recordsOf = (name: string): string[] =>
   recordsPresent ? readdirSync(join(folder, name)).filter((file) => file.endsWith('.json')) : [];
 
-/** What a node answered, as it is in the file. */
 export function readRecord(path: string): { [name: string]: JsonValue } {
   const text = parseJson(readFileSync(join(folder, path), 'utf8'));
   const record = Array.isArray(text) ? text[0] : text;
@@ -22,7 +20,6 @@ export function readRecord(path: string): { [name: string]: JsonValue } {
   return result === undefined ? (record ?? {}) : (result as { [name: string]: JsonValue });
 }
 
-/** A recorded transaction as insight reads it. */
 export function readRecordedTransaction(path: string): ExecutedTransaction {
   const run = readExecutedTransaction(readRecord(path));
   if (run === null) throw new TypeError(`${path} is no transaction`);

@@ -22,7 +22,7 @@ import {
   transfer,
 } from './transaction-builder.ts';
 
-/** ../shared/data/rest/shyft_transactions_sample.json: four records of the interface, without their transactions. */
+/** ../shared/data/rest/shyft_transactions_sample.json: four records without their transactions. */
 const file = join(import.meta.dirname, '../../../../shared/data/rest/shyft_transactions_sample.json');
 const present = existsSync(file);
 
@@ -53,7 +53,7 @@ const records: Record_[] = present
 
 const recordAt = (at: number): Record_ => records[at] as Record_;
 
-/** An owner's account of a mint: records name the receiver's only, and any one will do. */
+/** Records name only the receiver's account; any other account will do. */
 const accountOf = (owner: unknown, mint: unknown): string => `${owner}:${mint}`;
 
 function sayTransfer({ info, parent_protocol }: Action, height: number): InstructionSpec {
@@ -72,7 +72,7 @@ function sayTransfer({ info, parent_protocol }: Action, height: number): Instruc
 const tradeOf = ({ events }: Record_): Event =>
   events.find(({ name }) => /^(Buy|Sell)Event$/.test(name)) as Event;
 
-/** A trade with the AMM: its first accounts are the pool and who trades. */
+/** AMM trade: pool and trader are the first accounts. */
 function sayTrade(record: Record_, height: number): InstructionSpec {
   const { name, data } = tradeOf(record);
   const instruction = name === 'SellEvent' ? 'sell' : (data.ix_name as string);
@@ -82,7 +82,7 @@ function sayTrade(record: Record_, height: number): InstructionSpec {
   };
 }
 
-/** A route, whose accounts and arguments the record names in the order of the program's interface. */
+/** Route with accounts and arguments in IDL order. */
 function sayRoute({ info }: Action): InstructionSpec {
   const head = Buffer.alloc(6);
   for (const [at, name] of ['slippage_bps', 'platform_fee_bps', 'positive_slippage_bps'].entries()) {
@@ -97,10 +97,10 @@ function sayRoute({ info }: Action): InstructionSpec {
   };
 }
 
-/** Places that records leave out: instructions that they do not tell. */
-const untold: InstructionSpec = { program: programs.computeBudget, height: 1 };
+/** Placeholder for instructions missing in the record. */
+const placeholder: InstructionSpec = { program: programs.computeBudget, height: 1 };
 
-/** The instruction that an action tells; events stand at the end of the program's own, as UNKNOWN. */
+/** Instruction of an action; events follow their program's instruction as UNKNOWN. */
 function sayAction(record: Record_, action: Action, seen: Set<string>): InstructionSpec {
   const program = action.source_protocol.address;
   const inner = action.parent_protocol !== undefined;
@@ -121,7 +121,6 @@ function sayAction(record: Record_, action: Action, seen: Set<string>): Instruct
   return { program, height: inner ? 2 : 1 };
 }
 
-/** Every account of every owner and mint that a record's transfers name. */
 function accountsOf(record: Record_): TransactionTokenAccount[] {
   return record.actions.flatMap(({ info }) =>
     info.token_address === undefined || info.sender === undefined
@@ -132,13 +131,12 @@ function accountsOf(record: Record_): TransactionTokenAccount[] {
   );
 }
 
-/** A record's transaction, as far as the record tells it. */
 function rebuild(record: Record_): ExecutedTransaction {
   const said: InstructionSpec[] = [];
   const seen = new Set<string>();
   for (const action of record.actions.toSorted((one, other) => one.ix_index - other.ix_index)) {
     while (said.length < action.ix_index)
-      said.push(said.length > 4 ? { program: PUMP_FEES, height: 3 } : untold);
+      said.push(said.length > 4 ? { program: PUMP_FEES, height: 3 } : placeholder);
     said.push(sayAction(record, action, seen));
     seen.add(action.source_protocol.address);
   }
@@ -153,22 +151,18 @@ const swapsOf = (at: number): Swap[] => {
   return recognizeSwaps(run, readEvents(run));
 };
 
-/** What the record's balances say that an owner gained. */
 const gained = (at: number, owner: string, mint: string): bigint | undefined => {
   const change = recordAt(at).token_balance_changes.find((one) => one.owner === owner && one.mint === mint);
   return change === undefined ? undefined : BigInt(change.change_amount);
 };
 
 describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transactions_sample.json)', () => {
-  it.each([0, 1, 2, 3])(
-    'number %i: its events are read from the bytes that tell them, member for member',
-    (at) => {
-      const events = readEvents(rebuild(recordAt(at))).map(({ data, name }) => ({ data, name }));
-      expect(writeJson(events)).toBe(writeJson(recordAt(at).events as never));
-    },
-  );
+  it.each([0, 1, 2, 3])('number %i: reads its events from their bytes', (at) => {
+    const events = readEvents(rebuild(recordAt(at))).map(({ data, name }) => ({ data, name }));
+    expect(writeJson(events)).toBe(writeJson(recordAt(at).events as never));
+  });
 
-  it('sells to the pool as its SWAP says', () => {
+  it('decodes a sale to the pool', () => {
     const [swap, ...others] = swapsOf(0);
     const recorded = recordAt(0).actions.find(({ type }) => type === 'SWAP') as Action;
     type Side = { token_address: string; amount_raw: number };
@@ -195,7 +189,7 @@ describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transact
     });
   });
 
-  it('routes through two pools, where the record tells of no swap', () => {
+  it('decodes a route through two pools that the record lacks', () => {
     const [swap, ...others] = swapsOf(1);
     const user = 'CcBmy9UULwC4KTzTVejcucxhLmRiN57dXAMPRgcbTz7E';
     const usdc = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
@@ -214,7 +208,7 @@ describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transact
     expect(gained(1, user, ELON)).toBe(9_960_379_125_294n);
   });
 
-  it('buys by a wrapper, whose charge is no part of the swap', () => {
+  it('excludes the fee of a wrapper', () => {
     const [swap, ...others] = swapsOf(2);
     const user = '8woAfWABSsgbfbBBk86EWZjPxX5AjyGeBNupfGudgX2e';
     expect(others).toEqual([]);
@@ -227,7 +221,7 @@ describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transact
     expect(gained(2, user, ELON)).toBe(7_316_701_903n);
   });
 
-  it('routes SOL, the fee of the platform included in what is given', () => {
+  it('includes the platform fee of a SOL route in the input', () => {
     const [swap, ...others] = swapsOf(3);
     const user = 'H1XbNYE74ybmeah7efNejFe8K5R1usK5fqRPKZpHJTxm';
     expect(others).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Swap } from '../../../src/decoding/transaction/action.ts';
-import { instructionDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
+import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import { readEvents } from '../../../src/decoding/transaction/events/read-events.ts';
 import type {
   ExecutedTransaction,
@@ -37,7 +37,7 @@ const [user, keeper, whirlpool, state, collector] = ['user', 'keeper', 'whirlpoo
 ) as [Address, Address, Address, Address, Address];
 const [A, B, C] = ['A', 'B', 'C'].map(named) as [Address, Address, Address];
 
-/** Token accounts named `owner of account:mint`, for every pair that the scenes use. */
+/** Token accounts named `owner of account:mint`. */
 const tokens: TransactionTokenAccount[] = [
   ...(['A', 'B', 'C'] as const).flatMap((mint) =>
     (['user', 'keeper', 'whirlpool', 'state', 'collector'] as const).map((owner) =>
@@ -58,7 +58,7 @@ const swapsOf = (run: ExecutedTransaction): Swap[] => recognizeSwaps(run, readEv
 
 const ends = (swap: Swap) => [swap.in.mint, swap.in.raw, swap.out.mint, swap.out.raw];
 
-/** A Whirlpool's swap of A for B, and what it moves. */
+/** Whirlpool swap of A for B with its movements. */
 const whirlpoolSwap = (
   height: number,
   trader: Address,
@@ -74,7 +74,7 @@ const whirlpoolSwap = (
   transfer(height + 1, 'whirlpool:B', `${taker}:B`, taken),
 ];
 
-/** A concentrated pool's swap of B for C. */
+/** CLMM swap of B for C. */
 const clmmSwap = (height: number, trader: Address, given: bigint, taken: bigint): InstructionSpec[] => [
   {
     ...{ program: CLMM, height, data: anchorData('swap') },
@@ -84,8 +84,8 @@ const clmmSwap = (height: number, trader: Address, given: bigint, taken: bigint)
   transfer(height + 1, 'state:C', 'user:C', taken),
 ];
 
-describe('swaps', () => {
-  it('are what moved between a trader and a pool, beneath the pool’s instruction', () => {
+describe('recognizeSwaps', () => {
+  it('sums movements between trader and pool below the pool instruction', () => {
     expect(swapsOf(scene(whirlpoolSwap(1, user, 100n, 7n)))).toEqual([
       {
         ...{ index: 0, program: WHIRLPOOL, parentProgram: null, swapper: user },
@@ -96,7 +96,7 @@ describe('swaps', () => {
     ]);
   });
 
-  it('are found where old nodes do not say how deep instructions are', () => {
+  it('handles nodes that do not report heights', () => {
     const inner = whirlpoolSwap(1, user, 100n, 7n).map((said) => ({ ...said, height: null }));
     const swaps = swapsOf(scene([{ program: unknown, height: 1 }, ...inner, ...clmmSwap(1, user, 7n, 3n)]));
     expect(swaps.map(ends)).toEqual([
@@ -105,18 +105,18 @@ describe('swaps', () => {
     ]);
   });
 
-  it('are made by who gives, though another pays the fee', () => {
+  it('takes the giver as swapper when another account pays the fee', () => {
     const [swap] = swapsOf(scene(whirlpoolSwap(1, user, 100n, 7n), { signers: [named('payer'), user] }));
     expect(swap?.swapper).toBe(user);
   });
 
-  it('are made by an account that a program keeps, where the pool’s instruction names it', () => {
+  it('takes a program account as trader when the instruction names it', () => {
     const said = [{ program: unknown, height: 1 }, ...whirlpoolSwap(2, keeper, 100n, 7n, 'keeper')];
     const [swap] = swapsOf(scene(said));
     expect(swap).toMatchObject({ index: 1, program: WHIRLPOOL, parentProgram: unknown, swapper: keeper });
   });
 
-  it('count what a Token-2022 mint keeps as given, and not as taken', () => {
+  it('counts Token-2022 transfer fees in the input but not in the output', () => {
     const [swap, paid] = whirlpoolSwap(1, user, 100n, 7n);
     const got: InstructionSpec = {
       ...{ program: programs.token2022, height: 2 },
@@ -131,7 +131,7 @@ describe('swaps', () => {
     expect(swapsOf(scene([swap, paid, got] as InstructionSpec[])).map(ends)).toEqual([[A, 100n, B, 5n]]);
   });
 
-  it('are told by a balance of what arrived, where a transfer does not say what the mint kept', () => {
+  it('derives an unstated transfer fee from the balance', () => {
     const [swap, paid] = whirlpoolSwap(1, user, 100n, 7n);
     const got: InstructionSpec = {
       ...{ program: programs.token2022, height: 2 },
@@ -146,17 +146,17 @@ describe('swaps', () => {
     const after = [...tokens, tokenAccount('user:B', B, user, 10n, 16n)];
     const said = [swap, paid, got] as InstructionSpec[];
     expect(swapsOf(scene(said, { tokens: after })).map(ends)).toEqual([[A, 100n, B, 6n]]);
-    // What else moved there is in the balance too, which says nothing of one transfer then.
+    // A second movement makes the balance inconclusive.
     const more = [...said, transfer(1, 'keeper:B', 'user:B', 1n)];
     expect(swapsOf(scene(more, { tokens: after })).map(ends)).toEqual([[A, 100n, B, 7n]]);
   });
 
-  it('cost what a pool does not give back', () => {
+  it('subtracts tokens that the pool returns', () => {
     const back = transfer(2, 'whirlpool:A', 'user:A', 40n);
     expect(swapsOf(scene([...whirlpoolSwap(1, user, 100n, 7n), back])).map(ends)).toEqual([[A, 60n, B, 7n]]);
   });
 
-  it('do not cost the rent of token accounts that are opened on the way', () => {
+  it('excludes rent of token accounts', () => {
     const [swap] = whirlpoolSwap(1, user, 100n, 7n);
     const said = [
       swap as InstructionSpec,
@@ -167,7 +167,7 @@ describe('swaps', () => {
     expect(swapsOf(scene(said)).map(ends)).toEqual([[nativeMint, 100n, B, 7n]]);
   });
 
-  it('are no deposits, not even of one token for another', () => {
+  it('ignores deposits', () => {
     const deposit = whirlpoolSwap(1, user, 100n, 7n);
     const said = [
       { ...(deposit[0] as InstructionSpec), data: anchorData('increase_liquidity') },
@@ -176,13 +176,13 @@ describe('swaps', () => {
     expect(swapsOf(scene(said))).toEqual([]);
   });
 
-  it('are not guessed of a pool that gives two tokens, or none', () => {
+  it('ignores pools that give two tokens or none', () => {
     const two = [...whirlpoolSwap(1, user, 100n, 7n), transfer(2, 'whirlpool:C', 'user:C', 1n)];
     expect(swapsOf(scene(two))).toEqual([]);
     expect(swapsOf(scene(whirlpoolSwap(1, user, 100n, 7n).slice(0, 2)))).toEqual([]);
   });
 
-  it('of a program that is not known are a route where one goes on with what the other gave', () => {
+  it('joins consecutive swaps in an unknown program into a route', () => {
     const said = [
       { program: unknown, height: 1 },
       ...whirlpoolSwap(2, user, 100n, 7n),
@@ -216,7 +216,7 @@ describe('swaps', () => {
     expect(swapsOf(scene(apart))).toHaveLength(2);
   });
 
-  it('of a program that is not known are told apart where the owner keeps or adds some between them', () => {
+  it('separates swaps in an unknown program with a remainder between them', () => {
     const apart = (given: bigint, ...between: InstructionSpec[]) =>
       swapsOf(
         scene([
@@ -232,14 +232,14 @@ describe('swaps', () => {
     ];
     expect(apart(100n)).toEqual(two(100n));
     expect(apart(501n)).toEqual(two(501n));
-    // Not moved, or not that much, or so much that it is no fee.
+    // Wrong or excessive differences are no fee.
     expect(apart(495n)).toEqual(two(495n));
     expect(apart(495n, transfer(2, 'user:B', 'collector:B', 4n))).toEqual(two(495n));
     expect(apart(100n, transfer(2, 'user:B', 'collector:B', 400n))).toEqual(two(100n));
     expect(apart(501n, transfer(2, 'collector:B', 'user:B', 1n))).toEqual(two(501n));
   });
 
-  it('of a program that is not known are a route though it charges between them', () => {
+  it('joins swaps in an unknown program with a fee between them', () => {
     const charged = (fee: bigint) =>
       swapsOf(
         scene([
@@ -253,7 +253,7 @@ describe('swaps', () => {
     expect(charged(51n)).toHaveLength(2);
   });
 
-  it('stand with every transfer of tokens that was made beside them, and with nothing else', () => {
+  it('keeps all token transfers and no other actions beside a swap', () => {
     const said = [
       { program: unknown, height: 1 },
       ...whirlpoolSwap(1, user, 100n, 7n),
@@ -266,7 +266,7 @@ describe('swaps', () => {
     ]);
   });
 
-  it('of a wrapper are the one that it hands on, without what it charges', () => {
+  it("reports a wrapped swap as the wrapper's, without its fee", () => {
     const said = [
       { program: PHOTON, height: 1 },
       ...whirlpoolSwap(2, user, 100n, 7n),
@@ -277,7 +277,7 @@ describe('swaps', () => {
     expect(swap && ends(swap)).toEqual([A, 100n, B, 7n]);
   });
 
-  it('of a router go through accounts in which it keeps tokens on the way', () => {
+  it('follows a route through intermediate accounts', () => {
     const said = [
       { program: TITAN, height: 1 },
       transfer(2, 'user:A', 'keeper:A', 100n),
@@ -293,7 +293,7 @@ describe('swaps', () => {
     ]);
   });
 
-  it('of a router are followed into pools that do not say who trades', () => {
+  it('follows a route into pools that do not name the trader', () => {
     const said = [
       { program: TITAN, height: 1 },
       transfer(2, 'user:A', 'keeper:A', 100n),
@@ -305,7 +305,7 @@ describe('swaps', () => {
     expect(swap?.pools.map(({ source, in: given }) => [source, given.raw])).toEqual([['Tessera V', 100n]]);
   });
 
-  it('of a router are the route’s ends, though SOL for an account’s rent moved beside them', () => {
+  it('takes the ends of a route despite rent movements', () => {
     const said = [
       { program: TITAN, height: 1 },
       pay(2, user, named('a new account'), 2_039_280n),
@@ -316,7 +316,7 @@ describe('swaps', () => {
     expect(swaps[0]?.program).toBe(TITAN);
   });
 
-  it('of a router go on from where a pool put what it gave', () => {
+  it('continues a route where a pool delivered its output', () => {
     const said = [
       { program: TITAN, height: 1 },
       ...whirlpoolSwap(2, user, 100n, 7n, 'keeper'),
@@ -329,7 +329,7 @@ describe('swaps', () => {
     expect(swap?.pools.map(({ source }) => source)).toEqual(['Orca', 'Tessera V']);
   });
 
-  it('of the OKX router leave its commission out, on the side that is given and on the side that is taken', () => {
+  it('excludes the OKX commission on either side', () => {
     const route = (data: Uint8Array, ...charged: InstructionSpec[]) => [
       { program: OKX, height: 1, data },
       ...whirlpoolSwap(2, user, 100n, 70n),
@@ -349,7 +349,7 @@ describe('swaps', () => {
     expect(swapsOf(scene(cut)).map(ends)).toEqual([[A, 100n, B, 70n]]);
   });
 
-  it('of pools without a table count where a trader gave one token and got another', () => {
+  it('accepts any exchange through pools without a table', () => {
     const said = [
       { program: TESSERA, height: 1 },
       transfer(2, 'user:A', 'state:A', 5n),
@@ -359,7 +359,7 @@ describe('swaps', () => {
     expect(swapsOf(scene(said.slice(0, 2)))).toEqual([]);
   });
 
-  it('of programs that nobody knows are none', () => {
+  it('ignores unknown programs', () => {
     const said = [
       { program: unknown, height: 1 },
       transfer(2, 'user:A', 'state:A', 5n),
@@ -368,7 +368,7 @@ describe('swaps', () => {
     expect(swapsOf(scene(said))).toEqual([]);
   });
 
-  it('are told by balances where nothing says what moved beneath them', () => {
+  it('falls back to balances without movements', () => {
     const said = [{ program: CLMM, height: 1, data: anchorData('swap'), accounts: [] }];
     const held = [
       tokenAccount('user:A', A, user, 100n, 0n),
@@ -380,7 +380,7 @@ describe('swaps', () => {
       [named('user:B')]: [0n, 2039n] as const,
       [named('user:SOL')]: [9n, 13n] as const,
     };
-    // 5000 for the fee, 2039 for the rent of an account of the swapper's own, and 4 that were only wrapped.
+    // 5000 fee, 2039 rent of the swapper's own account, 4 only wrapped.
     const run = scene(said, { tokens: held, lamports });
     expect(swapsOf(run)).toMatchObject([
       { swapper: user, in: { mint: A, raw: 100n }, out: { mint: B, raw: 7n }, pools: [] },
@@ -396,19 +396,19 @@ describe('swaps', () => {
     expect(swapsOf(scene([...said, opened], { tokens: held, lamports: tipped }))).toHaveLength(1);
   });
 
-  it('are none of balances alone, when no instruction swaps', () => {
+  it('requires a swap instruction for the balance fallback', () => {
     const held = [tokenAccount('user:A', A, user, 100n, 0n), tokenAccount('user:B', B, user, 0n, 7n)];
     const lamports = { [user]: [5000n, 0n] as const };
     const said = [{ program: CLMM, height: 1, data: anchorData('open_position'), accounts: [] }];
     expect(swapsOf(scene(said, { tokens: held, lamports }))).toEqual([]);
   });
 
-  it('are none of a transaction that failed', () => {
+  it('returns none for a failed transaction', () => {
     expect(swapsOf(scene(whirlpoolSwap(1, user, 100n, 7n), { err: 'Failed' }))).toEqual([]);
   });
 });
 
-describe('swaps with a curve of pump.fun', () => {
+describe('pump.fun curve trades', () => {
   const curve = named('curve');
   const trade = {
     ...{ mint: A, sol_amount: 1000n, token_amount: 50n, is_buy: true, user, timestamp: 1n },
@@ -436,21 +436,21 @@ describe('swaps with a curve of pump.fun', () => {
     emitEvent(2, PUMP, 'TradeEvent', members),
   ];
 
-  it('cost what is paid with the fees, and no rent that is paid beside', () => {
+  it('include fees but not rent in the cost', () => {
     const paid = [pay(2, user, curve, 1000n), pay(2, user, collector, 9n), pay(2, user, keeper, 890_883n)];
     const swaps = swapsOf(scene(curveTrade('buy', { ...trade, ...fees }, ...paid)));
     expect(swaps.map(ends)).toEqual([[nativeMint, 1012n, A, 50n]]);
     expect(swaps[0]?.pools[0]?.pool).toBe(curve);
   });
 
-  it('cost what moved, where the event is too old to say fees', () => {
+  it('use movements for events without fees', () => {
     const paid = [pay(2, user, curve, 1000n), pay(2, user, collector, 10n)];
     expect(swapsOf(scene(curveTrade('buy', trade, ...paid))).map(ends)).toEqual([
       [nativeMint, 1010n, A, 50n],
     ]);
   });
 
-  it('cost and bring what moved, where the pool to come gives too', () => {
+  it('use movements when the new pool takes part', () => {
     const more = {
       ...{
         user,
@@ -477,13 +477,13 @@ describe('swaps with a curve of pump.fun', () => {
     expect(swapsOf(scene(said)).map(ends)).toEqual([[nativeMint, 1019n, A, 59n]]);
   });
 
-  it('pay what is left after the fees', () => {
+  it('pay the amount after fees', () => {
     const sold = [transfer(2, 'user:A', 'state:A', 50n)];
     const swaps = swapsOf(scene(curveTrade('sell', { ...trade, ...fees, is_buy: false }, ...sold)));
     expect(swaps.map(ends)).toEqual([[A, 50n, nativeMint, 988n]]);
   });
 
-  it('pay what the wallet gained, where the event is too old to say fees', () => {
+  it("use the wallet's gain for events without fees", () => {
     const sold = curveTrade('sell', { ...trade, is_buy: false }, transfer(2, 'user:A', 'state:A', 50n));
     const tip = pay(1, user, collector, 100n);
     const lamports = { [user]: [9000n, 9000n - 5000n - 100n + 991n] as const };
@@ -492,7 +492,7 @@ describe('swaps with a curve of pump.fun', () => {
   });
 });
 
-describe('routes of Jupiter', () => {
+describe('Jupiter routes', () => {
   const quoteOf = (data: Uint8Array) => readQuote(data);
   const tail = (bytes: number): Buffer => {
     const quote = Buffer.alloc(18 + bytes);
@@ -505,14 +505,11 @@ describe('routes of Jupiter', () => {
   const plan = Buffer.from('010000000764000100000000', 'hex');
   const expected = { inAmount: 100n, quotedOut: 70n, slippagePercent: 2.5 };
 
-  it.each(['route', 'shared_accounts_route'])(
-    'of the first version have their quote at the end: %s',
-    (name) => {
-      expect(quoteOf(Buffer.concat([named8(name), plan, tail(1)]))).toEqual(expected);
-    },
-  );
+  it.each(['route', 'shared_accounts_route'])('v1 read the quote at the end: %s', (name) => {
+    expect(quoteOf(Buffer.concat([named8(name), plan, tail(1)]))).toEqual(expected);
+  });
 
-  it('of the second version have their quote ahead of the plan', () => {
+  it('v2 read the quote before the plan', () => {
     expect(quoteOf(Buffer.concat([named8('route_v2'), tail(4), plan]))).toEqual(expected);
     const shared = Buffer.concat([named8('shared_accounts_route_v2'), Buffer.of(3), tail(4), plan]);
     expect(quoteOf(shared)).toEqual(expected);
@@ -521,11 +518,11 @@ describe('routes of Jupiter', () => {
   it.each([
     ...['route_with_token_ledger', 'shared_accounts_route_with_token_ledger', 'exact_out_route'],
     ...['shared_accounts_exact_out_route', 'exact_out_route_v2', 'shared_accounts_exact_out_route_v2'],
-  ])('have no quote where it would be a wrong one: %s', (name) => {
+  ])('have no quote where it would be wrong: %s', (name) => {
     expect(quoteOf(Buffer.concat([named8(name), plan, tail(1)]))).toBeNull();
   });
 
-  it('have no quote of bytes that are cut, or of more slippage than there is', () => {
+  it('have no quote for truncated data or impossible slippage', () => {
     const whole = Buffer.concat([named8('route_v2'), tail(0)]);
     for (let length = 0; length < whole.length; length++)
       expect(quoteOf(whole.subarray(0, length))).toBeNull();
@@ -536,7 +533,7 @@ describe('routes of Jupiter', () => {
     expect(quoteOf(whole)).toBeNull();
   });
 
-  it('take what the steps say where SOL moved without a transfer', () => {
+  it('use step amounts when SOL moved without a transfer', () => {
     const step = { amm: PUMP, input_mint: A, input_amount: 90n, output_mint: nativeMint, output_amount: 55n };
     const said: InstructionSpec[] = [
       {
@@ -556,7 +553,7 @@ describe('routes of Jupiter', () => {
     });
   });
 
-  it('cost no more than they were asked to take, whatever SOL is paid for accounts on the way', () => {
+  it('cost at most the quoted input despite rent paid on the way', () => {
     const step = { amm: CLMM, input_mint: nativeMint, input_amount: 100n, output_mint: B, output_amount: 7n };
     const said: InstructionSpec[] = [
       {
@@ -573,7 +570,7 @@ describe('routes of Jupiter', () => {
     expect(swapsOf(scene(said)).map(ends)).toEqual([[nativeMint, 100n, B, 7n]]);
   });
 
-  it('that come back to where they began are told by their first and their last step', () => {
+  it('that return to the first mint use their first and last steps', () => {
     const step = (from: Address, given: bigint, to: Address, taken: bigint) => ({
       ...{ amm: CLMM, input_mint: from, input_amount: given, output_mint: to, output_amount: taken },
     });
@@ -592,7 +589,7 @@ describe('routes of Jupiter', () => {
     expect(swapsOf(scene(said)).map(ends)).toEqual([[A, 100n, A, 104n]]);
   });
 
-  it('do not count the steps of a route that they called', () => {
+  it('exclude steps of nested routes', () => {
     const step = (given: bigint, taken: bigint) => ({
       ...{ amm: CLMM, input_mint: A, input_amount: given, output_mint: B, output_amount: taken },
     });
@@ -613,7 +610,7 @@ describe('routes of Jupiter', () => {
     ]);
   });
 
-  it('are no routes when they only make accounts', () => {
+  it('without steps are no swaps', () => {
     const said = [
       { program: JUPITER, height: 1, accounts: [user], data: anchorData('create_token_account') },
     ];

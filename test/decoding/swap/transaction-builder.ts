@@ -1,21 +1,17 @@
 import { createHash } from 'node:crypto';
-import {
-  EVENT_CALL,
-  instructionDiscriminator,
-} from '../../../src/decoding/transaction/events/discriminator.ts';
+import { EVENT_CALL, instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import type {
+  ExecutedInstruction,
   ExecutedTransaction,
+  ParsedView,
   TransactionTokenAccount,
 } from '../../../src/decoding/transaction/executed-transaction.ts';
-import type { ExecutedInstruction, ParsedView } from '../../../src/decoding/transaction/instruction.ts';
 import { type Address, address, addressFromBytes } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { encodeEvent } from './encode-layout.ts';
 
-/** An address that is always the same for a name. */
 export const named = (name: string): Address => addressFromBytes(createHash('sha256').update(name).digest());
 
-/** What a built instruction says; what is left out is empty. */
 export type InstructionSpec = Readonly<{
   program: Address | string;
   /** 1 for an outer one. */
@@ -25,7 +21,7 @@ export type InstructionSpec = Readonly<{
   parsed?: ParsedView;
 }>;
 
-/** A token account for a test: `owner:mint`, with an amount before and after. */
+/** Token account `owner:mint` with amounts before and after. */
 export const tokenAccount = (
   of: string,
   mint: Address,
@@ -36,7 +32,7 @@ export const tokenAccount = (
   ...{ address: named(of), mint, owner, decimals: 6, program: programs.token, before, after },
 });
 
-/** Bytes of an Anchor instruction: its name, then numbers as u64. */
+/** Discriminator, then u64 arguments. */
 export function anchorData(name: string, ...numbers: readonly bigint[]): Uint8Array {
   const bytes = Buffer.alloc(8 * (numbers.length + 1));
   bytes.write(instructionDiscriminator(name), 'hex');
@@ -44,7 +40,6 @@ export function anchorData(name: string, ...numbers: readonly bigint[]): Uint8Ar
   return bytes;
 }
 
-/** A transfer of tokens between accounts that have a name. */
 export const transfer = (
   height: number | null,
   source: string,
@@ -59,7 +54,6 @@ export const transfer = (
   },
 });
 
-/** A transfer of lamports between wallets. */
 export const pay = (
   height: number | null,
   source: Address,
@@ -71,7 +65,6 @@ export const pay = (
   parsed: { type: 'transfer', info: { source, destination, lamports } },
 });
 
-/** A program's call of itself that leaves an event. */
 export const emitEvent = (
   height: number | null,
   program: string,
@@ -83,7 +76,6 @@ export const emitEvent = (
   data: Buffer.concat([Buffer.from(EVENT_CALL, 'hex'), encodeEvent(program, name, members)]),
 });
 
-/** Instructions with their numbers, and who called them. */
 export function numbered(instructions: readonly InstructionSpec[]): ExecutedInstruction[] {
   const open: number[] = [];
   let outer = -1;
@@ -105,7 +97,6 @@ export function numbered(instructions: readonly InstructionSpec[]): ExecutedInst
   });
 }
 
-/** A transaction that ran as built. */
 export function executedTransaction(
   instructions: readonly InstructionSpec[],
   given: Readonly<{

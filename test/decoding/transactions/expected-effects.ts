@@ -1,13 +1,10 @@
 /**
- * What base programs did in each file of ../shared/data/rest/getTransaction: the type and the protocol that the
- * transaction is called by, then its transfers, mints and burns as
- * `index type amount token sender>receiver`, amounts in base units, addresses by their first four characters.
- *
- * Every amount of a token here agrees with the balances of its record: the test beside counts them up. Where a swap is
- * told, only transfers of tokens are told beside it.
+ * Expected effects per file of ../shared/data/rest/getTransaction: type, protocol, then `index type amount
+ * token sender>receiver` with base units and the first four characters of addresses. Amounts agree with the
+ * balances, which the test sums up. Beside a swap, only token transfers are listed.
  */
 export const expectedEffects: Readonly<
-  Record<string, readonly [type: string, protocol: string, ...told: string[]]>
+  Record<string, readonly [type: string, protocol: string, ...decoded: string[]]>
 > = {
   'blockbuster-cnft/double_bubblegum_mint': ['COMPRESSED_NFT_MINT', 'BUBBLEGUM'],
   'blockbuster-cnft/helium_mint_double_tree': ['COMPRESSED_NFT_MINT', 'BUBBLEGUM'],

@@ -9,9 +9,9 @@ import type { Address } from '../../../src/solana/address.ts';
 import { JUPITER, type Recorded, type RecordedAction, RecordRebuilder } from './rebuilt-record.ts';
 
 /**
- * ../shared/data/rest/shyft_transactions_sample.json: four records of the live interface. They come without the raw
- * transactions, which are put together again from what they tell: instructions by their indexes, balances, events and
- * arguments. What they do not tell (opened and closed accounts, the budget) stands there as something of its kind.
+ * ../shared/data/rest/shyft_transactions_sample.json: four live records without raw transactions.
+ * Instructions are rebuilt from their indexes, balances, events and arguments; placeholders stand for the
+ * rest.
  */
 const file = join(import.meta.dirname, '../../../../shared/data/rest/shyft_transactions_sample.json');
 const present = existsSync(file);
@@ -37,8 +37,7 @@ const names = new Map<Address, TokenLabels>([
 
 const recordAt = (at: number): Recorded => records[at] as Recorded;
 
-/** What Solway tells of a record's transaction, as a client reads it. */
-function told(at: number): Recorded {
+function decoded(at: number): Recorded {
   const transaction = readExecutedTransaction(new RecordRebuilder(recordAt(at)).result());
   if (transaction === null) throw new Error('no transaction');
   const deeds = parseEffects(transaction);
@@ -49,58 +48,53 @@ function told(at: number): Recorded {
 const transfersOf = ({ actions }: Recorded): RecordedAction[] =>
   actions.filter(({ type }) => type === 'TOKEN_TRANSFER');
 
-/** Who traded, by the program's own event; somebody else may have paid the fee. */
+/** Trader in the program's event; the fee payer may differ. */
 const swapperOf = (at: number) => recordAt(at).events[0]?.data.user;
 
-/** Members that no reading of a transaction changes. */
+/** Members that parsing does not change. */
 const facts = ({ actions: _, type: __, protocol: ___, ...rest }: Recorded) => rest;
 
 describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transactions_sample.json)', () => {
-  it('a sale to a pool is told to the letter, but for one number that floats have spoilt', () => {
+  it('decodes a pool sale as recorded, except for one rounded amount', () => {
     const live = recordAt(0);
     const spoilt = live.actions[2]!.info;
     expect(spoilt.amount_raw).toBe(31238.999999999996);
-    // Raw amounts are integers: the pool moved 31,239 lamports, as the balances of the same record say.
+    // Raw amounts are integers: the balances show 31,239 lamports.
     spoilt.amount_raw = 31239;
-    expect(writeJson(told(0) as never)).toBe(writeJson(live as never));
+    expect(writeJson(decoded(0) as never)).toBe(writeJson(live as never));
   });
 
-  it.each([1, 2, 3])(
-    'number %i: fee, signers, balances and events are told as recorded, member for member',
-    (at) => {
-      expect(writeJson(facts(told(at)) as never)).toBe(writeJson(facts(recordAt(at)) as never));
-    },
-  );
+  it.each([1, 2, 3])('number %i: matches fee, signers, balances and events', (at) => {
+    expect(writeJson(facts(decoded(at)) as never)).toBe(writeJson(facts(recordAt(at)) as never));
+  });
 
-  it.each([1, 2, 3])('number %i: transfers of tokens are told as recorded, in their places', (at) => {
-    expect(transfersOf(told(at))).toEqual(transfersOf(recordAt(at)));
+  it.each([1, 2, 3])('number %i: matches token transfers in order', (at) => {
+    expect(transfersOf(decoded(at))).toEqual(transfersOf(recordAt(at)));
   });
 
   it.each([
-    // Jupiter: its events, in the same record, say that USDC went through two pools. Live, the transaction is called
-    // by how big an account is (GETACCOUNTDATASIZE), and who reads it has to find the swap among UNKNOWN pools.
+    // Jupiter: events show USDC passing two pools. The live interface reports GETACCOUNTDATASIZE.
     [1, 'GETACCOUNTDATASIZE', JUPITER, 'JUPITER_V_6', 10],
-    // A wrapper around the pool: live, one of five transfers stands for the whole.
+    // Wrapper: the live interface reports one of five transfers.
     [2, 'TOKEN_TRANSFER', 'FLASHX8DrLbgeR8FcfNV1F5krxYcYMUdBkrP1EPBtxB9', undefined, 6],
-    // Jupiter again: live, it is called by the purse that is opened for it (CREATE_TOKEN_ACCOUNT).
+    // Jupiter: the live interface reports CREATE_TOKEN_ACCOUNT.
     [3, 'CREATE_TOKEN_ACCOUNT', JUPITER, 'JUPITER_V_6', 7],
   ] as const)(
-    'number %i: is the swap that it is, where the live interface says %s',
+    'number %i: is a swap where the live interface reports %s',
     (at, type, address, name, index) => {
       expect(recordAt(at).type).toBe(type);
-      const ours = told(at);
+      const ours = decoded(at);
       expect(ours).toMatchObject({ type: 'SWAP', protocol: { address, ...(name && { name }) } });
       const [swap, ...rest] = ours.actions;
       expect(swap).toMatchObject({ type: 'SWAP', ix_index: index, info: { swapper: swapperOf(at) } });
-      // Beside a swap only transfers of tokens are told: what pools call in turn and the SOL that opens purses are its
-      // parts (as the live interface has it in the record that it recognises).
+      // Beside a swap only token transfers are shown.
       expect(rest).toEqual(transfersOf(recordAt(at)));
     },
   );
 
-  it('what the swapper gave and got is what the balances of the record say', () => {
+  it('matches the swap amounts with the balances', () => {
     for (const at of [0, 1, 2, 3]) {
-      const { actions, token_balance_changes } = told(at);
+      const { actions, token_balance_changes } = decoded(at);
       const { tokens_swapped: swapped } = actions[0]!.info as unknown as {
         tokens_swapped: Record<'in' | 'out', { token_address: string; amount_raw: number }>;
       };
@@ -111,24 +105,24 @@ describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transact
         const change = token_balance_changes.find(
           ({ owner, mint }) => owner === swapperOf(at) && mint === side.token_address,
         );
-        // Of wrapped SOL nothing is left in a purse that is closed again.
+        // A closed wrapped SOL account has no balance change.
         if (change === undefined) expect(side.token_address).toMatch(/^So1/);
         else expect(change.post_balance - change.pre_balance).toBe(sign * side.amount_raw);
       }
     }
   });
 
-  it('a route tells what was quoted, and what came instead', () => {
-    expect(told(1).actions[0]?.info).toMatchObject({
+  it('reports quote and slippage of a route', () => {
+    expect(decoded(1).actions[0]?.info).toMatchObject({
       slippage_in_percent: 5,
       quoted_out_amount: 9_957_896_791_942,
-      // More came than was quoted.
+      // More was received than quoted.
       slippage_paid: -2482.333352,
     });
   });
 
-  it('accounts that are opened, and calls for their sake, are told in none', () => {
-    const types = records.flatMap((_, at) => told(at).actions.map(({ type }) => type));
+  it('omits account setup', () => {
+    const types = records.flatMap((_, at) => decoded(at).actions.map(({ type }) => type));
     expect(new Set(types)).toEqual(new Set(['SWAP', 'TOKEN_TRANSFER']));
   });
 });

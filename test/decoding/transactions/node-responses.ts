@@ -5,7 +5,7 @@ import type { Address } from '../../../src/solana/address.ts';
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { programs } from '../../../src/solana/programs.ts';
 
-/** Transactions as nodes tell them, written down by hand. */
+/** Hand-written node responses. */
 
 export const key = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
 export const [PAYER, SOURCE, DESTINATION, MINT, OTHER] = [1, 2, 3, 4, 5].map(key) as [
@@ -55,7 +55,7 @@ export const calls = (programId: JsonValue, stackHeight: JsonValue = null): Memb
 
 export const inner = (index: number, ...instructions: JsonValue[]): Members => ({ index, instructions });
 
-/** Number, height and caller of each instruction. */
+/** Index, height and caller of each instruction. */
 export const order = ({ instructions }: ExecutedTransaction) =>
   instructions.map(({ index, height, caller }) => [index, height, caller]);
 

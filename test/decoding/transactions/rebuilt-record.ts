@@ -3,7 +3,7 @@ import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { nativeMint, programs } from '../../../src/solana/programs.ts';
 import { anchorData, emitEvent } from '../swap/transaction-builder.ts';
 
-/** A record of the interface, as it was taken from the live one. */
+/** Record of the live interface. */
 export type Recorded = {
   timestamp: string;
   fee: number;
@@ -39,7 +39,6 @@ const PUMP_FEES = 'pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ';
 
 type Instruction = { [name: string]: JsonValue };
 
-/** An instruction as nodes show one that they cannot parse. */
 const unparsed = (
   programId: string,
   accounts: string[] = [],
@@ -55,12 +54,11 @@ const parsed = (programId: string, type: string, info: Instruction): Instruction
 const opens = (account: JsonValue, mint: JsonValue, owner: JsonValue): Instruction =>
   parsed(programs.token, 'initializeAccount3', { account, mint, owner });
 
-/** Puts a record's transaction together again, as far as the record tells it, in the form of getTransaction. */
 export class RecordRebuilder {
   readonly #record: Recorded;
   readonly #outers: { entry: Instruction; inners: Instruction[] }[] = [];
   readonly #accounts = new Map<string, string>();
-  /** Where the instructions of a pool stand that a router or a wrapper called. */
+  /** Whether the current instruction is a pool call of a router or wrapper. */
   #inPool = false;
 
   constructor(record: Recorded) {
@@ -91,7 +89,7 @@ export class RecordRebuilder {
     return this.#outers.at(-1)?.entry.programId;
   }
 
-  /** A trade with the AMM: its first accounts are the pool and who trades. */
+  /** AMM trade: pool and trader are the first accounts. */
   #tradeInstruction(): Instruction {
     const { name, data } = this.#trade;
     const instruction = name === 'SellEvent' ? 'sell' : String(data.ix_name);
@@ -103,7 +101,7 @@ export class RecordRebuilder {
     return unparsed(program, [], emitEvent(2, program, name, event?.data ?? {}).data);
   }
 
-  /** A route, whose accounts and arguments the record names in the order of the program's interface. */
+  /** Route with accounts and arguments in IDL order. */
   #route(info: RecordedAction['info']): Instruction {
     const rates = Buffer.alloc(10);
     for (const [at, name] of ['slippage_bps', 'platform_fee_bps', 'positive_slippage_bps'].entries()) {
@@ -156,7 +154,7 @@ export class RecordRebuilder {
     else this.#unknownInner(address);
   }
 
-  /** What records leave out: who opens accounts, and instructions about the budget. */
+  /** Placeholders for account setup and budget instructions. */
   #addUnreported(index: number, next: RecordedAction, last: RecordedAction | undefined): void {
     const parent = next.parent_protocol;
     const { user_quote_token_account: purse, user } = this.#trade.data;
@@ -188,7 +186,6 @@ export class RecordRebuilder {
     }));
   }
 
-  /** The result of getTransaction. */
   result(): JsonValue {
     this.#addAll();
     const { signatures, signers, fee, timestamp, token_balance_changes } = this.#record;

@@ -27,7 +27,7 @@ type Info = { readonly [name: string]: WritableJson };
 
 const short = (address: WritableJson): string => String(address ?? '?').slice(0, 4);
 
-/** An action in the words of `expectedDeeds`; null for what is none of base programs'. */
+/** Action in the notation of `expectedEffects`; null for other actions. */
 function line({ type, info, ix_index }: Action): string | null {
   const { sender, receiver, wallet }: Info = info;
   const parties: Record<string, string> = {
@@ -48,7 +48,7 @@ function line({ type, info, ix_index }: Action): string | null {
   return words.filter((word) => word !== '' && word !== undefined).join(' ');
 }
 
-/** What owners' balances changed by, by `owner mint`. */
+/** Balance changes by `owner mint`. */
 class Ledger {
   readonly changes = new Map<string, bigint>();
 
@@ -62,7 +62,7 @@ class Ledger {
 
 type Balance = { accountIndex: number; owner?: string; mint: string; uiTokenAmount: { amount: string } };
 
-/** Changes as the record's balances have them, without wrapped SOL, which comes and goes as SOL. */
+/** Recorded changes without wrapped SOL. */
 function recordedChanges(file: string): Ledger {
   const { meta } = readRecord(`${file}.json`) as unknown as {
     meta: { preTokenBalances: Balance[]; postTokenBalances: Balance[] };
@@ -74,7 +74,7 @@ function recordedChanges(file: string): Ledger {
     [meta.postTokenBalances, 1n],
   ] as const) {
     for (const { accountIndex, owner, mint, uiTokenAmount } of balances) {
-      // Nodes of 2021 did not record owners: the instruction that makes the account names it.
+      // Nodes of 2021 did not record owners; the account creation names them.
       const account = run.accountKeys[accountIndex] as Address;
       const holder = owner ?? run.tokenAccounts.get(account)?.owner;
       if (mint !== nativeMint) ledger.add(holder, mint, sign * BigInt(uiTokenAmount.amount));
@@ -83,8 +83,8 @@ function recordedChanges(file: string): Ledger {
   return ledger;
 }
 
-/** Changes as the actions have them. */
-function toldChanges({ actions }: ParsedTransaction): Ledger {
+/** Changes according to the actions. */
+function actionChanges({ actions }: ParsedTransaction): Ledger {
   const ledger = new Ledger();
   for (const { type, info } of actions) {
     const mint = info.token_address ?? info.nft_address;
@@ -100,7 +100,7 @@ function toldChanges({ actions }: ParsedTransaction): Ledger {
   return ledger;
 }
 
-/** Token-2022 keeps a fee of each transfer in the account that receives it: 4 % of this one. */
+/** Token-2022 withholds a transfer fee of 4 % in the receiving account. */
 const withheld = new Map([
   [
     'tx-parser/OKXDEX_swap_0',
@@ -108,7 +108,7 @@ const withheld = new Map([
   ],
 ] as const);
 
-/** Mints that come into being beside a swap: who got the first of them is not told. */
+/** Mints created beside a swap, whose first holder is not shown. */
 const newBesideSwap = (file: string, { type }: ParsedTransaction): Set<string> =>
   new Set(
     readRecordedTransaction(`${file}.json`).instructions.flatMap(({ parsed }) =>
@@ -117,7 +117,7 @@ const newBesideSwap = (file: string, { type }: ParsedTransaction): Set<string> =
   );
 
 describe.skipIf(!recordsPresent)('recorded transactions (../shared/data/rest/getTransaction)', () => {
-  it('are all here', () => {
+  it('all have expectations', () => {
     const all = ['blockbuster-cnft', 'formfunction', 'pumpfun-bot', 'tx-parser'].flatMap((folder) =>
       recordsOf(folder).map((name) => `${folder}/${name.replace(/\.json$/, '')}`),
     );
@@ -125,31 +125,31 @@ describe.skipIf(!recordsPresent)('recorded transactions (../shared/data/rest/get
     expect(transactions.toSorted()).toEqual(files.toSorted());
   });
 
-  it.each(files)('%s: its transfers, mints and burns', (file) => {
+  it.each(files)('%s: matches transfers, mints and burns', (file) => {
     const { type, protocol, actions } = deedsOf(file);
-    const told = actions.map(line).filter((words) => words !== null);
-    expect([type, protocol.name, ...told]).toEqual(expectedEffects[file]);
+    const decoded = actions.map(line).filter((words) => words !== null);
+    expect([type, protocol.name, ...decoded]).toEqual(expectedEffects[file]);
   });
 
-  it.each(files)('%s: what is told of tokens adds up to what their balances changed by', (file) => {
-    const deeds = deedsOf(file);
-    const told = toldChanges(deeds);
+  it.each(files)('%s: matches token actions with balance changes', (file) => {
+    const parsed = deedsOf(file);
+    const decoded = actionChanges(parsed);
     const [holding = '', fee = 0n] = withheld.get(file as never) ?? [];
-    if (fee > 0n) told.add(...(holding.split(' ') as [string, string]), -fee);
-    const fresh = newBesideSwap(file, deeds);
+    if (fee > 0n) decoded.add(...(holding.split(' ') as [string, string]), -fee);
+    const fresh = newBesideSwap(file, parsed);
     const known = (ledger: Ledger) =>
       new Map([...ledger.changes].filter(([key]) => !fresh.has(key.split(' ')[1] ?? '')));
-    expect(known(told)).toEqual(known(recordedChanges(file)));
+    expect(known(decoded)).toEqual(known(recordedChanges(file)));
   });
 
-  it.each(files)('%s: what is told is JSON, in the order of the interface', (file) => {
-    const deeds = deedsOf(file);
-    parseJson(writeJson(deeds as unknown as WritableJson));
+  it.each(files)('%s: renders JSON in interface order', (file) => {
+    const parsed = deedsOf(file);
+    parseJson(writeJson(parsed as unknown as WritableJson));
     const rank = ({ type }: Action) =>
       /^(TOKEN|NFT)_TRANSFER$/.test(type) ? 1 : type === 'SOL_TRANSFER' ? 2 : 0;
-    const places = deeds.actions.map((action) => rank(action) * 1000 + action.ix_index);
+    const places = parsed.actions.map((action) => rank(action) * 1000 + action.ix_index);
     expect(places).toEqual(places.toSorted((one, other) => one - other));
-    for (const { type, info, parent_protocol } of deeds.actions) {
+    for (const { type, info, parent_protocol } of parsed.actions) {
       if (type === 'UNKNOWN') expect(info).toEqual({});
       if (parent_protocol !== undefined) expect(parent_protocol).toMatch(/^\w{32,44}$/);
     }

@@ -33,9 +33,9 @@ export class Coverage {
   take(): RanFunction[] {
     let scripts: readonly Profiler.ScriptCoverage[] = [];
     // A session of the own thread answers at once.
-    this.#session.post('Profiler.takePreciseCoverage', (error, told) => {
+    this.#session.post('Profiler.takePreciseCoverage', (error, reported) => {
       if (error !== null) throw error;
-      scripts = told.result;
+      scripts = reported.result;
     });
     return scripts.filter(({ url }) => url.startsWith(SOURCES)).flatMap(ranIn);
   }

@@ -36,13 +36,13 @@ export async function distil(
   const isNew = (input: Uint8Array): Promise<boolean> => reachesNew(target, coverage, reached, input);
   coverage.take();
   for (const seed of target.seeds) await add(seed);
-  const kept: Uint8Array[] = [];
+  const stored: Uint8Array[] = [];
   for (const input of inputs.toSorted((a, b) => a.length - b.length)) {
     if (!(await isNew(input))) continue;
     // Smaller, it may reach less of the new; the rest comes again with another input, or is not worth its bytes.
     const small = input.length > SHORT_BYTES ? await minimise(input, isNew, TRIES_MAX) : input;
     await add(small);
-    kept.push(small);
+    stored.push(small);
   }
-  return kept;
+  return stored;
 }

@@ -8,7 +8,7 @@ const STUCK_MS = 15_000;
 const HEAP_MAX_MB = 768;
 
 /** What is told of a target whose thread never told of itself. */
-const nothingTold = {
+const noReports = {
   ...{ accepted: 0, cpuMs: 0, slowestMs: 0, functions: 0, found: [], corpus: null },
 } as const;
 
@@ -31,7 +31,7 @@ export function inThread(task: Omit<WorkerTask, 'memory'>): Promise<WorkerReport
     };
     const breakOff = (text: string): void => {
       const failure = failed ?? { input: shared.get(), text };
-      finish({ ...nothingTold, runs: shared.count, failure });
+      finish({ ...noReports, runs: shared.count, failure });
     };
     let seen = 0;
     const watch = setInterval(() => {

@@ -35,7 +35,7 @@ export type WorkerMessage =
 const MINIMISE_TRIES_MAX = 2_000;
 const MINIMISE_MS = 10_000;
 
-const tell = (message: WorkerMessage): void => parentPort?.postMessage(message);
+const emit = (message: WorkerMessage): void => parentPort?.postMessage(message);
 
 /** The target, with each input put where it is seen from outside before it is fed. */
 function seen(target: FuzzTarget, shared: SharedInput): FuzzTarget {
@@ -68,12 +68,12 @@ async function explore({ name, seed, cpuMs, input, distils, memory }: WorkerTask
   const reached = new Reached();
   const corpus = readCorpus(name);
   const first = input === null ? [...target.seeds, ...corpus] : [input];
-  const told = await new Explorer(target, coverage, reached, { seed, cpuMs, first }).run();
-  if (told.failure !== null) tell({ kind: 'failed', failure: told.failure });
-  const failure = told.failure && (await smaller(target, told.failure));
-  const inputs = [...corpus, ...(input === null ? [] : [input]), ...told.found];
-  const kept = distils && failure === null ? fitting(await distil(target, coverage, inputs)) : null;
-  return { ...told, failure, functions: reached.functions, corpus: kept };
+  const reported = await new Explorer(target, coverage, reached, { seed, cpuMs, first }).run();
+  if (reported.failure !== null) emit({ kind: 'failed', failure: reported.failure });
+  const failure = reported.failure && (await smaller(target, reported.failure));
+  const inputs = [...corpus, ...(input === null ? [] : [input]), ...reported.found];
+  const stored = distils && failure === null ? fitting(await distil(target, coverage, inputs)) : null;
+  return { ...reported, failure, functions: reached.functions, corpus: stored };
 }
 
-tell({ kind: 'done', report: await explore(workerData as WorkerTask) });
+emit({ kind: 'done', report: await explore(workerData as WorkerTask) });

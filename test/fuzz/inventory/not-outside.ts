@@ -3,10 +3,10 @@ const reasons = [
   {
     because: 'reads what the operator writes on the command line or puts beside the program',
     files: [
-      'app/configuration-arguments.ts',
-      'app/genesis-files.ts',
-      'app/operator-commands.ts',
-      'app/tls-files.ts',
+      'config/arguments.ts',
+      'app/localnet/genesis-files.ts',
+      'app/commands/operators.ts',
+      'app/servers/tls-files.ts',
       'cli/read-secret.ts',
       'cli/time-arguments.ts',
       'control/database/open.ts',
@@ -16,9 +16,9 @@ const reasons = [
   {
     because: 'reads what this program has written itself: a copy of an object, its own version, its own lock',
     files: [
-      'app/doctor-places.ts',
-      'app/endpoint-facts.ts',
-      'app/keys-commands.ts',
+      'app/doctor/host.ts',
+      'app/servers/endpoint-facts.ts',
+      'app/commands/keys.ts',
       'app/program-version.ts',
       'control/api/client.ts',
       'control/api/server/control-api.ts',
@@ -28,12 +28,12 @@ const reasons = [
   },
   {
     because: 'goes between processes of this program that trust each other',
-    files: ['app/cluster/line.ts'],
+    files: ['app/cluster/ipc-channel.ts'],
   },
   {
     because: 'reads rows of the own database, whose columns only this program writes',
     files: [
-      'app/added-nodes.ts: readAddedNodes',
+      'app/upstreams/added-nodes.ts: readAddedNodes',
       'control/api/handlers/audit.ts',
       'control/api/handlers/logs.ts',
       'control/api/handlers/usage-quota.ts',
@@ -49,7 +49,7 @@ const reasons = [
       'control/requests/read-submissions.ts',
       'control/shared/quota-reader.ts',
       'control/usage/usage-rows.ts',
-      'localnet/history-index.ts',
+      'localnet/history/history-index.ts',
     ],
   },
   {
@@ -58,22 +58,22 @@ const reasons = [
       'control/nodes/node-seal.ts',
       'control/notices/sealed-webhook.ts',
       'control/semi-wallets/envelope.ts',
-      'control/semi-wallets/kept-semi-wallets.ts',
+      'control/semi-wallets/semi-wallet-store.ts',
     ],
   },
   {
     because: 'hands on what a file with a target has read or will read, and looks at none of it itself',
     files: [
-      'endpoints/openapi.ts',
-      'gateway/rest/inner-calls.ts',
-      'gateway/session.ts',
-      'insight/nft/nft-draft.ts',
-      'insight/nft/read-nfts.ts',
-      'insight/token/read-mints.ts',
+      'rest-api/openapi.ts',
+      'gateway/rest/upstream-calls.ts',
+      'gateway/websocket/session.ts',
+      'decoding/nft/nft-draft.ts',
+      'decoding/nft/read-nfts.ts',
+      'decoding/token/read-mints.ts',
       'localnet/http/body.ts',
       'servers/ipfs/server.ts',
       'upstream/das/das-client.ts',
-      'upstream/geyser-source/watched-accounts.ts',
+      'upstream/geyser/account-subscriptions.ts',
     ],
   },
   {
@@ -81,7 +81,7 @@ const reasons = [
       'asks a schema or the readers of ledger/encoding/read-json.ts, which node-results feeds, for a field or two',
     files: [
       'control/api/handlers/notices.ts',
-      'upstream/confirmations/status-rounds.ts',
+      'upstream/confirmations/status-poller.ts',
       'upstream/feeds/node-subscriptions.ts',
     ],
   },

@@ -1,9 +1,7 @@
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { programs, sysvarOwner, sysvars } from '../../../src/solana/programs.ts';
-import { decodeSlotHashes } from '../../../src/solana/sysvar/slot-hashes.ts';
-import { decodeSlotHistory } from '../../../src/solana/sysvar/slot-history.ts';
-import { decodeStakeHistory } from '../../../src/solana/sysvar/stake-history.ts';
+import { decodeSlotHashes, decodeSlotHistory, decodeStakeHistory } from '../../../src/solana/sysvars.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
@@ -17,19 +15,19 @@ const slots = () =>
     Number(lab.node.bank(commitment).slot),
   );
 
-describe('the commitments', () => {
-  it('all start at slot 0', () => {
+describe('commitments', () => {
+  it('start at slot 0', () => {
     expect(slots()).toEqual([0, 0, 0]);
   });
 
-  it('trail the tip by 1 and 31 slots once the disk has them', async () => {
+  it('trail the tip by 1 and 31 slots once durable', async () => {
     lab.freeze(40);
     await lab.durable();
     expect(slots()).toEqual([40, 39, 9]);
   });
 
-  it('never call final what the disk has not', () => {
-    // Nothing of this runs between the freezes, so no write can have been made durable.
+  it('never finalize what is not durable', () => {
+    // Synchronous, so no write can become durable.
     lab.freeze(40);
     expect(slots()).toEqual([40, 39, 0]);
   });
@@ -53,7 +51,7 @@ describe('the commitments', () => {
     expect(lab.balance(to.publicKey, 'finalized')).toBe(BigInt(2 * SOL));
   });
 
-  it('find accounts by owner as each of them sees it', () => {
+  it('find accounts by owner as of their slot', () => {
     const newcomer = lab.wallet();
     const has = (commitment: 'processed' | 'confirmed'): boolean =>
       [...lab.node.bank(commitment).accountsByOwner(programs.system)].some(
@@ -65,7 +63,7 @@ describe('the commitments', () => {
   });
 });
 
-describe('a bank', () => {
+describe('bank', () => {
   it('counts transactions and lamports', () => {
     const before = lab.node.bank('processed');
     const from = lab.wallet();
@@ -89,7 +87,7 @@ describe('a bank', () => {
     expect(new Set(blocks.map(({ blockhash }) => blockhash)).size).toBe(3);
   });
 
-  it('turns epochs, with a clock that tells them', () => {
+  it('advances epochs and their clock', () => {
     lab.freeze(32);
     const bank = lab.node.bank('processed');
     expect([bank.epoch, bank.clock.epoch, bank.clock.leaderScheduleEpoch]).toEqual([1n, 1n, 2n]);
@@ -97,7 +95,7 @@ describe('a bank', () => {
     expect(decodeStakeHistory(bank.account(sysvars.stakeHistory)!.data)).toHaveLength(1);
   });
 
-  it('shows sysvars in full size, exempt from rent', () => {
+  it('has full-size, rent-exempt sysvars', () => {
     lab.freeze(5);
     const bank = lab.node.bank('processed');
     const shape = (address: keyof typeof sysvars) => {
@@ -122,7 +120,7 @@ describe('a bank', () => {
     expect(decodeSlotHistory(bank.account(sysvars.slotHistory)!.data)!.nextSlot).toBe(6n);
   });
 
-  it('has the programs, the leader, its vote and its stake', () => {
+  it('has programs, leader, vote and stake', () => {
     const bank = lab.node.bank('finalized');
     for (const program of [
       programs.token,

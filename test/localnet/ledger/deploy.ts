@@ -13,7 +13,7 @@ import type { Lab } from './lab.ts';
 
 const LOADER = new PublicKey(programs.bpfUpgradeableLoader);
 
-/** The code of the memo program, which is small and logs what it is given. */
+/** Small program that logs its input. */
 export const memoElf = (lab: Lab): Uint8Array => lab.node.bank('processed').account(programs.memoV3)!.data;
 
 export const loaderCall = (
@@ -39,7 +39,7 @@ export const make = (payer: Keypair, account: Keypair, space: number): Transacti
     programId: LOADER,
   });
 
-/** Writes code into a new buffer, as `solana program deploy` does. */
+/** Writes code to a new buffer, as `solana program deploy`. */
 export function fillBuffer(lab: Lab, payer: Keypair, elf: Uint8Array): Keypair {
   const buffer = Keypair.generate();
   const init = loaderCall(new ByteWriter().u32(0), [
@@ -62,7 +62,6 @@ export function fillBuffer(lab: Lab, payer: Keypair, elf: Uint8Array): Keypair {
 export const codeOf = (program: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync([program.toBuffer()], LOADER)[0];
 
-/** Deploys code as a new program of the upgradeable loader. */
 export function deploy(lab: Lab, payer: Keypair, elf: Uint8Array): PublicKey {
   const [program, buffer] = [Keypair.generate(), fillBuffer(lab, payer, elf)];
   const data = new ByteWriter().u32(2).u64(BigInt(elf.length * 2));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect, it } from 'vitest';
-import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-halted.ts';
+import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-state.ts';
 import type { Signature } from '../../../src/solana/signature.ts';
 import { lamports } from '../../../src/solana/units.ts';
 import { createRpcClient } from '../../service/rpc-client.ts';
@@ -13,16 +13,16 @@ import { at, Lab, SOL } from './lab.ts';
 
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
 
-/** Room that the files of the ledger have left to grow, in blocks of 512 bytes. */
+/** Free disk space for the ledger in 512-byte blocks. */
 const ROOM_BLOCKS = 1500;
 
-/** The largest file that a ledger which goes on writes to. */
+/** Largest growing file of the ledger. */
 function largest(dir: string): number {
   const files = [...readdirSync(join(dir, 'log')).map((name) => join('log', name)), 'history.db'];
   return Math.max(...files.map((name) => statSync(join(dir, name)).size));
 }
 
-/** An account so large that the log, which records it, outgrows the index for good. */
+/** Writes an account so large that the log outgrows the index. */
 async function growLog(lab: Lab): Promise<void> {
   const owner = lab.wallet(100);
   const newAccountPubkey = Keypair.generate();
@@ -40,7 +40,7 @@ it.each([
   ['index', async () => {}, /cannot be written \(disk I\/O error\)/],
   ['log', growLog, /cannot be written \(EFBIG: file too large, write\)/],
 ])(
-  'a disk that refuses a write of the %s ends the program with a sentence, and nothing finalized is lost',
+  'a disk error on the %s ends the program with a message and loses nothing finalized',
   async (_name, prepare, reason) => {
     const lab = await Lab.open();
     await prepare(lab);
@@ -64,7 +64,7 @@ it.each([
     const finalized = await airdropUntilItEnds(Number(JSON.parse(ready[0] as string).rpcPort));
     expect(await ended).toBe(1);
     expect(words).toMatch(reason);
-    expect(words).toContain('What was finalized is there; make room and start again');
+    expect(words).toContain('Finalized data is safe; free disk space and restart');
     expect(finalized.length).toBeGreaterThan(0);
 
     await lab.reopen();
@@ -76,27 +76,27 @@ it.each([
   60_000,
 );
 
-/** Asks for airdrops until nobody answers. @returns the signatures that were called finalized. */
+/** Requests airdrops until the ledger ends. @returns finalized signatures. */
 async function airdropUntilItEnds(port: number): Promise<string[]> {
-  const door = createRpcClient(`http://127.0.0.1:${port}/`, '');
+  const rpcClient = createRpcClient(`http://127.0.0.1:${port}/`, '');
   const finalized = new Set<string>();
   const open = new Set<string>();
   try {
     for (;;) {
       const to = () => Keypair.generate().publicKey.toBase58();
-      // Little until something is finalized, then as much as fills the disk soon.
+      // Few until something is finalized, then enough to fill the disk.
       const length = finalized.size === 0 ? 1 : 20;
-      const batch = Array.from({ length }, () => door.result<string>('requestAirdrop', [to(), SOL]));
+      const batch = Array.from({ length }, () => rpcClient.result<string>('requestAirdrop', [to(), SOL]));
       for (const each of await Promise.all(batch)) open.add(each);
-      const asked = [...open].slice(0, 200);
-      const { value } = await door.result<{ value: ({ confirmationStatus: string } | null)[] }>(
+      const request = [...open].slice(0, 200);
+      const { value } = await rpcClient.result<{ value: ({ confirmationStatus: string } | null)[] }>(
         'getSignatureStatuses',
-        [asked],
+        [request],
       );
       value.forEach((status, index) => {
         if (status?.confirmationStatus !== 'finalized') return;
-        open.delete(asked[index]!);
-        finalized.add(asked[index]!);
+        open.delete(request[index]!);
+        finalized.add(request[index]!);
       });
     }
   } catch {
@@ -104,13 +104,13 @@ async function airdropUntilItEnds(port: number): Promise<string[]> {
   }
 }
 
-it('a ledger that could not write takes nothing more, and still answers reads', async () => {
+it('a halted ledger rejects transactions and still answers reads', async () => {
   const lab = await Lab.open({ limits: { segmentSlotsMax: 5 } });
   try {
     const wallet = lab.wallet();
     const tip = lab.node.bank('processed').slot;
     const transaction = lab.transfer(wallet, Keypair.generate().publicKey, SOL);
-    // The next segment of the log has no folder to stand in.
+    // The next log segment has no directory.
     rmSync(join(lab.dir, 'log'), { recursive: true });
     expect(() => lab.freeze(10)).toThrow(/ENOENT/);
     expect(lab.node.failure).toMatchObject({ code: 'ENOENT' });

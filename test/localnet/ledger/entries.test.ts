@@ -10,18 +10,18 @@ import { at, Lab, SOL } from './lab.ts';
 
 const TICKS = 3;
 let lab: Lab;
-let told: LedgerEvent[];
+let received: LedgerEvent[];
 beforeEach(async () => {
   lab = await Lab.open({ ticksPerSlot: TICKS });
-  told = [];
+  received = [];
 });
 afterEach(() => lab.close());
 
-const follow = (): (() => void) => lab.node.follow((event) => told.push(event));
+const follow = (): (() => void) => lab.node.follow((event) => received.push(event));
 const entriesIn = (at: Slot): EntryUpdate[] =>
-  told.flatMap((event) => (event.kind === 'entry' && event.slot === at ? [event] : []));
+  received.flatMap((event) => (event.kind === 'entry' && event.slot === at ? [event] : []));
 const accountsIn = (at: Slot): AccountEvent[] =>
-  told.flatMap((event) => (event.kind === 'account' && event.slot === at ? [event] : []));
+  received.flatMap((event) => (event.kind === 'account' && event.slot === at ? [event] : []));
 const blockIn = (at: Slot) => {
   const block = lab.node.history.block(at);
   if (block === null) throw new Error(`slot ${at} has no block`);
@@ -31,14 +31,14 @@ const blockIn = (at: Slot) => {
 const sha256 = (...parts: Uint8Array[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
 const byte = (value: number): Uint8Array => Uint8Array.of(value);
 
-/** Written down once more, from Solana's definition: the root over one or two signatures. */
+/** Independent implementation of the signatures root for one or two signatures. */
 function mixinOf(signatures: readonly Signature[]): Buffer {
   const leaves = signatures.map((signature) => sha256(byte(0), signatureBytes(signature)));
   const [first, second] = leaves as [Buffer, Buffer | undefined];
   return second === undefined ? first : sha256(byte(1), first, second);
 }
 
-/** The hashes that a block's entries must have. */
+/** Expected entry hashes of a block. */
 function chain(before: Blockhash, transactions: readonly (readonly Signature[])[]): Blockhash[] {
   let hash: Uint8Array = blockhashBytes(before);
   const links = [...transactions.map(mixinOf), ...Array.from({ length: TICKS }, () => new Uint8Array())];
@@ -48,8 +48,8 @@ function chain(before: Blockhash, transactions: readonly (readonly Signature[])[
   });
 }
 
-describe('the entries of a slot', () => {
-  it('chain from the blockhash below over every signature to its own', () => {
+describe('slot entries', () => {
+  it('chain from the parent blockhash over every signature to their own', () => {
     const [from, other, to] = [lab.wallet(), lab.wallet(), Keypair.generate()];
     follow();
     lab.node.submit(lab.transfer(from, to.publicKey, SOL));
@@ -77,10 +77,10 @@ describe('the entries of a slot', () => {
     ]);
   });
 
-  it('are those of an empty block too, and never the same', () => {
+  it('exist for an empty block and always differ', () => {
     follow();
     lab.freeze(3);
-    const hashes = told.flatMap((event) => (event.kind === 'entry' ? [event.hash] : []));
+    const hashes = received.flatMap((event) => (event.kind === 'entry' ? [event.hash] : []));
     expect(hashes).toHaveLength(3 * TICKS);
     expect(new Set(hashes).size).toBe(3 * TICKS);
     for (const number of [1n, 2n, 3n].map(slot)) {
@@ -88,7 +88,7 @@ describe('the entries of a slot', () => {
     }
   });
 
-  it('are told again after a restart as they were', async () => {
+  it('are the same after a restart', async () => {
     const from = lab.wallet();
     follow();
     lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
@@ -96,31 +96,31 @@ describe('the entries of a slot', () => {
     const before = entriesIn(frozen);
     await lab.durable();
     await lab.reopen();
-    told = [];
+    received = [];
     follow();
     expect(entriesIn(frozen)).toEqual(before);
   });
 });
 
-describe('a write of an account', () => {
-  it('names the transaction that did it, and has a version that grows', () => {
+describe('account write', () => {
+  it('names its transaction and has an increasing version', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     follow();
     const transactions = [1, 2].map((n) => lab.transfer(from, to.publicKey, n * SOL));
     for (const each of transactions) lab.node.submit(each);
     lab.freeze(2);
     const signatures = transactions.map((each) => each.signatures[0]);
-    const writes = told.filter((event) => event.kind === 'account');
+    const writes = received.filter((event) => event.kind === 'account');
     const written = (key: Keypair) =>
       writes.filter(({ address }) => address === at(key.publicKey)).map(({ signature }) => signature);
-    // The first is that of the airdrop, told of the slot before.
+    // The first is the airdrop of the slot before.
     expect(written(from).slice(1)).toEqual(signatures);
     expect(written(to)).toEqual(signatures);
     const versions = writes.map(({ writeVersion }) => writeVersion);
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  it('by the slot itself names none: the fee of the leader, the clock', () => {
+  it('by the slot names no transaction: leader fee, clock', () => {
     const from = lab.wallet();
     follow();
     lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
@@ -131,7 +131,7 @@ describe('a write of an account', () => {
     expect(own).toHaveLength(6);
   });
 
-  it('is known again by signature and version when it is told again after a restart', async () => {
+  it('keeps signature and version after a restart', async () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     follow();
     for (const n of [1, 2]) lab.node.submit(lab.transfer(from, to.publicKey, n * SOL));
@@ -139,7 +139,7 @@ describe('a write of an account', () => {
     const last = new Map(accountsIn(frozen).map((event) => [event.address, event]));
     await lab.durable();
     await lab.reopen();
-    told = [];
+    received = [];
     follow();
     const again = accountsIn(frozen);
     expect(again).toHaveLength(last.size);
@@ -147,14 +147,14 @@ describe('a write of an account', () => {
   });
 });
 
-it('a listener may begin with the newest rooted slot, which has come all the way', () => {
+it('is replayed from the newest rooted slot on request', () => {
   lab.freeze(2);
-  lab.node.follow((event) => told.push(event), 'root');
-  const statuses = told.flatMap((event) =>
+  lab.node.follow((event) => received.push(event), 'root');
+  const statuses = received.flatMap((event) =>
     event.kind !== 'entry' && event.kind !== 'account' && 'slot' in event && event.slot === 0n
       ? [event.kind]
       : [],
   );
   expect(statuses).toEqual(['created', 'completed', 'frozen', 'processed', 'confirmed', 'rooted']);
-  expect(told.some((event) => event.kind === 'block' && event.block.slot === 0n)).toBe(true);
+  expect(received.some((event) => event.kind === 'block' && event.block.slot === 0n)).toBe(true);
 });

@@ -14,16 +14,16 @@ import type { LedgerEvent } from '../../../src/streams/ledger-event.ts';
 import { decoded, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
-let told: LedgerEvent[];
+let events: LedgerEvent[];
 beforeEach(async () => {
   lab = await Lab.open({ ticksPerSlot: 2 });
-  told = [];
+  events = [];
 });
 afterEach(() => lab.close());
 
-const follow = (): (() => void) => lab.node.follow((event) => told.push(event));
+const follow = (): (() => void) => lab.node.follow((event) => events.push(event));
 
-/** An event as `kind slot`, with what tells one from another. */
+/** Event as `kind slot` with its identity. */
 function line(event: LedgerEvent): string {
   switch (event.kind) {
     case 'transaction':
@@ -42,17 +42,17 @@ function line(event: LedgerEvent): string {
       return `${event.kind} ${event.slot}`;
   }
 }
-/** Accounts that every slot changes by itself. */
+/** Accounts changed by every slot. */
 const isOfSlot = (event: LedgerEvent): boolean =>
   event.kind === 'account' &&
   (event.account?.owner === sysvarOwner || event.address === lab.node.genesis.voteAccount);
-const lines = (): string[] => told.filter((event) => !isOfSlot(event)).map(line);
+const lines = (): string[] => events.filter((event) => !isOfSlot(event)).map(line);
 
-describe('a ledger that is followed', () => {
-  it('tells a slot from its creation to its root, in order', async () => {
+describe('followed ledger', () => {
+  it('reports a slot from creation to root in order', async () => {
     const [from, to] = [lab.wallet(1), Keypair.generate().publicKey];
     follow();
-    told = [];
+    events = [];
     lab.node.submit(lab.transfer(from, to, SOL / 2));
     lab.node.submit(lab.transfer(from, to, SOL));
     lab.freeze();
@@ -80,7 +80,7 @@ describe('a ledger that is followed', () => {
     ]);
   });
 
-  it('tells every slot at each step once, however far the root jumps', async () => {
+  it('reports every slot once per step however far the root jumps', async () => {
     follow();
     lab.freeze(40);
     await lab.durable();
@@ -88,7 +88,7 @@ describe('a ledger that is followed', () => {
     await lab.durable();
     lab.freeze(3);
     const slots = (kind: string) =>
-      told.flatMap((event) => (event.kind === kind && 'slot' in event ? [Number(event.slot)] : []));
+      events.flatMap((event) => (event.kind === kind && 'slot' in event ? [Number(event.slot)] : []));
     const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
     expect(slots('created')).toEqual(upTo(45));
     expect(slots('frozen')).toEqual(upTo(44));
@@ -97,27 +97,27 @@ describe('a ledger that is followed', () => {
     expect(slots('rooted')).toEqual(upTo(13));
   });
 
-  it('does not tell of a transaction that is refused, and once of one that waits', async () => {
+  it('omits rejected transactions and reports a waiting one once', async () => {
     const stranger = Keypair.generate();
     follow();
-    told = [];
+    events = [];
     lab.node.submit(lab.transfer(stranger, stranger.publicKey, 1));
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
 
     await lab.close();
     lab = await Lab.open({ blockCostMax: 3000n });
     const from = lab.wallet();
     follow();
-    told = [];
+    events = [];
     for (let amount = 1; amount <= 3; amount++) {
       lab.node.send(lab.transfer(from, Keypair.generate().publicKey, amount * SOL));
     }
     lab.freeze(3);
-    const times = (kind: string) => told.filter((event) => event.kind === kind).length;
+    const times = (kind: string) => events.filter((event) => event.kind === kind).length;
     expect([times('received'), times('transaction')]).toEqual([3, 3]);
   });
 
-  it('tells whoever comes later, or after a restart, first of what is not rooted', async () => {
+  it('reports slots above the root first to a new listener, also after a restart', async () => {
     const [from, to] = [lab.wallet(), Keypair.generate().publicKey];
     lab.node.submit(lab.transfer(from, to, SOL));
     lab.freeze();
@@ -154,12 +154,12 @@ describe('a ledger that is followed', () => {
     expect(lines()).toContain(`account 2 ${balance + SOL + 5000}`);
   });
 
-  it('tells the accounts that every slot changes, as they are then', async () => {
+  it('reports the accounts that every slot changes', async () => {
     lab.freeze();
     follow();
     lab.freeze();
     const bank = lab.node.bank('processed');
-    const changed = told.flatMap((event) => (isOfSlot(event) && event.kind === 'account' ? [event] : []));
+    const changed = events.flatMap((event) => (isOfSlot(event) && event.kind === 'account' ? [event] : []));
     const addresses = [
       sysvars.clock,
       sysvars.recentBlockhashes,
@@ -176,17 +176,17 @@ describe('a ledger that is followed', () => {
     }
   });
 
-  it('is told nothing more by one who left', () => {
+  it('stops after the listener is removed', () => {
     const leave = follow();
     leave();
-    told = [];
+    events = [];
     lab.freeze();
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
   });
 });
 
-describe('the vote of the node', () => {
-  it('is a transaction that the vote program takes for the state that is shown', () => {
+describe('vote of the node', () => {
+  it('is a valid vote transaction for the shown state', () => {
     expect(isSimpleVote(lab.transfer(lab.wallet(), Keypair.generate().publicKey, 1))).toBe(false);
     lab.freeze(40);
     const key = (name: string) =>
@@ -203,7 +203,7 @@ describe('the vote of the node', () => {
     const transaction = decoded(ownVoteTransaction(voter, voted));
     expect(verifyTransaction(transaction)).toBe(true);
     expect(isSimpleVote(transaction)).toBe(true);
-    // The next slot shows the vote as landed from its beginning: the program is given the account as it was before.
+    // The next slot shows the vote as landed: the program gets the account from before.
     lab.freeze();
     const next = lab.node.bank('processed') as FrozenBank;
     const view: StateView = {

@@ -13,8 +13,8 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /**
- * Keeps every thread that could run `fdatasync` busy: each waits for somebody to write into a pipe.
- * @returns what lets them go.
+ * Blocks every thread that could run `fdatasync` on a pipe.
+ * @returns a release function.
  */
 function holdThreads(): () => void {
   const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
@@ -22,20 +22,20 @@ function holdThreads(): () => void {
   execFileSync('mkfifo', pipes);
   for (const pipe of pipes) open(pipe, 'r', (_error, fd) => closeSync(fd));
   return () => {
-    // Opened for both, a pipe waits for nobody.
+    // A pipe opened for reading and writing does not block.
     const writers = pipes.map((pipe) => openSync(pipe, 'r+'));
     setTimeout(() => writers.map(closeSync), 50);
   };
 }
 
-it('a record is durable when a sync that began after its write has ended, and not before', async () => {
+it('a record is durable when a sync begun after its write has ended, not before', async () => {
   const log = new SegmentLog(join(dir, 'log'), (error) => {
     throw error;
   });
   log.rotate(0);
   const release = holdThreads();
   try {
-    // The sync begins with the first record; the others are written while it waits.
+    // The sync starts with the first record; the others are written while it waits.
     for (const slot of [0, 1, 2]) log.append(slot, new Uint8Array(100).fill(slot));
     for (let turn = 0; turn < 20; turn++) await nextTurn();
     expect(log.durableSlot).toBe(-1);

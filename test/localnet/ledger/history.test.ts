@@ -5,7 +5,7 @@ import { at, Lab } from './lab.ts';
 
 let lab: Lab;
 let to: Keypair;
-/** Signatures that mention the address, oldest first: three in each of four slots. */
+/** Signatures mentioning the address, oldest first: three in each of four slots. */
 const made: Signature[] = [];
 let firstSlot: bigint;
 beforeAll(async () => {
@@ -23,19 +23,19 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 type Options = { limit?: number; highestSlot?: bigint; before?: Signature; until?: Signature };
-const ask = ({ limit = 1000, highestSlot = 2n ** 63n, ...rest }: Options) =>
+const callRpc = ({ limit = 1000, highestSlot = 2n ** 63n, ...rest }: Options) =>
   lab.node.history.signaturesForAddress(at(to.publicKey), {
     limit,
     highestSlot: highestSlot as never,
     ...rest,
   });
-const signatures = (options: Options) => ask(options).map(({ signature }) => signature);
-/** Made signatures from one number down to another, both included. */
+const signatures = (options: Options) => callRpc(options).map(({ signature }) => signature);
+/** Signatures between two numbers, descending, both included. */
 const down = (from: number, upTo: number) => made.slice(upTo, from + 1).reverse();
 
-describe('the history of an address', () => {
-  it('is newest first, within a slot too', () => {
-    const all = ask({});
+describe('address history', () => {
+  it('is newest first, also within a slot', () => {
+    const all = callRpc({});
     expect(all.slice(0, 12).map(({ signature }) => signature)).toEqual(down(11, 0));
     expect(all.slice(0, 4).map(({ slot, index }) => [slot - firstSlot, index])).toEqual([
       [3n, 2],
@@ -43,7 +43,7 @@ describe('the history of an address', () => {
       [3n, 0],
       [2n, 2],
     ]);
-    // The airdrop that made the wallet came before all of them.
+    // Includes the earlier airdrop.
     expect(all).toHaveLength(13);
   });
 
@@ -55,7 +55,7 @@ describe('the history of an address', () => {
     expect(signatures({ before: made[4]!, until: made[9]! })).toEqual([]);
   });
 
-  it('is read in pages without loss or repetition', () => {
+  it('pages without loss or repetition', () => {
     const pages: Signature[] = [];
     for (let page = signatures({ limit: 5 }); page.length > 0 && pages.length < 50; ) {
       pages.push(...page);
@@ -64,13 +64,13 @@ describe('the history of an address', () => {
     expect(pages).toEqual(signatures({}));
   });
 
-  it('ends at the highest slot that the reader may see', () => {
+  it('ends at the highest visible slot', () => {
     expect(signatures({ highestSlot: firstSlot + 1n, limit: 4 })).toEqual(down(5, 2));
     expect(signatures({ highestSlot: firstSlot, before: made[11]!, limit: 2 })).toEqual(down(2, 1));
   });
 });
 
-describe('a block', () => {
+describe('block', () => {
   it('is found by slot, its transactions by signature', () => {
     expect(lab.node.history.locate(made[4]!)).toEqual({ slot: firstSlot + 1n, index: 1, err: null });
     const block = lab.node.history.block((firstSlot + 1n) as never)!;
@@ -78,7 +78,7 @@ describe('a block', () => {
     expect(lab.node.history.blockTime(block.slot)).toBe(block.blockTime);
   });
 
-  it('does not exist for a slot that did not freeze, however large', () => {
+  it('does not exist for any slot that did not freeze', () => {
     for (const slot of [lab.node.bank('processed').slot + 1n, 2n ** 53n, 2n ** 64n - 1n]) {
       expect(lab.node.history.block(slot as never)).toBeNull();
       expect(lab.node.history.blockTime(slot as never)).toBeNull();

@@ -15,11 +15,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** What a life of the ledger called finalized: blockhash and signatures by slot. */
-type Told = Map<number, readonly string[]>;
+/** Finalized blockhash and signatures by slot. */
+type Notification = Map<number, readonly string[]>;
 
-/** Runs the ledger until it has told enough, then kills it in the middle of whatever it does. */
-async function liveAndDie(told: Told, linesWanted: number): Promise<number> {
+/** Kills the ledger after enough output. */
+async function runAndKill(received: Notification, linesWanted: number): Promise<number> {
   const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'kill-child.ts'), dir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -29,15 +29,15 @@ async function liveAndDie(told: Told, linesWanted: number): Promise<number> {
   for await (const line of createInterface({ input: child.stdout! })) {
     const [slot, ...rest] = line.split(' ');
     if (slot === 'ready') resumedAt = Number(rest[0]);
-    else told.set(Number(slot), rest);
+    else received.set(Number(slot), rest);
     if (++lines === linesWanted) child.kill('SIGKILL');
   }
   await exited;
   return resumedAt;
 }
 
-function expectAllThere(node: OpenLocalNode, told: Told): void {
-  for (const [slot, [blockhash, ...signatures]] of told) {
+function expectAllThere(node: OpenLocalNode, received: Notification): void {
+  for (const [slot, [blockhash, ...signatures]] of received) {
     const block = node.history.block(BigInt(slot) as never)!;
     expect(block.blockhash).toBe(blockhash);
     expect(block.transactions.map(({ transaction }) => transaction.signatures[0])).toEqual(signatures);
@@ -48,19 +48,19 @@ function expectAllThere(node: OpenLocalNode, told: Told): void {
   }
 }
 
-it('a ledger killed again and again resumes at what it called finalized, and has lost none of it', async () => {
-  const told: Told = new Map();
+it('a repeatedly killed ledger resumes at its finalized slot and loses nothing finalized', async () => {
+  const received: Notification = new Map();
   let transactions = 0;
   for (let kill = 0; kill < KILLS; kill++) {
-    const resumedAt = await liveAndDie(told, 20 + 17 * kill);
-    const highest = Math.max(...told.keys());
+    const resumedAt = await runAndKill(received, 20 + 17 * kill);
+    const highest = Math.max(...received.keys());
     expect(resumedAt).toBeLessThan(highest);
     const node = await openLocalNode({ ledgerDir: dir, manual: true });
     expect(node.bank('finalized').slot).toBeGreaterThanOrEqual(BigInt(highest));
-    expectAllThere(node, told);
+    expectAllThere(node, received);
     const faucet = node.bank('processed').account(node.genesis.faucet)!.lamports;
     transactions = Number(node.bank('processed').transactionCount);
-    // Each airdrop cost the faucet 1 SOL and 5000 lamports: the accounts agree with the blocks.
+    // Each airdrop cost the faucet 1 SOL and 5000 lamports.
     expect(faucet).toBe(1_000_000_000_000_000n - BigInt(transactions) * 1_000_005_000n);
     await node.stop();
   }

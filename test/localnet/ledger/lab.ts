@@ -27,14 +27,13 @@ export const SOL = 1_000_000_000;
 
 export const at = (key: PublicKey): Address => address(key.toBase58());
 
-/** The signed bytes of a client, as the ledger takes them. */
 export function decoded(wire: Uint8Array): Transaction {
   const result = decodeTransaction(wire);
   if ('fault' in result) throw new Error(result.fault);
   return result.transaction;
 }
 
-/** A ledger in a directory of its own whose slots freeze by hand. */
+/** Ledger in its own directory with manual slots. */
 export class Lab {
   readonly dir: string;
   node: OpenLocalNode;
@@ -49,7 +48,6 @@ export class Lab {
     return new Lab(dir, await openLocalNode({ ledgerDir: dir, manual: true, ...options }));
   }
 
-  /** Stops the ledger and opens it again. */
   async reopen(options: Partial<LocalNodeOptions> = {}): Promise<void> {
     await this.node.stop();
     this.node = await openLocalNode({ ledgerDir: this.dir, manual: true, ...options });
@@ -64,7 +62,7 @@ export class Lab {
     for (let i = 0; i < slots; i++) this.node.freeze();
   }
 
-  /** Waits until the disk has caught up with the tip. */
+  /** Waits until the tip is durable. */
   async durable(): Promise<void> {
     const tip = this.node.bank('processed').slot;
     await eventually(async () => this.node.durableSlot >= tip, 'the tip is durable');
@@ -74,7 +72,7 @@ export class Lab {
     return this.node.bank('processed').blockhash;
   }
 
-  /** A new wallet with lamports that are visible at once. */
+  /** New wallet with lamports visible at once. */
   wallet(sol = 10): Keypair {
     const wallet = Keypair.generate();
     this.node.airdrop(at(wallet.publicKey), lamports(BigInt(sol * SOL)));
@@ -82,7 +80,7 @@ export class Lab {
     return wallet;
   }
 
-  /** A legacy transaction; the first signer pays. */
+  /** Legacy transaction paid by the first signer. */
   legacy(
     signers: Keypair[],
     instructions: TransactionInstruction[],
@@ -96,7 +94,7 @@ export class Lab {
     return decoded(transaction.serialize());
   }
 
-  /** A version 0 transaction; the first signer pays. */
+  /** Version 0 transaction paid by the first signer. */
   versioned(
     signers: Keypair[],
     instructions: TransactionInstruction[],
@@ -118,12 +116,10 @@ export class Lab {
     return this.legacy([from], [instruction], blockhash);
   }
 
-  /** 1 SOL, as an instruction. */
   payment(from: Keypair, to: Keypair): TransactionInstruction {
     return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to.publicKey, lamports: SOL });
   }
 
-  /** Submits instructions and freezes the slot. */
   run(signers: Keypair[], instructions: TransactionInstruction[]): TransactionError | null {
     const err = this.node.submit(this.legacy(signers, instructions));
     this.freeze();

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { LedgerInUseError, type LedgerLock, lockLedger } from '../../../src/localnet/genesis/ledger-lock.ts';
 
-/** Takes and releases the lock of a ledger directory when told to, and says what came of it. */
+/** Takes and releases a ledger lock on command and reports the result. */
 const [dir = ''] = process.argv.slice(2);
 let lock: LedgerLock | null = null;
 

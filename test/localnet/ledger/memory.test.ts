@@ -12,8 +12,8 @@ afterEach(() => lab.close());
 
 const store = (): AccountsStore => (lab.node as unknown as { store: AccountsStore }).store;
 
-describe('the memory of a ledger', () => {
-  it('holds of an account that changes in every slot what readers may still ask for, and no more', async () => {
+describe('ledger memory', () => {
+  it('holds only the readable versions of a changing account', async () => {
     const { faucet } = lab.node.genesis;
     for (let round = 0; round < 8; round++) {
       for (let i = 0; i < 25; i++) {
@@ -24,14 +24,14 @@ describe('the memory of a ledger', () => {
     }
     lab.freeze();
     const tip = Number(lab.node.bank('processed').slot);
-    const kept = new Set(Array.from({ length: tip + 2 }, (_, slot) => store().at(faucet, slot)));
-    kept.delete(null);
-    // The versions of the finalized slot and of the 31 above it.
-    expect(kept.size).toBeGreaterThan(30);
-    expect(kept.size).toBeLessThanOrEqual(32);
+    const snapshots = new Set(Array.from({ length: tip + 2 }, (_, slot) => store().at(faucet, slot)));
+    snapshots.delete(null);
+    // Versions of the finalized slot and the 31 above.
+    expect(snapshots.size).toBeGreaterThan(30);
+    expect(snapshots.size).toBeLessThanOrEqual(32);
   });
 
-  it('forgets accounts that were drained', async () => {
+  it('releases drained accounts', async () => {
     const before = store().size;
     const wallets = Array.from({ length: 5 }, () => lab.wallet(1));
     for (const wallet of wallets) {

@@ -33,12 +33,12 @@ const parentHash = () => {
   return lab.node.history.block(slot)!.previousBlockhash;
 };
 
-describe('a durable nonce', () => {
-  it('follows from the blockhash before its block', () => {
+describe('durable nonce', () => {
+  it('derives from the parent blockhash', () => {
     expect(stored()).toBe(durableNonceOf(parentHash()));
   });
 
-  it('lets a transaction run long after any blockhash would have expired, once', () => {
+  it('lets a transaction run once, long after a blockhash would have expired', () => {
     const to = Keypair.generate();
     const transaction = lab.legacy([authority], [advance(), transfer(to, SOL)], stored());
     lab.freeze(400);
@@ -52,7 +52,7 @@ describe('a durable nonce', () => {
     expect(lab.balance(to.publicKey)).toBe(BigInt(SOL));
   });
 
-  it('advances even when its transaction fails, so that it cannot run again', () => {
+  it('advances even when its transaction fails', () => {
     const before = stored();
     const transaction = lab.legacy([authority], [advance(), transfer(nonce, 100 * SOL)], before);
     lab.freeze();
@@ -62,7 +62,7 @@ describe('a durable nonce', () => {
     expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
   });
 
-  it('is of no use to a signer who has no authority over it', () => {
+  it('requires its authority', () => {
     const stranger = lab.wallet();
     const transaction = lab.legacy([stranger], [advance(stranger)], stored());
     lab.freeze();

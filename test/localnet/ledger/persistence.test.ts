@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
-import { SLOTS_PER_EPOCH_MAX } from '../../../src/localnet/genesis/epoch-length.ts';
+import { SLOTS_PER_EPOCH_MAX } from '../../../src/localnet/genesis/genesis.ts';
 import { openLocalNode } from '../../../src/localnet/genesis/open.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import { at, Lab, SOL } from './lab.ts';
@@ -30,7 +30,7 @@ afterEach(() => lab.close());
 
 const logFiles = () => readdirSync(join(lab.dir, 'log')).map((name) => join(lab.dir, 'log', name));
 
-/** Everything that readers can see of a ledger, as text. */
+/** Everything visible to readers, as text. */
 function picture(): string {
   const describe = (accounts: Iterable<readonly [string, Account]>) =>
     [...accounts]
@@ -64,7 +64,6 @@ function picture(): string {
   } as never);
 }
 
-/** Some transactions in some slots, failing ones among them. */
 async function busySlots(count: number): Promise<Keypair[]> {
   const wallets = [lab.wallet(100), lab.wallet(100)] as const;
   for (let i = 0; i < count; i++) {
@@ -77,8 +76,8 @@ async function busySlots(count: number): Promise<Keypair[]> {
   return [...wallets];
 }
 
-describe('a ledger that is stopped and opened again', () => {
-  it('is the same to every reader, and goes on', async () => {
+describe('reopened ledger', () => {
+  it('is identical to every reader and continues', async () => {
     const wallets = await busySlots(30);
     await lab.durable();
     const before = picture();
@@ -87,7 +86,7 @@ describe('a ledger that is stopped and opened again', () => {
     expect(lab.node.submit(lab.transfer(wallets[0]!, wallets[1]!.publicKey, 1))).toBeNull();
   });
 
-  it('still refuses what it already processed, and knows its status', async () => {
+  it('still rejects processed transactions and knows their status', async () => {
     const [from] = await busySlots(2);
     const transaction = lab.transfer(from!, Keypair.generate().publicKey, SOL);
     expect(lab.node.submit(transaction)).toBeNull();
@@ -99,7 +98,7 @@ describe('a ledger that is stopped and opened again', () => {
     expect(status).toMatchObject({ err: null });
   });
 
-  it('keeps its genesis, whatever options say, until it is reset', async () => {
+  it('keeps its genesis despite options until reset', async () => {
     const { hash, identity, faucet } = lab.node.genesis;
     await lab.reopen({ slotsPerEpoch: 64 });
     expect(lab.node.genesis).toMatchObject({ hash, identity, faucet });
@@ -112,7 +111,7 @@ describe('a ledger that is stopped and opened again', () => {
     expect(existsSync(join(lab.dir, 'notes.txt'))).toBe(true);
   });
 
-  it('writes keypair files as the Solana tools read them, for their owner only', () => {
+  it('writes keypair files in Solana format, readable by the owner only', () => {
     for (const [file, key] of [
       ['faucet-keypair.json', lab.node.genesis.faucet],
       ['validator-keypair.json', lab.node.genesis.identity],
@@ -127,8 +126,8 @@ describe('a ledger that is stopped and opened again', () => {
   });
 });
 
-describe('a log', () => {
-  it('loses only the record that was being written', async () => {
+describe('log', () => {
+  it('loses only the record being written', async () => {
     await busySlots(5);
     const before = picture();
     const tip = lab.node.bank('processed').slot;
@@ -145,7 +144,7 @@ describe('a log', () => {
     }
   });
 
-  it('cut anywhere opens at the last whole slot', async () => {
+  it('opens at the last complete slot when cut anywhere', async () => {
     await busySlots(4);
     const tip = Number(lab.node.bank('processed').slot);
     await lab.node.stop();
@@ -159,7 +158,7 @@ describe('a log', () => {
     expect(lab.node.bank('processed').slot).toBe(BigInt(tip));
   });
 
-  it('damaged in its middle is an error that says what to do, not a loss in silence', async () => {
+  it('reports damage in the middle with what to do', async () => {
     await busySlots(5);
     await lab.node.stop();
     const [file] = logFiles();
@@ -173,7 +172,7 @@ describe('a log', () => {
     lab.node = await openLocalNode({ ledgerDir: lab.dir, manual: true, reset: true });
   });
 
-  it('gives its index back when that is lost or spoilt', async () => {
+  it('rebuilds a lost or damaged index', async () => {
     await busySlots(8);
     await lab.durable();
     const before = picture();
@@ -191,10 +190,10 @@ describe('a log', () => {
   });
 });
 
-describe('a snapshot', () => {
+describe('snapshot', () => {
   const segments = { segmentSlotsMax: 50, segmentMaxBytes: 1 << 30 };
 
-  it('with the log after it gives the same state as the whole log', async () => {
+  it('with the later log equals the whole log', async () => {
     await lab.reopen({ limits: segments });
     await busySlots(70);
     await lab.durable();
@@ -207,7 +206,7 @@ describe('a snapshot', () => {
     expect(picture()).toBe(before);
   });
 
-  it('that is damaged gives way to the one before', async () => {
+  it('falls back to the previous one when damaged', async () => {
     await lab.reopen({ limits: segments });
     await busySlots(70);
     await lab.durable();
@@ -224,7 +223,7 @@ describe('a snapshot', () => {
     expect(picture()).toBe(before);
   });
 
-  it('lets old history go, and says where history begins', async () => {
+  it('lets old history be removed and reports its start', async () => {
     await lab.reopen({ limits: { ...segments, historySlotsMax: 100 } });
     const [from] = await busySlots(2);
     const early = lab.transfer(from!, Keypair.generate().publicKey, SOL);
@@ -247,8 +246,8 @@ describe('a snapshot', () => {
   });
 });
 
-describe('a ledger directory', () => {
-  it('is not made for epochs longer than getLeaderSchedule can list', async () => {
+describe('ledger directory', () => {
+  it('is not created for epochs too long for getLeaderSchedule', async () => {
     const ledgerDir = join(lab.dir, 'long');
     const slotsPerEpoch = SLOTS_PER_EPOCH_MAX + 1;
     await expect(openLocalNode({ ledgerDir, slotsPerEpoch, manual: true })).rejects.toThrow(
@@ -261,7 +260,7 @@ describe('a ledger directory', () => {
     await expect(openLocalNode({ ledgerDir: lab.dir, manual: true })).rejects.toThrow(/is in use by process/);
   });
 
-  it('is taken over from a process that is gone', async () => {
+  it('is taken over from a dead process', async () => {
     await lab.node.stop();
     const lock = JSON.stringify({ pid: 2 ** 22 + 1, started: '1', boot: 'another boot' });
     writeFileSync(join(lab.dir, 'ledger.lock'), lock);
@@ -269,7 +268,7 @@ describe('a ledger directory', () => {
     expect(lab.node.bank('processed').slot).toBe(0n);
   });
 
-  it('left by a machine that died is resumed with its tip finalized', async () => {
+  it('resumes with a finalized tip after a machine crash', async () => {
     lab.freeze(50);
     await lab.node.stop();
     const lock = JSON.stringify({ pid: process.pid, started: '1', boot: 'another boot' });
@@ -282,7 +281,7 @@ describe('a ledger directory', () => {
     expect(lab.node.bank('finalized').slot).toBe(59n);
   });
 
-  it('that cannot be made is an error', async () => {
+  it('that cannot be created is an error', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'solway-')), 'file');
     writeFileSync(file, '');
     await expect(openLocalNode({ ledgerDir: join(file, 'ledger'), manual: true })).rejects.toThrow(

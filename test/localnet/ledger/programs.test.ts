@@ -26,8 +26,8 @@ const memo = (program: PublicKey, text: string): TransactionInstruction =>
 const lastLogs = () =>
   lab.node.history.block(lab.node.bank('processed').slot)!.transactions.at(-1)!.meta.logMessages!.join('\n');
 
-describe('a program deployed by transactions', () => {
-  it('runs, also after a restart, and runs no more once it is closed', async () => {
+describe('deployed program', () => {
+  it('runs, also after a restart, until it is closed', async () => {
     const payer = lab.wallet(100);
     const program = deploy(lab, payer, memoElf(lab));
     expect(lab.node.bank('processed').account(at(program))?.executable).toBe(true);
@@ -50,7 +50,7 @@ describe('a program deployed by transactions', () => {
     expect(lab.run([payer], [memo(new PublicKey(programs.memoV3), 'the ledger lives')])).toBeNull();
   });
 
-  it('does not exist for a simulation on a state before it', () => {
+  it('does not exist for a simulation on an earlier state', () => {
     const payer = lab.wallet(100);
     const before = lab.node.bank('processed');
     const program = deploy(lab, payer, memoElf(lab));
@@ -61,7 +61,7 @@ describe('a program deployed by transactions', () => {
     expect(lab.node.simulate(call, lab.node.bank('processed'), options).err).toBeNull();
   });
 
-  it('made of anything but a program is refused by the loader', () => {
+  it('is rejected by the loader when invalid', () => {
     const payer = lab.wallet(100);
     const buffer = fillBuffer(lab, payer, new Uint8Array(500).fill(7));
     const program = Keypair.generate();
@@ -81,7 +81,7 @@ describe('a program deployed by transactions', () => {
 });
 
 describe('genesis', () => {
-  it('takes programs and accounts', async () => {
+  it('includes programs and accounts', async () => {
     const [program, account] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
     const content = {
       lamports: lamports(123n),
@@ -106,7 +106,7 @@ describe('genesis', () => {
     }
   });
 
-  it('refuses a program that cannot be loaded', async () => {
+  it('rejects a program that cannot be loaded', async () => {
     const program = at(Keypair.generate().publicKey);
     await expect(Lab.open({ programs: [[program, new Uint8Array(64)]] })).rejects.toThrow(/program/i);
   });
@@ -131,7 +131,7 @@ describe('genesis', () => {
   });
 });
 
-it('leaves the directory free when it cannot open', async () => {
+it('releases the directory when opening fails', async () => {
   const program = at(Keypair.generate().publicKey);
   const other = await Lab.open();
   await other.node.stop();

@@ -19,7 +19,7 @@ import type { Transaction } from '../../../src/solana/transaction/transaction.ts
 import { lamports } from '../../../src/solana/units.ts';
 import { at, decoded, Lab, SOL } from './lab.ts';
 
-/** Long past any life of a blockhash on this ledger. */
+/** Expired blockhash. */
 const OLD_HASH = Keypair.generate().publicKey.toBase58() as Blockhash;
 const authority = Keypair.generate();
 const stored = { current: Keypair.generate().publicKey, legacy: Keypair.generate().publicKey };
@@ -47,13 +47,13 @@ afterAll(() => lab.close());
 const advance = (nonce: PublicKey) =>
   SystemProgram.nonceAdvance({ noncePubkey: nonce, authorizedPubkey: authority.publicKey });
 
-describe('accounts that a transaction locks', () => {
+describe('locked accounts', () => {
   const many = Array.from({ length: 63 }, () => Keypair.generate().publicKey);
   let payer: Keypair;
   let table: PublicKey;
   const system = SystemProgram.programId;
 
-  /** A table of the payer, then of many others. */
+  /** Lookup table of the payer and many others. */
   beforeAll(() => {
     payer = lab.wallet();
     lab.freeze();
@@ -71,7 +71,7 @@ describe('accounts that a transaction locks', () => {
     expect(AddressLookupTableAccount.deserialize(data).addresses).toHaveLength(64);
   });
 
-  /** A transfer of nothing from the payer to the first loaded key. */
+  /** Zero transfer to the first loaded key. */
   function loading(indexes: number[], from = payer): Transaction {
     const message = new MessageV0({
       header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 },
@@ -92,7 +92,7 @@ describe('accounts that a transaction locks', () => {
   }
   const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-  /** Refused without a trace: no fee, no status. */
+  /** No fee and no status. */
   function expectRefused(transaction: Transaction, why: string): void {
     const before = lab.balance(payer.publicKey);
     expect(lab.node.submit(transaction)).toBe(why);
@@ -101,18 +101,18 @@ describe('accounts that a transaction locks', () => {
     expect(lab.node.recentStatus(transaction.signatures[0]!)).toBeNull();
   }
 
-  it('are no more than 64, those that a lookup table gives included', () => {
+  it('are at most 64, including lookup tables', () => {
     expect(lab.node.submit(loading(upTo(62)))).toBeNull();
     lab.freeze();
     expectRefused(loading(upTo(63)), 'TooManyAccountLocks');
   });
 
-  it('are all different, those that a lookup table gives included', () => {
+  it('are distinct, including lookup tables', () => {
     expectRefused(loading([0]), 'AccountLoadedTwice');
     expectRefused(loading([1, 1]), 'AccountLoadedTwice');
   });
 
-  it('are judged before anything is asked of the payer', () => {
+  it('are checked before the payer', () => {
     const nobody = Keypair.generate();
     expectRefused(loading([1, 1], nobody), 'AccountLoadedTwice');
     expectRefused(loading(upTo(63), nobody), 'TooManyAccountLocks');
@@ -120,8 +120,8 @@ describe('accounts that a transaction locks', () => {
   });
 });
 
-describe('a nonce account', () => {
-  it('makes nothing durable in the very slot whose nonce it holds: it could not advance', () => {
+describe('nonce account', () => {
+  it('is not usable in the slot of its own nonce', () => {
     const nonce = Keypair.generate();
     const make = SystemProgram.createNonceAccount({
       fromPubkey: authority.publicKey,
@@ -139,7 +139,7 @@ describe('a nonce account', () => {
     expect(lab.node.submit(transaction)).toBeNull();
   });
 
-  it('of the legacy version makes nothing durable and has no fee, unlike one of the current version', () => {
+  it('of the legacy version is not durable and has no fee, unlike the current version', () => {
     const fee = (nonce: PublicKey) => {
       const { messageBytes } = lab.legacy([authority], [advance(nonce)], OLD_HASH);
       const text = Buffer.from(messageBytes).toString('base64');

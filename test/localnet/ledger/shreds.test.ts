@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { Keypair } from '@solana/web3.js';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-halted.ts';
+import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-state.ts';
 import type { LocalNodeOptions, OpenLocalNode } from '../../../src/localnet/genesis/open.ts';
 import { shredVersion } from '../../../src/localnet/genesis/shred-version.ts';
 import { openShredSender } from '../../../src/localnet/network/shred-sender.ts';
 import type { EntryUpdate } from '../../../src/protocol/geyser/update/entry.ts';
 import { addressBytes } from '../../../src/solana/address.ts';
 import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
-import { readEntries } from '../../../src/solana/entry/read-entries.ts';
+import { readEntries } from '../../../src/solana/entries.ts';
 import { type Signature, signatureFromBytes } from '../../../src/solana/signature.ts';
 import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
 import { lamports, type Slot } from '../../../src/solana/units.ts';
@@ -21,7 +21,7 @@ import { at, Lab, SOL } from './lab.ts';
 
 type Entry = Readonly<{ hash: string; signatures: readonly Signature[] }>;
 
-/** Whoever gets the shreds of a ledger. */
+/** Shred receiver. */
 class Receiver {
   readonly entries = new Map<Slot, Entry[]>();
   readonly completed: Slot[] = [];
@@ -64,13 +64,13 @@ const entryOf = (entry: NonNullable<ReturnType<typeof readEntries>>[number]): En
 
 let lab: Lab;
 let sent: (readonly Uint8Array[])[];
-let told: LedgerEvent[];
-/** What left and what ran, in order. */
+let actual: LedgerEvent[];
+/** Shreds sent and transactions run, in order. */
 let course: string[];
 afterEach(() => lab.close());
 
 async function open(options: Partial<LocalNodeOptions> = {}): Promise<void> {
-  [sent, told, course] = [[], [], []];
+  [sent, actual, course] = [[], [], []];
   lab = await Lab.open({
     ticksPerSlot: 4,
     sendShreds: (packets, urgency) => {
@@ -80,12 +80,12 @@ async function open(options: Partial<LocalNodeOptions> = {}): Promise<void> {
     ...options,
   });
   lab.node.follow((event) => {
-    told.push(event);
+    actual.push(event);
     if (event.kind === 'transaction') course.push('transaction');
   });
 }
 
-/** A wallet with lamports, which leaves as shreds too. */
+/** The funding is sent as shreds too. */
 async function wallet(sol = 10): Promise<Keypair> {
   const keypair = Keypair.generate();
   await lab.node.airdrop(at(keypair.publicKey), lamports(BigInt(sol * SOL)));
@@ -96,8 +96,8 @@ async function wallet(sol = 10): Promise<Keypair> {
 const signatureOf = ({ signatures }: Transaction): Signature => signatures[0] as Signature;
 const inBlock = (slot: Slot): Signature[] =>
   (lab.node.history.block(slot)?.transactions ?? []).map(({ transaction }) => signatureOf(transaction));
-const entriesTold = (slot: Slot): EntryUpdate[] =>
-  told.flatMap((event) => (event.kind === 'entry' && event.slot === slot ? [event] : []));
+const entriesOf = (slot: Slot): EntryUpdate[] =>
+  actual.flatMap((event) => (event.kind === 'entry' && event.slot === slot ? [event] : []));
 
 function received(packets = sent.flat()): Receiver {
   const receiver = new Receiver(lab.node.genesis);
@@ -105,8 +105,8 @@ function received(packets = sent.flat()): Receiver {
   return receiver;
 }
 
-describe('the shreds of the embedded ledger', () => {
-  it('hold the entries and transactions of each block, in order', async () => {
+describe('embedded ledger shreds', () => {
+  it('contain the entries and transactions of each block in order', async () => {
     await open();
     const from = await wallet();
     const transfers = [1, 2, 3].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
@@ -116,17 +116,17 @@ describe('the shreds of the embedded ledger', () => {
     expect(receiver.signaturesIn(slot)).toEqual(transfers.map(signatureOf));
     expect(inBlock(slot)).toEqual(transfers.map(signatureOf));
     expect(receiver.entries.get(slot)?.map(({ hash }) => hash)).toEqual(
-      entriesTold(slot).map(({ hash }) => hash),
+      entriesOf(slot).map(({ hash }) => hash),
     );
     expect(receiver.entries.get(slot)?.at(-1)?.hash).toBe(blockhash);
     expect(receiver.completed).toEqual([1n, 2n]);
-    const { version, forged, equivocation, inconsistent } = receiver.stats.drops;
-    expect([version, forged, equivocation, inconsistent, receiver.stats.brokenChains]).toEqual(
+    const { version, invalidSignature, equivocation, inconsistent } = receiver.stats.drops;
+    expect([version, invalidSignature, equivocation, inconsistent, receiver.stats.brokenChains]).toEqual(
       Array(5).fill(0),
     );
   });
 
-  it('are whole from the code shreds alone', async () => {
+  it('can be recovered from the code shreds alone', async () => {
     await open();
     const from = await wallet();
     await lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
@@ -137,7 +137,7 @@ describe('the shreds of the embedded ledger', () => {
     expect(receiver.completed).toEqual([1n, 2n]);
   });
 
-  it('leave before the transactions run, together where those came in one turn; code and filling after', async () => {
+  it('are sent before the transactions run, batched per turn; code and padding follow', async () => {
     await open();
     const from = await wallet();
     course = [];
@@ -152,7 +152,7 @@ describe('the shreds of the embedded ledger', () => {
     ]);
   });
 
-  it('leave of what is on its way when the slot freezes, which is in that slot', async () => {
+  it('include pending transactions when the slot freezes', async () => {
     await open();
     const from = await wallet();
     course = [];
@@ -164,7 +164,7 @@ describe('the shreds of the embedded ledger', () => {
     expect(inBlock(slot)).toEqual([signatureOf(transfer)]);
   });
 
-  it('hold nothing that could not be charged, and keep the order of what depends on each other', async () => {
+  it('exclude transactions that cannot be charged and keep the order of dependent ones', async () => {
     await open();
     const [from, poor] = [await wallet(), Keypair.generate()];
     const unpaid = lab.transfer(Keypair.generate(), poor.publicKey, 1);
@@ -177,7 +177,7 @@ describe('the shreds of the embedded ledger', () => {
     expect(inBlock(slot)).toEqual([funding, spending].map(signatureOf));
   });
 
-  it('hold what is refused only when it runs; its entry is there and empty, also after a restart', async () => {
+  it('include a transaction rejected at run; its entry is empty, also after a restart', async () => {
     await open();
     const from = await wallet(1);
     const drain = lab.transfer(from, Keypair.generate().publicKey, SOL - 5000);
@@ -186,7 +186,7 @@ describe('the shreds of the embedded ledger', () => {
     const { slot } = lab.node.freeze();
     expect(received().signaturesIn(slot)).toEqual([drain, late].map(signatureOf));
     expect(inBlock(slot)).toEqual([signatureOf(drain)]);
-    const entries = entriesTold(slot);
+    const entries = entriesOf(slot);
     expect(entries.map((each) => [each.executedTransactionCount, each.startingTransactionIndex])).toEqual([
       [1, 0],
       ...Array(5).fill([0, 1]),
@@ -198,12 +198,12 @@ describe('the shreds of the embedded ledger', () => {
     ).toEqual(entries.map(({ hash }) => hash));
     await lab.durable();
     await lab.reopen();
-    told = [];
-    lab.node.follow((event) => told.push(event));
-    expect(entriesTold(slot)).toEqual(entries);
+    actual = [];
+    lab.node.follow((event) => actual.push(event));
+    expect(entriesOf(slot)).toEqual(entries);
   });
 
-  it('hold what waits for room in each slot that tries it', async () => {
+  it('include a waiting transaction in each slot that retries it', async () => {
     await open({ blockCostMax: 4000n, waitingMaxTransactions: 3 });
     const from = await wallet();
     const transfers = [1, 2, 3, 4, 5].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
@@ -215,14 +215,14 @@ describe('the shreds of the embedded ledger', () => {
       [transfers.slice(0, 2), transfers.slice(2, 4), transfers.slice(4)].map((each) => each.map(signatureOf)),
     );
     const receiver = received();
-    // All were tried in the first, and in the others those for which there was room.
+    // All were tried in the first slot; in later ones those with capacity.
     expect(slots.map((slot) => receiver.signaturesIn(slot).length)).toEqual([5, 2, 1]);
     for (const slot of slots) {
       expect(receiver.entries.get(slot)?.at(-1)?.hash).toBe(lab.node.history.block(slot)?.blockhash);
     }
   });
 
-  it('leave of what waited before it runs; when that halts the ledger, who came meanwhile is told', async () => {
+  it('of waiting transactions are sent before they run; a halt rejects newer ones', async () => {
     await open({ blockCostMax: 4000n, shredLeadMs: 5 });
     const from = await wallet();
     const transfers = [1, 2, 3].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
@@ -237,11 +237,11 @@ describe('the shreds of the embedded ledger', () => {
     const late = lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
     await expect(late).rejects.toThrow(LedgerHaltedError);
     expect(lab.node.failure?.message).toBe('nobody listens');
-    // The ticks of the slot, then what waited; nothing else is announced.
+    // The ticks, then waiting transactions; nothing else is announced.
     expect(course).toEqual(['entries', 'rest', 'entries', 'transaction', 'rest']);
   });
 
-  it('of more than one erasure batch takes come in several', async () => {
+  it('use several erasure batches for large transactions', async () => {
     await open();
     const from = await wallet(1000);
     const transfers = Array.from({ length: 200 }, (_, n) =>
@@ -257,7 +257,7 @@ describe('the shreds of the embedded ledger', () => {
     expect(Math.max(...atOnce.map((packets) => packets.length))).toBe(32);
   });
 
-  it('end with the ledger: what is on its way then is answered', async () => {
+  it('end with the ledger, which answers pending transactions', async () => {
     await open();
     const from = await wallet();
     const answer = lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
@@ -266,7 +266,6 @@ describe('the shreds of the embedded ledger', () => {
   });
 });
 
-/** A socket that takes shreds. */
 async function listening() {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
@@ -275,14 +274,14 @@ async function listening() {
 }
 
 describe('over UDP', () => {
-  it('shreds arrive, wherever they are wanted, before their transactions have run', async () => {
-    const doors = [await listening(), await listening()];
+  it('shreds arrive at every target before their transactions run', async () => {
+    const listeners = [await listening(), await listening()];
     const sender = await openShredSender({
-      targets: doors.map(({ target }) => target),
+      targets: listeners.map(({ target }) => target),
       log: pino({ level: 'silent' }),
     });
     await open({ sendShreds: sender.send });
-    const receivers = doors.map(({ socket }) => {
+    const receivers = listeners.map(({ socket }) => {
       const receiver = new Receiver(lab.node.genesis);
       socket.on('message', (packet) => receiver.push([packet]));
       return receiver;
@@ -298,7 +297,7 @@ describe('over UDP', () => {
     const transfers = Array.from({ length: 5 }, (_, n) =>
       lab.transfer(from, Keypair.generate().publicKey, SOL / 10 + n),
     );
-    // Receivers in this very process read only between its other work: what came before must not stand in the way.
+    // Receivers in this process read only between other work; earlier packets must not block.
     const allCame = (sets: number) =>
       eventually(async () => receivers.every(({ stats }) => stats.packets === sets * 64), 'all shreds came');
     await allCame(2);
@@ -311,10 +310,10 @@ describe('over UDP', () => {
     for (const receiver of receivers) expect(receiver.signaturesIn(slot)).toEqual(transfers.map(signatureOf));
     expect(early).toEqual(Array(5).fill(true));
     await sender.close();
-    for (const { socket } of doors) socket.close();
+    for (const { socket } of listeners) socket.close();
   });
 
-  it('shreds that nobody takes are lost, and the ledger goes on', async () => {
+  it('lost shreds do not stop the ledger', async () => {
     const { socket, target } = await listening();
     socket.close();
     const sender = await openShredSender({ targets: [target], log: pino({ level: 'silent' }) });

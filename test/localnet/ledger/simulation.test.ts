@@ -1,6 +1,6 @@
 import { Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeMessage } from '../../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../../src/solana/message/message.ts';
 import { encodeTransaction } from '../../../src/solana/transaction/encode-transaction.ts';
 import { deploy, memoElf } from './deploy.ts';
 import { at, decoded, Lab, SOL } from './lab.ts';
@@ -28,7 +28,7 @@ const notLoaded = {
   loadedAddresses: null,
 };
 
-/** The balances are shown all the same, unless the signatures are wrong. */
+/** Balances are shown unless signatures are invalid. */
 const unchanged = (balances: readonly bigint[]) => ({
   preBalances: balances,
   postBalances: balances,
@@ -36,8 +36,8 @@ const unchanged = (balances: readonly bigint[]) => ({
   postTokenBalances: [],
 });
 
-describe('a simulation', () => {
-  it('tells the outcome and changes nothing', () => {
+describe('simulation', () => {
+  it('returns the outcome without effect', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const bank = lab.node.bank('processed');
     const result = lab.node.simulate(lab.transfer(from, to.publicKey, SOL), bank, plain);
@@ -55,11 +55,11 @@ describe('a simulation', () => {
     expect(lab.balance(from.publicKey)).toBe(BigInt(10 * SOL));
   });
 
-  it('runs on the state it was asked for, not on a newer one', () => {
+  it('runs on the requested state', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const older = lab.node.bank('processed');
     lab.node.submit(lab.transfer(from, to.publicKey, 6 * SOL));
-    // Not even transactions of the open slot are seen.
+    // Transactions of the open slot are invisible.
     const probe = lab.transfer(from, to.publicKey, 5 * SOL);
     expect(lab.node.simulate(probe, lab.node.bank('processed'), plain).err).toBeNull();
     lab.freeze();
@@ -71,7 +71,7 @@ describe('a simulation', () => {
     expect(lab.node.simulate(probe, newer, plain).preBalances?.[0]).toBe(3_999_995_000n);
   });
 
-  it('does not know a blockhash that is newer than its state', () => {
+  it('rejects a blockhash newer than its state', () => {
     const from = lab.wallet();
     const older = lab.node.bank('processed');
     lab.freeze();
@@ -83,7 +83,7 @@ describe('a simulation', () => {
     });
   });
 
-  it('can take the newest blockhash for whatever the transaction has', () => {
+  it('can replace the blockhash', () => {
     const from = lab.wallet();
     const bank = lab.node.bank('processed');
     const transaction = lab.transfer(from, from.publicKey, 1, Keypair.generate().publicKey.toBase58());
@@ -96,7 +96,7 @@ describe('a simulation', () => {
     });
   });
 
-  it('verifies signatures when asked', () => {
+  it('verifies signatures on request', () => {
     const from = lab.wallet();
     const { wire } = lab.transfer(from, from.publicKey, 1);
     const unsigned = new Uint8Array(wire).fill(0, 1, 65);
@@ -113,7 +113,7 @@ describe('a simulation', () => {
     });
   });
 
-  it('knows what was processed before its state', () => {
+  it('knows earlier processed transactions', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const before = lab.node.bank('processed');
     const transaction = lab.transfer(from, to.publicKey, SOL);
@@ -123,7 +123,7 @@ describe('a simulation', () => {
     expect(lab.node.simulate(transaction, before, plain).err).toBeNull();
   });
 
-  it('survives a program that its state does not know yet among the keys', () => {
+  it('survives a key that becomes a program later', () => {
     const payer = lab.wallet();
     const before = lab.node.bank('processed');
     const program = deploy(lab, payer, memoElf(lab));
@@ -134,7 +134,7 @@ describe('a simulation', () => {
     );
     const replaced = { ...plain, replaceRecentBlockhash: true };
     expect(lab.node.simulate(call, bank, replaced).err).toBeNull();
-    // Named by no instruction: the VM looks such a program up in its cache first, and its account then.
+    // The VM looks up a program in its cache first, even if no instruction names it.
     const { message } = lab.transfer(payer, payer.publicKey, 1);
     const unused = encodeMessage({
       ...message,
@@ -146,7 +146,7 @@ describe('a simulation', () => {
     expect(lab.node.simulate(transaction, before, replaced).err).toBeNull();
   });
 
-  it('of a transaction that fails keeps its logs and units', () => {
+  it('keeps logs and units of a failed transaction', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const transaction = lab.transfer(from, to.publicKey, 100 * SOL);
     const result = lab.node.simulate(transaction, lab.node.bank('processed'), plain);
@@ -156,7 +156,7 @@ describe('a simulation', () => {
     expect(result.postAccounts.size).toBe(0);
   });
 
-  it('of a payer without lamports has the shape of a transaction that was not loaded', () => {
+  it('of a payer without lamports equals one that was not loaded', () => {
     const nobody = Keypair.generate();
     const create = SystemProgram.transfer({
       fromPubkey: nobody.publicKey,

@@ -53,7 +53,7 @@ describe.each([
   ['Token', TOKEN_PROGRAM_ID],
   ['Token-2022', TOKEN_2022_PROGRAM_ID],
 ])('with the %s program', (_, program) => {
-  it('a transfer records the balances before and after it, and is found by wallet, mint and delegate', () => {
+  it('a transfer records balances and is found by wallet, mint and delegate', () => {
     const [payer, alice, bob] = [lab.wallet(), lab.wallet(), Keypair.generate()];
     const mint = makeMint(payer, program);
     const from = makeTokenAccount(payer, alice.publicKey, mint, program);
@@ -92,7 +92,7 @@ describe.each([
     expect(addresses(now.accountsByOwner(at(program)))).toContain(at(mint));
   });
 
-  it('records what programs called inside', () => {
+  it('records inner instructions', () => {
     const payer = lab.wallet();
     makeTokenAccount(payer, payer.publicKey, makeMint(payer, program), program);
     const [inner] = lastMeta().innerInstructions!;
@@ -102,8 +102,8 @@ describe.each([
   });
 });
 
-describe('a version 0 transaction', () => {
-  it('loads keys from a lookup table, and is found by every static and loaded key', () => {
+describe('version 0 transaction', () => {
+  it('loads keys from a lookup table and is found by all keys', () => {
     const [payer, target] = [lab.wallet(), Keypair.generate().publicKey];
     lab.freeze();
     const [create, tableKey] = AddressLookupTableProgram.createLookupTable({
@@ -138,7 +138,7 @@ describe('a version 0 transaction', () => {
     }
   });
 
-  it('cannot use an address in the slot in which it was added', () => {
+  it('cannot use an address in the slot that added it', () => {
     const [payer, target] = [lab.wallet(), Keypair.generate().publicKey];
     const [create, tableKey] = AddressLookupTableProgram.createLookupTable({
       authority: payer.publicKey,
@@ -157,7 +157,7 @@ describe('a version 0 transaction', () => {
     expect(lab.node.submit(transaction)).toBeNull();
   });
 
-  it('is refused when its table does not exist', () => {
+  it('is rejected without its table', () => {
     const [payer, target] = [lab.wallet(), Keypair.generate().publicKey];
     const state = { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0 };
     const key = Keypair.generate().publicKey;

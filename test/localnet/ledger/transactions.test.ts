@@ -10,7 +10,7 @@ afterAll(() => lab.close());
 
 const lastBlock = () => lab.node.history.block(lab.node.bank('processed').slot)!;
 
-describe('a transaction', () => {
+describe('transaction', () => {
   it('moves lamports and pays its fee', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     expect(lab.node.submit(lab.transfer(from, to.publicKey, SOL))).toBeNull();
@@ -20,7 +20,7 @@ describe('a transaction', () => {
     expect(lab.balance(from.publicKey)).toBe(BigInt(9 * SOL - 5000));
   });
 
-  it('leaves its balances, fee, logs and units in the block', () => {
+  it('has balances, fee, logs and units in the block', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const transaction = lab.transfer(from, to.publicKey, SOL);
     lab.node.submit(transaction);
@@ -43,7 +43,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('that fails pays all the same, and is in the block with its error', () => {
+  it('that fails pays and is in the block with its error', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const err = { InstructionError: [0, { Custom: 1 }] };
     const transaction = lab.transfer(from, to.publicKey, 100 * SOL);
@@ -54,7 +54,7 @@ describe('a transaction', () => {
     expect(lab.node.recentStatus(transaction.signatures[0]!)).toEqual({ slot: lastBlock().slot, err });
   });
 
-  it('pays for its priority and for its leader', () => {
+  it('pays priority fee and leader', () => {
     const from = lab.wallet();
     const leader = lab.node.bank('processed').account(lab.node.genesis.identity)!.lamports;
     lab.run(
@@ -69,7 +69,7 @@ describe('a transaction', () => {
     expect(after - leader).toBe(102_500n);
   });
 
-  it('without its program pays the fee and does nothing', () => {
+  it('without its program pays the fee only', () => {
     const [from, nowhere] = [lab.wallet(), Keypair.generate().publicKey];
     const call = new TransactionInstruction({ programId: nowhere, keys: [], data: Buffer.alloc(0) });
     expect(lab.run([from], [call])).toBe('ProgramAccountNotFound');
@@ -92,7 +92,7 @@ describe('a transaction', () => {
     expect(lab.node.history.locate(transaction.signatures[0]!)).toBeNull();
   });
 
-  it('leaves no trace when it has less than its fee, or would leave less than rent behind', () => {
+  it('leaves no trace below the fee or the rent minimum', () => {
     const [from, poor] = [lab.wallet(), Keypair.generate()];
     expect(lab.run([from], [SystemProgram.transfer(pay(from, poor, 890_880))])).toBeNull();
     const memo = lab.transfer(poor, poor.publicKey, 0);
@@ -103,7 +103,7 @@ describe('a transaction', () => {
     expect(lab.balance(poor.publicKey)).toBe(890_880n);
   });
 
-  it('is refused with an unknown blockhash, and with one older than 150 blocks', () => {
+  it('is rejected with an unknown blockhash or one older than 150 blocks', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const foreign = Keypair.generate().publicKey.toBase58();
     expect(lab.node.submit(lab.transfer(from, to.publicKey, 1, foreign))).toBe('BlockhashNotFound');
@@ -126,7 +126,7 @@ describe('a transaction', () => {
     expect(lab.balance(to.publicKey)).toBe(BigInt(SOL));
   });
 
-  it('is refused with a signature that is not its signer’s', () => {
+  it('is rejected with an invalid signature', () => {
     const from = lab.wallet();
     const transaction = lab.transfer(from, Keypair.generate().publicKey, SOL);
     const wire = transaction.wire.slice();
@@ -135,7 +135,7 @@ describe('a transaction', () => {
     expect(lab.node.submit(forged)).toBe('SignatureFailure');
   });
 
-  it('is refused by a slot that is full, and runs in the next', async () => {
+  it('is rejected by a full slot and runs in the next', async () => {
     const small = await Lab.open({ blockCostMax: 4000n });
     try {
       const [from, to] = [small.wallet(), Keypair.generate()];
@@ -150,7 +150,7 @@ describe('a transaction', () => {
     }
   });
 
-  it('may drain its payer and an account may come back', () => {
+  it('may drain its payer, and an account may be recreated', () => {
     const [from, to] = [lab.wallet(), lab.wallet()];
     expect(lab.run([from], [drain(from, to)])).toBeNull();
     expect(lab.node.bank('processed').account(at(from.publicKey))).toBeNull();

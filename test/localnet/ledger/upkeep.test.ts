@@ -16,7 +16,7 @@ const slotHashes = () =>
     return Buffer.from(data).toString('base64');
   });
 
-it('a ledger that lets its history go keeps the blocks that its snapshots need to show the same hashes', async () => {
+it('a ledger that removes history keeps the blocks needed for its slot hashes', async () => {
   for (let i = 0; i < 28; i++) {
     lab.freeze(50);
     await lab.durable();

@@ -4,7 +4,7 @@ import type { Transaction } from '../../../src/solana/transaction/transaction.ts
 import { lamports } from '../../../src/solana/units.ts';
 import { at, Lab, SOL } from './lab.ts';
 
-/** Two transfers fit into a slot of this ledger, and three wait. */
+/** Two transfers fit into a slot, and three may wait. */
 let lab: Lab;
 let from: Keypair;
 let to: Keypair;
@@ -19,8 +19,8 @@ const transfers = (count: number): Transaction[] =>
 const slotOf = ({ signatures }: Transaction): bigint | null =>
   lab.node.recentStatus(signatures[0]!)?.slot ?? null;
 
-describe('a transaction for which the slot has no room', () => {
-  it('runs in one of the next, oldest first', () => {
+describe('transaction without block capacity', () => {
+  it('runs in a later slot, oldest first', () => {
     const sent = transfers(5);
     expect(sent.map((each) => lab.node.send(each))).toEqual(Array(5).fill('taken'));
     lab.freeze(4);
@@ -30,7 +30,7 @@ describe('a transaction for which the slot has no room', () => {
     );
   });
 
-  it('is refused when as many wait as may, and can be sent again', () => {
+  it('is rejected when the queue is full and can be sent again', () => {
     const sent = transfers(6);
     expect(sent.map((each) => lab.node.send(each)).at(-1)).toBe('queue full');
     lab.freeze();
@@ -39,7 +39,7 @@ describe('a transaction for which the slot has no room', () => {
     expect(slotOf(sent[5]!)).toBe(4n);
   });
 
-  it('waits once, however often it is sent', () => {
+  it('waits once however often it is sent', () => {
     const sent = transfers(3);
     for (const each of sent) lab.node.send(each);
     for (let n = 0; n < 9; n++) expect(lab.node.send(sent[2]!)).toBe('taken');
@@ -51,20 +51,20 @@ describe('a transaction for which the slot has no room', () => {
   });
 
   it.each<[string, (bigint | undefined)[], (bigint | null)[]]>([
-    ['not at all for 0', [undefined, undefined, 0n, 1n], [2n, 2n, null, 3n]],
-    ['once for 1, room or not', [undefined, undefined, undefined, undefined, 1n], [2n, 2n, 3n, 3n, null]],
+    ['never for 0', [undefined, undefined, 0n, 1n], [2n, 2n, null, 3n]],
+    ['once for 1', [undefined, undefined, undefined, undefined, 1n], [2n, 2n, 3n, 3n, null]],
     ['twice for 2', [undefined, undefined, undefined, undefined, 2n], [2n, 2n, 3n, 3n, 4n]],
-  ])('is tried again as often as maxRetries allows: %s', (_name, retries, slots) => {
+  ])('is retried maxRetries times: %s', (_name, retries, slots) => {
     const sent = transfers(retries.length);
     for (const [index, each] of sent.entries()) lab.node.send(each, retries[index]);
     lab.freeze(5);
     expect(sent.map(slotOf)).toEqual(slots);
   });
 
-  it('is let go when its blockhash has expired', async () => {
+  it('is dropped when its blockhash expires', async () => {
     await lab.close();
     lab = await Lab.open({ blockCostMax: 1000n, waitingMaxTransactions: 1 });
-    // No block ever has room for it, nor for the airdrop that would have made a wallet.
+    // No block has capacity for it, nor for an airdrop.
     lab.node.airdrop(at(to.publicKey), lamports(BigInt(SOL)));
     lab.freeze(150);
     expect(lab.node.airdrop(at(to.publicKey), lamports(1n))).toBe('queue full');
@@ -73,7 +73,7 @@ describe('a transaction for which the slot has no room', () => {
     expect(lab.balance(to.publicKey)).toBeNull();
   });
 
-  it('lets a smaller one pass that does fit', async () => {
+  it('lets a smaller one run first', async () => {
     await lab.close();
     lab = await Lab.open({ blockCostMax: 2000n });
     [from, to] = [lab.wallet(), Keypair.generate()];
@@ -91,7 +91,7 @@ describe('a transaction for which the slot has no room', () => {
     expect(slotOf(large)).toBeNull();
   });
 
-  it('of the faucet waits like any other, and is not made twice', () => {
+  it('of the faucet waits like others and is not duplicated', () => {
     // Equal airdrops differ in their blockhashes.
     lab.freeze(10);
     const gone = Array.from({ length: 5 }, () => lab.node.airdrop(at(to.publicKey), lamports(BigInt(SOL))));

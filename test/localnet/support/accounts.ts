@@ -6,10 +6,8 @@ import { encodeStakeState, type StakeState } from '../../../src/solana/stake-sta
 import { MINT_BYTES, TOKEN_ACCOUNT_BYTES } from '../../../src/solana/token/token-state.ts';
 import { lamports, U64_MAX } from '../../../src/solana/units.ts';
 
-/** The address whose bytes are all `n`. */
 export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
 
-/** An account with ten million lamports. */
 export const account = (owner: Address, data: Uint8Array): Account => ({
   lamports: lamports(10_000_000),
   data,
@@ -24,13 +22,12 @@ function option(writer: ByteWriter, address: Address | null): ByteWriter {
     .bytes(address === null ? new Uint8Array(32) : addressBytes(address));
 }
 
-/** An initialized mint without a freeze authority. */
+/** Without freeze authority. */
 export function mint(supply: bigint, decimals: number, program: Address = programs.token): Account {
   const writer = option(new ByteWriter(MINT_BYTES), key(1)).u64(supply).u8(decimals).u8(1);
   return account(program, option(writer, null).finish());
 }
 
-/** An initialized token account. */
 export function tokenAccount(
   of: Address,
   owner: Address,
@@ -49,7 +46,7 @@ export function tokenAccount(
   return account(program, option(writer, null).finish());
 }
 
-/** A stake that may not be withdrawn before an epoch, delegated from `activationEpoch` on. */
+/** Locked stake, delegated from `activationEpoch`. */
 export function lockedStake(
   voter: Address,
   stake: bigint,

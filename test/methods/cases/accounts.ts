@@ -18,7 +18,7 @@ export const cases: readonly MethodCase[] = [
       ['binary', ''],
       ['base58', ['', 'base58']],
       ['base64', ['', 'base64']],
-      // The frame that zstd makes of nothing.
+      // zstd frame of no bytes.
       ['base64+zstd', ['KLUv/SAAAQAA', 'base64+zstd']],
       ['jsonParsed', ['', 'base64']],
     ] as const

@@ -5,13 +5,13 @@ import { type CaseLedger, fixed, invalid, type MethodCase, made } from '../metho
 
 const KEYS_129 = JSON.stringify(Array.from({ length: 129 }, () => '11111111111111111111111111111111'));
 const SLOTS_PER_EPOCH = 32;
-/** The airdrop, the payment, the one that failed and that of version 0. */
+/** Airdrop, payment, failed transaction and version 0 transaction. */
 const TRANSACTIONS = 4;
 
 type Checked = NonNullable<MethodCase['check']>;
 type At = keyof CaseLedger['at'];
 
-/** What the methods answer that tell where a bank stands. The ledger has a block in every slot. */
+/** Results of the methods about the current bank. The ledger has a block in every slot. */
 const headMethods: Readonly<Record<string, (at: At) => Checked>> = {
   getSlot: (at) => (result, facts) => expect(result).toBe(Number(facts.at[at])),
   getBlockHeight: (at) => (result, facts) => expect(result).toBe(Number(facts.at[at])),
@@ -31,7 +31,7 @@ const headMethods: Readonly<Record<string, (at: At) => Checked>> = {
 };
 const levels = ['processed', 'confirmed', 'finalized'] as const;
 
-/** What the methods without parameters answer. */
+/** Results of the methods without parameters. */
 const still: Readonly<Record<string, Checked>> = {
   getEpochSchedule: (result) =>
     expect(result).toEqual({

@@ -16,7 +16,7 @@ const cleanedUp = {
 };
 const notAvailable = { code: -32004, message: `Block not available for slot ${FAR}` };
 
-/** How the payment is shown in each encoding. */
+/** The payment in each encoding. */
 const shown: Readonly<Record<string, (facts: CaseLedger) => object>> = {
   json: ({ signature, wallet }) => ({
     signatures: [signature],
@@ -35,7 +35,7 @@ const shown: Readonly<Record<string, (facts: CaseLedger) => object>> = {
   base58: ({ wire }) => [wire.base58, 'base58'],
 };
 
-/** How much of the payment a block shows. */
+/** The payment in each detail level of a block. */
 const detailed: Readonly<Record<string, (facts: CaseLedger) => object>> = {
   full: ({ signature }) => ({
     signatures: undefined,
@@ -211,7 +211,7 @@ export const cases: readonly MethodCase[] = [
     'getSignaturesForAddress',
     'those before one',
     made(({ wallet, signature }) => [wallet, { before: signature }]),
-    // Only the airdrop was earlier.
+    // Only the airdrop was before.
     (result, { slot }) => expect(result).toMatchObject([{ slot: Number(slot) - 1, err: null }]),
   ),
   refusal(

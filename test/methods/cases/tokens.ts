@@ -7,7 +7,7 @@ const NOBODY = '"So11111111111111111111111111111111111111119"';
 const value = (expected: unknown) => (result: unknown) => expect(result).toMatchObject({ value: expected });
 const TOKENS = `{"programId":"${programs.token}"}`;
 
-/** An account that holds a mint and is another program's. */
+/** A mint account owned by another program. */
 const otherMint = (method: string, make: Parameters<typeof made>[0]): MethodCase =>
   refusal(method, 'a mint of another program', made(make), invalid('Invalid param: not a Token mint'));
 

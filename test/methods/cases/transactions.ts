@@ -7,7 +7,7 @@ import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
 const base64 = { encoding: 'base64' } as const;
 const NO_TRANSACTION = 'AAAA';
 
-/** Base64 of a message with one key, no instruction, and a lookup that looks nothing up when asked for. */
+/** Base64 of a message with one key, no instruction and an empty lookup if requested. */
 const messageOf = (version: number | null, signers: number, readOnly: number, lookup = false): string =>
   Buffer.concat([
     Buffer.from([...(version === null ? [] : [version]), signers, readOnly, 0, 1]),
@@ -17,11 +17,11 @@ const messageOf = (version: number | null, signers: number, readOnly: number, lo
     lookup ? Buffer.concat([Buffer.alloc(32, 1), Buffer.of(0, 0)]) : Buffer.alloc(0),
   ]).toString('base64');
 
-/** Base64 of a transaction with one signature, which is none. */
+/** Base64 of a transaction with one invalid signature. */
 const transactionOf = (message: string): string =>
   Buffer.concat([Buffer.of(1), Buffer.alloc(64, 2), Buffer.from(message, 'base64')]).toString('base64');
 
-/** What a preflight says of a transaction that was not run. */
+/** Preflight result of a transaction that was not executed. */
 const notRun = (err: string, fee: number | null): { [name: string]: JsonValue } => ({
   accounts: null,
   err,

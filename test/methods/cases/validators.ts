@@ -16,7 +16,7 @@ import { type CaseLedger, fixed, invalid, type MethodCase, made } from '../metho
 const U64_MAX = '18446744073709551615';
 const SLOTS_PER_EPOCH = 32n;
 
-/** The last epoch whose stakes are paid at `confirmed`: they are in the second block of the next. */
+/** The last epoch whose rewards are paid at `confirmed`, in the second block of the next one. */
 const paidEpoch = (at: CaseLedger['at']): bigint => (at.confirmed - 1n) / SLOTS_PER_EPOCH - 1n;
 
 /** Reference solana-json-rpc.md §0, §1.2, §1.3 and §1.4: validators, stakes and what they earn. */
@@ -249,7 +249,7 @@ export const cases: readonly MethodCase[] = [
         numTransactions: expect.any(Number),
       };
       expect(samples).toEqual(samples.map(() => expect.objectContaining(period)));
-      // The ledger of these tests is younger than their time limit.
+      // The ledger is younger than the test timeout.
       expect(samples.length).toBeLessThan(10);
       expect(samples.every(({ numSlots, slot }) => numSlots > 0 && slot > 0)).toBe(true);
     },

@@ -4,7 +4,7 @@ import { base64, bytes, fill, k, key, type Rows, row } from './row.ts';
 
 const elGamal = fill(32, 5);
 const balance = fill(36, 6);
-/** What the auditor may decrypt: two ciphertexts, which are not shown. */
+/** Auditor ciphertexts, which are not shown. */
 const forAuditor = fill(128, 7);
 const shownKey = base64(32, 5);
 const shownBalance = base64(36, 6);
@@ -133,7 +133,7 @@ const transfers = [
     },
     4,
   ),
-  // The authority comes first: what is too few for the proofs is left without a name.
+  // The authority comes first; missing proof accounts stay unnamed.
   row(
     'confidentialTransfer',
     transfer(27, 7).u8(0).u8(0).u8(0),

@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../../../src/base/bytes.ts';
 import { base64, bytes, fill, k, key, shortText } from './row.ts';
 
-/** An extension by its bytes in an account, and what nodes say of it; no state where the name says all. */
+/** Extension bytes and their parsed state; no state when only the name is shown. */
 export type ExtensionRow = Readonly<{
   extension: string;
   type: number;

@@ -3,7 +3,7 @@ import { k, key, type Rows, row, text, u32 } from './row.ts';
 
 const { clock, rent } = sysvars;
 
-/** Source: solana-stake-interface, `StakeInstruction`. Accounts with the sysvars of old, and without them. */
+/** Source: solana-stake-interface, `StakeInstruction`; old layouts with sysvars and new ones without. */
 export const stake: Rows = {
   program: 'stake',
   programId: programs.stake,
@@ -171,7 +171,7 @@ export const stake: Rows = {
       },
       2,
     ),
-    // It takes no accounts; nodes parse it only when there is one.
+    // Has no accounts, but nodes require one.
     row('getMinimumDelegation', u32(13), 1),
     row('deactivateDelinquent', u32(14), 3, {
       stakeAccount: k(1),

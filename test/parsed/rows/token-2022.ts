@@ -11,7 +11,7 @@ const ui = (amount: string, uiAmountString: string) => ({
   uiAmountString,
 });
 
-/** Both instructions of an extension that points from a mint to an address. */
+/** Both instructions of a pointer extension. */
 const pointer = (extension: number, name: string, member: string): Row[] => [
   row(`initialize${name}`, bytes(extension, 0).bytes(key(8)).bytes(key(9)), 1, {
     mint: k(1),
@@ -71,7 +71,7 @@ const fees = [
     3,
     {
       mint: k(1),
-      // A small letter where every other multisig has a capital.
+      // Lower case, unlike other multisigs.
       multisigtransferFeeConfigAuthority: k(2),
       signers: [k(3)],
       transferFeeBasisPoints: 7,

@@ -163,7 +163,7 @@ export const token: Rows = {
       },
       3,
     ),
-    // Each with its number of accounts and bytes; the accounts of all stand one after the other.
+    // Account and data counts, with the accounts concatenated.
     row(
       'batch',
       bytes(255, 3, 9, 3)

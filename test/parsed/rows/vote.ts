@@ -7,7 +7,7 @@ const vote = { slots: [7, 9], hash: k(8), timestamp: -3 };
 
 const tower = (data: ByteWriter): ByteWriter =>
   data.u64(1n).u64(101n).u32(3).u8(1).u64(100n).bytes(key(8)).u8(0);
-/** Root 100, then a distance of 1 and a confirmation count of 3. */
+/** Root 100, offset 1, confirmation count 3. */
 const compactTower = (data: ByteWriter): ByteWriter => data.u64(100n).u8(1).u8(1).u8(3).bytes(key(8)).u8(0);
 const update = {
   lockouts: [{ slot: 101, confirmation_count: 3 }],

@@ -5,7 +5,7 @@ import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-r
 import { encodeFrame } from '../../../src/protocol/grpc/frames.ts';
 import { NONE, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
-/** What clients may send on a stream: requests whole, changed, cut short, in pieces of any size. */
+/** Requests on a stream: whole, changed, truncated, in chunks of any size. */
 const request = encodeSubscribeRequest({ slots: new Map([['s', {}]]), ping: 3 });
 const bytesOf = fc
   .tuple(
@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => stage.stop());
 
-describe('a server that is sent any bytes', () => {
-  it('ends each stream with a status, keeps none, and goes on', async () => {
+describe('a server that receives arbitrary bytes', () => {
+  it('ends each stream with a status, keeps none open, and continues', async () => {
     const session = stage.session();
     await once(session, 'connect');
     const sent = fc.tuple(bytesOf, fc.integer({ min: 1, max: 40 }), fc.constantFrom('end', 'cancel'));
@@ -37,7 +37,7 @@ describe('a server that is sent any bytes', () => {
           if (at % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
         }
         if (ending === 'cancel') {
-          // Node's own client may wait for ever for the end of what both sides cancel at once.
+          // Node's client may wait forever for the end of a stream that both sides cancel at once.
           call.cancel();
           return;
         }

@@ -16,7 +16,7 @@ async function start(options: Partial<GrpcServerOptions> = {}): Promise<TestGrpc
   return stage;
 }
 
-/** A frame as no library would make it. */
+/** A malformed frame. */
 function frame(flag: number, message: Uint8Array, length = message.length): Buffer {
   const bytes = Buffer.alloc(5 + message.length);
   bytes[0] = flag;
@@ -25,8 +25,8 @@ function frame(flag: number, message: Uint8Array, length = message.length): Buff
   return bytes;
 }
 
-describe('a call with one answer', () => {
-  it('is answered, with the status in the trailers', async () => {
+describe('a unary call', () => {
+  it('is answered with the status in the trailers', async () => {
     await start();
     const call = stage.call(GET_SLOT).end(Buffer.from('the request'));
     expect(String(await call.next())).toBe('the request');
@@ -35,7 +35,7 @@ describe('a call with one answer', () => {
     expect(call.headers?.date).toBeUndefined();
   });
 
-  it('has the key in x-token, or as a bearer', async () => {
+  it('takes the key from x-token, or as a bearer token', async () => {
     await start();
     const bearer = { 'x-token': '', authorization: 'Bearer svc_grpc_live_open' };
     expect(await stage.call(GET_SLOT, bearer).end(NONE).ended()).toMatchObject({ 'grpc-status': '0' });
@@ -51,7 +51,7 @@ describe('a call with one answer', () => {
     });
   });
 
-  it('says what a failure says: code, facts, when to try again', async () => {
+  it('returns code, facts and retry-after of a failure', async () => {
     await start();
     stage.unary = async () => {
       throw new Failure('RATE_LIMITED', { facts: { limit: 5, name: 'é' }, retryAfter: 1.2 });
@@ -64,7 +64,7 @@ describe('a call with one answer', () => {
     });
   });
 
-  it('tells what the wire says, and nothing of what was not foreseen', async () => {
+  it('returns known gRPC errors and hides unexpected exceptions', async () => {
     await start();
     stage.unary = async () => {
       throw new GrpcError('OUT_OF_RANGE', 'from é % on\n');
@@ -79,7 +79,7 @@ describe('a call with one answer', () => {
     const ended = await stage.call(GET_SLOT).end(NONE).ended();
     expect(ended).toMatchObject({ 'grpc-status': '13', 'x-error-code': 'INTERNAL' });
     expect(JSON.stringify(ended)).not.toContain('xyzzy');
-    expect(stage.lines.join()).toContain('a call went wrong');
+    expect(stage.lines.join()).toContain('gRPC call failed unexpectedly');
   });
 
   it('takes exactly one request', async () => {
@@ -89,7 +89,7 @@ describe('a call with one answer', () => {
     expect(await stage.call(GET_SLOT).send(NONE).send(NONE).ended()).toMatchObject(none);
   });
 
-  it('takes a request in pieces of any size', async () => {
+  it('accepts a request in chunks of any size', async () => {
     await start();
     const call = stage.call(GET_SLOT);
     await once(call.stream, 'ready');
@@ -105,7 +105,7 @@ describe('a call with one answer', () => {
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)('takes %s, and answers in it where that is worth it', async (encoding, compress) => {
+  ] as const)('accepts %s and compresses the response if that pays off', async (encoding, compress) => {
     await start();
     const text = 'over and over '.repeat(500);
     const call = stage.call(GET_SLOT, { 'grpc-encoding': encoding, 'grpc-accept-encoding': encoding });
@@ -117,7 +117,7 @@ describe('a call with one answer', () => {
     expect(String(await small.next())).toBe('small');
   });
 
-  it('is answered as it asks only where it compresses itself, unless configured', async () => {
+  it('compresses responses only for clients that compress, unless configured otherwise', async () => {
     await start();
     const accepts = { 'grpc-accept-encoding': 'identity,zstd,gzip' };
     const call = stage.call(GET_SLOT, accepts).end(NONE);
@@ -125,9 +125,9 @@ describe('a call with one answer', () => {
     expect(call.headers?.['grpc-encoding']).toBeUndefined();
     await stage.stop();
     await start({ compression: 'accepted' });
-    const asked = stage.call(GET_SLOT, accepts).end(NONE);
-    await asked.ended();
-    expect(asked.headers?.['grpc-encoding']).toBe('zstd');
+    const pending = stage.call(GET_SLOT, accepts).end(NONE);
+    await pending.ended();
+    expect(pending.headers?.['grpc-encoding']).toBe('zstd');
   });
 
   it.each<[string, Buffer, Record<string, string>, Record<string, string>]>([
@@ -194,7 +194,7 @@ describe('health', () => {
   const HEALTH = '/grpc.health.v1.Health';
   const geyser = Buffer.concat([Buffer.of(10, 13), Buffer.from('geyser.Geyser')]);
 
-  it('is told without a key, and as it changes', async () => {
+  it('reports status without a key, and each change', async () => {
     let well = true;
     stage = await new TestGrpcServer({ pingIntervalMs: 40 }, (service) => well || service === '').listen();
     const check = stage.call(`${HEALTH}/Check`, { 'x-token': '' }).end(geyser);
@@ -205,7 +205,7 @@ describe('health', () => {
     expect([...(await watch.next())]).toEqual([8, 2]);
   });
 
-  it('knows only what is served', async () => {
+  it('knows only served services', async () => {
     await start();
     const other = Buffer.concat([Buffer.of(10, 1), Buffer.from('x')]);
     expect(await stage.call(`${HEALTH}/Check`).end(other).ended()).toMatchObject({ 'grpc-status': '5' });
@@ -216,7 +216,7 @@ describe('health', () => {
 describe('reflection', () => {
   const listServices = Buffer.of(58, 1, 42);
 
-  it.each(['v1', 'v1alpha'])('of %s names what is served, without a key', async (version) => {
+  it.each(['v1', 'v1alpha'])('of %s lists the services without a key', async (version) => {
     await start();
     const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
     const call = stage.call(path, { 'x-token': '' }).send(listServices).end(listServices);
@@ -224,7 +224,7 @@ describe('reflection', () => {
     expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it('is not told for ever, nor faster than it is read', async () => {
+  it('has a maximum age, and ends when its responses are not read', async () => {
     await start({ requestTimeoutMs: 60 });
     const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
     expect(await stage.call(path).send(listServices).ended()).toMatchObject({ 'grpc-status': '4' });

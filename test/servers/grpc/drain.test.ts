@@ -8,14 +8,14 @@ const WATCH = '/grpc.health.v1.Health/Watch';
 let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 
-describe('a server that drains', () => {
-  it('ends streams behind what waits, lets calls finish, and says goodbye', async () => {
+describe('a draining server', () => {
+  it('ends streams after queued messages, lets calls finish, and sends GOAWAY', async () => {
     stage = await new TestGrpcServer().listen();
     const session = stage.session();
     const call = stage.call(SUBSCRIBE, {}, session);
     const { sink } = await stage.stream();
     let answer: (bytes: Uint8Array) => void = () => {};
-    const asked = new Promise<void>((wake) => {
+    const pending = new Promise<void>((wake) => {
       stage.unary = () =>
         new Promise((resolve) => {
           answer = resolve;
@@ -23,7 +23,7 @@ describe('a server that drains', () => {
         });
     });
     const unary = stage.call(GET_SLOT, {}, session).end(NONE);
-    await asked;
+    await pending;
     for (let i = 0; i < 2_000; i++) sink.push(NONE, Buffer.alloc(500));
     const goodbye = once(session, 'goaway');
     const drained = stage.server.drain(5_000);
@@ -41,7 +41,7 @@ describe('a server that drains', () => {
     expect([stage.server.connections, stage.server.streams, stage.server.queuedBytes]).toEqual([0, 0, 0]);
   });
 
-  it('serves until its notice is over, and says meanwhile that it will not', async () => {
+  it('serves during the notice period and reports NOT_SERVING', async () => {
     stage = await new TestGrpcServer({ pingIntervalMs: 40 }).listen();
     const watch = stage.call(WATCH).end(NONE);
     expect([...(await watch.next())]).toEqual([8, 1]);
@@ -54,12 +54,12 @@ describe('a server that drains', () => {
     expect(late.destroyed).toBe(true);
   });
 
-  it('cuts what does not end in time', async () => {
+  it('cuts calls that do not end in time', async () => {
     stage = await new TestGrpcServer().listen();
     let call: RawCall | null = null;
-    await new Promise<void>((asked) => {
+    await new Promise<void>((pending) => {
       stage.unary = () => {
-        asked();
+        pending();
         return new Promise(() => {});
       };
       call = stage.call(GET_SLOT).end(NONE);

@@ -22,7 +22,6 @@ async function start(options: Partial<GrpcServerOptions> = {}): Promise<TestGrpc
   return stage;
 }
 
-/** A bare socket that reads what comes. */
 function wire(): Socket {
   const socket = connect(stage.port, '127.0.0.1');
   socket.on('error', () => {});
@@ -34,7 +33,7 @@ function wire(): Socket {
 const closed = (socket: Socket): Promise<unknown> =>
   socket.destroyed ? Promise.resolve() : once(socket, 'close');
 
-/** A frame of HTTP/2. Source: RFC 9113 §4.1. */
+/** An HTTP/2 frame. Source: RFC 9113 §4.1. */
 function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -44,7 +43,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer = Bu
   return Buffer.concat([head, payload]);
 }
 
-/** Headers of a call, each a literal without indexing. Source: RFC 7541 §6.2.2. */
+/** Header block with literals without indexing. Source: RFC 7541 §6.2.2. */
 function headerBlock(headers: Record<string, string>): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
   return Buffer.concat(
@@ -62,13 +61,13 @@ const call = headerBlock({
   'x-token': 'svc_grpc_live_open',
 });
 
-/** Pushes until the stream is full of so much. */
+/** Pushes until a number of bytes is queued. */
 function fill({ sink }: FakeGeyserStream, messages: number, size = 1_000): void {
   for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(size, i));
 }
 
-/** Pushes to all in turns, each when the others took what came before. */
-async function tell(streams: readonly FakeGeyserStream[], calls: readonly RawCall[], turns: number) {
+/** Pushes to all streams in rounds, each after the fast readers have received the previous one. */
+async function publish(streams: readonly FakeGeyserStream[], calls: readonly RawCall[], turns: number) {
   for (let i = 0; i < turns; i++) {
     const message = Buffer.alloc(10_000, i);
     for (const { sink } of streams) sink.push(NONE, message);
@@ -77,7 +76,7 @@ async function tell(streams: readonly FakeGeyserStream[], calls: readonly RawCal
 }
 
 describe('a client that keeps its half of the connection open', () => {
-  it('holds no place when all was said, and no drain up', async () => {
+  it('holds no connection permit after the end, and does not delay a drain', async () => {
     await start({ idleTimeoutMs: 300, keepaliveIntervalMs: 400, keepaliveTimeoutMs: 400 });
     const greet = (): Socket => {
       const socket = connect({ port: stage.port, host: '127.0.0.1', allowHalfOpen: true });
@@ -94,15 +93,15 @@ describe('a client that keeps its half of the connection open', () => {
   });
 });
 
-describe('a client that reads too slowly', () => {
-  it('is cut with its lag stated, while others miss nothing', async () => {
+describe('a slow reader', () => {
+  it('is cut with its lag, while others lose nothing', async () => {
     await start({ queueMaxBytes: 300_000 });
     const quick = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
     const slow = stage.call(SUBSCRIBE);
     const streams = await Promise.all([0, 1, 2, 3].map((nth) => stage.stream(nth)));
     await Promise.all([...quick, slow].map((one) => one.next()));
     slow.stream.pause();
-    await tell(streams, quick, 100);
+    await publish(streams, quick, 100);
     slow.stream.resume();
     const ended = await slow.ended();
     expect(ended).toMatchObject({
@@ -128,7 +127,7 @@ describe('a client that reads too slowly', () => {
     });
   });
 
-  it('is told so too where its updates wait elsewhere, behind what it has still to be told', async () => {
+  it('is also cut when its updates wait in another queue', async () => {
     await start();
     const slow = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -147,7 +146,7 @@ describe('a client that reads too slowly', () => {
     expect(stream.lags).toBe(1);
   });
 
-  it('that takes nothing more is not waited for', async () => {
+  it('that stopped reading is not waited for', async () => {
     await start({ endTimeoutMs: 50, queueMaxBytes: 200_000 });
     const slow = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -160,7 +159,7 @@ describe('a client that reads too slowly', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('goes first when all queues together are too full', async () => {
+  it('is cut first when all queues together are too large', async () => {
     await start({ queuesMaxBytes: 400_000 });
     const slow = stage.call(SUBSCRIBE);
     const other = stage.call(SUBSCRIBE);
@@ -175,12 +174,12 @@ describe('a client that reads too slowly', () => {
   });
 });
 
-describe('a client that gives nothing', () => {
+describe('a silent client', () => {
   it.each([
     ['says nothing', Buffer.alloc(0)],
     ['speaks another language', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
     ['makes no call', Buffer.concat([PREFACE, SETTINGS])],
-  ])('and %s is let go', async (_name, bytes) => {
+  ])('that %s is disconnected', async (_name, bytes) => {
     await start({ handshakeTimeoutMs: 50, firstCallTimeoutMs: 100 });
     const socket = wire();
     socket.write(bytes);
@@ -188,14 +187,14 @@ describe('a client that gives nothing', () => {
     expect(stage.server.connections).toBe(0);
   });
 
-  it('is let go when it has no call for long', async () => {
+  it('is disconnected after a time without calls', async () => {
     await start({ idleTimeoutMs: 60 });
     const session = stage.session();
     await stage.call(GET_SLOT, {}, session).end(NONE).ended();
     await once(session, 'close');
   });
 
-  it('of a request, or half of one, is told that it took too long', async () => {
+  it('gets a timeout for a missing or partial request', async () => {
     await start({ requestTimeoutMs: 60 });
     const late = { 'grpc-status': '4', 'x-error-code': 'REQUEST_TIMEOUT' };
     expect(await stage.call(GET_SLOT).ended()).toMatchObject(late);
@@ -205,7 +204,7 @@ describe('a client that gives nothing', () => {
     expect(await half.ended()).toMatchObject(late);
   });
 
-  it('to a ping of HTTP/2 is let go', async () => {
+  it('is disconnected when it does not answer an HTTP/2 ping', async () => {
     await start({ keepaliveIntervalMs: 40, keepaliveTimeoutMs: 40 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(4, 1, 0), frame(1, 4, 1, call)]));
@@ -215,11 +214,11 @@ describe('a client that gives nothing', () => {
   });
 });
 
-describe('a client that sends floods', () => {
+describe('a flooding client', () => {
   it.each([
     ['pings', frame(6, 0, 0, Buffer.alloc(8))],
     ['settings', SETTINGS],
-  ])('of %s is cut', async (_name, bytes) => {
+  ])('is cut for %s', async (_name, bytes) => {
     await start({ controlFramesPerSecondMax: 100 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
@@ -229,7 +228,7 @@ describe('a client that sends floods', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('of pings is cut by the second, however often connections are looked after', async () => {
+  it('is cut for pings per second, independent of the sweep interval', async () => {
     await start({ controlFramesPerSecondMax: 100, requestTimeoutMs: 200 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
@@ -244,7 +243,7 @@ describe('a client that sends floods', () => {
   it.each([
     ['a message', 0],
     ['a packed message', 1],
-  ])('of single bytes of %s is cut', async (_name, flag) => {
+  ])('is cut for single bytes of %s', async (_name, flag) => {
     await start({ controlFramesPerSecondMax: 100 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
@@ -255,7 +254,7 @@ describe('a client that sends floods', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('is none of those that send many small messages, be their heads apart', async () => {
+  it('is not a client with many small messages, even with separate heads', async () => {
     await start({ controlFramesPerSecondMax: 100 });
     const one = stage.call(SUBSCRIBE);
     const message = encodeFrame(encodeSubscribeRequest({ ping: 1 }));
@@ -268,7 +267,7 @@ describe('a client that sends floods', () => {
     expect(one.isClosed).toBe(false);
   });
 
-  it('of calls that it cancels is cut', async () => {
+  it('is cut for cancelled calls', async () => {
     await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, streamsPerConnectionMax: 10 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS]));
@@ -282,7 +281,7 @@ describe('a client that sends floods', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('of headers is cut', async () => {
+  it('is cut for headers', async () => {
     await start();
     const socket = wire();
     const more = frame(9, 0, 1, headerBlock({ name: 'x'.repeat(100) }));
@@ -291,7 +290,7 @@ describe('a client that sends floods', () => {
     expect(stage.opened.length).toBe(0);
   });
 
-  it('of large headers is refused', async () => {
+  it('is refused for large headers', async () => {
     await start({ headerListMaxBytes: 4_096 });
     const large = { large: 'x'.repeat(8_000) };
     expect(await stage.call(SUBSCRIBE, large).ended()).toMatchObject({ 'x-error-code': 'HEADERS_TOO_LARGE' });
@@ -299,8 +298,8 @@ describe('a client that sends floods', () => {
   });
 });
 
-describe('what there is room for', () => {
-  it('are so many connections of an address', async () => {
+describe('resource limits', () => {
+  it('cover connections per address', async () => {
     await start({ connectionsPerAddressMax: 2, connectionsExempt: [] });
     const [first, second] = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
     await Promise.all([first.next(), second.next()]);
@@ -309,22 +308,22 @@ describe('what there is room for', () => {
     expect(stage.server.connections).toBe(2);
   });
 
-  it('are so many streams, calls and bytes of requests', async () => {
+  it('cover streams, calls and request bytes', async () => {
     await start({ streamsMax: 1, unaryInFlightMax: 1, requestsMaxBytes: 1_000 });
     const overloaded = { 'grpc-status': '8', 'x-error-code': 'OVERLOADED', 'retry-after': '1' };
     const one = stage.call(SUBSCRIBE);
     await one.next();
     expect(await stage.call(SUBSCRIBE).ended()).toMatchObject(overloaded);
     stage.unary = () => new Promise(() => {});
-    const asked = stage.call(GET_SLOT).end(NONE);
-    await once(asked.stream, 'finish');
+    const pending = stage.call(GET_SLOT).end(NONE);
+    await once(pending.stream, 'finish');
     expect(await stage.call(GET_SLOT).end(NONE).ended()).toMatchObject(overloaded);
     one.stream.write(Buffer.concat([Buffer.of(0, 0, 0, 8, 0), Buffer.alloc(1_500)]));
     expect(await one.ended()).toMatchObject(overloaded);
     expect(stage.server.streams).toBe(0);
   });
 
-  it('of streams without a key are their own: they are few, on a connection fewer, and end', async () => {
+  it('of streams without a key are separate, with few per connection and a maximum age', async () => {
     await start({
       ...{ streamsMax: 1, keylessStreamsMax: 3, keylessStreamsPerConnectionMax: 2 },
       keylessStreamMaxMs: 400,
@@ -338,14 +337,14 @@ describe('what there is room for', () => {
     const session = stage.session();
     const watch = stage.call(WATCH, keyless, session).end(NONE);
     await watch.next();
-    const asks = stage.call(reflection, keyless, session).send(Buffer.of(0x3a, 0));
-    await asks.next();
+    const requests = stage.call(reflection, keyless, session).send(Buffer.of(0x3a, 0));
+    await requests.next();
     expect(await stage.call(WATCH, keyless, session).end(NONE).ended()).toMatchObject(overloaded);
     await stage.call(WATCH, keyless).end(NONE).next();
     expect(await stage.call(WATCH, keyless).end(NONE).ended()).toMatchObject(overloaded);
     await stage.call(SUBSCRIBE).next();
     nowMs += 400;
-    for (const one of [watch, asks]) expect(await one.ended()).toMatchObject({ 'grpc-status': '14' });
+    for (const one of [watch, requests]) expect(await one.ended()).toMatchObject({ 'grpc-status': '14' });
     await stage.call(WATCH, keyless, session).end(NONE).next();
   });
 });

@@ -6,7 +6,7 @@ import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import { connected, listen, nothing } from '../../clients/yellowstone-client.ts';
 import { NONE, TestGrpcServer, TOKEN } from './start-grpc-server.ts';
 
-/** The client as published, and nothing but the server: the door says what the test says. */
+/** The published client against the server alone, with a scripted handler. */
 let stage: TestGrpcServer;
 const ends: (() => void)[] = [];
 afterEach(async () => {
@@ -22,7 +22,7 @@ async function subscribe(token = TOKEN) {
 }
 
 describe('the published Yellowstone client', () => {
-  it('subscribes with filters that ask nothing, and hears pings, pongs and updates', async () => {
+  it('subscribes without filters and receives pings, pongs and updates', async () => {
     stage = await new TestGrpcServer().listen();
     const listening = await subscribe();
     const stream = await stage.stream();
@@ -42,7 +42,7 @@ describe('the published Yellowstone client', () => {
     expect(listening.updates.filter((update) => update.slot?.slot === '7').length).toBe(100);
   });
 
-  it('hears why its stream ended, behind what it was told', async () => {
+  it('receives the reason for the end of its stream after the updates', async () => {
     stage = await new TestGrpcServer().listen();
     const listening = await subscribe();
     const { sink } = await stage.stream();
@@ -61,7 +61,7 @@ describe('the published Yellowstone client', () => {
     expect(stage.opened).toEqual([]);
   });
 
-  it('asks and is answered, or told what is wrong', async () => {
+  it('makes unary calls and receives their errors', async () => {
     stage = await new TestGrpcServer().listen();
     const client = await connected(`http://127.0.0.1:${stage.port}`, TOKEN);
     stage.unary = async (_caller, rpc) => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
-/** Small requests that grow: `messageMaxBytes` holds for what they are when they are unpacked. */
+/** Small requests that decompress to large ones: `messageMaxBytes` limits the decompressed size. */
 let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 
@@ -18,7 +18,7 @@ function frame(content: Buffer): Buffer {
   return Buffer.concat([head, content]);
 }
 
-describe.each(['gzip', 'zstd'] as const)('a request packed with %s', (encoding) => {
+describe.each(['gzip', 'zstd'] as const)('a request compressed with %s', (encoding) => {
   const send = async (path: string, bytes: number, options: Partial<GrpcServerOptions> = {}) => {
     stage = await new TestGrpcServer({ messageMaxBytes: MAX_BYTES, ...options }).listen();
     const call = stage.call(path, { 'grpc-encoding': encoding });
@@ -46,7 +46,7 @@ describe.each(['gzip', 'zstd'] as const)('a request packed with %s', (encoding) 
     );
   });
 
-  it('may grow to so many bytes at once, and above them only so many times its size', async () => {
+  it('may decompress to a fixed size, and beyond it to a ratio of its size', async () => {
     const limits = { unpackedFreeBytes: 5_000, unpackedRatioMax: 2 };
     const call = await send(GET_SLOT, 5_000, limits);
     expect((await call.next()).length).toBe(5_000);

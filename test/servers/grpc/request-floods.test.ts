@@ -31,8 +31,8 @@ function packed(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Waits until the server has read what a call sent before. */
-async function heard(call: RawCall): Promise<void> {
+/** Waits until the server has read everything sent on a call. */
+async function receivedUpdates(call: RawCall): Promise<void> {
   const { session } = call.stream;
   if (session?.connecting) await once(session, 'connect');
   await new Promise<void>((resolve, reject) =>
@@ -40,7 +40,7 @@ async function heard(call: RawCall): Promise<void> {
   );
 }
 
-describe('requests of a stream that come many at once', () => {
+describe('many requests of a stream at once', () => {
   it.each([
     ['data slices', 7],
     ['filters', 1],
@@ -49,7 +49,7 @@ describe('requests of a stream that come many at once', () => {
     ['filters', 8],
     ['fields', 9],
     ['fields', 12],
-  ])('end it at the first that has too many %s (field %i)', async (of, field) => {
+  ])('end it at the first with too many %s (field %i)', async (of, field) => {
     await start({ unpackedRatioMax: 100_000 });
     const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
     const stream = await stage.stream();
@@ -60,11 +60,11 @@ describe('requests of a stream that come many at once', () => {
     expect(ended).toMatchObject({ 'grpc-status': '3', 'x-error-code': 'FILTER_LIMIT' });
     expect(ended['grpc-message']).toContain(`Max amount of ${of} reached`);
     expect([stream.receivedMessages, stream.requests.length]).toEqual([1, 0]);
-    // Each of the 43 alone would take longer.
+    // Decoding all 43 would take longer.
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
-  it('are refused when they grow too much unpacked, before they are', async () => {
+  it('are refused before they decompress to too many bytes', async () => {
     await start();
     const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
     const stream = await stage.stream();
@@ -73,7 +73,7 @@ describe('requests of a stream that come many at once', () => {
     expect(stream.receivedMessages).toBe(0);
   });
 
-  it('are counted by what they are unpacked', async () => {
+  it('count by their decompressed size', async () => {
     await start();
     const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
     const stream = await stage.stream();
@@ -84,7 +84,7 @@ describe('requests of a stream that come many at once', () => {
     expect(stream.receivedBytes).toBeLessThan(101_000);
   });
 
-  it('wait while the stream rests, and are all read after that, the last of them whole', async () => {
+  it('wait while reading is paused, and are then all read completely', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -100,7 +100,7 @@ describe('requests of a stream that come many at once', () => {
     expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it('are read in their order, packed or not, in pieces of one byte', async () => {
+  it('are read in order, compressed or not, in one-byte chunks', async () => {
     await start();
     const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
     await call.next();
@@ -115,17 +115,17 @@ describe('requests of a stream that come many at once', () => {
   });
 });
 
-describe('a call with one answer', () => {
-  it('is refused without a key before its request comes', async () => {
+describe('a unary call', () => {
+  it('is refused without a key before its request arrives', async () => {
     await start();
     const refused = await stage.call(GET_SLOT, { 'x-token': '' }).ended();
     expect(refused).toMatchObject({ 'grpc-status': '16', 'x-error-code': 'MISSING_KEY' });
   });
 
-  it('has a place from its headers on, and gives it back', async () => {
+  it('holds a permit from its headers on, and releases it', async () => {
     await start({ unaryInFlightMax: 1 });
     const first = stage.call(GET_SLOT);
-    await heard(first);
+    await receivedUpdates(first);
     expect(await stage.call(GET_SLOT).ended()).toMatchObject(overloaded);
     expect(await stage.call(CHECK).end(NONE).ended()).toMatchObject({ 'grpc-status': '0' });
     first.end(NONE);
@@ -133,29 +133,29 @@ describe('a call with one answer', () => {
     expect(await stage.call(GET_SLOT).end(NONE).ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it('holds its request for as long as it lasts, in the room that there is for all', async () => {
+  it('reserves memory for its request until it ends, from the shared budget', async () => {
     await start({ requestsMaxBytes: 1_000 });
     const first = stage.call(GET_SLOT).send(Buffer.alloc(600));
-    await heard(first);
-    await heard(first);
+    await receivedUpdates(first);
+    await receivedUpdates(first);
     expect(await stage.call(GET_SLOT).send(Buffer.alloc(600)).ended()).toMatchObject(overloaded);
     expect(await first.end().ended()).toMatchObject({ 'grpc-status': '0' });
     expect(await stage.call(GET_SLOT).end(Buffer.alloc(600)).ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it('has the room of its connection', async () => {
+  it('is limited by the budget of its connection', async () => {
     await start({ requestsPerConnectionMaxBytes: 1_000 });
     const session = stage.session();
     const first = stage.call(GET_SLOT, {}, session).send(Buffer.alloc(600));
-    await heard(first);
-    await heard(first);
+    await receivedUpdates(first);
+    await receivedUpdates(first);
     expect(await stage.call(GET_SLOT, {}, session).send(Buffer.alloc(600)).ended()).toMatchObject(overloaded);
     expect(await stage.call(GET_SLOT).end(Buffer.alloc(600)).ended()).toMatchObject({ 'grpc-status': '0' });
   });
 });
 
 describe('a request that is never long', () => {
-  it.each([GET_SLOT, CHECK, REFLECT])('is refused when it is (%s)', async (path) => {
+  it.each([GET_SLOT, CHECK, REFLECT])('is refused when it is long (%s)', async (path) => {
     await start();
     const ended = await stage.call(path).send(Buffer.alloc(70_000)).ended();
     expect(ended).toMatchObject({ 'grpc-status': '11' });
@@ -165,7 +165,7 @@ describe('a request that is never long', () => {
   });
 });
 
-describe('an address that floods', () => {
+describe('an address that flooded', () => {
   async function flood(): Promise<void> {
     const session = stage.session();
     await once(session, 'connect');
@@ -189,13 +189,13 @@ describe('an address that floods', () => {
     });
   };
 
-  it('may not connect again for a while', async () => {
+  it('may not reconnect for a while', async () => {
     await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1 });
     await flood();
     expect(await isClosedAtOnce()).toBe(true);
   });
 
-  it('may, where that is not wanted', async () => {
+  it('may reconnect if the block time is 0', async () => {
     await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, abuseBlockMs: 0 });
     await flood();
     expect(await isClosedAtOnce()).toBe(false);

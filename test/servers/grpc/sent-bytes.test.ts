@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { type FakeGeyserStream, NONE, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
-/** Of a frame: what stands before each message. */
+/** Head of each frame. */
 const HEAD_BYTES = 5;
 const SIZE = 10_000;
 
@@ -17,26 +17,23 @@ function push({ sink }: FakeGeyserStream, messages: number): void {
   for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(SIZE, i));
 }
 
-describe('what a stream is sent', () => {
-  it.each(['identity', 'gzip', 'zstd'])(
-    'is counted as it was before it was compressed, to the end: %s',
-    async (encoding) => {
-      await start({ compression: 'accepted', joinMs: 0 });
-      const call = stage.call(SUBSCRIBE, { 'grpc-accept-encoding': encoding });
-      const stream = await stage.stream();
-      const { length } = await call.next();
-      expect(call.headers?.['grpc-encoding'] ?? 'identity').toBe(encoding);
-      push(stream, 30);
-      for (let i = 0; i < 30; i++) await call.next();
-      push(stream, 70);
-      stream.sink.end({ code: 'OK', message: '' });
-      expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
-      await stream.until(({ messages }) => messages === 101);
-      expect(stream.bytes).toBe(HEAD_BYTES + length + 100 * (HEAD_BYTES + SIZE));
-    },
-  );
+describe('the bytes sent on a stream', () => {
+  it.each(['identity', 'gzip', 'zstd'])('are counted uncompressed, to the end: %s', async (encoding) => {
+    await start({ compression: 'accepted', joinMs: 0 });
+    const call = stage.call(SUBSCRIBE, { 'grpc-accept-encoding': encoding });
+    const stream = await stage.stream();
+    const { length } = await call.next();
+    expect(call.headers?.['grpc-encoding'] ?? 'identity').toBe(encoding);
+    push(stream, 30);
+    for (let i = 0; i < 30; i++) await call.next();
+    push(stream, 70);
+    stream.sink.end({ code: 'OK', message: '' });
+    expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
+    await stream.until(({ messages }) => messages === 101);
+    expect(stream.bytes).toBe(HEAD_BYTES + length + 100 * (HEAD_BYTES + SIZE));
+  });
 
-  it('is not what waited for a client that never took it', async () => {
+  it('exclude messages that the client never received', async () => {
     await start({ endTimeoutMs: 50 });
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();

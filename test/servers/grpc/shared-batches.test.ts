@@ -6,7 +6,7 @@ import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { namesIn } from '../../streams/random-updates.ts';
 import { NONE, type RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
-/** What leaves for several streams is written once: that must not send one of them what is another's. */
+/** Batches are shared between streams: no stream may receive another's messages. */
 let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 
@@ -14,7 +14,7 @@ const encodings = ['identity', 'gzip', 'zstd'] as const;
 const headersOf = (encoding: string): Record<string, string> =>
   encoding === 'identity' ? {} : { 'grpc-encoding': encoding, 'grpc-accept-encoding': encoding };
 
-/** Two streams that have had their first ping. */
+/** Two streams after their first pings. */
 async function two(headers: Record<string, string>, options: Partial<GrpcServerOptions> = {}) {
   stage = await new TestGrpcServer({ joinMs: 0, ...options }).listen();
   const calls: RawCall[] = [];
@@ -28,13 +28,13 @@ async function two(headers: Record<string, string>, options: Partial<GrpcServerO
   return { calls: calls as [RawCall, RawCall], sinks };
 }
 
-/** Compresses well, and is none of the protobuf of names. */
+/** Compressible bytes. */
 const tail = Buffer.alloc(3_000, 0xff);
 
-describe('streams of which the same update leaves in the same turn', () => {
+describe('streams with the same update in the same turn', () => {
   const theirs = [encodeNames(['mine', 'both']), encodeNames(['yours', 'two'])] as const;
 
-  it.each(encodings)('each have their own names: %s', async (encoding) => {
+  it.each(encodings)('have their own filter names: %s', async (encoding) => {
     const { calls, sinks } = await two(headersOf(encoding));
     for (const order of [
       [0, 1],
@@ -49,43 +49,37 @@ describe('streams of which the same update leaves in the same turn', () => {
     }
   });
 
-  it.each(encodings)(
-    'each have their own messages where only the first is the same: %s',
-    async (encoding) => {
-      const { calls, sinks } = await two(headersOf(encoding));
-      const [names] = theirs;
-      for (const at of [0, 1] as const) {
-        sinks[at].push(names, tail);
-        sinks[at].push(NONE, Buffer.from(`of ${at}`));
-      }
-      for (const at of [0, 1] as const) {
-        expect((await calls[at].next()).length).toBe(names.length + tail.length);
-        expect(String(await calls[at].next())).toBe(`of ${at}`);
-      }
-    },
-  );
+  it.each(encodings)('have their own messages if only the first is shared: %s', async (encoding) => {
+    const { calls, sinks } = await two(headersOf(encoding));
+    const [names] = theirs;
+    for (const at of [0, 1] as const) {
+      sinks[at].push(names, tail);
+      sinks[at].push(NONE, Buffer.from(`of ${at}`));
+    }
+    for (const at of [0, 1] as const) {
+      expect((await calls[at].next()).length).toBe(names.length + tail.length);
+      expect(String(await calls[at].next())).toBe(`of ${at}`);
+    }
+  });
 });
 
-describe('a message to a client that takes compressed ones', () => {
+describe('a message to a client that accepts compression', () => {
   const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync };
 
-  it.each(['gzip', 'zstd'] as const)(
-    'is compressed only where that makes it smaller: %s',
-    async (encoding) => {
-      const { calls, sinks } = await two(headersOf(encoding));
-      const pieces: Buffer[] = [];
-      calls[0].stream.on('data', (piece: Buffer) => pieces.push(piece));
-      const noise = randomBytes(4_000);
-      for (const message of [noise, tail]) {
-        sinks[0].push(NONE, message);
-        expect((await calls[0].next()).equals(message)).toBe(true);
-      }
-      const bytes = Buffer.concat(pieces);
-      expect([bytes[0], bytes.readUInt32BE(1)]).toEqual([0, noise.length]);
-      const rest = bytes.subarray(5 + noise.length);
-      expect([rest[0], rest.readUInt32BE(1)]).toEqual([1, rest.length - 5]);
-      expect(rest.length).toBeLessThan(tail.length / 10);
-      expect(unpack[encoding](rest.subarray(5)).equals(tail)).toBe(true);
-    },
-  );
+  it.each(['gzip', 'zstd'] as const)('is compressed only if that makes it smaller: %s', async (encoding) => {
+    const { calls, sinks } = await two(headersOf(encoding));
+    const pieces: Buffer[] = [];
+    calls[0].stream.on('data', (piece: Buffer) => pieces.push(piece));
+    const noise = randomBytes(4_000);
+    for (const message of [noise, tail]) {
+      sinks[0].push(NONE, message);
+      expect((await calls[0].next()).equals(message)).toBe(true);
+    }
+    const bytes = Buffer.concat(pieces);
+    expect([bytes[0], bytes.readUInt32BE(1)]).toEqual([0, noise.length]);
+    const rest = bytes.subarray(5 + noise.length);
+    expect([rest[0], rest.readUInt32BE(1)]).toEqual([1, rest.length - 5]);
+    expect(rest.length).toBeLessThan(tail.length / 10);
+    expect(unpack[encoding](rest.subarray(5)).equals(tail)).toBe(true);
+  });
 });

@@ -5,16 +5,15 @@ import { requestBounds } from '../../../src/protocol/geyser/request/request-boun
 import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { encodeFrame, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { Caller } from '../../../src/protocol/request-handler.ts';
-import type { HealthFacts } from '../../../src/servers/grpc/health.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { GrpcServer } from '../../../src/servers/grpc/server.ts';
+import type { HealthFacts } from '../../../src/servers/grpc/standard-services.ts';
 import type { GeyserHandler, GeyserStream, StreamRpc } from '../../../src/streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../../src/streams/geyser/geyser-sink.ts';
 
 export const TOKEN = 'svc_grpc_live_open';
 export const NONE = new Uint8Array();
 
-/** A stream as the door sees it. */
 export class FakeGeyserStream implements GeyserStream {
   readonly rpc: StreamRpc;
   readonly sink: GeyserSink;
@@ -29,7 +28,6 @@ export class FakeGeyserStream implements GeyserStream {
   restMs = 0;
   closed = 0;
   lags = 0;
-  /** What a request leads to. */
   onRequest: (request: SubscribeRequest) => Promise<void> = async () => {};
   #wake: () => void = () => {};
 
@@ -75,7 +73,7 @@ export class FakeGeyserStream implements GeyserStream {
   }
 }
 
-/** A server with a door that says what the test says. */
+/** A server with a scripted handler. */
 export class TestGrpcServer {
   readonly opened: FakeGeyserStream[] = [];
   readonly lines: string[] = [];
@@ -87,7 +85,7 @@ export class TestGrpcServer {
   readonly #waiting = new Set<() => void>();
 
   constructor(options: Partial<GrpcServerOptions> = {}, health: HealthFacts = () => true) {
-    const door: GeyserHandler = {
+    const handler: GeyserHandler = {
       open: (caller, rpc, sink, onEnd) => {
         check(caller);
         const stream = new FakeGeyserStream(rpc, sink, onEnd);
@@ -103,7 +101,7 @@ export class TestGrpcServer {
       },
     };
     const log = createLogger('trace', (line) => this.lines.push(line));
-    this.server = new GrpcServer({ handler: door, health, log }, options);
+    this.server = new GrpcServer({ handler: handler, health, log }, options);
   }
 
   async listen(): Promise<this> {
@@ -111,13 +109,13 @@ export class TestGrpcServer {
     return this;
   }
 
-  /** The stream that was opened as number `nth`, when it is. */
+  /** The `nth` opened stream, once it is open. */
   async stream(nth = 0): Promise<FakeGeyserStream> {
     while (this.opened.length <= nth) await new Promise<void>((resolve) => this.#waiting.add(resolve));
     return this.opened[nth] as FakeGeyserStream;
   }
 
-  /** A bare HTTP/2 connection. */
+  /** A raw HTTP/2 connection. */
   session(options: Parameters<typeof connect>[1] = {}): ClientHttp2Session {
     const session = connect(`http://127.0.0.1:${this.port}`, options as object);
     session.on('error', () => {});
@@ -125,7 +123,7 @@ export class TestGrpcServer {
     return session;
   }
 
-  /** A call on a connection of its own, or on one that is there. */
+  /** A call on a new or a given connection. */
   call(path: string, headers: Record<string, string> = {}, session = this.session()): RawCall {
     return new RawCall(session, path, headers);
   }
@@ -146,7 +144,7 @@ export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
 
 type Headers = Record<string, string | string[] | number | undefined>;
 
-/** A call of a client that is bare HTTP/2, and all that it gets. */
+/** A raw HTTP/2 call with everything it receives. */
 export class RawCall {
   readonly stream: ClientHttp2Stream;
   readonly messages: Buffer[] = [];
@@ -189,7 +187,6 @@ export class RawCall {
     this.read();
   }
 
-  /** Begins to read, which a call does by itself. */
   read(): void {
     this.stream.on('data', (piece: Buffer) => {
       this.#frames.push(piece);
@@ -226,7 +223,7 @@ export class RawCall {
     }
   }
 
-  /** Headers that came last, and how HTTP/2 ended it. */
+  /** The last headers, and how the stream ended. */
   async ended(): Promise<Headers> {
     await this.until(() => this.isClosed);
     return { ...(this.trailers ?? this.headers), reset: this.stream.rstCode };

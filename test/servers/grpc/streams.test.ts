@@ -28,7 +28,7 @@ const slots = (...names: string[]): Uint8Array =>
   encodeSubscribeRequest({ slots: new Map(names.map((name) => [name, {}])) });
 
 describe('a stream', () => {
-  it('has headers and a ping at once, and pings from then on', async () => {
+  it('sends headers and a ping at once, and pings from then on', async () => {
     await start({ pingIntervalMs: 30 });
     const call = stage.call(SUBSCRIBE);
     for (let i = 0; i < 3; i++) {
@@ -39,7 +39,7 @@ describe('a stream', () => {
     expect(call.headers).toMatchObject({ ':status': 200, 'grpc-accept-encoding': 'identity,gzip,zstd' });
   });
 
-  it('answers a ping, whose request is nothing else', async () => {
+  it('answers a ping request, which is nothing else', async () => {
     await start();
     const call = stage.call(SUBSCRIBE).send(encodeSubscribeRequest({ ping: -7, blocksMeta: ['m'] }));
     await call.next();
@@ -50,7 +50,7 @@ describe('a stream', () => {
     expect(SubscribeUpdateDeshred.decode(await deshred.next())).toMatchObject({ pong: { id: 9 } });
   });
 
-  it('passes on names and tails as one message, in order', async () => {
+  it('sends names and tails as one message, in order', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);
     const { sink } = await stage.stream();
@@ -63,7 +63,7 @@ describe('a stream', () => {
     expect((await call.next()).equals(large)).toBe(true);
   });
 
-  it('serves of the requests that wait only the newest', async () => {
+  it('applies only the newest waiting request', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -86,7 +86,7 @@ describe('a stream', () => {
     expect(stream.receivedMessages).toBe(4);
   });
 
-  it('goes on when its client has nothing more to say', async () => {
+  it('continues after the client half-closes', async () => {
     await start();
     const call = stage.call(SUBSCRIBE).end(slots('a'));
     const stream = await stage.stream();
@@ -97,7 +97,7 @@ describe('a stream', () => {
     expect(stream.closed).toBe(0);
   });
 
-  it('of entries has one empty request, and no pings', async () => {
+  it('of entries has one empty request and no pings', async () => {
     await start({ pingIntervalMs: 20 });
     const call = stage.call(ENTRIES).end(NONE);
     const stream = await stage.stream();
@@ -109,7 +109,7 @@ describe('a stream', () => {
     expect(call.messages.length).toBe(1);
   });
 
-  it('is counted, closed and given up when its client cancels or goes away', async () => {
+  it('is counted, and closed when its client cancels or disconnects', async () => {
     await start();
     const session = stage.session();
     const call = stage.call(SUBSCRIBE, {}, session);
@@ -128,7 +128,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('ends with what the door or a request says, behind what was told', async () => {
+  it('ends with the failure of its handler or request, after queued updates', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -159,20 +159,24 @@ describe('a stream', () => {
     expect(ended.messages.map(String).slice(1)).toEqual(['last']);
   });
 
-  it('says which filter, which field and which value it is that cannot be', async () => {
+  it('names the invalid filter, field and value', async () => {
     await start();
     const x = 'x'.repeat(1_000);
-    const asked = (key: string, value: unknown): Uint8Array =>
+    const requestWith = (key: string, value: unknown): Uint8Array =>
       SubscribeRequest.encode(SubscribeRequest.fromPartial({ [key]: value } as never)).finish();
     const cuckoo = { cuckooAccountInclude: { bucketCount: 3, entriesPerBucket: 4, fingerprintBits: 16 } };
     const cases: readonly [wire: Uint8Array, text: string, facts: object][] = [
       [
-        asked('accounts', { fine: {}, mine: { account: ['nonsense', 'worse'] }, late: { owner: ['0'] } }),
+        requestWith('accounts', {
+          fine: {},
+          mine: { account: ['nonsense', 'worse'] },
+          late: { owner: ['0'] },
+        }),
         'String is the wrong size',
         { filter: 'accounts', name: 'mine', field: 'account', value: 'nonsense' },
       ],
       [
-        asked('transactionsStatus', { [`é"${x}`]: { accountRequired: [`0\n${x}`] } }),
+        requestWith('transactionsStatus', { [`é"${x}`]: { accountRequired: [`0\n${x}`] } }),
         'String is the wrong size',
         {
           filter: 'transactions_status',
@@ -182,13 +186,17 @@ describe('a stream', () => {
         },
       ],
       [
-        asked('accounts', { a: { filters: [{ memcmp: { base58: '0' } }] } }),
+        requestWith('accounts', { a: { filters: [{ memcmp: { base58: '0' } }] } }),
         'invalid base58',
         { filter: 'accounts', name: 'a', field: 'filters.memcmp', value: '0' },
       ],
-      [asked('commitment', 7), 'failed to create CommitmentLevel from 7', { field: 'commitment', value: 7 }],
       [
-        asked('blocks', { b: cuckoo }),
+        requestWith('commitment', 7),
+        'failed to create CommitmentLevel from 7',
+        { field: 'commitment', value: 7 },
+      ],
+      [
+        requestWith('blocks', { b: cuckoo }),
         'cuckoo bucketCount should be a non-zero power of two, got 3',
         { filter: 'blocks', name: 'b' },
       ],
@@ -218,7 +226,7 @@ describe('a stream', () => {
     }
   });
 
-  it('is refused without messages when the door refuses it', async () => {
+  it('is refused without messages when its handler refuses it', async () => {
     await start();
     const call = stage.call(SUBSCRIBE, { 'x-token': '' });
     expect(await call.ended()).toMatchObject({
@@ -234,7 +242,7 @@ describe('a stream', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('ends at its deadline, and for a request that is none', async () => {
+  it('ends at its deadline, and for an invalid request', async () => {
     await start();
     expect(await stage.call(SUBSCRIBE, { 'grpc-timeout': '50m' }).ended()).toMatchObject({
       'grpc-status': '4',
@@ -245,7 +253,7 @@ describe('a stream', () => {
     });
   });
 
-  it('is compressed as its own server is told, whatever another of the process was told before', async () => {
+  it('uses the compression options of its own server', async () => {
     const compresses = { 'grpc-encoding': 'gzip', 'grpc-accept-encoding': 'gzip' };
     const flagOf = async (options: Partial<GrpcServerOptions>): Promise<number> => {
       await start(options);
@@ -276,7 +284,7 @@ describe('a stream', () => {
     expect(stage.server.queuedBytes).toBe(0);
   });
 
-  it('rests from reading a client that sends too fast, and ends one that floods', async () => {
+  it('pauses reading from a client that sends too fast, and ends for a flood', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -293,7 +301,7 @@ describe('a stream', () => {
   });
 });
 
-describe('a stream of grpc-js', () => {
+describe('a grpc-js stream', () => {
   const open = (token = TOKEN) => {
     const client = new Client(`127.0.0.1:${stage.port}`, credentials.createInsecure());
     ends.push(() => client.close());
@@ -312,11 +320,11 @@ describe('a stream of grpc-js', () => {
   const statusOf = (call: ReturnType<typeof open>) =>
     new Promise<StatusObject>((resolve) => call.on('status', resolve));
 
-  it('is told updates, and then how it ended', async () => {
+  it('receives updates and then its status', async () => {
     await start();
     const call = open();
-    const heard: SubscribeUpdate[] = [];
-    call.on('data', (update: SubscribeUpdate) => heard.push(update));
+    const receivedUpdates: SubscribeUpdate[] = [];
+    call.on('data', (update: SubscribeUpdate) => receivedUpdates.push(update));
     call.write(SubscribeRequest.fromPartial({ ping: { id: 3 } }));
     const { sink } = await stage.stream();
     for (let i = 0; i < 500; i++) sink.push(Buffer.of(10, 1, 97), pingTail(Buffer.of(8, 1)));
@@ -326,7 +334,7 @@ describe('a stream of grpc-js', () => {
       code: status.OUT_OF_RANGE,
       details: 'broadcast from 1 is not available, last available: 5',
     });
-    expect(heard.filter(({ filters }) => filters[0] === 'a').length).toBe(500);
+    expect(receivedUpdates.filter(({ filters }) => filters[0] === 'a').length).toBe(500);
   });
 
   it('is refused with the code of the failure', async () => {

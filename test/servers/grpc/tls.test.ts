@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { TlsIdentity } from '../../../src/servers/tls-identity.ts';
+import type { TlsIdentity } from '../../../src/servers/tls.ts';
 import { NONE, RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 let folder: string;
@@ -22,7 +22,7 @@ afterEach(async () => {
   await stage.stop();
 });
 
-/** A certificate that signs itself. */
+/** A self-signed certificate. */
 function identity(name: string): TlsIdentity {
   const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -33,7 +33,7 @@ function identity(name: string): TlsIdentity {
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }
 
-/** A socket that trusts nobody in particular. */
+/** A socket without certificate validation. */
 function wire(ALPNProtocols: string[]): TLSSocket {
   const socket = connect({ port: stage.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols });
   socket.on('error', () => {});
@@ -60,7 +60,7 @@ describe('a server with a certificate', () => {
     expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it('takes another certificate without a restart', async () => {
+  it('reloads its certificate without a restart', async () => {
     stage = await new TestGrpcServer({ tls: identity('old') }).listen();
     const before = wire(['h2']);
     await once(before, 'secureConnect');
@@ -72,7 +72,7 @@ describe('a server with a certificate', () => {
     expect(before.destroyed).toBe(false);
   });
 
-  it('lets go of who speaks something else', async () => {
+  it('closes connections of other protocols', async () => {
     stage = await new TestGrpcServer({ tls: identity('one'), handshakeTimeoutMs: 60 }).listen();
     const others = [wire(['http/1.1']), wire([])];
     await Promise.all(others.map((other) => new Promise((resolve) => other.on('close', resolve))));

@@ -34,12 +34,12 @@ describe('what a process has open before anybody asks it, and when all have gone
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
     await once(client, 'connect');
     expect(descriptorsOf(process.pid)).toBeGreaterThan(before);
-    const told = watch.afterwards();
+    const reported = watch.afterwards();
     client
       .on('end', () => client.destroy())
       .resume()
       .write('go');
-    const { after } = await told;
+    const { after } = await reported;
     expect(after).toBeLessThanOrEqual(before);
   });
 

@@ -13,7 +13,7 @@ it('a tally tells percentiles of each window and of all, at most a hundredth abo
   expect(count).toBe(1_001);
   expect(windows.map((window) => window.count)).toEqual([1_000, 1]);
   const first = windows[0]?.times;
-  for (const [told, truth] of [
+  for (const [reported, truth] of [
     [first?.p50, 500],
     [first?.p90, 900],
     [first?.p99, 990],
@@ -21,8 +21,8 @@ it('a tally tells percentiles of each window and of all, at most a hundredth abo
     [windows[1]?.times?.p50, 5_000],
     [times?.max, 5_000],
   ] as const) {
-    expect(told).toBeGreaterThanOrEqual(truth);
-    expect(told).toBeLessThanOrEqual(truth * 1.01);
+    expect(reported).toBeGreaterThanOrEqual(truth);
+    expect(reported).toBeLessThanOrEqual(truth * 1.01);
   }
 });
 

@@ -100,10 +100,10 @@ export class Tally {
   }
 
   /** Times what is asked. Whatever it throws is counted and goes no further. */
-  async measure(ask: () => Promise<void>): Promise<void> {
+  async measure(send: () => Promise<void>): Promise<void> {
     const startedAt = performance.now();
     try {
-      await ask();
+      await send();
       this.took(performance.now() - startedAt);
     } catch (fault) {
       this.fail(fault);

@@ -1,4 +1,4 @@
-const FAULTS_KEPT = 20;
+const FAULTS_MAX = 20;
 
 /** What readers found, since they began. */
 export type ReaderFindings = Readonly<{
@@ -32,7 +32,7 @@ export class Findings {
 
   fault(text: string): void {
     this.#faultCount++;
-    if (this.#faults.length < FAULTS_KEPT) this.#faults.push(text);
+    if (this.#faults.length < FAULTS_MAX) this.#faults.push(text);
   }
 
   late(ms: number): void {

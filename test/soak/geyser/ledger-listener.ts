@@ -4,7 +4,7 @@ import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-r
 import { decodeSubscribeUpdate, type Update } from '../../../src/protocol/geyser/subscribe-update.ts';
 import type { AccountWrite } from '../../../src/protocol/geyser/update/account.ts';
 import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
-import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import { longTimeouts } from './long-timeouts.ts';
 
 /** What was heard of one slot, in order. */
@@ -129,8 +129,8 @@ const lastWrites = ({ writes }: ReceivedSlot): string[] => [
   ...new Map(writes.map(({ address, words }) => [address, words])).values(),
 ];
 
-function compared(kind: string, heard: readonly string[], owed: readonly string[]): string[] {
-  const [had, due] = [new Set(heard), new Set(owed)];
+function compared(kind: string, incoming: readonly string[], owed: readonly string[]): string[] {
+  const [had, due] = [new Set(incoming), new Set(owed)];
   const show = (what: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`${what} ${names.length} ${kind}: ${names[0]}`];
   return [
@@ -140,11 +140,11 @@ function compared(kind: string, heard: readonly string[], owed: readonly string[
     ),
     ...show(
       'has unknown',
-      heard.filter((name) => !due.has(name)),
+      incoming.filter((name) => !due.has(name)),
     ),
     ...show(
       'has twice',
-      heard.filter((name, at) => heard.indexOf(name) !== at),
+      incoming.filter((name, at) => incoming.indexOf(name) !== at),
     ),
   ];
 }

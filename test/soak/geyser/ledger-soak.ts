@@ -48,7 +48,7 @@ async function startLedger(slotMs: number) {
   const { rpcPort, grpcPort } = JSON.parse(line) as { rpcPort: number; grpcPort: number };
   const ways: Way[] = [];
   for (let i = 0; i < 2; i++) ways.push([await TcpProxy.start(rpcPort), await TcpProxy.start(grpcPort)]);
-  return { program, ask: createSendRequest(`http://127.0.0.1:${rpcPort}/`), grpcPort, ways };
+  return { program, request: createSendRequest(`http://127.0.0.1:${rpcPort}/`), grpcPort, ways };
 }
 
 async function away(ways: readonly Way[], { down, freeze }: LedgerSoakOptions): Promise<void> {
@@ -97,16 +97,16 @@ function flow(traffic: Traffic, { perSecond, say }: LedgerSoakOptions): () => vo
 export async function checkTruth(
   truth: LedgerListener,
   slots: readonly number[],
-  ask: SendRequest,
+  request: SendRequest,
 ): Promise<string[]> {
   const wrong: string[] = [];
-  const blocks = (await ask('getBlocks', [slots[0], slots.at(-1)])) as number[];
+  const blocks = (await request('getBlocks', [slots[0], slots.at(-1)])) as number[];
   if (String(blocks) !== String(slots)) wrong.push('the ledger has other blocks than its own Geyser tells');
   for (const slot of slots) {
     const config = { transactionDetails: 'signatures', rewards: false, maxSupportedTransactionVersion: 0 };
-    const { signatures } = (await ask('getBlock', [slot, config])) as { signatures: readonly string[] };
-    const told = truth.slots.get(slot)!.transactions;
-    if (String([...signatures].sort()) !== String([...told].sort())) {
+    const { signatures } = (await request('getBlock', [slot, config])) as { signatures: readonly string[] };
+    const reported = truth.slots.get(slot)!.transactions;
+    if (String([...signatures].sort()) !== String([...reported].sort())) {
       wrong.push(`block ${slot} has other transactions than its Geyser tells`);
     }
   }
@@ -115,22 +115,22 @@ export async function checkTruth(
 
 /** Holds what a stream told against what an undisturbed one did, in a stretch of slots. */
 export function checkListener(
-  hearer: LedgerListener,
+  listener: LedgerListener,
   truth: LedgerListener,
   slots: readonly number[],
 ): string[] {
-  const wrong = hearer.ended === null ? [] : [`${hearer.name} ended: ${hearer.ended}`];
+  const wrong = listener.ended === null ? [] : [`${listener.name} ended: ${listener.ended}`];
   const isIn = (slot: number): boolean => slot >= slots[0]! && slot <= slots.at(-1)!;
-  if (String(hearer.order.filter(isIn)) !== String(slots)) {
-    wrong.push(`${hearer.name} heard other slots, or in another order`);
+  if (String(listener.order.filter(isIn)) !== String(slots)) {
+    wrong.push(`${listener.name} heard other slots, or in another order`);
   }
   for (const slot of slots) {
-    const heard = hearer.slots.get(slot);
+    const incoming = listener.slots.get(slot);
     const faults =
-      heard === undefined
+      incoming === undefined
         ? ['was not heard of']
-        : checkSlot(heard, truth.slots.get(slot)!, hearer.commitment, hearer.name === 'blocks');
-    wrong.push(...faults.map((fault) => `${hearer.name}: slot ${slot} ${fault}`));
+        : checkSlot(incoming, truth.slots.get(slot)!, listener.commitment, listener.name === 'blocks');
+    wrong.push(...faults.map((fault) => `${listener.name}: slot ${slot} ${fault}`));
   }
   return wrong;
 }
@@ -150,7 +150,7 @@ export async function untilFinal(hearers: readonly LedgerListener[], slot: numbe
  * @returns what is wrong; none where nothing is.
  */
 export async function soakLedger(options: LedgerSoakOptions): Promise<string[]> {
-  const { program, ask, grpcPort, ways } = await startLedger(options.slotMs);
+  const { program, request, grpcPort, ways } = await startLedger(options.slotMs);
   const service = await startService({
     configuration: '',
     arguments: ways.flatMap(([rpc, geyser]) => [
@@ -169,7 +169,7 @@ export async function soakLedger(options: LedgerSoakOptions): Promise<string[]> 
     ...commitments.map((commitment) => new LedgerListener({ ...behind, name: commitment, commitment })),
     new LedgerListener({ ...behind, name: 'blocks', commitment: 'confirmed', ofBlocks: true }),
   ];
-  const traffic = new Traffic(ask);
+  const traffic = new Traffic(request);
   await traffic.fund();
   const stopFlow = flow(traffic, options);
   await sleep(SETTLED_MS);
@@ -182,17 +182,17 @@ export async function soakLedger(options: LedgerSoakOptions): Promise<string[]> 
   gauge.stop();
   const slots = truth.order.filter((slot) => slot >= begun && slot <= stopped);
   const wrong = [
-    ...(await checkTruth(truth, slots, ask)),
-    ...hearers.flatMap((hearer) => checkListener(hearer, truth, slots)),
+    ...(await checkTruth(truth, slots, request)),
+    ...hearers.flatMap((listener) => checkListener(listener, truth, slots)),
   ];
-  tell(options, { kills, slots: slots.length, truth, hearers, gauge });
+  report(options, { kills, slots: slots.length, truth, hearers, gauge });
   for (const text of wrong.slice(0, SHOWN_MAX)) options.say(text);
   const logged = service
     .output()
     .split('\n')
     .filter((line) => line.includes('"level":'));
   if (wrong.length > 0) options.say(logged.slice(-40).join('\n'));
-  for (const hearer of [truth, ...hearers]) hearer.close();
+  for (const listener of [truth, ...hearers]) listener.close();
   await service.stop();
   await Promise.all(ways.flat().map((proxy) => proxy.close()));
   await program.stop();
@@ -207,7 +207,7 @@ type Figures = Readonly<{
   gauge: Gauge;
 }>;
 
-function tell({ say, freeze }: LedgerSoakOptions, { kills, slots, truth, hearers, gauge }: Figures): void {
+function report({ say, freeze }: LedgerSoakOptions, { kills, slots, truth, hearers, gauge }: Figures): void {
   const count = (part: 'transactions' | 'writes'): number =>
     [...truth.slots.values()].reduce((sum, slot) => sum + slot[part].length, 0);
   say(`${slots} slots, ${count('transactions')} transactions, ${count('writes')} writes of accounts`);

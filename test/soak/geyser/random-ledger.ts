@@ -9,7 +9,7 @@ import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
-import { encodeMessage } from '../../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../../src/solana/message/message.ts';
 import { signatureFromBytes } from '../../../src/solana/signature.ts';
 import { compileMessage } from '../../../src/solana/transaction/compile-message.ts';
 import { encodeTransaction } from '../../../src/solana/transaction/encode-transaction.ts';

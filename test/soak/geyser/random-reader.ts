@@ -63,10 +63,10 @@ export class RandomReader {
     }
     if (slot <= this.progress)
       this.#fault(`${nth} of slot ${slot} came after slot ${this.progress} was over`);
-    const heard = this.#received.get(slot) ?? new Set();
-    this.#received.set(slot, heard);
-    if (heard.has(nth)) this.#fault(`${nth} of slot ${slot} came twice`);
-    heard.add(nth);
+    const incoming = this.#received.get(slot) ?? new Set();
+    this.#received.set(slot, incoming);
+    if (incoming.has(nth)) this.#fault(`${nth} of slot ${slot} came twice`);
+    incoming.add(nth);
   }
 
   #recordStatus(slot: number, status: string): void {
@@ -79,12 +79,12 @@ export class RandomReader {
   }
 
   #check(slot: number): void {
-    const heard = this.#received.get(slot) ?? new Set();
+    const incoming = this.#received.get(slot) ?? new Set();
     this.#received.delete(slot);
     if (slot < this.#from) return;
     this.#findings.slots++;
     this.#findings.late(Date.now() - this.#ledger.reachesAt(slot, this.commitment));
-    const missing = this.#ledger.owed(slot, this.#number).filter((nth) => !heard.has(nth));
+    const missing = this.#ledger.owed(slot, this.#number).filter((nth) => !incoming.has(nth));
     if (missing.length > 0) {
       this.#fault(`slot ${slot} lacks ${missing.length}: ${missing.slice(0, 5).join(', ')}`);
     }

@@ -1,6 +1,6 @@
 import { commitments } from '../../../src/protocol/commitment.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import { Findings } from './findings.ts';
 import { longTimeouts } from './long-timeouts.ts';
 import { type Drawing, RandomLedger } from './random-ledger.ts';

@@ -1,7 +1,7 @@
 import { createLogger } from '../../../src/base/log.ts';
 import { GrpcServer } from '../../../src/servers/grpc/server.ts';
+import { UnauthenticatedHandler } from '../../../src/streams/geyser/geyser-handler.ts';
 import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
-import { UnauthenticatedHandler } from '../../../src/streams/geyser/unauthenticated-handler.ts';
 import { type Drawing, FIRST_SLOT, RandomLedger } from './random-ledger.ts';
 
 /**
@@ -25,7 +25,7 @@ const server = new GrpcServer(
 );
 
 let slot = Math.max(FIRST_SLOT, ledger.slotAt(Date.now()) - REMEMBERED);
-let told = 0;
+let reported = 0;
 
 /** Tells all that should have happened by now. */
 function catchUp(): void {
@@ -33,13 +33,13 @@ function catchUp(): void {
   for (;;) {
     const age = now - drawing.startedAt - (slot - FIRST_SLOT) * drawing.slotMs;
     const due = Math.min(drawing.updatesPerSlot, Math.floor((age / drawing.slotMs) * drawing.updatesPerSlot));
-    if (told === 0 && due > 0) for (const update of ledger.beginning(slot)) hub.onUpdate(update);
-    for (const update of ledger.content(slot, told, due)) hub.onUpdate(update);
-    told = Math.max(told, due);
-    if (told < drawing.updatesPerSlot) return;
+    if (reported === 0 && due > 0) for (const update of ledger.beginning(slot)) hub.onUpdate(update);
+    for (const update of ledger.content(slot, reported, due)) hub.onUpdate(update);
+    reported = Math.max(reported, due);
+    if (reported < drawing.updatesPerSlot) return;
     for (const update of ledger.end(slot)) hub.onUpdate(update);
     slot++;
-    told = 0;
+    reported = 0;
   }
 }
 

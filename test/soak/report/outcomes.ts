@@ -25,7 +25,7 @@ const ENDS_APART_MAX = 5;
 /** So much the later half may lie from the earlier one: what stays open is never closed again. */
 const ENDS_DRIFT_MAX = 2;
 /** What a process may have more when all is over: nothing is known that stays; one for what is just being asked. */
-const KEPT_MAX = 1;
+const OUTCOMES_MAX = 1;
 
 /** Windows in which memory should have found its size; none for a run that is too short. */
 function settled<Window extends { from: number }>(windows: readonly Window[], seconds: number): Window[] {
@@ -108,11 +108,11 @@ export function endsOutcome(
 
 /** Whether a process gave back what it opened for those who asked, whenever it was. */
 export function givenBackOutcome({ name, when, before, after }: IdleCount): Outcome {
-  const promise = `The ${name} gives back files and sockets: ${when}, at most ${KEPT_MAX} more than before is open`;
+  const promise = `The ${name} gives back files and sockets: ${when}, at most ${OUTCOMES_MAX} more than before is open`;
   if (before === null || after === null)
     return outcomeOf(promise, 'it cannot be told', ['what it has open cannot be counted, or it ended']);
   const more = after - before;
-  return outcomeOf(promise, `${before} before, ${after} after`, more > KEPT_MAX ? [`${more} more`] : []);
+  return outcomeOf(promise, `${before} before, ${after} after`, more > OUTCOMES_MAX ? [`${more} more`] : []);
 }
 
 /** Whether everything that was asked of a surface was answered, and truly. */

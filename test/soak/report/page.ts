@@ -10,9 +10,9 @@ import { tableOf } from './table.ts';
 /** Written by us and by nobody else, so it is not escaped. */
 const style = new Html(`<style>${pageStyle}</style>`);
 
-function stateOf({ isKept }: Outcome): Html {
-  if (isKept === null) return html`<span class="state unjudged">not judged</span>`;
-  return isKept
+function stateOf({ isFulfilled }: Outcome): Html {
+  if (isFulfilled === null) return html`<span class="state unjudged">not judged</span>`;
+  return isFulfilled
     ? html`<span class="state kept">✓ kept</span>`
     : html`<span class="state broken">✗ broken</span>`;
 }
@@ -31,8 +31,8 @@ const outcomeTable = (outcomes: readonly Outcome[]): Html =>
   );
 
 function banner(outcomes: readonly Outcome[]): Html {
-  const broken = outcomes.filter(({ isKept }) => isKept === false).length;
-  const open = outcomes.filter(({ isKept }) => isKept === null).length;
+  const broken = outcomes.filter(({ isFulfilled }) => isFulfilled === false).length;
+  const open = outcomes.filter(({ isFulfilled }) => isFulfilled === null).length;
   const judged = outcomes.length - open;
   const words = isWhole(outcomes)
     ? `All ${judged} promises that were judged were kept.`

@@ -25,7 +25,7 @@ const endsOf = (beyond: readonly number[], counted = beyond.length): boolean | n
     beyond.map((one, window) => ({ from: window * 10, beyond: one })),
     windowsOf(Array(counted).fill(100)),
     counted * 10,
-  ).isKept;
+  ).isFulfilled;
 
 const windowsOf = (mib: readonly number[], descriptors: readonly number[] = []): ProcessWindow[] =>
   mib.map((residentMib, at) => ({
@@ -90,9 +90,9 @@ describe('a verdict', () => {
   it('says of memory that grew beyond the bound that the promise was broken, and of less that it was kept', () => {
     const flat = [...Array(8).fill(100), ...Array(5).fill(100), ...Array(5).fill(114)];
     const grown = [...Array(13).fill(100), ...Array(5).fill(116)];
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(flat) }, 180, false).isKept).toBe(true);
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180, false).isKept).toBe(false);
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180, true).isKept).toBe(null);
+    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(flat) }, 180, false).isFulfilled).toBe(true);
+    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180, false).isFulfilled).toBe(false);
+    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180, true).isFulfilled).toBe(null);
   });
 
   it('sees a process that waited for processors in any window', () => {
@@ -103,27 +103,29 @@ describe('a verdict', () => {
 
   it('leaves out the beginning, and does not judge what is too short', () => {
     const settling = [...Array(6).fill(10), ...Array(6).fill(100)];
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(settling) }, 120, false).isKept).toBe(true);
+    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(settling) }, 120, false).isFulfilled).toBe(
+      true,
+    );
     const short = memoryOutcome({ name: 'gateway', windows: windowsOf([1, 2, 3]) }, 30, false);
-    expect([short.isKept, isWhole([short])]).toEqual([null, true]);
+    expect([short.isFulfilled, isWhole([short])]).toEqual([null, true]);
   });
 
   it('sees descriptors that become more', () => {
     const open = Array.from({ length: 18 }, (_, at) => 20 + at * 3);
     const windows = windowsOf(Array(18).fill(100), open);
-    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(false);
+    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isFulfilled).toBe(false);
   });
 
   it('takes no hump of connections for a leak', () => {
     const open = Array.from({ length: 18 }, (_, at) => (at === 15 ? 200 : 20));
     const windows = windowsOf(Array(18).fill(100), open);
-    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(true);
+    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isFulfilled).toBe(true);
   });
 
   it('sees descriptors that become more than any hump, though few are open in between', () => {
     const open = Array.from({ length: 18 }, (_, at) => (at < 13 ? 20 : 20 + (at - 12) * 60));
     const windows = windowsOf(Array(18).fill(100), open);
-    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(false);
+    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isFulfilled).toBe(false);
   });
 
   it('sees what is open at one end of a connection only, whichever end it is, and when it comes', () => {
@@ -151,24 +153,26 @@ describe('a verdict', () => {
 
   it('sees what is open when all have gone', () => {
     const after = (count: number | null): boolean | null =>
-      givenBackOutcome({ name: 'gateway', when: 'then', before: 40, after: count }).isKept;
+      givenBackOutcome({ name: 'gateway', when: 'then', before: 40, after: count }).isFulfilled;
     expect([30, 40, 41, 42, null].map(after)).toEqual([true, true, true, false, false]);
-    expect(givenBackOutcome({ name: 'ledger', when: 'then', before: null, after: 3 }).isKept).toBe(false);
+    expect(givenBackOutcome({ name: 'ledger', when: 'then', before: null, after: 3 }).isFulfilled).toBe(
+      false,
+    );
   });
 
   it('is broken by an error, by an answer that is not true, and by silence', () => {
     const [silent, wrong] = [new Tally('a', 'answers', ''), new Tally('b', 'answers', '')];
     wrong.took(1);
-    expect(answersOutcome(wrong.figures).isKept).toBe(true);
+    expect(answersOutcome(wrong.figures).isFulfilled).toBe(true);
     wrong.fail(new WrongAnswer('no'));
-    expect(answersOutcome(wrong.figures)).toMatchObject({ isKept: false, faults: ['no'] });
-    expect(answersOutcome(silent.figures).isKept).toBe(false);
+    expect(answersOutcome(wrong.figures)).toMatchObject({ isFulfilled: false, faults: ['no'] });
+    expect(answersOutcome(silent.figures).isFulfilled).toBe(false);
   });
 
   it('lets a warning in the log pass, and no error', () => {
     const warned = { level: 'warn', message: 'late', times: 2, last: '{}' };
-    expect(loggedOutcome([warned]).isKept).toBe(true);
-    expect(loggedOutcome([warned, { ...warned, level: 'error' }]).isKept).toBe(false);
+    expect(loggedOutcome([warned]).isFulfilled).toBe(true);
+    expect(loggedOutcome([warned, { ...warned, level: 'error' }]).isFulfilled).toBe(false);
   });
 
   it('shows the first faults and how many more there are', () => {
@@ -207,8 +211,8 @@ describe('the page', () => {
   });
 
   it('says at its top whether every promise was kept', () => {
-    const kept = outcomeOf('a promise', 'found', []);
+    const stored = outcomeOf('a promise', 'found', []);
     expect(pageOf({ ...result, outcomes })).toContain('1 of 1 promises were broken.');
-    expect(pageOf({ ...result, outcomes: [kept] })).toContain('All 1 promises that were judged were kept.');
+    expect(pageOf({ ...result, outcomes: [stored] })).toContain('All 1 promises that were judged were kept.');
   });
 });

@@ -45,9 +45,11 @@ const rateOf = ({ count, seconds }: Window): number => count / seconds;
 
 /** What is asked, at a glance: rates and 99th percentiles of all that answer. */
 function overview(tallies: readonly TallyFigures[], seconds: number): Html {
-  const asked = tallies.filter(({ counted }) => counted === 'answers');
-  const rates = asked.map(({ name, windows }) => seriesOf(name, windows, rateOf));
-  const late = asked.map(({ name, windows }) => seriesOf(name, windows, ({ times }) => times?.p99 ?? null));
+  const requested = tallies.filter(({ counted }) => counted === 'answers');
+  const rates = requested.map(({ name, windows }) => seriesOf(name, windows, rateOf));
+  const late = requested.map(({ name, windows }) =>
+    seriesOf(name, windows, ({ times }) => times?.p99 ?? null),
+  );
   return html`<div class="pair">
 ${plotOf({ title: 'Answers of each surface', unit: 'a second', series: rates, seconds, isLog: true })}
 ${plotOf({ title: '99th percentile of each surface', unit: 'milliseconds', series: late, seconds, isLog: true })}

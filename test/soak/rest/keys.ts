@@ -21,8 +21,8 @@ export async function makeKeys(service: RunningService, count: number): Promise<
   const keys = [service.key];
   while (keys.length < count) keys.push(await makeKey(service, `soak ${keys.length}`));
   for (const key of keys) {
-    const ask = () => fetch(`${service.ready.url}/sol/v1/wallet/balance`, { headers: { 'x-api-key': key } });
-    await eventually(async () => (await ask()).status === 400, 'the key is let in');
+    const send = () => fetch(`${service.ready.url}/sol/v1/wallet/balance`, { headers: { 'x-api-key': key } });
+    await eventually(async () => (await send()).status === 400, 'the key is let in');
   }
   return keys;
 }

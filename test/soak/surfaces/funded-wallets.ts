@@ -17,17 +17,17 @@ type Status = Readonly<{ slot: number; confirmationStatus: string }> | null;
 const FINALIZED_MAX_MS = 120_000;
 
 /** Makes wallets and waits until what they have is finalized, so that it is the same at every commitment. */
-export async function createFundedWallets(ask: SendRequest, count: number): Promise<FundedWallet[]> {
+export async function createFundedWallets(send: SendRequest, count: number): Promise<FundedWallet[]> {
   const made: Omit<FundedWallet, 'slot'>[] = [];
   for (let number = 1; number <= count; number++) {
     const address = Keypair.generate().publicKey.toBase58();
     const lamports = number * LAMPORTS_PER_SOL + number;
-    const signature = (await ask('requestAirdrop', [address, lamports])) as string;
+    const signature = (await send('requestAirdrop', [address, lamports])) as string;
     made.push({ address, lamports, signature });
   }
   const statuses = await eventually(
     async () => {
-      const answer = await ask('getSignatureStatuses', [made.map(({ signature }) => signature)]);
+      const answer = await send('getSignatureStatuses', [made.map(({ signature }) => signature)]);
       const { value } = answer as { value: readonly Status[] };
       return value.every((status) => status?.confirmationStatus === 'finalized') && value;
     },

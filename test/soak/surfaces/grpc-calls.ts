@@ -20,7 +20,7 @@ class Rising {
   #most = 0n;
 
   /** What looks at the answer to a call that is sent now. */
-  asked(): (value: bigint) => string | null {
+  requested(): (value: bigint) => string | null {
     const least = this.#most;
     return (value) => {
       if (value > this.#most) this.#most = value;
@@ -35,15 +35,15 @@ export class GrpcCalls {
   readonly #heights = new Rising();
   readonly #kinds: readonly (() => GrpcCall)[] = [
     () => {
-      const rises = this.#slots.asked();
+      const rises = this.#slots.requested();
       return { rpc: 'GetSlot', fault: (answer) => rises(decodeGetSlotResponse(answer)) };
     },
     () => {
-      const rises = this.#heights.asked();
+      const rises = this.#heights.requested();
       return { rpc: 'GetBlockHeight', fault: (answer) => rises(decodeGetBlockHeightResponse(answer)) };
     },
     () => {
-      const rises = this.#slots.asked();
+      const rises = this.#slots.requested();
       return { rpc: 'GetLatestBlockhash', fault: (answer) => blockhashFault(answer, rises) };
     },
     () => ({ rpc: 'GetVersion', fault: versionFault }),

@@ -88,7 +88,7 @@ export class GrpcSurface implements Surface {
     const slots = this.#slotsOf(stretch);
     const faults = [
       ...(await checkTruth(this.#truth, slots, this.#options.requestLedger)),
-      ...all.flatMap((hearer) => checkListener(hearer, this.#truth, slots)),
+      ...all.flatMap((listener) => checkListener(listener, this.#truth, slots)),
     ];
     const messages = all.reduce((sum, { received }) => sum + received, 0);
     const owed = this.#options.owed(stretch);
@@ -108,7 +108,7 @@ export class GrpcSurface implements Surface {
   }
 
   close(): void {
-    for (const hearer of [this.#truth, ...this.#listeners, this.#ofPayer]) hearer.close();
+    for (const listener of [this.#truth, ...this.#listeners, this.#ofPayer]) listener.close();
     this.#client.close();
   }
 

@@ -68,12 +68,13 @@ export class JsonRpcSurface implements Surface {
   }
 
   async #requestBatch(): Promise<void> {
-    const asked = Array.from({ length: BATCH_CALLS }, () => this.#next());
-    const answers = (await this.#post(asked.map(({ call }) => call))) as readonly RpcReply[];
+    const requested = Array.from({ length: BATCH_CALLS }, () => this.#next());
+    const answers = (await this.#post(requested.map(({ call }) => call))) as readonly RpcReply[];
     if (!Array.isArray(answers) || answers.length !== BATCH_CALLS) {
       throw new WrongAnswer(`a batch of ${BATCH_CALLS} got ${JSON.stringify(answers)}`);
     }
-    for (const [at, { question, id }] of asked.entries()) checkRpc(question, answers[at]!, id, this.#tally);
+    for (const [at, { question, id }] of requested.entries())
+      checkRpc(question, answers[at]!, id, this.#tally);
   }
 
   async #post(body: unknown): Promise<unknown> {

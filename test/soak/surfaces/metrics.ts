@@ -14,9 +14,9 @@ type Families = ReadonlyMap<string, Family>;
 
 function sampleOf(families: Families, name: string, labels: Readonly<Record<string, string>> = {}): number {
   const samples = families.get(name)?.samples ?? [];
-  const isAsked = (sample: Family['samples'][number]): boolean =>
+  const isRequested = (sample: Family['samples'][number]): boolean =>
     Object.entries(labels).every(([label, value]) => sample.labels[label] === value);
-  return samples.filter(isAsked).reduce((sum, { value }) => sum + value, 0);
+  return samples.filter(isRequested).reduce((sum, { value }) => sum + value, 0);
 }
 
 /** GET /metrics, as Prometheus asks it; what it says of the process is shown beside what the system says. */

@@ -118,8 +118,8 @@ export function rpcCallChecks(wallets: readonly FundedWallet[]): RpcCallCheck[] 
 /** What an error is counted as: our name for it, or the number of a node's. */
 const codeOf = ({ code, data }: NonNullable<RpcReply['error']>): string => data?.code ?? String(code);
 
-const isWellFormed = ({ jsonrpc, id, result, error }: RpcReply, asked: unknown): boolean =>
-  jsonrpc === '2.0' && id === asked && (result === undefined) !== (error === undefined);
+const isWellFormed = ({ jsonrpc, id, result, error }: RpcReply, requested: unknown): boolean =>
+  jsonrpc === '2.0' && id === requested && (result === undefined) !== (error === undefined);
 
 /** Whether a result is what is known to be true; one of another shape is not. */
 function isHeld({ isTrue }: RpcCallCheck, result: unknown): boolean {
@@ -131,12 +131,12 @@ function isHeld({ isTrue }: RpcCallCheck, result: unknown): boolean {
 }
 
 /** @throws Refused where it was refused; WrongAnswer where the answer is not true, or of another question. */
-export function checkRpc(question: RpcCallCheck, answer: RpcReply, asked: unknown, tally: Tally): void {
+export function checkRpc(question: RpcCallCheck, answer: RpcReply, requested: unknown, tally: Tally): void {
   const { method, refusedWith } = question;
   const { result, error } = answer;
   const wrong = (): WrongAnswer =>
-    new WrongAnswer(`${method} with the id ${asked} got ${JSON.stringify(answer)}`);
-  if (!isWellFormed(answer, asked)) throw wrong();
+    new WrongAnswer(`${method} with the id ${requested} got ${JSON.stringify(answer)}`);
+  if (!isWellFormed(answer, requested)) throw wrong();
   if (error !== undefined) {
     if (error.code !== refusedWith) throw new Refused(codeOf(error));
     tally.refusedRightly(codeOf(error));

@@ -90,8 +90,8 @@ export class ShredStageSurface implements Surface {
   async check(stretch: Stretch): Promise<readonly Outcome[]> {
     const owed = this.#options.owed(stretch);
     // Of entries come whole batches, which name no transaction.
-    const faults = [this.#standard, this.#deshred, this.#entries].flatMap((hearer) => hearer.faults());
-    const missed = [this.#standard, this.#deshred].flatMap((hearer) => hearer.missed(owed));
+    const faults = [this.#standard, this.#deshred, this.#entries].flatMap((listener) => listener.faults());
+    const missed = [this.#standard, this.#deshred].flatMap((listener) => listener.missed(owed));
     const dropped = this.#options.droppedPackets();
     const promise =
       'The shred stage tells each transaction exactly once, by Subscribe and by SubscribeDeshred';
@@ -107,15 +107,17 @@ export class ShredStageSurface implements Surface {
   }
 
   close(): void {
-    for (const hearer of [this.#standard, this.#deshred, this.#entries]) hearer.close();
+    for (const listener of [this.#standard, this.#deshred, this.#entries]) listener.close();
     this.#order.close();
   }
 
   /** How far ahead it was of the standard stream: no promise, since a gateway without a processor hears both at once. */
   #leadText(): string {
-    const both = [...this.#late].flatMap(([signature, told]) => {
+    const both = [...this.#late].flatMap(([signature, reported]) => {
       const before = this.#early.get(signature);
-      return before === undefined ? [] : [{ ms: told.at - before.at, isFirst: before.nth < told.nth }];
+      return before === undefined
+        ? []
+        : [{ ms: reported.at - before.at, isFirst: before.nth < reported.nth }];
     });
     const earlier = both.filter(({ isFirst }) => isFirst).length;
     const lead = median(both.map(({ ms }) => ms)).toFixed(1);

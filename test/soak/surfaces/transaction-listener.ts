@@ -1,4 +1,4 @@
-import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import type { Tally } from '../figures/tally.ts';
 import { longTimeouts } from '../geyser/long-timeouts.ts';
 

@@ -144,8 +144,8 @@ export class WebSocketSurface implements Surface {
     const truth = new LedgerTruth(requestLedger, watched);
     await truth.read(started, stopped);
     const states = await this.#options.states();
-    const heard = Object.values(this.#clients).flatMap((client) => client.received);
-    const judged = (): CheckResult[] => heard.map((one) => truth.check(one, waitedFor, states));
+    const incoming = Object.values(this.#clients).flatMap((client) => client.received);
+    const judged = (): CheckResult[] => incoming.map((one) => truth.check(one, waitedFor, states));
     let verdicts = judged();
     for (const until = performance.now() + QUIET_MS; performance.now() < until && verdicts.some(faulty); ) {
       await sleep(500);
@@ -164,10 +164,10 @@ export class WebSocketSurface implements Surface {
   #checkListeners(): Outcome {
     const faults = this.#listeners.flatMap((listener) => listener.faults);
     const silent = this.#listeners.filter(({ received }) => received === 0).length;
-    const heard = this.#listeners.reduce((sum, listener) => sum + listener.received, 0);
+    const incoming = this.#listeners.reduce((sum, listener) => sum + listener.received, 0);
     return outcomeOf(
       'Sockets stay open, and each hears of slot after slot',
-      `${this.#listeners.length} sockets, ${countText(heard)} slots, ${faults.length} faults`,
+      `${this.#listeners.length} sockets, ${countText(incoming)} slots, ${faults.length} faults`,
       silent === 0 ? faults : [...faults, `${silent} sockets heard nothing`],
     );
   }

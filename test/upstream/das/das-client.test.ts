@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import type { NftDas } from '../../../src/decoding/nft/found-nft.ts';
+import type { NftDas } from '../../../src/decoding/nft/nft.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
 import { DasClient, type DasLimits } from '../../../src/upstream/das/das-client.ts';
@@ -32,7 +32,7 @@ const refuse =
   ({ id }, reply) =>
     sendError(reply, id, code, message);
 
-/** A client of servers that behave so, one after the other. */
+/** Client with servers of these behaviors. */
 async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits> = {}): Promise<NftDas> {
   for (const behaviour of behaviours) mocks.push(await startMock(behaviour));
   const servers = mocks.map(({ url }, index) => ({
@@ -49,13 +49,13 @@ async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits
   return client;
 }
 
-const asked = (): number[] => mocks.map(({ received }) => received.length);
+const requests = (): number[] => mocks.map(({ received }) => received.length);
 
-const ask = (das: NftDas, signal = never) => das.request('mainnet-beta', 'getAsset', { id: 'x' }, signal);
+const query = (das: NftDas, signal = never) => das.request('mainnet-beta', 'getAsset', { id: 'x' }, signal);
 
-/** How asking ended when it failed: the code, and the server's own error. */
+/** Code and server error of a failed request. */
 async function failed(das: NftDas, signal = never): Promise<unknown> {
-  const reason: unknown = await ask(das, signal).then(
+  const reason: unknown = await query(das, signal).then(
     () => 'answered',
     (error: unknown) => error,
   );
@@ -63,8 +63,8 @@ async function failed(das: NftDas, signal = never): Promise<unknown> {
   return reason instanceof Failure ? reason.code : reason;
 }
 
-describe('a DAS server', () => {
-  it('is asked with params by name, and its result is read with exact integers', async () => {
+describe('DasClient', () => {
+  it('sends named params and keeps exact integers', async () => {
     const das = await stage([answer('{"supply":18446744073709551615,"items":[]}')]);
     const params = { ownerAddress: 'o', limit: 1_000, raw: 2n ** 64n - 1n, absent: undefined };
     const result = await das.request('mainnet-beta', 'getAssetsByOwner', params, never);
@@ -77,7 +77,7 @@ describe('a DAS server', () => {
     expect([headers.authorization, path]).toEqual([`Bearer ${SECRET}`, `/v0/${SECRET}?api-key=${SECRET}`]);
   });
 
-  it('is there for its own network only', async () => {
+  it('uses a server for its own network only', async () => {
     const das = await stage([answer('1')]);
     expect([das.has('mainnet-beta'), das.has('devnet')]).toEqual([true, false]);
     await expect(das.request('devnet', 'getAsset', {}, never)).rejects.toMatchObject({
@@ -101,26 +101,26 @@ describe('a DAS server', () => {
       'sends coded content',
       (_, reply) => void reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}')),
     ],
-  ] as [string, Behaviour][])('is followed by the next when it %s', async (_, behaviour) => {
-    // Only one that does not answer is waited for.
+  ] as [string, Behaviour][])('fails over when a server %s', async (_, behaviour) => {
+    // Short only for a server that does not respond.
     const tryTimeoutMs = behaviour === silent ? 600 : 10_000;
     const das = await stage([behaviour, answer('"second"')], { tryTimeoutMs, answerMaxBytes: 5_000 });
-    expect(await ask(das)).toBe('second');
-    expect(asked()[1]).toBe(1);
+    expect(await query(das)).toBe('second');
+    expect(requests()[1]).toBe(1);
     expect(lines).not.toContain(SECRET);
   });
 
-  it('is believed when it says no, and nobody else is asked', async () => {
+  it('returns a conclusive error without trying others', async () => {
     const das = await stage([
       refuse(-32000, 'Database Error: RecordNotFound Error: Asset Not Found'),
       answer('1'),
     ]);
     const error = { code: -32000, message: 'Database Error: RecordNotFound Error: Asset Not Found' };
     expect(await failed(das)).toEqual(['UPSTREAM_UNAVAILABLE', error]);
-    expect(asked()).toEqual([1, 0]);
+    expect(requests()).toEqual([1, 0]);
   });
 
-  it('has its refusal told when no other answers', async () => {
+  it("returns a server's error if no other succeeds", async () => {
     const das = await stage([refuse(-32601, 'Method not found'), dead]);
     expect(await failed(das)).toEqual([
       'UPSTREAM_UNAVAILABLE',
@@ -128,54 +128,54 @@ describe('a DAS server', () => {
     ]);
   });
 
-  it('is missed as UPSTREAM_UNAVAILABLE, without a word of where it was', async () => {
+  it('fails with UPSTREAM_UNAVAILABLE without naming hosts', async () => {
     const das = await stage([dead, silent], { tryTimeoutMs: 100 });
     expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
     expect(lines).toContain('das-0');
     for (const secret of [SECRET, new URL(mocks[0]!.url).host]) expect(lines).not.toContain(secret);
   });
 
-  it('is passed over for a while when it fails again and again', async () => {
+  it('skips a server that fails repeatedly', async () => {
     const das = await stage([dead, answer('1')]);
-    for (let i = 0; i < 12; i++) await ask(das);
-    expect(asked()[1]).toBe(12);
-    expect(asked()[0]).toBeLessThan(12);
+    for (let i = 0; i < 12; i++) await query(das);
+    expect(requests()[1]).toBe(12);
+    expect(requests()[0]).toBeLessThan(12);
   });
 
-  it('is asked all the same when it has failed again and again and there is no better one', async () => {
+  it('uses a failing server without a better one', async () => {
     const answering: Behaviour[] = [...Array.from({ length: 12 }, () => dead), answer('1')];
     const das = await stage([(...request) => (answering.shift() ?? answer('1'))(...request)]);
     for (let i = 0; i < 12; i++) expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
-    expect(await ask(das)).toBe(1);
-    expect(asked()).toEqual([13]);
+    expect(await query(das)).toBe(1);
+    expect(requests()).toEqual([13]);
   });
 
-  it('is left alone as long as it asked for, also where it is the only one', async () => {
+  it('waits for Retry-After even for the only server', async () => {
     const das = await stage([(_, reply) => void reply.writeHead(429, { 'retry-after': '9' }).end()]);
     for (let i = 0; i < 3; i++) expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
-    expect(asked()).toEqual([1]);
+    expect(requests()).toEqual([1]);
   });
 
-  it('has no more time than is left of the whole', async () => {
+  it('limits an attempt to the remaining time', async () => {
     const [real, startedAt] = [performance.now.bind(performance), performance.now()];
     let skippedMs = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() + skippedMs);
     onTestFinished(() => clock.mockRestore());
-    // The time that is left ends with the second: a timer that comes a moment early leaves none for the third.
+    // The second server uses the remaining time; an early timer leaves none for the third.
     const last: Behaviour = () => {
       skippedMs = 1_000;
     };
     const das = await stage([silent, last, silent], { timeoutMs: 300, tryTimeoutMs: 200 });
     expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
     expect(real() - startedAt).toBeLessThan(1_000);
-    expect(asked()[2]).toBe(0);
+    expect(requests()[2]).toBe(0);
   });
 
-  it('is given up when the caller leaves', async () => {
+  it('aborts when the caller cancels', async () => {
     const leaver = new AbortController();
     const das = await stage([() => leaver.abort(), answer('1')]);
     expect(await failed(das, leaver.signal)).toBe('CLIENT_GONE');
-    expect(asked()).toEqual([1, 0]);
+    expect(requests()).toEqual([1, 0]);
     expect(await failed(das, AbortSignal.abort())).toBe('CLIENT_GONE');
   });
 });

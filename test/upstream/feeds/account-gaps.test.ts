@@ -29,8 +29,8 @@ let scene: Scene;
 afterEach(() => scene.close());
 
 /** A node with many subscribers of accounts, each told of a state that is then another. */
-async function open(answer: (asked: readonly string[]) => unknown) {
-  const told = (request: PubsubRequest, peer: Peer): void => {
+async function open(answer: (requests: readonly string[]) => unknown) {
+  const notify = (request: PubsubRequest, peer: Peer): void => {
     if (request.method.endsWith('Unsubscribe')) return;
     const subscription = peer.acknowledge(request);
     if (request.method !== 'accountSubscribe' || isCut) return;
@@ -39,21 +39,21 @@ async function open(answer: (asked: readonly string[]) => unknown) {
     peer.send({ jsonrpc: '2.0', method: 'accountNotification', params: { result: was, subscription } });
   };
   let isCut = false;
-  scene = await stage([told], {
+  scene = await stage([notify], {
     answer: (method, params) =>
       method === 'getMultipleAccounts' ? answer(params[0] as readonly string[]) : undefined,
     limits: { movesMax: NUMBER },
   });
-  const heard = addresses.map(() => new Recorder());
+  const recorders = addresses.map(() => new Recorder());
   await Promise.all(
     addresses.map((address, index) =>
       scene.feed.open(
         subscriptionOf('account', address, { commitment: 'confirmed', encoding: 'base64' }),
-        heard[index]!,
+        recorders[index]!,
       ),
     ),
   );
-  for (const one of heard) await one.until(({ raw }) => raw.length === 1, 'the first state');
+  for (const one of recorders) await one.until(({ raw }) => raw.length === 1, 'the first state');
   const [mock] = scene.mocks;
   isCut = true;
   const before = mock!.count('accountSubscribe');
@@ -61,13 +61,13 @@ async function open(answer: (asked: readonly string[]) => unknown) {
   await until(() => mock!.count('accountSubscribe') === before + NUMBER, 'all move');
   for (const peer of mock!.peers) await peer.read();
   mock!.tick();
-  for (const one of heard) await one.until(({ raw }) => raw.length === 2, 'the missed state');
-  return heard.map(({ results }) => results[1].value.lamports);
+  for (const one of recorders) await one.until(({ raw }) => raw.length === 2, 'the missed state');
+  return recorders.map(({ results }) => results[1].value.lamports);
 }
 
 const balances = addresses.map((_, index) => 1_000 + index);
-const asked = (): number[] =>
-  scene.asked
+const requests = (): number[] =>
+  scene.requests
     .filter(({ method }) => method === 'getMultipleAccounts')
     .map(({ params }) => JSON.parse(params!.toString())[0].length);
 const answered = (list: readonly string[]) => ({
@@ -75,19 +75,19 @@ const answered = (list: readonly string[]) => ({
   value: list.map((address) => state(address, 1_006).value),
 });
 
-describe('the accounts of many subscriptions that move at once', () => {
-  it('are read a hundred at a time, each told to its own', async () => {
+describe('account subscriptions that move at once', () => {
+  it('are read 100 at a time, each notified of its own account', async () => {
     expect(await open(answered)).toEqual(balances);
     // A busy machine may take more turns than one to gather them.
-    expect(asked().length).toBeLessThan(10);
+    expect(requests().length).toBeLessThan(10);
   });
 
-  it('are read fewer at a time when an answer is too large', async () => {
-    const told = await open((list) => {
+  it('are read in smaller batches when a response is too large', async () => {
+    const notify = await open((list) => {
       if (list.length > 30) throw new Failure('ANSWER_TOO_LARGE', { facts: { answerMaxBytes: 1 } });
       return answered(list);
     });
-    expect(told).toEqual(balances);
-    expect(asked().filter((length) => length <= 30).length).toBeLessThan(20);
+    expect(notify).toEqual(balances);
+    expect(requests().filter((length) => length <= 30).length).toBeLessThan(20);
   });
 });

@@ -15,7 +15,7 @@ const blocks = subscriptionOf('block', 'all', {
 }) as BlockSubscription;
 
 /** One subscription to slots that was asked for. */
-type Asked = Readonly<{
+type SlotRequest = Readonly<{
   listener: FeedListener;
   accept: () => void;
   refuse: () => void;
@@ -25,7 +25,7 @@ type Asked = Readonly<{
 
 /** Nodes that answer a subscription to slots when they are told to. */
 class ScriptedSlots {
-  readonly asked: Asked[] = [];
+  readonly requests: SlotRequest[] = [];
   /** How far the network is believed to be; null while unknown. */
   believed: Slot | null = null;
 
@@ -36,7 +36,7 @@ class ScriptedSlots {
   open(_: unknown, listener: FeedListener): Promise<() => void> {
     const answer = Promise.withResolvers<() => void>();
     let ends = 0;
-    this.asked.push({
+    this.requests.push({
       listener,
       accept: () => answer.resolve(() => void ends++),
       refuse: () => answer.reject(new Failure('UPSTREAM_UNAVAILABLE')),
@@ -56,44 +56,44 @@ function start(limits: Partial<FeedLimits> = {}) {
     log: chain.log,
     pubsub: slots,
   });
-  const tick = (asked: Asked, tip: number): void => {
+  const tick = (requests: SlotRequest, tip: number): void => {
     chain.tip = tip;
-    asked.listener.onNotification(
+    requests.listener.onNotification(
       Buffer.from(`{"slot":${tip},"parent":${tip - 1},"root":${tip - 32}}`),
       false,
     );
   };
-  const nth = async (count: number): Promise<Asked> => {
-    await until(() => slots.asked.length === count, `slots are asked for ${count} times`);
-    return slots.asked[count - 1]!;
+  const nth = async (count: number): Promise<SlotRequest> => {
+    await until(() => slots.requests.length === count, `slots are asked for ${count} times`);
+    return slots.requests[count - 1]!;
   };
   return { chain, slots, follower, tick, nth };
 }
 
-const slotsOf = (heard: Recorder): number[] => heard.results.map(({ value }) => value.slot);
+const slotsOf = (recorder: Recorder): number[] => recorder.results.map(({ value }) => value.slot);
 
-describe('a follower of blocks', () => {
-  it('hears of slots once for all, while anybody listens', async () => {
+describe('BlockFollower', () => {
+  it('shares one slot subscription while there are subscribers', async () => {
     const { slots, follower, tick, nth } = start();
     const [one, other] = [new Recorder(), new Recorder()];
     const opening = [follower.open(blocks, one), follower.open(blocks, other)];
     (await nth(1)).accept();
     const ends = await Promise.all(opening);
-    tick(slots.asked[0]!, 101);
+    tick(slots.requests[0]!, 101);
     await other.until(({ raw }) => raw.length === 1, 'the block');
     ends[0]!();
-    tick(slots.asked[0]!, 102);
+    tick(slots.requests[0]!, 102);
     await other.until(({ raw }) => raw.length === 2, 'the next block');
     expect([slotsOf(one), slotsOf(other)]).toEqual([[101], [101, 102]]);
     ends[1]!();
-    await until(() => slots.asked[0]!.ended() === 1, 'slots are given back');
-    expect(slots.asked).toHaveLength(1);
+    await until(() => slots.requests[0]!.ended() === 1, 'slots are given back');
+    expect(slots.requests).toHaveLength(1);
   });
 
-  it('asks for slots until a node tells them again', async () => {
+  it('resubscribes to slots until a node sends them', async () => {
     const { follower, tick, nth } = start();
-    const heard = new Recorder();
-    const opening = follower.open(blocks, heard);
+    const recorder = new Recorder();
+    const opening = follower.open(blocks, recorder);
     (await nth(1)).accept();
     await opening;
     (await nth(1)).listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
@@ -101,25 +101,25 @@ describe('a follower of blocks', () => {
     const last = await nth(5);
     last.accept();
     tick(last, 105);
-    await heard.until(({ raw }) => raw.length === 5, 'what was missed');
-    expect(slotsOf(heard)).toEqual([101, 102, 103, 104, 105]);
-    expect(heard.failures).toEqual([]);
+    await recorder.until(({ raw }) => raw.length === 5, 'what was missed');
+    expect(slotsOf(recorder)).toEqual([101, 102, 103, 104, 105]);
+    expect(recorder.failures).toEqual([]);
     follower.close();
   });
 
-  it('tells its listeners when no node tells slots for too long', async () => {
+  it('fails its subscribers when no node sends slots before the timeout', async () => {
     const { follower, slots, nth } = start({ gapTimeoutMs: 0 });
-    const heard = new Recorder();
-    const opening = follower.open(blocks, heard);
+    const recorder = new Recorder();
+    const opening = follower.open(blocks, recorder);
     (await nth(1)).accept();
     await opening;
-    slots.asked[0]!.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
+    slots.requests[0]!.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     (await nth(2)).refuse();
-    await heard.until(({ failures }) => failures.length > 0, 'the failure');
-    expect(heard.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE' }]);
+    await recorder.until(({ failures }) => failures.length > 0, 'the failure');
+    expect(recorder.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE' }]);
   });
 
-  it('keeps its slots when an attempt from before fails late', async () => {
+  it('keeps the slot subscription when an older attempt fails late', async () => {
     const { follower, nth } = start();
     const opening = follower.open(blocks, new Recorder());
     const first = await nth(1);
@@ -140,31 +140,31 @@ describe('a follower of blocks', () => {
     await until(() => third.ended() === 1, 'its slots are given back');
   });
 
-  it('is not too far behind one node alone that is ahead of all', async () => {
+  it('ignores a single node ahead of all others', async () => {
     const { slots, follower, tick, nth } = start();
-    const heard = new Recorder();
-    const opening = follower.open(blocks, heard);
+    const recorder = new Recorder();
+    const opening = follower.open(blocks, recorder);
     (await nth(1)).accept();
     await opening;
     slots.believed = slotOf(101);
     const absurd = '{"slot":9223372036854775808,"parent":101,"root":69}';
-    slots.asked[0]!.listener.onNotification(Buffer.from(absurd), false);
-    tick(slots.asked[0]!, 101);
-    await heard.until(({ raw }) => raw.length === 1, 'the block');
+    slots.requests[0]!.listener.onNotification(Buffer.from(absurd), false);
+    tick(slots.requests[0]!, 101);
+    await recorder.until(({ raw }) => raw.length === 1, 'the block');
     await new Promise(setImmediate);
     slots.believed = slotOf(102);
-    tick(slots.asked[0]!, 102);
-    await heard.until(({ raw, failures }) => raw.length + failures.length === 2, 'the next block');
-    expect([slotsOf(heard), heard.failures]).toEqual([[101, 102], []]);
+    tick(slots.requests[0]!, 102);
+    await recorder.until(({ raw, failures }) => raw.length + failures.length === 2, 'the next block');
+    expect([slotsOf(recorder), recorder.failures]).toEqual([[101, 102], []]);
     follower.close();
   });
 
-  it('opens nothing after it was closed', async () => {
+  it('rejects subscriptions after close', async () => {
     const { follower, slots } = start();
     follower.close();
     await expect(follower.open(blocks, new Recorder())).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
-    expect(slots.asked).toEqual([]);
+    expect(slots.requests).toEqual([]);
   });
 });

@@ -22,76 +22,76 @@ async function start(limits: Partial<FeedLimits> = {}) {
     limits: chain.limits,
     log,
   });
-  const heard = new Recorder();
-  const end = await line.add(blocks, heard);
+  const recorder = new Recorder();
+  const end = await line.add(blocks, recorder);
   const advance = (tip: number): Promise<void> => {
     chain.tip = tip;
     return line.advance(slot(tip));
   };
-  const told = (): number[] => heard.results.map(({ value }) => value.slot);
-  return { chain, line, heard, end, advance, told };
+  const emittedSlots = (): number[] => recorder.results.map(({ value }) => value.slot);
+  return { chain, line, recorder, end, advance, emittedSlots };
 }
 
 const warnings = (chain: ScriptedChain): string[] =>
   chain.logged.filter((line) => line.includes('"level":40'));
 
-describe('a line of blocks', () => {
-  it('tells each block after the tip once, in order', async () => {
-    const { chain, advance, told } = await start();
+describe('BlockStream', () => {
+  it('emits each block after the tip once and in order', async () => {
+    const { chain, advance, emittedSlots } = await start();
     chain.skipped.add(102);
     await Promise.all([advance(101), advance(103)]);
     await advance(103);
     await advance(104);
-    expect(told()).toEqual([101, 103, 104]);
+    expect(emittedSlots()).toEqual([101, 103, 104]);
   });
 
-  it('goes on behind slots without blocks, however many', async () => {
-    const { chain, advance, told } = await start();
+  it('continues after any number of slots without blocks', async () => {
+    const { chain, advance, emittedSlots } = await start();
     for (let skipped = 101; skipped < 300; skipped++) chain.skipped.add(skipped);
     await advance(301);
-    expect(told()).toEqual([300, 301]);
+    expect(emittedSlots()).toEqual([300, 301]);
   });
 
-  it('tells nothing behind a block that cannot be had, and warns once', async () => {
-    const { chain, advance, told } = await start();
+  it('stops at an unavailable block and warns once', async () => {
+    const { chain, advance, emittedSlots } = await start();
     chain.lacking.add(102);
     for (let tip = 101; tip < 130; tip++) await advance(tip);
-    expect(told()).toEqual([101]);
+    expect(emittedSlots()).toEqual([101]);
     expect(warnings(chain)).toHaveLength(1);
     chain.lacking.clear();
     await advance(130);
-    expect(told()).toEqual(Array.from({ length: 30 }, (_, at) => 101 + at));
+    expect(emittedSlots()).toEqual(Array.from({ length: 30 }, (_, at) => 101 + at));
   });
 
   it.each([101, 102])('waits for a node that has every block: without %i', async (missing) => {
-    const { chain, advance, told } = await start();
+    const { chain, advance, emittedSlots } = await start();
     chain.unlisted.add(missing);
     await advance(103);
-    expect(told()).toEqual(missing === 101 ? [] : [101]);
+    expect(emittedSlots()).toEqual(missing === 101 ? [] : [101]);
     chain.unlisted.clear();
     await advance(104);
-    expect(told()).toEqual([101, 102, 103, 104]);
+    expect(emittedSlots()).toEqual([101, 102, 103, 104]);
   });
 
-  it('gives up when it is too far behind', async () => {
-    const { chain, advance, heard, line } = await start({ followerLagMaxSlots: 20 });
+  it('fails its subscribers when it is too far behind', async () => {
+    const { chain, advance, recorder, line } = await start({ followerLagMaxSlots: 20 });
     chain.lacking.add(101);
     await advance(120);
-    expect(heard.failures).toEqual([]);
+    expect(recorder.failures).toEqual([]);
     await advance(121);
-    expect(heard.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
+    expect(recorder.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
     expect(line.isEmpty).toBe(true);
   });
 
-  it('begins at the tip of then for whoever comes after all others left', async () => {
-    const { advance, told, end, line } = await start();
+  it('starts at the current tip after all subscribers left', async () => {
+    const { advance, emittedSlots, end, line } = await start();
     await advance(101);
     end();
     await advance(110);
     const late = new Recorder();
     await line.add(blocks, late);
     await advance(111);
-    expect(told()).toEqual([101]);
+    expect(emittedSlots()).toEqual([101]);
     expect(late.results.map(({ value }) => value.slot)).toEqual([111]);
   });
 });

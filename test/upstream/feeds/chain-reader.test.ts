@@ -16,8 +16,8 @@ function withhold(chain: ScriptedChain): () => void {
   };
 }
 
-describe('a reader of the chain', () => {
-  it('asks once for what several want at the same time', async () => {
+describe('ChainReader', () => {
+  it('coalesces equal requests', async () => {
     const chain = new ScriptedChain(200);
     const reader = chain.reader();
     const letGo = withhold(chain);
@@ -30,7 +30,7 @@ describe('a reader of the chain', () => {
     expect(chain.count('getBlocks')).toBe(1);
   });
 
-  it('waits for a node that has come as far', async () => {
+  it('waits for a node that has caught up', async () => {
     const chain = new ScriptedChain(101);
     const read = chain.reader().slots(slot(100), slot(102), 'confirmed', untilEver);
     await until(() => chain.count('getBlocks') === 2, 'it asks again');
@@ -38,7 +38,7 @@ describe('a reader of the chain', () => {
     expect(await read).toEqual([100n, 101n, 102n]);
   });
 
-  it('waits for no answer longer than it is wanted', async () => {
+  it('stops waiting when aborted', async () => {
     const chain = new ScriptedChain(200);
     const reader = chain.reader();
     const letGo = withhold(chain);
@@ -51,18 +51,18 @@ describe('a reader of the chain', () => {
     letGo();
   });
 
-  it('tells blocks in order and takes no list with a hole in it', async () => {
+  it('reads blocks in order and rejects a list with a hole', async () => {
     const chain = new ScriptedChain(200);
     chain.skipped.add(101);
     const reader = chain.reader();
-    const told: bigint[] = [];
-    const tell = (block: { slot: bigint }): void => void told.push(block.slot);
-    await reader.eachBlock([100, 102, 103].map(slot), untilEver, tell);
-    expect(told).toEqual([100n, 102n, 103n]);
-    await expect(reader.eachBlock([100, 103].map(slot), untilEver, tell)).rejects.toThrow(ReadError);
+    const slots: bigint[] = [];
+    const onBlock = (block: { slot: bigint }): void => void slots.push(block.slot);
+    await reader.eachBlock([100, 102, 103].map(slot), untilEver, onBlock);
+    expect(slots).toEqual([100n, 102n, 103n]);
+    await expect(reader.eachBlock([100, 103].map(slot), untilEver, onBlock)).rejects.toThrow(ReadError);
   });
 
-  it('reads a block once, but asks again when it could not be had', async () => {
+  it('reads a block once, but retries after a failure', async () => {
     const chain = new ScriptedChain(200);
     chain.lacking.add(100);
     const reader = chain.reader();

@@ -15,9 +15,9 @@ async function open(
   options: SceneOptions,
 ): Promise<Recorder> {
   scene = await stage([healthy], options);
-  const heard = new Recorder();
-  await scene.feed.open(subscription, heard);
-  return heard;
+  const recorder = new Recorder();
+  await scene.feed.open(subscription, recorder);
+  return recorder;
 }
 
 /** Cuts the connection for some slots, and waits until the subscription stands again and hears of the next slot. */
@@ -46,78 +46,78 @@ const range = ([from, to]: readonly unknown[], tip: number): number[] =>
   );
 
 describe('a gap', () => {
-  it('is filled once a node is asked that has come as far', async () => {
-    let asked = 0;
+  it('is filled once a node has caught up', async () => {
+    let requests = 0;
     // The first answers are those of a node behind: short, without saying so.
-    const heard = await open(root, {
+    const recorder = await open(root, {
       answer: (method, params) =>
-        method === 'getBlocks' ? range(params, asked++ < 2 ? 970 : 10_000) : undefined,
+        method === 'getBlocks' ? range(params, requests++ < 2 ? 970 : 10_000) : undefined,
     });
     notify('root', 968);
-    await heard.until(({ raw }) => raw.length === 1, 'the first root');
+    await recorder.until(({ raw }) => raw.length === 1, 'the first root');
     await cut('rootSubscribe');
-    await heard.until(({ raw }) => raw.at(-1) === '974', 'the missed roots');
+    await recorder.until(({ raw }) => raw.at(-1) === '974', 'the missed roots');
     notify('root', 974);
     notify('root', 975);
-    await heard.until(({ raw }) => raw.at(-1) === '975', 'the live root');
-    expect(heard.raw).toEqual(['968', '969', '970', '971', '972', '973', '974', '975']);
-    expect(asked).toBeGreaterThan(2);
+    await recorder.until(({ raw }) => raw.at(-1) === '975', 'the live root');
+    expect(recorder.raw).toEqual(['968', '969', '970', '971', '972', '973', '974', '975']);
+    expect(requests).toBeGreaterThan(2);
   });
 
-  it('is read before what comes live meanwhile is told', async () => {
+  it('is filled before buffered live notifications are emitted', async () => {
     const gate = Promise.withResolvers<void>();
     let isOpen = false;
     void gate.promise.then(() => {
       isOpen = true;
     });
-    const heard = await open(root, {
+    const recorder = await open(root, {
       answer: (method, params) => (method === 'getBlocks' ? range(params, isOpen ? 10_000 : 0) : undefined),
     });
     notify('root', 968);
     await cut('rootSubscribe', 1);
     notify('root', 971);
-    await until(() => scene.asked.some(({ method }) => method === 'getBlocks'), 'the gap is read');
-    expect(heard.raw).toEqual(['968']);
+    await until(() => scene.requests.some(({ method }) => method === 'getBlocks'), 'the gap is read');
+    expect(recorder.raw).toEqual(['968']);
     gate.resolve();
-    await heard.until(({ raw }) => raw.length === 4, 'all of it');
-    expect(heard.raw).toEqual(['968', '969', '970', '971']);
+    await recorder.until(({ raw }) => raw.length === 4, 'all of it');
+    expect(recorder.raw).toEqual(['968', '969', '970', '971']);
   });
 
-  it('that is longer than is read ends the subscription with a failure', async () => {
-    const heard = await open(root, {
+  it('longer than the limit fails the subscription', async () => {
+    const recorder = await open(root, {
       limits: { gapBlocksMax: 20, gapTimeoutMs: 600_000 },
       answer: (method, params) => (method === 'getBlocks' ? range(params, 10_000) : undefined),
     });
     await cut('rootSubscribe', 100);
-    await heard.until(({ failures, raw }) => failures.length + raw.length > 0, 'the failure, at once');
-    expect([heard.raw, scene.asked]).toEqual([[], []]);
-    expect(heard.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
-    const given = scene.logged.find((line) => line.includes('gave a subscription up'));
+    await recorder.until(({ failures, raw }) => failures.length + raw.length > 0, 'the failure, at once');
+    expect([recorder.raw, scene.requests]).toEqual([[], []]);
+    expect(recorder.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
+    const given = scene.logged.find((line) => line.includes('Subscription failed'));
     expect(given).toContain('GapTooLong');
   });
 
-  it('during which more comes than is held ends the subscription with a failure', async () => {
-    const heard = await open(root, {
+  it('with too many buffered notifications fails the subscription', async () => {
+    const recorder = await open(root, {
       limits: { heldMax: 10 },
       answer: (method) => (method === 'getBlocks' ? [] : undefined),
     });
     await cut('rootSubscribe', 1);
     for (let slot = 970; slot < 990; slot++) notify('root', slot);
-    await heard.until(({ failures }) => failures.length > 0, 'the failure');
-    expect(heard.raw).toEqual([]);
+    await recorder.until(({ failures }) => failures.length > 0, 'the failure');
+    expect(recorder.raw).toEqual([]);
     await until(() => scene.mocks[0]!.count('rootUnsubscribe') === 1, 'it is given back');
   });
 
-  it('in which nobody comes back ends the subscription with a failure', async () => {
-    const heard = await open(root, { limits: { gapTimeoutMs: 300 } });
+  it('without any reachable node fails the subscription', async () => {
+    const recorder = await open(root, { limits: { gapTimeoutMs: 300 } });
     await scene.mocks[0]!.close();
-    await heard.until(({ failures }) => failures.length > 0, 'the failure');
-    expect(heard.failures[0]?.code).toBe('UPSTREAM_UNAVAILABLE');
+    await recorder.until(({ failures }) => failures.length > 0, 'the failure');
+    expect(recorder.failures[0]?.code).toBe('UPSTREAM_UNAVAILABLE');
   });
 
-  it('that no node can tell of in time ends the subscription with a failure, and makes room for others', async () => {
+  it('that no node can fill before the timeout fails the subscription and frees its semaphore slot', async () => {
     // Nobody has come as far as the gap of roots ends; that of slots is told.
-    const heard = await open(root, {
+    const recorder = await open(root, {
       limits: { gapTimeoutMs: 500, gapFillsMax: 1 },
       answer: (method, params) =>
         method === 'getBlocks'
@@ -125,65 +125,68 @@ describe('a gap', () => {
           : undefined,
     });
     await cut('rootSubscribe');
-    await heard.until(({ failures }) => failures.length > 0, 'the failure', 5_000);
+    await recorder.until(({ failures }) => failures.length > 0, 'the failure', 5_000);
     const slots = new Recorder();
     await scene.feed.open(subscriptionOf('slot'), slots);
     await cut('slotSubscribe', 3);
     await slots.until(({ raw }) => raw.some((one) => one.includes('1009')), 'slots again', 5_000);
   });
 
-  it('in which nothing changed tells nothing, whatever the order in which a node writes', async () => {
+  it('without changes emits nothing, regardless of member order', async () => {
     const { value } = state(1_006, 5);
     const sorted = Object.fromEntries(Object.entries(value).sort());
-    const heard = await open(account, {
+    const recorder = await open(account, {
       answer: (method) =>
         method === 'getMultipleAccounts'
           ? { context: { slot: 1_006, apiVersion: '4.0.0' }, value: [sorted] }
           : undefined,
     });
     notify('account', state(1_000, 5));
-    await heard.until(({ raw }) => raw.length === 1, 'the first state');
+    await recorder.until(({ raw }) => raw.length === 1, 'the first state');
     await cut('accountSubscribe');
-    await until(() => scene.asked.some(({ method }) => method === 'getMultipleAccounts'), 'it is read again');
+    await until(
+      () => scene.requests.some(({ method }) => method === 'getMultipleAccounts'),
+      'it is read again',
+    );
     // What the read state holds already, and then what is newer.
     notify('account', state(1_007, 6));
-    await heard.until(({ raw }) => raw.length === 2, 'the next state');
-    expect(heard.results.map(({ context }) => context.slot)).toEqual([1_000, 1_007]);
+    await recorder.until(({ raw }) => raw.length === 2, 'the next state');
+    expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_000, 1_007]);
   });
 
-  it('tells the state that an account has now, as PubSub writes it, and nothing older after it', async () => {
-    const heard = await open(account, {
+  it('emits the current state of an account in PubSub format, and nothing older afterwards', async () => {
+    const recorder = await open(account, {
       answer: (method) =>
         method === 'getMultipleAccounts'
           ? { context: { slot: 1_006, apiVersion: '4.0.0' }, value: [state(1_006, 7).value] }
           : undefined,
     });
     notify('account', state(1_000, 5));
-    await heard.until(({ raw }) => raw.length === 1, 'the first state');
+    await recorder.until(({ raw }) => raw.length === 1, 'the first state');
     await cut('accountSubscribe');
-    await heard.until(({ raw }) => raw.length === 2, 'the missed state');
+    await recorder.until(({ raw }) => raw.length === 2, 'the missed state');
     notify('account', state(1_003, 6));
     notify('account', state(1_006, 7));
     notify('account', state(1_007, 8));
-    await heard.until(({ raw }) => raw.length === 3, 'the next state');
-    expect(heard.results).toEqual([state(1_000, 5), state(1_006, 7), state(1_007, 8)]);
-    const read = scene.asked.find(({ method }) => method === 'getMultipleAccounts');
+    await recorder.until(({ raw }) => raw.length === 3, 'the next state');
+    expect(recorder.results).toEqual([state(1_000, 5), state(1_006, 7), state(1_007, 8)]);
+    const read = scene.requests.find(({ method }) => method === 'getMultipleAccounts');
     expect(JSON.parse(read?.params?.toString() ?? '')[1]).toMatchObject({
       commitment: 'confirmed',
       minContextSlot: 1_006,
     });
   });
 
-  it('of an account that is gone tells the empty account', async () => {
-    const heard = await open(account, {
+  it('of a closed account emits the empty account', async () => {
+    const recorder = await open(account, {
       answer: (method) =>
         method === 'getMultipleAccounts' ? { context: { slot: 1_004 }, value: [null] } : undefined,
     });
     notify('account', state(1_000, 5));
-    await heard.until(({ raw }) => raw.length === 1, 'the first state');
+    await recorder.until(({ raw }) => raw.length === 1, 'the first state');
     await cut('accountSubscribe');
-    await heard.until(({ raw }) => raw.length === 2, 'the missed state');
-    expect(heard.results[1].value).toEqual({
+    await recorder.until(({ raw }) => raw.length === 2, 'the missed state');
+    expect(recorder.results[1].value).toEqual({
       lamports: 0,
       data: ['', 'base64'],
       owner: '11111111111111111111111111111111',
@@ -193,14 +196,14 @@ describe('a gap', () => {
     });
   });
 
-  it('of votes is not made up for', async () => {
-    const heard = await open(subscriptionOf('vote'), {});
+  it('of votes is not filled', async () => {
+    const recorder = await open(subscriptionOf('vote'), {});
     notify('vote', 1);
-    await heard.until(({ raw }) => raw.length === 1, 'the first vote');
+    await recorder.until(({ raw }) => raw.length === 1, 'the first vote');
     await cut('voteSubscribe');
     notify('vote', 3);
-    await heard.until(({ raw }) => raw.length === 2, 'votes again');
-    expect(heard.raw).toEqual(['1', '3']);
-    expect(scene.asked).toEqual([]);
+    await recorder.until(({ raw }) => raw.length === 2, 'votes again');
+    expect(recorder.raw).toEqual(['1', '3']);
+    expect(scene.requests).toEqual([]);
   });
 });

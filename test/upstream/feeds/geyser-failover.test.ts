@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
+import { dispatcherOf } from '../mock/dispatcher.ts';
 import { GeyserRig, NotificationRecorder } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
@@ -59,14 +60,14 @@ async function start(pubsubSlot: number) {
   const rig = new GeyserRig([server.url], { downMaxMs: 50 });
   const mock = await PubsubMock.start(healthy, pubsubSlot);
   const log: string[] = [];
-  const asked: string[] = [];
+  const methods: string[] = [];
   const feed = createFeed({
     network: 'devnet',
     pool: {
-      request: ({ method, params }) => {
-        asked.push(`${method} ${params}`);
-        return Promise.resolve({ body: Buffer.from(answer(method, params)), errorCode: 0 });
-      },
+      ...dispatcherOf(async ({ method, params }) => {
+        methods.push(`${method} ${params}`);
+        return { body: Buffer.from(answer(method, params)), errorCode: 0 };
+      }),
       status: () => [],
     },
     nodes: [{ name: 'node-1', url: 'http://127.0.0.1:1', ws: mock.url }],
@@ -79,32 +80,32 @@ async function start(pubsubSlot: number) {
     () => server.stop(),
     () => mock.close(),
   );
-  return { feed, server, mock, log, asked };
+  return { feed, server, mock, log, methods };
 }
 
-describe('a subscription that Geyser feeds', () => {
-  it('goes on from PubSub when Geyser is gone: what came in between is told once, in order', async () => {
+describe('a subscription fed by Geyser', () => {
+  it('fails over to PubSub without loss, duplicates or reordering', async () => {
     const { feed, server, mock, log } = await start(105);
-    const heard = new NotificationRecorder();
-    await feed.open({ kind: 'slot' }, heard.listener);
+    const recorder = new NotificationRecorder();
+    await feed.open({ kind: 'slot' }, recorder.listener);
     expect(mock.peers.size).toBe(0);
     for (const slot of [100, 101]) {
       server.send(slotIs(slot, 'created'));
       server.send(slotIs(slot, 'processed'));
     }
-    await heard.count(2);
+    await recorder.count(2);
     server.stop();
     await until(() => mock.peers.size > 0 && mock.count('slotSubscribe') > 0, 'PubSub is asked');
     // A slot that comes once it is waited for shows where the gap ends.
     const ticking = setInterval(() => mock.tick(), 50);
-    await heard.count(7).finally(() => clearInterval(ticking));
-    const slots = heard.results.map(({ slot }) => Number(slot));
+    await recorder.count(7).finally(() => clearInterval(ticking));
+    const slots = recorder.results.map(({ slot }) => Number(slot));
     expect(slots).toEqual(slots.map((_, index) => 100 + index));
-    expect(heard.failure).toBeNull();
-    expect(log.join()).toContain('PubSub takes a subscription over from Geyser');
+    expect(recorder.failure).toBeNull();
+    expect(log.join()).toContain('Geyser subscription failed over to PubSub');
   });
 
-  it('is told nothing more when it ended before, and nobody else is asked', async () => {
+  it('that ended before the outage is not failed over', async () => {
     const { feed, server, mock } = await start(105);
     const [ended, other] = [new NotificationRecorder(), new NotificationRecorder()];
     const end = await feed.open({ kind: 'slot' }, ended.listener);
@@ -120,7 +121,7 @@ describe('a subscription that Geyser feeds', () => {
     expect([ended.failure, other.failure]).toEqual([null, null]);
   });
 
-  it('is opened on PubSub at once while Geyser is away', async () => {
+  it('opens on PubSub at once during an outage', async () => {
     const { feed, server, mock } = await start(105);
     const first = new NotificationRecorder();
     await feed.open({ kind: 'slot' }, first.listener);
@@ -140,8 +141,8 @@ const transactionsAt = (commitment: string) =>
   subscriptionOf('transaction', {}, { commitment, transactionDetails: 'signatures' });
 
 /** The places that were told, as `slot index`, and whether each has its transaction. */
-const placesOf = (heard: NotificationRecorder): string[] =>
-  heard.results.map(({ slot, transactionIndex, signature }) => {
+const placesOf = (recorder: NotificationRecorder): string[] =>
+  recorder.results.map(({ slot, transactionIndex, signature }) => {
     const isRight = signature === signatureOf(transactionAt(slot, transactionIndex));
     return `${slot} ${transactionIndex}${isRight ? '' : ' another'}`;
   });
@@ -149,7 +150,7 @@ const placesOf = (heard: NotificationRecorder): string[] =>
 const places = (from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => [`${from + at} 0`, `${from + at} 1`]).flat();
 
-function tellSlot(server: GeyserServer, slot: number): void {
+function sendSlot(server: GeyserServer, slot: number): void {
   server.send(slotIs(slot, 'created'));
   for (let index = 0; index < PER_BLOCK; index++) {
     server.send(transactionIs(slot, transactionAt(slot, index), index));
@@ -157,40 +158,43 @@ function tellSlot(server: GeyserServer, slot: number): void {
   server.send(slotIs(slot, 'processed'));
 }
 
-describe('a subscription to transactions that Geyser feeds', () => {
-  it.each(['processed', 'confirmed', 'finalized'])('goes on from blocks, each once, at %s', async (at) => {
-    const { feed, server, mock, log } = await start(105);
-    const heard = new NotificationRecorder();
-    await feed.open(transactionsAt(at), heard.listener);
-    for (const slot of [100, 101, 102, 103]) tellSlot(server, slot);
-    server.send(slotIs(102, 'confirmed'));
-    server.send(slotIs(101, 'finalized'));
-    // The server dies within a slot.
-    server.send(slotIs(104, 'created'));
-    server.send(transactionIs(104, transactionAt(104, 0), 0));
-    const told = { processed: 9, confirmed: 6, finalized: 4 }[at]!;
-    await heard.count(told);
-    server.stop();
-    await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
-    for (const peer of mock.peers) await peer.read();
-    mock.tick(TIP - 105);
-    await heard.count((TIP - 99) * PER_BLOCK);
-    expect(placesOf(heard)).toEqual(places(100, TIP));
-    expect(heard.failure).toBeNull();
-    expect(log.join()).toContain('PubSub takes a subscription over from Geyser');
-  });
+describe('a transaction subscription fed by Geyser', () => {
+  it.each(['processed', 'confirmed', 'finalized'])(
+    'fails over to blocks without duplicates at %s',
+    async (at) => {
+      const { feed, server, mock, log } = await start(105);
+      const recorder = new NotificationRecorder();
+      await feed.open(transactionsAt(at), recorder.listener);
+      for (const slot of [100, 101, 102, 103]) sendSlot(server, slot);
+      server.send(slotIs(102, 'confirmed'));
+      server.send(slotIs(101, 'finalized'));
+      // The server dies within a slot.
+      server.send(slotIs(104, 'created'));
+      server.send(transactionIs(104, transactionAt(104, 0), 0));
+      const reached = { processed: 9, confirmed: 6, finalized: 4 }[at]!;
+      await recorder.count(reached);
+      server.stop();
+      await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+      for (const peer of mock.peers) await peer.read();
+      mock.tick(TIP - 105);
+      await recorder.count((TIP - 99) * PER_BLOCK);
+      expect(placesOf(recorder)).toEqual(places(100, TIP));
+      expect(recorder.failure).toBeNull();
+      expect(log.join()).toContain('Geyser subscription failed over to PubSub');
+    },
+  );
 
-  it('is owed nothing from before it was opened, and reads blocks together with others', async () => {
-    const { feed, server, mock, asked } = await start(105);
+  it('emits nothing from before its opening and shares block reads', async () => {
+    const { feed, server, mock, methods } = await start(105);
     const [first, late] = [new NotificationRecorder(), new NotificationRecorder()];
     await feed.open(transactionsAt('processed'), first.listener);
-    for (const slot of [100, 101, 102]) tellSlot(server, slot);
+    for (const slot of [100, 101, 102]) sendSlot(server, slot);
     await first.count(6);
     await feed.open(
       subscriptionOf('transaction', {}, { commitment: 'processed', transactionDetails: 'none' }),
       late.listener,
     );
-    tellSlot(server, 103);
+    sendSlot(server, 103);
     await late.count(2);
     server.stop();
     await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
@@ -201,23 +205,23 @@ describe('a subscription to transactions that Geyser feeds', () => {
     expect(late.results.map(({ slot }) => slot)).toEqual(
       places(103, TIP).map((place) => Number(place.split(' ')[0])),
     );
-    expect(asked.filter((question) => question.startsWith('getBlock [108,'))).toHaveLength(1);
+    expect(methods.filter((question) => question.startsWith('getBlock [108,'))).toHaveLength(1);
   });
 
-  it('is told nothing more when it ended, and blocks are looked for no longer', async () => {
-    const { feed, server, mock, asked } = await start(105);
-    const heard = new NotificationRecorder();
-    const end = await feed.open(transactionsAt('confirmed'), heard.listener);
-    tellSlot(server, 100);
+  it('that ended stops reading blocks', async () => {
+    const { feed, server, mock, methods } = await start(105);
+    const recorder = new NotificationRecorder();
+    const end = await feed.open(transactionsAt('confirmed'), recorder.listener);
+    sendSlot(server, 100);
     server.send(slotIs(100, 'confirmed'));
-    await heard.count(2);
+    await recorder.count(2);
     server.stop();
     await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
     end();
-    const [told, read] = [heard.results.length, asked.length];
+    const [reached, read] = [recorder.results.length, methods.length];
     mock.tick();
     for (const peer of mock.peers) await peer.read();
-    expect(heard.results).toHaveLength(told);
-    expect(asked).toHaveLength(read);
+    expect(recorder.results).toHaveLength(reached);
+    expect(methods).toHaveLength(read);
   });
 });

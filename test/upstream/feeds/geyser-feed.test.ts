@@ -47,8 +47,8 @@ const waitFor = (commitment: 'processed' | 'confirmed'): Subscription => ({
   received: false,
 });
 
-describe('a Geyser feed', () => {
-  it('shows the key of its node and asks for what is subscribed to, and nothing else', async () => {
+describe('GeyserFeed', () => {
+  it("sends the node's token and requests only what is subscribed to", async () => {
     const { server, rig } = await start();
     await rig.open(watch(address));
     expect(server.tokens).toEqual(['a-secret-token']);
@@ -63,7 +63,7 @@ describe('a Geyser feed', () => {
     expect(server.requests[0]?.fromSlot).toBeUndefined();
   });
 
-  it('asks for the union of all subscriptions on one stream, and for less when some end', async () => {
+  it('requests the union of all subscriptions on one stream, and less when some end', async () => {
     const { server, rig } = await start();
     const ends = await Promise.all([
       rig.open(watch(address)),
@@ -74,12 +74,12 @@ describe('a Geyser feed', () => {
       rig.open(logs({ mentions: address })),
       rig.open(waitFor('confirmed')),
     ]);
-    const asked = server.requests.at(-1)!;
-    expect(Object.values(asked.accounts)).toMatchObject([
+    const lastRequest = server.requests.at(-1)!;
+    expect(Object.values(lastRequest.accounts)).toMatchObject([
       { account: [address, other] },
       { owner: [programs.token], filters: [{ datasize: '165' }] },
     ]);
-    expect(Object.values(asked.transactions)).toMatchObject([
+    expect(Object.values(lastRequest.transactions)).toMatchObject([
       { vote: false },
       { signature: signatureOf(first) },
       { accountInclude: [address] },
@@ -96,7 +96,7 @@ describe('a Geyser feed', () => {
     await server.until(() => server.stream.cancelled);
   });
 
-  it('asks for a whole program when one of its subscriptions, or too many, would need it', async () => {
+  it('requests a whole program when one subscription, or too many filters, require it', async () => {
     const { server, rig } = await start({ programFiltersMax: 2 });
     const sizes = [await rig.open(program(programs.token, 1n)), await rig.open(program(programs.token, 2n))];
     expect(Object.keys(server.requests.at(-1)!.accounts)).toHaveLength(2);
@@ -109,7 +109,7 @@ describe('a Geyser feed', () => {
     expect(Object.values(server.requests.at(-1)!.accounts)).toMatchObject([{ filters: [] }]);
   });
 
-  it('tells processed accounts with each write and confirmed ones once, as PubSub would', async () => {
+  it('emits processed accounts with each write and confirmed ones once, like PubSub', async () => {
     const { server, rig } = await start();
     const processed = await rig.open(watch(address));
     const confirmed = await rig.open(watch(address, 'confirmed'));
@@ -122,10 +122,10 @@ describe('a Geyser feed', () => {
     server.send(slotIs(100, 'confirmed'));
     await confirmed.count(1);
 
-    const told = new LedgerNotifier({ intraSlot: true });
+    const notifier = new LedgerNotifier({ intraSlot: true });
     const expected = [new NotificationRecorder(), new NotificationRecorder()] as const;
-    told.add(watch(address), expected[0].listener);
-    told.add(watch(address, 'confirmed'), expected[1].listener);
+    notifier.add(watch(address), expected[0].listener);
+    notifier.add(watch(address, 'confirmed'), expected[1].listener);
     const at = slot(100);
     const events: LedgerEvent[] = [
       { kind: 'created', slot: at, parent: slot(99), root: slot(90), at: 0n },
@@ -148,37 +148,37 @@ describe('a Geyser feed', () => {
       { kind: 'processed', slot: at },
       { kind: 'confirmed', slot: at, at: 0n },
     ];
-    for (const event of events) told.emit(event);
+    for (const event of events) notifier.emit(event);
     expect(processed.results).toEqual(expected[0].results);
     expect(confirmed.results).toEqual(expected[1].results);
     expect(confirmed.results).toMatchObject([{ context: { slot: 100 }, value: { lamports: 2 } }]);
   });
 
-  it('tells of a drained account, and nothing of what the node loads from its snapshot', async () => {
+  it('emits a drained account, and nothing of the startup snapshot', async () => {
     const { server, rig } = await start();
-    const heard = await rig.open(watch(address));
+    const recorder = await rig.open(watch(address));
     const loaded = accountIs(100, address, account(5), 1);
     server.send({ ...loaded, account: { ...loaded.account!, isStartup: true } });
     // A node hands over what else the account still says.
     const drained = account(0, Uint8Array.of(1, 2, 3), programs.token);
     server.send(accountIs(100, address, drained, 2, signatureOf(first)));
-    await heard.count(1);
-    expect(heard.results).toMatchObject([
+    await recorder.count(1);
+    expect(recorder.results).toMatchObject([
       { value: { lamports: 0, owner: programs.system, data: ['', 'base64'] } },
     ]);
   });
 
-  it('tells an older write of an account no more once a newer one came', async () => {
+  it('drops an older write of an account after a newer one', async () => {
     const { server, rig } = await start();
-    const heard = await rig.open(watch(address));
+    const recorder = await rig.open(watch(address));
     server.send(accountIs(100, address, account(2), 8, signatureOf(second)));
     server.send(accountIs(100, address, account(1), 7, signatureOf(first)));
     server.send(accountIs(100, address, account(3), 9));
-    await heard.count(2);
-    expect(heard.results.map(({ value }) => value.lamports)).toEqual([2, 3]);
+    await recorder.count(2);
+    expect(recorder.results.map(({ value }) => value.lamports)).toEqual([2, 3]);
   });
 
-  it('tells slots with their root, and roots one by one, also those that were not told', async () => {
+  it('emits slots with their root, and every root including skipped ones', async () => {
     const { server, rig } = await start();
     const slots = await rig.open({ kind: 'slot' });
     const roots = await rig.open({ kind: 'root' });
@@ -198,7 +198,7 @@ describe('a Geyser feed', () => {
     expect(roots.results).toEqual([100, 101, 103]);
   });
 
-  it('gives up what waits for roots when these stay away for too long, and nothing else', async () => {
+  it('fails only subscriptions that wait for missing roots for too long', async () => {
     const { server, rig } = await start({ seenSlotsMax: 3 });
     const roots = await rig.open({ kind: 'root' });
     const [finalized, unwritten, confirmed] = [
@@ -216,13 +216,13 @@ describe('a Geyser feed', () => {
     expect([roots.failure, finalized.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
     expect([unwritten.failure, confirmed.failure]).toEqual([null, null]);
     expect(confirmed.results.map(({ value }) => value.lamports)).toEqual([100, 101, 102, 103]);
-    expect(rig.log.join()).toContain('more slots wait for their root than are held');
+    expect(rig.log.join()).toContain('Too many slots wait for their root');
     const again = await rig.open({ kind: 'root' });
     server.send(slotIs(103, 'finalized'));
     await again.count(1);
   });
 
-  it('tells logs and whole transactions', async () => {
+  it('emits logs and whole transactions', async () => {
     const { server, rig } = await start();
     const mentioned = await rig.open(logs({ mentions: payer.address }));
     const transactions = await rig.open({
@@ -258,21 +258,21 @@ describe('a Geyser feed', () => {
     expect(transactions.results).toMatchObject([{ signature: signatureOf(first), slot: 100 }]);
   });
 
-  it('tells the outcome of a transaction once, and asks for it no longer', async () => {
+  it('emits the result of a transaction once and stops requesting it', async () => {
     const { server, rig } = await start();
     await rig.open(watch(address));
-    const heard = await rig.open(waitFor('confirmed'));
+    const recorder = await rig.open(waitFor('confirmed'));
     server.send(slotIs(100, 'created'));
     server.send(transactionIs(100, first));
     server.send(slotIs(100, 'processed'));
     server.send(slotIs(100, 'confirmed'));
-    await heard.count(1);
-    expect(heard.results).toEqual([{ context: { slot: 100 }, value: { err: null } }]);
-    expect(heard.isDone).toBe(true);
+    await recorder.count(1);
+    expect(recorder.results).toEqual([{ context: { slot: 100 }, value: { err: null } }]);
+    expect(recorder.isDone).toBe(true);
     await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
   });
 
-  it('tells the outcome of a transaction that landed before, when it has come to the commitment', async () => {
+  it('emits the result of an earlier transaction once it reaches the commitment', async () => {
     const { server, rig } = await start();
     let confirmationStatus = 'processed';
     rig.answers.getSignatureStatuses = () =>
@@ -292,7 +292,7 @@ describe('a Geyser feed', () => {
     expect(confirmed.results).toHaveLength(1);
   });
 
-  it('fetches the mint of a token account that is shown parsed, once, and tells all in order', async () => {
+  it('fetches the mint of a parsed token account once and keeps the order', async () => {
     const { server, rig } = await start({ mintWaitMs: 30_000 });
     const mint = Keypair.fromSeed(new Uint8Array(32).fill(3)).address;
     const mintData = Buffer.alloc(82);
@@ -300,7 +300,7 @@ describe('a Geyser feed', () => {
     mintData[45] = 1;
     rig.answers.getAccountInfo = () =>
       JSON.stringify({ context: { slot: 1 }, value: { data: [mintData.toString('base64'), 'base64'] } });
-    const heard = await rig.open({
+    const recorder = await rig.open({
       kind: 'account',
       address,
       commitment: 'processed',
@@ -329,10 +329,10 @@ describe('a Geyser feed', () => {
     const pings = server.pings.length;
     server.send({ ping: {} });
     await server.until(() => server.pings.length > pings);
-    expect([heard.results, plain.results]).toEqual([[], []]);
+    expect([recorder.results, plain.results]).toEqual([[], []]);
     answer();
     await plain.count(1);
-    expect(heard.results.map(({ value }) => value.data.parsed.info.tokenAmount.uiAmountString)).toEqual([
+    expect(recorder.results.map(({ value }) => value.data.parsed.info.tokenAmount.uiAmountString)).toEqual([
       '1.5',
       '2.5',
       '3.5',
@@ -340,7 +340,7 @@ describe('a Geyser feed', () => {
     expect(rig.requested.filter((method) => method === 'getAccountInfo')).toHaveLength(1);
   });
 
-  it('answers the pings of its server', async () => {
+  it('answers pings', async () => {
     const { server, rig } = await start();
     await rig.open(watch(address));
     const before = server.pings.length;
@@ -349,24 +349,24 @@ describe('a Geyser feed', () => {
     expect(server.pings.at(-1)).toBe(1);
   });
 
-  it('takes silence for an answer where a server does not answer pings', async () => {
+  it('treats silence as acknowledgement from a server that does not answer pings', async () => {
     const { server, rig } = await start({ ackTimeoutMs: 30 });
     server.answersPings = false;
-    const heard = await rig.open(watch(address));
+    const recorder = await rig.open(watch(address));
     server.send(accountIs(100, address, account(1), 1));
-    await heard.count(1);
+    await recorder.count(1);
   });
 
-  it('refuses what Geyser does not tell, and more than servers take', async () => {
+  it('rejects kinds that Geyser does not feed, and more than servers accept', async () => {
     const { rig } = await start({ filtersMax: 2 });
     await expect(rig.open({ kind: 'vote' })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     await rig.open(logs('all'));
     await expect(rig.open(waitFor('processed'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('refuses only the newcomer when a server refuses a request', async () => {
+  it('rejects only the new subscription when a server rejects a request', async () => {
     const { server, rig } = await start();
-    const heard = await rig.open(watch(address));
+    const recorder = await rig.open(watch(address));
     server.onRequest = (request, stream) => {
       server.answersPings = Object.keys(request.transactions).length === 0;
       if (!server.answersPings) stream.emit('error', { code: 3, details: 'failed to create filter' });
@@ -374,30 +374,30 @@ describe('a Geyser feed', () => {
     await expect(rig.open(logs('all'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     await server.until(() => server.requests.length === 3);
     server.send(accountIs(100, address, account(1), 1));
-    await heard.count(1);
-    expect(heard.failure).toBeNull();
+    await recorder.count(1);
+    expect(recorder.failure).toBeNull();
   });
 
-  it('gives the newcomer up when a server refuses its request only after it answered the ping', async () => {
+  it('fails the new subscription when a server rejects its request after answering the ping', async () => {
     const { server, rig } = await start();
-    const heard = await rig.open(watch(address));
+    const recorder = await rig.open(watch(address));
     server.send(slotIs(100, 'processed'));
     server.send(slotIs(101, 'processed'));
     server.send(accountIs(102, address, account(1), 1));
-    await heard.count(1);
+    await recorder.count(1);
     const newcomer = await rig.open(logs('all'));
     server.fail(3, 'failed to create filter');
     await newcomer.until(() => newcomer.failure !== null);
     await server.until(() => server.requests.length === 3);
     expect(server.requests[2]?.transactions).toEqual({});
-    expect(heard.failure).toBeNull();
+    expect(recorder.failure).toBeNull();
   });
 
-  it('leaves no stream behind when a server refuses, late, all that was wanted', async () => {
+  it('leaves no stream when a server rejects everything late', async () => {
     const { server, rig } = await start({ stallMs: 60_000 });
-    const heard = await rig.open(watch(address));
+    const recorder = await rig.open(watch(address));
     server.fail(3, 'failed to create filter');
-    await heard.until(() => heard.failure !== null);
+    await recorder.until(() => recorder.failure !== null);
     const again = await rig.open(watch(address));
     again.end();
     await server.until(() => server.stream.cancelled);
@@ -408,19 +408,19 @@ describe('a Geyser feed', () => {
     expect(server.requests.map(({ accounts }) => Object.keys(accounts).length)).toEqual([1, 1, 1]);
   });
 
-  it('passes over a message that it cannot read and tells the rest', async () => {
+  it('skips a malformed message and emits the rest', async () => {
     const { server, rig } = await start();
-    const heard = await rig.open(watch(address));
+    const recorder = await rig.open(watch(address));
     const broken = accountIs(100, address, account(1), 1);
     server.send({
       ...broken,
       account: { ...broken.account!, account: { ...broken.account!.account!, pubkey: new Uint8Array(31) } },
     });
     server.send(accountIs(100, address, account(2), 2));
-    await heard.count(1);
-    expect(heard.results).toMatchObject([{ value: { lamports: 2 } }]);
+    await recorder.count(1);
+    expect(recorder.results).toMatchObject([{ value: { lamports: 2 } }]);
     expect(rig.log.map((line) => (parseJson(line) as { msg: string }).msg)).toContain(
-      'a Geyser message cannot be read',
+      'Skipped a malformed gRPC message',
     );
   });
 });

@@ -9,24 +9,24 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-describe('a Geyser server that is away', () => {
-  it('lets nobody wait for it but the first, and is used again once it tells slots', async () => {
-    const gone = await GeyserServer.start();
-    gone.stop();
-    const rig = new GeyserRig([gone.url], { openTimeoutMs: 300, awayMs: 20 });
+describe('a Geyser server that is down', () => {
+  it('delays only the first subscriber, and is used again once it sends slots', async () => {
+    const stopped = await GeyserServer.start();
+    stopped.stop();
+    const rig = new GeyserRig([stopped.url], { openTimeoutMs: 300, awayMs: 20 });
     ends.push(() => rig.feed.close());
-    const refused = { code: 'UPSTREAM_UNAVAILABLE' };
-    await expect(rig.open(watch(payer.address))).rejects.toMatchObject(refused);
-    const server = await GeyserServer.start(null, Number(new URL(gone.url).port));
+    const unavailable = { code: 'UPSTREAM_UNAVAILABLE' };
+    await expect(rig.open(watch(payer.address))).rejects.toMatchObject(unavailable);
+    const server = await GeyserServer.start(null, Number(new URL(stopped.url).port));
     ends.push(() => server.stop());
     // It is there, and tells nothing yet.
     await server.until(() => server.streams.length > 1);
-    const asked = rig.requested.length;
-    await expect(rig.open(watch(payer.address))).rejects.toMatchObject(refused);
-    expect(rig.requested).toHaveLength(asked);
+    const requestCount = rig.requested.length;
+    await expect(rig.open(watch(payer.address))).rejects.toMatchObject(unavailable);
+    expect(rig.requested).toHaveLength(requestCount);
     server.onRequest = () => server.send(slotIs(100, 'processed'));
-    await until(() => rig.log.join().includes('is back'), 'it is back');
-    const heard = await rig.open(watch(payer.address));
-    expect(heard.failure).toBeNull();
+    await until(() => rig.log.join().includes('recovered'), 'the recovery');
+    const recorder = await rig.open(watch(payer.address));
+    expect(recorder.failure).toBeNull();
   });
 });

@@ -6,7 +6,7 @@ import { Keypair } from '../../../src/solana/ed25519.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import type { TransactionMeta } from '../../../src/solana/transaction/transaction-meta.ts';
 import { lamports, type Slot, slot } from '../../../src/solana/units.ts';
-import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
+import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
 import { type FillBlocks, GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
@@ -82,10 +82,10 @@ function whole(
 const signaturesOf = (results: readonly { value: { signature: string } }[]): string[] =>
   results.map(({ value }) => value.signature);
 
-describe('a Geyser stream that is cut', () => {
-  it('goes on behind the newest root, and tells nothing twice', async () => {
+describe('a broken Geyser stream', () => {
+  it('resumes after the newest root without duplicates', async () => {
     const { server, rig } = await start();
-    const heard = await rig.open(logs);
+    const recorder = await rig.open(logs);
     const accounts = await rig.open(watch(address));
     const roots = await rig.open(slots);
     whole(server, 100, transactionIs(100, first));
@@ -114,12 +114,12 @@ describe('a Geyser stream that is cut', () => {
     server.send(transactionIs(101, third, 1));
     whole(server, 102, accountIs(102, address, account(2), 8, signatureOf(third)));
     await accounts.count(2);
-    expect(signaturesOf(heard.results)).toEqual([first, second, third].map(signatureOf));
+    expect(signaturesOf(recorder.results)).toEqual([first, second, third].map(signatureOf));
     expect(accounts.results.map(({ value }) => value.lamports)).toEqual([1, 2]);
-    expect(roots.results.map((told) => told.slot)).toEqual([100, 101, 102]);
+    expect(roots.results.map((info) => info.slot)).toEqual([100, 101, 102]);
   });
 
-  it('is taken up by another server when its own stays away, without doubles', async () => {
+  it('fails over to another server without duplicates', async () => {
     const { server, other, rig } = await start(2, { failuresMax: 1 });
     const accounts = await rig.open(watch(address));
     whole(server, 100, accountIs(100, address, account(1), 900, signatureOf(first)));
@@ -147,17 +147,18 @@ describe('a Geyser stream that is cut', () => {
       1,
       {},
       {
-        fill: async (from, to, tell) => {
+        fill: async (from, to, onBlock) => {
           gaps.push([from, to]);
-          for (let at = Number(from); at <= Number(to); at++) tell(blockOf(at, at === 101 ? second : third));
+          for (let at = Number(from); at <= Number(to); at++)
+            onBlock(blockOf(at, at === 101 ? second : third));
         },
       },
     );
-    const heard = await rig.open(logs);
-    const told = await rig.open(slots);
+    const recorder = await rig.open(logs);
+    const info = await rig.open(slots);
     const accounts = await rig.open(watch(address));
     whole(server, 100, transactionIs(100, first));
-    await heard.count(1);
+    await recorder.count(1);
     server.onRequest = (request, stream) => {
       if (request.fromSlot !== undefined) stream.emit('error', { code, details });
     };
@@ -165,46 +166,46 @@ describe('a Geyser stream that is cut', () => {
     await server.until(() => server.streams.length === 3 && server.requests.at(-1)?.fromSlot === undefined);
     server.send(transactionIs(103, transfer(4)));
     server.send(slotIs(103, 'created'));
-    await heard.count(4);
+    await recorder.count(4);
     expect(gaps).toEqual([[101n, 102n]]);
-    expect(signaturesOf(heard.results)).toEqual([first, second, third, transfer(4)].map(signatureOf));
-    expect(told.results.map((each) => each.slot)).toEqual([100, 101, 102, 103]);
+    expect(signaturesOf(recorder.results)).toEqual([first, second, third, transfer(4)].map(signatureOf));
+    expect(info.results.map((each) => each.slot)).toEqual([100, 101, 102, 103]);
     expect(accounts.failure).toBe('UPSTREAM_UNAVAILABLE');
-    expect(heard.failure).toBeNull();
+    expect(recorder.failure).toBeNull();
   });
 
-  it('gives up what it cannot fill', async () => {
+  it('fails what it cannot fill', async () => {
     const { server, rig } = await start();
-    const heard = await rig.open(logs);
-    const told = await rig.open(slots);
+    const recorder = await rig.open(logs);
+    const info = await rig.open(slots);
     whole(server, 100);
-    await told.count(1);
+    await info.count(1);
     server.fail(UNAVAILABLE, 'bye');
     await server.until(() => server.requests.at(-1)?.fromSlot !== undefined);
     server.send(slotIs(105, 'created'));
-    await heard.until(() => heard.failure !== null);
-    expect([heard.failure, told.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
-    expect(told.results).toHaveLength(1);
+    await recorder.until(() => recorder.failure !== null);
+    expect([recorder.failure, info.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
+    expect(info.results).toHaveLength(1);
   });
 
-  it('is left when it tells of no new slot', async () => {
+  it('is closed when it stalls', async () => {
     const { server, rig } = await start(1, { stallMs: 100 });
     await rig.open(watch(address));
     await server.until(() => server.streams.length >= 2);
-    expect(rig.log.join()).toContain('no new slot for too long');
+    expect(rig.log.join()).toContain('no new slot for longer than stall_ms');
   });
 
-  it('is given up when all servers have been away for too long', async () => {
+  it('fails its subscriptions when all servers were down for too long', async () => {
     const { server, rig } = await start(1, { downMaxMs: 50 });
-    const heard = await rig.open(watch(address));
+    const recorder = await rig.open(watch(address));
     server.stop();
-    await heard.until(() => heard.failure !== null);
-    expect(heard.failure).toBe('UPSTREAM_UNAVAILABLE');
+    await recorder.until(() => recorder.failure !== null);
+    expect(recorder.failure).toBe('UPSTREAM_UNAVAILABLE');
   });
 });
 
-describe('a Geyser server that does not take the key', () => {
-  it('is named in the log with its answer, and the key is not', async () => {
+describe('a Geyser server that rejects the token', () => {
+  it('is logged with its response but without the token', async () => {
     const { rig } = await start(1, { openTimeoutMs: 200 }, { token: 'another-secret' });
     await expect(rig.open(watch(address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     const log = rig.log.join();
@@ -214,12 +215,12 @@ describe('a Geyser server that does not take the key', () => {
   });
 });
 
-describe('a subscription that is slow to be told', () => {
-  it('holds the server back while something is fetched, and loses nothing', async () => {
+describe('a subscription with a slow fetch', () => {
+  it('pauses the server without loss', async () => {
     const { server, rig } = await start(1, { heldMax: 5 });
     const { promise, resolve: answer } = Promise.withResolvers<void>();
     rig.answers.getAccountInfo = () => JSON.stringify({ context: { slot: 1 }, value: null });
-    const heard = await rig.open({
+    const recorder = await rig.open({
       kind: 'account',
       address,
       commitment: 'processed',
@@ -240,10 +241,10 @@ describe('a subscription that is slow to be told', () => {
       );
     }
     await rig.until(() => rig.requested.includes('getAccountInfo'));
-    expect(heard.results).toEqual([]);
+    expect(recorder.results).toEqual([]);
     answer();
-    await heard.count(50);
-    expect(heard.results.map(({ value }) => value.lamports)).toEqual(
+    await recorder.count(50);
+    expect(recorder.results.map(({ value }) => value.lamports)).toEqual(
       Array.from({ length: 50 }, (_, at) => at + 1),
     );
   });

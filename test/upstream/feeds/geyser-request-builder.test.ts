@@ -40,7 +40,7 @@ const signature = (number: number): Subscription => ({
 });
 
 /** What a server reads of a union, whatever the names and the order of its filters. */
-function asked(union: SubscribeRequestBuilder) {
+function requestOf(union: SubscribeRequestBuilder) {
   const { accounts, transactions } = SubscribeRequest.decode(union.encode(null));
   const all = [...Object.values(accounts), ...Object.values(transactions)];
   return all
@@ -62,8 +62,8 @@ const any: fc.Arbitrary<Subscription> = fc.oneof(
   fc.constantFrom<Subscription>({ kind: 'slot' }, { kind: 'root' }),
 );
 
-describe('the union of what subscriptions ask', () => {
-  it('is, whatever came and went, that of those which are there', () => {
+describe('SubscribeRequestBuilder', () => {
+  it('always equals the union of the current subscriptions', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(any, fc.boolean()), { maxLength: 40 }), (course) => {
         const union = new SubscribeRequestBuilder(limits);
@@ -76,12 +76,12 @@ describe('the union of what subscriptions ask', () => {
         for (const end of [...ends, ...ends]) end();
         const fresh = new SubscribeRequestBuilder(limits);
         for (const [subscription, stays] of course) if (stays) fresh.add(subscription);
-        expect(asked(union)).toEqual(asked(fresh));
+        expect(requestOf(union)).toEqual(requestOf(fresh));
       }),
     );
   });
 
-  it('says where to begin, and always asks for the course of the slots', () => {
+  it('contains the start slot and always the slot updates', () => {
     const request = SubscribeRequest.decode(new SubscribeRequestBuilder(limits).encode(slot(7)));
     expect(request).toMatchObject({
       fromSlot: '7',
@@ -92,7 +92,7 @@ describe('the union of what subscriptions ask', () => {
     });
   });
 
-  it('has room for so many filters, and again when some end', () => {
+  it('limits filters, and frees them when some end', () => {
     const union = new SubscribeRequestBuilder({ ...limits, filtersMax: 3 });
     const first = union.add(signature(1));
     expect(first).not.toBeNull();
@@ -101,10 +101,10 @@ describe('the union of what subscriptions ask', () => {
     expect(union.add(signature(3))).toBeNull();
     second();
     expect(union.add(signature(3))).not.toBeNull();
-    expect(asked(union)).toHaveLength(2);
+    expect(requestOf(union)).toHaveLength(2);
   });
 
-  it('has room for so many addresses, in whatever filters they stand', () => {
+  it('limits addresses across all filters', () => {
     const union = new SubscribeRequestBuilder({ ...limits, addressesMax: 4 });
     const [include, exclude] = [[key(3)], [key(4)]];
     const filtered: Subscription = {
@@ -136,23 +136,23 @@ describe('the union of what subscriptions ask', () => {
     expect(union.add(account(7))).toBeNull();
   });
 
-  it('asks for a program no more than it has room for when those who wanted all of it leave', () => {
+  it('stays within the limits of a program when its unfiltered subscriptions end', () => {
     const union = new SubscribeRequestBuilder({ ...limits, filtersMax: 4 });
     const whole = union.add(program(1, null))!;
     const ends = [1n, 2n].map((size) => union.add(program(1, size)));
     expect(ends).not.toContain(null);
     expect(union.add(signature(1))).toBeNull();
     whole();
-    expect(asked(union)).toHaveLength(2);
+    expect(requestOf(union)).toHaveLength(2);
     expect(union.add(signature(1))).not.toBeNull();
   });
 
-  it('takes thousands of filters of one program in without looking at all of them for each', () => {
+  it('adds thousands of filters of one program in constant time each', () => {
     const union = new SubscribeRequestBuilder(limits);
     const start = performance.now();
     for (let size = 0n; size < 5_000n; size++) expect(union.add(program(1, size))).not.toBeNull();
     // Looked at again for each, they take a minute.
     expect(performance.now() - start).toBeLessThan(5_000);
-    expect(asked(union)).toHaveLength(1);
+    expect(requestOf(union)).toHaveLength(1);
   });
 });

@@ -5,8 +5,8 @@ import type { Subscription } from '../../../src/protocol/subscriptions.ts';
 import type { Address } from '../../../src/solana/address.ts';
 import type { Block } from '../../../src/solana/block.ts';
 import type { Slot } from '../../../src/solana/units.ts';
+import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
 import { GeyserFeed } from '../../../src/upstream/feeds/geyser/geyser-feed.ts';
-import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
 
 /** What a listener heard. */
 export class NotificationRecorder {

@@ -8,7 +8,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeFrame } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
-import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import { GeyserRig, watch } from './geyser-rig.ts';
 import { payer } from './geyser-updates.ts';
 
@@ -72,13 +72,13 @@ function first(url: string): Promise<string | GrpcStatus> {
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 describe.skipIf(!hasOpenssl)('a gRPC stream over TLS', () => {
-  it('reads from a server whose certificate is trusted', async () => {
+  it('reads from a server with a trusted certificate', async () => {
     const own = identity('IP:127.0.0.1');
     setDefaultCACertificates([...trusted, own.cert]);
     expect(await first(await serve(own))).toBe('good day');
   });
 
-  it('says that a certificate is self-signed, or for another name', async () => {
+  it('reports a self-signed certificate and a wrong host name', async () => {
     const stranger = identity('IP:127.0.0.1');
     const other = identity('IP:192.0.2.1');
     setDefaultCACertificates([...trusted, other.cert]);
@@ -87,19 +87,19 @@ describe.skipIf(!hasOpenssl)('a gRPC stream over TLS', () => {
     expect(faults).toEqual([
       {
         code: 'UNAVAILABLE',
-        message: 'its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)',
+        message: 'self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
       },
       {
         code: 'UNAVAILABLE',
-        message: 'its certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID)',
+        message: 'certificate does not match the host name (ERR_TLS_CERT_ALTNAME_INVALID)',
       },
     ]);
   });
 
-  it('is named in the log with what is wrong with its certificate', async () => {
+  it('is logged with its certificate error', async () => {
     const rig = new GeyserRig([await serve(identity('IP:127.0.0.1'))], { openTimeoutMs: 300 });
     await expect(rig.open(watch(payer.address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    expect(rig.log.join()).toContain('its certificate is self-signed');
+    expect(rig.log.join()).toContain('self-signed certificate');
     expect(rig.log.join()).not.toContain('127.0.0.1');
   });
 });

@@ -12,7 +12,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { encodeFrame, GrpcFrames, InvalidGrpc } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
-import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser/grpc-stream.ts';
 
 /** What a bare HTTP/2 server does with a stream. */
 type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session, headers: IncomingHttpHeaders) => void;
@@ -115,8 +115,8 @@ const compressed = (message: Buffer): Buffer => {
   return frame;
 };
 
-describe('a gRPC stream', () => {
-  it('sends its own headers, and none that would change the request', async () => {
+describe('GrpcStream', () => {
+  it('sends configured headers, except those that would change the request', async () => {
     let seen: IncomingHttpHeaders = {};
     const url = await listen((stream, _session, headers) => {
       seen = headers;
@@ -141,7 +141,7 @@ describe('a gRPC stream', () => {
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)('takes messages in %s, and others beside them', async (encoding, compress) => {
+  ] as const)('reads %s and uncompressed messages', async (encoding, compress) => {
     const url = await listen((stream) => {
       accept(stream, { 'grpc-encoding': encoding });
       stream.write(compressed(compress(Buffer.from('small'))));
@@ -152,7 +152,7 @@ describe('a gRPC stream', () => {
     expect(call.messages).toEqual(['small', 'plain']);
   });
 
-  it('ends with the status in the trailers', async () => {
+  it('ends with the status of the trailers', async () => {
     const url = await listen((stream) => {
       accept(stream);
       stream.on('wantTrailers', () =>
@@ -165,7 +165,7 @@ describe('a gRPC stream', () => {
     expect(call.messages).toEqual(['last']);
   });
 
-  it('ends with a status that comes at once, or with what the HTTP status means', async () => {
+  it('ends with an immediate status, or the one of the HTTP status', async () => {
     const refused = await listen((stream) =>
       stream.respond(
         { ':status': 200, 'grpc-status': '16', 'grpc-message': 'No valid auth token%21' },
@@ -180,18 +180,18 @@ describe('a gRPC stream', () => {
     expect(await new Call(away).ended).toEqual({ code: 'UNAVAILABLE', message: 'HTTP 502' });
   });
 
-  it('ends when the server says goodbye', async () => {
+  it('ends on GOAWAY', async () => {
     const url = await listen((stream, session) => {
       accept(stream);
       session.goaway();
     });
-    expect(await new Call(url).ended).toEqual({ code: 'UNAVAILABLE', message: 'the server says goodbye' });
+    expect(await new Call(url).ended).toEqual({ code: 'UNAVAILABLE', message: 'server sent GOAWAY' });
   });
 
-  it('ends when nobody listens, when the server is silent, and when the stream is cut', async () => {
-    expect((await new Call('http://127.0.0.1:1').ended).message).toBe('nobody listens there (ECONNREFUSED)');
+  it('ends when the server is unreachable or silent, and when the stream breaks', async () => {
+    expect((await new Call('http://127.0.0.1:1').ended).message).toBe('connection refused (ECONNREFUSED)');
     const silent = await listen(() => {});
-    expect((await new Call(silent, { connectTimeoutMs: 50 }).ended).message).toBe('no answer in time');
+    expect((await new Call(silent, { connectTimeoutMs: 50 }).ended).message).toBe('connect timeout');
     const cutting = await listen((stream, session) => {
       accept(stream);
       session.destroy();
@@ -209,7 +209,7 @@ describe('a gRPC stream', () => {
     await call.count(1);
     line.freeze();
     const status = await call.ended;
-    expect(status).toEqual({ code: 'UNAVAILABLE', message: 'no answer to a ping' });
+    expect(status).toEqual({ code: 'UNAVAILABLE', message: 'ping timeout' });
   });
 
   it.each([
@@ -217,7 +217,7 @@ describe('a gRPC stream', () => {
     ['grows larger than is taken', compressed(gzipSync(Buffer.alloc(100_000)))],
     ['is no gzip', compressed(Buffer.from('plain'))],
     ['has a flag that nobody knows', Buffer.from([2, 0, 0, 0, 1, 0])],
-  ])('ends at a message that %s', async (_name, bytes) => {
+  ])('ends on a message that %s', async (_name, bytes) => {
     const url = await listen((stream) => {
       accept(stream, { 'grpc-encoding': 'gzip' });
       stream.write(bytes);
@@ -225,7 +225,7 @@ describe('a gRPC stream', () => {
     expect((await new Call(url, { messageMaxBytes: 150 }).ended).code).toBe('INTERNAL');
   });
 
-  it('holds a server back while it is paused', async () => {
+  it('slows the server while paused', async () => {
     let written = 0;
     const held = Promise.withResolvers<void>();
     const url = await listen((stream, session) => {
@@ -249,12 +249,12 @@ describe('a gRPC stream', () => {
   });
 });
 
-describe('a server that tells compressed', () => {
+describe('a server that compresses', () => {
   const MIB = 1024 * 1024;
   const LARGE = { messageMaxBytes: 128 * MIB, windowBytes: 16 * MIB };
 
   /** Hears how long each message is. */
-  function hear(url: string, message: (length: number) => void): Promise<GrpcStatus> {
+  function receive(url: string, message: (length: number) => void): Promise<GrpcStatus> {
     return new Promise((resolve) => {
       const times = { connectTimeoutMs: 2_000, pingIntervalMs: 10_000, pongTimeoutMs: 10_000 };
       const options = { ...times, ...LARGE, url, headers: {}, method: '/geyser.Geyser/Subscribe' };
@@ -264,7 +264,7 @@ describe('a server that tells compressed', () => {
     });
   }
 
-  it('lets timers and other streams go on while it tells what unpacks to a thousand times as much', async () => {
+  it('does not block timers and other streams at a ratio of 1000', async () => {
     const bomb = compressed(zstdCompressSync(Buffer.alloc(15 * MIB)));
     const bombs = await listen((stream) => {
       accept(stream, { 'grpc-encoding': 'zstd' });
@@ -277,64 +277,60 @@ describe('a server that tells compressed', () => {
     const other = new Call(echo);
     other.stream.send(Buffer.from('0'));
     await other.count(1);
-    let [ticks, heard] = [0, 0];
+    let [ticks, received] = [0, 0];
     const timer = setInterval(() => {
       ticks += 1;
       other.stream.send(Buffer.from(String(ticks)));
     }, 1);
     ends.push(() => clearInterval(timer));
     const all = Promise.withResolvers<void>();
-    let atFirst = { ticks: 0, told: 0 };
-    void hear(bombs, (length) => {
+    let atFirst = { ticks: 0, count: 0 };
+    void receive(bombs, (length) => {
       expect(length).toBe(15 * MIB);
-      if (++heard === 1) atFirst = { ticks, told: other.messages.length };
-      if (heard === 40) all.resolve();
+      if (++received === 1) atFirst = { ticks, count: other.messages.length };
+      if (received === 40) all.resolve();
     });
     await all.promise;
     expect(ticks - atFirst.ticks).toBeGreaterThan(10);
-    expect(other.messages.length - atFirst.told).toBeGreaterThan(5);
+    expect(other.messages.length - atFirst.count).toBeGreaterThan(5);
   });
 
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)(
-    'is taken by its word for an account of 10 MiB of zeros, in %s, and cut for more',
-    async (encoding, pack) => {
-      const heard: number[] = [];
-      const url = await listen((stream) => {
-        accept(stream, { 'grpc-encoding': encoding });
-        for (const size of [10 * MIB + 500, 17 * MIB, 100])
-          stream.write(compressed(pack(Buffer.alloc(size))));
-      });
-      expect(await hear(url, (length) => heard.push(length))).toEqual({
-        code: 'INTERNAL',
-        message: 'a message unpacks to more than is taken',
-      });
-      expect(heard).toEqual([10 * MIB + 500]);
-    },
-  );
+  ] as const)('may send 10 MiB of zeros in %s, and is cut off for more', async (encoding, pack) => {
+    const received: number[] = [];
+    const url = await listen((stream) => {
+      accept(stream, { 'grpc-encoding': encoding });
+      for (const size of [10 * MIB + 500, 17 * MIB, 100]) stream.write(compressed(pack(Buffer.alloc(size))));
+    });
+    expect(await receive(url, (length) => received.push(length))).toEqual({
+      code: 'INTERNAL',
+      message: 'a message unpacks to more than is taken',
+    });
+    expect(received).toEqual([10 * MIB + 500]);
+  });
 
-  it('may tell much in one message that is no more than well compressed', async () => {
+  it('may send a large message with a plausible ratio', async () => {
     const row = Array.from({ length: 300_000 }, (_, i) => `slot ${i * 7919} `).join('');
     const large = Buffer.from(row.repeat(6));
     expect(large.length).toBeGreaterThan(20 * MIB);
-    const heard = Promise.withResolvers<number>();
+    const received = Promise.withResolvers<number>();
     const url = await listen((stream) => {
       accept(stream, { 'grpc-encoding': 'gzip' });
       stream.write(compressed(gzipSync(large)));
     });
-    void hear(url, heard.resolve);
-    expect(await heard.promise).toBe(large.length);
+    void receive(url, received.resolve);
+    expect(await received.promise).toBe(large.length);
   });
 
-  it('is heard to the end, however it leaves', async () => {
+  it('is read to the end, however it disconnects', async () => {
     for (const leave of [
       (_stream: ServerHttp2Stream, session: ServerHttp2Session) => session.goaway(),
       (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
       (_stream: ServerHttp2Stream, session: ServerHttp2Session) => session.destroy(),
     ]) {
-      const heard: number[] = [];
+      const received: number[] = [];
       const packed = compressed(zstdCompressSync(Buffer.alloc(2 * MIB)));
       let [server, connection]: [ServerHttp2Stream | null, ServerHttp2Session | null] = [null, null];
       const url = await listen((stream, session) => {
@@ -342,17 +338,17 @@ describe('a server that tells compressed', () => {
         accept(stream, { 'grpc-encoding': 'zstd' });
         stream.write(Buffer.concat(Array(20).fill(packed)));
       });
-      await hear(url, (length) => {
-        heard.push(length);
-        if (heard.length === 1) leave(server!, connection!);
+      await receive(url, (length) => {
+        received.push(length);
+        if (received.length === 1) leave(server!, connection!);
       });
-      expect(heard.length).toBe(20);
+      expect(received.length).toBe(20);
     }
   });
 });
 
-describe('the frames of a gRPC stream', () => {
-  it('are found wherever the pieces begin and end', () => {
+describe('gRPC frames', () => {
+  it('are found at any chunk boundaries', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),
@@ -373,7 +369,7 @@ describe('the frames of a gRPC stream', () => {
     );
   });
 
-  it('are refused, never anything worse, when they are none', () => {
+  it('are rejected without another error if malformed', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('gzip', 'zstd', 'identity'),

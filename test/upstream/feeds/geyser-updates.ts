@@ -2,7 +2,7 @@ import type { Account } from '../../../src/solana/account/account.ts';
 import type { Address } from '../../../src/solana/address.ts';
 import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../../src/solana/message/message.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { type Signature, signatureBytes } from '../../../src/solana/signature.ts';
 import { compileMessage } from '../../../src/solana/transaction/compile-message.ts';

@@ -47,7 +47,7 @@ afterEach(async () => {
   await scene.close();
 });
 
-function tell(mock: PubsubMock, kind: SubscriptionKind, raw: string): void {
+function notify(mock: PubsubMock, kind: SubscriptionKind, raw: string): void {
   for (const peer of mock.peers) {
     const id = peer.ids.get(`${kind}Subscribe`);
     if (id === undefined) continue;
@@ -58,48 +58,51 @@ function tell(mock: PubsubMock, kind: SubscriptionKind, raw: string): void {
 
 const slotIn = (text: string): bigint => BigInt(/\d+/.exec(text)?.[0] ?? '');
 
-describe('a node that tells of a slot that cannot be', () => {
-  it.each(Object.keys(subscriptions) as Kind[])('is left, and the listener hears on: %s', async (kind) => {
-    scene = await stage([healthy], { answer });
-    const heard = new Recorder();
-    await scene.feed.open(subscriptions[kind], heard);
-    const [mock] = scene.mocks;
-    tell(mock!, kind, messageAt[kind](1_001n));
-    await heard.until(({ raw }) => raw.length === 1, 'what is told first');
-    tell(mock!, kind, messageAt[kind](ABSURD));
-    const opened = `${kind}Subscribe`;
-    await until(() => mock!.count(opened) === 2, 'it is opened on another connection');
-    ticking = setInterval(() => {
-      mock!.tick();
-      tell(mock!, kind, messageAt[kind](BigInt(mock!.slotInfo().slot)));
-    }, 20);
-    await heard.until(({ raw }) => raw.length > 3, 'what comes next');
-    expect(heard.raw.filter((raw) => slotIn(raw) > 100_000n)).toEqual([]);
-    expect(heard.failures).toEqual([]);
-    expect(scene.logged.join()).toContain('a slot that cannot be');
-  });
+describe('a node that reports an implausible slot', () => {
+  it.each(Object.keys(subscriptions) as Kind[])(
+    'is left without affecting the subscriber: %s',
+    async (kind) => {
+      scene = await stage([healthy], { answer });
+      const recorder = new Recorder();
+      await scene.feed.open(subscriptions[kind], recorder);
+      const [mock] = scene.mocks;
+      notify(mock!, kind, messageAt[kind](1_001n));
+      await recorder.until(({ raw }) => raw.length === 1, 'what is told first');
+      notify(mock!, kind, messageAt[kind](ABSURD));
+      const opened = `${kind}Subscribe`;
+      await until(() => mock!.count(opened) === 2, 'it is opened on another connection');
+      ticking = setInterval(() => {
+        mock!.tick();
+        notify(mock!, kind, messageAt[kind](BigInt(mock!.slotInfo().slot)));
+      }, 20);
+      await recorder.until(({ raw }) => raw.length > 3, 'what comes next');
+      expect(recorder.raw.filter((raw) => slotIn(raw) > 100_000n)).toEqual([]);
+      expect(recorder.failures).toEqual([]);
+      expect(scene.logged.join()).toContain('implausible slot');
+    },
+  );
 
-  it('is left for a root that cannot be in a slot that can', async () => {
+  it('is left for an implausible root in a plausible slot', async () => {
     scene = await stage([healthy], { answer });
     await scene.feed.open(subscriptions.slot, new Recorder());
     const [mock] = scene.mocks;
-    tell(mock!, 'slot', `{"slot":1001,"parent":1000,"root":${ABSURD}}`);
+    notify(mock!, 'slot', `{"slot":1001,"parent":1000,"root":${ABSURD}}`);
     await until(() => mock!.count('slotSubscribe') >= 2, 'it is opened on another connection');
   });
 
-  it('costs those who follow blocks nothing', async () => {
+  it('does not affect block subscriptions', async () => {
     scene = await stage([healthy], { answer });
-    const heard = new Recorder();
+    const recorder = new Recorder();
     const blocks = { commitment: 'confirmed', transactionDetails: 'none' };
-    await scene.feed.open(subscriptionOf('block', 'all', blocks), heard);
+    await scene.feed.open(subscriptionOf('block', 'all', blocks), recorder);
     const [mock] = scene.mocks;
     mock!.tick();
-    await heard.until(({ raw }) => raw.length > 0, 'the first block');
-    const before = heard.raw.length;
-    tell(mock!, 'slot', messageAt.slot(ABSURD));
+    await recorder.until(({ raw }) => raw.length > 0, 'the first block');
+    const before = recorder.raw.length;
+    notify(mock!, 'slot', messageAt.slot(ABSURD));
     await until(() => mock!.count('slotSubscribe') >= 2, 'slots are asked for again');
     ticking = setInterval(() => mock!.tick(), 20);
-    await heard.until(({ raw }) => raw.length > before, 'the next block');
-    expect(heard.failures).toEqual([]);
+    await recorder.until(({ raw }) => raw.length > before, 'the next block');
+    expect(recorder.failures).toEqual([]);
   });
 });

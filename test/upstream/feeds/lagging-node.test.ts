@@ -74,85 +74,88 @@ async function move(kind: SubscriptionKind): Promise<PubsubMock> {
   return second!;
 }
 
-describe('a node that is a few slots behind the one that died', () => {
-  it.each(['account', 'program', 'logs'] as const)('doubles nothing and goes not back: %s', async (kind) => {
-    scene = await stage([healthy, healthy], { answer: chain(1_002) });
-    const heard = new Recorder();
-    await scene.feed.open(subscriptions[kind], heard);
-    const [first] = scene.mocks;
-    first!.tick(5);
-    for (const slot of [1_003, 1_004, 1_005]) notify(first!, kind, messageAt[kind](slot));
-    await heard.until(({ raw }) => raw.length === 3, 'what the first node tells');
-    const second = await move(kind);
-    for (const slot of [1_003, 1_004, 1_005, 1_006]) notify(second, kind, messageAt[kind](slot));
-    await heard.until(({ raw }) => raw.some((one) => one.includes('1006')), 'what comes next');
-    expect(heard.results.map(({ context }) => context.slot)).toEqual([1_003, 1_004, 1_005, 1_006]);
-  });
+describe('a node slightly behind the failed one', () => {
+  it.each(['account', 'program', 'logs'] as const)(
+    'causes no duplicates and no older states: %s',
+    async (kind) => {
+      scene = await stage([healthy, healthy], { answer: chain(1_002) });
+      const recorder = new Recorder();
+      await scene.feed.open(subscriptions[kind], recorder);
+      const [first] = scene.mocks;
+      first!.tick(5);
+      for (const slot of [1_003, 1_004, 1_005]) notify(first!, kind, messageAt[kind](slot));
+      await recorder.until(({ raw }) => raw.length === 3, 'what the first node tells');
+      const second = await move(kind);
+      for (const slot of [1_003, 1_004, 1_005, 1_006]) notify(second, kind, messageAt[kind](slot));
+      await recorder.until(({ raw }) => raw.some((one) => one.includes('1006')), 'what comes next');
+      expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_003, 1_004, 1_005, 1_006]);
+    },
+  );
 
-  it('doubles nothing, also when what the first one told was forgotten', async () => {
+  it('causes no duplicates even after evictions', async () => {
     scene = await stage([healthy, healthy], { answer: chain(1_002), limits: { seenMax: 1 } });
-    const heard = new Recorder();
-    await scene.feed.open(subscriptions.logs, heard);
+    const recorder = new Recorder();
+    await scene.feed.open(subscriptions.logs, recorder);
     const [first] = scene.mocks;
     first!.tick(5);
     for (const slot of [1_003, 1_004, 1_005]) notify(first!, 'logs', messageAt.logs(slot));
-    await heard.until(({ raw }) => raw.length === 3, 'what the first node tells');
+    await recorder.until(({ raw }) => raw.length === 3, 'what the first node tells');
     const second = await move('logs');
     for (const slot of [1_003, 1_004, 1_006]) notify(second, 'logs', messageAt.logs(slot));
-    await heard.until(({ raw }) => raw.some((one) => one.includes('1006')), 'what comes next');
-    expect(heard.results.map(({ context }) => context.slot)).toEqual([1_003, 1_004, 1_005, 1_006]);
+    await recorder.until(({ raw }) => raw.some((one) => one.includes('1006')), 'what comes next');
+    expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_003, 1_004, 1_005, 1_006]);
   });
 
-  it('tells what the one that died did not', async () => {
+  it('emits what the failed one did not', async () => {
     scene = await stage([healthy, healthy], { answer: chain(1_002) });
-    const heard = new Recorder();
-    await scene.feed.open(subscriptions.logs, heard);
+    const recorder = new Recorder();
+    await scene.feed.open(subscriptions.logs, recorder);
     const [first] = scene.mocks;
     first!.tick(5);
     notify(first!, 'logs', messageAt.logs(1_005));
-    await heard.until(({ raw }) => raw.length === 1, 'what the first node tells');
+    await recorder.until(({ raw }) => raw.length === 1, 'what the first node tells');
     const second = await move('logs');
     for (const slot of [1_004, 1_005]) notify(second, 'logs', messageAt.logs(slot));
-    await heard.until(({ raw }) => raw.length === 2, 'what was not told');
-    expect(heard.results.map(({ context }) => context.slot)).toEqual([1_005, 1_004]);
+    await recorder.until(({ raw }) => raw.length === 2, 'what was not told');
+    expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_005, 1_004]);
   });
 
-  it('begins no slot again, nor one of a fork from before', async () => {
+  it('repeats no slot and none of an earlier fork', async () => {
     scene = await stage([healthy, healthy], { answer: chain(1_002) });
-    const heard = new Recorder();
-    await scene.feed.open(subscriptionOf('slot'), heard);
+    const recorder = new Recorder();
+    await scene.feed.open(subscriptionOf('slot'), recorder);
     const [first] = scene.mocks;
     first!.tick(1);
     notify(first!, 'slot', { slot: 1_005, parent: 1_001, root: 970 });
-    await heard.until(({ raw }) => raw.length === 2, 'what the first node tells');
+    await recorder.until(({ raw }) => raw.length === 2, 'what the first node tells');
     const second = await move('slot');
     second.tick(5);
-    await heard.until(({ results }) => results.at(-1).slot === 1_006, 'the next slot');
-    expect(heard.results.map(({ slot }) => slot)).toEqual([1_001, 1_005, 1_006]);
+    await recorder.until(({ results }) => results.at(-1).slot === 1_006, 'the next slot');
+    expect(recorder.results.map(({ slot }) => slot)).toEqual([1_001, 1_005, 1_006]);
   });
 });
 
 describe('a gap at confirmed', () => {
-  it('begins where confirmation was, however far slots have gone on', async () => {
+  it('starts at the confirmed slot, regardless of how far slots have advanced', async () => {
     scene = await stage([healthy, healthy], { answer: chain(1_050) });
-    const heard = new Recorder();
-    await scene.feed.open(subscriptions.logs, heard);
+    const recorder = new Recorder();
+    await scene.feed.open(subscriptions.logs, recorder);
     const [first, other] = scene.mocks;
     notify(first!, 'logs', messageAt.logs(1_005));
-    await heard.until(({ raw }) => raw.length === 1, 'what the first node tells');
+    await recorder.until(({ raw }) => raw.length === 1, 'what the first node tells');
     first!.tick(40);
     other!.tick(40);
     for (const peer of first!.peers) await peer.read();
     await move('logs');
-    await until(() => scene.asked.some(({ method }) => method === 'getBlock'), 'blocks are read');
-    const read = scene.asked.find(({ method }) => method === 'getBlocks');
+    await until(() => scene.requests.some(({ method }) => method === 'getBlock'), 'blocks are read');
+    const read = scene.requests.find(({ method }) => method === 'getBlocks');
     expect(JSON.parse(read?.params?.toString() ?? '')[0]).toBe(1_005);
   });
 });
 
-describe('a node that falls behind the network', () => {
+describe('a node that falls behind', () => {
   const vote = subscriptionOf('vote');
-  const behind = (): number => scene.logged.filter((line) => line.includes('behind the network')).length;
+  const behind = (): number => scene.logged.filter((line) => line.includes('lagging')).length;
 
   async function fallBehind(): Promise<void> {
     scene = await stage([healthy, healthy]);
@@ -186,7 +189,7 @@ describe('a node that falls behind the network', () => {
     expect([first!.count('voteSubscribe'), behind()]).toEqual([1, 0]);
   });
 
-  it('is kept when the other is behind as well', async () => {
+  it('is kept when the other is behind too', async () => {
     await fallBehind();
     const [first, other] = scene.mocks;
     scene.networkSlot(1_100);

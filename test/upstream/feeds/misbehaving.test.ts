@@ -7,6 +7,7 @@ import type { Failure } from '../../../src/protocol/errors.ts';
 import { RpcError } from '../../../src/protocol/rpc-error.ts';
 import type { FeedError } from '../../../src/streams/feed.ts';
 import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
+import { dispatcherOf } from '../mock/dispatcher.ts';
 import { Recorder } from './listener.ts';
 import { closing } from './mock/closing.ts';
 import { duplicateIds } from './mock/duplicate-ids.ts';
@@ -41,11 +42,11 @@ const refusal = (opened: Promise<unknown>): Promise<FeedError> =>
     (fault: FeedError) => fault,
   );
 
-describe('a feed over nodes', () => {
-  it('passes on what a node tells byte for byte', async () => {
+describe('a PubSub feed', () => {
+  it('forwards notifications byte for byte', async () => {
     const { feed, mocks } = await set([healthy]);
-    const heard = new Recorder();
-    await feed.open(vote, heard);
+    const received = new Recorder();
+    await feed.open(vote, received);
     const [peer] = mocks[0]!.peers;
     const id = peer?.ids.get('voteSubscribe');
     const result = '{ "slots" : [18446744073709551615],"a":"\\u0041\\\\","hash":1.0}';
@@ -55,19 +56,19 @@ describe('a feed over nodes', () => {
     peer?.send(
       `{"params":{"subscription":${id} , "result":${result}},"method":"voteNotification","jsonrpc":"2.0"}`,
     );
-    await heard.until(({ raw }) => raw.length === 2, 'two notifications');
-    expect(heard.raw).toEqual([result, result]);
+    await received.until(({ raw }) => raw.length === 2, 'two notifications');
+    expect(received.raw).toEqual([result, result]);
   });
 
-  it('asks a node for all that a subscription says, with the headers of its configuration', async () => {
+  it('sends the complete subscription with the configured headers', async () => {
     const { feed, mocks } = await set([healthy], { headers: { 'x-token': 'secret-token-1' } });
     await feed.open(account, new Recorder());
-    const [asked] = mocks[0]!.received.filter(({ method }) => method === 'accountSubscribe');
-    expect(asked?.params).toEqual([KEY, { commitment: 'confirmed', encoding: 'base64' }]);
+    const [subscribeRequest] = mocks[0]!.received.filter(({ method }) => method === 'accountSubscribe');
+    expect(subscribeRequest?.params).toEqual([KEY, { commitment: 'confirmed', encoding: 'base64' }]);
     expect(mocks[0]?.headers).toMatchObject({ 'x-token': 'secret-token-1' });
   });
 
-  it('shares one stream of a node between equal subscriptions, and ends it with the last of them', async () => {
+  it('shares one upstream subscription between equal ones and ends it with the last', async () => {
     const { feed, mocks } = await set([healthy]);
     const [one, other] = [new Recorder(), new Recorder()];
     const ends = await Promise.all([feed.open(vote, one), feed.open(vote, other)]);
@@ -85,7 +86,7 @@ describe('a feed over nodes', () => {
     expect(mock?.count('voteSubscribe')).toBe(1);
   });
 
-  it('opens further connections beyond the subscriptions that one may hold', async () => {
+  it('opens more connections beyond the subscription limit', async () => {
     const { feed, mocks } = await set([healthy], { limits: { connectionSubscriptionsMax: 2 } });
     await feed.open(vote, new Recorder());
     await feed.open(account, new Recorder());
@@ -93,7 +94,7 @@ describe('a feed over nodes', () => {
     expect(mocks[0]?.peers.size).toBe(3);
   });
 
-  it('spreads what one node has no room for, and says so at once when none has', async () => {
+  it('spreads load over nodes and rejects at once when all are full', async () => {
     const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
     const { feed, mocks } = await set([healthy, healthy], { limits });
     const root = subscriptionOf('root');
@@ -112,26 +113,26 @@ describe('a feed over nodes', () => {
     ['hangs up', closing],
     ['gives one id to two subscriptions', duplicateIds],
     ['lacks the method', refusing(-32601, 'Method not found')],
-  ])('goes to another node when one %s', async (_, behaviour) => {
+  ])('uses another node when one %s', async (_, behaviour) => {
     const { feed, mocks } = await set([behaviour, healthy]);
-    const heard = [];
+    const received = [];
     for (let i = 0; i < 3; i++) {
       const recorder = new Recorder();
-      heard.push(recorder);
+      received.push(recorder);
       await feed.open(subscriptionOf('logs', i === 0 ? 'all' : { mentions: [KEY] }, {}), recorder);
     }
     expect(mocks[1]?.count('logsSubscribe')).toBeGreaterThan(0);
     await until(() => [...mocks[1]!.peers].some(({ ids }) => ids.has('logsSubscribe')), 'it is acknowledged');
   });
 
-  it('tells the refusal of the nodes when every one refuses', async () => {
+  it("returns the nodes' error when all reject", async () => {
     const { feed } = await set([refusing(-32601, 'Method not found'), refusing(-32601, 'Method not found')]);
     const refused = await refusal(feed.open(vote, new Recorder()));
     expect(refused).toBeInstanceOf(RpcError);
     expect(refused).toMatchObject({ code: -32601, message: 'Method not found' });
   });
 
-  it('believes a node that finds the parameters wrong', async () => {
+  it('trusts a node that rejects the parameters', async () => {
     const behaviour = refusing(-32602, 'Invalid Request: Invalid pubkey provided');
     const { feed, mocks } = await set([behaviour, behaviour]);
     const refused = await refusal(feed.open(account, new Recorder()));
@@ -139,7 +140,7 @@ describe('a feed over nodes', () => {
     expect(mocks.map((mock) => mock.count('accountSubscribe')).sort()).toEqual([0, 1]);
   });
 
-  it('does not pass on a refusal that shows the key of a node, nor log it', async () => {
+  it("neither returns nor logs an error that contains a node's key", async () => {
     const secret = 'v1/3f1c2d9e8b7a6f5e';
     const behaviour = refusing(-32602, `no such path: /${secret}`);
     const { feed, logged } = await set([behaviour], { secret, limits: { openTimeoutMs: 200 } });
@@ -154,7 +155,7 @@ describe('a feed over nodes', () => {
     ['escaped', 'bad key \\u0033f1c2d9e8b7a6f5E'],
     ['escaped twice', 'bad key \\\\u0033f1c2d9e8b7a6f5e'],
     ['percent-encoded', 'bad key %33f1c2d9e8b7a6f5%65'],
-  ])('does not pass on a key that a node tells %s', async (_, message) => {
+  ])('does not forward a key that a node sends %s', async (_, message) => {
     const behaviour: PubsubBehaviour = (request, peer) => {
       if (request.method === 'slotSubscribe') healthy(request, peer);
       else peer.send(`{"jsonrpc":"2.0","error":{"code":-32602,"message":"${message}"},"id":${request.id}}`);
@@ -163,18 +164,18 @@ describe('a feed over nodes', () => {
     expect(await refusal(feed.open(account, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('fails with UPSTREAM_UNAVAILABLE when no node stays on the line', async () => {
+  it('fails with UPSTREAM_UNAVAILABLE when no connection lasts', async () => {
     const { feed } = await set([closing, closing], { limits: { openTimeoutMs: 300 } });
     expect(await refusal(feed.open(vote, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('ends a connection on which two subscriptions have one id', async () => {
+  it('ends a connection with a duplicate subscription id', async () => {
     const { feed, logged } = await set([duplicateIds, healthy]);
     await feed.open(vote, new Recorder());
-    expect(logged.join()).toContain('one id for two subscriptions');
+    expect(logged.join()).toContain('duplicate subscription id');
   });
 
-  it('logs why a node cannot be reached, and no address', async () => {
+  it('logs why a node is unreachable, without its address', async () => {
     const { feed, mocks, logged } = await set([healthy], { limits: { openTimeoutMs: 300 } });
     await mocks[0]!.close();
     await refusal(feed.open(vote, new Recorder()));
@@ -182,7 +183,7 @@ describe('a feed over nodes', () => {
     expect(logged.join()).not.toContain('127.0.0.1');
   });
 
-  it('logs the status of a node that lets nobody in', async () => {
+  it('logs the HTTP status of a rejected handshake', async () => {
     const server = createServer((_, response) => response.writeHead(401).end()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const logged: string[] = [];
@@ -195,7 +196,7 @@ describe('a feed over nodes', () => {
           ws: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
         },
       ],
-      pool: { request: () => Promise.reject(new Error('nobody is asked')), status: () => [] },
+      pool: { ...dispatcherOf(() => Promise.reject(new Error('nobody is asked'))), status: () => [] },
       limits: { ...testLimits, openTimeoutMs: 300 },
       log: createLogger('debug', (line) => logged.push(line)),
     });
@@ -205,17 +206,17 @@ describe('a feed over nodes', () => {
     expect(logged.join()).toContain('"detail":"HTTP status 401"');
   });
 
-  it('refuses what no node would read', async () => {
+  it('rejects requests that no node would accept', async () => {
     const { feed, mocks } = await set([healthy], { limits: { requestMaxBytes: 120 } });
     const refused = await refusal(feed.open(account, new Recorder()));
     expect(refused).toMatchObject({ code: 'MESSAGE_TOO_LARGE', facts: { messageMaxBytes: 120 } });
     expect(mocks[0]?.received).toEqual([]);
   });
 
-  it('leaves a node whose slots stand still while the network moves on', async () => {
+  it('leaves a node whose slots stall while the network advances', async () => {
     const { feed, mocks, networkSlot, logged } = await set([healthy, healthy]);
-    const heard = new Recorder();
-    await feed.open(vote, heard);
+    const received = new Recorder();
+    await feed.open(vote, received);
     const first = mocks.findIndex((mock) => mock.count('voteSubscribe') === 1);
     const other = mocks[1 - first];
     networkSlot(1_001);
@@ -225,28 +226,28 @@ describe('a feed over nodes', () => {
     await until(() => {
       other?.tick();
       peer?.notify('vote', 5);
-      return heard.raw.length > 0;
+      return received.raw.length > 0;
     }, 'votes of the other node');
-    expect(logged.join()).toContain('no new slot');
+    expect(logged.join()).toContain('slot stalled');
   });
 
-  it('leaves a node that answers no ping, also while the whole network stands still', async () => {
+  it('leaves a node that answers no ping, even while the network stalls', async () => {
     const limits = { pingIntervalMs: 50, pongTimeoutMs: 300 };
     const { feed, mocks, logged } = await set([healthy, healthy], { limits });
     await feed.open(vote, new Recorder());
     for (const peer of mocks[0]!.peers) peer.socket.pause();
     await until(() => mocks[1]!.count('voteSubscribe') > 0, 'the other node is asked');
-    expect(logged.join()).toContain('no answer to a ping');
+    expect(logged.join()).toContain('ping timeout');
   });
 
-  it('stays on a node whose slots stand still with the whole network', async () => {
+  it('keeps a node that stalls together with the network', async () => {
     const { feed, mocks } = await set([healthy], { limits: { stallMs: 50 } });
-    const heard = new Recorder();
-    await feed.open(vote, heard);
+    const received = new Recorder();
+    await feed.open(vote, received);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const [peer] = mocks[0]!.peers;
     peer?.notify('vote', 1);
-    await heard.until(({ raw }) => raw.length === 1, 'a vote');
+    await received.until(({ raw }) => raw.length === 1, 'a vote');
     expect(mocks[0]?.count('voteSubscribe')).toBe(1);
   });
 });

@@ -14,8 +14,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-describe('when the nodes are others', () => {
-  it('subscriptions on PubSub move to those that are left or new, and miss and double nothing', async () => {
+describe('changing the nodes', () => {
+  it('moves PubSub subscriptions without loss or duplicates', async () => {
     const scene = await LedgerScene.open({ slotMs: 40 });
     closers.push(() => scene.close());
     const nodes: NodeConfig[] = scene.upstreams.map((way, index) => ({
@@ -38,14 +38,14 @@ describe('when the nodes are others', () => {
     scene.calm();
     const end = scene.send();
     await logs.until(({ raw }) => raw.some((text) => text.includes(end)), 'the last transaction');
-    const told = logs.results.map(({ value }) => value.signature);
+    const signatures = logs.results.map(({ value }) => value.signature);
     const [from, to] = [logs.results[0].context.slot, logs.results.at(-1).context.slot];
-    expect(told).toEqual(scene.signatures(from, to));
-    expect(told.length).toBeGreaterThan(5);
+    expect(signatures).toEqual(scene.signatures(from, to));
+    expect(signatures.length).toBeGreaterThan(5);
     expect(logs.failures).toEqual([]);
   });
 
-  it('a feed says that a first Geyser is taken at the start only', async () => {
+  it('reports that a first Geyser node requires a restart', async () => {
     const scene = await LedgerScene.open({ slotMs: 200 });
     closers.push(() => scene.close());
     expect(scene.feed.setNodes([{ name: 'x', url: 'http://127.0.0.1:1', grpc: 'http://127.0.0.1:1' }])).toBe(
@@ -72,16 +72,16 @@ const nodeOf = (name: string, { url: grpc }: GeyserServer): NodeConfig => ({
   headers: { 'X-Token': 'a-secret-token' },
 });
 
-describe('when the servers of Geyser are others', () => {
-  it('subscriptions go on from another where it ended, and are given up when there is none', async () => {
+describe('changing the Geyser servers', () => {
+  it('moves subscriptions, and fails them without servers', async () => {
     const [server, other] = await servers();
     const rig = new GeyserRig([server.url]);
     closers.push(() => rig.feed.close());
-    const heard = await rig.open(watch(address));
+    const recorder = await rig.open(watch(address));
     server.send(slotIs(100, 'created'));
     server.send(accountIs(100, address, account(1), 1, signatureOf(transfer(1))));
     server.send(slotIs(100, 'processed'));
-    await heard.count(1);
+    await recorder.count(1);
     await until(() => rig.feed.position()?.slot === 100n, 'the slot is told to its end');
     rig.feed.setNodes([nodeOf('other', other)]);
     await other.until(() => other.requests.length > 0);
@@ -89,14 +89,14 @@ describe('when the servers of Geyser are others', () => {
     other.send(slotIs(101, 'created', 100));
     other.send(accountIs(101, address, account(2), 2, signatureOf(transfer(2))));
     other.send(slotIs(101, 'processed', 100));
-    await heard.count(2);
-    expect(heard.results.map(({ value }) => value.lamports)).toEqual([1, 2]);
+    await recorder.count(2);
+    expect(recorder.results.map(({ value }) => value.lamports)).toEqual([1, 2]);
     rig.feed.setNodes([]);
-    await heard.until(() => heard.failure !== null);
+    await recorder.until(() => recorder.failure !== null);
     await expect(rig.open(watch(address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('streams are told each slot once by those that are left and those that came', async () => {
+  it('emits each slot once across remaining and new servers', async () => {
     const [server, other] = await servers();
     const rig = new SourceRig([server]);
     closers.push(() => rig.source.close());

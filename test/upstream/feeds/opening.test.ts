@@ -4,8 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { topicHubOptions } from '../../../src/gateway/websocket/topic-hub.ts';
 import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
+import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
 import { type FeedLimits, feedLimits } from '../../../src/upstream/feeds/limits.ts';
+import { dispatcherOf } from '../mock/dispatcher.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/healthy.ts';
 import { mute } from './mock/mute.ts';
@@ -26,7 +27,7 @@ async function node(behaviour: PubsubBehaviour): Promise<PubsubMock> {
 }
 
 /** A door in front of a node that takes connections; what comes of them is its script's. */
-class Door {
+class SilentServer {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];
   connections = 0;
@@ -41,15 +42,15 @@ class Door {
     });
   }
 
-  static async open(): Promise<Door> {
-    const door = new Door();
-    door.#server.listen(0, '127.0.0.1');
-    await once(door.#server, 'listening');
+  static async open(): Promise<SilentServer> {
+    const silent = new SilentServer();
+    silent.#server.listen(0, '127.0.0.1');
+    await once(silent.#server, 'listening');
     ends.push(() => {
-      for (const socket of door.#sockets) socket.destroy();
-      door.#server.close();
+      for (const socket of silent.#sockets) socket.destroy();
+      silent.#server.close();
     });
-    return door;
+    return silent;
   }
 
   get url(): string {
@@ -79,7 +80,7 @@ function feedOf(
 ): NetworkFeed {
   const feed = createFeed({
     network: 'devnet',
-    pool: { request: () => Promise.reject(new Error('nobody answers')), status: () => [] },
+    pool: { ...dispatcherOf(() => Promise.reject(new Error('nobody answers'))), status: () => [] },
     nodes: urls.map((ws, index) => ({ name: `node-${index}`, url: 'http://127.0.0.1:1/', ws })),
     limits: { ...testLimits, ...limits },
     log: createLogger('debug', (line) => lines.push(line)),
@@ -88,28 +89,30 @@ function feedOf(
   return feed;
 }
 
-describe('the opening of a subscription', () => {
-  it('goes to another node when one takes the connection and says nothing', async () => {
-    const door = await Door.open();
+describe('opening a subscription', () => {
+  it('uses another node when one accepts the connection and stays silent', async () => {
+    const silent = await SilentServer.open();
     const good = await node(healthy);
     // Nobody would wait for the first node as long as this.
-    const feed = feedOf([door.url, good.url], { handshakeTimeoutMs: 200 });
+    const feed = feedOf([silent.url, good.url], { handshakeTimeoutMs: 200 });
     await feed.open(vote, new Recorder());
-    expect([door.connections, good.count('voteSubscribe')]).toEqual([1, 1]);
+    expect([silent.connections, good.count('voteSubscribe')]).toEqual([1, 1]);
   });
 
-  it('goes to another node when one has an address that nobody can connect to, which is told without it', async () => {
+  it('uses another node when one has an invalid address, which is not logged', async () => {
     const good = await node(healthy);
     const lines: string[] = [];
     await feedOf(['ws://127.0.0.1:1/geheim#x', good.url], {}, lines).open(vote, new Recorder());
     expect(good.count('voteSubscribe')).toBe(1);
-    expect(lines.filter((line) => line.includes('not valid') && line.includes('node-0'))).toHaveLength(1);
+    expect(
+      lines.filter((line) => line.includes('Invalid upstream PubSub') && line.includes('node-0')),
+    ).toHaveLength(1);
     expect(lines.join()).not.toContain('geheim');
     const none = feedOf(['ws://127.0.0.1:1/#x'], { openTimeoutMs: 60_000 }).open(vote, new Recorder());
     await expect(none).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('is refused for a long while where no node has a feed at all, and costs no call', async () => {
+  it('fails with a long retry delay when no node has a feed, without any call', async () => {
     for (const subscription of [vote, subscriptionOf('block', 'all')]) {
       await expect(feedOf([]).open(subscription, new Recorder())).rejects.toMatchObject({
         code: 'UPSTREAM_UNAVAILABLE',
@@ -119,29 +122,29 @@ describe('the opening of a subscription', () => {
     }
   });
 
-  it('waits for a node that comes back, with a new connection', async () => {
-    const door = await Door.open();
+  it('waits for a node that recovers, on a new connection', async () => {
+    const silent = await SilentServer.open();
     const good = await node(healthy);
-    const opened = feedOf([door.url], { handshakeTimeoutMs: 200 }).open(vote, new Recorder());
-    await until(() => door.connections === 1, 'it is connected to');
-    door.onConnection = door.lead(good);
+    const opened = feedOf([silent.url], { handshakeTimeoutMs: 200 }).open(vote, new Recorder());
+    await until(() => silent.connections === 1, 'it is connected to');
+    silent.onConnection = silent.lead(good);
     await opened;
-    expect(door.connections).toBe(2);
+    expect(silent.connections).toBe(2);
   });
 
-  it('does not wait on a connection that is dead for its pings to tell', async () => {
-    const door = await Door.open();
+  it('detects a dead connection before its ping timeout', async () => {
+    const silent = await SilentServer.open();
     const good = await node(healthy);
-    door.onConnection = door.lead(good);
-    const feed = feedOf([door.url], { pingIntervalMs: 60_000 });
+    silent.onConnection = silent.lead(good);
+    const feed = feedOf([silent.url], { pingIntervalMs: 60_000 });
     await feed.open(vote, new Recorder());
-    door.freeze();
+    silent.freeze();
     await feed.open(subscriptionOf('root'), new Recorder());
-    expect(door.connections).toBe(2);
+    expect(silent.connections).toBe(2);
     await until(() => good.count('voteSubscribe') === 2, 'what stood on it moves, too');
   });
 
-  it('keeps a connection on which only this is not acknowledged', async () => {
+  it('keeps a connection on which only this request is unacknowledged', async () => {
     const [quiet, good] = [await node(mute), await node(healthy)];
     const feed = feedOf([quiet.url, good.url], { ackTimeoutMs: 200 });
     const ticking = setInterval(() => quiet.tick(), 20);
@@ -150,15 +153,15 @@ describe('the opening of a subscription', () => {
     expect([quiet.peers.size, good.count('voteSubscribe')]).toEqual([1, 1]);
   });
 
-  it('is patient with a node that is slow', async () => {
+  it('waits for a slow node', async () => {
     const patient = await node(slow(150));
     await feedOf([patient.url]).open(vote, new Recorder());
     expect(patient.count('voteSubscribe')).toBe(1);
   });
 
-  it('is over when its time is, also in the middle of an attempt', async () => {
-    const door = await Door.open();
-    const feed = feedOf([door.url], {
+  it('ends at its timeout, even during an attempt', async () => {
+    const silent = await SilentServer.open();
+    const feed = feedOf([silent.url], {
       handshakeTimeoutMs: 60_000,
       pingIntervalMs: 60_000,
       openTimeoutMs: 200,
@@ -173,31 +176,31 @@ describe('the opening of a subscription', () => {
     ['has had enough for ever', 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 9999\r\n\r\n', 60],
     ['leads elsewhere', 'HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1:1/\r\n\r\n', 1],
     ['speaks something else', 'SSH-2.0-x\r\n\r\n', 1],
-  ])('is refused at once when the only node %s', async (_, words, retryAfter) => {
-    const door = await Door.open();
-    door.onConnection = (near) => near.end(words);
-    const feed = feedOf([door.url, door.url], { openTimeoutMs: 60_000 });
+  ])('fails at once when the only node %s', async (_, words, retryAfter) => {
+    const silent = await SilentServer.open();
+    silent.onConnection = (near) => near.end(words);
+    const feed = feedOf([silent.url, silent.url], { openTimeoutMs: 60_000 });
     const refused = (): Promise<unknown> =>
       feed.open(vote, new Recorder()).then(
         () => 'opened',
         (fault: unknown) => fault,
       );
     expect(await refused()).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter });
-    expect(door.connections).toBe(2);
+    expect(silent.connections).toBe(2);
   });
 
-  it('waits for a node that a proxy says is away', async () => {
-    const door = await Door.open();
+  it('waits for a node that a proxy reports as unavailable', async () => {
+    const silent = await SilentServer.open();
     const good = await node(healthy);
-    door.onConnection = (near) => {
+    silent.onConnection = (near) => {
       near.end('HTTP/1.1 503 Service Unavailable\r\n\r\n');
-      door.onConnection = door.lead(good);
+      silent.onConnection = silent.lead(good);
     };
-    await feedOf([door.url]).open(vote, new Recorder());
-    expect(door.connections).toBe(2);
+    await feedOf([silent.url]).open(vote, new Recorder());
+    expect(silent.connections).toBe(2);
   });
 
-  it('has time, by default, for Geyser and then for more than one node before the client is refused', () => {
+  it('has a default timeout for Geyser and more than one node, below that of clients', () => {
     const oneNode = Math.max(feedLimits.handshakeTimeoutMs, feedLimits.ackTimeoutMs);
     const geyser = geyserLimits.ackTimeoutMs + geyserLimits.openTimeoutMs;
     expect(feedLimits.openTimeoutMs).toBeGreaterThan(2 * oneNode);

@@ -39,7 +39,7 @@ class SilentFeed implements PreferredFeed {
   close(): void {}
 }
 
-it('a feed that is given up before it told a slot leaves no gap behind', async () => {
+it('a preferred feed that fails before its first slot leaves no gap', async () => {
   const preferred = new SilentFeed();
   scene = await stage([healthy], {
     preferred,
@@ -49,15 +49,15 @@ it('a feed that is given up before it told a slot leaves no gap behind', async (
         : undefined,
   });
   const [mock] = scene.mocks;
-  const heard = new Recorder();
-  await scene.feed.open(subscriptionOf('root'), heard);
+  const recorder = new Recorder();
+  await scene.feed.open(subscriptionOf('root'), recorder);
   mock!.tick(5);
   preferred.listeners[0]!.onError(new Failure('UPSTREAM_UNAVAILABLE'));
   await until(() => mock!.count('rootSubscribe') === 1, 'PubSub is asked');
   for (const peer of mock!.peers) await peer.read();
   mock!.tick();
-  await heard.until(({ raw }) => raw.length === 6, 'the roots since it was opened');
-  expect(heard.raw).toEqual(['969', '970', '971', '972', '973', '974']);
+  await recorder.until(({ raw }) => raw.length === 6, 'the roots since it was opened');
+  expect(recorder.raw).toEqual(['969', '970', '971', '972', '973', '974']);
 });
 
 /** Tells slots and knows no blocks. */
@@ -67,7 +67,7 @@ class SlotFeed extends SilentFeed {
   }
 }
 
-it('blocks are followed by the slots of a preferred feed where no node has PubSub', async () => {
+it('blocks follow the slots of a preferred feed without PubSub', async () => {
   const preferred = new SlotFeed();
   const KEY = 'Vote111111111111111111111111111111111111111';
   scene = await stage([], {
@@ -79,10 +79,10 @@ it('blocks are followed by the slots of a preferred feed where no node has PubSu
       return { ...hashes, blockTime: 1, transactions: [], rewards: [] };
     },
   });
-  const heard = new Recorder();
+  const recorder = new Recorder();
   const blocks = { commitment: 'confirmed', transactionDetails: 'none' };
-  await scene.feed.open(subscriptionOf('block', 'all', blocks), heard);
+  await scene.feed.open(subscriptionOf('block', 'all', blocks), recorder);
   preferred.listeners[0]!.onNotification(Buffer.from('{"slot":1001,"parent":1000,"root":969}'), false);
-  await heard.until(({ raw }) => raw.length === 1, 'the block');
-  expect(heard.results[0].value.slot).toBe(1_001);
+  await recorder.until(({ raw }) => raw.length === 1, 'the block');
+  expect(recorder.results[0].value.slot).toBe(1_001);
 });

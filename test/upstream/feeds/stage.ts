@@ -1,5 +1,5 @@
 import { createLogger } from '../../../src/base/log.ts';
-import type { Call, RpcClient } from '../../../src/protocol/call.ts';
+import type { Call, RpcDispatcher } from '../../../src/protocol/call.ts';
 import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
 import type { Subscription, SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
 import { slot } from '../../../src/solana/units.ts';
@@ -7,6 +7,7 @@ import { createFeed, type NetworkFeed, type PreferredFeed } from '../../../src/u
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
 import type { NodeState } from '../../../src/upstream/health/node-state.ts';
 import type { NodeFeedStatus } from '../../../src/upstream/node-status.ts';
+import { dispatcherOf } from '../mock/dispatcher.ts';
 import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
 
 /** Short enough for tests, long enough for a busy machine. */
@@ -30,7 +31,7 @@ export type Scene = Readonly<{
   feed: NetworkFeed;
   mocks: readonly PubsubMock[];
   /** Questions that the pool was asked. */
-  asked: readonly Call[];
+  requests: readonly Call[];
   /** Every log line so far. */
   logged: readonly string[];
   /** The slot that the pool's polls tell. */
@@ -57,16 +58,16 @@ export async function stage(
   options: SceneOptions = {},
 ): Promise<Scene> {
   const mocks = await Promise.all(behaviours.map((behaviour) => PubsubMock.start(behaviour)));
-  const asked: Call[] = [];
+  const requests: Call[] = [];
   const logged: string[] = [];
   let tip = 1_000;
-  const pool: RpcClient & { status: () => readonly NodeFeedStatus[] } = {
-    request: (call) => {
-      asked.push(call);
+  const pool: RpcDispatcher & { status: () => readonly NodeFeedStatus[] } = {
+    ...dispatcherOf(async (call) => {
+      requests.push(call);
       const params = JSON.parse(call.params?.toString() ?? '[]') as unknown[];
       const answer = options.answer?.(call.method, params) ?? tip;
-      return Promise.resolve({ body: Buffer.from(JSON.stringify(answer)), errorCode: 0 });
-    },
+      return { body: Buffer.from(JSON.stringify(answer)), errorCode: 0 };
+    }),
     status: () =>
       mocks.map((_, index) => ({
         name: `node-${index + 1}`,
@@ -92,7 +93,7 @@ export async function stage(
   return {
     feed,
     mocks,
-    asked,
+    requests,
     logged,
     networkSlot: (value) => {
       tip = value;

@@ -6,7 +6,7 @@ import { Recorder } from './listener.ts';
 import { subscriptionOf } from './stage.ts';
 
 /** What the listener of one subscription heard. */
-type Heard = Readonly<{ recorder: Recorder }>;
+type Watched = Readonly<{ recorder: Recorder }>;
 
 /** How a node goes away and comes back. */
 export type Ending = Readonly<{
@@ -19,15 +19,15 @@ const sorted = (values: readonly number[]): number[] => [...values].sort((a, b) 
 
 /** Nodes go away in turn, and at last all at once, while everybody listens; then what was heard is compared. */
 export const survive = ({ name, down, up }: Ending): void => {
-  describe(`subscriptions whose nodes are ${name} in turn`, () => {
+  describe(`subscriptions while nodes are ${name} in turn`, () => {
     let scene: LedgerScene;
-    const heard: Record<string, Heard> = {};
+    const watched: Record<string, Watched> = {};
     let waitedFor: Signature;
 
     const open = async (name: string, subscription: Subscription): Promise<void> => {
       const recorder = new Recorder();
       await scene.feed.open(subscription, recorder);
-      heard[name] = { recorder };
+      watched[name] = { recorder };
     };
 
     const openAll = async (): Promise<void> => {
@@ -89,13 +89,13 @@ export const survive = ({ name, down, up }: Ending): void => {
       calmAt = scene.tip;
       const end = scene.send();
       for (const name of ['logs finalized', 'logs processed', 'logs confirmed']) {
-        await heard[name]!.recorder.until(
+        await watched[name]!.recorder.until(
           ({ raw }) => raw.some((text) => text.includes(end)),
           `the last transaction in ${name}; ${scene.logged.filter((line) => !line.includes('debug')).slice(-5)}`,
         );
       }
       for (const name of ['slot', 'root', 'block', 'block finalized']) {
-        await heard[name]!.recorder.until(({ results }) => {
+        await watched[name]!.recorder.until(({ results }) => {
           const last = results.at(-1);
           return (last?.slot ?? last?.value?.slot ?? last ?? 0) > calmAt + 2;
         }, `the last slots in ${name}`);
@@ -103,20 +103,23 @@ export const survive = ({ name, down, up }: Ending): void => {
     });
     afterAll(() => scene.close());
 
-    it.each(['processed', 'confirmed', 'finalized'])('miss and double no logs at %s', (commitment) => {
-      const { recorder } = heard[`logs ${commitment}`]!;
-      const signatures = recorder.results.map(({ value }) => value.signature);
-      const slots: number[] = recorder.results.map(({ context }) => context.slot);
-      expect(slots).toEqual(sorted(slots));
-      const expected = scene.signatures(slots[0]!, slots.at(-1)!);
-      expect(expected.length).toBeGreaterThan(30);
-      expect(signatures).toEqual(expected);
-    });
+    it.each(['processed', 'confirmed', 'finalized'])(
+      'neither lose nor duplicate logs at %s',
+      (commitment) => {
+        const { recorder } = watched[`logs ${commitment}`]!;
+        const signatures = recorder.results.map(({ value }) => value.signature);
+        const slots: number[] = recorder.results.map(({ context }) => context.slot);
+        expect(slots).toEqual(sorted(slots));
+        const expected = scene.signatures(slots[0]!, slots.at(-1)!);
+        expect(expected.length).toBeGreaterThan(30);
+        expect(signatures).toEqual(expected);
+      },
+    );
 
     it.each(['processed', 'confirmed', 'finalized'])(
-      'miss and double no logs of an address at %s',
+      'neither lose nor duplicate logs of an address at %s',
       async (commitment) => {
-        const { recorder } = heard[`mentions ${commitment}`]!;
+        const { recorder } = watched[`mentions ${commitment}`]!;
         const address = scene.recipients[0]!.publicKey.toBase58();
         const end = scene.signatures(calmAt - 100, calmAt, address).at(-1) ?? '';
         await recorder.until(({ raw }) => raw.some((text) => text.includes(end)), 'the last of them');
@@ -129,9 +132,9 @@ export const survive = ({ name, down, up }: Ending): void => {
     );
 
     it.each(['processed', 'confirmed', 'finalized'])(
-      'end with the state that an account has at %s, never going back',
+      "end with the account's current state at %s, without older states in between",
       async (commitment) => {
-        const { recorder } = heard[`account ${commitment}`]!;
+        const { recorder } = watched[`account ${commitment}`]!;
         const balance = String(scene.lab.balance(scene.payer.publicKey, 'processed'));
         await recorder.until(
           ({ raw }) => raw.at(-1)?.includes(`"lamports":${balance},`) ?? false,
@@ -143,9 +146,9 @@ export const survive = ({ name, down, up }: Ending): void => {
     );
 
     it.each(['processed', 'confirmed', 'finalized'])(
-      'end with the state of every account of a program at %s',
+      'end with the current state of every program account at %s',
       async (commitment) => {
-        const { recorder } = heard[`program ${commitment}`]!;
+        const { recorder } = watched[`program ${commitment}`]!;
         for (const key of [scene.payer, ...scene.recipients].map(({ publicKey }) => publicKey)) {
           const mine = () => recorder.results.filter(({ value }) => value.pubkey === key.toBase58());
           const balance = Number(scene.lab.balance(key, 'processed'));
@@ -156,51 +159,51 @@ export const survive = ({ name, down, up }: Ending): void => {
       },
     );
 
-    it('miss and double no slot', () => {
-      const told = heard.slot!.recorder.results.map(({ slot }) => slot as number);
-      const made = scene.blocks(told[0]!, told.at(-1)!).map(({ slot }) => Number(slot));
-      expect(told).toEqual([...made, ...told.filter((slot) => slot > (made.at(-1) ?? 0))]);
-      for (const { slot, parent, root } of heard.slot!.recorder.results) {
+    it('neither lose nor duplicate slots', () => {
+      const slots = watched.slot!.recorder.results.map(({ slot }) => slot as number);
+      const made = scene.blocks(slots[0]!, slots.at(-1)!).map(({ slot }) => Number(slot));
+      expect(slots).toEqual([...made, ...slots.filter((slot) => slot > (made.at(-1) ?? 0))]);
+      for (const { slot, parent, root } of watched.slot!.recorder.results) {
         expect(parent).toBe(slot - 1);
         expect(root).toBeLessThan(slot);
       }
     });
 
-    it('miss and double no root', () => {
-      const told = heard.root!.recorder.results as number[];
-      expect(told).toEqual(scene.blocks(told[0]!, told.at(-1)!).map(({ slot }) => Number(slot)));
-      expect(told.length).toBeGreaterThan(20);
+    it('neither lose nor duplicate roots', () => {
+      const slots = watched.root!.recorder.results as number[];
+      expect(slots).toEqual(scene.blocks(slots[0]!, slots.at(-1)!).map(({ slot }) => Number(slot)));
+      expect(slots.length).toBeGreaterThan(20);
     });
 
-    it.each(['block', 'block finalized'])('miss and double no %s', (name) => {
-      const told = heard[name]!.recorder.results.map(({ value }) => value);
-      const expected = scene.blocks(told[0].slot, told.at(-1).slot);
-      expect(told.map(({ slot }) => slot)).toEqual(expected.map(({ slot }) => Number(slot)));
-      expect(told.map(({ block }) => block.signatures)).toEqual(
+    it.each(['block', 'block finalized'])('neither lose nor duplicate %s', (name) => {
+      const slots = watched[name]!.recorder.results.map(({ value }) => value);
+      const expected = scene.blocks(slots[0].slot, slots.at(-1).slot);
+      expect(slots.map(({ slot }) => slot)).toEqual(expected.map(({ slot }) => Number(slot)));
+      expect(slots.map(({ block }) => block.signatures)).toEqual(
         expected.map(({ transactions }) => transactions.map(({ transaction }) => transaction.signatures[0])),
       );
     });
 
-    it('miss and double no transaction', () => {
-      const told = heard.transaction!.recorder.results;
+    it('neither lose nor duplicate transactions', () => {
+      const slots = watched.transaction!.recorder.results;
       const address = scene.recipients[0]!.publicKey.toBase58();
-      expect(told.map(({ signature }) => signature)).toEqual(
-        scene.signatures(told[0].slot, told.at(-1).slot, address),
+      expect(slots.map(({ signature }) => signature)).toEqual(
+        scene.signatures(slots[0].slot, slots.at(-1).slot, address),
       );
     });
 
     it.each(['processed', 'confirmed', 'finalized'])(
-      'tell the outcome of a transaction at %s once',
+      'emit the result of a transaction at %s once',
       async (commitment) => {
-        const { recorder } = heard[`signature ${commitment}`]!;
+        const { recorder } = watched[`signature ${commitment}`]!;
         await recorder.until(({ isDone }) => isDone, 'the outcome');
         const err = scene.lab.node.history.locate(waitedFor)?.err;
         expect(recorder.results.map(({ value }) => value)).toEqual(['receivedSignature', { err }]);
       },
     );
 
-    it('give nobody up', () => {
-      expect(Object.values(heard).flatMap(({ recorder }) => recorder.failures)).toEqual([]);
+    it('do not fail', () => {
+      expect(Object.values(watched).flatMap(({ recorder }) => recorder.failures)).toEqual([]);
     });
   });
 };

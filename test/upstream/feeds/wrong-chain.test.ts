@@ -22,8 +22,8 @@ afterEach(async () => {
 
 const kinds = (at: number): string[] => scene!.mocks[at]!.received.map(({ method }) => method);
 
-describe('the PubSub of a node of another chain', () => {
-  it('is not asked, also when the others have no room', async () => {
+describe('the PubSub of a node on the wrong chain', () => {
+  it('is not used, even when the others are full', async () => {
     states.set('node-1', 'wrong-chain');
     const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
     scene = await stage([healthy, healthy], { stateOf, limits });
@@ -32,7 +32,7 @@ describe('the PubSub of a node of another chain', () => {
     expect([kinds(0), kinds(1)]).toEqual([[], ['slotSubscribe', 'voteSubscribe']]);
   });
 
-  it('is not asked where there is no other', async () => {
+  it('is not used even without another node', async () => {
     states.set('node-1', 'wrong-chain');
     scene = await stage([healthy], { stateOf, limits: { openTimeoutMs: 300 } });
     await expect(scene.feed.open(vote, new Recorder())).rejects.toMatchObject({
@@ -41,16 +41,16 @@ describe('the PubSub of a node of another chain', () => {
     expect(kinds(0)).toEqual([]);
   });
 
-  it('is left as soon as that is known', async () => {
+  it('is left once detected', async () => {
     scene = await stage([healthy, healthy], { stateOf });
     await scene.feed.open(vote, new Recorder());
     expect(kinds(0)).toContain('voteSubscribe');
     states.set('node-1', 'wrong-chain');
     await until(() => kinds(1).includes('voteSubscribe'), 'another is asked');
-    expect(scene.logged.join()).toContain('another chain');
+    expect(scene.logged.join()).toContain('wrong chain');
   });
 
-  it('is not tried in place of one that is behind', async () => {
+  it('does not replace a lagging node', async () => {
     states.set('node-2', 'wrong-chain');
     scene = await stage([healthy, healthy, healthy], { stateOf });
     await scene.feed.open(vote, new Recorder());
@@ -60,7 +60,7 @@ describe('the PubSub of a node of another chain', () => {
     expect(scene.logged.filter((line) => line.includes('"node":"node-2"'))).toEqual([]);
   });
 
-  it('has no voice in where the network is', () => {
+  it("is ignored for the network's slot", () => {
     const status = (name: string, at: number): NodeFeedStatus => ({
       name,
       network: 'devnet',

@@ -40,11 +40,11 @@ async function start() {
     request: () => wanted,
     resumeAt: () => null,
     addReader: (from, seals) => {
-      const teller = merge.addReader({ from, tip: null, fillsIn: false, seals });
-      tellers.push(teller);
-      return teller;
+      const reader = merge.addReader({ from, tip: null, fillsIn: false, seals });
+      tellers.push(reader);
+      return reader;
     },
-    removeReader: (teller) => merge.removeReader(teller),
+    removeReader: (reader) => merge.removeReader(reader),
   });
   opened.push(
     () => link.close(),
@@ -52,38 +52,38 @@ async function start() {
   );
   await server.until(() => server.pings.length === 1);
   /** Asks for something else, and waits until the server has read it. */
-  const ask = async (request: SubscribeRequest) => {
+  const send = async (request: SubscribeRequest) => {
     wanted = request;
     const taken = link.updateRequest();
     const { length } = server.pings;
     await server.until(() => server.pings.length > length);
     return { id: server.pings.at(-1)!, taken };
   };
-  return { server, ask, teller: () => tellers.at(-1)! };
+  return { server, send, reader: () => tellers.at(-1)! };
 }
 
-it('says what a server was asked for only once the server has taken the newest of its requests', async () => {
-  const { server, ask, teller } = await start();
+it('reports the request only once the server acknowledged the newest one', async () => {
+  const { server, send, reader } = await start();
   // Before the first request a stream tells nothing.
-  expect(teller().request).toBe(keyOf(slots));
-  const first = await ask(transactions);
-  expect(teller().request).toBeNull();
-  const second = await ask(entries);
+  expect(reader().request).toBe(keyOf(slots));
+  const first = await send(transactions);
+  expect(reader().request).toBeNull();
+  const second = await send(entries);
   server.send({ pong: { id: first.id } });
   await first.taken;
-  expect(teller().request).toBeNull();
+  expect(reader().request).toBeNull();
   server.send({ pong: { id: second.id } });
   await second.taken;
-  expect(teller().request).toBe(keyOf(entries));
+  expect(reader().request).toBe(keyOf(entries));
 });
 
-it('goes back to what a server took when it refuses what was asked behind that', async () => {
-  const { server, ask } = await start();
-  const first = await ask(transactions);
+it('returns to the last accepted request after a rejection', async () => {
+  const { server, send } = await start();
+  const first = await send(transactions);
   server.send({ pong: { id: first.id } });
   await first.taken;
-  const second = await ask(slots);
-  await ask(entries);
+  const second = await send(slots);
+  await send(entries);
   // It comes when entries are asked for already, and says nothing of them.
   server.send({ pong: { id: second.id } });
   await second.taken;

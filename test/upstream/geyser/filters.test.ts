@@ -31,13 +31,13 @@ async function start(count: number, options: Partial<GeyserSourceOptions> = {}) 
 }
 
 /** The newest request, without what every one has. */
-function asked(server: GeyserServer) {
+function requestOf(server: GeyserServer) {
   const { accounts, transactions, entry } = server.requests.at(-1)!;
   return { accounts, transactions, entry };
 }
 
-describe('what servers are asked for', () => {
-  it('is always the course of slots, their metas, and how many accounts they write', async () => {
+describe('the merged request', () => {
+  it('always contains slots, block metas and account counts', async () => {
     const { server } = await start(1);
     expect(server.requests).toHaveLength(1);
     expect(server.requests[0]).toMatchObject({
@@ -54,7 +54,7 @@ describe('what servers are asked for', () => {
     });
   });
 
-  it('is the union of what streams want, asked of all servers, and again when it changes', async () => {
+  it('is the union of all streams, sent to all servers and on each change', async () => {
     const { rig, server, other } = await start(2);
     const one = rig.source.subscribe(
       {
@@ -80,7 +80,7 @@ describe('what servers are asked for', () => {
     for (const each of [server, other]) {
       // A server whose acceptance is still under way is asked too, and not waited for.
       await each.until(() => each.requests.at(-1)?.entry.e !== undefined);
-      expect(asked(each)).toMatchObject({
+      expect(requestOf(each)).toMatchObject({
         accounts: { a0: { account: [first, second], owner: [] }, a1: { account: [], owner: [third] } },
         transactions: { t0: { accountInclude: [first, second], vote: false } },
         entry: { e: {} },
@@ -89,16 +89,16 @@ describe('what servers are asked for', () => {
     }
     one.end();
     await server.until(() => server.requests.at(-1)?.accounts.a0?.account.length === 1);
-    expect(asked(server)).toMatchObject({
+    expect(requestOf(server)).toMatchObject({
       accounts: { a0: { account: [second] }, a1: { owner: [third] } },
       transactions: { t0: { accountInclude: [second] } },
     });
     two.end();
     await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
-    expect(asked(server)).toEqual({ accounts: {}, transactions: {}, entry: {} });
+    expect(requestOf(server)).toEqual({ accounts: {}, transactions: {}, entry: {} });
   });
 
-  it('is everything of a kind when somebody wants that, and what blocks hold', async () => {
+  it('covers everything of a kind that one stream requests, and the content of blocks', async () => {
     const { rig, server } = await start(1);
     const narrow = rig.source.subscribe(
       { transactions: new Map([['x', { accountInclude: [first] }]]) },
@@ -109,18 +109,18 @@ describe('what servers are asked for', () => {
     expect(Object.values(server.requests.at(-1)!.transactions)).toMatchObject([
       { accountInclude: [], accountRequired: [] },
     ]);
-    expect(asked(server)).toMatchObject({ accounts: {}, entry: { e: {} } });
+    expect(requestOf(server)).toMatchObject({ accounts: {}, entry: { e: {} } });
     blocks.end();
     const some = { accountInclude: [second], includeAccounts: true, includeTransactions: false };
     await rig.source.subscribe({ blocks: new Map([['b', some]]) }, null).ready;
-    expect(asked(server)).toMatchObject({
+    expect(requestOf(server)).toMatchObject({
       accounts: { a0: { account: [second] } },
       transactions: { t0: { accountInclude: [first] } },
       entry: {},
     });
   });
 
-  it('is nothing new, and taken at once, when another stream has the same wish', async () => {
+  it('is unchanged and ready at once for an equal request', async () => {
     const { rig, server } = await start(1);
     await rig.source.subscribe(all, null).ready;
     const requests = server.requests.length;
@@ -130,7 +130,7 @@ describe('what servers are asked for', () => {
     expect(server.requests).toHaveLength(requests);
   });
 
-  it('is broader where a request would hold too many filters or addresses', async () => {
+  it('is broadened beyond the filter and address limits', async () => {
     const { rig, server } = await start(1, { filtersMax: 3, addressesMax: 2 });
     const data = (size: bigint) => ({
       owner: [first],
@@ -139,22 +139,26 @@ describe('what servers are asked for', () => {
     const accounts = new Map([1n, 2n, 3n].map((size) => [`a${size}`, data(size)]));
     const transactions = new Map([['t', { accountInclude: [first, second, third] }]]);
     await rig.source.subscribe({ accounts, transactions }, null).ready;
-    expect(asked(server)).toMatchObject({
+    expect(requestOf(server)).toMatchObject({
       accounts: { a0: { owner: [first], filters: [] } },
       transactions: { t0: { accountInclude: [] } },
     });
   });
 
-  it('is everything from the start where the configuration says so', async () => {
+  it('requests everything from the start if configured', async () => {
     const { rig, server } = await start(1, { demand: 'full' });
-    expect(asked(server)).toMatchObject({ accounts: { a: {} }, transactions: { t: {} }, entry: { e: {} } });
+    expect(requestOf(server)).toMatchObject({
+      accounts: { a: {} },
+      transactions: { t: {} },
+      entry: { e: {} },
+    });
     await rig.source.subscribe(all, null).ready;
     expect(server.requests).toHaveLength(1);
   });
 });
 
-describe('a server that refuses what it is asked', () => {
-  it('is asked without counts, then for something broader, and goes on', async () => {
+describe('a server that rejects the request', () => {
+  it('gets it without counts, then a broader one, and continues', async () => {
     const { rig, server } = await start(1);
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
@@ -167,16 +171,16 @@ describe('a server that refuses what it is asked', () => {
     };
     const filters = [{ kind: 'dataSize' as const, bytes: 165n }];
     await rig.source.subscribe({ accounts: new Map([['a', { owner: [first], filters }]]) }, null).ready;
-    await server.until(() => asked(server).accounts.a0?.filters.length === 0);
-    expect(asked(server).accounts).toMatchObject({ a0: { owner: [first], filters: [] } });
+    await server.until(() => requestOf(server).accounts.a0?.filters.length === 0);
+    expect(requestOf(server).accounts).toMatchObject({ a0: { owner: [first], filters: [] } });
     sendOn(server.stream, wholeSlot(101));
     await rig.untilEmitted('101 processed');
     expect(rig.lost).toEqual([]);
   });
 });
 
-describe('a wish that names a slot', () => {
-  it('is told what older slots held, once, before it is ready', async () => {
+describe('a filter set with from_slot', () => {
+  it('receives older slots once before it is ready', async () => {
     const { rig, server } = await start(1);
     await rig.source.subscribe({ transactions: new Map([['x', { accountInclude: [first] }]]) }, null).ready;
     sendOn(server.stream, [...wholeSlot(100, tx(100, 1)), ...wholeSlot(101), slotIs(101, 'confirmed')]);
@@ -207,7 +211,7 @@ describe('a wish that names a slot', () => {
     expect(rig.of(102)).toHaveLength(4);
   });
 
-  it('goes to the server that can, and is ready also when none can', async () => {
+  it('is served by a capable server, and is ready even without one', async () => {
     const { rig, server, other } = await start(2);
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
@@ -224,10 +228,10 @@ describe('a wish that names a slot', () => {
     expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed', 'transfer 1']);
     other.onRequest = refuse;
     await rig.source.subscribe({ entry: ['e'] }, slot(99)).ready;
-    expect(rig.log.join()).toContain('no Geyser server tells old slots again');
+    expect(rig.log.join()).toContain('No Geyser server supports from_slot replay');
   });
 
-  it('is told from the oldest slot on that a server has, where it says so', async () => {
+  it('starts at the oldest slot that a server reports', async () => {
     const { rig, server } = await start(1);
     sendOn(server.stream, [...wholeSlot(100), ...wholeSlot(101)]);
     await rig.untilEmitted('101 processed');
@@ -247,7 +251,7 @@ describe('a wish that names a slot', () => {
     ]);
   });
 
-  it('asks for nothing that was told with all of it', async () => {
+  it('replays nothing that was already emitted completely', async () => {
     const { rig, server } = await start(1);
     await rig.source.subscribe(all, null).ready;
     sendOn(server.stream, [...wholeSlot(100, tx(100, 1)), ...wholeSlot(101)]);
@@ -258,22 +262,22 @@ describe('a wish that names a slot', () => {
   });
 });
 
-describe('a wish while no server is there', () => {
-  it('is ready at once when there is none at all, and asked for when one comes', async () => {
+describe('a filter set while no server is up', () => {
+  it('is ready at once without any server, and is sent when one comes up', async () => {
     const { rig, server } = await start(1);
     for (const update of wholeSlot(100)) server.send(update);
     await rig.untilEmitted('100 processed');
     rig.source.setNodes([]);
     await rig.source.subscribe(all, slot(100)).ready;
     const nodes = [{ name: 'back', url: 'http://127.0.0.1:1', grpc: server.url }];
-    const asked = server.requests.length;
+    const requestOf = server.requests.length;
     rig.source.setNodes(nodes);
-    await server.until(() => server.requests.length > asked);
+    await server.until(() => server.requests.length > requestOf);
     expect(Object.values(server.requests.at(-1)!.transactions)).toHaveLength(1);
     await rig.source.subscribe({ ...all, entry: ['e'] }, null).ready;
   });
 
-  it('is ready after a while, and asked for when one is back', async () => {
+  it('is ready after the timeout, and is sent when a server recovers', async () => {
     const { rig, server } = await start(1, { openTimeoutMs: 100 });
     server.fail(14, 'bye');
     await server.until(() => server.streams.length > 1);

@@ -19,7 +19,7 @@ function* randoms(seed: number): Generator<number> {
 }
 
 /** Transfers, each of which writes an account, and what the slot writes itself. */
-function slotTold(slot: number, version: number): UpdateMessage[] {
+function slotUpdates(slot: number, version: number): UpdateMessage[] {
   const content = Array.from({ length: TRANSACTIONS }, (_, at) => {
     const transaction = transfer(at + 1);
     const write = accountIs(slot, address, account(at + 1), version + at, signatureOf(transaction));
@@ -43,7 +43,7 @@ class ChainServer {
     const telling: UpdateMessage[] = [];
     for (let slot = FIRST; slot <= LAST; slot++) {
       this.#starts.set(slot, telling.length);
-      telling.push(...slotTold(slot, firstVersion + slot * 10));
+      telling.push(...slotUpdates(slot, firstVersion + slot * 10));
     }
     this.#telling = telling;
     server.onRequest = ({ fromSlot }, stream) => {
@@ -69,7 +69,7 @@ class ChainServer {
     for (const stream of this.#streams) sendOn(stream, next);
   }
 
-  get isHeard(): boolean {
+  get hasSubscriber(): boolean {
     return this.#streams.size > 0;
   }
 
@@ -105,7 +105,7 @@ async function runWithDeaths(chains: readonly ChainServer[], seed: number): Prom
     if (step % 9 !== 0) continue;
     const dying = step % 27 === 0 ? chains : [chains[(step / 9) % chains.length]!];
     for (const chain of dying) {
-      while (!chain.isHeard) await nextTurn();
+      while (!chain.hasSubscriber) await nextTurn();
     }
     for (const chain of dying) chain.kill();
   }
@@ -124,22 +124,22 @@ function judge(rig: SourceRig, accounts: boolean, to: number): void {
   ]).flat();
   const expected = [...content, ...(accounts ? ['account 1000'] : [])].sort();
   for (let slot = first; slot <= to; slot++) {
-    const told = rig.of(slot).filter((line) => accounts || !line.startsWith('account'));
-    expect(told[0]).toBe('createdBank');
-    const end = told.indexOf('processed');
-    expect(told.slice(1, end - 1).sort()).toEqual(expected);
-    expect(told[end - 1]).toBe('meta');
-    expect([[], ['confirmed']]).toContainEqual(told.slice(end + 1));
+    const lines = rig.of(slot).filter((line) => accounts || !line.startsWith('account'));
+    expect(lines[0]).toBe('createdBank');
+    const end = lines.indexOf('processed');
+    expect(lines.slice(1, end - 1).sort()).toEqual(expected);
+    expect(lines[end - 1]).toBe('meta');
+    expect([[], ['confirmed']]).toContainEqual(lines.slice(end + 1));
   }
 }
 
-describe('Geyser servers that are killed again and again', () => {
+describe('Geyser servers that are killed repeatedly', () => {
   it.each([
     ['two that replay', [true, true], 1],
     ['two that replay, in another order', [true, true], 2],
     ['two of which one replays', [true, false], 3],
     ['one that replays', [true], 6],
-  ])('lose nothing and double nothing: %s', async (_, replays, seed) => {
+  ])('lose and duplicate nothing: %s', async (_, replays, seed) => {
     const { rig, chains } = await start(replays);
     const all = { transactions: new Map([['t', {}]]), accounts: new Map([['a', {}]]) };
     await rig.source.subscribe(all, null).ready;
@@ -149,7 +149,7 @@ describe('Geyser servers that are killed again and again', () => {
     expect(rig.lost).toEqual([]);
   });
 
-  it('lose no transaction where none replays, but blocks can be read', async () => {
+  it('lose no transaction without replay when blocks can be read', async () => {
     const { rig, chains } = await start([false, false]);
     for (let slot = FIRST; slot <= LAST; slot++) rig.blocks.set(slot, blockOf(slot, 1, 2, 3, 4));
     await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;

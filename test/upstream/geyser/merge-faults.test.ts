@@ -16,9 +16,9 @@ import {
 
 const FAR = 2 ** 40;
 
-describe('a server that names a slot far ahead', () => {
+describe('a server that reports a slot far ahead', () => {
   for (const status of ['firstShredReceived', 'createdBank'] as const) {
-    it(`does not silence the others, nor itself: ${status}`, () => {
+    it(`suppresses neither the others nor itself: ${status}`, () => {
       const { merge, of } = startMerge();
       const [one, other] = [merge.addReader(live), merge.addReader(live)];
       for (const each of [one, other]) for (const update of whole(10)) each.take(update);
@@ -30,7 +30,7 @@ describe('a server that names a slot far ahead', () => {
     });
   }
 
-  it('does not keep what comes after it waiting when it tells all of it', () => {
+  it('does not delay later slots when it sends the slot completely', () => {
     const { merge, of } = startMerge();
     const [one, other] = [merge.addReader(live), merge.addReader(live)];
     for (const update of whole(10)) one.take(update);
@@ -40,7 +40,7 @@ describe('a server that names a slot far ahead', () => {
     expect(of(11).at(-1)).toBe('processed');
   });
 
-  it('is believed when nobody has told anything nearer for long', () => {
+  it('is accepted when no closer slot was sent for long', () => {
     const { merge, of } = startMerge({ stallMs: -1 });
     const one = merge.addReader(live);
     for (const update of whole(10)) one.take(update);
@@ -50,7 +50,7 @@ describe('a server that names a slot far ahead', () => {
     expect(of(FAR + 2).at(-1)).toBe('processed');
   });
 
-  it('costs no more than a while when it was the first that was heard', () => {
+  it('delays the source only for a while when it was first', () => {
     const { merge, of } = startMerge({ stallMs: -1 });
     const one = merge.addReader(live);
     one.take(bank(FAR));
@@ -60,12 +60,12 @@ describe('a server that names a slot far ahead', () => {
   });
 });
 
-describe('a server that walks ahead of the others', () => {
+describe('a server that runs ahead of the others', () => {
   for (const [manner, step] of [
     ['in wide steps', 400],
     ['slot by slot', 1],
   ] as const) {
-    it(`silences nobody once it is gone: ${manner}`, () => {
+    it(`suppresses nothing once it is gone: ${manner}`, () => {
       const { merge, emitted } = startMerge();
       const [honest, other] = [merge.addReader(live), merge.addReader(live)];
       sendSlots(honest, 1_000, 1_009);
@@ -76,7 +76,7 @@ describe('a server that walks ahead of the others', () => {
       expect(merge.newest).toBe(4_000n);
     });
 
-    it(`tells no more than half a minute of it beside nodes that are polled: ${manner}`, () => {
+    it(`emits at most half a minute ahead of polled nodes: ${manner}`, () => {
       const now = new PolledHead(1_009);
       const { merge, emitted, of, lost } = startMerge({}, now.head);
       const [honest, other] = [merge.addReader(live), merge.addReader(live)];
@@ -94,7 +94,7 @@ describe('a server that walks ahead of the others', () => {
     });
   }
 
-  it('makes no hole of slots that the chain has not come to, nor a finalized one of them', () => {
+  it('causes no gap and no finality of slots that the chain has not reached', () => {
     const now = new PolledHead(1_009);
     const { merge, of } = startMerge({ stallMs: -1 }, now.head);
     const [honest, other] = [merge.addReader(live), merge.addReader(live)];
@@ -110,7 +110,7 @@ describe('a server that walks ahead of the others', () => {
     expect([of(1_059).at(-1), of(1_060).at(-1)]).toEqual(['processed', 'processed']);
   });
 
-  it('is forgotten before what the others tell when more is begun than is remembered', () => {
+  it('is evicted before the others when too many slots start', () => {
     const now = new PolledHead(1_009);
     const { merge, of } = startMerge({ slotsMax: 8 }, now.head);
     const [honest, other] = [merge.addReader(live), merge.addReader(live)];
@@ -120,7 +120,7 @@ describe('a server that walks ahead of the others', () => {
     expect(of(1_012).at(-1)).toBe('processed');
   });
 
-  it('is believed while it is alone, and forgotten when it comes back to the truth', () => {
+  it('is accepted while alone, and discarded when it returns to the chain', () => {
     const { merge, of, lost } = startMerge({ stallMs: -1 });
     const one = merge.addReader(live);
     sendSlots(one, 1_000, 1_009);
@@ -132,7 +132,7 @@ describe('a server that walks ahead of the others', () => {
     expect(merge.newest).toBe(1_013n);
   });
 
-  it('is left when the nodes that are and another server, say otherwise', () => {
+  it('is outvoted by polled nodes and another server', () => {
     const now = new PolledHead(1_009);
     const { merge, of, lost } = startMerge({ stallMs: -1 }, now.head);
     const other = merge.addReader(live);
@@ -146,7 +146,7 @@ describe('a server that walks ahead of the others', () => {
     expect(of(51_010)).toEqual([]);
   });
 
-  it('does not make one that is far behind all that is believed', () => {
+  it('does not make a server accepted that is far behind', () => {
     const { merge, of, lost } = startMerge({ stallMs: -1 });
     const [behind, one] = [merge.addReader(live), merge.addReader(live)];
     sendSlots(one, 20_000, 20_020);
@@ -158,7 +158,7 @@ describe('a server that walks ahead of the others', () => {
 });
 
 describe('a slot that dies on two servers', () => {
-  it('is told dead when the faster one begins it again, and nothing of the dead version any more', () => {
+  it('is emitted as dead when the faster server restarts it, and its dead version is dropped', () => {
     const { merge, of } = startMerge();
     const [one, other, slow] = [merge.addReader(live), merge.addReader(live), merge.addReader(live)];
     for (const each of [one, other, slow]) for (const update of whole(10)) each.take(update);
@@ -175,7 +175,7 @@ describe('a slot that dies on two servers', () => {
     ]);
   });
 
-  it('is begun once more by the one that has it whole when the other leaves in the middle', () => {
+  it('restarts from the server that has it complete when the other leaves in between', () => {
     const { merge, of } = startMerge();
     const [one, other] = [merge.addReader(live), merge.addReader(live)];
     for (const each of [one, other]) for (const update of whole(10)) each.take(update);
@@ -190,7 +190,7 @@ describe('a slot that dies on two servers', () => {
 });
 
 describe('writes of one account', () => {
-  it('are told in order while one server has taken a wider request and the other not yet', () => {
+  it('stay in order while only one server has accepted a wider request', () => {
     const { merge, of } = startMerge();
     const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
     for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
@@ -207,7 +207,7 @@ describe('writes of one account', () => {
     ]);
   });
 
-  it('end with the last one when an older one is told with a replay', () => {
+  it('end with the last one when a replay contains an older one', () => {
     const { merge, of } = startMerge();
     const one = merge.addReader(live);
     for (const update of [...whole(10), ...whole(11, write(11, 3))]) one.take(update);
@@ -218,7 +218,7 @@ describe('writes of one account', () => {
     expect(content).toEqual(['written 3', 'written 0', 'written 3', 'written 1']);
   });
 
-  it('end with the last one when another server, asked for more, goes on for one that has left', () => {
+  it('end with the last one when a server with a wider request replaces another', () => {
     const { merge, of } = startMerge();
     const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
     for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
@@ -234,7 +234,7 @@ describe('writes of one account', () => {
     ]);
   });
 
-  it('are told once where two servers are always asked for different ones', () => {
+  it('are emitted once with permanently different requests', () => {
     const { merge, of } = startMerge();
     const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
     narrow.setRequest('narrow');
@@ -248,8 +248,8 @@ describe('writes of one account', () => {
   });
 });
 
-describe('what is more than may be remembered', () => {
-  it('is told still, if more than once', () => {
+describe('updates beyond the limits', () => {
+  it('are emitted, possibly more than once', () => {
     const { merge, of } = startMerge({ slotUpdatesMax: 3 });
     const one = merge.addReader(live);
     const entry = (number: number) => itemIs(10, { kind: 'entry', number }, 1);
@@ -263,7 +263,7 @@ describe('what is more than may be remembered', () => {
     ]);
   });
 
-  it('is said to be lost where it is a slot that waits, and those behind it go on', () => {
+  it('are reported lost for a waiting slot, and later slots continue', () => {
     const { merge, emitted, lost } = startMerge({ slotsMax: 4 });
     const one = merge.addReader(live);
     for (const slot of [10, 12, 13, 14, 15]) for (const update of whole(slot)) one.take(update);

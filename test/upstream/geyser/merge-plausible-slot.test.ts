@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers());
 
 /** Tells slots whole, as fast as a chain makes them. */
 function pass(
-  tellers: readonly StreamReader[],
+  readers: readonly StreamReader[],
   from: number,
   to: number,
   slotMs: number,
@@ -22,7 +22,7 @@ function pass(
   for (let slot = from; slot <= to; slot++) {
     vi.advanceTimersByTime(slotMs);
     each?.(slot);
-    for (const teller of tellers) for (const update of wholeOf(slot, blockhash)) teller.take(update);
+    for (const reader of readers) for (const update of wholeOf(slot, blockhash)) reader.take(update);
   }
 }
 
@@ -33,7 +33,7 @@ const wholeOf = (slot: number, blockhash: string) => [
 ];
 
 describe('the only Geyser server, restarted far behind', () => {
-  it('catches up without ending streams or telling a slot twice while the nodes that are polled are beyond', () => {
+  it('catches up without a reset or duplicates while polled nodes are ahead', () => {
     const now = new PolledHead(7_000);
     const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
     const before = merge.addReader(live);
@@ -49,16 +49,16 @@ describe('the only Geyser server, restarted far behind', () => {
   });
 });
 
-describe('servers of a quick chain', () => {
+describe('servers of a fast chain', () => {
   for (const slotMs of [10, 25]) {
-    it(`are believed without a head however long they tell: a slot in ${slotMs} ms`, () => {
+    it(`are accepted without a head for any length of time: a slot in ${slotMs} ms`, () => {
       const { merge, emitted } = startMerge({ stallMs });
       pass([merge.addReader(live), merge.addReader(live)], 1_000, 5_000, slotMs);
       expect(emittedCount(emitted, 1_000, 5_000)).toBe(4_001);
     });
   }
 
-  it('are believed at once where nodes that were polled are so no more', () => {
+  it('are accepted at once when polled nodes are no longer polled', () => {
     const now = new PolledHead(1_000);
     const { merge, emitted } = startMerge({ stallMs }, () => (now.slot > 3_000 ? null : now.head()));
     const both = [merge.addReader(live), merge.addReader(live)];
@@ -69,20 +69,20 @@ describe('servers of a quick chain', () => {
   });
 });
 
-describe('a head that is behind the Geyser servers', () => {
+describe('a head behind the Geyser servers', () => {
   /** Tells 200 slots, each confirmed with the one behind it and finalized 32 later. */
-  function confirm(tellers: readonly StreamReader[], now: PolledHead, lag: number): void {
+  function confirm(readers: readonly StreamReader[], now: PolledHead, lag: number): void {
     for (let slot = 1_000; slot < 1_200; slot++) {
       now.slot = slot - lag;
-      for (const teller of tellers) {
-        for (const update of whole(slot)) teller.take(update);
-        teller.take(slotIs(slot - 1, 'confirmed', slot - 2));
-        if (slot >= 1_032) teller.take(slotIs(slot - 32, 'finalized', slot - 33));
+      for (const reader of readers) {
+        for (const update of whole(slot)) reader.take(update);
+        reader.take(slotIs(slot - 1, 'confirmed', slot - 2));
+        if (slot >= 1_032) reader.take(slotIs(slot - 32, 'finalized', slot - 33));
       }
     }
   }
 
-  it('holds back nothing that the only one says', () => {
+  it('does not delay the only server', () => {
     const now = new PolledHead(960);
     const { merge, of } = startMerge({ stallMs }, now.head);
     confirm([merge.addReader(live)], now, 40);
@@ -93,7 +93,7 @@ describe('a head that is behind the Geyser servers', () => {
     [20, 'confirmed'],
     [60, 'finalized'],
   ] as const) {
-    it(`is waited for with what one of several says, and then that is told: ${lag} slots`, () => {
+    it(`delays one of several servers until the head catches up: ${lag} slots`, () => {
       const now = new PolledHead(1_000 - lag);
       const { merge, emitted, of } = startMerge({ stallMs }, now.head);
       const both = [merge.addReader(live), merge.addReader(live)];
@@ -101,19 +101,19 @@ describe('a head that is behind the Geyser servers', () => {
       const near = now.slot + 8;
       expect([of(near).at(-1), of(near + 1).at(-1)]).toEqual([level, 'processed']);
       now.slot = 1_199;
-      for (const teller of both) teller.take(slotIs(1_199, 'confirmed', 1_198));
+      for (const reader of both) reader.take(slotIs(1_199, 'confirmed', 1_198));
       const levels = (name: string): number => emitted.filter((line) => line.endsWith(name)).length;
       expect([levels('confirmed'), levels('finalized')]).toEqual([200, 168]);
     });
   }
 });
 
-describe('a chain that begins again', () => {
+describe('a chain reset', () => {
   for (const [slotMs, upTo] of [
     [400, 300],
     [20, 700],
   ] as const) {
-    it(`is told from its first slot that was told before and is another: at ${upTo}, one in ${slotMs} ms`, () => {
+    it(`is detected at the first slot with a different blockhash: at ${upTo}, one in ${slotMs} ms`, () => {
       const now = new PolledHead(1);
       const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
       const before = merge.addReader(live);
@@ -131,7 +131,7 @@ describe('a chain that begins again', () => {
     });
   }
 
-  it('is not believed of one server while another, or the head, is where it was', () => {
+  it('is not accepted from one server while another or the head has not moved', () => {
     const now = new PolledHead(1);
     const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
     const [one, other] = [merge.addReader(live), merge.addReader(live)];
@@ -143,7 +143,7 @@ describe('a chain that begins again', () => {
     expect(emittedCount(emitted, 1, 300)).toBe(300);
   });
 
-  it('is none where a leader made two blocks and the servers tell one each, beside a fork', () => {
+  it('is not assumed when a leader made two blocks and each server sends one, beside a fork', () => {
     const now = new PolledHead(998);
     const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
     const [one, other] = [merge.addReader(live), merge.addReader(live)];
@@ -159,7 +159,7 @@ describe('a chain that begins again', () => {
     expect(emitted.filter((line) => line === '999 processed')).toHaveLength(1);
   });
 
-  it('is none where the only server tells again what it told', () => {
+  it('is not assumed when the only server repeats itself', () => {
     const { merge, emitted, lost } = startMerge({ stallMs });
     const before = merge.addReader(live);
     pass([before], 1, 300, 400, undefined, 'old');

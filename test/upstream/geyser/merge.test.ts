@@ -44,7 +44,7 @@ function refusesReplay(server: GeyserServer): void {
 }
 
 describe('one Geyser server', () => {
-  it('is told on as it comes, once its next bank is made, with the count of accounts in the meta', async () => {
+  it('is forwarded, each slot once the next bank exists, with the account count in its meta', async () => {
     const { rig, server } = await start(1);
     await rig.source.subscribe(all, null).ready;
     sendOn(server.stream, [tx(99, 1), ...endOf(99)]);
@@ -78,7 +78,7 @@ describe('one Geyser server', () => {
     expect(rig.lost).toEqual([]);
   });
 
-  it('may tell the end of a slot before the last of what is in it', async () => {
+  it('may send the end of a slot before its last update', async () => {
     const { rig, server } = await start(1);
     sendOn(server.stream, [slotIs(100, 'created'), slotIs(100, 'processed'), tx(100, 1), metaIs(100)]);
     sendOn(server.stream, [tx(100, 2), entryIs(100, 0), countsAre(100, 3), slotIs(101, 'created')]);
@@ -93,7 +93,7 @@ describe('one Geyser server', () => {
     ]);
   });
 
-  it('is not waited for where it tells of no blocks: slots end when they are confirmed, and soon without', async () => {
+  it('without blocks ends slots on confirmation, and after a few without waiting', async () => {
     const { rig, server } = await start(1);
     const blockless = (slot: number) => [slotIs(slot, 'created'), metaIs(slot), slotIs(slot, 'processed')];
     for (const slot of [100, 101, 102]) sendOn(server.stream, blockless(slot));
@@ -106,7 +106,7 @@ describe('one Geyser server', () => {
     await rig.untilEmitted('103 processed');
   });
 
-  it('tells a slot again from its beginning when it had died', async () => {
+  it('restarts a slot after its death', async () => {
     const { rig, server } = await start(1);
     sendOn(server.stream, [
       slotIs(100, 'created'),
@@ -127,7 +127,7 @@ describe('one Geyser server', () => {
     ]);
   });
 
-  it('need not say that lower levels were reached', async () => {
+  it('may skip lower commitments', async () => {
     const { rig, server } = await start(1);
     sendOn(server.stream, [...wholeSlot(100), ...wholeSlot(101), slotIs(101, 'finalized')]);
     await rig.untilEmitted('101 finalized');
@@ -141,7 +141,7 @@ describe('one Geyser server', () => {
 });
 
 describe('two Geyser servers', () => {
-  it('are one telling, whichever is faster, whatever their versions of writes are', async () => {
+  it('are merged regardless of speed and write versions', async () => {
     const { rig, server, other } = await start(2);
     await rig.source.subscribe(accountsToo, null).ready;
     const write = (balance: number, version: number, of: number | null) =>
@@ -167,7 +167,7 @@ describe('two Geyser servers', () => {
     ]);
   });
 
-  it('do not let a slot be processed by the one that has told half of it', async () => {
+  it('do not complete a slot that one of them sent only half of', async () => {
     const { rig, server, other } = await start(2);
     sendOn(server.stream, wholeSlot(99));
     await rig.untilEmitted('99 processed');
@@ -187,7 +187,7 @@ describe('two Geyser servers', () => {
     ]);
   });
 
-  it('let one carry on alone in the middle of a slot, while the other comes back', async () => {
+  it('continue with one server in the middle of a slot while the other reconnects', async () => {
     const { rig, server, other } = await start(2);
     for (const each of [server, other]) sendOn(each.stream, [...wholeSlot(100), slotIs(101, 'created')]);
     sendOn(server.stream, [tx(101, 1)]);
@@ -201,7 +201,7 @@ describe('two Geyser servers', () => {
     expect(rig.lost).toEqual([]);
   });
 
-  it('tell a slot that dies on one of them as the other does', async () => {
+  it('emit the death of a slot on one server like the other', async () => {
     const { rig, server, other } = await start(2);
     for (const each of [server, other]) sendOn(each.stream, [slotIs(100, 'created'), tx(100, 1)]);
     sendOn(other.stream, [slotIs(101, 'created')]);
@@ -213,7 +213,7 @@ describe('two Geyser servers', () => {
     expect(rig.of(100)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
   });
 
-  it('tell a slot before the one that stands on it', async () => {
+  it('emit a slot before its child', async () => {
     const { rig, server, other } = await start(2);
     sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created')]);
     await rig.untilEmitted('101 createdBank');
@@ -232,7 +232,7 @@ describe('two Geyser servers', () => {
 });
 
 describe('a server that dies in the middle of a slot', () => {
-  it('tells the rest when it is back, with a replay', async () => {
+  it('sends the rest in a replay after reconnecting', async () => {
     const { rig, server } = await start(1);
     await rig.source.subscribe(accountsToo, null).ready;
     sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
@@ -253,7 +253,7 @@ describe('a server that dies in the middle of a slot', () => {
     expect(rig.lost).toEqual([]);
   });
 
-  it('is asked for the replay again with what is wanted meanwhile, until it has begun', async () => {
+  it('gets the replay again with each changed request until it starts', async () => {
     const { rig, server } = await start(1);
     sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created')]);
     await rig.untilEmitted('101 createdBank');
@@ -270,7 +270,7 @@ describe('a server that dies in the middle of a slot', () => {
     expect(ids().at(-1)).toBeUndefined();
   });
 
-  it('tells what a slot wrote itself also when its replay has only the last of it', async () => {
+  it('emits writes without a signature even if the replay has only the last one', async () => {
     const { rig, server } = await start(1);
     await rig.source.subscribe(accountsToo, null).ready;
     const write = (slot: number, balance: number, version: number) =>
@@ -289,7 +289,7 @@ describe('a server that dies in the middle of a slot', () => {
     expect(rig.of(101)).toEqual(['createdBank', 'account 1', 'account 3', 'meta', 'processed']);
   });
 
-  it('is helped out from blocks when it does not replay, and says which kinds are lost', async () => {
+  it('is replaced by blocks without replay, reporting the missing kinds', async () => {
     const { rig, server } = await start(1);
     await rig.source.subscribe(accountsToo, null).ready;
     sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
@@ -316,7 +316,7 @@ describe('a server that dies in the middle of a slot', () => {
     expect(rig.lost).toEqual(['101-101 account', '102-102 account']);
   });
 
-  it('loses nothing from blocks when nobody wants accounts', async () => {
+  it('loses nothing with blocks when no stream requests accounts', async () => {
     const { rig, server } = await start(1);
     await rig.source.subscribe(all, null).ready;
     sendOn(server.stream, wholeSlot(100));
@@ -331,7 +331,7 @@ describe('a server that dies in the middle of a slot', () => {
     expect(rig.lost).toEqual([]);
   });
 
-  it('says what is lost when there are no blocks either, and goes on', async () => {
+  it('reports lost slots without blocks, and continues', async () => {
     const { rig, server } = await start(1, { fillTimeoutMs: 100 });
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
@@ -345,8 +345,8 @@ describe('a server that dies in the middle of a slot', () => {
   });
 });
 
-describe('servers that are all away', () => {
-  it('are come back to, and the first that replays tells what was missed', async () => {
+describe('servers that are all down', () => {
+  it('reconnect, and the first that replays fills the gap', async () => {
     const { rig, server, other } = await start(2);
     for (const each of [server, other])
       sendOn(each.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
@@ -366,13 +366,13 @@ describe('servers that are all away', () => {
   });
 });
 
-describe('a server that stands still', () => {
-  it('is left and connected to again', async () => {
+describe('a server that stalls', () => {
+  it('is disconnected and reconnected', async () => {
     const { rig, server } = await start(1, { stallMs: 200 });
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
     await server.until(() => server.streams.length > 1);
-    expect(rig.log.join()).toContain('no new slot for too long');
+    expect(rig.log.join()).toContain('no new slot for longer than stall_ms');
     expect(rig.log.join()).not.toContain('a-secret-token');
   });
 });

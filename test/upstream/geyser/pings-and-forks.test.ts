@@ -21,15 +21,15 @@ async function start() {
   return { server, rig };
 }
 
-it('answers each ping of a server, whose load balancer would else cut the stream', async () => {
+it('answers each ping of a server, whose load balancer would otherwise end the stream', async () => {
   const { server, rig } = await start();
   sendOn(server.stream, wholeSlot(100));
   await rig.untilEmitted('100 processed');
   const before = server.pings.length;
   const answers = (): number[] => server.pings.slice(before).filter((id) => id === 1);
-  for (let asked = 1; asked <= 3; asked++) {
+  for (let id = 1; id <= 3; id++) {
     sendOn(server.stream, [{ ping: {} }]);
-    await server.until(() => answers().length === asked);
+    await server.until(() => answers().length === id);
   }
   expect(server.requests).toHaveLength(1);
 });
@@ -41,7 +41,7 @@ const endOn = (slot: number, parent: number) => [
   slotIs(slot, 'processed', parent),
 ];
 
-it('tells nothing more of a fork once a slot above it is final', async () => {
+it('emits nothing of a fork once a slot above it is finalized', async () => {
   const { server, rig } = await start();
   await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
   sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
@@ -55,7 +55,7 @@ it('tells nothing more of a fork once a slot above it is final', async () => {
   expect(rig.lost).toEqual([]);
 });
 
-it('waits for no slot of a fork once a slot above it is final', async () => {
+it('does not wait for slots of a fork once a slot above it is finalized', async () => {
   const { server, rig } = await start();
   await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
   sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);

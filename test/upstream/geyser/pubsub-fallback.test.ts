@@ -21,19 +21,19 @@ async function start(fromSlot: number | null = null, options: Partial<GeyserSour
   stages.push(stage);
   expect(stage.source.isGeyser).toBe(false);
   for (const slot of [98, 99, 100]) stage.blocks.set(slot, blockOf(slot, 9));
-  const wish = stage.source.subscribe(
+  const filterSet = stage.source.subscribe(
     { accounts: new Map([['a', { account: [address] }]]), transactions: new Map([['t', {}]]) },
     fromSlot === null ? null : slotOf(fromSlot),
   );
   await stage.until(() => ['slot', 'root', address].every((name) => stage.open.has(name)));
   stage.slot(101);
-  return { stage, wish };
+  return { stage, filterSet };
 }
 
 describe('a network without Geyser', () => {
-  it('is told block by block when it is confirmed, with its accounts, and later its roots', async () => {
-    const { stage, wish } = await start();
-    await wish.ready;
+  it('emits blocks on confirmation with their accounts, and later their roots', async () => {
+    const { stage, filterSet } = await start();
+    await filterSet.ready;
     stage.account(101, 5);
     stage.account(101, 6);
     stage.blocks.set(101, blockOf(101, 1, 2));
@@ -66,9 +66,9 @@ describe('a network without Geyser', () => {
     expect(stage.lost).toEqual([]);
   });
 
-  it('tells older blocks when a wish names a slot', async () => {
-    const { stage, wish } = await start(99);
-    await wish.ready;
+  it('emits older blocks for a filter set with from_slot', async () => {
+    const { stage, filterSet } = await start(99);
+    await filterSet.ready;
     stage.blocks.set(101, blockOf(101, 1));
     stage.slot(102);
     await stage.until(() => stage.emitted.includes('101 confirmed'));
@@ -79,10 +79,10 @@ describe('a network without Geyser', () => {
     ]);
   });
 
-  it('goes on where it was when old slots are wanted again and again while no block comes', async () => {
+  it('continues at its position during repeated backfills without new blocks', async () => {
     const stallMs = 5_000;
-    const { stage, wish } = await start(null, { stallMs, fillSlotsMax: 1_000 });
-    await wish.ready;
+    const { stage, filterSet } = await start(null, { stallMs, fillSlotsMax: 1_000 });
+    await filterSet.ready;
     for (let slot = 101; slot <= 700; slot++) stage.blocks.set(slot, blockOf(slot));
     stage.slot(700);
     await stage.until(() => stage.emitted.includes('700 confirmed'));
@@ -100,9 +100,9 @@ describe('a network without Geyser', () => {
     expect(stage.emitted.filter((line) => /^7(0[1-9]|10) processed$/.test(line))).toHaveLength(10);
   });
 
-  it('goes on with slots after their subscription has failed, and keeps nothing of those that did', async () => {
-    const { stage, wish } = await start();
-    await wish.ready;
+  it('continues with slots after their subscription failed, and keeps no state of failed ones', async () => {
+    const { stage, filterSet } = await start();
+    await filterSet.ready;
     for (let times = 0; times < 3; times++) {
       const listener = stage.open.get('slot')!;
       stage.open.delete('slot');
@@ -116,14 +116,14 @@ describe('a network without Geyser', () => {
     expect(stage.ended.toSorted()).toEqual([address, 'root', 'slot'].toSorted());
   });
 
-  it('hears of accounts again after their subscription has failed, and no more when nobody wants them', async () => {
-    const { stage, wish } = await start();
-    await wish.ready;
+  it('resubscribes to accounts after a failure, and stops without filter sets', async () => {
+    const { stage, filterSet } = await start();
+    await filterSet.ready;
     const listener = stage.open.get(address)!;
     stage.open.delete(address);
     listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     await stage.until(() => stage.open.has(address));
-    wish.end();
+    filterSet.end();
     await stage.until(() => !stage.open.has(address));
   });
 });
@@ -148,15 +148,15 @@ describe('the accounts of a network without Geyser', () => {
     ['those of a cuckoo filter', wanting({ cuckooAccounts: cuckoo })],
     ['those of some data', wanting({ filters: [{ kind: 'dataSize', bytes: 165n }] })],
     ['those of whole blocks', { blocks: new Map([['b', { includeAccounts: true }]]) }],
-  ])('are told to who names them also when another wants %s', async (_what, wide) => {
-    const { stage, wish } = await start();
-    await wish.ready;
+  ])('are emitted if named, even when another stream requests %s', async (_what, wide) => {
+    const { stage, filterSet } = await start();
+    await filterSet.ready;
     const other = stage.source.subscribe(wide, null);
     await other.ready;
     stage.source.subscribe(wanting({ account: [keyOf(2)], owner: [keyOf(3)] }, { owner: [keyOf(4)] }), null);
     expect(watched(stage)).toEqual([address, keyOf(2), `of ${keyOf(4)}`]);
     expect(stage.ended).toEqual([]);
-    const line = expect.stringContaining('accounts that it does not name');
+    const line = expect.stringContaining('PubSub fallback emits only accounts named');
     expect(stage.log).toEqual([line]);
     // A warning a minute.
     stage.source.subscribe(wide, null);
@@ -165,7 +165,7 @@ describe('the accounts of a network without Geyser', () => {
     expect(stage.ended).toEqual([]);
   });
 
-  it('are watched by their owners where a list is not all that may be wanted', async () => {
+  it('are subscribed by owner where an address list is not sufficient', async () => {
     const { stage } = await start();
     const both = { account: [keyOf(2)], cuckooAccounts: cuckoo };
     stage.source.subscribe(wanting({ ...both, owner: [keyOf(3)] }), null);
@@ -176,25 +176,25 @@ describe('the accounts of a network without Geyser', () => {
     expect(stage.log).toHaveLength(1);
   });
 
-  it('are let go when the last who named them has', async () => {
-    const { stage, wish } = await start();
-    await wish.ready;
+  it('are unsubscribed with the last filter set that names them', async () => {
+    const { stage, filterSet } = await start();
+    await filterSet.ready;
     const other = stage.source.subscribe(wanting({ account: [address, keyOf(2)] }), null);
     await other.ready;
-    wish.end();
+    filterSet.end();
     expect(watched(stage)).toEqual([address, keyOf(2)]);
     other.end();
     expect(watched(stage)).toEqual([]);
   });
 
-  it('are refused to who names more than may be watched, and told to the others', async () => {
-    const { stage, wish } = await start(null, { addressesMax: 2 });
-    await wish.ready;
+  it('are rejected beyond the limit and still emitted to the others', async () => {
+    const { stage, filterSet } = await start(null, { addressesMax: 2 });
+    await filterSet.ready;
     const naming = (...numbers: number[]) => wanting({ account: numbers.map(keyOf) });
     const refused = (request: SubscribeRequest) => () => stage.source.subscribe(request, null);
     expect(refused(naming(2, 3))).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
     expect(refused(naming(1, 2, 3))).toThrow(expect.objectContaining({ code: 'FILTER_LIMIT' }));
-    expect(stage.log).toEqual([expect.stringContaining('more accounts are wanted')]);
+    expect(stage.log).toEqual([expect.stringContaining('PubSub account subscription limit reached')]);
     expect(watched(stage)).toEqual([address]);
     stage.source.subscribe(naming(1, 2), null).end();
     await stage.source.subscribe(naming(3), null).ready;
@@ -207,21 +207,21 @@ describe('the accounts of a network without Geyser', () => {
   });
 });
 
-describe('accounts that are named in place of others', () => {
+describe('accounts that replace others', () => {
   const naming = (...numbers: number[]) => wanting({ account: numbers.map(keyOf) });
 
-  it('are watched where there would be no room for both, and those are let go', async () => {
-    const { stage, wish } = await start(null, { addressesMax: 3 });
-    await wish.ready;
+  it('are subscribed even without capacity for both', async () => {
+    const { stage, filterSet } = await start(null, { addressesMax: 3 });
+    await filterSet.ready;
     const before = stage.source.subscribe(naming(2, 3), null);
     await stage.source.subscribe(naming(3, 4), null, before).ready;
     before.end();
     expect(watched(stage)).toEqual([address, keyOf(3), keyOf(4)]);
   });
 
-  it('are refused where another still names those, and both are told on', async () => {
-    const { stage, wish } = await start(null, { addressesMax: 3 });
-    await wish.ready;
+  it('are rejected while another filter set still names the replaced ones', async () => {
+    const { stage, filterSet } = await start(null, { addressesMax: 3 });
+    await filterSet.ready;
     const before = stage.source.subscribe(naming(2, 3), null);
     stage.source.subscribe(naming(2), null);
     const instead = () => stage.source.subscribe(naming(4, 5), null, before);
@@ -229,9 +229,9 @@ describe('accounts that are named in place of others', () => {
     expect(watched(stage)).toEqual([address, keyOf(2), keyOf(3)]);
   });
 
-  it('are counted in full where those were of a watch that is over', async () => {
-    const { stage, wish } = await start(null, { addressesMax: 2 });
-    await wish.ready;
+  it('count in full if the replaced watch has ended', async () => {
+    const { stage, filterSet } = await start(null, { addressesMax: 2 });
+    await filterSet.ready;
     const before = stage.source.subscribe(naming(2), null);
     before.end();
     stage.source.subscribe(naming(2), null);
@@ -241,12 +241,12 @@ describe('accounts that are named in place of others', () => {
 });
 
 describe('accounts that wait for their block', () => {
-  it('are lost of the slot that waits for longest when they are too many, and said to be with it', async () => {
-    const { stage, wish } = await start(null, { waitingAccountsMax: 3 });
-    await wish.ready;
+  it('are dropped for the longest-waiting slot beyond the limit and reported lost with its block', async () => {
+    const { stage, filterSet } = await start(null, { waitingAccountsMax: 3 });
+    await filterSet.ready;
     for (const slot of [101, 101, 102, 102, 101]) stage.account(slot, slot);
     expect(stage.lost).toEqual([]);
-    expect(stage.log).toEqual([expect.stringContaining('more accounts wait for their blocks')]);
+    expect(stage.log).toEqual([expect.stringContaining('Pending account limit reached')]);
     for (const slot of [101, 102]) stage.blocks.set(slot, blockOf(slot, 1));
     stage.slot(103);
     await stage.until(() => stage.emitted.includes('102 confirmed'));
@@ -257,9 +257,9 @@ describe('accounts that wait for their block', () => {
     ]);
   });
 
-  it('are missed by nobody when the block never comes', async () => {
-    const { stage, wish } = await start(null, { waitingAccountsMax: 1 });
-    await wish.ready;
+  it('are not reported lost if the block never comes', async () => {
+    const { stage, filterSet } = await start(null, { waitingAccountsMax: 1 });
+    await filterSet.ready;
     stage.account(101, 5);
     stage.account(101, 6);
     stage.blocks.set(102, { ...blockOf(102, 1), parentSlot: slotOf(100) });
@@ -268,9 +268,9 @@ describe('accounts that wait for their block', () => {
     expect(stage.lost).toEqual([]);
   });
 
-  it('say what is missing at once where the slots of which some are would be too many to remember', async () => {
-    const { stage, wish } = await start(null, { waitingAccountsMax: 1, slotsMax: 2 });
-    await wish.ready;
+  it('are reported lost at once when too many slots have dropped accounts', async () => {
+    const { stage, filterSet } = await start(null, { waitingAccountsMax: 1, slotsMax: 2 });
+    await filterSet.ready;
     for (const slot of [101, 102, 103, 104]) stage.account(slot, 5);
     expect(stage.lost).toEqual(['101-101 account']);
     expect(stage.log).toHaveLength(1);

@@ -36,7 +36,7 @@ async function start() {
 const slotIn = (hub: GeyserHub): bigint | undefined =>
   decodeGetSlotResponse(hub.unary('GetSlot', encodeCommitmentRequest({})));
 
-it('streams go on from PubSub and blocks when the last node with Geyser goes, and from Geyser when it is back', async () => {
+it('streams switch to PubSub and blocks when the last Geyser node is removed, and back to Geyser', async () => {
   const { server, stage, hub, geyser, opened } = await start();
   const before = await opened();
   for (const update of wholeSlot(100)) server.send(update);
@@ -69,12 +69,12 @@ it('streams go on from PubSub and blocks when the last node with Geyser goes, an
   await stage.until(() => stage.emitted.includes('102 processed'));
   expect(after.take()).toEqual(['m meta 102']);
   expect(stage.log).toEqual([
-    expect.stringContaining('no node with Geyser is left'),
-    expect.stringContaining('a node with Geyser is there'),
+    expect.stringContaining('No node has Geyser'),
+    expect.stringContaining('Geyser available'),
   ]);
 });
 
-it('streams go on untouched while a node with Geyser is left, and a source that was ended follows nobody', async () => {
+it('streams continue while a Geyser node remains, and a closed source follows nothing', async () => {
   const { stage, geyser, opened } = await start();
   const sink = await opened();
   stage.source.setNodes([geyser]);
@@ -85,7 +85,7 @@ it('streams go on untouched while a node with Geyser is left, and a source that 
   expect(stage.emitted).toEqual([]);
 });
 
-it('a stream that waits for its past is ended too', async () => {
+it('a stream that waits for a backfill is ended too', async () => {
   const { server, stage, opened } = await start();
   for (const update of wholeSlot(100)) server.send(update);
   await stage.until(() => stage.emitted.includes('100 processed'));

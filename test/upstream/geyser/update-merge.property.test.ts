@@ -67,67 +67,67 @@ const actions = fc.array(
 
 /** A server whose streams die and come back. */
 class ModelServer {
-  readonly #telling: readonly ModelUpdate[];
+  readonly #updates: readonly ModelUpdate[];
   readonly #merge: UpdateMerge;
-  #teller: StreamReader | null = null;
+  #reader: StreamReader | null = null;
   /** What the server itself has come to, and what its stream has told. */
   #live = 0;
   #at = 0;
 
-  constructor(telling: readonly ModelUpdate[], merge: UpdateMerge, start: number) {
-    this.#telling = telling;
+  constructor(updates: readonly ModelUpdate[], merge: UpdateMerge, start: number) {
+    this.#updates = updates;
     this.#merge = merge;
-    this.#live = Math.min(start, telling.length);
+    this.#live = Math.min(start, updates.length);
   }
 
   return(replays: boolean): void {
-    if (this.#teller !== null) return;
+    if (this.#reader !== null) return;
     const { newest } = this.#merge;
     const from = newest === null || !replays ? null : slotOf(Number(newest + 1n - MARGIN));
-    this.#teller = this.#merge.addReader({ from, tip: newest, fillsIn: false, seals: true });
+    this.#reader = this.#merge.addReader({ from, tip: newest, fillsIn: false, seals: true });
     this.#at = this.#live;
     // Nothing tells a stream that begins behind a death that the next bank of the slot is not its first.
-    const before = this.#telling[this.#at - 1];
+    const before = this.#updates[this.#at - 1];
     if (before?.kind === 'slot' && before.status === 'dead') this.#at--;
     if (from === null) return;
-    const begins = this.#telling.findIndex(({ slot }) => slot >= from);
+    const begins = this.#updates.findIndex(({ slot }) => slot >= from);
     if (begins >= 0 && begins < this.#live) this.#at = begins;
   }
 
   die(): void {
-    if (this.#teller !== null) this.#merge.removeReader(this.#teller);
-    this.#teller = null;
+    if (this.#reader !== null) this.#merge.removeReader(this.#reader);
+    this.#reader = null;
   }
 
-  tell(count: number): void {
-    for (let told = 0; told < count; told++) {
-      if (this.#teller === null) this.#live = Math.min(this.#live + 1, this.#telling.length);
+  send(count: number): void {
+    for (let sent = 0; sent < count; sent++) {
+      if (this.#reader === null) this.#live = Math.min(this.#live + 1, this.#updates.length);
       else {
-        const update = this.#telling[this.#at];
+        const update = this.#updates[this.#at];
         if (update === undefined) return;
         this.#at++;
         this.#live = Math.max(this.#live, this.#at);
-        this.#teller.take(update);
+        this.#reader.take(update);
       }
     }
   }
 
   finish(): void {
-    this.tell(this.#telling.length * 2);
+    this.send(this.#updates.length * 2);
   }
 }
 
 /** Tells what is missing whole, as a replay does. */
-function fill(merge: UpdateMerge, telling: readonly ModelUpdate[]): void {
+function fill(merge: UpdateMerge, updates: readonly ModelUpdate[]): void {
   for (
     let hole = merge.missingRange(performance.now());
     hole !== null;
     hole = merge.missingRange(performance.now())
   ) {
     const { from, to } = hole;
-    const teller = merge.addReader({ from, tip: to, fillsIn: false, seals: true });
-    for (const update of telling) if (update.slot >= from && update.slot <= to) teller.take(update);
-    merge.removeReader(teller);
+    const reader = merge.addReader({ from, tip: to, fillsIn: false, seals: true });
+    for (const update of updates) if (update.slot >= from && update.slot <= to) reader.take(update);
+    merge.removeReader(reader);
   }
 }
 
@@ -141,12 +141,12 @@ function run(
   starts: readonly [number, number],
   script: readonly Action[],
 ): string[] {
-  const told: string[] = [];
+  const sent: string[] = [];
   const lost: Slot[] = [];
   const merge = new UpdateMerge({
     limits: { slotsMax: 512, slotUpdatesMax: 1_000, stallMs: 1_000_000 },
     listener: {
-      onUpdate: (update) => told.push(labelOf(update)),
+      onUpdate: (update) => sent.push(labelOf(update)),
       onLost: (from) => lost.push(from),
       onReset: () => {},
     },
@@ -160,7 +160,7 @@ function run(
   ] as const;
   for (const each of servers) each.return(false);
   for (const action of script) {
-    if (action.kind === 'tell') servers[action.server].tell(action.count);
+    if (action.kind === 'tell') servers[action.server].send(action.count);
     else if (action.kind === 'die') servers[action.server].die();
     else servers[action.server].return(action.replays);
     fill(merge, tellings[0]);
@@ -172,12 +172,12 @@ function run(
     fill(merge, tellings[0]);
   }
   expect(lost).toEqual([]);
-  return told;
+  return sent;
 }
 
 /** Versions that were told and not to their end: nothing twice, and never two of them as one. */
-function judgeDead(slot: number, told: readonly string[]): void {
-  const lines = told.join().split(`${slot} dead`);
+function judgeDead(slot: number, sent: readonly string[]): void {
+  const lines = sent.join().split(`${slot} dead`);
   expect(lines.pop()).toBe('');
   for (const line of lines) {
     const labels = line.split(',').filter((label) => label !== '');
@@ -189,8 +189,8 @@ function judgeDead(slot: number, told: readonly string[]): void {
 }
 
 /** What must have been told of a slot, and in which order. */
-function judge({ slot, parent, items }: ModelSlot, told: readonly string[], first: number): void {
-  const all = told.filter((label) => label.startsWith(`${slot} `));
+function judge({ slot, parent, items }: ModelSlot, sent: readonly string[], first: number): void {
+  const all = sent.filter((label) => label.startsWith(`${slot} `));
   const death = all.lastIndexOf(`${slot} dead`);
   judgeDead(slot, all.slice(0, death + 1));
   const mine = all.slice(death + 1);
@@ -202,7 +202,7 @@ function judge({ slot, parent, items }: ModelSlot, told: readonly string[], firs
   const after = mine.slice(processed + 1);
   expect([[], [`${slot} confirmed`], [`${slot} confirmed`, `${slot} finalized`]]).toContainEqual(after);
   if (parent >= first) {
-    expect(told.indexOf(`${parent} processed`)).toBeLessThan(told.indexOf(`${slot} processed`));
+    expect(sent.indexOf(`${parent} processed`)).toBeLessThan(sent.indexOf(`${slot} processed`));
   }
   for (const kind of ['written', 'own'] as const) {
     const writes = mine.filter((label) => label.startsWith(`${slot} ${kind} `));
@@ -216,18 +216,18 @@ function judge({ slot, parent, items }: ModelSlot, told: readonly string[], firs
   }
 }
 
-describe('what two servers tell, in any interleaving, with deaths', () => {
-  it('is told once, slots whole before they are processed, and none left out', { timeout: 30_000 }, () => {
+describe('two merged servers, in any interleaving, with deaths', () => {
+  it('are emitted once, with slots complete before processed and none missing', { timeout: 30_000 }, () => {
     fc.assert(
       fc.property(
         chains,
         fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 40 })),
         actions,
         (chain, starts, script) => {
-          const told = run(chain, starts, script);
-          const first = Number(told.find((label) => label.endsWith(' createdBank'))?.split(' ')[0]);
-          for (const each of chain) if (each.slot >= first) judge(each, told, first);
-          expect(told.filter((label) => Number(label.split(' ')[0]) < first)).toEqual([]);
+          const sent = run(chain, starts, script);
+          const first = Number(sent.find((label) => label.endsWith(' createdBank'))?.split(' ')[0]);
+          for (const each of chain) if (each.slot >= first) judge(each, sent, first);
+          expect(sent.filter((label) => Number(label.split(' ')[0]) < first)).toEqual([]);
         },
       ),
       { numRuns: RUNS },

@@ -1,8 +1,8 @@
 import dns from 'node:dns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { attempt } from '../../../src/upstream/attempt.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
+import { attempt } from '../../../src/upstream/retry/attempt.ts';
 import { deadUrl } from '../mock/dead.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText, sendOnce } from './node-rig.ts';
@@ -35,8 +35,8 @@ async function open(
 
 const calls = (count: number): Promise<string>[] => Array.from({ length: count }, () => outcomeText(node));
 
-describe('the connections to a node', () => {
-  it('are used again, the one that was used last first', async () => {
+describe('connections to a node', () => {
+  it('are reused, most recently used first', async () => {
     await open(responding);
     await Promise.all(calls(3));
     expect(raw.sockets).toHaveLength(3);
@@ -44,34 +44,34 @@ describe('the connections to a node', () => {
     expect(new Set(raw.requests.slice(3).map(({ connection }) => connection)).size).toBe(1);
   });
 
-  it('are no more than there may be, and who finds none waits in line', async () => {
+  it('are limited; further requests wait', async () => {
     await open(unresponsive, { connectionsMax: 2 });
-    const asked = calls(6);
+    const pending = calls(6);
     await until(() => raw.requests.length === 2);
     raw.become(responding);
     for (const request of raw.requests.slice(0, 2)) responding(request);
-    expect(await Promise.all(asked)).toEqual(Array(6).fill('7'));
+    expect(await Promise.all(pending)).toEqual(Array(6).fill('7'));
     expect(raw.sockets).toHaveLength(2);
     const ids = raw.requests.map(({ id }) => id);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   });
 
-  it('that are open already keep to limits that change', async () => {
+  it('apply changed limits', async () => {
     const limits = { ...defaultUpstreamLimits, connectionsMax: 1 };
     raw = await startRaw(responding);
     node = new UpstreamNode({ name: 'raw', url: raw.url }, 'devnet', limits);
     expect(await outcomeText(node)).toBe('7');
     limits.responseMaxBytes = 10;
     expect([await outcomeText(node), raw.sockets.length]).toEqual(['too-large', 1]);
-    Object.assign(limits, { answerMaxBytes: 1_000, connectionsMax: 3 });
+    Object.assign(limits, { responseMaxBytes: 1_000, connectionsMax: 3 });
     raw.become(unresponsive);
-    const asked = calls(3);
+    const pending = calls(3);
     await until(() => raw.requests.length === 5);
     for (const request of raw.requests.slice(2)) responding(request);
-    expect(await Promise.all(asked)).toEqual(['7', '7', '7']);
+    expect(await Promise.all(pending)).toEqual(['7', '7', '7']);
   });
 
-  it('carry each request in one piece, with its length', async () => {
+  it('send each request in one piece with its length', async () => {
     await open(responding);
     await outcomeText(node);
     const { head, body } = raw.requests[0]!;
@@ -84,7 +84,7 @@ describe('the connections to a node', () => {
     ['says that it closes', http('', ['connection: close'])],
     ['speaks HTTP/1.0', http('').replace('HTTP/1.1', 'HTTP/1.0')],
     ['keeps them for no time', http('', ['keep-alive: timeout=0'])],
-  ])('are not used again when the node %s', async (_name, response) => {
+  ])('are not reused when the node %s', async (_name, response) => {
     await open(({ socket, id }) => {
       const body = envelope(id);
       socket.write(response.replace('content-length: 0', `content-length: ${body.length}`) + body);
@@ -94,7 +94,7 @@ describe('the connections to a node', () => {
     await until(() => raw.open() === 0);
   });
 
-  it('are closed when they were unused for longer than the node keeps them', async () => {
+  it('close when idle longer than the node keeps them', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id), ['keep-alive: timeout=1'])));
     await outcomeText(node);
     await new Promise((resolve) => setTimeout(resolve, 520));
@@ -102,31 +102,31 @@ describe('the connections to a node', () => {
     expect(raw.sockets).toHaveLength(2);
   });
 
-  it('are closed when nobody needs them for long', async () => {
+  it('close when idle', async () => {
     await open(responding, { idleTimeoutMs: 30 });
     await outcomeText(node);
     await until(() => raw.open() === 0);
   });
 
-  it('close with the node, and nobody waits any longer', async () => {
+  it('close with the node and fail waiting requests', async () => {
     await open(unresponsive, { connectionsMax: 1 });
-    const asked = calls(3);
+    const pending = calls(3);
     await until(() => raw.requests.length === 1);
     await node.close();
-    expect(await Promise.all(asked)).toEqual(['sent, lost', 'unsent, lost', 'unsent, lost']);
+    expect(await Promise.all(pending)).toEqual(['sent, lost', 'unsent, lost', 'unsent, lost']);
     expect(await outcomeText(node)).toBe('unsent, lost');
     await until(() => raw.open() === 0);
   });
 });
 
-describe('bytes that nobody asked for', () => {
-  it('are never the answer to the next request', async () => {
+describe('unsolicited responses', () => {
+  it('are never taken for the next response', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id)) + http(envelope(id + 1, '"forged"'))));
     for (let i = 0; i < 3; i++) expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets).toHaveLength(3);
   });
 
-  it('that come later close the connection as well', async () => {
+  it('also close the connection when they arrive later', async () => {
     await open(responding);
     await outcomeText(node);
     raw.sockets[0]!.write(http(envelope(raw.requests[0]!.id + 1, '"forged"')));
@@ -134,20 +134,20 @@ describe('bytes that nobody asked for', () => {
     expect(await outcomeText(node)).toBe('7');
   });
 
-  it('that were under way already when the next request left are seen by their id', async () => {
+  it('sent before the next request are detected by their id', async () => {
     await open(({ socket, id }) => {
-      // Both are in the buffers of the machine before either is read.
+      // Both are buffered before either is read.
       socket.write(http(envelope(id - 1, '"forged"')));
       socket.write(http(envelope(id)));
     });
-    expect(await outcomeText(node)).toBe('garbage');
+    expect(await outcomeText(node)).toBe('invalid');
     raw.become(responding);
     expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets).toHaveLength(2);
   });
 });
 
-describe('a request whose connection dies', () => {
+describe('broken connection', () => {
   it.each<[string, RawScript]>([
     ['before an answer', ({ socket }) => socket.destroy()],
     ['with a reset', ({ socket }) => socket.resetAndDestroy()],
@@ -172,16 +172,16 @@ describe('a request whose connection dies', () => {
     expect(node.inFlight).toBe(0);
   });
 
-  it('is not repeated when the node had closed a connection that was unused', async () => {
+  it('does not repeat a request when the node closed an idle connection', async () => {
     await open(responding);
     await outcomeText(node);
-    // The node closes in the moment in which the next request leaves.
+    // The node closes just as the next request is sent.
     raw.become(({ socket }) => socket.destroy());
     expect(await outcomeText(node)).toBe('sent, lost');
     expect(raw.requests).toHaveLength(2);
   });
 
-  it('was not sent when no connection came about', async () => {
+  it('reports that nothing was sent without a connection', async () => {
     await open(unresponsive);
     const dead = nodeAt(await deadUrl());
     expect(await Promise.all([outcomeText(dead), outcomeText(dead)])).toEqual([
@@ -194,16 +194,16 @@ describe('a request whose connection dies', () => {
     await nameless.close();
   });
 
-  it('knows the node by a name that has several addresses', async () => {
+  it('is avoided by trying all addresses of a name', async () => {
     await open(responding);
     await node.close();
     node = nodeAt(raw.url.replace('127.0.0.1', 'localhost'));
     expect(await outcomeText(node)).toBe('7');
   });
 
-  it('knows the node by a name of whose addresses the first leads nowhere', async () => {
+  it('is avoided when the first address is unreachable', async () => {
     await open(responding);
-    // What is read from others must not be taken for what this one says.
+    // Reads of other connections must not be taken for this one.
     await outcomeText(node);
     await node.close();
     const addresses = [
@@ -220,18 +220,18 @@ describe('a request whose connection dies', () => {
   });
 });
 
-describe('a request that takes too long', () => {
-  it('is given up at its time, with its connection', async () => {
+describe('request timeout', () => {
+  it('closes the connection', async () => {
     await open(responding);
     await outcomeText(node);
     raw.become(unresponsive);
     const { outcome, elapsedMs } = await sendOnce(node, 400);
-    expect(outcome).toEqual({ kind: 'transport', bytesLeft: true, timedOut: true });
+    expect(outcome).toEqual({ kind: 'transport', wasSent: true, timedOut: true });
     expect(elapsedMs).toBeGreaterThanOrEqual(400);
     await until(() => raw.open() === 0);
   });
 
-  it('is given up however slowly its answer comes', async () => {
+  it('applies to slow responses', async () => {
     await open(responding);
     await outcomeText(node);
     raw.become(({ socket }) => {
@@ -242,7 +242,7 @@ describe('a request that takes too long', () => {
     expect(await outcomeText(node, 400)).toBe('sent, late');
   });
 
-  it('never leaves when it waits for a connection until then', async () => {
+  it('applies while waiting for a connection, without sending', async () => {
     await open(unresponsive, { connectionsMax: 1 });
     const first = outcomeText(node);
     await until(() => raw.requests.length === 1);
@@ -252,9 +252,9 @@ describe('a request that takes too long', () => {
     expect(raw.requests).toHaveLength(1);
   });
 
-  it('gives up on a host that takes no connection in time', async () => {
+  it('applies to connecting', async () => {
     await open(unresponsive);
-    // Of those addresses that lead nowhere; where there is no way at all it fails at once.
+    // For unreachable addresses; without a route it fails at once.
     const nowhere = nodeAt('http://192.0.2.1:9/', { connectTimeoutMs: 100 });
     const startedAt = performance.now();
     expect(await outcomeText(nowhere)).toBe('unsent, lost');
@@ -263,8 +263,8 @@ describe('a request that takes too long', () => {
   });
 });
 
-describe('a request that nobody wants any more', () => {
-  it('ends with its connection, and what waits takes its place', async () => {
+describe('aborted request', () => {
+  it('closes its connection, and a waiting request proceeds', async () => {
     await open(unresponsive, { connectionsMax: 1 });
     const leave = new AbortController();
     const left = attempt(node, call(), 20_000, leave.signal);
@@ -272,37 +272,37 @@ describe('a request that nobody wants any more', () => {
     const next = outcomeText(node);
     raw.become(responding);
     leave.abort();
-    expect((await left).outcome).toEqual({ kind: 'aborted', bytesLeft: true });
+    expect((await left).outcome).toEqual({ kind: 'aborted', wasSent: true });
     expect(await next).toBe('7');
     expect(raw.sockets).toHaveLength(2);
   });
 });
 
-describe('a light read that nobody wants any more', () => {
-  /** Puts a read and gives it up once it has left. */
+describe('aborted light read', () => {
+  /** Sends a read and aborts it once sent. */
   async function abandonOne(): Promise<void> {
     const leave = new AbortController();
     const left = attempt(node, call(), 20_000, leave.signal);
     await until(() => raw.requests.length === 1);
     leave.abort();
-    expect((await left).outcome).toEqual({ kind: 'aborted', bytesLeft: true });
+    expect((await left).outcome).toEqual({ kind: 'aborted', wasSent: true });
   }
 
-  it('leaves its connection to others once its answer has come, which is dropped', async () => {
+  it('keeps its connection once the response is discarded', async () => {
     await open(unresponsive);
     await abandonOne();
     expect(node.inFlight).toBe(0);
     raw.become(responding);
     responding(raw.requests[0]!);
     await until(() => raw.sockets[0]!.bytesWritten > 0);
-    // Another goes meanwhile, so that the answer has arrived.
+    // Another request ensures that the response has arrived.
     expect(await outcomeText(node)).toBe('7');
     expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets.length).toBeLessThanOrEqual(2);
     expect(raw.open()).toBe(raw.sockets.length);
   });
 
-  it('gives its connection up when no answer comes, or another needs the place', async () => {
+  it('closes its connection without a response, or when a slot is needed', async () => {
     await open(unresponsive);
     await abandonOne();
     await until(() => raw.open() === 0);
@@ -311,7 +311,7 @@ describe('a light read that nobody wants any more', () => {
     const held = outcomeText(node);
     await until(() => raw.requests.length === 2);
     const leave = new AbortController();
-    // There is room for one more when it is given up; then there is none.
+    // There is one free slot, then none.
     const left = attempt(node, call(), 20_000, leave.signal);
     await until(() => raw.requests.length === 3);
     leave.abort();
@@ -323,7 +323,7 @@ describe('a light read that nobody wants any more', () => {
   });
 });
 
-describe('what a node sends', () => {
+describe('response', () => {
   it.each<[string, RawScript, string]>([
     ['a page for people', ({ socket }) => socket.write(http('<h1>no</h1>', [], '502 Bad Gateway')), 'status'],
     ['nothing', ({ socket }) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'), 'status'],
@@ -340,14 +340,14 @@ describe('what a node sends', () => {
     [
       'something packed',
       ({ socket }) => socket.write(http('\x1f\x8b\x08', ['content-encoding: gzip'])),
-      'garbage',
+      'invalid',
     ],
   ])('may be %s', async (_name, script, expected) => {
     await open(script, { responseMaxBytes: 100_000 });
     expect(await outcomeText(node)).toBe(expected);
   });
 
-  it('may be as large as an answer may be, and arrive in any pieces', async () => {
+  it('may have the maximum size and arrive in any chunks', async () => {
     const result = JSON.stringify('z'.repeat(300_000));
     await open(({ socket, id }) => {
       const bytes = Buffer.from(http(envelope(id, result)));

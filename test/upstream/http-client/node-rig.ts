@@ -1,11 +1,11 @@
 import type { Call } from '../../../src/protocol/call.ts';
 import { methodRow } from '../../../src/protocol/methods.ts';
-import { type AttemptResult, attempt } from '../../../src/upstream/attempt.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
 import type { Outcome } from '../../../src/upstream/outcome.ts';
+import { type AttemptResult, attempt } from '../../../src/upstream/retry/attempt.ts';
 
-/** Long enough for a busy machine. */
+/** Generous for slow machines. */
 export const PATIENCE_MS = 20_000;
 
 export const call = (method = 'getBalance', params: unknown = []): Call => ({
@@ -23,28 +23,26 @@ export function nodeAt(
   return new UpstreamNode({ name: 'raw', url, ...config }, 'devnet', { ...defaultUpstreamLimits, ...limits });
 }
 
-/** Puts one call to the node, once. */
 export const sendOnce = (
   node: UpstreamNode,
   timeoutMs = PATIENCE_MS,
   method = 'getBalance',
 ): Promise<AttemptResult> => attempt(node, call(method), timeoutMs);
 
-/** What a call comes to. */
 export const outcomeOf = async (
   node: UpstreamNode,
   timeoutMs = PATIENCE_MS,
   method = 'getBalance',
 ): Promise<Outcome> => (await sendOnce(node, timeoutMs, method)).outcome;
 
-/** The result as text, or what it came to instead. */
+/** Result text, else the outcome. */
 export async function outcomeText(
   node: UpstreamNode,
   timeoutMs = PATIENCE_MS,
   method = 'getBalance',
 ): Promise<string> {
   const outcome = await outcomeOf(node, timeoutMs, method);
-  if (outcome.kind === 'answer') return outcome.response.body.toString();
+  if (outcome.kind === 'response') return outcome.response.body.toString();
   if (outcome.kind !== 'transport') return outcome.kind;
   return `${outcome.wasSent ? 'sent' : 'unsent'}, ${outcome.timedOut ? 'late' : 'lost'}`;
 }

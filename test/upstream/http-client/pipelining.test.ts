@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { attempt } from '../../../src/upstream/attempt.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
+import { attempt } from '../../../src/upstream/retry/attempt.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText } from './node-rig.ts';
 import {
@@ -25,10 +25,10 @@ async function open(script: RawScript, pipelining: number, connectionsMax = 1): 
   node = nodeAt(raw.url, { connectionsMax }, { pipelining });
 }
 
-describe('several requests on one connection', () => {
-  it('leave before the first is answered, and get their answers in order', async () => {
+describe('pipelined requests', () => {
+  it('are sent before the first response and answered in order', async () => {
     await open(unresponsive, 4);
-    const asked = Array.from({ length: 6 }, () => outcomeText(node));
+    const pending = Array.from({ length: 6 }, () => outcomeText(node));
     await until(() => raw.requests.length === 4);
     raw.become(({ socket, id }) => socket.write(http(envelope(id, String(id)))));
     const [first, second, third, fourth] = raw.requests;
@@ -36,13 +36,13 @@ describe('several requests on one connection', () => {
     const bytes = [first, second, third, fourth]
       .map((one) => http(envelope(one!.id, String(one!.id))))
       .join('');
-    // Cut in the middle of the second.
+    // Split within the second.
     socket.write(bytes.slice(0, bytes.length / 3), () => socket.write(bytes.slice(bytes.length / 3)));
-    expect(await Promise.all(asked)).toEqual(raw.requests.map(({ id }) => String(id)));
+    expect(await Promise.all(pending)).toEqual(raw.requests.map(({ id }) => String(id)));
     expect(raw.sockets).toHaveLength(1);
   });
 
-  it('never stand behind one that has an effect, and that never behind others', async () => {
+  it('are never combined with writes', async () => {
     await open(unresponsive, 8, 1);
     const read = outcomeText(node);
     const sent = outcomeText(node, 20_000, 'sendTransaction');
@@ -58,31 +58,31 @@ describe('several requests on one connection', () => {
     expect(await Promise.all([sent, readAfter])).toEqual(['7', '7']);
   });
 
-  it('all fail with their connection, as requests that may have been read', async () => {
+  it('fail together, as possibly read', async () => {
     await open(unresponsive, 4);
-    const asked = Array.from({ length: 4 }, () => outcomeText(node));
+    const pending = Array.from({ length: 4 }, () => outcomeText(node));
     await until(() => raw.requests.length === 4);
     responding(raw.requests[0]!);
     raw.sockets[0]!.end();
-    expect(await Promise.all(asked)).toEqual(['7', 'sent, lost', 'sent, lost', 'sent, lost']);
+    expect(await Promise.all(pending)).toEqual(['7', 'sent, lost', 'sent, lost', 'sent, lost']);
   });
 
-  it('go on when one of them is wanted no more, whose answer is dropped', async () => {
+  it('continue when one is aborted, whose response is discarded', async () => {
     await open(unresponsive, 4);
     const leave = new AbortController();
     const left = attempt(node, call(), 20_000, leave.signal);
-    const kept = outcomeText(node);
+    const reused = outcomeText(node);
     await until(() => raw.requests.length === 2);
     leave.abort();
     expect((await left).outcome.kind).toBe('aborted');
     for (const request of raw.requests) responding(request);
-    expect(await kept).toBe('7');
+    expect(await reused).toBe('7');
     raw.become(responding);
     expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets).toHaveLength(1);
   });
 
-  it('do not get company on a connection that has let one of them wait too long', async () => {
+  it('are not added to a connection with a timed out request', async () => {
     await open(responding, 4, 2);
     await outcomeText(node);
     raw.become(unresponsive);
@@ -96,7 +96,7 @@ describe('several requests on one connection', () => {
     expect(await patient).toBe('7');
   });
 
-  it('are not sent so unless the node is said to allow it', async () => {
+  it("require the node's pipelining option", async () => {
     await open(responding, 1, 4);
     await Promise.all(Array.from({ length: 4 }, () => outcomeText(node)));
     expect(raw.sockets).toHaveLength(4);

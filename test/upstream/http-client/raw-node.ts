@@ -1,26 +1,25 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
-/** One request as it came over a connection. */
+/** Request as received. */
 export type RawRequest = Readonly<{
   socket: Socket;
-  /** How many connections came before this one. */
+  /** Index of the connection. */
   connection: number;
   head: string;
   body: string;
-  /** The id of the JSON-RPC request. */
+  /** JSON-RPC id. */
   id: number;
 }>;
 
-/** What is done with a request. */
 export type RawScript = (request: RawRequest) => void;
 
-/** A node that writes what its script says, byte for byte. */
+/** Node that writes scripted bytes. */
 export type RawNode = Readonly<{
   url: string;
   requests: readonly RawRequest[];
   sockets: readonly Socket[];
-  /** Connections that are open. */
+  /** Open connections. */
   open(): number;
   become(script: RawScript): void;
   close(): Promise<void>;
@@ -28,7 +27,7 @@ export type RawNode = Readonly<{
 
 const END = '\r\n\r\n';
 
-/** Takes the whole requests off the front of the text. */
+/** Splits complete requests off the text. */
 function split(text: string): { requests: { head: string; body: string }[]; rest: string } {
   const requests: { head: string; body: string }[] = [];
   let rest = text;
@@ -42,7 +41,7 @@ function split(text: string): { requests: { head: string; body: string }[]; rest
   }
 }
 
-/** @param tls - key and certificate, for a node with TLS. */
+/** @param tls - key and certificate of a TLS node. */
 export async function startRaw(script: RawScript, tls?: TlsOptions): Promise<RawNode> {
   let current = script;
   const requests: RawRequest[] = [];
@@ -85,19 +84,19 @@ export async function startRaw(script: RawScript, tls?: TlsOptions): Promise<Raw
   };
 }
 
-/** What Agave answers. */
+/** Response in Agave's format. */
 export const envelope = (id: number, result = '7'): string =>
   `{"jsonrpc":"2.0","result":${result},"id":${id}}\n`;
 
-/** A response of HTTP. */
+/** HTTP response. */
 export function http(body: string, fields: readonly string[] = [], status = '200 OK'): string {
   return [`HTTP/1.1 ${status}`, `content-length: ${Buffer.byteLength(body)}`, ...fields, '', body].join(
     '\r\n',
   );
 }
 
-/** Answers at once, as Agave does. */
+/** Responds at once. */
 export const responding: RawScript = ({ socket, id }) => socket.write(http(envelope(id)));
 
-/** Does not answer. */
+/** Never responds. */
 export const unresponsive: RawScript = () => {};

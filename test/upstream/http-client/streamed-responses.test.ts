@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { bufferPool, READ_MAX_BYTES } from '../../../src/http/buffer-pool.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../../src/protocol/streamed-response.ts';
-import { sendAttempt } from '../../../src/upstream/attempt.ts';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
 import type { Outcome } from '../../../src/upstream/outcome.ts';
+import { sendAttempt } from '../../../src/upstream/retry/attempt.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText, PATIENCE_MS } from './node-rig.ts';
 import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
@@ -25,11 +25,11 @@ async function open(script: RawScript, limits: Partial<UpstreamLimits> = {}): Pr
   node = nodeAt(raw.url, { longAnswerFromBytes: FROM, ...limits });
 }
 
-/** Reads a long answer, no more than it wants to. */
+/** Reader with flow control. */
 class Reading implements ResponseReader {
   readonly pieces: Buffer[] = [];
   bytes = 0;
-  end: 'whole' | Failure | null = null;
+  end: 'complete' | Failure | null = null;
   readonly answer: StreamedResponse;
   readonly #pauseFrom: number;
 
@@ -51,7 +51,7 @@ class Reading implements ResponseReader {
   onEnd(last: Buffer): void {
     this.pieces.push(last);
     this.bytes += last.length;
-    this.end = 'whole';
+    this.end = 'complete';
   }
 
   onError(failure: Failure): void {
@@ -59,8 +59,8 @@ class Reading implements ResponseReader {
   }
 }
 
-/** Puts a call of somebody who takes long answers. */
-function ask(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading | Outcome> {
+/** Sends a call that accepts streams. */
+function send(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading | Outcome> {
   return new Promise((resolve) => {
     sendAttempt(node, call(method), PATIENCE_MS, {
       acceptsStream: true,
@@ -75,7 +75,7 @@ function ask(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading
 }
 
 async function reading(pauseFrom?: number): Promise<Reading> {
-  const got = await ask(pauseFrom);
+  const got = await send(pauseFrom);
   expect(got).toBeInstanceOf(Reading);
   return got as Reading;
 }
@@ -87,17 +87,17 @@ const chunked = (text: string): string =>
     .map((part) => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`)
     .join('')}0\r\n\r\n`;
 
-describe('a long answer', () => {
+describe('streamed response', () => {
   it.each([
     ['of known length', (text: string) => http(text)],
     ['in chunks', chunked],
-  ])('%s is passed on while it comes, and its connection is used again', async (_name, framed) => {
+  ])('%s is forwarded, and its connection reused', async (_name, framed) => {
     const result = long(MIB);
     await open(({ socket, id }) => socket.write(framed(envelope(id, result))));
     for (let i = 0; i < 3; i++) {
       const got = await reading();
       await until(() => got.end !== null);
-      expect(got.end).toBe('whole');
+      expect(got.end).toBe('complete');
       expect(got.text.trimEnd() === result).toBe(true);
       expect(Math.max(...got.pieces.map(({ length }) => length))).toBeLessThan(FROM + READ_MAX_BYTES + 1_000);
       if (got.answer.bytes !== null) expect(got.bytes).toBe(got.answer.bytes);
@@ -106,7 +106,7 @@ describe('a long answer', () => {
     expect(node.inFlight).toBe(0);
   });
 
-  it('keeps no room from others for the little that comes at a time', async () => {
+  it('occupies only as much memory as arrives at a time', async () => {
     const result = long(2 * FROM);
     await open(({ socket, id }) => {
       const text = Buffer.from(http(envelope(id, result)));
@@ -126,7 +126,7 @@ describe('a long answer', () => {
     expect(small.filter((piece) => bufferPool.isPooled(piece))).toEqual([]);
   });
 
-  it('stays as it came until its pieces are given back, however many come at once', async () => {
+  it('keeps its bytes until its buffers are released', async () => {
     const letters = 'abcdefgh';
     await open(({ socket, id, body }) => {
       const { params } = JSON.parse(body) as { params: [string] };
@@ -165,14 +165,14 @@ describe('a long answer', () => {
       expect(text.trimEnd() === JSON.stringify(letters.charAt(i).repeat(MIB))).toBe(true);
   });
 
-  it('that is held whole is looked at whole where it may be kept', async () => {
+  it('is scanned completely when buffered for the cache', async () => {
     const broken = `{"a":${long(10_000)},]}`;
     await open(({ socket, id }) => socket.write(http(envelope(id, broken))));
-    expect(await ask(undefined, 'getProgramAccounts')).toMatchObject({ kind: 'answer' });
-    expect(await ask(undefined, 'getBlock')).toEqual({ kind: 'garbage' });
+    expect(await send(undefined, 'getProgramAccounts')).toMatchObject({ kind: 'response' });
+    expect(await send(undefined, 'getBlock')).toEqual({ kind: 'invalid' });
   });
 
-  it('leaves its connection free however it was read', async () => {
+  it('frees its connection however it was read', async () => {
     const result = long(MIB);
     await open(({ socket, id }) => socket.write(http(envelope(id, result))));
     for (let i = 0; i < 3; i++) {
@@ -180,28 +180,28 @@ describe('a long answer', () => {
       const push = setInterval(() => got.answer.resume(), 1);
       await until(() => got.end !== null);
       clearInterval(push);
-      expect(got.end).toBe('whole');
+      expect(got.end).toBe('complete');
     }
     expect((await outcomeText(node)) === result).toBe(true);
     expect(raw.sockets).toHaveLength(1);
   });
 
-  it('is had whole by who does not take it so, and when it is an error or not so long', async () => {
+  it('is buffered for other callers, for errors, and when small', async () => {
     const result = long(MIB);
     await open(({ socket, id }) => socket.write(http(envelope(id, result))));
     expect((await outcomeText(node)) === result).toBe(true);
     raw.become(({ socket, id }) => socket.write(http(envelope(id, long(FROM - 200)))));
-    expect(await ask()).toMatchObject({ kind: 'answer' });
+    expect(await send()).toMatchObject({ kind: 'response' });
     const error = (id: number): string =>
       `{"jsonrpc":"2.0","error":{"code":-32602,"message":"${'x'.repeat(2 * FROM)}"},"id":${id}}`;
     for (const framed of [http, chunked]) {
       raw.become(({ socket, id }) => socket.write(framed(error(id))));
-      expect(await ask()).toMatchObject({ kind: 'answer', answer: { errorCode: -32602 } });
+      expect(await send()).toMatchObject({ kind: 'response', response: { errorCode: -32602 } });
     }
     expect(raw.sockets).toHaveLength(1);
   });
 
-  it('waits at the node while its reader does not keep up', async () => {
+  it('is paused while its reader is slow', async () => {
     const size = 64 * MIB;
     let written = 0;
     await open(({ socket, id }) => {
@@ -221,13 +221,13 @@ describe('a long answer', () => {
     const got = await reading(MIB);
     await until(() => got.bytes >= MIB);
     const held = got.bytes;
-    // Something else goes its way meanwhile, so that time passes.
+    // Another request lets time pass.
     const other = nodeAt(raw.url);
     raw.become(responding);
     for (let i = 0; i < 20; i++) await outcomeText(other);
     await other.close();
     expect(got.bytes).toBe(held);
-    // What lies between: the buffers of the machine.
+    // Socket buffers are in between.
     expect(written).toBeLessThan(32 * MIB);
     got.answer.cancel();
     await until(() => raw.open() === 0);
@@ -247,7 +247,7 @@ describe('a long answer', () => {
       (text) => chunked(`${text.slice(0, -20)}${'z'.repeat(MIB)}`),
       'ANSWER_TOO_LARGE',
     ],
-  ])('that %s is told to be no answer', async (_name, framed, code) => {
+  ])('that %s is rejected', async (_name, framed, code) => {
     await open(({ socket, id }) => socket.end(framed(envelope(id, long(MIB)), id)), {
       responseMaxBytes: 1.5 * MIB,
     });
@@ -258,7 +258,7 @@ describe('a long answer', () => {
     expect(node.inFlight).toBe(0);
   });
 
-  it('is not waited for without end, neither for its node nor for its reader', async () => {
+  it('is aborted without progress of node or reader', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB))).slice(0, 500_000)), {
       longAnswerStallMs: 100,
     });
@@ -271,14 +271,14 @@ describe('a long answer', () => {
     expect(slow.end).toMatchObject({ code: 'CLIENT_GONE' });
   });
 
-  it('is held whole when as many are under way as may be', async () => {
+  it('is buffered beyond the stream limit', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))), { longAnswersMax: 1 });
     const first = await reading(1);
-    expect(await ask()).toMatchObject({ kind: 'answer' });
+    expect(await send()).toMatchObject({ kind: 'response' });
     first.answer.resume();
     first.answer.cancel();
     const second = await reading();
     await until(() => second.end !== null);
-    expect(second.end).toBe('whole');
+    expect(second.end).toBe('complete');
   });
 });

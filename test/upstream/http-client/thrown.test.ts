@@ -22,8 +22,8 @@ afterEach(async () => {
   await raw.close();
 });
 
-/** Puts a question that breaks over what comes of its answer. */
-function ask(broken: Partial<NodeRequest>): void {
+/** Sends a request whose listener throws. */
+function send(broken: Partial<NodeRequest>): void {
   const same = { id: 1, method: 'getBlock', params: null, canPipeline: false, acceptsStream: false };
   const question = { ...same, onExchange: () => true, onStreamStart: () => null, ...broken };
   const now = performance.now();
@@ -36,23 +36,27 @@ const passedOn: NodeRequest['onStreamStart'] = (_start, _bytes, flow) => {
   return sink;
 };
 
-describe('what is thrown over the bytes of a node', () => {
+describe('exception while processing a response', () => {
   it.each<[string, Partial<NodeRequest>]>([
     ['when they have come', { onExchange: breaks }],
     ['when they begin', { acceptsStream: true, onStreamStart: breaks }],
     ['while they come', { acceptsStream: true, onStreamStart: passedOn }],
-  ])('%s ends their connection, and the next goes over another', async (_name, broken) => {
-    ask(broken);
+  ])('%s closes the connection; the next request uses another', async (_name, broken) => {
+    send(broken);
     await until(() => raw.sockets.length === 1 && raw.open() === 0);
     raw.become(responding);
     expect([await outcomeText(node), raw.sockets.length]).toEqual(['7', 2]);
   });
 
-  it('fails the call of whoever takes a long answer and cannot', async () => {
+  it('fails the call of a throwing stream handler', async () => {
     const scene = await stage([{ name: 'raw', url: raw.url }], { longAnswerFromBytes: 1_000 });
     const failure = await new Promise<unknown>((resolve) => {
-      const asker: ResponseHandler = { onResponse: resolve, onError: resolve, stream: { onStream: breaks } };
-      scene.pool.dispatch(call('getProgramAccounts'), asker);
+      const listener: ResponseHandler = {
+        onResponse: resolve,
+        onError: resolve,
+        stream: { onStream: breaks },
+      };
+      scene.pool.dispatch(call('getProgramAccounts'), listener);
     });
     expect(failure).toMatchObject({ code: 'INTERNAL' });
     expect(scene.pool.status()[0]!.inFlight).toBe(0);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { sendAttempt } from '../../../src/upstream/attempt.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
+import { sendAttempt } from '../../../src/upstream/retry/attempt.ts';
 import { call, nodeAt, outcomeText, PATIENCE_MS } from './node-rig.ts';
 import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
 
@@ -28,7 +28,7 @@ afterEach(async () => {
   await raw.close();
 });
 
-/** A certificate that signs itself. */
+/** Self-signed certificate. */
 function identity(names: string): Identity {
   const [key, cert] = [join(folder, 'key'), join(folder, 'pem')];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -44,21 +44,21 @@ async function open(script: RawScript, headers: Record<string, string> = {}): Pr
   node = nodeAt(raw.url, {}, { headers });
 }
 
-describe('a node with TLS', () => {
-  it('is asked when its certificate is trusted, and its connection is used again', async () => {
+describe('TLS node', () => {
+  it('is used with a trusted certificate, and its connection reused', async () => {
     setDefaultCACertificates([...trusted, own.cert]);
     await open(responding);
     for (let i = 0; i < 3; i++) expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets).toHaveLength(1);
   });
 
-  it('is not asked when nobody trusts its certificate', async () => {
+  it('is rejected with an untrusted certificate', async () => {
     await open(responding);
     expect(await outcomeText(node)).toBe('unsent, lost');
     expect(raw.requests).toHaveLength(0);
   });
 
-  it('must have the name of the host header in its certificate, where one is configured', async () => {
+  it('needs the name of the host header in its certificate, if configured', async () => {
     setDefaultCACertificates([...trusted, own.cert]);
     await open(responding, { host: 'node.test' });
     expect(await outcomeText(node)).toBe('7');
@@ -68,7 +68,7 @@ describe('a node with TLS', () => {
     expect(await outcomeText(node)).toBe('unsent, lost');
   });
 
-  it('greets a second time with what it knows of the first', async () => {
+  it('resumes the TLS session', async () => {
     setDefaultCACertificates([...trusted, own.cert]);
     const resumed: boolean[] = [];
     await open(({ socket, id }) => {
@@ -80,7 +80,7 @@ describe('a node with TLS', () => {
     expect(resumed.at(-1)).toBe(true);
   });
 
-  it('may answer at length, in any pieces', async () => {
+  it('may send large responses in any chunks', async () => {
     setDefaultCACertificates([...trusted, own.cert]);
     const result = JSON.stringify('z'.repeat(200_000));
     await open(({ socket, id }) => {
@@ -90,7 +90,7 @@ describe('a node with TLS', () => {
     expect(await outcomeText(node)).toBe(result);
   });
 
-  it('is read no faster than a long answer is taken', async () => {
+  it('is read no faster than its stream is consumed', async () => {
     setDefaultCACertificates([...trusted, own.cert]);
     const result = JSON.stringify('z'.repeat(2_000_000));
     await open(({ socket, id }) => socket.write(http(envelope(id, result))));

@@ -1,26 +1,26 @@
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { type Behaviour, type Received, send } from './server.ts';
 
-/** What a chain says of transactions; a test changes it as it goes. */
+/** Scripted transaction statuses. */
 export type MockChain = {
-  /** Raw JSON of the status of a signature. */
+  /** Raw JSON status of a signature. */
   status: (signature: string) => string;
   blockHeight: number;
   isBlockhashValid: boolean;
 };
 
-/** Knows no transaction, and its blockhashes last. */
+/** Unknown transactions, valid blockhashes. */
 export const freshChain = (): MockChain => ({
   status: () => 'null',
   blockHeight: 900,
   isBlockhashValid: true,
 });
 
-/** Raw JSON of the status of one that landed. */
+/** Raw JSON status of a landed transaction. */
 export const landed = (confirmationStatus: string, err = 'null'): string =>
   `{"slot":1001,"confirmations":1,"err":${err},"confirmationStatus":"${confirmationStatus}"}`;
 
-/** The transaction that a node was sent. */
+/** Transaction in a request. */
 export function sentTo({ raw }: Received): { wire: Buffer; config: Record<string, unknown> } {
   const { params } = JSON.parse(raw) as { params: [string, Record<string, unknown>] };
   return { wire: Buffer.from(params[0], 'base64'), config: params[1] };
@@ -45,7 +45,7 @@ function answerOf(request: Received, chain: MockChain): string {
   }
 }
 
-/** Takes every transaction, and says of it what the chain does. */
+/** Accepts every transaction and reports its scripted status. */
 export const accepting =
   (chain: MockChain = freshChain()): Behaviour =>
   (request, reply) =>

@@ -1,6 +1,6 @@
 import type { Behaviour } from './server.ts';
 
-/** Reads the whole request, then drops the connection. */
+/** Reads the request and closes the connection. */
 export const dyingAfterRequest: Behaviour = (_request, _reply, socket) => {
   socket.destroy();
 };

@@ -1,4 +1,4 @@
 import { type Behaviour, send } from './server.ts';
 
-/** Nothing at all, with HTTP 200. */
+/** HTTP 200 with an empty body. */
 export const empty: Behaviour = (_request, reply) => send(reply, '');

@@ -1,6 +1,6 @@
 import { type Behaviour, sendError } from './server.ts';
 
-/** Answers everything with one JSON-RPC error. */
+/** Responds with one JSON-RPC error. */
 export const failing =
   (code: number, message = 'no', data?: unknown): Behaviour =>
   ({ id }, reply) =>

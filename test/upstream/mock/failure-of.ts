@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
 
-/** What a call failed with. */
+/** Failure of a call. */
 export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   const error = await promise.then(
     () => null,

@@ -1,5 +1,5 @@
 import { type ReportedState, reporting } from './reporting.ts';
 import type { Behaviour } from './server.ts';
 
-/** Tells of one slot for ever. */
+/** Reports one slot forever. */
 export const frozenSlot = (reported: ReportedState): Behaviour => reporting({ ...reported, slot: 4_950 });

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 
-/** A port that takes connections and never says anything. */
+/** Accepts connections and never responds. */
 export type HalfOpen = Readonly<{ url: string; close(): Promise<void> }>;
 
 export async function halfOpen(): Promise<HalfOpen> {

@@ -1,6 +1,6 @@
 import { type Behaviour, send } from './server.ts';
 
-/** Answers everything with the given raw result, getSlot with a slot. */
+/** Responds with the raw result; getSlot with a slot. */
 export const healthy =
   (result = '"ok"', slot = 1_000n): Behaviour =>
   ({ id, method }, reply) =>

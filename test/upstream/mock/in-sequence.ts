@@ -1,6 +1,6 @@
 import type { Behaviour } from './server.ts';
 
-/** Whichever node is asked first acts the first way, the next one the second way, and all others the last way. */
+/** Behaviors in the order in which nodes are first called; the last repeats. */
 export function inSequence(...behaviours: readonly Behaviour[]): Behaviour {
   let requested = 0;
   return (request, reply, socket) => {

@@ -9,11 +9,10 @@ const timedOut: Exchange = {
   cause: new Error('no answer in time'),
 };
 
-/** A node without connections: what it is asked is held until it is told how that ends. */
+/** Node without connections whose requests are ended by the test. */
 export class ManualNode extends UpstreamNode {
-  /** What it is being asked. */
+  /** Pending requests. */
   readonly pending: NodeRequest[] = [];
-  /** How often it was asked. */
   requestCount = 0;
 
   constructor(name: string, limits: UpstreamLimits) {
@@ -29,7 +28,6 @@ export class ManualNode extends UpstreamNode {
     };
   }
 
-  /** Ends a question, if it has not ended. */
   end(request: NodeRequest, exchange: Exchange): void {
     const at = this.pending.indexOf(request);
     if (at < 0) return;
@@ -37,7 +35,6 @@ export class ManualNode extends UpstreamNode {
     request.onExchange(exchange);
   }
 
-  /** Answers a question with the member of a JSON-RPC answer. */
   respond(request: NodeRequest, member: string): void {
     const body = Buffer.from(`{"jsonrpc":"2.0",${member},"id":${request.id}}`);
     this.end(request, { kind: 'response', status: 200, retryAfter: null, body });

@@ -1,7 +1,7 @@
 import { type ReportedState, reporting } from './reporting.ts';
 import { type Behaviour, sendError } from './server.ts';
 
-/** Knows how things are, and not how they came to be. */
+/** Has state but no history. */
 export const noHistory =
   (reported: ReportedState): Behaviour =>
   (request, reply, socket) => {

@@ -1,4 +1,4 @@
 import { type Behaviour, send } from './server.ts';
 
-/** An answer that names no request. */
+/** Response without an id. */
 export const noId: Behaviour = (_request, reply) => send(reply, '{"jsonrpc":"2.0","result":"whose?"}');

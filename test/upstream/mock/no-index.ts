@@ -1,7 +1,7 @@
 import { type ReportedState, reporting } from './reporting.ts';
 import { type Behaviour, sendError } from './server.ts';
 
-/** Finds no accounts by their owners. */
+/** Has no account index. */
 export const noIndex =
   (reported: ReportedState): Behaviour =>
   (request, reply, socket) => {

@@ -6,7 +6,7 @@ import type { NodeConfig } from '../../../src/upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../../../src/upstream/pool.ts';
 import { type Behaviour, type MockNode, startMock } from './server.ts';
 
-/** Short enough for tests, long enough for a busy machine; polls only when a test starts the watch. */
+/** Short, but enough for slow machines; polls only after `start`. */
 const testLimits: Partial<UpstreamLimits> = {
   attemptTimeoutMs: 2_000,
   timeoutMs: 5_000,
@@ -19,12 +19,12 @@ const testLimits: Partial<UpstreamLimits> = {
 export type Scene = Readonly<{
   pool: UpstreamPool;
   mocks: readonly MockNode[];
-  /** Every log line so far. */
+  /** Log lines so far. */
   logged: readonly string[];
   close(): Promise<void>;
 }>;
 
-/** A pool over mock nodes (and nodes at given URLs), all on devnet. */
+/** Pool on devnet over mock nodes and nodes at given URLs. */
 export async function stage(
   nodes: readonly (Behaviour | NodeConfig)[],
   limits: Partial<UpstreamLimits> = {},
@@ -53,7 +53,7 @@ export async function stage(
   return { pool, mocks, logged, close };
 }
 
-/** A call on devnet with the given params. */
+/** Call on devnet. */
 export const call = (method: string, params: unknown = []): Call => ({
   network: 'devnet',
   method,
@@ -61,7 +61,7 @@ export const call = (method: string, params: unknown = []): Call => ({
   params: Buffer.from(JSON.stringify(params)),
 });
 
-/** Waits until the condition holds. Fails after five seconds. */
+/** Waits for a condition, at most five seconds. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 5_000;
   while (!condition()) {

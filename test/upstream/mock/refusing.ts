@@ -1,6 +1,6 @@
 import { type Behaviour, send } from './server.ts';
 
-/** Answers everything with an HTTP status and a page for people. */
+/** HTTP error with an HTML page. */
 export const refusing =
   (status: number): Behaviour =>
   (_request, reply) =>

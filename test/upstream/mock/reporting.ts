@@ -1,17 +1,17 @@
 import { type Behaviour, send } from './server.ts';
 
-/** What a node says of itself when it is asked. A function is asked anew each time. */
+/** Reported state; functions are evaluated per request. */
 export type ReportedState = Readonly<{
   slot?: number | (() => number);
-  /** Up to which slot it has shreds. */
+  /** Newest slot with shreds. */
   shreds?: number;
   firstAvailable?: number;
   genesis?: string;
-  /** What it answers to everything else, as JSON. */
+  /** JSON result of other methods. */
   result?: string;
 }>;
 
-/** Answers what it is asked of itself as it is told to, and everything else with one result. */
+/** Reports the given state; responds to other methods with one result. */
 export const reporting =
   ({ slot = 1_000, shreds, firstAvailable, genesis, result = '"ok"' }: ReportedState): Behaviour =>
   ({ id, method }, reply) => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** One request as a mock node received it. */
+/** Request as received. */
 export type Received = Readonly<{
   id: number;
   method: string;
@@ -11,26 +11,25 @@ export type Received = Readonly<{
   headers: IncomingHttpHeaders;
 }>;
 
-/** How a mock node treats a request. */
 export type Behaviour = (request: Received, reply: ServerResponse, socket: Socket) => void;
 
-/** A scripted node on a free loopback port. */
+/** Scripted node on a free loopback port. */
 export type MockNode = Readonly<{
   url: string;
-  /** Everything it received but the questions of the health watch. */
+  /** All requests except polls. */
   received: readonly Received[];
-  /** The questions of the health watch. */
+  /** Requests of health monitoring. */
   polls: readonly Received[];
-  /** How often it received the method, polls left out. */
+  /** Requests of the method, without polls. */
   count(method: string): number;
-  /** Behaves otherwise from now on. */
+  /** Changes the behavior. */
   become(behaviour: Behaviour): void;
-  /** How many connections to it are open: with none, it has read all that was sent to it. */
+  /** Open connections; with none, everything sent was read. */
   connections(): Promise<number>;
   close(): Promise<void>;
 }>;
 
-/** What the health watch sends; kept out of the counts. */
+/** Methods of health monitoring, excluded from counts. */
 const WATCH = [
   /"method":"getSlot","params":\[\{"commitment":"[a-z]+"\}\]\}$/,
   /"method":"(?:getGenesisHash|getMaxShredInsertSlot|getFirstAvailableBlock)"\}$/,
@@ -48,12 +47,12 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return raw;
 }
 
-/** Sends JSON text with HTTP 200, as a node does. */
+/** HTTP 200 with JSON text. */
 export function send(reply: ServerResponse, text: string, status = 200): void {
   reply.writeHead(status, { 'content-type': 'application/json' }).end(text);
 }
 
-/** Sends a JSON-RPC error in the order in which Agave writes it. */
+/** JSON-RPC error in Agave's member order. */
 export function sendError(
   reply: ServerResponse,
   id: number,
@@ -64,7 +63,7 @@ export function sendError(
   send(reply, `{"jsonrpc":"2.0","error":${JSON.stringify({ code, message, data })},"id":${id}}\n`);
 }
 
-/** @param port - 0 takes a free one. */
+/** @param port - 0: any free port. */
 export async function startMock(behaviour: Behaviour, port = 0): Promise<MockNode> {
   let current = behaviour;
   const received: Received[] = [];

@@ -1,4 +1,4 @@
 import type { Behaviour } from './server.ts';
 
-/** Reads the request and never answers. */
+/** Reads the request and never responds. */
 export const silent: Behaviour = () => {};

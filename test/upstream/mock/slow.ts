@@ -1,6 +1,6 @@
 import type { Behaviour } from './server.ts';
 
-/** Acts as it is told to, so much later. What nobody waits for any more is never done. */
+/** Delayed behavior; dropped if the client disconnects. */
 export const slow =
   (ms: number, behaviour: Behaviour): Behaviour =>
   (request, reply, socket) => {

@@ -1,6 +1,6 @@
 import { type ReportedState, reporting } from './reporting.ts';
 import type { Behaviour } from './server.ts';
 
-/** Says that it is healthy, and has shreds of far newer slots than it has replayed. */
+/** Reports itself healthy but does not replay received shreds. */
 export const stale = (reported: ReportedState): Behaviour =>
   reporting({ ...reported, slot: 4_900, shreds: 5_200 });

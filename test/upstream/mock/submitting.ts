@@ -11,7 +11,7 @@ import type { SubmissionResult } from '../../../src/protocol/submission-result.t
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../../src/upstream/node.ts';
-import { type SubmitLimits, submitLimits } from '../../../src/upstream/submit/limits.ts';
+import { type SubmitLimits, submitLimits } from '../../../src/upstream/submit/submission.ts';
 import { SubmitTargets } from '../../../src/upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../../src/upstream/submit/transaction-submitter.ts';
 import { call, type Scene, stage } from './pool.ts';
@@ -20,7 +20,7 @@ import { type Behaviour, type MockNode, startMock } from './server.ts';
 const payer = Keypair.generate();
 let lamports = 0;
 
-/** A signed transaction that no other is like. */
+/** Unique signed transaction. */
 export function signedTransaction(): { wire: Buffer; signature: string } {
   const transfer = { fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: ++lamports };
   const transaction = new Transaction({
@@ -32,7 +32,7 @@ export function signedTransaction(): { wire: Buffer; signature: string } {
   return { wire: transaction.serialize(), signature: encodeBase58(transaction.signature!) };
 }
 
-/** Hears what becomes of a transaction. */
+/** Records a submission. */
 export class SubmissionTrace implements CallTrace {
   readonly attempts: CallAttempt[] = [];
   readonly results: SubmissionResult[] = [];
@@ -46,7 +46,7 @@ export class SubmissionTrace implements CallTrace {
   }
 }
 
-/** sendTransaction with these options; a trace, where somebody hears. */
+/** sendTransaction call with options and trace. */
 export const sendCall = (wire: Buffer, config: object = {}, trace: CallTrace | null = null): Call => ({
   ...call('sendTransaction', [wire.toString('base64'), { encoding: 'base64', ...config }]),
   trace,
@@ -55,7 +55,7 @@ export const sendCall = (wire: Buffer, config: object = {}, trace: CallTrace | n
 export type SubmitScene = Scene &
   Readonly<{ submitter: TransactionSubmitter; sendOnlyMocks: readonly MockNode[] }>;
 
-/** Short enough for tests; what is accepted is not rebroadcast unless a test wants it. */
+/** Short; no rebroadcasts by default. */
 const testLimits: Partial<SubmitLimits> = {
   attemptTimeoutMs: 2_000,
   rebroadcastIntervalMs: 60_000,
@@ -65,7 +65,7 @@ const testLimits: Partial<SubmitLimits> = {
 
 type Options = Readonly<{ limits?: Partial<SubmitLimits>; upstream?: Partial<UpstreamLimits> }>;
 
-/** Sending over nodes and endpoints for sending alone, all on devnet. */
+/** Submitter over nodes and send-only endpoints on devnet. */
 export async function stageSubmitter(
   nodes: readonly Behaviour[],
   sendOnly: readonly Behaviour[] = [],
@@ -81,8 +81,7 @@ export async function stageSubmitter(
         defaultUpstreamLimits,
       ),
   );
-  const submitter = new TransactionSubmitter({
-    source: scene.pool,
+  const submitter = new TransactionSubmitter(scene.pool, {
     targets: new SubmitTargets(scene.pool, new Map([['devnet', extra]])),
     limits: { ...submitLimits, ...testLimits, ...limits },
     log: createLogger('debug', (line) => (scene.logged as string[]).push(line)),
@@ -94,11 +93,11 @@ export async function stageSubmitter(
   return { ...scene, submitter, sendOnlyMocks, close };
 }
 
-/** How often all of them were sent a transaction. */
+/** Number of sendTransaction requests. */
 export const sentIn = (mocks: readonly MockNode[]): number =>
   mocks.reduce((sum, mock) => sum + mock.count('sendTransaction'), 0);
 
-/** What a call comes to, without a promise. */
+/** Signature, error code or failure code of a call. */
 export function dispatch(source: RpcDispatcher, rpcCall: Call): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const handler: ResponseHandler = {

@@ -1,6 +1,6 @@
 import type { Behaviour } from './server.ts';
 
-/** Answers 429, with the Retry-After it is given. */
+/** HTTP 429 with this Retry-After. */
 export const throttling =
   (retryAfter?: string): Behaviour =>
   (_request, reply) => {

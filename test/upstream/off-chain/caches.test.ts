@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DiskCache } from '../../../src/upstream/off-chain/disk-cache.ts';
-import { DocumentMemoryCache } from '../../../src/upstream/off-chain/document-memory-cache.ts';
+import { DocumentMemoryCache } from '../../../src/upstream/off-chain/document.ts';
 import { type OffChainLimits, offChainLimits } from '../../../src/upstream/off-chain/limits.ts';
 import type { OffChainClient } from '../../../src/upstream/off-chain/off-chain-client.ts';
 import { bytes, type Host, json, neverAborted, openClient, startHost } from './hosts.ts';
@@ -54,8 +54,8 @@ const filesIn = (): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-describe('documents that were read', () => {
-  it('are kept, in memory and over a restart', async () => {
+describe('cached documents', () => {
+  it('survive in memory and across restarts', async () => {
     const first = await start();
     await read(first, '/1');
     expect(await read(first, '/1')).toEqual([{ at: '/1' }]);
@@ -67,7 +67,7 @@ describe('documents that were read', () => {
     expect(second.counts).toMatchObject({ fetches: 0, fromDisk: 1, fromMemory: 1 });
   });
 
-  it('are read again when they are old, and those that are absent sooner', async () => {
+  it('expire; absences sooner', async () => {
     const client = await start({ documentTtlMs: 1_000, absenceKeptMs: 100 });
     host.scripts.set('/none', bytes('', {}, 404));
     const both = () => read(client, '/1', '/none');
@@ -82,7 +82,7 @@ describe('documents that were read', () => {
     expect(host.requestedPaths.slice(3)).toEqual(['/1']);
   });
 
-  it('are known to be absent over a restart; what only failed is tried again', async () => {
+  it('remember absence across restarts, but not transient failures', async () => {
     const first = await start();
     host.scripts.set('/none', bytes('', {}, 404));
     host.scripts.set('/busy', bytes('', {}, 503));
@@ -95,7 +95,7 @@ describe('documents that were read', () => {
     expect(host.requestedPaths.slice(2)).toEqual(['/busy']);
   });
 
-  it('are forgotten when told, on the disk too, and while they are fetched', async () => {
+  it('are dropped by forget, on disk and during a fetch', async () => {
     const client = await start();
     await read(client, '/1');
     client.forget(at('/1'));
@@ -120,7 +120,7 @@ describe('documents that were read', () => {
     expect(filesIn().length).toBe(1);
   });
 
-  it('are files of nobody else, with names that no URI can choose', async () => {
+  it('are private files whose names no URI can choose', async () => {
     const client = await start();
     await read(client, '/../../../etc/passwd', '/%2e%2e%2f..%5c', `/${'x'.repeat(1_500)}`);
     await client.close();
@@ -143,7 +143,7 @@ describe('documents that were read', () => {
     ],
     ['huge', (file: string) => truncateSync(file, 1024 ** 3)],
     ['gone', (file: string) => rmSync(file)],
-  ])('are read anew when their file is %s', async (_, damage) => {
+  ])('are fetched again when their file is %s', async (_, damage) => {
     const first = await start();
     await read(first, '/1');
     await first.close();
@@ -156,7 +156,7 @@ describe('documents that were read', () => {
     expect(host.requestedPaths.length).toBe(2);
   });
 
-  it('are read all the same when nothing can be written', async () => {
+  it('work without a writable disk', async () => {
     const client = await start();
     rmSync(folder, { recursive: true });
     writeFileSync(folder, 'a file in place of the folder');
@@ -165,13 +165,13 @@ describe('documents that were read', () => {
   });
 });
 
-describe('the folder of documents', () => {
+describe('disk cache', () => {
   const now = (): number => clock.now;
   const kept = (text: string) => ({ document: Buffer.from(text), until: clock.now + 1 });
   const openDisk = (limits: Partial<OffChainLimits>) =>
     DiskCache.open(folder, { ...offChainLimits, ...limits }, now);
 
-  it('has no more files than it may, and loses what was not asked for longest', async () => {
+  it('limits the number of files, evicting the least recently used', async () => {
     const cache = await openDisk({ diskFilesMax: 3 });
     for (const uri of ['a', 'b', 'c']) await cache.set(uri, kept(uri));
     await cache.get('a');
@@ -182,7 +182,7 @@ describe('the folder of documents', () => {
     expect([cache.files, filesIn().length]).toEqual([3, 3]);
   });
 
-  it('has no more bytes than it may, and counts what it finds at its start', async () => {
+  it('limits the size, including existing files', async () => {
     const cache = await openDisk({ diskMaxBytes: 50_000 });
     for (let i = 0; i < 30; i++) await cache.set(`u${i}`, kept('x'.repeat(5_000)));
     const sizes = filesIn().map((file) => statSync(file).size);
@@ -195,7 +195,7 @@ describe('the folder of documents', () => {
     expect(await reopened.get('u29')).not.toBeNull();
   });
 
-  it('is cleared of what a process that was killed had not finished, and of nothing else', async () => {
+  it('deletes incomplete files of a killed process, and nothing else', async () => {
     const cache = await openDisk({});
     await cache.set('a', kept('a'));
     const [file = ''] = filesIn();
@@ -206,13 +206,13 @@ describe('the folder of documents', () => {
     expect(filesIn().sort()).toEqual([file, join(folder, 'notes')].sort());
   });
 
-  it('takes no more into its line than it may', async () => {
+  it('limits its write queue', async () => {
     const cache = await openDisk({ diskQueueMax: 4 });
     await Promise.all(Array.from({ length: 50 }, (_, i) => cache.set(`u${i}`, kept('x'))));
     expect(cache.files).toBe(4);
   });
 
-  it('keeps the last of what was told at once, or nothing when it was deleted last', async () => {
+  it('keeps the last of several writes, or nothing after a delete', async () => {
     const cache = await openDisk({});
     await Promise.all([cache.set('a', kept('old')), cache.set('a', kept('new'))]);
     expect((await cache.get('a'))?.document?.toString()).toBe('new');
@@ -224,22 +224,22 @@ describe('the folder of documents', () => {
   it.each([
     ['plain', 'a'],
     ['all escaped', '\u0001'],
-  ])('finds what is kept of the longest URI that can be allowed, %s', async (_, character) => {
+  ])('stores the longest allowed URI, %s', async (_, character) => {
     const uri = character.repeat(65_536);
     const cache = await openDisk({ uriMaxLength: uri.length, documentMaxBytes: 10 });
     await cache.set(uri, kept('0123456789'));
     expect((await cache.get(uri))?.document?.toString()).toBe('0123456789');
   });
 
-  it('is made with its parents, for its owner only', async () => {
+  it('creates its folder with parents, private to the owner', async () => {
     const deep = join(folder, 'x', 'y');
     await DiskCache.open(deep, offChainLimits, now);
     expect([existsSync(deep), statSync(deep).mode & 0o077]).toEqual([true, 0]);
   });
 });
 
-describe('the memory of documents', () => {
-  it('is bounded in bytes, and loses what was not asked for longest', () => {
+describe('memory cache', () => {
+  it('limits its size, evicting the least recently used', () => {
     const cache = new DocumentMemoryCache(10_000, () => 0);
     const kept = { document: Buffer.alloc(2_000), until: 1 };
     for (const uri of ['a', 'b', 'c', 'd']) cache.set(uri, kept);

@@ -3,8 +3,8 @@ import type { OffChainClient } from '../../../src/upstream/off-chain/off-chain-c
 import { type Host, json, neverAborted, openClient, startHost } from './hosts.ts';
 
 /**
- * 0.0.0.0 is an address whose connection leads to another one: to 127.0.0.1. So it stands here for whatever leads a
- * connection elsewhere than where it was meant to go, such as a network that changes addresses on the way.
+ * A connection to 0.0.0.0 leads to 127.0.0.1: it simulates connections that end at another address than
+ * requested.
  */
 const META = { name: 'n' };
 
@@ -27,13 +27,16 @@ async function read(uri: string, allowedNetworks: readonly string[]): Promise<un
 }
 
 it.each(['0.0.0.0', 'a.example'])(
-  'asks nothing where a connection to %s leads to an address that must not be connected to',
+  'sends nothing when a connection to %s ends at a forbidden address',
   async (name) => {
     expect(await read(`http://${name}:${host.port}/meta`, ['0.0.0.0/32'])).toBeUndefined();
     expect([host.connections(), host.requestedPaths]).toEqual([1, []]);
   },
 );
 
-it.each(['0.0.0.0', 'a.example'])('reads where a connection to %s leads to one that may be', async (name) => {
-  expect(await read(`http://${name}:${host.port}/meta`, ['0.0.0.0/32', '127.0.0.1/32'])).toEqual(META);
-});
+it.each(['0.0.0.0', 'a.example'])(
+  'reads when a connection to %s ends at an allowed address',
+  async (name) => {
+    expect(await read(`http://${name}:${host.port}/meta`, ['0.0.0.0/32', '127.0.0.1/32'])).toEqual(META);
+  },
+);

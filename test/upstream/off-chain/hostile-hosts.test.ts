@@ -38,12 +38,12 @@ async function open(options: Partial<OffChainOptions> = {}): Promise<void> {
   client = await openClient([host.port], options);
 }
 
-/** What is read at a URI; undefined when nothing is. */
+/** Document of a URI, or undefined. */
 async function read(uri: string): Promise<unknown> {
   return (await client.read([uri], neverAborted)).get(uri);
 }
 
-/** What is read of a host that does this. */
+/** Document of a host with this behavior. */
 async function readOf(script: Script, limits: Partial<typeof offChainLimits> = {}): Promise<unknown> {
   host.scripts.set('/x', script);
   await open({ limits: { tryTimeoutMs: 5_000, timeoutMs: 10_000, ...limits } });
@@ -111,20 +111,20 @@ describe('off-chain JSON', () => {
       },
     ],
     ['nothing', noResponse],
-  ] as [string, Script][])('is absent where the host sends %s', async (_, script) => {
+  ] as [string, Script][])('is absent if the host sends %s', async (_, script) => {
     expect(await readOf(script, { tryTimeoutMs: 300, timeoutMs: 1_000 })).toBeUndefined();
   });
 
   it.each([
     ['headers', (_, __, socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'a: b\r\n')],
     ['a body', (_, __, socket) => drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n"', 'x')],
-  ] as [string, Script][])('is given up in time where the host sends %s drop by drop', async (_, script) => {
+  ] as [string, Script][])('times out if the host sends %s slowly', async (_, script) => {
     const startedAt = performance.now();
     expect(await readOf(script, { tryTimeoutMs: 200 })).toBeUndefined();
     expect(performance.now() - startedAt).toBeLessThan(4_000);
   });
 
-  it('is not taken in further than its limit where the host sends without end', async () => {
+  it('is cut off at the limit of an endless response', async () => {
     let sent = 0;
     const closed = Promise.withResolvers<void>();
     const endless: Script = (_request, reply, socket) => {
@@ -138,12 +138,12 @@ describe('off-chain JSON', () => {
     };
     expect(await readOf(endless, { tryTimeoutMs: 5_000, timeoutMs: 5_000 })).toBeUndefined();
     await closed.promise;
-    // What the sockets of both sides hold comes on top.
+    // Plus socket buffers on both sides.
     expect(sent).toBeLessThan(MAX + 16 * 1024 * 1024);
     expect(client.counts).toMatchObject({ absent: 1, failed: 0 });
   });
 
-  it('is looked for behind so many redirects, and no more', async () => {
+  it('follows a limited number of redirects', async () => {
     const { redirectsMax } = offChainLimits;
     for (let hop = 0; hop <= redirectsMax; hop++) host.scripts.set(`/${hop}`, redirect(`/${hop + 1}`));
     host.scripts.set(`/${redirectsMax + 1}`, json(META));
@@ -152,7 +152,7 @@ describe('off-chain JSON', () => {
     expect(await read(at('/0'))).toBeUndefined();
   });
 
-  it('is asked for again where a host closes its idle connection under the request', async () => {
+  it('is requested again if the host closes an idle connection', async () => {
     host.scripts.set('/once', (_, reply, socket) => {
       if (host.connections() === 1) socket.destroy();
       else reply.writeHead(200).end(TEXT);
@@ -163,12 +163,12 @@ describe('off-chain JSON', () => {
     expect([host.requestedPaths, host.connections()]).toEqual([['/meta', '/once', '/once'], 2]);
   });
 
-  it('is asked for over connections that are not kept, where it is said so', async () => {
+  it('uses no kept connections if the host forbids it', async () => {
     await open({ limits: { idleTimeoutMs: 0 } });
     expect([await read(at('/meta')), await read(at('/meta?2'))]).toEqual([META, META]);
   });
 
-  it('is asked for without anything that tells of callers', async () => {
+  it('is requested without any data about callers', async () => {
     host.scripts.set('/x', (_, reply) => {
       reply.writeHead(302, { 'set-cookie': 'a=b; Path=/', location: '/meta' }).end();
     });
@@ -186,7 +186,7 @@ describe('off-chain JSON', () => {
     expect(host.headers[1]?.['user-agent']).toBe('solway (off-chain metadata)');
   });
 
-  it('is read out of URIs that hold it, and from gateways, one after the other', async () => {
+  it('is read from inline URIs and from gateways in order', async () => {
     const other = await startHost({ '*': json(META) });
     closing.push(other.close);
     const cid = 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4';
@@ -208,15 +208,15 @@ describe('off-chain JSON', () => {
   });
 });
 
-/** Sends something, and then a little from time to time until the connection is closed. */
+/** Sends a start, then a little at a time. */
 function drip(socket: Parameters<Script>[2], head: string, drop: string): void {
   socket.write(head);
   const timer = setInterval(() => socket.write(drop), 20);
   socket.on('close', () => clearInterval(timer));
 }
 
-describe('an address that must not be connected to', () => {
-  /** A server on another of the machine's addresses, which stands for everything inside. */
+describe('forbidden address', () => {
+  /** Server on another loopback address, standing for internal hosts. */
   async function inside(): Promise<Host> {
     const victim = await startHost({ '*': json({ secret: true }) }, '127.0.0.1', host.port);
     closing.push(victim.close);
@@ -240,7 +240,7 @@ describe('an address that must not be connected to', () => {
     'http://[fe80::1]/',
     'http://10.0.0.1/',
     'http://100.64.0.1/',
-  ])('is refused in a URI and behind a redirect: %s', async (form) => {
+  ])('is rejected in a URI and in a redirect: %s', async (form) => {
     const victim = await inside();
     const uri = form.replace('PORT', String(host.port));
     host.scripts.set('/x', redirect(uri));
@@ -252,7 +252,7 @@ describe('an address that must not be connected to', () => {
     expect(await read(uri)).toBeUndefined();
     expect(await read(at('/x'))).toBeUndefined();
     expect([victim.requestedPaths, victim.connections()]).toEqual([[], 0]);
-    // Refused, not tried and given up.
+    // Rejected without an attempt.
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
@@ -263,27 +263,27 @@ describe('an address that must not be connected to', () => {
     [['169.254.169.254']],
     [['::ffff:127.0.0.1']],
     [['not an address']],
-  ])('is refused when a name leads to it, also among others: %j', async (addresses) => {
+  ])('is rejected when any address of a name is forbidden: %j', async (addresses) => {
     const victim = await inside();
     await open({ resolve: async () => addresses });
     expect(await read(at('/meta'))).toBeUndefined();
     expect([host.connections(), victim.connections()]).toEqual([0, 0]);
   });
 
-  it('is not reached by a name that leads elsewhere when it is looked up again', async () => {
+  it('is not reachable by DNS rebinding', async () => {
     const victim = await inside();
     const answers = [['127.0.0.2'], ['127.0.0.1']];
     let lookups = 0;
     await open({ resolve: async () => answers[lookups++] ?? ['127.0.0.1'] });
     host.scripts.set('/x', (_, reply) => void reply.writeHead(200, { connection: 'close' }).end(TEXT));
     expect(await read(at('/x'))).toEqual(META);
-    // One connection, one look; what was looked at is what was connected to.
+    // One connection, one lookup, to the checked address.
     expect([lookups, host.connections()]).toEqual([1, 1]);
     expect(await read(at('/meta'))).toBeUndefined();
     expect([victim.connections(), lookups]).toEqual([0, 2]);
   });
 
-  it('is no cause to wait where no name server answers', async () => {
+  it('does not wait for a name server that does not respond', async () => {
     await open({
       resolve: () => new Promise(() => undefined),
       limits: { timeoutMs: 300, tryTimeoutMs: 200 },
@@ -294,8 +294,8 @@ describe('an address that must not be connected to', () => {
   });
 });
 
-describe('reading the same from several places at once', () => {
-  it('fetches it once', async () => {
+describe('concurrent reads', () => {
+  it('fetch a document once', async () => {
     const release = Promise.withResolvers<void>();
     host.scripts.set('/x', (_, reply) => void release.promise.then(() => reply.writeHead(200).end(TEXT)));
     await open();
@@ -306,7 +306,7 @@ describe('reading the same from several places at once', () => {
     expect([host.requestedPaths, client.inFlight]).toEqual([['/x'], 0]);
   });
 
-  it('goes on for the others when one leaves, and is given up when the last has left', async () => {
+  it('continue when one is canceled, and abort with the last', async () => {
     const arrived = Promise.withResolvers<Parameters<Script>[2]>();
     host.scripts.set('/x', (_, __, socket) => arrived.resolve(socket));
     await open();
@@ -323,7 +323,7 @@ describe('reading the same from several places at once', () => {
     expect(client.inFlight).toBe(0);
   });
 
-  it('gives who comes later all of its time, also where the time of the first is over', async () => {
+  it('give later readers their full time', async () => {
     const release = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     host.scripts.set('/x', (_, reply) => {
@@ -347,7 +347,7 @@ describe('reading the same from several places at once', () => {
     }
   });
 
-  it('tells what had come when the caller leaves, and never rejects', async () => {
+  it('return what is available on cancel and never reject', async () => {
     const leaver = new AbortController();
     host.scripts.set('/x', () => leaver.abort());
     await open();
@@ -357,7 +357,7 @@ describe('reading the same from several places at once', () => {
     expect((await client.read([at('/meta')], AbortSignal.abort())).size).toBe(0);
   });
 
-  it('reads no more documents, and no more of them, than one reading may', async () => {
+  it('are limited in documents and bytes', async () => {
     const big = JSON.stringify('x'.repeat(1_000));
     host.scripts.set('*', bytes(big));
     await open({ limits: { urisMax: 5, readingMaxBytes: 2_500 } });

@@ -3,24 +3,23 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { OffChain } from '../../../src/rest-api/services.ts';
 import { OffChainClient, type OffChainOptions } from '../../../src/upstream/off-chain/off-chain-client.ts';
 
-/** What a host does with a request. */
 export type Script = (request: IncomingMessage, reply: ServerResponse, socket: Socket) => void;
 
-/** A host of metadata that does as it was told, on one of the machine's own addresses. */
+/** Scripted metadata host on a loopback address. */
 export type Host = Readonly<{
   port: number;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   requestedPaths: string[];
-  /** Headers of each request. */
+  /** Headers per request. */
   headers: IncomingMessage['headers'][];
-  /** Connections that were made. */
+  /** Accepted connections. */
   connections: () => number;
-  /** Paths, and what is done there; others are 404. */
+  /** Behavior per path; others are 404. */
   scripts: Map<string, Script>;
   close(): Promise<void>;
 }>;
 
-/** Starts a host. @param port - 0 takes a free one. */
+/** @param port - 0: any free port. */
 export async function startHost(
   scripts: Record<string, Script>,
   address = '127.0.0.2',
@@ -57,13 +56,13 @@ export async function startHost(
   };
 }
 
-/** Answers with JSON. */
+/** JSON response. */
 export const json =
   (value: unknown, type = 'application/json'): Script =>
   (_request, reply) =>
     void reply.writeHead(200, { 'content-type': type }).end(JSON.stringify(value));
 
-/** Answers with bytes and headers. */
+/** Bytes with headers. */
 export const bytes =
   (
     body: Buffer | string,
@@ -75,12 +74,12 @@ export const bytes =
 
 export const redirect = (location: string, status = 302): Script => bytes('', { location }, status);
 
-/** Never says anything. */
+/** Never responds. */
 export const noResponse: Script = () => undefined;
 
 export const neverAborted = new AbortController().signal;
 
-/** A client that may go to 127.0.0.2 on the given ports. Every name is there. */
+/** Client that may use 127.0.0.2 on these ports; every name resolves to it. */
 export function openClient(
   ports: readonly number[],
   options: Partial<OffChainOptions> = {},

@@ -43,7 +43,7 @@ const count = <T>(length: number, make: (index: number) => T): T[] =>
 
 type Read = Readonly<{ tookMs: number; found: readonly string[] }>;
 
-/** One reading a slow host, of a thousand URIs and one that is answered. */
+/** Reads a thousand URIs of a slow host and one good one. */
 async function storm(round: number): Promise<Read[]> {
   const readings: Promise<Read>[] = [];
   for (let host = 0; host < HOSTS; host++) {
@@ -59,14 +59,14 @@ async function timedReading(host: number, answered: string): Promise<Read> {
   return { tookMs: performance.now() - startedAt, found: [...found.keys()] };
 }
 
-/** The longest that a reading took; how many had what is answered, and no more than that. */
+/** Longest read, and number of reads with exactly the good document. */
 function summaryOf(reads: readonly Read[]): { longestMs: number; answered: number } {
   expect(reads.flatMap(({ found }) => found).filter((uri) => !uri.includes('fast'))).toEqual([]);
   const answered = reads.filter(({ found }) => found.length === 1).length;
   return { longestMs: Math.max(...reads.map(({ tookMs }) => tookMs)), answered };
 }
 
-/** The longest that a reading takes while all slow hosts rest. */
+/** Longest read while the circuits of all slow hosts are open. */
 async function stormAtRest(round: number): Promise<number> {
   const { longestMs, answered } = summaryOf(await storm(round));
   expect(answered).toBe(HOSTS);
@@ -81,13 +81,13 @@ it(`lets ${HOSTS} slow hosts with ${URIS_PER_HOST} URIs each hold nobody longer 
   }, 5);
   const first = summaryOf(await storm(0));
   clearInterval(watch);
-  // A little more than the limit, since this process plays all of the hosts besides.
+  // Above the limit, since this process also runs the hosts.
   expect(first.longestMs).toBeLessThan(limits.timeoutMs + 1_500);
   expect(first.answered).toBeGreaterThan(HOSTS * 0.9);
   expect(waiting).toBeLessThanOrEqual(limits.queueMax);
   expect(most).toBeLessThanOrEqual(limits.inFlightMax + HOSTS);
   expect([client.inFlight, client.queues.active, client.queues.waiting]).toEqual([0, 0, 0]);
-  // By now all of them rest, so that nobody waits for them, but perhaps for what else the machine does.
+  // All circuits are open now.
   const second = await stormAtRest(1);
   const shortMs = limits.timeoutMs / 2;
   expect(second < shortMs ? second : await stormAtRest(2)).toBeLessThan(shortMs);

@@ -45,7 +45,7 @@ async function read(host: string, addresses = ['127.0.0.2']): Promise<unknown> {
   }
 }
 
-describe.skipIf(!hasOpenssl)('a host behind TLS (skipped where openssl is not installed)', () => {
+describe.skipIf(!hasOpenssl)('TLS host (skipped without openssl)', () => {
   beforeAll(start);
   afterEach(() => {
     setDefaultCACertificates(trusted);
@@ -57,20 +57,20 @@ describe.skipIf(!hasOpenssl)('a host behind TLS (skipped where openssl is not in
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is read when its certificate is trusted and names it', async () => {
+  it('is read with a trusted certificate for its name', async () => {
     setDefaultCACertificates([...trusted, cert]);
     expect(await read('a.example')).toEqual({ name: 'n' });
     expect(names).toEqual(['a.example']);
   });
 
-  it('is not read when its certificate names another, or nobody vouches for it', async () => {
+  it('is rejected with another name or an untrusted certificate', async () => {
     expect(await read('a.example')).toBeUndefined();
     setDefaultCACertificates([...trusted, cert]);
     expect(await read('b.example')).toBeUndefined();
     expect(await read('127.0.0.2')).toBeUndefined();
   });
 
-  it('is not even greeted at an address that must not be connected to', async () => {
+  it('gets no TLS handshake at a forbidden address', async () => {
     setDefaultCACertificates([...trusted, cert]);
     expect(await read('a.example', ['127.0.0.2', '127.0.0.1'])).toBeUndefined();
     expect(names).toEqual([]);

@@ -37,7 +37,7 @@ const member = z.object({
 
 const invitation = z.object({
   id: z.string(),
-  /** Empty: for anybody who has the link. */
+  /** Empty: for anyone with the link. */
   email: z.string(),
   role,
   isOperator: z.boolean(),
@@ -46,11 +46,11 @@ const invitation = z.object({
   createdBy: z.string(),
 });
 
-/** Who is told when a quota is used to 80, 95 and 100 %. */
+/** Target of quota notifications at 80, 95 and 100 %. */
 const noticeTarget = z.object({
   id: z.string(),
   kind: z.enum(['webhook', 'email']),
-  /** The URL or the address. */
+  /** URL or email address. */
   to: z.string(),
   createdAt: time,
   lastSentAt: time.nullable(),
@@ -65,7 +65,7 @@ const auditQuery = pageQuery.extend(rangeQuery.shape).extend({
 export const accountRoutes = {
   'GET /me': {
     access: 'anybody',
-    summary: 'Who is signed in, for which customers, and what this service offers',
+    summary: 'The current user, their customers, and the features of this service',
     result: z.object({
       user: z
         .object({
@@ -79,17 +79,15 @@ export const accountRoutes = {
       customers: z.array(customer.extend({ role })),
       service: z.object({
         version: z.string(),
-        /** Whether anybody may sign up, or only who was invited. */
         signUp: z.enum(['open', 'invited']),
-        /** Whether the operator is still to be made, with the link that the first start printed. */
+        /** Whether the first operator is still missing; the first start printed the setup link. */
         needsSetup: z.boolean(),
-        /** Log-in at other places by OpenID Connect. */
         oidc: z.array(z.object({ id: z.string(), name: z.string() })),
         network: z.string(),
-        /** Where calls go, for snippets: without a path. grpc is null where that door is not open. */
+        /** For code samples; without a path. grpc is null while gRPC is disabled. */
         urls: z.object({ http: z.string(), ws: z.string(), grpc: z.string().nullable() }),
         hasShredStage: z.boolean(),
-        /** In development mode the embedded ledger answers, not a Solana network. */
+        /** `development`: the embedded ledger answers instead of a Solana network. */
         mode: z.enum(['development', 'production']),
         plans: z.array(z.object({ id: z.string(), name: z.string() })),
         mail: z.boolean(),
@@ -98,7 +96,7 @@ export const accountRoutes = {
   },
   'POST /customers': {
     access: 'signed-in',
-    summary: 'Makes a customer whose owner is whoever asks; where sign-up is not open, only the operator may',
+    summary: 'Create a customer owned by the caller. Needs the operator unless sign-up is open',
     body: z.object({ name }),
     result: customer,
   },
@@ -109,30 +107,29 @@ export const accountRoutes = {
   },
   'PATCH /customers/{customer}': {
     access: 'admin',
-    summary: 'Changes a name; plan and state only by the operator',
+    summary: 'Change the name of a customer; the operator can also change plan and state',
     body: z.object({ name, planId: z.string().max(32), state: z.enum(customerStates) }).partial(),
     result: customer,
   },
   'GET /customers/{customer}/members': {
     access: 'viewer',
-    summary: 'Members, and who is invited',
+    summary: 'List members and open invitations',
     result: z.object({ members: z.array(member), invitations: z.array(invitation) }),
   },
   'POST /customers/{customer}/invitations': {
     access: 'admin',
-    summary:
-      'Invites somebody. The link is in this answer and nowhere else, and is mailed where mail is configured',
+    summary: 'Invite a member. Only this response contains the link; it is also mailed if mail is configured',
     body: z.object({ email, role }),
     result: z.object({ invitation, link: z.string(), mailed: z.boolean() }),
   },
   'DELETE /customers/{customer}/invitations/{invitation}': {
     access: 'admin',
-    summary: 'Takes an invitation back',
+    summary: 'Withdraw an invitation',
     result: done,
   },
   'POST /invitations/look': {
     access: 'anybody',
-    summary: 'What an invitation is for, by its token',
+    summary: 'Show an invitation by its token',
     body: z.object({ token: z.string().max(128) }),
     result: z.object({
       customerName: z.string(),
@@ -144,73 +141,70 @@ export const accountRoutes = {
   },
   'POST /invitations/accept': {
     access: 'signed-in',
-    summary: 'Joins the customer of an invitation',
+    summary: 'Accept an invitation and join its customer',
     body: z.object({ token: z.string().max(128) }),
     result: customer,
   },
   'PATCH /customers/{customer}/members/{user}': {
     access: 'admin',
-    summary: 'Changes a role. Only owners make owners, and the last owner stays one',
+    summary: 'Change the role of a member. Only owners can appoint owners; the last owner cannot be changed',
     body: z.object({ role }),
     result: member,
   },
   'DELETE /customers/{customer}/members/{user}': {
     access: 'admin',
     self: 'user',
-    summary: 'Removes a member; anybody may remove themselves',
+    summary: 'Remove a member; any member can remove themselves',
     result: done,
   },
   'GET /customers/{customer}/audit': {
     access: 'admin',
-    summary: 'What was changed, by whom and from where, the newest first',
+    summary: 'List audit log entries, newest first',
     query: auditQuery,
     result: pageOf(auditEntry),
   },
   'GET /customers/{customer}/audit.jsonl': {
     access: 'admin',
-    summary: 'The same as lines of JSON, the oldest first',
+    summary: 'Export audit log entries as JSON lines, oldest first',
     query: auditQuery.omit({ cursor: true, limit: true }),
     format: 'jsonl',
   },
   'GET /customers/{customer}/tokens': {
     access: 'admin',
-    summary: 'Tokens with which programs use this API for the customer',
+    summary: 'List control API tokens of the customer',
     result: z.object({ tokens: z.array(adminToken) }),
   },
   'POST /customers/{customer}/tokens': {
     access: 'admin',
-    summary:
-      'Makes a token. Its secret is in this answer and nowhere else. It may not more than who makes it',
+    summary: 'Create a token with at most the rights of the caller. Only this response contains the secret',
     body: z.object({ name, role, expiresAt: expiry.default(null) }),
     result: z.object({ secret: z.string(), token: adminToken }),
   },
   'DELETE /customers/{customer}/tokens/{token}': {
     access: 'admin',
-    summary:
-      'Ends a token; `withMade` also ends what was made with it: tokens, those that these made, invitations',
+    summary: 'Revoke a token. With `withMade`, also revoke tokens and invitations issued by it, recursively',
     query: withMade,
     result: endedToken,
   },
   'GET /customers/{customer}/notices': {
     access: 'viewer',
-    summary: 'Who is told when a quota is used to 80, 95 and 100 %',
+    summary: 'List targets of quota notifications at 80, 95 and 100 %',
     result: z.object({ targets: z.array(noticeTarget) }),
   },
   'POST /customers/{customer}/notices': {
     access: 'admin',
-    summary:
-      'Adds a webhook or an address. The secret that signs the calls of a webhook is in this answer and nowhere else',
+    summary: 'Add a webhook or email address. Only this response contains the signing secret of a webhook',
     body: z.object({ kind: z.enum(['webhook', 'email']), to: z.string().min(3).max(2_048) }),
     result: z.object({ target: noticeTarget, secret: z.string().nullable() }),
   },
   'POST /customers/{customer}/notices/{notice}/test': {
     access: 'admin',
-    summary: 'Sends a notice that says it is a test',
+    summary: 'Send a test notification',
     result: z.object({ delivered: z.boolean(), problem: z.string().nullable() }),
   },
   'DELETE /customers/{customer}/notices/{notice}': {
     access: 'admin',
-    summary: 'Tells a target nothing more',
+    summary: 'Remove a notification target',
     result: done,
   },
 } as const satisfies Record<RouteName, Route>;

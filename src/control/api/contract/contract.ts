@@ -8,8 +8,8 @@ import type { PathParameters, Route } from './route.ts';
 import { usageRoutes } from './usage.ts';
 
 /**
- * The control API: everything that it can be asked, with the shapes of question and answer. Handlers, validation, the
- * OpenAPI document, the command line and the dashboard follow from it. Paths stand below /api/v1.
+ * Routes of the control API below /api/v1 with their schemas. Handlers, validation, OpenAPI document, command
+ * line and dashboard are derived from it.
  */
 export const contract = {
   ...accountRoutes,
@@ -29,7 +29,7 @@ type SchemaOf<R, Part extends 'query' | 'body' | 'result'> = R extends {
   ? S
   : null;
 
-/** What a caller gives with a route, as it is sent: fields with defaults may be left out. */
+/** Request as sent: fields with defaults are optional. */
 export type RouteInput<Name extends ContractName> = Readonly<
   ([PathParameters<Name>] extends [never] ? object : { path: Record<PathParameters<Name>, string> }) &
     (SchemaOf<Contract[Name], 'query'> extends z.ZodType
@@ -40,7 +40,7 @@ export type RouteInput<Name extends ContractName> = Readonly<
       : object)
 >;
 
-/** What a handler gets, read and complete. */
+/** Validated request with defaults applied. */
 export type ParsedRouteInput<Name extends ContractName> = Readonly<{
   path: Record<PathParameters<Name>, string>;
   query: SchemaOf<Contract[Name], 'query'> extends z.ZodType
@@ -51,11 +51,10 @@ export type ParsedRouteInput<Name extends ContractName> = Readonly<{
     : null;
 }>;
 
-/** What a route answers; of formats other than JSON, lines of text as they come. */
+/** JSON result; for other formats, lines of text. */
 export type RouteOutput<Name extends ContractName> =
   SchemaOf<Contract[Name], 'result'> extends z.ZodType
     ? z.output<SchemaOf<Contract[Name], 'result'>>
     : AsyncIterable<string>;
 
-/** A route by its name, without the narrow type. */
 export const routeOf = (name: ContractName): Route => contract[name];

@@ -3,28 +3,30 @@ import type { Route, RouteName } from './route.ts';
 import { count, done, expiry, name, network, pageOf, pageQuery, product, time } from './values.ts';
 
 const CIDR = /^[0-9a-fA-F.:]{2,45}(\/\d{1,3})?$/;
-/** What can be an origin in some form; it is brought into its one form, and judged in that, where keys are made. */
+/** Plausible origin; keys/rule-columns.ts normalizes and validates it. */
 const ORIGIN = /^[hH][tT][tT][pP][sS]?:\/\/(\*\.)?[^*/?#@\\\s]{1,260}\/?$/;
 const METHOD = /^[A-Za-z0-9_./-]{1,64}\*?$/;
 
-/** What a key may be used for; null where everything is. */
+/** null: unrestricted. */
 const networks = z.array(network).min(1).nullable();
 const cidrs = z
-  .array(z.string().regex(CIDR, 'an address or a range such as 192.0.2.0/24'))
+  .array(z.string().regex(CIDR, 'must be an IP address or a range such as 192.0.2.0/24'))
   .min(1)
   .max(100)
   .nullable();
 const origins = z
-  .array(z.string().regex(ORIGIN, 'an origin such as https://app.example.com or https://*.example.com'))
+  .array(
+    z.string().regex(ORIGIN, 'must be an origin such as https://app.example.com or https://*.example.com'),
+  )
   .min(1)
   .max(100)
   .nullable();
 const methods = z
-  .array(z.string().regex(METHOD, 'a method such as getBalance, or the start of one such as get*'))
+  .array(z.string().regex(METHOD, 'must be a method such as getBalance, or a prefix such as get*'))
   .min(1)
   .max(200)
   .nullable();
-/** Calls a second and how many may come at once; null: those of the plan. */
+/** Calls per second and burst; null: the plan's. */
 const rate = z
   .strictObject({
     perSecond: z.number().int().min(1).max(10_000_000),
@@ -34,7 +36,7 @@ const rate = z
 
 export const keyView = z.object({
   id: z.string(),
-  /** Prefix and id, as its owner sees the start of the key. */
+  /** Visible start of the key: prefix and id. */
   start: z.string(),
   familyId: z.string(),
   customerId: z.string(),
@@ -53,31 +55,30 @@ export const keyView = z.object({
   origins: z.array(z.string()).nullable(),
   methods: z.array(z.string()).nullable(),
   rate: z.object({ perSecond: count, burst: count }).nullable(),
-  /** Calls a second from one address; public keys have it. */
+  /** Calls per second from one address, for public keys. */
   addressPerSecond: count.nullable(),
   logsBodies: z.boolean(),
-  /** Whether no read may be of an older slot than the one before. */
+  /** Monotonic reads: no read returns an older slot than the read before. */
   neverBack: z.boolean(),
   leakedAt: time.nullable(),
 });
 export type KeyJson = z.infer<typeof keyView>;
 
-/** A key in the list, with what it did lately. */
 const keyRow = keyView.extend({
-  /** Credits of this month. */
+  /** In this month. */
   creditsUsed: count,
-  /** Requests of each of the last 24 hours, the oldest first. */
+  /** Oldest first. */
   requests24h: z.array(count),
   errors24h: count,
 });
 
-/** The one time that the secret is anywhere. */
+/** The secret is stored nowhere. */
 const newKey = z.object({ secret: z.string(), key: keyView });
 
 const createKey = z.object({
   product,
   name,
-  /** Absent: the customer's plan. `rehearsal` is a plan with tiny limits, to try out what happens beyond them. */
+  /** Absent: the customer's plan. `rehearsal` has tiny limits for testing limit handling. */
   planId: z.string().max(32).optional(),
   expiresAt: expiry.default(null),
   isPublic: z.boolean().default(false),
@@ -91,7 +92,7 @@ const createKey = z.object({
   neverBack: z.boolean().default(false),
 });
 
-/** What may be changed later; it holds for all keys of the family. */
+/** Applies to all keys of the family. */
 const changeKey = z
   .object({
     name,
@@ -110,30 +111,30 @@ const changeKey = z
 export const keyRoutes = {
   'GET /customers/{customer}/keys': {
     access: 'viewer',
-    summary: 'The keys of a customer, in the order of their ids',
+    summary: 'List the keys of a customer, ordered by id',
     query: pageQuery.extend({ product: product.optional(), withRevoked: z.stringbool().default(false) }),
     result: pageOf(keyRow),
   },
   'POST /customers/{customer}/keys': {
     access: 'developer',
-    summary: 'Makes a key. Its secret is in this answer and nowhere else',
+    summary: 'Create a key. Only this response contains the secret',
     body: createKey,
     result: newKey,
   },
   'GET /customers/{customer}/keys/{key}': {
     access: 'viewer',
-    summary: 'One key, and the other keys of its family',
+    summary: 'Show a key and the other keys of its family',
     result: z.object({ key: keyView, family: z.array(keyView) }),
   },
   'PATCH /customers/{customer}/keys/{key}': {
     access: 'developer',
-    summary: 'Changes what a key may be used for',
+    summary: 'Change the rules, name or expiry of a key',
     body: changeKey,
     result: keyView,
   },
   'POST /customers/{customer}/keys/{key}/rotate': {
     access: 'developer',
-    summary: 'Makes a new key of the family; the old one goes on for the overlap',
+    summary: 'Rotate a key: create its successor; the old key stays valid during the overlap',
     body: z.object({
       overlapMs: z
         .number()
@@ -146,38 +147,38 @@ export const keyRoutes = {
   },
   'POST /customers/{customer}/keys/{key}/cut': {
     access: 'developer',
-    summary: 'Ends the overlap of a key that is being replaced',
+    summary: 'End the overlap of a key in rotation',
     result: keyView,
   },
   'POST /customers/{customer}/keys/{key}/disable': {
     access: 'developer',
-    summary: 'Stops a key until it is enabled again',
+    summary: 'Disable a key until it is enabled again',
     result: keyView,
   },
   'POST /customers/{customer}/keys/{key}/enable': {
     access: 'developer',
-    summary: 'Lets a key work again',
+    summary: 'Enable a disabled key',
     result: keyView,
   },
   'POST /customers/{customer}/keys/{key}/revoke': {
     access: 'developer',
-    summary: 'Ends a key for ever; its open sockets and streams close within a second',
+    summary: 'Revoke a key permanently; its open connections close within a second',
     result: keyView,
   },
   'POST /customers/{customer}/keys/revoke': {
     access: 'developer',
-    summary: 'Ends several keys for ever',
+    summary: 'Revoke several keys permanently',
     body: z.object({ ids: z.array(z.string().length(8)).min(1).max(1_000) }),
     result: z.object({ keys: z.array(keyView) }),
   },
   'POST /keys/whose': {
     access: 'operator',
-    summary: 'Whether a key of this service stands in a text, and whose; the text is kept nowhere',
+    summary: 'Find a key of this service in a text, and its owner; the text is not stored',
     body: z.object({ text: z.string().max(512) }),
     result: z.object({
-      /** Whether something of the form of a key stands in it: pattern and checksum. */
+      /** Whether the text contains a well-formed key (pattern and checksum). */
       wellFormed: z.boolean(),
-      /** Whether that is a key here, its secret included. */
+      /** Whether it is a key of this service, secret included. */
       matches: z.boolean(),
       key: keyView.nullable(),
     }),
@@ -185,7 +186,7 @@ export const keyRoutes = {
   'POST /secret-scanning': {
     access: 'anybody',
     summary:
-      'Reports of secret scanners, signed as GitHub signs them: keys that are found are marked, and by configuration revoked',
+      'Receive leak reports of secret scanners in the format of GitHub: leaked keys are marked and, if configured, revoked',
     body: z
       .array(
         z.object({
@@ -206,7 +207,7 @@ export const keyRoutes = {
   },
   'DELETE /customers/{customer}/connections/{connection}': {
     access: 'developer',
-    summary: 'Closes one open socket or stream',
+    summary: 'Close an open connection or stream',
     result: done,
   },
 } as const satisfies Record<RouteName, Route>;

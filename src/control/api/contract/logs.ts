@@ -3,15 +3,15 @@ import { submissionStatuses } from '../../../protocol/submission-result.ts';
 import type { Route, RouteName } from './route.ts';
 import { count, network, pageOf, pageQuery, product, rangeQuery, time, usageStatus } from './values.ts';
 
-/** A step of a request's way, for the waterfall. Milliseconds since the request was there. */
+/** A span of the waterfall, in milliseconds since the start of the request. */
 const step = z.object({
   /** `authenticate`, `limit`, `queue`, `cache`, or `upstream`. */
   name: z.string(),
-  /** The node, of an upstream attempt. */
+  /** Of an upstream attempt. */
   node: z.string().nullable(),
   startMs: z.number(),
   endMs: z.number(),
-  /** `ok`, or what it came to in a few words: `timed out`, `refused the connection`, `HTTP 503`. */
+  /** `ok`, or a short text such as `timed out`, `HTTP 503`. */
   outcome: z.string(),
 });
 
@@ -24,11 +24,11 @@ export const logEntry = z.object({
   network: network.nullable(),
   method: z.string(),
   status: usageStatus,
-  /** HTTP status, or 0 on other wires. */
+  /** HTTP status; 0 for other transports. */
   http: z.number().int(),
-  /** The JSON-RPC error code; 0 for none. */
+  /** JSON-RPC error code; 0 for none. */
   rpcCode: z.number().int(),
-  /** The code of our table of failures, such as RATE_LIMITED. */
+  /** Error code such as RATE_LIMITED. */
   failure: z.string().nullable(),
   ms: z.number(),
   bytesIn: count,
@@ -37,19 +37,19 @@ export const logEntry = z.object({
   node: z.string().nullable(),
   address: z.string(),
   origin: z.string().nullable(),
-  /** Which gateway it met. */
+  /** Id of the gateway. */
   gateway: z.string(),
 });
 export type LogEntryJson = z.infer<typeof logEntry>;
 
 const logDetail = logEntry.extend({
   steps: z.array(step),
-  /** The start of parameters and of the result, of keys that allow it; never a credential. */
+  /** Start of parameters and result, if the key allows it; no credentials. */
   params: z.string().nullable(),
   result: z.string().nullable(),
 });
 
-/** Codes are kept in 32 bits, and a request that takes a day is not found by its time. */
+/** Stored as 32-bit integers. */
 const RPC_CODE_MAX = 2 ** 31 - 1;
 const MIN_MS_MAX = 86_400_000;
 
@@ -63,7 +63,7 @@ const logFilter = rangeQuery.extend({
   address: z.string().max(45).optional(),
 });
 
-/** An open socket or stream. */
+/** An open WebSocket or gRPC stream. */
 const connection = z.object({
   id: z.string(),
   kind: z.enum(['websocket', 'grpc']),
@@ -75,19 +75,19 @@ const connection = z.object({
   since: time,
   /** Subscriptions of a socket, filters of a stream. */
   subscriptions: count,
-  /** What it is subscribed to, in words of the wire, at most ten. */
+  /** Method names of at most ten subscriptions. */
   about: z.array(z.string()),
   messagesPerSecond: z.number(),
   bytesPerSecond: z.number(),
   messages: count,
   bytes: count,
-  /** Bytes and messages that wait because the client reads slowly. */
+  /** Bytes and messages queued because the client reads slowly. */
   queuedMessages: count,
   queuedBytes: count,
 });
 export type ConnectionJson = z.infer<typeof connection>;
 
-/** One time that a transaction was handed to a node. */
+/** One submission of a transaction to a node. */
 const attempt = z.object({ node: z.string(), at: time, ms: z.number(), outcome: z.string() });
 
 const submission = z.object({
@@ -97,23 +97,23 @@ const submission = z.object({
   network,
   /** `accepted`, or the failure. */
   outcome: z.string(),
-  /** Of the first time that it was handed over. */
+  /** Of the first submission. */
   attempts: z.array(attempt),
-  /** How often it was sent to all nodes again after that; known when it is followed no more. */
+  /** Rebroadcasts to all nodes; known when tracking ends. */
   rebroadcasts: count,
-  /** What each node said to that, how often, and time and length of the last. */
+  /** Rebroadcast results per node and outcome, with time and duration of the last. */
   again: z.array(attempt.extend({ times: count })),
-  /** What became of one that was accepted, as it was followed; null: it still is, or was not to its end. */
+  /** Final outcome of an accepted transaction; null: still tracked, or unknown. */
   fate: z
     .object({
       name: z.enum(submissionStatuses),
       /** Where it landed. */
       slot: z.string().nullable(),
-      /** The chain's error, of one that failed there. */
+      /** On-chain error. */
       err: z.string().nullable(),
     })
     .nullable(),
-  /** From the chain as it is now; null: not found there. */
+  /** Current on-chain status; null: not found. */
   status: z
     .object({
       slot: z.string(),
@@ -126,28 +126,28 @@ const submission = z.object({
 export const logRoutes = {
   'GET /customers/{customer}/logs': {
     access: 'viewer',
-    summary: 'Requests that the log kept, the newest first, with how many there were per step of time',
+    summary: 'List logged requests, newest first, with a histogram over time',
     query: pageQuery.extend(logFilter.shape),
     result: pageOf(logEntry).extend({
       histogram: z.object({ from: time, stepMs: count, counts: z.array(count), errors: z.array(count) }),
-      /** What share of requests is kept and for how long; said on the page. */
+      /** Sampling share and retention of the log. */
       sampling: z.object({ share: z.number(), perSecond: count, keptHours: z.number() }),
     }),
   },
   'GET /customers/{customer}/logs/tail': {
     access: 'viewer',
-    summary: 'Requests as they come, as server-sent events',
+    summary: 'Follow requests as server-sent events',
     query: logFilter,
     format: 'events',
   },
   'GET /customers/{customer}/logs/{entry}': {
     access: 'developer',
-    summary: 'One request with the steps of its way',
+    summary: 'Show a logged request with its steps',
     result: logDetail,
   },
   'GET /customers/{customer}/connections': {
     access: 'viewer',
-    summary: 'Open WebSockets and gRPC streams of all gateways',
+    summary: 'List open WebSocket connections and gRPC streams of all gateways',
     query: z.object({ key: z.string().length(8).optional() }),
     result: z.object({
       items: z.array(connection),
@@ -157,13 +157,13 @@ export const logRoutes = {
         messagesPerSecond: z.number(),
         bytesPerSecond: z.number(),
       }),
-      /** Streams and sockets that were cut lately because they read too slowly. */
+      /** Connections closed because the client read too slowly. */
       laggedLastHour: count,
     }),
   },
   'GET /customers/{customer}/transactions': {
     access: 'viewer',
-    summary: 'Transactions that were sent with the keys, the newest first, with every attempt',
+    summary: 'List submitted transactions, newest first, with all attempts',
     query: pageQuery.extend({
       signature: z.string().max(88).optional(),
       key: z.string().length(8).optional(),

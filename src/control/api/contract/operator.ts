@@ -19,18 +19,18 @@ import {
   withMade,
 } from './values.ts';
 
-/** A node as one gateway sees it. Holds no URL and no secret. */
+/** A node as seen by one gateway, without URL and secrets. */
 const nodeView = z.object({
   gateway: z.string(),
   name: z.string(),
   network,
-  /** `healthy`, `lagging`, `failing`, `cordoned` … and why, in words. */
+  /** `healthy`, `lagging`, `failing`, `cordoned` … with the reason. */
   state: z.string(),
   reason: z.string().nullable(),
   cordoned: z.boolean(),
-  /** No call goes there, whatever becomes of the others; nothing is heard from it. */
+  /** Receives no calls even if no other node is left. */
   drained: z.boolean(),
-  /** Who named it: the configuration, the operator while the service ran, or nobody: the embedded ledger. */
+  /** Configuration file, added at run time, or the embedded ledger. */
   source: z.enum(['file', 'added', 'ledger']),
   hasWs: z.boolean(),
   hasGrpc: z.boolean(),
@@ -40,23 +40,23 @@ const nodeView = z.object({
   inFlight: count,
   failuresInRow: count,
   silentMs: z.number().nullable(),
-  /** The newest slots that it told of; gateways of older versions do not tell of these and what follows. */
+  /** Observed slots; absent from gateways of older versions, like all following fields. */
   confirmedSlot: z.string().nullish(),
   finalizedSlot: z.string().nullish(),
-  /** Slots of which it has shreds that it has not replayed. */
+  /** Slots with shreds that are not replayed yet. */
   unreplayedSlots: z.string().nullish(),
   firstAvailableBlock: z.string().nullish(),
-  /** Methods of which it lacks something that another node has. */
+  /** Methods that need a capability which this node lacks and another node has. */
   lacks: z.array(z.string()).optional(),
-  /** Of its calls in the last while: how many, which shares failed and were throttled, what most of them took. */
+  /** Recent calls, their failed and throttled shares, and latency. */
   recentCalls: count.optional(),
   failedShare: z.number().nullish(),
   throttledShare: z.number().nullish(),
   p70Ms: z.number().nullish(),
-  /** What it may be asked a second, and what is left of it. */
+  /** Configured rate limit and remaining budget. */
   requestsPerSecond: z.number().nullish(),
   requestsLeft: z.number().nullish(),
-  /** Calls that came to it because another node was late; copies of calls that it was tried with. */
+  /** Hedged calls, and mirrored calls of recovery probes. */
   hedges: count.optional(),
   copies: count.optional(),
 });
@@ -82,10 +82,10 @@ const customerRow = z.object({
 });
 
 const check = z.object({
-  /** What must hold, as a sentence. */
+  /** The invariant, as a sentence. */
   name: z.string(),
   ranAt: time,
-  /** Rows that contradict it; all is well with none. */
+  /** Number of rows that violate it; 0: passed. */
   violations: count,
   example: z.string().nullable(),
 });
@@ -93,31 +93,31 @@ const check = z.object({
 export const operatorRoutes = {
   'GET /upstreams': {
     access: 'operator',
-    summary: 'The nodes behind the service, as each gateway sees them',
+    summary: 'List upstream nodes as seen by each gateway',
     result: z.object({
       nodes: z.array(nodeView),
       gateways: z.array(
         z.object({ id: z.string(), host: z.string(), version: z.string(), startedAt: time, seenAt: time }),
       ),
-      /** Those that were added while the service ran, also where no gateway has one of them. */
+      /** Including nodes that no gateway reports. */
       added: z.array(addedNodeView),
     }),
   },
   'POST /upstreams/{node}/cordon': {
     access: 'operator',
-    summary: 'Takes a node out of service in every gateway until it is uncordoned',
+    summary: 'Cordon a node in every gateway until it is uncordoned',
     body: z.object({ network, reason: z.string().max(200).default('') }),
     result: done,
   },
   'POST /upstreams/{node}/uncordon': {
     access: 'operator',
-    summary: 'Puts a node back into service that was cordoned or drained',
+    summary: 'Uncordon a node that was cordoned or drained',
     body: z.object({ network }),
     result: done,
   },
   'GET /plans': {
     access: 'operator',
-    summary: 'Plans with their limits and prices, and who has them; they are made in the configuration',
+    summary: 'List plans with limits, prices and customers; plans are defined in the configuration',
     result: z.object({ plans: z.array(plan) }),
   },
   'GET /customers': {
@@ -128,13 +128,13 @@ export const operatorRoutes = {
   },
   'POST /operators/invitations': {
     access: 'operator',
-    summary: 'Invites another operator. The link is in this answer and nowhere else',
+    summary: 'Invite an operator. Only this response contains the link',
     body: z.object({ email }),
     result: z.object({ link: z.string() }),
   },
   'GET /audit': {
     access: 'operator',
-    summary: 'What was changed anywhere, the newest first',
+    summary: 'List audit log entries of all customers, newest first',
     query: pageQuery
       .extend(rangeQuery.shape)
       .extend({ customer: z.string().max(64).optional(), action: z.string().max(64).optional() }),
@@ -142,40 +142,40 @@ export const operatorRoutes = {
   },
   'GET /audit.jsonl': {
     access: 'operator',
-    summary: 'The same as lines of JSON, the oldest first',
+    summary: 'Export audit log entries of all customers as JSON lines, oldest first',
     query: rangeQuery,
     format: 'jsonl',
   },
   'GET /checks': {
     access: 'operator',
-    summary: 'The hourly checks of the books, and what contradicts them',
+    summary: 'List the hourly usage consistency checks and their violations',
     result: z.object({ checks: z.array(check) }),
   },
   'GET /settings': {
     access: 'operator',
-    summary: 'The configuration that is in force, without its secrets',
+    summary: 'Show the effective configuration without secrets',
     result: z.object({ configuration: z.record(z.string(), z.unknown()), file: z.string().nullable() }),
   },
   'GET /tokens': {
     access: 'operator',
-    summary: 'Tokens with which programs use this API as the operator',
+    summary: 'List operator tokens of the control API',
     result: z.object({ tokens: z.array(adminToken) }),
   },
   'POST /tokens': {
     access: 'operator',
-    summary: "Makes an operator's token. Its secret is in this answer and nowhere else",
+    summary: 'Create an operator token. Only this response contains the secret',
     body: z.object({ name, expiresAt: expiry.default(null) }),
     result: z.object({ secret: z.string(), token: adminToken }),
   },
   'DELETE /tokens/{token}': {
     access: 'operator',
-    summary: "Ends an operator's token; `withMade` as with a customer's",
+    summary: 'Revoke an operator token; `withMade` as for customer tokens',
     query: withMade,
     result: endedToken,
   },
   'GET /methods': {
     access: 'anybody',
-    summary: 'JSON-RPC methods, subscriptions and REST endpoints with their credits, for the playground',
+    summary: 'List JSON-RPC methods, subscriptions and REST endpoints with prices, for the playground',
     result: z.object({
       methods: z.array(
         z.object({

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { Route, RouteName } from './route.ts';
 import { count, product, rangeQuery, time, usageStatus } from './values.ts';
 
-/** What is counted, for charts and tables. */
 const totals = z.object({
   requests: count,
-  /** Requests that gave a result: no failure and no JSON-RPC error. */
+  /** Requests without a failure or JSON-RPC error. */
   ok: count,
   credits: count,
   bytesIn: count,
@@ -14,7 +13,7 @@ const totals = z.object({
 });
 export type TotalsJson = z.infer<typeof totals>;
 
-/** Milliseconds; null where nothing was measured. */
+/** Milliseconds; null without measurements. */
 const latency = z.object({
   p50: z.number().nullable(),
   p95: z.number().nullable(),
@@ -24,7 +23,7 @@ const latency = z.object({
 
 const stepMs = z.union([z.literal(60_000), z.literal(3_600_000), z.literal(86_400_000)]);
 
-/** Equal steps of time from `from`; each list has one value per step. */
+/** Each series has one value per step. */
 const axis = z.object({ from: time, to: time, stepMs });
 
 const usageFilter = rangeQuery.extend({
@@ -33,7 +32,7 @@ const usageFilter = rangeQuery.extend({
   method: z.string().max(64).optional(),
 });
 
-/** Where a customer's quota stands, for one plan of its keys. */
+/** Quota of a customer for one plan. */
 const quota = z.object({
   planId: z.string(),
   planName: z.string(),
@@ -41,12 +40,12 @@ const quota = z.object({
   limit: count.nullable(),
   isHard: z.boolean(),
   used: count,
-  /** The calendar month in UTC. */
+  /** Calendar month (UTC). */
   periodFrom: time,
   periodTo: time,
-  /** Credits of the whole month, if it goes on as in the last days; null while there is too little to tell. */
+  /** Projected credits of the month; null with too little history. */
   projected: count.nullable(),
-  /** When it will be used up at that pace; null: not in this month. */
+  /** Projected time of exhaustion; null: not in this month. */
   exhaustedAt: time.nullable(),
 });
 export type QuotaJson = z.infer<typeof quota>;
@@ -55,35 +54,35 @@ export const usageRoutes = {
   'GET /customers/{customer}/summary': {
     access: 'viewer',
     summary:
-      'What Home shows: totals against the stretch before, series by outcome, errors, quota, open connections',
+      'Usage summary: totals compared with the previous period, series by outcome, errors, quota, open connections',
     query: rangeQuery,
     result: z.object({
       axis,
       now: totals.extend({ latency }),
       before: totals.extend({ latency }),
-      /** Requests per step and outcome. */
+      /** By step and status. */
       byStatus: z.record(usageStatus, z.array(count)),
-      /** 95th percentile per step, in milliseconds. */
+      /** Milliseconds by step. */
       p95: z.array(z.number().nullable()),
       credits: z.array(count),
       quotas: z.array(quota),
       connections: z.object({ websocket: count, grpc: count }),
-      /** Whether any key ever had a call that gave a result: until then Home shows how to begin. */
+      /** Whether any key ever had a successful call; until then Home shows the first steps. */
       hasSucceeded: z.boolean(),
-      /** When the newest of these numbers was written. */
+      /** Time of the newest usage record. */
       updatedAt: time,
     }),
   },
   'GET /customers/{customer}/usage': {
     access: 'viewer',
-    summary: 'Series of what was used, whole or parted by one thing',
+    summary: 'Show usage over time, in total or by one dimension',
     query: usageFilter.extend({ by: z.enum(['none', 'product', 'key', 'method', 'status']).default('none') }),
     result: z.object({
       axis,
-      /** The largest first; what goes beyond 20 is joined as `other`. */
+      /** Largest first; beyond 20 combined as `other`. */
       series: z.array(
         z.object({
-          /** Of a key its id. */
+          /** The id for keys. */
           name: z.string(),
           label: z.string(),
           totals,
@@ -98,13 +97,13 @@ export const usageRoutes = {
   },
   'GET /customers/{customer}/usage.csv': {
     access: 'viewer',
-    summary: 'The same stretch as rows: step, key, product, method, status and what was counted',
+    summary: 'Export usage as CSV rows by step, key, product, method and status',
     query: usageFilter,
     format: 'csv',
   },
   'GET /customers/{customer}/quota': {
     access: 'viewer',
-    summary: 'Where the quotas stand, and the credits of each day of the month',
+    summary: 'Show quotas, credits by day of the month, and prices',
     result: z.object({
       quotas: z.array(quota),
       days: z.array(z.object({ day: time, credits: count })),
@@ -114,7 +113,7 @@ export const usageRoutes = {
   },
   'GET /customers/{customer}/performance': {
     access: 'viewer',
-    summary: 'How long calls took, over time and by method',
+    summary: 'Show latency over time and by method',
     query: usageFilter,
     result: z.object({
       axis,
@@ -133,14 +132,14 @@ export const usageRoutes = {
           latency,
         }),
       ),
-      /** Counts of calls by step (columns) and latency (rows), for a heat map. `boundsMs` are the rows' upper ends. */
+      /** Call counts by step (column) and latency (row); `boundsMs` are the upper bounds of the rows. */
       heat: z.object({ boundsMs: z.array(z.number()), counts: z.array(z.array(count)) }),
       updatedAt: time,
     }),
   },
   'GET /customers/{customer}/errors': {
     access: 'viewer',
-    summary: 'What did not give a result, by outcome, method and key',
+    summary: 'Show failed requests by outcome, method and key',
     query: usageFilter,
     result: z.object({
       axis,
@@ -155,7 +154,7 @@ export const usageRoutes = {
           lastAt: time,
         }),
       ),
-      /** Codes with their texts, from the request log; only as many as it kept. */
+      /** From the request log, so incomplete if it is sampled. */
       codes: z.array(
         z.object({
           code: z.string(),

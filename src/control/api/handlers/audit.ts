@@ -1,7 +1,32 @@
-import type { AuditTable } from '../../database/schema.ts';
+import type { Transaction } from 'kysely';
+import type { AuditTable, Schema } from '../../database/schema.ts';
+import { type AuditEntry, nextVersion, transactAndNotify, writeAudit } from '../../database/transaction.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
+
+type AuditedChange = Pick<AuditEntry, 'action' | 'detail'> & Readonly<{ customerId: string | null }>;
+
+/**
+ * Runs a change and its audit entry in one transaction. Changes are serialized: what `work` reads stays
+ * unchanged until the commit.
+ * @param work - returns a null change for nothing to audit. Errors roll everything back.
+ */
+export function withAudit<Result>(
+  { store, now }: Pick<ApiServices, 'store' | 'now'>,
+  { actor, address, userAgent, requestId }: ApiContext,
+  work: (trx: Transaction<Schema>, version: number) => Promise<readonly [Result, AuditedChange | null]>,
+): Promise<Result> {
+  return transactAndNotify(store, async (trx) => {
+    const version = await nextVersion(trx);
+    const [result, change] = await work(trx, version);
+    if (change !== null) {
+      const from = { address, userAgent, requestId };
+      await writeAudit(trx, version, { at: now(), actor, keyId: null, ...change, ...from });
+    }
+    return result;
+  });
+}
 
 type Names =
   | 'GET /customers/{customer}/audit'
@@ -9,7 +34,6 @@ type Names =
   | 'GET /audit'
   | 'GET /audit.jsonl';
 
-/** Lines that are read at once for an export. */
 const PAGE_ROWS = 500;
 
 type Filter = Readonly<{
@@ -60,7 +84,7 @@ async function page<Entry>(
   return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
 }
 
-/** All of it, a page at a time: no export holds more than that. */
+/** Pages, so that an export of any size needs little memory. */
 async function* lines(
   services: ApiServices,
   filter: Filter,

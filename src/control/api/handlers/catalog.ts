@@ -1,15 +1,16 @@
 import { methods } from '../../../protocol/methods.ts';
+import { ApiError } from '../api-error.ts';
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
 type Names = 'GET /methods' | 'GET /settings';
 
-/** Accounts that every ledger has. */
+/** Accounts that exist on every ledger. */
 const ADDRESS = '11111111111111111111111111111111';
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const SIGNATURE = '1111111111111111111111111111111111111111111111111111111111111111';
 
-/** Parameters to begin with; a method that is not here takes none that it needs. */
+/** Example parameters; absent for methods without required ones. */
 const examples: Readonly<Partial<Record<keyof typeof methods, readonly unknown[]>>> = {
   getAccountInfo: [ADDRESS, { encoding: 'base64' }],
   getBalance: [ADDRESS],
@@ -64,4 +65,17 @@ export const catalogHandlers = (services: ApiServices): Handlers<Names> => ({
     configuration: { ...services.configuration() },
     file: services.configurationFile,
   }),
+});
+
+export const reloadHandlers = ({ reload }: ApiServices): Handlers<'POST /reload'> => ({
+  async 'POST /reload'(_given, { actor, address, userAgent, requestId }) {
+    if (reload === undefined)
+      throw new ApiError(
+        503,
+        'NO_GATEWAY',
+        'No gateway is running here whose configuration could be reloaded',
+      );
+    const { changed, restart } = await reload({ actor, address, userAgent, requestId });
+    return { changed: [...changed], restart: [...restart] };
+  },
 });

@@ -3,13 +3,12 @@ import type { Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
-import { moveKeysOfPlan } from '../../keys/customer-plan.ts';
-import { DEFAULT_PLAN_ID } from '../../plans.ts';
+import { DEFAULT_PLAN_ID, moveKeysOfPlan } from '../../plans.ts';
 import { ApiError } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { withAudit } from './with-audit.ts';
+import { withAudit } from './audit.ts';
 
 type Names = 'POST /customers' | 'GET /customers/{customer}' | 'PATCH /customers/{customer}';
 
@@ -34,10 +33,13 @@ async function checkCustomerQuota(
     .executeTakeFirstOrThrow();
   const { customersPerUserMax } = accounts.limits;
   if (Number(count) < customersPerUserMax) return;
-  throw new ApiError(409, 'LIMIT', `you own ${count} customers and may own no more: use one of them`);
+  throw new ApiError(409, 'LIMIT', `You own ${count} customers, the maximum. Use one of them.`);
 }
 
-/** Who was suspended does not go on under another name. @throws ApiError 403 */
+/**
+ * A suspended owner must not continue with a new customer.
+ * @throws ApiError 403
+ */
 async function checkNoneSuspended(trx: Transaction<Schema>, userId: string): Promise<void> {
   const row = await trx
     .selectFrom('member')
@@ -52,7 +54,7 @@ async function checkNoneSuspended(trx: Transaction<Schema>, userId: string): Pro
   throw new ApiError(
     403,
     'CUSTOMER_SUSPENDED',
-    'you own a customer that is suspended, so you may make no other: ask the operator',
+    'You own a suspended customer, so you cannot create another. Ask the operator.',
   );
 }
 
@@ -63,7 +65,7 @@ async function checkMayCreate(trx: Transaction<Schema>, services: ApiServices, {
     throw new ApiError(
       403,
       'OPERATOR_ONLY',
-      'customers are made by the operator here: ask for an invitation',
+      'Only the operator creates customers here. Ask for an invitation.',
     );
   await checkNoneSuspended(trx, caller.userId);
   await checkCustomerQuota(trx, services, caller.userId);
@@ -95,17 +97,17 @@ async function checkChange(
   { role }: ApiContext,
 ) {
   if (role !== 'operator' && (planId !== undefined || state !== undefined))
-    throw new ApiError(403, 'OPERATOR_ONLY', 'plan and state are the operator’s to change: ask for it');
+    throw new ApiError(403, 'OPERATOR_ONLY', 'Only the operator can change plan and state');
   if (state === 'suspended' && id === DEFAULT_CUSTOMER_ID)
-    throw new ApiError(409, 'HOUSE', 'the house itself cannot be suspended: disable its keys instead');
+    throw new ApiError(409, 'HOUSE', 'The built-in customer cannot be suspended. Disable its keys instead.');
   if (planId === undefined) return;
   const plan = await trx.selectFrom('plan').select('id').where('id', '=', planId).executeTakeFirst();
   if (plan !== undefined) return;
-  const fields = { planId: 'there is no such plan: GET /plans lists them' };
+  const fields = { planId: 'There is no such plan. GET /plans lists them.' };
   throw new ApiError(422, 'INVALID_FIELDS', `planId: ${fields.planId}`, { fields });
 }
 
-/** What of a change is one, in the store's names, with what was there before for the audit log. */
+/** The actual differences by column, with the previous values for the audit log. */
 function differences(row: CustomerTable, { name, planId, state }: Change) {
   const requested = {
     ...(name !== undefined && { name }),

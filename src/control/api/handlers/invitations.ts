@@ -7,9 +7,9 @@ import type { InvitationTable } from '../../database/tables/accounts.ts';
 import { ApiError } from '../api-error.ts';
 import { type ApiCaller, type ApiContext, concurrencyKeyOf, type Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
+import { withAudit } from './audit.ts';
 import { customerJson } from './customers.ts';
-import { checkMayGrant, grantExpiry } from './grant-limits.ts';
-import { withAudit } from './with-audit.ts';
+import { checkMayGrant, grantExpiry } from './tokens.ts';
 
 type Names =
   | 'POST /customers/{customer}/invitations'
@@ -28,7 +28,6 @@ export const invitationJson = (row: InvitationTable) => ({
   createdBy: row.created_by,
 });
 
-/** Invitations of a customer that can still be taken. */
 export const openInvitations = (db: Kysely<Schema>, customerId: string, now: number) =>
   db
     .selectFrom('invitation')
@@ -41,7 +40,7 @@ export const openInvitations = (db: Kysely<Schema>, customerId: string, now: num
 
 type InvitationInput = Readonly<{ customerId: string; email: string; role: MemberRole; isOperator: boolean }>;
 
-/** The token stands behind the #, which browsers send to nobody. */
+/** In the fragment, which browsers do not send. */
 const linkOf = (
   { accounts, service }: ApiServices,
   { header }: ApiContext,
@@ -59,7 +58,11 @@ async function checkInvitationQuota(
   const { limits } = services.accounts;
   const open = await openInvitations(trx, customerId, services.now()).limit(limits.invitationsMax).execute();
   if (open.length < limits.invitationsMax) return;
-  throw new ApiError(409, 'LIMIT', `there are ${open.length} open invitations already: take some back first`);
+  throw new ApiError(
+    409,
+    'LIMIT',
+    `There are ${open.length} open invitations, the maximum. Withdraw some first.`,
+  );
 }
 
 function invite(services: ApiServices, input: InvitationInput, context: ApiContext) {
@@ -76,7 +79,7 @@ function invite(services: ApiServices, input: InvitationInput, context: ApiConte
   });
 }
 
-/** Only to an address that is configured: a link made of what a request says could lead anywhere. */
+/** Only with a configured public URL: a link from a Host header could lead anywhere. */
 async function mail(
   { mailer, mailRateLimiter, accounts }: ApiServices,
   { caller }: ApiContext,
@@ -93,7 +96,7 @@ async function mail(
   const text = [
     'You are invited to Solway. Open',
     link,
-    'to make an account or to sign in. Whoever has this link can use it, once.\n',
+    'to create an account or sign in. Anyone with this link can use it, once.\n',
   ].join('\n\n');
   try {
     await mailer.send({ to, subject: 'You are invited to Solway', text });
@@ -109,11 +112,14 @@ function checkFor(row: InvitationTable, caller: Extract<ApiCaller, { kind: 'user
   throw new ApiError(
     403,
     'OTHER_ADDRESS',
-    'this invitation is for another address: sign in with the one it was sent to',
+    'This invitation is for another address. Sign in with the one it was sent to.',
   );
 }
 
-/** Makes the user a member; one that is there already gets the larger of both roles. @throws ApiError 409 */
+/**
+ * Adds the user as a member; an existing member gets the higher role.
+ * @throws ApiError 409
+ */
 async function join(trx: Transaction<Schema>, services: ApiServices, row: InvitationTable, userId: string) {
   const { membersMax } = services.accounts.limits;
   const members = await trx
@@ -123,11 +129,7 @@ async function join(trx: Transaction<Schema>, services: ApiServices, row: Invita
     .execute();
   const own = members.find(({ user_id }) => user_id === userId);
   if (own === undefined && members.length >= membersMax)
-    throw new ApiError(
-      409,
-      'LIMIT',
-      `there are ${members.length} members and no more are allowed: remove some first`,
-    );
+    throw new ApiError(409, 'LIMIT', `There are ${members.length} members, the maximum. Remove some first.`);
   const role = own !== undefined && roleAllows(own.role, row.role) ? own.role : row.role;
   await trx
     .insertInto('member')
@@ -141,7 +143,7 @@ async function join(trx: Transaction<Schema>, services: ApiServices, row: Invita
 function accept(services: ApiServices, token: string, context: ApiContext) {
   const { caller } = context;
   if (caller.kind !== 'user')
-    throw new ApiError(403, 'PERSONS_ONLY', 'invitations are for people: sign in, and open the link there');
+    throw new ApiError(403, 'PERSONS_ONLY', 'Only users can accept invitations. Sign in and open the link.');
   return withAudit(services, context, async (trx) => {
     const row = await findInvitationByToken(trx, token, services.now());
     if (row === null) throw noSuchInvitation();
@@ -168,7 +170,7 @@ function withdraw(services: ApiServices, customerId: string, id: string, context
       .where('id', '=', id)
       .executeTakeFirst();
     if (row === undefined)
-      throw new ApiError(404, 'NOT_FOUND', 'there is no such open invitation: see the list of members');
+      throw new ApiError(404, 'NOT_FOUND', 'There is no such open invitation. See the list of members.');
     checkMayGrant(context, row.role);
     await trx.deleteFrom('invitation').where('id', '=', id).execute();
     const detail = { invitation: id, email: row.email, role: row.role };

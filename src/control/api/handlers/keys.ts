@@ -1,27 +1,82 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { changeKey } from '../../keys/change-key.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../../keys/change-key-state.ts';
+import type { Store } from '../../database/open.ts';
+import {
+  changeKey,
+  cutOverlap,
+  disableKey,
+  enableKey,
+  revokeKey,
+  revokeKeys,
+  rotateKey,
+} from '../../keys/change-key.ts';
 import { createKey } from '../../keys/create-key.ts';
-import { findKeyOwner } from '../../keys/find-key-owner.ts';
-import { activityOf } from '../../keys/key-activity.ts';
-import { KeyRefusedError, type KeyRegister } from '../../keys/key-register.ts';
-import { reportLeaks } from '../../keys/leaked-keys.ts';
-import { listKeys, readFamily } from '../../keys/list-keys.ts';
-import { revokeKeys } from '../../keys/revoke-keys.ts';
-import { rotateKey } from '../../keys/rotate-key.ts';
-import { ScannerSignatures, SIGNATURE_HEADER, SIGNATURE_KEY_HEADER } from '../../keys/scanner-signature.ts';
-import { enqueueLeak } from '../../notices/leak-notice.ts';
+import {
+  findKeyOwner,
+  KeyRefusedError,
+  type KeyRegister,
+  listKeys,
+  readFamily,
+} from '../../keys/key-register.ts';
+import {
+  reportLeaks,
+  ScannerSignatures,
+  SIGNATURE_HEADER,
+  SIGNATURE_KEY_HEADER,
+} from '../../keys/leaked-keys.ts';
+import { enqueueLeak } from '../../notifications/deliveries.ts';
+import { axisOver, monthOf, sumsOf, wholeSumsOf } from '../../usage/read-usage.ts';
 import { ApiError } from '../api-error.ts';
 import type { keyRoutes } from '../contract/keys.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
+type KeyActivity = Readonly<{
+  /** In this calendar month (UTC). */
+  creditsUsed: number;
+  /** Requests per hour over the last 24 hours, oldest first, including the current hour. */
+  requests24h: number[];
+  /** Of these, requests without a result. */
+  errors24h: number;
+}>;
+
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+
+const idle = () => ({ creditsUsed: 0, requests24h: Array<number>(HOURS).fill(0), errors24h: 0 });
+
+/**
+ * Recent usage of keys, to within a flush.
+ * @param keyIds - of one page.
+ * @param now - Unix milliseconds.
+ */
+async function activityOf(
+  store: Store,
+  keyIds: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, KeyActivity>> {
+  const activity = new Map(keyIds.map((id) => [id, idle()]));
+  if (keyIds.length === 0) return activity;
+  const filter = { customerId: '', keys: keyIds };
+  const hours = axisOver('hour', (Math.floor(now / HOUR_MS) - HOURS + 1) * HOUR_MS, now + 1);
+  for await (const rows of sumsOf(store, hours, filter, ['key_id', 'status'])) {
+    for (const { key_id, at, status, requests } of rows) {
+      const one = activity.get(key_id)!;
+      one.requests24h[at] = (one.requests24h[at] ?? 0) + requests;
+      if (status !== 'ok') one.errors24h += requests;
+    }
+  }
+  const month = axisOver('day', monthOf(now).from, now + 1);
+  for await (const rows of wholeSumsOf(store, month, filter, ['key_id'])) {
+    for (const { key_id, credits } of rows) activity.get(key_id)!.creditsUsed += credits;
+  }
+  return activity;
+}
+
 type Names = Exclude<keyof typeof keyRoutes, 'DELETE /customers/{customer}/connections/{connection}'>;
 
-/** The plan to try limits with, which every customer may choose. */
+/** Plan for testing limits; every customer may choose it. */
 const REHEARSAL_PLAN_ID = 'rehearsal';
-const HOUR_MS = 3_600_000;
 
 const statuses = {
   'not-found': [404, 'NOT_FOUND'],
@@ -30,7 +85,10 @@ const statuses = {
   limit: [409, 'LIMIT'],
 } as const;
 
-/** @throws ApiError in place of a refusal of the keys; anything else as it is. */
+/**
+ * Converts key errors.
+ * @throws ApiError
+ */
 async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -42,7 +100,6 @@ async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** The register as this caller has it; with a customer, its keys alone. */
 function keyRegisterFor(
   { store, peppers, now, keys }: ApiServices,
   { actor, address, userAgent, requestId, caller }: ApiContext,
@@ -61,7 +118,10 @@ function keyRegisterFor(
   };
 }
 
-/** Only the operator gives a customer another plan than its own. @throws ApiError 403 */
+/**
+ * Only the operator may choose a plan other than the customer's.
+ * @throws ApiError 403
+ */
 async function checkPlanChoice(
   { store }: ApiServices,
   { role }: ApiContext,
@@ -75,15 +135,17 @@ async function checkPlanChoice(
     .where('id', '=', customerId)
     .executeTakeFirst();
   if (row?.plan_id === planId) return;
-  const message = `planId: only the operator gives a key another plan than the customer's, or "${REHEARSAL_PLAN_ID}"`;
+  const message = `planId: only the operator can give a key another plan than the customer's or "${REHEARSAL_PLAN_ID}"`;
   throw new ApiError(403, 'FORBIDDEN', message, { fields: { planId: message } });
 }
 
-/** How long an answer waits until this gateway acts on a change: the change stands in any case, and a secret is told once. */
+/**
+ * Maximum wait until this gateway applies a change: the change is committed, and the secret must be returned.
+ */
 const REFRESH_MAX_MS = 1_500;
 
 function customerHandlers(services: ApiServices) {
-  /** Whoever is told of a change may count on it: here at once, at other gateways a moment later. */
+  /** Applies a change in this gateway before the response; other gateways follow within moments. */
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await mapKeyErrors(work);
     const late = new AbortController();
@@ -143,7 +205,6 @@ function customerHandlers(services: ApiServices) {
   } satisfies Partial<Handlers<Names>>;
 }
 
-/** Answers what is asked of keys. */
 export function keyHandlers(services: ApiServices): Handlers<Names> {
   const signatures = new ScannerSignatures(services.keys.scannerKeys);
   return {
@@ -155,7 +216,7 @@ export function keyHandlers(services: ApiServices): Handlers<Names> {
         throw new ApiError(
           401,
           'WRONG_SIGNATURE',
-          'sign the report with a key that this service knows: see keys.scanner_keys',
+          'Sign the report with a key of this service: see keys.scanner_keys',
         );
       const register = { ...keyRegisterFor(services, context), actor: 'secret-scanning' };
       return reportLeaks(register, body, { revokes: services.keys.revokeLeaked, noteLeak: enqueueLeak });

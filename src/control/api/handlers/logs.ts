@@ -1,8 +1,14 @@
-import { isEntryId } from '../../requests/entry-id.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
 import { LogTails } from '../../requests/log-tails.ts';
-import { laggedLastHour, readConnections, requestClose } from '../../requests/read-connections.ts';
-import { countLog, type LogFilter, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
+import { laggedLastHour, readConnections, requestClose } from '../../requests/read-gateways.ts';
+import {
+  countLog,
+  isEntryId,
+  type LogFilter,
+  readEntry,
+  readLog,
+  toLogEntryJson,
+} from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
 import { ApiError } from '../api-error.ts';
 import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
@@ -19,7 +25,7 @@ type ConnectionsAnswered = RouteOutput<'GET /customers/{customer}/connections'>;
 
 const HOUR_MS = 3_600_000;
 
-/** What is said where nobody handed in how the log is kept: nothing is. */
+/** Without a gateway, nothing is logged. */
 const noLog: LogServices = {
   share: 0,
   perSecond: 0,
@@ -27,7 +33,10 @@ const noLog: LogServices = {
   tails: new LogTails(),
 };
 
-/** The time that is asked for; without it the last hour. @throws ApiError 422 */
+/**
+ * The requested range; default: the last hour.
+ * @throws ApiError 422
+ */
 function rangeOf(
   { from, to }: Readonly<{ from?: number | undefined; to?: number | undefined }>,
   now: number,
@@ -41,11 +50,7 @@ function rangeOf(
 }
 
 const notFound = (what: string): ApiError =>
-  new ApiError(
-    404,
-    'NOT_FOUND',
-    `there is no such ${what}: it may have ended, or be older than what is kept`,
-  );
+  new ApiError(404, 'NOT_FOUND', `There is no such ${what}. It may have ended or be past its retention.`);
 
 async function listLog(services: ApiServices, { path, query }: LogsGiven): Promise<LogsAnswered> {
   const { store, now } = services;
@@ -78,13 +83,13 @@ async function listConnections(
 }
 
 async function listTransactions(
-  { store, rpcClient }: ApiServices,
+  { store, dispatcher }: ApiServices,
   { path, query }: ParsedRouteInput<'GET /customers/{customer}/transactions'>,
 ): Promise<RouteOutput<'GET /customers/{customer}/transactions'>> {
   const { cursor, limit, ...filter } = query;
   const [after] = decodeCursor(cursor, 'string') ?? [null];
   const rows = await readSubmissions(store, path.customer, filter, limit + 1, after);
-  const statuses = await readStatuses(rpcClient, rows.slice(0, limit));
+  const statuses = await readStatuses(dispatcher, rows.slice(0, limit));
   return pageOfRows(
     rows,
     limit,
@@ -101,7 +106,6 @@ async function listTransactions(
   );
 }
 
-/** What single requests, connections and transactions tell of themselves. */
 export const logHandlers = (services: ApiServices): Handlers<Names> => ({
   'GET /customers/{customer}/logs': (given) => listLog(services, given),
   async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {

@@ -32,7 +32,7 @@ async function customersOf({ store }: ApiServices, caller: ApiCaller) {
   return (await query.execute()).map((row) => ({ ...customerJson(row), role: caller.role }));
 }
 
-/** Whether nobody is the operator yet. */
+/** Whether no operator exists yet. */
 async function needsSetup({ store }: ApiServices): Promise<boolean> {
   const query = store.db.selectFrom('auth_user').select('id').where('isOperator', '=', 1).limit(1);
   return (await query.executeTakeFirst()) === undefined;

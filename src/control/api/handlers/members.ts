@@ -1,13 +1,13 @@
 import type { Kysely, Transaction } from 'kysely';
-import { revokeExcessGrants } from '../../accounts/revoke-excess-grants.ts';
+import { revokeExcessGrants } from '../../accounts/issued-grants.ts';
 import type { MemberRole } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { checkMayGrant } from './grant-limits.ts';
+import { withAudit } from './audit.ts';
 import { invitationJson, openInvitations } from './invitations.ts';
-import { withAudit } from './with-audit.ts';
+import { checkMayGrant } from './tokens.ts';
 
 type Names =
   | 'GET /customers/{customer}/members'
@@ -42,14 +42,14 @@ async function requireMember(
 ): Promise<MemberRow> {
   const row = await membersOf(trx, customerId).where('user_id', '=', userId).executeTakeFirst();
   if (row !== undefined) return row;
-  throw new ApiError(404, 'NOT_FOUND', 'there is no such member: see the list of members for the ids');
+  throw new ApiError(404, 'NOT_FOUND', 'There is no such member. See the list of members for the ids.');
 }
 
 /** @throws ApiError 409 */
 async function checkNotLastOwner(trx: Transaction<Schema>, customerId: string): Promise<void> {
   const owners = await membersOf(trx, customerId).where('role', '=', 'owner').limit(2).execute();
   if (owners.length > 1) return;
-  throw new ApiError(409, 'LAST_OWNER', 'a customer keeps an owner: make somebody else one first');
+  throw new ApiError(409, 'LAST_OWNER', 'A customer needs an owner. Make somebody else an owner first.');
 }
 
 function changeRole(

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
-import { deliverNotice } from '../../notices/deliver-notice.ts';
-import { claimTest, recordOutcome } from '../../notices/deliveries.ts';
-import type { Notice } from '../../notices/notice.ts';
-import { noticeLimits } from '../../notices/notice-limits.ts';
-import { WebhookSeal } from '../../notices/sealed-webhook.ts';
-import { addTarget, findTarget, listTargets, removeTarget } from '../../notices/targets.ts';
+import { claimTest, recordOutcome } from '../../notifications/deliveries.ts';
+import type { Notice } from '../../notifications/notice.ts';
+import { noticeLimits } from '../../notifications/notice.ts';
+import { deliverNotice } from '../../notifications/notifier.ts';
+import { addTarget, findTarget, listTargets, removeTarget } from '../../notifications/targets.ts';
+import { WebhookSeal } from '../../notifications/webhooks.ts';
 import { ApiError } from '../api-error.ts';
 import { email } from '../contract/values.ts';
 import { type ApiContext, concurrencyKeyOf, type Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { withAudit } from './with-audit.ts';
+import { withAudit } from './audit.ts';
 
 type Names =
   | 'GET /customers/{customer}/notices'
@@ -37,25 +37,27 @@ function refused(problem: string): ApiError {
 
 function mailNotConfigured(): ApiError {
   const problem =
-    'no mail is sent here: have the operator set [mail] in the configuration, or give a webhook';
+    'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.';
   return new ApiError(422, 'INVALID_FIELDS', `kind: ${problem}`, { fields: { kind: problem } });
 }
 
 type TargetInput = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
 
-/** @returns where it goes, in its usual form. @throws ApiError 422 */
+/**
+ * @returns the normalized URL or address.
+ * @throws ApiError 422
+ */
 function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput): string {
   if (kind === 'email') {
     if (mailer === null) throw mailNotConfigured();
     const address = email.safeParse(to);
-    if (!address.success) throw refused('is no e-mail address: write it as name@example.com');
+    if (!address.success) throw refused('must be an email address such as name@example.com');
     return address.data;
   }
-  if (!httpUrl.safeParse(to).success) throw refused('is no URL: write it as https://host/path');
+  if (!httpUrl.safeParse(to).success) throw refused('must be a URL such as https://host/path');
   const refusal = notices?.webhooks?.refusal(to) ?? null;
   if (refusal !== null) throw refused(refusal);
-  if (to.includes('#'))
-    throw refused('has a fragment, of which no server hears: leave out # and what follows');
+  if (to.includes('#')) throw refused('must not have a fragment: leave out # and what follows');
   return new URL(to).href;
 }
 
@@ -65,11 +67,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
   const targetsMax = services.notices?.limits.targetsMax ?? noticeLimits.targetsMax;
   return withAudit(services, context, async (trx) => {
     if ((await listTargets(trx, customerId)).length >= targetsMax) {
-      throw new ApiError(
-        409,
-        'LIMIT',
-        `there are ${targetsMax} and no more are allowed: take some away first`,
-      );
+      throw new ApiError(409, 'LIMIT', `There are ${targetsMax} targets, the maximum. Remove some first.`);
     }
     const given = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
     const { row, secret } = await addTarget(trx, seal, given);
@@ -82,7 +80,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
 }
 
 const missing = (): ApiError =>
-  new ApiError(404, 'NOT_FOUND', 'there is no such webhook or address: see the list of notices for the ids');
+  new ApiError(404, 'NOT_FOUND', 'There is no such webhook or address. See the list of notices for the ids.');
 
 function remove(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
@@ -94,7 +92,7 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
   });
 }
 
-/** Takes the right to send a test, of which there is one in a while. @throws ApiError 429 */
+/** @throws ApiError 429 */
 async function takeMailPermit(
   services: ApiServices,
   target: NoticeTargetTable,
@@ -105,7 +103,7 @@ async function takeMailPermit(
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
   if (target.kind === 'email')
     checkWait(mailRateLimiter?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
-  // Another asked for the same meanwhile.
+  // A concurrent request may have claimed the test.
   if (!(await claimTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
 
@@ -113,9 +111,14 @@ async function takeMailPermit(
 function checkWait(waitMs: number): void {
   if (waitMs <= 0) return;
   const retryAfter = Math.ceil(waitMs / 1_000);
-  throw new ApiError(429, 'RATE_LIMITED', `something was sent there just now: try again in ${retryAfter} s`, {
-    retryAfter,
-  });
+  throw new ApiError(
+    429,
+    'RATE_LIMITED',
+    `A message was sent there recently. Try again in ${retryAfter} s.`,
+    {
+      retryAfter,
+    },
+  );
 }
 
 async function test(services: ApiServices, customerId: string, id: string, context: ApiContext) {

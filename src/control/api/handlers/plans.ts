@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { planLimitsOf } from '../../plans.ts';
-import { creditsByDay } from '../../usage/queries/credits-used.ts';
+import { creditsByDay } from '../../usage/quotas.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -54,13 +54,13 @@ function rowsOf({ store }: ApiServices) {
     ]);
 }
 
-/** Credits of this month, as charts and quotas have them. */
+/** In this month. */
 async function creditsOf({ store, now }: ApiServices, customerId: string): Promise<number> {
   const days = await creditsByDay(store, { customerId }, now());
   return days.reduce((sum, day) => sum + day, 0);
 }
 
-/** What a person types is looked for as it is. */
+/** Escapes the wildcards of LIKE. */
 const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 
 export const planHandlers = (services: ApiServices): Handlers<Names> => ({

@@ -1,12 +1,37 @@
+import type { Transaction } from 'kysely';
 import { ADMIN_TOKEN_PREFIX, createAdminToken, listAdminTokens } from '../../accounts/admin-tokens.ts';
 import { revokeIssuedGrants } from '../../accounts/issued-grants.ts';
-import type { MemberRole } from '../../accounts/roles.ts';
+import { type MemberRole, roleAllows } from '../../accounts/roles.ts';
+import type { Schema } from '../../database/schema.ts';
 import type { AdminTokenTable } from '../../database/tables/accounts.ts';
 import { ApiError } from '../api-error.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { checkMayGrant, grantExpiry } from './grant-limits.ts';
-import { withAudit } from './with-audit.ts';
+import { withAudit } from './audit.ts';
+
+/**
+ * Grants never exceed the rights of their issuer.
+ * @throws ApiError 403
+ */
+export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: MemberRole): void {
+  if (role === 'operator' || (role !== null && roleAllows(role, granted))) return;
+  throw new ApiError(403, 'ROLE_TOO_SMALL', `The role ${granted} exceeds yours. Ask somebody who has it.`);
+}
+
+/**
+ * Expiry of a grant: at most that of the issuing token, so that it does not outlive the token.
+ * @param requested - Unix milliseconds; null: never.
+ */
+export async function grantExpiry<Requested extends number | null>(
+  trx: Transaction<Schema>,
+  { caller }: Pick<ApiContext, 'caller'>,
+  requested: Requested,
+): Promise<number | Requested> {
+  if (caller.kind !== 'token') return requested;
+  const query = trx.selectFrom('admin_token').select('expires_at').where('id', '=', caller.tokenId);
+  const { expires_at: own } = await query.executeTakeFirstOrThrow();
+  return own === null ? requested : Math.min(own, requested ?? own);
+}
 
 type Names =
   | 'GET /customers/{customer}/tokens'
@@ -32,11 +57,11 @@ type TokenInput = Readonly<{ name: string; role: MemberRole; expiresAt: number |
 /** @throws ApiError 422 */
 function checkExpiry(expiresAt: number | null, now: number): void {
   if (expiresAt === null || expiresAt > now) return;
-  const fields = { expiresAt: 'has passed: give a time that lies ahead' };
+  const fields = { expiresAt: 'must be in the future' };
   throw new ApiError(422, 'INVALID_FIELDS', `expiresAt: ${fields.expiresAt}`, { fields });
 }
 
-/** @param customerId - null: a token of the operator's. */
+/** @param customerId - null: an operator token. */
 function createToken(
   services: ApiServices,
   customerId: string | null,
@@ -49,11 +74,7 @@ function createToken(
     const at = services.now();
     const { tokensMax } = services.accounts.limits;
     if ((await listAdminTokens(trx, customerId, at)).length >= tokensMax)
-      throw new ApiError(
-        409,
-        'LIMIT',
-        `there are ${tokensMax} tokens and no more are allowed: end some first`,
-      );
+      throw new ApiError(409, 'LIMIT', `There are ${tokensMax} tokens, the maximum. Revoke some first.`);
     const expiresAt = await grantExpiry(trx, context, input.expiresAt);
     const given = { ...input, expiresAt, customerId, createdBy: context.actor, createdAt: at };
     const { secret, row } = await createAdminToken(trx, services.peppers, given);
@@ -65,7 +86,7 @@ function createToken(
   });
 }
 
-/** @param withMade - whether what was made with it ends too. */
+/** @param withMade - also revokes grants issued by the token. */
 function revokeToken(
   services: ApiServices,
   customerId: string | null,
@@ -76,7 +97,7 @@ function revokeToken(
     const rows = await listAdminTokens(trx, customerId, services.now());
     const row = rows.find((one) => one.id === id);
     if (row === undefined)
-      throw new ApiError(404, 'NOT_FOUND', 'there is no such token: see the list of tokens for the ids');
+      throw new ApiError(404, 'NOT_FOUND', 'There is no such token. See the list of tokens for the ids.');
     checkMayGrant(context, row.role);
     const at = services.now();
     await trx.updateTable('admin_token').set({ revoked_at: at }).where('id', '=', id).execute();

@@ -1,24 +1,26 @@
 import type { Store } from '../../database/open.ts';
-import { type Axis, zeros } from '../../usage/queries/axis.ts';
+import { exportUsage } from '../../usage/export-usage.ts';
 import {
+  type Axis,
+  stepMs,
   sumsOf,
   type UsageFilter,
   type UsageName,
   type UsageSum,
+  usageUpdatedAt,
   wholeSumsOf,
-} from '../../usage/queries/read-usage.ts';
-import { usageUpdatedAt } from '../../usage/queries/updated-at.ts';
+  zeros,
+} from '../../usage/read-usage.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 import type { Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { axisOf, toAxisJson } from './usage-range.ts';
-import { addAt, addTotals, filterOf, keyNames, noTotals } from './usage-totals.ts';
+import { addAt, addTotals, axisOf, filterOf, keyNames, noTotals, toAxisJson } from './usage-range.ts';
 
-const NAME = 'GET /customers/{customer}/usage';
-type Series = RouteOutput<typeof NAME>['series'][number];
+const SERIES_ROUTE = 'GET /customers/{customer}/usage';
+type Series = RouteOutput<typeof SERIES_ROUTE>['series'][number];
 
-/** Series that are told apart; what is smaller is joined. */
+/** Further series are combined as `other`. */
 const SERIES_MAX = 20;
 const OTHER = 'other';
 
@@ -41,7 +43,6 @@ function addRow(series: Series, row: UsageSum<'status'>): void {
   addAt(series.bytes, row.at, row.bytes_in + row.bytes_out);
 }
 
-/** What there is in all, as one series. */
 async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise<Series> {
   const series = noSeries('all', axis);
   for await (const rows of sumsOf(store, axis, filter, ['status'])) {
@@ -50,7 +51,7 @@ async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise
   return series;
 }
 
-/** The names with the most requests, the first of them first, and whether there are more. */
+/** The names with the most requests, largest first, and whether there are more. */
 async function largest(
   store: Store,
   axis: Axis,
@@ -73,7 +74,7 @@ async function largest(
 }
 
 const difference = (whole: readonly number[], parts: readonly (readonly number[])[]): number[] =>
-  // Something may have been counted between the two looks.
+  // Not negative: usage may be written between the two reads.
   whole.map((count, at) =>
     Math.max(
       0,
@@ -81,7 +82,6 @@ const difference = (whole: readonly number[], parts: readonly (readonly number[]
     ),
   );
 
-/** What the whole has beyond some of its series. */
 function restOf(whole: Series, parts: readonly Series[], axis: Axis): Series {
   const totals = Object.fromEntries(
     Object.entries(whole.totals).map(([name, count]) => [
@@ -113,7 +113,7 @@ async function readBreakdown(
   const { names, isAll } = await largest(store, axis, filter, column);
   if (names.length === 0) return [];
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
-  // Of very many keys only the rows of those that are shown.
+  // With very many keys, reads only rows of the shown ones.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
   const groupBy: readonly UsageName[] = column === 'status' ? ['status'] : [column, 'status'];
   for await (const rows of sumsOf(store, axis, narrowed, groupBy)) {
@@ -138,9 +138,8 @@ async function label(store: Store, series: readonly Series[], column: Column): P
   }));
 }
 
-/** Series of what was used, whole or parted by one thing. */
 export const usageSeries =
-  ({ store, now }: ApiServices): Handler<typeof NAME> =>
+  ({ store, now }: ApiServices): Handler<typeof SERIES_ROUTE> =>
   async ({ path: { customer }, query }) => {
     const at = now();
     const axis = await axisOf(store, query, at);
@@ -157,4 +156,65 @@ export const usageSeries =
       totals: whole.totals,
       updatedAt: await usageUpdatedAt(store, at),
     };
+  };
+
+/** Start of a spreadsheet formula, including full-width characters. Source: OWASP, "CSV Injection". */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+/** Characters that need quotes. Source: RFC 4180. */
+const SPECIAL = /[",\r\n]/;
+
+/** A CSV line without its line break. Formulas are escaped with an apostrophe. */
+export const csvLine = (fields: readonly (string | number)[]): string => fields.map(fieldOf).join(',');
+
+function fieldOf(field: string | number): string {
+  if (typeof field === 'number') return String(field);
+  const text = FORMULA.test(field) ? `'${field}` : field;
+  return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const CSV_ROUTE = 'GET /customers/{customer}/usage.csv';
+
+const HEAD = [
+  'time',
+  'key',
+  'key_name',
+  'product',
+  'method',
+  'status',
+  'requests',
+  'credits',
+  'bytes_in',
+  'bytes_out',
+  'messages',
+] as const;
+
+async function* linesOf(store: Store, axis: Axis, filter: UsageFilter): AsyncGenerator<string> {
+  yield csvLine(HEAD);
+  for await (const rows of exportUsage(store, axis, filter)) {
+    const names = await keyNames(store, [...new Set(rows.map(({ key_id }) => key_id))]);
+    const lines = rows.map(({ bucket, key_id, product, method, status, ...counts }) =>
+      csvLine([
+        new Date(bucket * stepMs[axis.step]).toISOString(),
+        key_id,
+        names.get(key_id) ?? '',
+        product,
+        method,
+        status,
+        counts.requests,
+        counts.credits,
+        counts.bytes_in,
+        counts.bytes_out,
+        counts.messages,
+      ]),
+    );
+    yield lines.join('\r\n');
+  }
+}
+
+/** Streamed with bounded memory. */
+export const usageCsv =
+  ({ store, now }: ApiServices): Handler<typeof CSV_ROUTE> =>
+  async ({ path: { customer }, query }) => {
+    const axis = await axisOf(store, query, now());
+    return linesOf(store, axis, await filterOf(store, customer, query));
   };

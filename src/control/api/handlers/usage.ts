@@ -1,14 +1,324 @@
+import { sql } from 'kysely';
+import { BUCKET_COUNT } from '../../../base/histogram.ts';
+import { type FailureCode, failures } from '../../../protocol/errors.ts';
+import { grpcCalls } from '../../../protocol/grpc/calls.ts';
+import { methods } from '../../../protocol/methods.ts';
+import { subscriptions } from '../../../protocol/subscriptions.ts';
+import type { Store } from '../../database/open.ts';
+import { firstIdAt } from '../../requests/read-log.ts';
+import { creditsByDay, quotasOf } from '../../usage/quotas.ts';
+import {
+  type Axis,
+  before,
+  hasSucceeded,
+  heatBoundsMs,
+  heatRowOf,
+  latenciesOf,
+  lengthOf,
+  monthOf,
+  percentile,
+  percentilesOf,
+  stepMs,
+  sumsOf,
+  type UsageFilter,
+  usageUpdatedAt,
+  wholeSumsOf,
+  zeros,
+} from '../../usage/read-usage.ts';
+import { addLatency, latencySum } from '../../usage/usage-sums.ts';
+import { ApiError } from '../api-error.ts';
+import type { RouteOutput } from '../contract/contract.ts';
 import type { usageRoutes } from '../contract/usage.ts';
-import type { Handlers } from '../handler.ts';
+import type { Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { usageCsv } from './usage-csv.ts';
-import { usageErrors } from './usage-errors.ts';
-import { usagePerformance } from './usage-performance.ts';
-import { usageQuota } from './usage-quota.ts';
-import { usageSeries } from './usage-series.ts';
-import { usageSummary } from './usage-summary.ts';
+import { addAt, addTotals, axisOf, filterOf, noStatuses, noTotals, toAxisJson } from './usage-range.ts';
+import { usageCsv, usageSeries } from './usage-series.ts';
 
-/** What was used, and the checks of the books of it. */
+const SUMMARY_ROUTE = 'GET /customers/{customer}/summary';
+type Summary = RouteOutput<typeof SUMMARY_ROUTE>;
+type CurrentSummary = Pick<Summary, 'now' | 'byStatus' | 'p95' | 'credits'>;
+
+async function readNow(store: Store, axis: Axis, filter: UsageFilter): Promise<CurrentSummary> {
+  const totals = noTotals();
+  const byStatus = noStatuses(axis);
+  const credits = zeros(axis);
+  for await (const rows of sumsOf(store, axis, filter, ['status'])) {
+    for (const row of rows) {
+      addTotals(totals, row);
+      addAt(byStatus[row.status], row.at, row.requests);
+      addAt(credits, row.at, row.credits);
+    }
+  }
+  const whole = latencySum();
+  const steps = Array.from({ length: lengthOf(axis) }, latencySum);
+  for await (const rows of latenciesOf(store, axis, filter, false)) {
+    for (const { at, latency } of rows) {
+      addLatency(whole, latency);
+      const step = steps[at];
+      if (step !== undefined) addLatency(step, latency);
+    }
+  }
+  const p95 = steps.map((step) => percentile(step, 0.95));
+  return { now: { ...totals, latency: percentilesOf(whole) }, byStatus, p95, credits };
+}
+
+async function readBefore(store: Store, axis: Axis, filter: UsageFilter): Promise<Summary['before']> {
+  const totals = noTotals();
+  for await (const rows of wholeSumsOf(store, axis, filter, ['status'])) {
+    for (const row of rows) addTotals(totals, row);
+  }
+  const whole = latencySum();
+  for await (const rows of latenciesOf(store, axis, filter, false)) {
+    for (const { latency } of rows) addLatency(whole, latency);
+  }
+  return { ...totals, latency: percentilesOf(whole) };
+}
+
+async function connectionsOf({ db }: Store, customerId: string): Promise<Summary['connections']> {
+  const rows = await db
+    .selectFrom('connection')
+    .select((select) => ['kind', select.fn.countAll<number>().as('count')])
+    .where('customer_id', '=', customerId)
+    .groupBy('kind')
+    .execute();
+  const of = (kind: 'websocket' | 'grpc') => Number(rows.find((row) => row.kind === kind)?.count ?? 0);
+  return { websocket: of('websocket'), grpc: of('grpc') };
+}
+
+/** Read from totals by customer, so its cost does not depend on the number of keys. */
+const usageSummary =
+  ({ store, now }: ApiServices): Handler<typeof SUMMARY_ROUTE> =>
+  async ({ path: { customer }, query }) => {
+    const at = now();
+    const axis = await axisOf(store, query, at);
+    const filter = { customerId: customer };
+    return {
+      axis: toAxisJson(axis),
+      ...(await readNow(store, axis, filter)),
+      before: await readBefore(store, before(axis), filter),
+      quotas: await quotasOf(store, customer, at),
+      connections: await connectionsOf(store, customer),
+      hasSucceeded: await hasSucceeded(store, customer),
+      updatedAt: await usageUpdatedAt(store, at),
+    };
+  };
+
+const PERFORMANCE_ROUTE = 'GET /customers/{customer}/performance';
+type Performance = RouteOutput<typeof PERFORMANCE_ROUTE>;
+type Method = Performance['methods'][number];
+type MethodCounts = Omit<Method, 'latency' | 'averageBytes'> & { bytes: number };
+
+const nameOf = (product: string, method: string): string => `${product} ${method}`;
+
+async function readMethods(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+): Promise<Map<string, MethodCounts>> {
+  const methods = new Map<string, MethodCounts>();
+  for await (const rows of wholeSumsOf(store, axis, filter, ['product', 'method', 'status'])) {
+    for (const { product, method, status, requests, bytes_out } of rows) {
+      // Messages without calls.
+      if (requests === 0) continue;
+      const name = nameOf(product, method);
+      const one = methods.get(name) ?? { method, product, requests: 0, errors: 0, bytes: 0 };
+      one.requests += requests;
+      if (status !== 'ok') one.errors += requests;
+      one.bytes += bytes_out;
+      methods.set(name, one);
+    }
+  }
+  return methods;
+}
+
+type Latencies = Readonly<{ steps: readonly Float64Array[]; methods: ReadonlyMap<string, Float64Array> }>;
+
+async function readLatencies(store: Store, axis: Axis, filter: UsageFilter): Promise<Latencies> {
+  const steps = Array.from({ length: lengthOf(axis) }, latencySum);
+  const methods = new Map<string, Float64Array>();
+  for await (const rows of latenciesOf(store, axis, filter, true)) {
+    for (const { at, product, method, latency } of rows) {
+      const name = nameOf(product, method);
+      let sum = methods.get(name);
+      if (sum === undefined) {
+        sum = latencySum();
+        methods.set(name, sum);
+      }
+      addLatency(sum, latency);
+      const step = steps[at];
+      if (step !== undefined) addLatency(step, latency);
+    }
+  }
+  return { steps, methods };
+}
+
+/** Rows of latency, columns of time. */
+function heatOf(axis: Axis, steps: readonly Float64Array[]): Performance['heat'] {
+  const counts = heatBoundsMs.map(() => zeros(axis));
+  steps.forEach((step, at) => {
+    for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
+      const row = counts[heatRowOf(bucket)];
+      if (row !== undefined) row[at] = (row[at] ?? 0) + (step[bucket] ?? 0);
+    }
+  });
+  return { boundsMs: [...heatBoundsMs], counts };
+}
+
+const usagePerformance =
+  ({ store, now }: ApiServices): Handler<typeof PERFORMANCE_ROUTE> =>
+  async ({ path: { customer }, query }) => {
+    const at = now();
+    const axis = await axisOf(store, query, at);
+    const filter = await filterOf(store, customer, query);
+    const { steps, methods } = await readLatencies(store, axis, filter);
+    const series = (share: number) => steps.map((step) => percentile(step, share));
+    const methodCounts = [...(await readMethods(store, axis, filter))].sort(
+      ([, a], [, b]) => b.requests - a.requests,
+    );
+    return {
+      axis: toAxisJson(axis),
+      series: { p50: series(0.5), p95: series(0.95), p99: series(0.99) },
+      methods: methodCounts.map(([name, { bytes, ...one }]) => ({
+        ...one,
+        averageBytes: Math.round(bytes / one.requests),
+        latency: percentilesOf(methods.get(name) ?? []),
+      })),
+      heat: heatOf(axis, steps),
+      updatedAt: await usageUpdatedAt(store, at),
+    };
+  };
+
+const QUOTA_ROUTE = 'GET /customers/{customer}/quota';
+
+/** Prices of a plan without overrides. */
+function usualPrices(endpoints: ApiServices['endpoints']): Map<string, number> {
+  return new Map([
+    ...Object.entries(methods).map(([method, { cost }]) => [method, cost] as const),
+    ...Object.values(subscriptions).map(({ subscribe, cost }) => [subscribe, cost] as const),
+    ...Object.entries(grpcCalls),
+    ...endpoints.map(({ name, credits }) => [name, credits] as const),
+  ]);
+}
+
+/** @throws ApiError 404 */
+async function planOf({ db }: Store, customerId: string) {
+  const plan = await db
+    .selectFrom('customer')
+    .innerJoin('plan', 'plan.id', 'customer.plan_id')
+    .select(['plan.prices', 'plan.stream_credits'])
+    .where('customer.id', '=', customerId)
+    .executeTakeFirst();
+  if (plan === undefined) throw new ApiError(404, 'NOT_FOUND', 'customer: there is no such customer');
+  return plan;
+}
+
+const usageQuota =
+  ({ store, now, endpoints }: ApiServices): Handler<typeof QUOTA_ROUTE> =>
+  async ({ path: { customer } }) => {
+    const at = now();
+    const plan = await planOf(store, customer);
+    const own = JSON.parse(plan.prices) as Record<string, number>;
+    const prices = new Map([...usualPrices(endpoints), ...Object.entries(own)]);
+    const days = await creditsByDay(store, { customerId: customer }, at);
+    const { from } = monthOf(at);
+    return {
+      quotas: await quotasOf(store, customer, at),
+      days: days.map((credits, day) => ({ day: from + day * stepMs.day, credits })),
+      prices: [...prices].map(([method, credits]) => ({ method, credits })),
+      streamCredits: plan.stream_credits,
+    };
+  };
+
+type Code = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
+
+const CODES_MAX = 50;
+/** Newest log entries to scan. */
+const ENTRIES_MAX = 50_000;
+
+type CodeRow = { failure: string | null; rpc_code: number; count: number; example: string };
+
+const codeOf = ({ failure, rpc_code }: CodeRow): string => failure ?? String(rpc_code);
+
+const textOf = ({ failure }: CodeRow): string =>
+  failure !== null && Object.hasOwn(failures, failure)
+    ? failures[failure as FailureCode].text
+    : 'A JSON-RPC error of the node; see the example for its message';
+
+/** Error codes with counts and the newest entry of each, from the request log. */
+async function loggedCodes({ db }: Store, axis: Axis, filter: UsageFilter): Promise<Code[]> {
+  let entries = db
+    .selectFrom('request_log')
+    .select(['id', 'status', 'failure', 'rpc_code'])
+    .where('customer_id', '=', filter.customerId)
+    .where('id', '>=', firstIdAt(axis.from * stepMs[axis.step]))
+    .where('id', '<', firstIdAt(axis.to * stepMs[axis.step]));
+  if (filter.keys !== undefined) entries = entries.where('key_id', 'in', filter.keys);
+  if (filter.product !== undefined) entries = entries.where('product', '=', filter.product);
+  if (filter.method !== undefined) entries = entries.where('method', '=', filter.method);
+  const rows = await db
+    .selectFrom(entries.orderBy('id', 'desc').limit(ENTRIES_MAX).as('entry'))
+    .select(['failure', 'rpc_code'])
+    .select(sql<number>`cast(count(*) as bigint)`.as('count'))
+    .select(sql<string>`max(id)`.as('example'))
+    .where('status', '!=', 'ok')
+    .groupBy(['failure', 'rpc_code'])
+    .orderBy('count', 'desc')
+    .limit(CODES_MAX)
+    .execute();
+  return rows.map((row) => ({
+    code: codeOf(row),
+    rpcCode: row.rpc_code === 0 ? null : row.rpc_code,
+    text: textOf(row),
+    count: row.count,
+    example: row.example,
+  }));
+}
+
+const ERRORS_ROUTE = 'GET /customers/{customer}/errors';
+type Errors = RouteOutput<typeof ERRORS_ROUTE>;
+type Row = Errors['rows'][number];
+
+const ROWS_MAX = 200;
+
+async function readStatuses(store: Store, axis: Axis, filter: UsageFilter): Promise<Errors['byStatus']> {
+  const byStatus = noStatuses(axis);
+  for await (const rows of sumsOf(store, axis, filter, ['status'])) {
+    for (const { at, status, requests } of rows) addAt(byStatus[status], at, requests);
+  }
+  return byStatus;
+}
+
+async function readRows(store: Store, axis: Axis, filter: UsageFilter): Promise<Row[]> {
+  const found = new Map<string, Row>();
+  const failed = { ...filter, failed: true };
+  for await (const rows of wholeSumsOf(store, axis, failed, ['status', 'method', 'product', 'key_id'])) {
+    for (const { status, method, product, key_id: key, requests, last_minute } of rows) {
+      if (requests === 0) continue;
+      const name = `${status} ${method} ${product} ${key}`;
+      const row = found.get(name) ?? { status, method, product, key, requests: 0, lastAt: 0 };
+      row.requests += requests;
+      row.lastAt = Math.max(row.lastAt, last_minute * stepMs.minute);
+      found.set(name, row);
+    }
+  }
+  return [...found.values()].sort((a, b) => b.requests - a.requests).slice(0, ROWS_MAX);
+}
+
+const usageErrors =
+  ({ store, now }: ApiServices): Handler<typeof ERRORS_ROUTE> =>
+  async ({ path: { customer }, query }) => {
+    const at = now();
+    const axis = await axisOf(store, query, at);
+    const filter = await filterOf(store, customer, query);
+    return {
+      axis: toAxisJson(axis),
+      byStatus: await readStatuses(store, axis, filter),
+      rows: await readRows(store, axis, filter),
+      codes: await loggedCodes(store, axis, filter),
+      updatedAt: await usageUpdatedAt(store, at),
+    };
+  };
+
 export const usageHandlers = (services: ApiServices) =>
   ({
     'GET /customers/{customer}/summary': usageSummary(services),

@@ -1,27 +1,25 @@
 import type { Kysely } from 'kysely';
-import type { CustomerState, MemberRole } from '../../accounts/roles.ts';
-import { roleAllows } from '../../accounts/roles.ts';
+import { type CustomerState, type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
-import type { ContractName } from '../contract/contract.ts';
-import { routeOf } from '../contract/contract.ts';
+import { type ContractName, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext } from '../handler.ts';
 
 type Role = ApiContext['role'];
 type Membership = Readonly<{ state: CustomerState; role: MemberRole | null }>;
 
-/** The operator in person, a token of the operator's, or a program beside the store. */
+/** An operator user, an operator token, or the local command line. */
 export function isOperator(caller: ApiCaller): boolean {
   if (caller.kind === 'user') return caller.isOperator;
   return caller.kind === 'local' || (caller.kind === 'token' && caller.customerId === null);
 }
 
-/** Of a customer that does not exist, and of one that is nothing to the caller, is said the same. */
+/** The same error for unknown customers and for those of others. */
 const noSuchCustomer = (): ApiError =>
   new ApiError(
     404,
     'NOT_FOUND',
-    'there is no such customer: GET /me lists yours, GET /customers all of them for an operator',
+    'There is no such customer. GET /me lists yours; operators find all with GET /customers.',
   );
 
 async function findMembership(
@@ -48,11 +46,11 @@ function checkSignedIn(caller: ApiCaller): void {
   throw new ApiError(
     401,
     'NOT_SIGNED_IN',
-    'sign in, or send a token in the header: Authorization: Bearer svc_admin_live_…',
+    'Sign in, or send a token in the header: Authorization: Bearer svc_admin_live_…',
   );
 }
 
-/** Whether a user asks for themselves what a member may whatever their role: to leave. */
+/** A member may leave whatever their role. */
 function isOwnMembership(
   name: ContractName,
   path: Readonly<Record<string, string>>,
@@ -71,13 +69,13 @@ function checkRole(
 ) {
   const needed = isOwnMembership(name, path, caller) ? 'viewer' : (routeOf(name).access as MemberRole);
   if (roleAllows(role, needed)) return;
-  throw new ApiError(403, 'ROLE_TOO_SMALL', `this needs the role ${needed}, and yours is ${role}`);
+  throw new ApiError(403, 'ROLE_TOO_SMALL', `This needs the role ${needed}; yours is ${role}`);
 }
 
 /**
- * Whether a caller may ask a route, by what the contract says of it.
- * @returns what the caller may there: of routes of a customer, the role; null where none is asked for.
- * @throws ApiError 401, 403, or 404 for customers that are nothing to the caller.
+ * Authorizes a caller for a route.
+ * @returns the caller's role for the customer of the route; null if the route needs none.
+ * @throws ApiError 401, 403, or 404 for customers of others.
  */
 export async function authorize(
   db: Kysely<Schema>,
@@ -90,7 +88,7 @@ export async function authorize(
   if (access === 'anybody') return mayAll ? 'operator' : null;
   checkSignedIn(caller);
   if (access === 'operator' && !mayAll)
-    throw new ApiError(403, 'OPERATOR_ONLY', 'only the operator of this service may do this');
+    throw new ApiError(403, 'OPERATOR_ONLY', 'Only the operator of this service may do this');
   if (path.customer === undefined) return mayAll ? 'operator' : null;
   const membership = await findMembership(db, path.customer, caller);
   if (membership === null) throw noSuchCustomer();
@@ -98,13 +96,90 @@ export async function authorize(
   const { role, state } = membership;
   if (role === null) throw noSuchCustomer();
   checkRole(name, path, caller, role);
-  // An owner who left could go on under another customer: customers.ts.
+  // An owner who left could continue with another customer: see handlers/customers.ts.
   const mayLeave = role !== 'owner' && isOwnMembership(name, path, caller);
   if (state === 'suspended' && !name.startsWith('GET ') && !mayLeave)
     throw new ApiError(
       403,
       'CUSTOMER_SUSPENDED',
-      'the customer is suspended, so its members may only look, and leave unless they own it: ask the operator',
+      'This customer is suspended: members can only read or leave, owners can only read. Ask the operator.',
     );
   return role;
+}
+
+/** The caller's current rights; null if the user or token no longer exists. */
+async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Promise<ApiCaller | null> {
+  if (caller.kind === 'user') {
+    const query = db.selectFrom('auth_user').select('isOperator').where('id', '=', caller.userId);
+    const row = await query.executeTakeFirst();
+    return row === undefined ? null : { ...caller, isOperator: row.isOperator === 1 };
+  }
+  if (caller.kind !== 'token') return caller;
+  const row = await db
+    .selectFrom('admin_token')
+    .select(['role', 'customer_id'])
+    .where('id', '=', caller.tokenId)
+    .where('revoked_at', 'is', null)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+    .executeTakeFirst();
+  return row === undefined ? null : { ...caller, role: row.role, customerId: row.customer_id };
+}
+
+/**
+ * Checks that a caller's rights have not changed since the request was authorized.
+ * @param role - the role at that time.
+ * @throws ApiError 401, 403, 404
+ */
+export async function checkStillAuthorized(
+  db: Kysely<Schema>,
+  name: ContractName,
+  path: Readonly<Record<string, string>>,
+  { caller, role, now }: Pick<ApiContext, 'caller' | 'role'> & Readonly<{ now: number }>,
+): Promise<void> {
+  const still = await callerNow(db, caller, now);
+  if (still === null)
+    throw new ApiError(
+      401,
+      'NOT_SIGNED_IN',
+      'The account or token was revoked during the request. Sign in again.',
+    );
+  if ((await authorize(db, name, path, still)) === role) return;
+  throw new ApiError(
+    403,
+    'RIGHTS_CHANGED',
+    'Your rights were changed during the request. Check them and try again.',
+  );
+}
+
+/** Statuses that mean revoked rights; other errors mean that the check failed. */
+const refusals: readonly number[] = [401, 403, 404];
+
+/**
+ * Repeats an authorization check of a long-lived response.
+ * @param check - throws ApiError 401, 403 or 404 if the rights are revoked; other errors are ignored.
+ * @param onRefused - called once.
+ * @returns stops the checks.
+ */
+export function recheck(check: () => Promise<void>, everyMs: number, onRefused: () => void): () => void {
+  let timer: NodeJS.Timeout | null = null;
+  let isOver = false;
+  const runCheck = async (): Promise<void> => {
+    try {
+      await check();
+    } catch (thrown) {
+      if (!isOver && thrown instanceof ApiError && refusals.includes(thrown.status)) {
+        isOver = true;
+        onRefused();
+      }
+    }
+    if (!isOver) wait();
+  };
+  const wait = (): void => {
+    timer = setTimeout(() => void runCheck(), everyMs).unref();
+  };
+  wait();
+  return () => {
+    isOver = true;
+    if (timer !== null) clearTimeout(timer);
+  };
 }

@@ -1,38 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../../base/log.ts';
 import { withChangeCheck } from '../../database/transaction.ts';
-import type { ContractName, RouteInput, RouteOutput } from '../contract/contract.ts';
-import { routeOf } from '../contract/contract.ts';
+import { type ContractName, type RouteInput, type RouteOutput, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { authorize } from './authorize.ts';
-import { parseRouteInput, type RawRouteInput } from './parse-route-input.ts';
-import { checkStillAuthorized } from './still-authorized.ts';
+import { authorize, checkStillAuthorized } from './authorize.ts';
+import { parseRouteInput, type RawRouteInput } from './read-request.ts';
 
-/** Who asks and from where, before it is known whether they may. */
+/** A request before authorization. */
 export type ApiRequest = Omit<ApiContext, 'role' | 'actor'>;
 
 export type ControlApiParts = Readonly<{
   services: ApiServices;
   handlers: Handlers;
   log: Logger;
-  /** Holds every answer against the contract, which has every member that may be given out: for tests. */
+  /** Validates responses against the contract; for tests. */
   validatesOutput?: boolean;
 }>;
 
-/** Who did something, as the audit log names them. */
+/** Actor name for the audit log. */
 export function actorOf(caller: ApiCaller): string {
   if (caller.kind === 'user') return `user:${caller.email}`;
   if (caller.kind === 'token') return `token:${caller.tokenId}`;
   return caller.kind === 'local' ? `cli:${caller.name}` : 'nobody';
 }
 
-/** An answer that is not as the contract has it; only tests look. */
+/** A response that violates the contract; checked in tests only. */
 class ContractViolationError extends Error {}
 
-/**
- * The control API without its wire: every question, whoever asks it and from where, goes through here.
- */
+/** The control API independent of the transport. */
 export class ControlApi {
   readonly services: ApiServices;
   readonly log: Logger;
@@ -47,8 +43,8 @@ export class ControlApi {
   }
 
   /**
-   * Asks a route: whether the caller may, whether the question is as the contract has it, then whoever answers it.
-   * @throws ApiError for what the caller can mend; anything else is ours.
+   * Authorizes, validates and handles a request.
+   * @throws ApiError for client errors.
    */
   async dispatch<Name extends ContractName>(
     name: Name,
@@ -67,8 +63,8 @@ export class ControlApi {
   }
 
   /**
-   * Whether a question would be put to whoever answers it, who is not asked.
-   * @throws ApiError where the caller may not ask it, or it is not as the contract has it; the driver's error.
+   * Authorizes and validates a request without handling it.
+   * @throws ApiError as `dispatch`; the driver's error.
    */
   async check(name: ContractName, raw: RawRouteInput, caller: ApiCaller): Promise<void> {
     await this.#authorizeAndParse(name, raw, caller);
@@ -80,14 +76,14 @@ export class ControlApi {
   }
 
   /**
-   * Whether who was answered once still may ask: for answers that go on.
-   * @throws ApiError as `ask` does; the driver's error.
+   * Repeats the authorization for a long-lived response.
+   * @throws ApiError as `dispatch`; the driver's error.
    */
   async checkStill(name: ContractName, raw: RawRouteInput, caller: ApiCaller): Promise<void> {
     await authorize(this.services.store.db, name, raw.path, caller);
   }
 
-  /** Asks as a program on the machine that holds the store. */
+  /** Calls a route as a local program with access to the store. */
   call<Name extends ContractName>(
     name: Name,
     input: RouteInput<Name>,
@@ -121,14 +117,16 @@ function validateOutput(name: ContractName, answer: unknown): void {
   const parsed = result.safeParse(answer);
   if (!parsed.success)
     throw new ContractViolationError(
-      `${name} answers what the contract does not have: ${parsed.error.message}`,
+      `the response of ${name} violates the contract: ${parsed.error.message}`,
     );
   const unknown = unknownMember(answer, parsed.data, '');
   if (unknown !== null)
-    throw new ContractViolationError(`${name} gives out ${unknown}, which the contract does not have`);
+    throw new ContractViolationError(
+      `the response of ${name} contains ${unknown}, which is not in the contract`,
+    );
 }
 
-/** Where a value has a member that its schema left out, since it knows none of that name; null where nowhere. */
+/** Path of the first member that the schema does not declare; null if there is none. */
 function unknownMember(given: unknown, parsedValue: unknown, at: string): string | null {
   if (typeof given !== 'object' || given === null) return null;
   for (const [name, value] of Object.entries(given)) {

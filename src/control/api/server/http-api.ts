@@ -8,40 +8,34 @@ import { isStoreUnavailable } from '../../database/store-unavailable.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import { type ApiCaller, concurrencyKeyOf } from '../handler.ts';
-import { ApiConcurrency } from './api-concurrency.ts';
-import { isOperator } from './authorize.ts';
+import { isOperator, recheck } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
+import { ApiConcurrency, type ControlApiOptions, controlApiOptions } from './limits.ts';
 import { openApiDocument } from './open-api.ts';
-import { type ControlApiOptions, controlApiOptions } from './options.ts';
-import { problemOf } from './problem.ts';
 import { readBytes, readJson, readQuery } from './read-request.ts';
-import { recheck } from './recheck.ts';
-import { apiHeaders, jsonResponse, streamHead, streamResponse } from './response.ts';
+import { apiHeaders, jsonResponse, problemOf, streamHead, streamResponse } from './response.ts';
 
-/** What stands before every path of the contract. */
 export const API_PREFIX = '/api/v1';
 
-/** What is known of a request beside what it says itself. */
 export type ApiClientFacts = Readonly<{
-  /** Of the client, not of proxies that are trusted. */
+  /** Client address behind trusted proxies. */
   address: string;
 }>;
 
 export type HttpApiParts = Readonly<{
   api: ControlApi;
-  /** Who sent a request. @throws ApiError 401, 403 for credentials that are wrong or come from elsewhere. */
+  /** @throws ApiError 401, 403 for invalid or cross-origin credentials. */
   identify(request: Request, client: ApiClientFacts): Promise<ApiCaller>;
-  /** What stands beside the contract: signing in. */
   signIn: Pick<AuthGuard, 'handle'>;
   options?: Partial<ControlApiOptions>;
 }>;
 
-/** A request's body, which has arrived before the request is anybody's. */
+/** A request whose body has arrived, before authentication. */
 type ReceivedBody = ApiClientFacts & Readonly<{ bytes: Uint8Array }>;
 
 type Env = { Bindings: ReceivedBody; Variables: { requestId: string } };
 
-/** The control API over HTTP, as a function from request to response. */
+/** The control API over HTTP. */
 export class HttpApi {
   readonly #api: ControlApi;
   readonly #parts: HttpApiParts;
@@ -66,7 +60,7 @@ export class HttpApi {
     this.#app.on(['GET', 'POST'], `${AUTH_PREFIX}/*`, (context) => this.#signIn(context));
   }
 
-  /** Answers a request; never rejects. */
+  /** Never rejects. */
   async fetch(request: Request, client: ApiClientFacts): Promise<Response> {
     if (!PLAIN_PATH.test(new URL(request.url).pathname)) return problemResponse(noSuchRoute());
     try {
@@ -79,7 +73,7 @@ export class HttpApi {
     }
   }
 
-  /** Outside the places of requests, and before it is known who asks: whoever sends slowly keeps nobody out. */
+  /** Before authentication and outside the request limit, so that slow senders do not block others. */
   #read(request: Request, { address }: ApiClientFacts): Promise<Uint8Array> {
     if (request.method === 'GET' || request.method === 'HEAD') return Promise.resolve(new Uint8Array(0));
     const { bodyMaxBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#options;
@@ -88,14 +82,14 @@ export class HttpApi {
 
   #refuseEarly(thrown: unknown, request: Request): Response {
     if (!(thrown instanceof ApiError) && !request.signal.aborted)
-      this.#api.log.warn({ err: thrown }, 'a request to the control API could not be read');
+      this.#api.log.warn({ err: thrown }, 'control API request could not be read');
     const answer = problemResponse(thrown);
-    // What still comes of a body would be taken for the next request.
+    // The rest of the body would be parsed as the next request.
     answer.headers.set('connection', 'close');
     return answer;
   }
 
-  /** Ends answers that would go on: when the service stops. */
+  /** Ends long-lived responses when the service stops. */
   endStreams(): void {
     this.#ending.abort();
   }
@@ -137,7 +131,7 @@ export class HttpApi {
       return jsonResponse(200, answer, { 'x-request-id': requestId });
     }
     if (raw.method === 'HEAD') {
-      // Hono would ask as for GET and throw the body away without ending it.
+      // HEAD: Hono would run GET and drop the stream without ending it.
       await this.#api.check(name, input, caller);
       return streamHead(format, streamHeadersOf(name, format, requestId));
     }
@@ -152,7 +146,7 @@ export class HttpApi {
     const body = bytes.length === 0 ? null : readJson(raw, bytes);
     const isNone = body === null && bytes.length > 0;
     if (typeof body !== 'object' || Array.isArray(body) || isNone)
-      throw new ApiError(422, 'INVALID_FIELDS', 'the body must be a JSON object');
+      throw new ApiError(422, 'INVALID_FIELDS', 'The body must be a JSON object');
     const signInRequest = {
       request: raw,
       address: context.env.address,
@@ -188,7 +182,7 @@ export class HttpApi {
       release();
     };
     const onError = (thrown: unknown): void =>
-      this.#api.log.error({ err: thrown, requestId }, 'an answer broke off');
+      this.#api.log.error({ err: thrown, requestId }, 'control API response stream failed');
     try {
       const streamRequest = { ...request, signal: AbortSignal.any([request.signal, refused.signal]) };
       const lines = (await this.#api.dispatch(
@@ -210,13 +204,13 @@ export class HttpApi {
     const unavailable = isOurs && (await this.#isUnavailable(thrown)) ? this.#storeUnavailable() : null;
     if (isOurs && unavailable === null) {
       const route = `${context.req.method} ${context.req.routePath}`;
-      this.#api.log.error({ err: thrown, requestId, route }, 'the control API went wrong');
+      this.#api.log.error({ err: thrown, requestId, route }, 'control API request failed');
     }
     const { status, headers, body } = problemOf(unavailable ?? thrown, requestId);
     return jsonResponse(status, body, { ...headers, 'x-request-id': requestId });
   }
 
-  /** The sign-in library tells nothing of what it caught: the store is asked. */
+  /** The sign-in library hides the cause, so the store is probed. */
   async #isUnavailable(thrown: unknown): Promise<boolean> {
     if (isStoreUnavailable(thrown)) return true;
     const { db } = this.#api.services.store;
@@ -228,36 +222,39 @@ export class HttpApi {
     const now = performance.now();
     if (now >= this.#nextUnavailableLogAt) {
       this.#nextUnavailableLogAt = now + UNAVAILABLE_LOG_INTERVAL_MS;
-      this.#api.log.warn('the control API cannot reach the database, and answers 503');
+      this.#api.log.warn('database unreachable; control API answers 503');
     }
-    return new ApiError(503, 'STORE_AWAY', 'the database cannot be reached: try again soon', {
+    return new ApiError(503, 'STORE_AWAY', 'The database is unreachable. Try again soon.', {
       retryAfter: 5,
     });
   }
 }
 
-/** Milliseconds from one line of the log that the database is away to the next. */
 const UNAVAILABLE_LOG_INTERVAL_MS = 60_000;
 const USER_AGENT_MAX = 256;
 
 const noSuchRoute = (): ApiError =>
-  new ApiError(404, 'NO_SUCH_ROUTE', `nothing answers here: ${API_PREFIX}/openapi.json has what there is`);
+  new ApiError(
+    404,
+    'NO_SUCH_ROUTE',
+    `There is no such route. See ${API_PREFIX}/openapi.json for all routes.`,
+  );
 
 const wrongVerb = (verbs: readonly string[]): ApiError =>
-  new ApiError(405, 'METHOD_NOT_ALLOWED', `this path knows ${verbs.join(', ')}`);
+  new ApiError(405, 'METHOD_NOT_ALLOWED', `This path allows ${verbs.join(', ')}`);
 
-/** A refusal before a request is anybody's. */
+/** An error response before authentication. */
 export function problemResponse(problem: unknown): Response {
   const { status, headers, body } = problemOf(problem, randomUUID());
   return jsonResponse(status, body, headers);
 }
 
-/** Paths of the API need no escapes; what has some tries to be another path than it looks. */
+/** API paths need no escapes; reject escaped ones. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/;
 
 type StreamFormat = 'csv' | 'jsonl' | 'events';
 
-/** With the name under which browsers keep what is downloaded. */
+/** With the file name for downloads. */
 function streamHeadersOf(
   name: ContractName,
   format: StreamFormat,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import type { Route, RouteFormat } from '../contract/route.ts';
-import { strictOf } from '../contract/strict.ts';
+import { strictOf } from '../contract/route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -13,8 +13,8 @@ const problem: Json = {
       type: 'object',
       required: ['code', 'message', 'requestId'],
       properties: {
-        code: { type: 'string', description: 'A word for programs' },
-        message: { type: 'string', description: 'What is wrong and what to do about it' },
+        code: { type: 'string', description: 'Machine-readable error code' },
+        message: { type: 'string', description: 'What is wrong and how to fix it' },
         fields: { type: 'object', additionalProperties: { type: 'string' } },
         requestId: { type: 'string' },
       },
@@ -57,7 +57,7 @@ function parametersOf(path: string, query: z.ZodType | undefined): Json[] {
 function answerOf({ result, format }: Route): Json {
   if (format !== undefined && format !== 'json')
     return {
-      description: 'Lines as they come',
+      description: 'Lines of text, streamed',
       content: { [media[format]]: { schema: { type: 'string' } } },
     };
   const schema = result === undefined ? {} : schemaOf(result, 'output');
@@ -94,7 +94,6 @@ function operationOf(name: ContractName): Json {
   };
 }
 
-/** The control API as an OpenAPI 3.1 document. */
 export function openApiDocument(): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const name of Object.keys(contract) as ContractName[]) {
@@ -110,12 +109,16 @@ export function openApiDocument(): Json {
     components: {
       schemas: { Problem: problem },
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'A token of the form svc_admin_live_…' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Control API token of the form svc_admin_live_…',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',
           name: 'solway.session_token',
-          description: 'Signed in, with the header x-solway: 1 where something is changed',
+          description: 'Session cookie; changes also need the header x-solway: 1',
         },
       },
     },

@@ -1,13 +1,18 @@
+import { z } from 'zod';
 import { ApiError } from '../api-error.ts';
+import { type ContractName, type ParsedRouteInput, routeOf } from '../contract/contract.ts';
+import { strictOf } from '../contract/route.ts';
 
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
-/** No column of the store could hold it. */
+/** PostgreSQL text cannot contain NUL. */
 const NUL = /\\u0000|\0/;
 
-/** How large a body may be, and how long it may take to arrive, in milliseconds. */
-export type BodyBounds = Readonly<{ maxBytes: number; timeoutMs: number }>;
+type BodyBounds = Readonly<{ maxBytes: number; timeoutMs: number }>;
 
-/** The whole body. @throws ApiError 413 as soon as it is too long, 408 when it does not arrive in time. */
+/**
+ * Reads the whole body.
+ * @throws ApiError 413 as soon as it is too long, 408 if it does not arrive in time.
+ */
 export async function readBytes(request: Request, { maxBytes, timeoutMs }: BodyBounds): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (request.body === null) return new Uint8Array(0);
@@ -39,13 +44,13 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes
 }
 
 const tooLarge = (maxBytes: number): ApiError =>
-  new ApiError(413, 'BODY_TOO_LARGE', `the body may have ${maxBytes} bytes at most: send less at a time`);
+  new ApiError(413, 'BODY_TOO_LARGE', `The body must have at most ${maxBytes} bytes. Send less at a time.`);
 
 const tooSlow = (timeoutMs: number): ApiError =>
   new ApiError(
     408,
     'BODY_TOO_SLOW',
-    `the body did not arrive within ${timeoutMs} ms: send it again, on a connection of its own`,
+    `The body did not arrive within ${timeoutMs} ms. Send it again on a new connection.`,
   );
 
 /** @throws ApiError 415, 422 */
@@ -54,7 +59,7 @@ export function readJson(request: Request, bytes: Uint8Array): unknown {
     throw new ApiError(
       415,
       'NOT_JSON',
-      'send the body as JSON, with the header: content-type: application/json',
+      'Send the body as JSON, with the header: content-type: application/json',
     );
   const text = textOf(bytes);
   if (text === null || NUL.test(text)) throw notJson();
@@ -65,7 +70,7 @@ export function readJson(request: Request, bytes: Uint8Array): unknown {
   }
 }
 
-const notJson = (): ApiError => new ApiError(422, 'NOT_JSON', 'the body is not JSON text in UTF-8: mend it');
+const notJson = (): ApiError => new ApiError(422, 'NOT_JSON', 'The body is not valid JSON in UTF-8');
 
 function textOf(bytes: Uint8Array): string | null {
   try {
@@ -75,15 +80,75 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** Fields of a query, each given once. @throws ApiError 422 */
+/**
+ * Query fields, each at most once.
+ * @throws ApiError 422
+ */
 export function readQuery(url: string): Record<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URL(url).searchParams) {
     const printable = name.slice(0, 64);
-    const fault = fields.has(name) ? 'is given twice' : NUL.test(value) ? 'holds what no text has' : null;
+    const fault = fields.has(name) ? 'is given twice' : NUL.test(value) ? 'contains a NUL character' : null;
     if (fault !== null)
       throw new ApiError(422, 'INVALID_FIELDS', `${printable} ${fault}`, { fields: { [printable]: fault } });
     fields.set(name, value);
   }
   return Object.fromEntries(fields);
+}
+
+export type RawRouteInput = Readonly<{
+  path: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, unknown>>;
+  body: unknown;
+}>;
+
+const FIELDS_MAX = 20;
+/** An id in a path. */
+const PARAMETER = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+
+function fieldsOf(error: z.ZodError, part: string): Record<string, string> {
+  const named = error.issues.flatMap((issue) => {
+    const at = issue.path.map(String);
+    if (issue.code !== 'unrecognized_keys') return [[at.join('.') || part, issue.message] as const];
+    return issue.keys.map((key) => [[...at, key].join('.').slice(0, 64), 'is an unknown field'] as const);
+  });
+  return Object.fromEntries(named.slice(0, FIELDS_MAX));
+}
+
+/** @throws ApiError 422 that names each field. */
+function read(schema: z.ZodType | undefined, value: unknown, part: 'query' | 'body'): unknown {
+  if (schema === undefined) return null;
+  const parsed = strictOf(schema).safeParse(value);
+  if (parsed.success) return parsed.data;
+  const fields = fieldsOf(parsed.error, part);
+  const messages = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);
+  throw new ApiError(
+    422,
+    'INVALID_FIELDS',
+    `The ${part} is invalid: ${messages.join('; ')}`.slice(0, 1_000),
+    {
+      fields,
+    },
+  );
+}
+
+/**
+ * Validates a request against the contract.
+ * @throws ApiError 422 that names each field; 404 for a malformed id in the path.
+ */
+export function parseRouteInput<Name extends ContractName>(
+  name: Name,
+  raw: RawRouteInput,
+): ParsedRouteInput<Name> {
+  const { query, body } = routeOf(name);
+  for (const part of Object.values(raw.path)) {
+    if (!PARAMETER.test(part))
+      throw new ApiError(404, 'NOT_FOUND', 'There is no such resource. See the list for the ids.');
+  }
+  if (query === undefined && Object.keys(raw.query).length > 0) read(z.object({}), raw.query, 'query');
+  return {
+    path: raw.path,
+    query: read(query, raw.query, 'query'),
+    body: read(body, raw.body, 'body'),
+  } as ParsedRouteInput<Name>;
 }

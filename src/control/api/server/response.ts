@@ -1,7 +1,32 @@
 import { securityHeaders } from '../../../protocol/security-headers.ts';
+import { ApiError } from '../api-error.ts';
 import type { RouteFormat } from '../contract/route.ts';
 
-/** Nothing of the API is for a page to show, to frame or to keep. */
+/** Error body of every route. */
+type ProblemJson = Readonly<{
+  error: Readonly<{
+    code: string;
+    message: string;
+    fields?: Readonly<Record<string, string>>;
+    requestId: string;
+  }>;
+}>;
+
+/** Never contains the caught error. */
+const INTERNAL = 'Internal error. Try again; if it persists, tell the operator the request id.';
+
+export function problemOf(thrown: unknown, requestId: string) {
+  if (!(thrown instanceof ApiError)) {
+    const error = { code: 'INTERNAL', message: INTERNAL, requestId };
+    return { status: 500, headers: {}, body: { error } satisfies ProblemJson };
+  }
+  const { code, message, fields, retryAfter, status } = thrown;
+  const error = { code, message, ...(fields && { fields }), requestId };
+  const headers: Record<string, string> =
+    retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+  return { status, headers, body: { error } satisfies ProblemJson };
+}
+
 export const apiHeaders = securityHeaders.api;
 
 const types: Readonly<Record<RouteFormat, string>> = {
@@ -22,28 +47,26 @@ export function jsonResponse(
   });
 }
 
-/** Lines of an event; a break inside would end it. */
+/** One `data:` line per line of text, because a blank line would end the event. */
 const eventOf = (text: string): string =>
   `${text
     .split(/\r\n|\r|\n/)
     .map((line) => `data: ${line}`)
     .join('\n')}\n\n`;
 
-/** RFC 4180 has carriage returns. */
+/** RFC 4180 requires CRLF. */
 const LINE_ENDS = { csv: '\r\n', jsonl: '\n' } as const;
 
-export type StreamOptions = Readonly<{
+type StreamOptions = Readonly<{
   format: Exclude<RouteFormat, 'json'>;
   heartbeatMs: number;
-  /** Once, when nothing more is sent, for whatever reason. */
+  /** Called once when the stream ends for any reason. */
   onEnd: () => void;
-  /** What went wrong behind the head of the answer, where no status can tell it. */
+  /** For errors after the response headers. */
   onError: (thrown: unknown) => void;
 }>;
 
-/**
- * The lines as they come, no faster than the client takes them. Of events, silence is filled with comments.
- */
+/** Streams lines with backpressure; events get keep-alive comments. */
 function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): ReadableStream<Uint8Array> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
@@ -80,7 +103,7 @@ function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): Readable
         if (isOver) return;
         end();
         onError(thrown);
-        controller.error(new Error('the answer broke off'));
+        controller.error(new Error('the response was aborted'));
       }
     },
     async cancel() {
@@ -107,6 +130,5 @@ export function streamResponse(
   return new Response(bytesOf(lines, options), { headers: streamHeaders(options.format, headers) });
 }
 
-/** The head of such an answer, for whoever wants no more. */
 export const streamHead = (format: StreamOptions['format'], headers: HeaderMap): Response =>
   new Response(null, { headers: streamHeaders(format, headers) });

@@ -7,10 +7,9 @@ import { finished } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import type { Store } from '../open.ts';
-import { BackupError, type BackupPart, type TableCount, takeBackup } from './backup.ts';
-import { backupTables } from './tables.ts';
+import { BackupError, type BackupPart, backupTables, type TableCount, takeBackup } from './backup.ts';
 
-/** A backup file: lines of JSON, gzipped. The first says what it is. */
+/** A backup file is gzipped JSON lines; the first identifies the format. */
 const FORMAT = 'solway-backup';
 const FORMAT_VERSION = 1;
 
@@ -42,7 +41,7 @@ function lineOf(part: BackupPart): string {
   return JSON.stringify({ rows: part.table, columns, values });
 }
 
-/** What was renamed is on the disk only when its folder is. */
+/** Makes a rename durable. */
 async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file), 'r');
   await folder.sync();
@@ -50,8 +49,8 @@ async function syncFolder(file: string): Promise<void> {
 }
 
 /**
- * Writes a store into a file that only its owner can read. It appears under its name when it is whole and on the disk.
- * @throws BackupError where a file has that name already; Error of the system; what the database throws.
+ * Writes a backup, readable by its owner only; the file appears when it is complete and durable.
+ * @throws BackupError if the file exists
  */
 export async function writeBackupFile(
   store: Store,
@@ -60,9 +59,9 @@ export async function writeBackupFile(
 ): Promise<TableCount[]> {
   const unfinished = `${file}.${process.pid}.unfinished`;
   const placeholder = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') throw new BackupError(`${file} is there already: give another name`);
+    if (error.code === 'EEXIST') throw new BackupError(`${file} already exists. Choose another name.`);
     if (error.code === 'ENOENT')
-      throw new BackupError(`${file} is in no folder that is there: make it first`);
+      throw new BackupError(`The folder of ${file} does not exist. Create it first.`);
     throw error;
   });
   await placeholder.close();
@@ -71,7 +70,7 @@ export async function writeBackupFile(
     const packed = createGzip();
     const sink = packed.pipe(createWriteStream(unfinished, { mode: 0o600, flush: true }));
     const written = finished(sink);
-    // It is awaited below; until then nobody else would hear of it.
+    // Awaited below; avoids an unhandled rejection until then.
     written.catch(() => undefined);
     for await (const part of takeBackup(store)) {
       if (!packed.write(`${lineOf(part)}\n`)) await Promise.race([once(packed, 'drain'), written]);
@@ -104,7 +103,7 @@ function partOf(line: string, number: number): BackupPart {
   const head = headLine.safeParse(parsed);
   if (number === 1) {
     if (head.success) return { kind: 'begin', schema: head.data.schema };
-    throw new BackupError('the file is no backup of Solway, or one of a newer version');
+    throw new BackupError('the file is not a Solway backup, or was written by a newer version');
   }
   const rows = rowsLine.safeParse(parsed);
   if (rows.success && tableNames.has(rows.data.rows)) {
@@ -124,10 +123,7 @@ function partOf(line: string, number: number): BackupPart {
   throw new BackupError(`line ${number} of the backup is damaged`);
 }
 
-/**
- * The lines of a text. Only a line feed ends one: readline would end it at U+2028 and U+2029 too, which stand in JSON as
- * they are.
- */
+/** Splits at line feeds only: readline also splits at U+2028 and U+2029, which JSON may contain. */
 async function* linesOf(unpacked: Readable): AsyncGenerator<string> {
   let rest = '';
   for await (const piece of unpacked.setEncoding('utf8') as AsyncIterable<string>) {
@@ -138,7 +134,7 @@ async function* linesOf(unpacked: Readable): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-/** The parts of a backup file. @throws BackupError when it is none, or damaged. */
+/** @throws BackupError if the file is not a backup or is damaged. */
 export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> {
   const packed = createReadStream(file);
   const unpacked = createGunzip();
@@ -149,9 +145,9 @@ export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> 
     for await (const line of linesOf(unpacked)) yield partOf(line, ++number);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new BackupError(`there is no file ${file}: give the path of a backup`);
+    if (code === 'ENOENT') throw new BackupError(`There is no file ${file}. Give the path of a backup.`);
     if (code?.startsWith('Z_') === true || code === 'ERR_STREAM_PREMATURE_CLOSE')
-      throw new BackupError('the backup is damaged, or no backup of Solway');
+      throw new BackupError('the backup is damaged, or not a Solway backup');
     throw error;
   } finally {
     packed.destroy();

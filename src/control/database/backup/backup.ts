@@ -1,14 +1,123 @@
+import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { migrations } from '../migrations.ts';
 import type { Store } from '../open.ts';
 import type { Schema } from '../schema.ts';
-import { type Row, RowDigest, readRows, writeRows } from './rows.ts';
-import { type BackupTable, backupTables } from './tables.ts';
 
-/** What one table of a backup came to. */
+/** Rows are read in the order of the key columns. */
+type BackupTable = Readonly<{ name: string; key: readonly string[] }>;
+
+/**
+ * All tables with their primary keys, referenced tables first; a missing table is a compile error. null:
+ * run-time state that is not backed up.
+ */
+const keysOfTables = {
+  change_counter: ['id'],
+  pepper: ['version'],
+  plan: ['id'],
+  customer: ['id'],
+  auth_user: ['id'],
+  auth_session: ['id'],
+  auth_account: ['id'],
+  auth_verification: ['id'],
+  auth_two_factor: ['id'],
+  auth_tried_code: null,
+  member: ['customer_id', 'user_id'],
+  invitation: ['id'],
+  admin_token: ['id'],
+  api_key: ['id'],
+  usage_minute: ['minute', 'epoch', 'key_id', 'product', 'method', 'status'],
+  usage_hour: ['hour', 'key_id', 'product', 'method', 'status'],
+  usage_day: ['day', 'key_id', 'product', 'method', 'status'],
+  usage_total: ['customer_id', 'step', 'bucket', 'plan_id', 'product', 'status'],
+  usage_method: ['customer_id', 'step', 'bucket', 'method', 'product', 'status'],
+  usage_mark: ['kind', 'bucket', 'epoch'],
+  usage_horizon: ['step'],
+  usage_epoch: ['epoch'],
+  usage_seen: ['hour', 'epoch'],
+  usage_check: ['name'],
+  usage_claim: null,
+  audit: ['id'],
+  semi_wallet: ['owner_id', 'address'],
+  notice_target: ['id'],
+  quota_notice: ['month', 'customer_id', 'plan_id', 'percent'],
+  notice_delivery: ['id'],
+  request_log: ['id'],
+  submission: ['id'],
+  node_cordon: ['network', 'node'],
+  upstream_node: ['name'],
+  lagged_minute: null,
+  gateway: null,
+  connection: null,
+  connection_close: null,
+} as const satisfies Record<Exclude<keyof Schema, 'schema_migration'>, readonly string[] | null>;
+
+export const backupTables: readonly BackupTable[] = Object.entries(keysOfTables).flatMap(([name, key]) =>
+  key === null ? [] : [{ name, key }],
+);
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+const PAGE_ROWS = 1_000;
+
+/** Values per statement; SQLite allows 32,766 and PostgreSQL 65,535. */
+const VALUES_MAX = 30_000;
+
+/** Pages of rows in key order. */
+async function* readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  let last: Row | null = null;
+  for (;;) {
+    const behind: ReturnType<typeof sql> =
+      last === null ? sql`` : sql`where (${columns}) > (${sql.join(key.map((column) => last![column]))})`;
+    const { rows }: { rows: Row[] } = await sql<Row>`select * from ${sql.table(name)} ${behind}
+      order by ${columns} limit ${sql.lit(PAGE_ROWS)}`.execute(db);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE_ROWS) return;
+    last = rows.at(-1)!;
+  }
+}
+
+/** Inserts rows with identical columns. */
+async function writeRows(db: Kysely<Schema>, table: string, rows: readonly Row[]): Promise<void> {
+  const [first] = rows;
+  if (first === undefined) return;
+  const names = Object.keys(first);
+  const columns = sql.join(names.map((name) => sql.ref(name)));
+  const atOnce = Math.max(1, Math.floor(VALUES_MAX / names.length));
+  for (let from = 0; from < rows.length; from += atOnce) {
+    const values = rows
+      .slice(from, from + atOnce)
+      .map((row) => sql`(${sql.join(names.map((name) => row[name] ?? null))})`);
+    await sql`insert into ${sql.table(table)} (${columns}) values ${sql.join(values)}`.execute(db);
+  }
+}
+
+const MODULUS = 1n << 256n;
+
+/** Order-independent digest of rows: databases sort text differently. */
+class RowDigest {
+  rows = 0;
+  #sum = 0n;
+
+  add(row: Row): void {
+    const members = Object.keys(row)
+      .sort()
+      .map((name) => [name, row[name]]);
+    const hash = createHash('sha256').update(JSON.stringify(members)).digest('hex');
+    this.#sum = (this.#sum + BigInt(`0x${hash}`)) % MODULUS;
+    this.rows++;
+  }
+
+  /** 64 hexadecimal digits. */
+  get hex(): string {
+    return this.#sum.toString(16).padStart(64, '0');
+  }
+}
+
 export type TableCount = Readonly<{ table: string; rows: number; digest: string }>;
 
-/** A backup as it comes: the schema's number, pages of rows, and at the end of each table what it came to. */
+/** Parts of a backup: schema number, pages of rows, and a count and digest after each table. */
 export type BackupPart = Readonly<
   | { kind: 'begin'; schema: number }
   | { kind: 'rows'; table: string; rows: readonly Row[] }
@@ -16,7 +125,7 @@ export type BackupPart = Readonly<
   | { kind: 'end' }
 >;
 
-/** Why a backup cannot be read or put in; the text says what to do. */
+/** The message says what to do. */
 export class BackupError extends Error {
   constructor(message: string) {
     super(message);
@@ -24,13 +133,9 @@ export class BackupError extends Error {
   }
 }
 
-/** The number of this program's schema. */
 export const schemaNumber = (): number => migrations.at(-1)?.number ?? 0;
 
-/**
- * Everything in a store, as it was at one moment. While it is read nobody else writes to an embedded store; a
- * PostgreSQL server goes on.
- */
+/** A consistent snapshot of the store. Writers to SQLite wait meanwhile; PostgreSQL continues. */
 export async function* takeBackup(store: Store): AsyncGenerator<BackupPart> {
   const startSnapshot = store.db.startTransaction();
   const snapshot =
@@ -41,7 +146,7 @@ export async function* takeBackup(store: Store): AsyncGenerator<BackupPart> {
     for (const table of backupTables) yield* partsOf(trx, table);
     yield { kind: 'end' };
   } finally {
-    // Nothing was written, so there is nothing to keep.
+    // Read-only transaction.
     await trx.rollback().execute();
   }
 }
@@ -55,21 +160,21 @@ async function* partsOf(db: Kysely<Schema>, table: BackupTable): AsyncGenerator<
   yield { kind: 'table', count: { table: table.name, rows: digest.rows, digest: digest.hex } };
 }
 
-/** What stands in a store that somebody used; a new one has none of it. */
+/** Tables that are empty in an unused store. */
 const tablesInUse = ['api_key', 'audit', 'auth_user', 'usage_minute', 'semi_wallet'] as const;
 
-/** @throws BackupError when the store has something that would be lost. */
+/** @throws BackupError if the store contains data. */
 async function checkUnused(db: Kysely<Schema>, location: string): Promise<void> {
   for (const table of tablesInUse) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
     if (rows.length === 0) continue;
     throw new BackupError(
-      `${location} is in use: its table ${table} has rows. Choose an empty database, or take that one away first`,
+      `${location} is in use: table ${table} has rows. Choose an empty database, or delete that one first.`,
     );
   }
 }
 
-/** What the migrations put in is in the backup too. */
+/** Rows inserted by migrations are in the backup, too. */
 async function clear(db: Kysely<Schema>): Promise<void> {
   for (const { name } of backupTables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(db);
 }
@@ -82,18 +187,18 @@ async function countOf(db: Kysely<Schema>, name: string): Promise<TableCount> {
   return { table: name, rows: digest.rows, digest: digest.hex };
 }
 
-/** @throws BackupError when what stands in the store is not what came. */
+/** @throws BackupError if the stored rows differ from the backup. */
 async function checkTable(db: Kysely<Schema>, expected: TableCount): Promise<void> {
   const found = await countOf(db, expected.table);
   if (found.rows === expected.rows && found.digest === expected.digest) return;
   throw new BackupError(
-    `table ${expected.table} came out differently: ${found.rows} rows in place of ${expected.rows}; nothing was changed`,
+    `table ${expected.table} has ${found.rows} rows or contents that differ from the ${expected.rows} rows of the backup; nothing was changed`,
   );
 }
 
 /**
- * Puts a backup into a store that nobody has used yet, all of it or nothing, and reads every row again to compare.
- * @param parts - of a whole backup: one that ends early is refused.
+ * Restores a backup into an unused store in one transaction and verifies all rows.
+ * @param parts - of a complete backup.
  * @throws BackupError
  */
 export async function restoreBackup(
@@ -116,7 +221,7 @@ export async function restoreBackup(
         onTable(part.count);
       }
     }
-    if (!ended) throw new BackupError('the backup ends too early: it was not written to its end');
+    if (!ended) throw new BackupError('the backup is incomplete');
     return counts;
   });
 }
@@ -125,6 +230,6 @@ export async function restoreBackup(
 function checkSchema(schema: number): void {
   if (schema === schemaNumber()) return;
   throw new BackupError(
-    `the backup has schema ${schema}, this program has ${schemaNumber()}: restore it with the version that made it, then update`,
+    `The backup has schema ${schema}, but this version has ${schemaNumber()}. Restore it with the version that made it, then update.`,
   );
 }

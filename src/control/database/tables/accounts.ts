@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { CustomerState, MemberRole } from '../../accounts/roles.ts';
 
-/** Who may sign in, for whom, and what they may do. Times are Unix milliseconds unless said otherwise. */
+/** Users, members and tokens. Times are Unix milliseconds unless noted. */
 export interface AccountTables {
   customer: CustomerTable;
   member: MemberTable;
@@ -16,11 +16,11 @@ export interface AccountTables {
   auth_tried_code: AuthTriedCodeTable;
 }
 
-/** Whoever keys belong to. The operator's own is HOUSE_CUSTOMER_ID and always there. */
+/** Owner of keys. The built-in customer always exists. */
 export interface CustomerTable {
   id: string;
   name: string;
-  /** What its keys share: quota, and the limits of keys that are made without naming a plan. */
+  /** Plan of its quota and of keys without a plan of their own. */
   plan_id: string;
   state: CustomerState;
   created_at: number;
@@ -34,16 +34,16 @@ export interface MemberTable {
   created_at: number;
 }
 
-/** An invitation to join a customer; the token itself is shown once and kept nowhere. */
+/** The token is stored as a digest only. */
 export interface InvitationTable {
   id: string;
   customer_id: string;
-  /** Empty for the one that the first start prints: whoever has it may take it. */
+  /** Empty: anyone with the token may accept. */
   email: string;
   role: MemberRole;
-  /** 1: whoever takes it becomes an operator too. */
+  /** 1: accepting it also grants operator rights. */
   is_operator: number;
-  /** SHA-256 of the token, hex; the token has 256 bits of chance. */
+  /** SHA-256 of the 256-bit random token, hex. */
   token_digest: string;
   created_by: string;
   created_at: number;
@@ -51,9 +51,9 @@ export interface InvitationTable {
   accepted_at: number | null;
 }
 
-/** Credentials of programs for the control API; never the token itself. */
+/** Control API tokens; stored as a digest only. */
 export interface AdminTokenTable {
-  /** The public part: 8 base58 characters. */
+  /** Public part: 8 base58 characters. */
   id: string;
   name: string;
   /** HMAC-SHA-256 of the full token under the pepper, hex. */
@@ -69,7 +69,7 @@ export interface AdminTokenTable {
   revoked_at: number | null;
 }
 
-/** Tables of the log-in library. Its times are ISO text and its switches 0 or 1, the same in both dialects. */
+/** Tables of the sign-in library, with ISO times and 0/1 booleans on both dialects. */
 export interface AuthUserTable {
   id: string;
   name: string;
@@ -84,7 +84,7 @@ export interface AuthUserTable {
 
 export interface AuthSessionTable {
   id: string;
-  /** `sha256:` and the digest of what the cookie holds, hex. */
+  /** `sha256:` and the digest of the cookie value, hex. */
   token: string;
   userId: string;
   expiresAt: string;
@@ -122,7 +122,7 @@ export interface AuthVerificationTable {
 export interface AuthTwoFactorTable {
   id: string;
   userId: string;
-  /** Encrypted by the library, as are the backup codes. */
+  /** Encrypted by the library, like the backup codes. */
   secret: string;
   backupCodes: string;
   verified: number | null;
@@ -130,10 +130,10 @@ export interface AuthTwoFactorTable {
   lockedUntil: string | null;
 }
 
-/** Codes of the second factor that were tried, so that none is taken twice. */
+/** Used second-factor codes, to prevent replay. */
 export interface AuthTriedCodeTable {
   user_id: string;
-  /** SHA-256 of the code, hex. It says little: codes are short and live for a minute. */
+  /** SHA-256 of the code, hex. */
   code_digest: string;
   tried_at: number;
 }
@@ -270,7 +270,6 @@ async function createSignInMethods(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Step 6 of the schema. */
 export async function createAccounts(db: Kysely<unknown>): Promise<void> {
   await createCustomers(db);
   await createInvitationsAndTokens(db);

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Network } from '../../../protocol/call.ts';
 
-/** Nodes that were added while the service ran. Times are Unix milliseconds. */
+/** Nodes added at run time. Times are Unix milliseconds. */
 export interface NodeTables {
   upstream_node: UpstreamNodeTable;
 }
@@ -9,22 +9,21 @@ export interface NodeTables {
 export interface UpstreamNodeTable {
   name: string;
   network: Network;
-  /** Its addresses, headers and options under a key of the server: control/nodes/node-seal.ts. */
+  /** Addresses, headers and options under a server key: control/nodes/added-nodes.ts. */
   sealed: string;
-  /** The pepper from which that key was derived. */
+  /** Pepper from which the server key was derived. */
   pepper_version: number;
-  /** 1: it has PubSub. */
+  /** 1: has PubSub. */
   has_ws: number;
-  /** 1: it has Geyser. */
+  /** 1: has Geyser. */
   has_grpc: number;
   created_by: string;
   created_at: number;
   changed_at: number;
-  /** Of its last change, by the change counter: gateways look whether it is another one. */
+  /** Change counter of the last change; gateways poll it. */
   version: number;
 }
 
-/** Step 11 of the schema. */
 export async function createNodeTables(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('upstream_node')

@@ -1,35 +1,34 @@
 import type { Kysely } from 'kysely';
 
-/** Who is told when a quota runs out, and what was told already. Times are Unix milliseconds. */
+/** Quota notifications and their deliveries. Times are Unix milliseconds. */
 export interface NoticeTables {
   notice_target: NoticeTargetTable;
   quota_notice: QuotaNoticeTable;
   notice_delivery: NoticeDeliveryTable;
 }
 
-/** Whom a customer wants to be told. */
 export interface NoticeTargetTable {
   id: string;
   customer_id: string;
   kind: 'webhook' | 'email';
-  /** The address; of a webhook its URL as it may be shown, since the rest of it may be a secret. */
+  /** Email address, or the display form of a webhook URL, which may contain secrets. */
   shown: string;
-  /** Of a webhook, URL and signing secret under a key of the server: notices/sealed-webhook.ts; else empty. */
+  /** Webhook URL and signing secret under a server key: notifications/webhooks.ts; else empty. */
   sealed: string;
-  /** The pepper from which that key was derived. */
+  /** Pepper from which the server key was derived. */
   pepper_version: number;
   created_by: string;
   created_at: number;
-  /** When something was handed over last, and why the last thing was not. */
+  /** Last delivery, and the problem of the last failed one. */
   last_sent_at: number | null;
   last_problem: string | null;
-  /** When somebody asked for a test last, however it ended; 0: nobody did. */
+  /** Last test request, whatever its result; 0: none. */
   tested_at: number;
 }
 
-/** That a quota was used to so many percent: one row, whichever gateway saw it first. */
+/** A reached quota threshold: one row, whichever gateway saw it first. */
 export interface QuotaNoticeTable {
-  /** When the month began. */
+  /** Start of the month. */
   month: number;
   customer_id: string;
   plan_id: string;
@@ -39,22 +38,21 @@ export interface QuotaNoticeTable {
   at: number;
 }
 
-/** One notice to one target, until it is handed over or given up. */
+/** One notification to one target until delivered or abandoned. */
 export interface NoticeDeliveryTable {
   id: string;
   target_id: string;
   customer_id: string;
-  /** JSON object: what the notice says. */
+  /** JSON object. */
   notice: string;
   state: 'waiting' | 'sent' | 'failed';
   tries: number;
-  /** When it is tried next; while somebody tries, when another may. */
+  /** Time of the next attempt; while claimed, the end of the lease. */
   due_at: number;
   problem: string | null;
   created_at: number;
 }
 
-/** Step 10 of the schema. */
 export async function createNoticeTables(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('notice_target')

@@ -4,7 +4,7 @@ import type { Network } from '../../../protocol/call.ts';
 import type { Product } from '../../../protocol/product.ts';
 import type { SubmissionStatus } from '../../../protocol/submission-result.ts';
 
-/** What single requests, open connections and gateways tell of themselves: bounded, and never money. */
+/** Logged requests, open connections and gateways: bounded, not used for billing. */
 export interface RequestTables {
   request_log: RequestLogTable;
   submission: SubmissionTable;
@@ -15,20 +15,20 @@ export interface RequestTables {
   node_cordon: NodeCordonTable;
 }
 
-/** Requests that were kept. Times are Unix milliseconds. */
+/** Logged requests. Times are Unix milliseconds. */
 export interface RequestLogTable {
-  /** control/requests/entry-id.ts: ids stand in the order of the times at which requests began. */
+  /** Sortable by the start of the request: control/requests/read-log.ts. */
   id: string;
   at: number;
   gateway: string;
-  /** Calls without a good key are the house's. */
+  /** The built-in customer for calls without a valid key. */
   customer_id: string;
   key_id: string | null;
   product: Product;
   network: Network | null;
   method: string;
   status: UsageStatus;
-  /** HTTP status; 0 on other wires. */
+  /** HTTP status; 0 for other transports. */
   http: number;
   /** 0 for none. */
   rpc_code: number;
@@ -40,15 +40,15 @@ export interface RequestLogTable {
   node: string | null;
   address: string;
   origin: string | null;
-  /** JSON array of the steps of its way; empty for one that was kept only after it had ended. */
+  /** JSON array of steps; empty if logging was decided only at the end. */
   steps: string;
   params: string | null;
   result: string | null;
 }
 
-/** Transactions that were handed over. */
+/** Submitted transactions. */
 export interface SubmissionTable {
-  /** As those of the log. */
+  /** Like the ids of the log. */
   id: string;
   at: number;
   signature: string;
@@ -57,54 +57,57 @@ export interface SubmissionTable {
   network: Network;
   /** `accepted`, or the failure. */
   outcome: string;
-  /** JSON array: node, time, milliseconds and what it came to. */
+  /** JSON array of node, time, milliseconds and outcome. */
   attempts: string;
-  /** How often it was sent to the nodes again after it had been accepted. */
+  /** Rebroadcasts after acceptance. */
   rebroadcasts: number;
-  /** JSON array of what nodes said to that: node, outcome, how often, and time and milliseconds of the last; null: nothing. */
+  /**
+   * JSON array of rebroadcast results by node and outcome, with count, last time and milliseconds; null:
+   * none.
+   */
   again: string | null;
-  /** What became of it then; null: not known. */
+  /** Final outcome; null: unknown. */
   fate: SubmissionStatus | null;
-  /** Where it landed: digits, since a u64 is more than databases hold. */
+  /** Landing slot as digits, because databases have no u64. */
   fate_slot: string | null;
   fate_err: string | null;
 }
 
-/** One row for each process that serves requests. */
+/** One row per serving process. */
 export interface GatewayTable {
-  /** Names one run of one process. */
+  /** Id of a process run. */
   id: string;
   host: string;
   version: string;
   started_at: number;
   seen_at: number;
-  /** JSON array: its nodes, as it sees them. */
+  /** JSON array of nodes as seen by the gateway. */
   nodes: string;
-  /** Where it answers, as its own machine reaches it; null while its doors are shut. */
+  /** Address as reached by its own machine; null before the listeners are open. */
   url: string | null;
 }
 
-/** Open WebSockets and gRPC streams, as their gateway told last. */
+/** Open WebSockets and gRPC streams as last reported. */
 export interface ConnectionTable {
   id: string;
   gateway: string;
   customer_id: string;
   key_id: string;
   kind: 'websocket' | 'grpc';
-  /** When that was; what does not change is not told again. */
+  /** Time of that report; unchanged facts are not reported again. */
   told_at: number;
-  /** JSON object: all else that lists show. */
+  /** JSON object with everything else that lists show. */
   facts: string;
 }
 
-/** Connections that somebody wants closed; the gateway that has one takes its row out. */
+/** Close requests; the gateway with the connection deletes the row. */
 export interface ConnectionCloseTable {
   connection_id: string;
   gateway: string;
   asked_at: number;
 }
 
-/** Connections that were cut because their clients read too slowly: running totals of one process for a minute. */
+/** Connections closed for lag: running totals of one process per minute. */
 export interface LaggedMinuteTable {
   gateway: string;
   customer_id: string;
@@ -120,7 +123,7 @@ export interface NodeCordonTable {
   reason: string;
   actor: string;
   at: number;
-  /** 1: not even asked when all others are out of service too. */
+  /** 1: receives no calls even if no other node is left. */
   is_drain: number;
 }
 
@@ -232,7 +235,6 @@ async function createCommands(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Step 9 of the schema. */
 export async function createRequestTables(db: Kysely<unknown>): Promise<void> {
   await createLog(db);
   await createGateways(db);

@@ -3,11 +3,9 @@ import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../../protocol/product.ts';
 
 /**
- * What the minutes of usage are rolled up into, and the books of doing so. Each row follows from rows of the finer
- * table alone:
- *
- *     usage_minute ─▶ usage_hour ─▶ usage_day                                        by key and method
- *          └─▶ usage_total, usage_method: minute ─▶ hour ─▶ day                      by customer
+ * Roll-ups of usage and their bookkeeping. Each row is derived from the next finer table: usage_minute →
+ * usage_hour → usage_day by key and method; usage_minute → usage_total and usage_method by minute, hour and
+ * day.
  */
 export interface UsageTables {
   usage_hour: UsageDetailTable & Readonly<{ hour: number }>;
@@ -22,7 +20,6 @@ export interface UsageTables {
   usage_seen: UsageSeenTable;
 }
 
-/** What is counted everywhere. */
 export interface UsageCounters {
   requests: number;
   bytes_in: number;
@@ -33,35 +30,34 @@ export interface UsageCounters {
   latency: string;
 }
 
-/** Sums over processes. Hours and days are counted from 1970 in UTC, as minutes are. */
+/** Sums over processes. Hours and days are counted from 1970 (UTC), like minutes. */
 export interface UsageDetailTable extends UsageCounters {
-  /** Empty for keys that the store does not know; calls without a key are the house's. */
+  /** Empty for unknown keys; the built-in customer for calls without a key. */
   customer_id: string;
   key_id: string;
   product: Product;
   method: string;
   status: UsageStatus;
-  /** The last minute in which any of it was counted. */
+  /** The last minute with usage. */
   last_minute: number;
 }
 
-/** Steps of time in which usage is kept. */
 export const usageSteps = ['minute', 'hour', 'day'] as const;
 export type UsageStep = (typeof usageSteps)[number];
 
-/** All methods and keys together: a few rows per customer and step, for what Home shows and for quotas. */
+/** Totals over methods and keys, for summaries and quotas. */
 export interface UsageTotalTable extends UsageCounters {
   step: UsageStep;
   /** Unix minutes, hours or days. */
   bucket: number;
   customer_id: string;
-  /** The plan that the keys had when it was counted. */
+  /** Plan of the keys at the time of the call. */
   plan_id: string;
   product: Product;
   status: UsageStatus;
 }
 
-/** All keys together, by method. */
+/** Totals over keys, by method. */
 export interface UsageMethodTable extends UsageCounters {
   step: UsageStep;
   bucket: number;
@@ -71,37 +67,39 @@ export interface UsageMethodTable extends UsageCounters {
   status: UsageStatus;
 }
 
-/** What a mark says is to be made anew: totals of a minute, hour or day, or the rows by key of an hour or day. */
+/** What a mark invalidates: totals of a minute, hour or day, or the rows by key of an hour or day. */
 export const dirtyBucketKinds = ['minute', 'total_hour', 'total_day', 'hour', 'day'] as const;
 export type DirtyBucketKind = (typeof dirtyBucketKinds)[number];
 
 /**
- * Says that what a bucket follows from has changed. It is written in the transaction of the change and taken away in
- * the one that made the bucket anew, if it is still the same.
+ * Marks a bucket whose sources changed. Written in the transaction of the change, deleted by the roll-up if
+ * unchanged.
  */
 export interface UsageMarkTable {
   kind: DirtyBucketKind;
   bucket: number;
-  /** Whose change; empty for that of a roll-up. Each writer has marks of its own, so that none waits for another. */
+  /**
+   * Writer of the change; empty for a roll-up. Writers have separate marks, so that none waits for another.
+   */
   epoch: string;
-  /** Another one with each change. */
+  /** Random for each change. */
   token: number;
 }
 
-/** The first bucket that is still kept; what is before it was deleted, and nothing is counted there any more. */
+/** First retained bucket; earlier usage is deleted and no longer accepted. */
 export interface UsageHorizonTable {
   step: UsageStep;
   bucket: number;
 }
 
-/** Runs of processes that wrote usage. */
+/** Process runs that wrote usage. */
 export interface UsageEpochTable {
   epoch: string;
   /** Unix milliseconds. */
   written_at: number;
 }
 
-/** Who of several gateways does what only one needs to do. */
+/** Leases for work that one of several gateways does. */
 export interface UsageClaimTable {
   name: string;
   holder: string;
@@ -109,7 +107,7 @@ export interface UsageClaimTable {
   until: number;
 }
 
-/** What the checks of the books found last. */
+/** Latest results of the consistency checks. */
 export interface UsageCheckTable {
   name: string;
   ran_at: number;
@@ -117,7 +115,7 @@ export interface UsageCheckTable {
   example: string | null;
 }
 
-/** What a check saw of the minutes of an hour, so that the next one notices when it became less. */
+/** High-water marks of an hour's minutes, to detect decreases. */
 export interface UsageSeenTable {
   hour: number;
   epoch: string;
@@ -150,7 +148,7 @@ async function createTable(
   await table.addPrimaryKeyConstraint(`${name}_row`, key as string[]).execute();
 }
 
-/** Hours and days by key: looked up by customer or by key, and deleted by age. */
+/** Hours and days by key, with indexes by customer, key and age. */
 async function createDetails(db: Kysely<unknown>): Promise<void> {
   for (const step of ['hour', 'day'] as const) {
     const name = `usage_${step}`;
@@ -209,7 +207,7 @@ async function createRollupState(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Whose the minutes are that an earlier schema wrote, and that all of them are to be rolled up. */
+/** Assigns owners to minutes of an earlier schema and marks them for roll-up. */
 async function adoptMinutes(db: Kysely<unknown>): Promise<void> {
   for (const name of ['customer_id', 'plan_id']) {
     await db.schema
@@ -232,7 +230,6 @@ async function adoptMinutes(db: Kysely<unknown>): Promise<void> {
     select distinct 'hour', minute / 60, epoch, 0 from usage_minute`.execute(db);
 }
 
-/** Step 8 of the schema. */
 export async function createUsageTables(db: Kysely<unknown>): Promise<void> {
   await createDetails(db);
   await createTotals(db);

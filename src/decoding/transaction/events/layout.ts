@@ -1,20 +1,21 @@
+import { createHash } from 'node:crypto';
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
 import { readAddress, readBool, readBorsh, readList, readString } from '../../borsh.ts';
 
-/** One value in borsh. A list is a u32 and its items; an array has its length in the program. */
+/** Borsh type. A list has a u32 count; an array has a fixed length. */
 export type FieldType =
   | ('u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'i64' | 'u128' | 'i128' | 'bool' | 'pubkey' | 'string')
   | Readonly<{ list: Fields }>
   | Readonly<{ array: FieldType; length: number }>
   | Readonly<{ struct: Fields }>;
 
-/** Members of a struct in the order of the program, named as the program names them. */
+/** Struct members in the program's order. */
 export type Fields = readonly (readonly [name: string, type: FieldType])[];
 
 /**
- * The members of an event. Programs grow: what they came to tell later may be missing, but only from the end, and never
- * in the middle of a member.
+ * `later` members were added to the program later: they may be missing, but only from the end and never
+ * partly.
  */
 export type EventLayout = Readonly<{ name: string; fields: Fields; later: Fields }>;
 
@@ -37,6 +38,49 @@ const plainReaders: Readonly<Record<Extract<FieldType, string>, (reader: ByteRea
   string: readString,
 };
 
+const TOKEN = /[\w*]+|[()[\],|]/g;
+
+function typeNamed(word: string | undefined): FieldType {
+  const [name = '', length] = word?.split('*') ?? [];
+  if (!(name in plainReaders)) throw new TypeError(`Unknown type in an event layout: ${word}`);
+  const type = name as Extract<FieldType, string>;
+  return length === undefined ? type : { array: type, length: Number(length) };
+}
+
+/** Takes fields up to the closing bracket, bar or end of `tokens`. */
+function parseFields(tokens: string[]): Fields {
+  const fields: [string, FieldType][] = [];
+  let words: string[] = [];
+  const add = (type: FieldType): void => {
+    for (const name of words) fields.push([name, type]);
+    words = [];
+  };
+  for (;;) {
+    const token = tokens.shift() ?? '';
+    if (token === '(') add({ struct: parseFields(tokens) });
+    else if (token === '[') add({ list: parseFields(tokens) });
+    else if (/^\w/.test(token)) words.push(token);
+    else {
+      if (words.length > 0) add(typeNamed(words.pop()));
+      if (token !== ',') return fields;
+    }
+  }
+}
+
+/**
+ * Parses layouts written as `Name: field field type, field type | later field type;`. Fields before a type
+ * share it. A type is a primitive, an array (`u64*3`), a struct in `( )` or a list of structs in `[ ]`.
+ */
+export const parseLayouts = (text: string): EventLayout[] =>
+  text
+    .split(';')
+    .filter((layout) => layout.trim() !== '')
+    .map((layout) => {
+      const [name = '', fields = ''] = layout.split(':');
+      const tokens = fields.match(TOKEN) ?? [];
+      return { name: name.trim(), fields: parseFields(tokens), later: parseFields(tokens) };
+    });
+
 function readMembers(reader: ByteReader, fields: Fields): Record<string, WritableJson> {
   return Object.fromEntries(fields.map(([name, type]) => [name, readValue(reader, type)]));
 }
@@ -49,10 +93,10 @@ function readValue(reader: ByteReader, type: FieldType): WritableJson {
 }
 
 /**
- * Members of an event, in the order of its layout. u64 and larger are bigint. Bytes behind the last known member are
- * what the program tells since: they are passed over.
+ * Decodes event members in layout order; u64 and larger are bigint. Extra bytes, from newer program
+ * versions, are ignored.
  * @param bytes - without the discriminator.
- * @returns null for bytes that are not as the layout has them.
+ * @returns null when the bytes do not match the layout.
  */
 export function readLayout(bytes: Uint8Array, layout: EventLayout): Record<string, WritableJson> | null {
   return readBorsh(bytes, (reader) => {
@@ -64,3 +108,33 @@ export function readLayout(bytes: Uint8Array, layout: EventLayout): Record<strin
     return data;
   });
 }
+
+export const DISCRIMINATOR_BYTES = 8;
+
+const discriminator = (preimage: string): string =>
+  createHash('sha256').update(preimage).digest().subarray(0, DISCRIMINATOR_BYTES).toString('hex');
+
+/** Anchor discriminator of an event such as `TradeEvent`, in hex. */
+export const eventDiscriminator = (name: string): string => discriminator(`event:${name}`);
+
+/** Anchor discriminator of an instruction such as `swap_v2`, in hex. */
+export const instructionDiscriminator = (name: string): string => discriminator(`global:${name}`);
+
+/** Prefix of an `emit_cpi!` instruction, in hex. Source: anchor-lang, `EVENT_IX_TAG_LE`. */
+export const EVENT_CALL = 'e445a52e51cb9a1d';
+
+/** First bytes in hex; fewer if the data is shorter. */
+export const leadingHex = (data: Uint8Array, bytes: number = DISCRIMINATOR_BYTES): string =>
+  Buffer.from(data.buffer, data.byteOffset, Math.min(bytes, data.length)).toString('hex');
+
+/**
+ * Parses rows such as `swap 2 0, 9 1 -`: an instruction (Anchor name or one-byte tag) and account positions, `-` for
+ * none.
+ * @returns positions by leading instruction bytes in hex.
+ */
+export const parsePositions = (rows: string): [key: string, positions: (number | null)[]][] =>
+  (rows.match(/[^,]*\w[^,]*/g) ?? []).map((row) => {
+    const [name = '', ...positions] = row.trim().split(/\s+/);
+    const key = /^\d+$/.test(name) ? Buffer.of(Number(name)).toString('hex') : instructionDiscriminator(name);
+    return [key, positions.map((position) => (position === '-' ? null : Number(position)))];
+  });

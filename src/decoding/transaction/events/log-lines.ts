@@ -1,38 +1,37 @@
 import type { Address } from '../../../solana/address.ts';
 import { programs } from '../../../solana/programs.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type { ExecutedInstruction } from '../executed-transaction.ts';
 
-/** What stands before the bytes in base64 that a program logs by `sol_log_data`, as Anchor's `emit!` does. */
+/** Prefix of base64 data logged by `sol_log_data`, which Anchor's `emit!` uses. */
 export const DATA_PREFIX = 'Program data: ';
 
-/** A line that a program logged itself, with the instruction that logged it. */
 export type ProgramLogLine = Readonly<{
   program: Address;
-  /** `RunInstruction.index` */
+  /** `ExecutedInstruction.index` */
   index: number;
-  /** Instructions that had begun by then: it was told after them, and before the next. */
+  /** Number of instructions started before this line. */
   startedInstructions: number;
   line: string;
 }>;
 
-/** Lines of programs, as told by the runtime around them. Source: Agave, `stable_log`. */
+/** Source: Agave, `stable_log`. */
 const INVOKED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) invoke \[(\d{1,3})\]$/;
 const FINISHED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) (?:success$|failed)/;
-/** What a node says in place of all that comes after it. Source: Agave, `LogCollector`. */
+/** Replaces all later lines. Source: Agave, `LogCollector`. */
 const TRUNCATED = 'Log truncated';
 
-/** Programs of the runtime itself, which verify signatures and log nothing, not even that they run. */
+/** Precompiles, which log nothing, not even their invocation. */
 const mute: ReadonlySet<Address> = new Set([programs.ed25519, programs.secp256k1, programs.secp256r1]);
 
 type Call = Readonly<{ program: string; index: number | null }>;
 
 /**
- * Finds who logged each line: the calls that are open, in step with the instructions of the transaction. Where the
- * node keeps no inner instructions, what they logged counts as the outer one's.
+ * Attributes log lines to instructions by following the call stack. Without recorded inner instructions,
+ * lines count for the outer one.
  */
 class LogParser {
   readonly #instructions: readonly ExecutedInstruction[];
-  /** The place of the instruction that begins next. */
+  /** Index of the next instruction to start. */
   #next = 0;
   readonly #open: Call[] = [];
 
@@ -44,13 +43,13 @@ class LogParser {
     return this.#next;
   }
 
-  /** The call that logs now; null where it is of no instruction of the transaction. */
+  /** Running call; null when it matches no instruction. */
   get running(): Call | null {
     return this.#open.at(-1) ?? null;
   }
 
   enter(program: string, height: number): void {
-    // A call that is deeper than the open ones allow, or less deep, says that lines are missing.
+    // A height that the stack does not allow means missing lines.
     if (height <= this.#open.length) this.#open.length = Math.max(0, height - 1);
     if (height === 1) this.#skipToOuter(program);
     const instruction = this.#instructions[this.#next];
@@ -63,7 +62,7 @@ class LogParser {
     if (this.running?.program === program) this.#open.pop();
   }
 
-  /** Goes past inner instructions of which no line is there, and past mute ones, to the outer one that begins now. */
+  /** Skips instructions without log lines up to the next outer one. */
   #skipToOuter(program: string): void {
     const last = this.#instructions.length;
     const isOuter = (one: ExecutedInstruction): boolean => one.caller === null && !mute.has(one.program);
@@ -74,8 +73,8 @@ class LogParser {
 }
 
 /**
- * The lines that begin with one of `prefixes`, each with who logged it. A program cannot feign the lines of the
- * runtime: its own begin with `Program log:` or `Program data:`.
+ * Log lines that start with one of `prefixes`, with their instruction. Programs cannot forge runtime lines:
+ * theirs start with `Program log:` or `Program data:`.
  */
 export function programLogLines(
   logs: readonly string[],

@@ -2,32 +2,26 @@ import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramEvent } from '../action.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
-import { DISCRIMINATOR_BYTES, EVENT_CALL, leadingHex } from './discriminator.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { eventTables } from './event-tables.ts';
-import { readLayout } from './layout.ts';
+import { DISCRIMINATOR_BYTES, EVENT_CALL, leadingHex, readLayout } from './layout.ts';
 import { DATA_PREFIX, type ProgramLogLine, programLogLines } from './log-lines.ts';
 import { RAY_LOG_PREFIX, readRayLog } from './ray-log.ts';
 
-/** What reading the events of one transaction may take. */
-export type EventLimits = Readonly<{
-  /** The longest line of base64 that is read, in characters. */
+type EventLimits = Readonly<{
+  /** Characters of base64 per line. */
   lineMax: number;
 }>;
 
-/**
- * No configuration sets it: the runtime keeps 10,000 bytes of logs for a transaction, so that no event is longer.
- * Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`.
- */
+/** Fixed: the runtime keeps at most 10,000 bytes of logs. Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`. */
 export const eventLimits: EventLimits = { lineMax: 16_384 };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** An event and its place: instructions count from 1, what is logged stands between them. */
+/** Instructions have positions from 1; log lines stand between them. */
 type PositionedEvent = Readonly<{ position: number; event: ProgramEvent }>;
 
-/** What a program says by itself; null for events that no table has. @param bytes - the discriminator and members. */
+/** @param bytes - discriminator and members. */
 function readAnchor(
   program: Address,
   bytes: Uint8Array,
@@ -37,14 +31,13 @@ function readAnchor(
   return layout === undefined || data === null ? null : { name: layout.name, data };
 }
 
-/** Whether a program calls itself only to leave an event in the transaction, as `emit_cpi!` does. */
+/** Whether the instruction is an `emit_cpi!` event. */
 export const isEventCall = ({ data, caller }: ExecutedInstruction): boolean =>
   caller !== null && leadingHex(data) === EVENT_CALL;
 
 /**
- * Events in inner instructions. Anyone can send these bytes to a program, but the program takes them from itself
- * alone (its event authority signs), and a transaction that failed has no events.
- * @param copies - counts the bytes of each, for those that the program logs too.
+ * Events in inner instructions. Programs accept these only from themselves (the event authority signs).
+ * @param emittedCounts - counts events by their bytes, to skip copies in the logs.
  */
 function calledEvents(
   transaction: ExecutedTransaction,
@@ -79,7 +72,7 @@ function readLine({
   return ownLog ? readRayLog(bytes) : readAnchor(program, bytes);
 }
 
-/** Events in logs, without those of which an inner instruction has told already. */
+/** Events in logs, without copies of inner instruction events. */
 function loggedEvents(
   transaction: ExecutedTransaction,
   emittedCounts: Map<string, number>,
@@ -99,10 +92,9 @@ function loggedEvents(
 }
 
 /**
- * What programs tell of what they did, in the order in which they told it: by `emit_cpi!` in an inner instruction,
- * by `emit!` in the logs, or in a log of their own. What is of no known form is left out. Never throws; takes time in
- * proportion to the transaction.
- * @returns none for a transaction that failed.
+ * Events in emission order, from inner instructions (`emit_cpi!`), logs (`emit!`) and program logs. Unknown
+ * events are left out. Never throws; linear time.
+ * @returns none for a failed transaction.
  */
 export function readEvents(transaction: ExecutedTransaction): ProgramEvent[] {
   if (transaction.err !== null) return [];

@@ -1,23 +1,88 @@
-import type { Address } from '../../../solana/address.ts';
+import { type Address, addressBytes } from '../../../solana/address.ts';
+import { isDerivedFrom, u64Seed } from '../../../solana/program-address.ts';
+import { nativeMint, programs } from '../../../solana/programs.ts';
 import type { ProgramParser } from '../action.ts';
-import { fulfilledBy } from './fulfilled.ts';
+import type { ExecutedTransaction } from '../executed-transaction.ts';
 import {
   anchorReader,
   type Call,
+  fulfilledBy,
   type InstructionLayout,
   ignored,
   layout,
   optional,
   unless,
 } from './instruction-layout.ts';
-import { bid, bidCancel, list, listCancel, marketplaceWithdraw, sale } from './nft-actions.ts';
-import { currencyOf } from './price.ts';
-import { currencyOfOffer, isListing, type TradeState } from './trade-state.ts';
+import {
+  bid,
+  bidCancel,
+  type Currency,
+  currencyOf,
+  list,
+  listCancel,
+  marketplaceWithdraw,
+  sale,
+} from './nft-actions.ts';
+
+/** Mints tried as currency of an offer. */
+const CURRENCIES_TRIED = 4;
+
+const PREFIX = Buffer.from('auction_house');
+
+/** Offer account (trade state) of an auction house. */
+type TradeState = Readonly<{
+  program: Address;
+  account: Address;
+  wallet: Address;
+  auctionHouse: Address;
+  tokenAccount: Address;
+  mint: Address;
+  /** Base units. */
+  price: bigint;
+  size: bigint;
+}>;
+
+/** Public bids are not bound to a token account. */
+function isIn(state: TradeState, currency: Address): boolean {
+  const { account, program, wallet, auctionHouse, tokenAccount, mint, price, size } = state;
+  const first = [PREFIX, addressBytes(wallet), addressBytes(auctionHouse)];
+  const last = [addressBytes(currency), addressBytes(mint), u64Seed(price), u64Seed(size)];
+  return (
+    isDerivedFrom(account, [...first, addressBytes(tokenAccount), ...last], program) ||
+    isDerivedFrom(account, [...first, ...last], program)
+  );
+}
 
 /**
- * Metaplex Auction House: offers to sell and to buy are accounts (trade states), and a sale takes one of each. Prices
- * are in base units of the treasury mint, wrapped SOL for SOL. The instructions of an auctioneer have one account
- * more, before the auction house.
+ * Finds the currency of an offer: the trade state address derives from it. Source: mpl-auction-house,
+ * `find_trade_state_address`.
+ * @returns null when neither SOL nor a mint of the transaction matches.
+ */
+export function currencyOfOffer(state: TradeState, { decimals }: ExecutedTransaction): Currency {
+  const others = [...decimals.keys()].filter((mint) => mint !== nativeMint && mint !== state.mint);
+  const candidates = [nativeMint, ...others.slice(0, CURRENCIES_TRIED)];
+  return candidates.find((candidate) => isIn(state, candidate)) ?? null;
+}
+
+const associatedSeeds = (wallet: Address, mint: Address): Uint8Array[] =>
+  [wallet, programs.token, mint].map(addressBytes);
+
+/**
+ * An offer by the NFT holder is a listing; any other is a bid.
+ * @returns null when the holder is unknown.
+ */
+function isListing(
+  { wallet, tokenAccount, mint }: Pick<TradeState, 'wallet' | 'tokenAccount' | 'mint'>,
+  { tokenAccounts }: ExecutedTransaction,
+): boolean | null {
+  const owner = tokenAccounts.get(tokenAccount)?.owner ?? null;
+  if (owner !== null) return owner === wallet;
+  return isDerivedFrom(tokenAccount, associatedSeeds(wallet, mint), programs.ata) ? true : null;
+}
+
+/**
+ * Metaplex Auction House. Offers are accounts (trade states); a sale takes one of each side. Prices are in
+ * base units of the treasury mint. Auctioneer instructions have one more account before the auction house.
  * Source: metaplex-foundation/metaplex-program-library 27bd23f, auction-house/js/idl/auction_house.json.
  */
 
@@ -26,13 +91,11 @@ const isFulfilled = fulfilledBy([
   ...['auctioneer_execute_sale', 'auctioneer_execute_partial_sale'],
 ]);
 
-/** What an instruction about an offer names; the mint as the token account says it. */
 type OfferCall = Call<'wallet' | 'tokenAccount' | 'auctionHouse' | 'state'>;
 
 const mintOf = ({ at, transaction }: Pick<OfferCall, 'at' | 'transaction'>): Address | null =>
   transaction.tokenAccounts.get(at.tokenAccount)?.mint ?? null;
 
-/** The offer itself, from which its currency can be told. */
 export const offerOf = (
   { at, instruction }: Pick<OfferCall, 'at' | 'instruction'>,
   mint: Address,
@@ -42,10 +105,7 @@ export const offerOf = (
   ...{ tokenAccount: at.tokenAccount, mint, price, size },
 });
 
-/**
- * A price and how many tokens it is for.
- * @param bumps - bytes ahead of them, of addresses that the caller has found already.
- */
+/** @param bumps - bytes before the price. */
 const terms = ({ args }: Pick<OfferCall, 'args'>, bumps: number) => {
   args.skipBytes(bumps);
   return { price: args.u64(), size: args.u64() };
@@ -80,7 +140,7 @@ const buy = (auctionHouseAt: number, stateAt: number): InstructionLayout =>
     ),
   );
 
-/** Takes back a bid or a listing: they differ in whose the NFT is. */
+/** Cancels a bid or a listing; the NFT holder decides which. */
 export const cancel = (auctionHouseAt: number, stateAt: number): InstructionLayout =>
   layout({ wallet: 0, tokenAccount: 1, mint: 2, auctionHouse: auctionHouseAt, state: stateAt }, (call) => {
     const { at, transaction } = call;
@@ -105,7 +165,6 @@ const executeSale = (auctionHouseAt: number, partial: boolean): InstructionLayou
     return sale({ ...parties, marketplace: at.auctionHouse, nft: at.mint, ...amount }, transaction);
   });
 
-/** The marketplace's own earnings, paid out. */
 export const withdrawFromTreasury: InstructionLayout = layout(
   { treasuryMint: 0, authority: 1, destination: 2, treasury: 3, auctionHouse: 4 },
   ({ at, args, transaction }) => {
@@ -129,7 +188,7 @@ const read = anchorReader({
   auctioneer_execute_sale: executeSale(11, false),
   auctioneer_execute_partial_sale: executeSale(11, true),
   withdraw_from_treasury: withdrawFromTreasury,
-  // Receipts say of an offer what its own instruction says.
+  // Receipts repeat their offer.
   print_listing_receipt: ignored,
   cancel_listing_receipt: ignored,
   print_bid_receipt: ignored,
@@ -137,5 +196,5 @@ const read = anchorReader({
   print_purchase_receipt: ignored,
 });
 
-/** Metaplex Auction House, on which Holaplex and others run their marketplaces. */
+/** Also used by Holaplex and others. */
 export const auctionHouse: ProgramParser = { name: 'AUCTION_HOUSE', read };

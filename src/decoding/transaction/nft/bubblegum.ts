@@ -1,13 +1,182 @@
-import type { Address } from '../../../solana/address.ts';
+import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
+import type { WritableJson } from '../../../base/json.ts';
+import { type Address, address, addressBytes, addressFromBytes } from '../../../solana/address.ts';
+import { findProgramAddress, isDerivedFrom, u64Seed } from '../../../solana/program-address.ts';
+import { rawAmount } from '../../amounts.ts';
 import type { ProgramParser } from '../action.ts';
-import { type CompressedMetadata, readMetadata, readMetadataV2 } from './compressed-metadata.ts';
-import { anchorReader, type Call, given, layout, type ParsedAction } from './instruction-layout.ts';
-import { assetIdOf, leafEventOf } from './leaf-event.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
+import { anchorReader, type Call, given, layout, optional, type ParsedAction } from './instruction-layout.ts';
+
+export const bubblegumProgram: Address = address('BGUMAp9Gq7iTEuizy4pqaxsTyUCBK68MDfK752saRPUY');
+
+/** No-op programs: their instruction data is the log. */
+export const noopPrograms: ReadonlySet<Address> = new Set([
+  address('noopb9bkMVfRPU8AsbpTUg8AQkHtKwMYZiFUjNRtMmV'),
+  address('mnoopTCrg4p8ry25e4bcWA9XZjbNjMTfgYVGGEdRsf3'),
+]);
+
+/** Leaf of a Merkle tree in a Bubblegum event. */
+type LeafEvent = Readonly<{ id: Address; owner: Address; delegate: Address; nonce: bigint }>;
+
+const APPLICATION_DATA = 1;
+const LEAF_SCHEMA_EVENT = 1;
+const VERSION_MAX = 1;
 
 /**
- * Bubblegum, compressed NFTs: who has one is a leaf in a tree; the chain keeps no more than the tree's root.
- * Whoever may change a leaf's metadata acts through the tree's authority, which is therefore told as the update
- * authority, as the Digital Asset Standard does. Source: metaplex-foundation/mpl-bubblegum 575f729.
+ * Decodes a leaf schema event, V1 or V2. Source: mpl-bubblegum, `LeafSchemaEvent` inside
+ * spl-account-compression's `ApplicationDataEvent::V1`.
+ */
+function readLeafEvent(data: Uint8Array): LeafEvent | null {
+  return readOrNull(data, (reader) => {
+    if (reader.u8() !== APPLICATION_DATA || reader.u8() !== 0) return null;
+    if (reader.u32() !== reader.remaining) return null;
+    if (reader.u8() !== LEAF_SCHEMA_EVENT) return null;
+    if (reader.u8() > VERSION_MAX || reader.u8() > VERSION_MAX) return null;
+    const id = addressFromBytes(reader.bytes(32));
+    const owner = addressFromBytes(reader.bytes(32));
+    const delegate = addressFromBytes(reader.bytes(32));
+    return { id, owner, delegate, nonce: reader.u64() };
+  });
+}
+
+const assetSeeds = (tree: Address, nonce: bigint): Uint8Array[] => [
+  Buffer.from('asset'),
+  addressBytes(tree),
+  u64Seed(nonce),
+];
+
+/** Source: mpl-bubblegum, `get_asset_id`. */
+export const assetIdOf = (tree: Address, nonce: bigint): Address =>
+  findProgramAddress(assetSeeds(tree, nonce), bubblegumProgram).address;
+
+/** Later instructions of the same outer one, up to the next Bubblegum instruction. */
+function* behind({ index, outer }: ExecutedInstruction, { instructions }: ExecutedTransaction) {
+  for (const one of instructions) {
+    if (one.outer !== outer || one.index <= index) continue;
+    if (one.program === bubblegumProgram) return;
+    yield one;
+  }
+}
+
+/**
+ * Leaf event of a Bubblegum instruction.
+ * @param tree - its tree. Anyone can call a no-op program: the caller and the asset ID must match.
+ * @returns null without an event.
+ */
+function leafEventOf(
+  instruction: ExecutedInstruction,
+  tree: Address,
+  transaction: ExecutedTransaction,
+): LeafEvent | null {
+  for (const one of behind(instruction, transaction)) {
+    if (!noopPrograms.has(one.program)) continue;
+    if (one.height !== null && one.caller !== instruction.index) continue;
+    const event = readLeafEvent(one.data);
+    if (event === null) continue;
+    return isDerivedFrom(event.id, assetSeeds(tree, event.nonce), bubblegumProgram) ? event : null;
+  }
+  return null;
+}
+
+/**
+ * Mint metadata, with names and enums in Anchor's JavaScript form. Source: mpl-bubblegum 575f729,
+ * `MetadataArgs` and `MetadataArgsV2`.
+ */
+type CompressedMetadata = Readonly<Record<string, WritableJson>>;
+
+/** Transaction size; Bubblegum allows 32, 10 and 200 bytes. */
+const TEXT_MAX = 1232;
+/** Exceeds what fits into a transaction at 34 bytes each. */
+const CREATORS_MAX = 64;
+
+const tokenStandards = ['nonFungible', 'fungibleAsset', 'fungible', 'nonFungibleEdition'];
+const programVersions = ['original', 'token2022'];
+const useMethods = ['burn', 'multiple', 'single'];
+
+class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+function refused(): never {
+  throw new Refused('invalid metadata of a compressed NFT');
+}
+
+function text(args: ByteReader): string {
+  const length = args.u32();
+  if (length > TEXT_MAX) refused();
+  return Buffer.from(args.bytes(length)).toString('utf8');
+}
+
+const key = (args: ByteReader): string => addressFromBytes(args.bytes(32));
+
+const variant = (names: readonly string[]) => (args: ByteReader) => ({ [names[args.u8()] ?? refused()]: {} });
+
+const uses = (args: ByteReader) => ({
+  ...{ useMethod: variant(useMethods)(args), remaining: rawAmount(args.u64()), total: rawAmount(args.u64()) },
+});
+
+function creators(args: ByteReader) {
+  const count = args.u32();
+  if (count > CREATORS_MAX) refused();
+  return Array.from({ length: count }, () => ({
+    ...{ address: key(args), verified: args.bool(), share: args.u8() },
+  }));
+}
+
+const readHead = (args: ByteReader) => ({
+  ...{ name: text(args), symbol: text(args), uri: text(args), sellerFeeBasisPoints: args.u16() },
+  ...{ primarySaleHappened: args.bool(), isMutable: args.bool() },
+});
+
+function v1(args: ByteReader, vouched: boolean): CompressedMetadata {
+  return {
+    ...readHead(args),
+    editionNonce: optional(args, (some) => some.u8()),
+    tokenStandard: optional(args, variant(tokenStandards)),
+    collection: optional(args, (some) => ({ verified: some.bool() || vouched, key: key(some) })),
+    uses: optional(args, uses),
+    tokenProgramVersion: variant(programVersions)(args),
+    creators: creators(args),
+  };
+}
+
+/** V2 has no edition nonce, uses and token program; its collection is always verified. */
+function v2(args: ByteReader): CompressedMetadata {
+  const head = readHead(args);
+  const tokenStandard = optional(args, variant(tokenStandards));
+  const made = creators(args);
+  const collection = optional(args, (some) => ({ verified: true, key: key(some) }));
+  return {
+    ...{ ...head, editionNonce: null, tokenStandard, collection, uses: null, tokenProgramVersion: null },
+    creators: made,
+  };
+}
+
+/** @returns null for invalid bytes. @throws OutOfBytes when truncated. */
+function accepted(read: () => CompressedMetadata): CompressedMetadata | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Refused) return null;
+    throw error;
+  }
+}
+
+/**
+ * For `mint_v1` and `mint_to_collection_v1`.
+ * @param vouched - whether the instruction verifies the collection.
+ * @returns null for invalid bytes.
+ * @throws OutOfBytes when truncated.
+ */
+const readMetadata = (args: ByteReader, vouched: boolean): CompressedMetadata | null =>
+  accepted(() => v1(args, vouched));
+
+/** For `mint_v2`; as `readMetadata`. */
+const readMetadataV2 = (args: ByteReader): CompressedMetadata | null => accepted(() => v2(args));
+
+/**
+ * Bubblegum, compressed NFTs: an NFT is a leaf of a Merkle tree. The tree authority is shown as update
+ * authority, as in DAS. Source: metaplex-foundation/mpl-bubblegum 575f729.
  */
 
 const NONCE_SKIPS = { hashes: 3 * 32, optionalHash: 32 };
@@ -32,22 +201,21 @@ function minted(
   };
 }
 
-/** Where the leaf's number stands: behind root, data hash and creator hash. */
+/** The nonce follows root, data hash and creator hash. */
 function nonceV1({ args }: TreeCall): bigint {
   args.skipBytes(NONCE_SKIPS.hashes);
   return args.u64();
 }
 
-/** Also behind an optional hash of the asset's data, and optional flags. */
+/** Also follows an optional asset data hash and optional flags. */
 function nonceV2({ args }: TreeCall): bigint {
   args.skipBytes(NONCE_SKIPS.hashes);
   if (args.bool()) args.skipBytes(NONCE_SKIPS.optionalHash);
-  // Flags of the asset, which do not name it.
   if (args.bool()) args.skipBytes(1);
   return args.u64();
 }
 
-/** The leaf's name; what Bubblegum told of it spares the search for it. */
+/** The leaf event spares the search for the bump. */
 function nameOf({ at, instruction, transaction }: TreeCall, nonce: bigint): Address {
   const leaf = leafEventOf(instruction, at.merkleTree, transaction);
   return leaf?.nonce === nonce ? leaf.id : assetIdOf(at.merkleTree, nonce);
@@ -107,5 +275,5 @@ const read = anchorReader({
   ),
 });
 
-/** Bubblegum, of both versions. */
+/** Both versions. */
 export const bubblegum: ProgramParser = { name: 'BUBBLEGUM', read };

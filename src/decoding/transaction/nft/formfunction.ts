@@ -1,23 +1,27 @@
 import type { ProgramParser } from '../action.ts';
-import { cancel, offerOf, withdrawFromTreasury } from './auction-house.ts';
-import { fulfilledBy } from './fulfilled.ts';
-import { anchorReader, type InstructionLayout, ignored, layout, unless } from './instruction-layout.ts';
+import { cancel, currencyOfOffer, offerOf, withdrawFromTreasury } from './auction-house.ts';
+import {
+  anchorReader,
+  fulfilledBy,
+  type InstructionLayout,
+  ignored,
+  layout,
+  unless,
+} from './instruction-layout.ts';
 import { mintedNfts } from './minted-nfts.ts';
-import { bid, list, sale } from './nft-actions.ts';
-import { currencyOf } from './price.ts';
-import { currencyOfOffer } from './trade-state.ts';
+import { bid, currencyOf, list, sale } from './nft-actions.ts';
 
 /**
- * Formfunction's own auction house, grown out of Metaplex's: offers are made in an instruction of their own, a sale
- * may be dearer than it was listed for, and prints of an edition are sold as they are made.
- * Source: formfunction-hq/formfunction-monorepo 6d049d5, packages/shared/src/constants/old-idls.
+ * Formfunction, a fork of Auction House: offers have their own instruction, a sale may cost more than
+ * listed, and prints are sold when minted. Source: formfunction-hq/formfunction-monorepo 6d049d5,
+ * packages/shared/src/constants/old-idls.
  */
 
 const isFulfilled = fulfilledBy(['execute_sale_v2']);
 
 const sell = layout({ wallet: 0, tokenAccount: 1, auctionHouse: 4, state: 6, mint: 8 }, (call) => {
   const { at, args, transaction } = call;
-  // Bumps: of the trade state, of the free one, of the program as signer.
+  // Bumps of trade state, free trade state and program signer.
   args.skipBytes(3);
   const terms = { price: args.u64(), size: args.u64() };
   const currency = currencyOfOffer(offerOf(call, at.mint, terms), transaction);
@@ -26,7 +30,7 @@ const sell = layout({ wallet: 0, tokenAccount: 1, auctionHouse: 4, state: 6, min
 });
 
 const buy = layout({ wallet: 0, treasuryMint: 3, auctionHouse: 8, mint: 11 }, ({ at, args, transaction }) => {
-  // Bumps: of the trade state and of the escrow.
+  // Bumps of trade state and escrow.
   args.skipBytes(2);
   const amount = { currency: currencyOf(at.treasuryMint), raw: args.u64() };
   return bid({ bidder: at.wallet, marketplace: at.auctionHouse, nft: at.mint, ...amount }, transaction);
@@ -35,21 +39,21 @@ const buy = layout({ wallet: 0, treasuryMint: 3, auctionHouse: 8, mint: 11 }, ({
 const executeSale = layout(
   { buyer: 0, seller: 1, mint: 3, treasuryMint: 5, auctionHouse: 10 },
   ({ at, args, transaction }) => {
-    // Bumps: of the escrow, of the free trade state, of the program as signer.
+    // Bumps of escrow, free trade state and program signer.
     args.skipBytes(3);
-    // The buyer's price, which is what is paid; the seller's stands behind it.
+    // Buyer's price, which is paid; the seller's follows.
     const amount = { currency: currencyOf(at.treasuryMint), raw: args.u64() };
     const parties = { buyer: at.buyer, seller: at.seller };
     return sale({ ...parties, marketplace: at.auctionHouse, nft: at.mint, ...amount }, transaction);
   },
 );
 
-/** One whom the program takes for a bot pays a tax and gets nothing: no print, no sale. */
+/** A buyer flagged as bot pays a tax and gets no print: no sale. */
 const buyEdition: InstructionLayout = layout(
   { owner: 0, buyer: 3, treasuryMint: 4, auctionHouse: 6, print: 9 },
   ({ at, args, transaction }) => {
     if (transaction.err === null && !mintedNfts(transaction).has(at.print)) return null;
-    // A bump, and the number of the print, whose mint is among the accounts.
+    // Bump and print number.
     args.skipBytes(1 + 8);
     const amount = { currency: currencyOf(at.treasuryMint), raw: args.u64() };
     const parties = { buyer: at.buyer, seller: at.owner };
@@ -69,5 +73,4 @@ const read = anchorReader({
   create_last_bid_price: ignored,
 });
 
-/** Formfunction's auction house. */
 export const formfunction: ProgramParser = { name: 'FORMFUNCTION', read };

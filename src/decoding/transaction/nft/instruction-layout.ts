@@ -1,28 +1,24 @@
 import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Action, ReadInstruction } from '../action.ts';
-import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
-/** What a reader says of an instruction: an action without its place. */
 export type ParsedAction = Pick<Action, 'type' | 'info'>;
 
-/** An instruction whose accounts have their names and whose discriminator was read. */
 export type Call<Name extends string> = Readonly<{
   at: Readonly<Record<Name, Address>>;
-  /** Behind the discriminator. */
+  /** After the discriminator. */
   args: ByteReader;
   instruction: ExecutedInstruction;
   transaction: ExecutedTransaction;
 }>;
 
-/** One action, none where it is not worth telling, null for what is not as the program has it. */
+/** One action; none when not shown; null when invalid. */
 type Reader<Name extends string> = (call: Call<Name>) => ParsedAction | readonly [] | null;
 
 const isNone = (action: ParsedAction | readonly []): action is readonly [] => Array.isArray(action);
 
-/** One instruction of a program's interface. */
 export type InstructionLayout = (
   args: ByteReader,
   instruction: ExecutedInstruction,
@@ -30,8 +26,8 @@ export type InstructionLayout = (
 ) => readonly ParsedAction[] | null;
 
 /**
- * An instruction by where its accounts stand.
- * @param positions - 0-based, of those that are read. One with fewer accounts is not this instruction.
+ * Instruction layout by account positions.
+ * @param positions - 0-based. An instruction with fewer accounts does not match.
  */
 export function layout<const Name extends string>(
   positions: Readonly<Record<Name, number>>,
@@ -50,10 +46,10 @@ export function layout<const Name extends string>(
   };
 }
 
-/** An instruction that serves another, which tells what was done. */
+/** Instruction that is not shown. */
 export const ignored: InstructionLayout = () => [];
 
-/** The same instruction, not told where another one of the transaction says what it led to. */
+/** Hides an instruction whose effect another one reports. */
 export const unless =
   (
     isReportedElsewhere: (instruction: ExecutedInstruction, transaction: ExecutedTransaction) => boolean,
@@ -62,7 +58,7 @@ export const unless =
   (args, instruction, transaction) =>
     isReportedElsewhere(instruction, transaction) ? [] : otherwise(args, instruction, transaction);
 
-/** An account that an Anchor instruction has no use for stands as the program's own address. */
+/** Anchor passes the program address for an absent optional account. */
 export const given = (account: Address, { program }: ExecutedInstruction): Address | null =>
   account === program ? null : account;
 
@@ -76,20 +72,45 @@ function readWith(
   return readOrNull(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
 }
 
-/** Reads the instructions of an Anchor program, by their names in snake_case. */
+/** @param layouts - by instruction name in snake_case. */
 export function anchorReader(layouts: Readonly<Record<string, InstructionLayout>>): ReadInstruction {
   const byMark = new Map(Object.entries(layouts).map(([name, one]) => [instructionDiscriminator(name), one]));
   return (instruction, transaction) =>
     readWith(byMark.get(leadingHex(instruction.data)), DISCRIMINATOR_BYTES, instruction, transaction);
 }
 
-/** Reads the instructions of a program that marks them with their number, one byte. */
+/** For programs with a one-byte instruction number. */
 export function numberedReader(layouts: Readonly<Record<number, InstructionLayout>>): ReadInstruction {
   const byNumber = new Map(Object.entries(layouts).map(([number, one]) => [Number(number), one]));
   return (instruction, transaction) =>
     readWith(byNumber.get(instruction.data[0] ?? -1), 1, instruction, transaction);
 }
 
-/** An optional value of Borsh. */
+/** Borsh option. */
 export const optional = <T>(args: ByteReader, read: (args: ByteReader) => T): T | null =>
   args.bool() ? read(args) : null;
+
+/**
+ * Whether a later instruction of the transaction executes the offer, so that only the sale is shown.
+ * @param sales - names of instructions that execute a sale.
+ * @returns the test, given the account position of the offer.
+ */
+export function fulfilledBy(
+  sales: readonly string[],
+): (offerAt: number) => (instruction: ExecutedInstruction, transaction: ExecutedTransaction) => boolean {
+  const marks = new Set(sales.map(instructionDiscriminator));
+  return (offerAt) =>
+    ({ program, index, accounts }, { instructions }) => {
+      const offer = accounts[offerAt];
+      return (
+        offer !== undefined &&
+        instructions.some(
+          (one) =>
+            one.index > index &&
+            one.program === program &&
+            marks.has(leadingHex(one.data)) &&
+            one.accounts.includes(offer),
+        )
+      );
+    };
+}

@@ -1,18 +1,16 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
 import { anchorReader, type InstructionLayout, layout } from './instruction-layout.ts';
-import { sale } from './nft-actions.ts';
-import { SOL } from './price.ts';
+import { SOL, sale } from './nft-actions.ts';
 import { loggedNumber } from './program-logs.ts';
 
 /**
- * Magic Eden's pools (MMM). A pool's owner stands on one side, whoever pays for the transaction on the other; the
- * price follows from the pool's curve, and the program logs it.
+ * Magic Eden AMM (MMM). One side is the pool owner, the other the fee payer; the program logs the price.
  * Source: me-foundation/mmm 0a054d2, sdk/src/idl/mmm.ts and programs/mmm/src/instructions.
  */
 export const magicEdenAmmProgram = address('mmm3XBJg5gk8XJxEKBvdgptZz6SgK4tXvn36sodowMc');
 
-/** @param poolBuys - `fulfill_buy`: the pool takes the NFT; `fulfill_sell`: it gives one. */
+/** @param poolBuys - true for `fulfill_buy`: the pool takes the NFT. */
 const fulfill = (mintAt: number, poolBuys: boolean): InstructionLayout =>
   layout({ payer: 0, owner: 1, pool: 4, mint: mintAt }, ({ at, instruction, transaction }) => {
     const [buyer, seller] = poolBuys ? [at.owner, at.payer] : [at.payer, at.owner];
@@ -34,5 +32,4 @@ const read = anchorReader({
   sol_mpl_core_fulfill_sell: fulfill(6, false),
 });
 
-/** Magic Eden's pools. */
 export const magicEdenAmm: ProgramParser = { name: 'MAGIC_EDEN_AMM', read };

@@ -1,17 +1,30 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
-import { fulfilledBy } from './fulfilled.ts';
-import { anchorReader, given, type InstructionLayout, layout, unless } from './instruction-layout.ts';
-import { bid, bidCancel, list, listCancel, marketplaceWithdraw, sale } from './nft-actions.ts';
-import { currencyOf, SOL } from './price.ts';
+import {
+  anchorReader,
+  fulfilledBy,
+  given,
+  type InstructionLayout,
+  layout,
+  unless,
+} from './instruction-layout.ts';
+import {
+  bid,
+  bidCancel,
+  currencyOf,
+  list,
+  listCancel,
+  marketplaceWithdraw,
+  SOL,
+  sale,
+} from './nft-actions.ts';
 import { loggedNumber } from './program-logs.ts';
 
 /**
- * Magic Eden v2 (M2): plain NFTs, programmable ones (`mip1_`), those of the Open Creator Protocol (`ocp_`), of
- * Metaplex Core (`core_`) and of Token-2022 (`ext_`). Prices are in lamports, but where an instruction names the mint
- * that is paid in.
- * Source: me-foundation/m2 553914e, src/idl/m2.json; of `core_` and `ext_`, which are newer, the published decoders of
- * the program's interface. Instructions of which no layout is public are UNKNOWN.
+ * Magic Eden v2 (M2): legacy NFTs, programmable (`mip1_`), Open Creator Protocol (`ocp_`), MPL Core
+ * (`core_`) and Token-2022 (`ext_`). Prices are in lamports unless a mint is named. Source: me-foundation/m2
+ * 553914e, src/idl/m2.json; for `core_` and `ext_` published decoders. Instructions without a public layout
+ * are UNKNOWN.
  */
 export const magicEdenProgram = address('M2mx93ekt1fmXSVkTrUL9xVFHkmME8HTUi5Cyc5aF7K');
 
@@ -22,7 +35,7 @@ const isFulfilled = fulfilledBy([
 
 type ListPositions = Readonly<{ wallet: number; mint: number; auctionHouse: number; state: number }>;
 
-/** @param skipped - bumps ahead of the price. */
+/** @param skipped - bumps before the price. */
 const sell = (positions: ListPositions, skipped: number): InstructionLayout =>
   unless(
     isFulfilled(positions.state),
@@ -46,13 +59,12 @@ const cancelSell = layout({ wallet: 0, mint: 3, auctionHouse: 5 }, ({ at, args, 
   return listCancel({ seller: at.wallet, ...offer }, transaction);
 });
 
-/** These do not repeat the price. */
+/** Without a price. */
 const cancelSellAt = (positions: Omit<ListPositions, 'state'>): InstructionLayout =>
   layout(positions, ({ at, transaction }) =>
     listCancel({ seller: at.wallet, marketplace: at.auctionHouse, nft: at.mint }, transaction),
   );
 
-/** @param skipped - bumps ahead of the price. */
 const buy = (skipped: number): InstructionLayout =>
   unless(
     isFulfilled(7),
@@ -70,7 +82,6 @@ const cancelBuy = layout({ wallet: 0, mint: 2, auctionHouse: 4 }, ({ at, args, t
 
 type SalePositions = Readonly<{ buyer: number; seller: number; mint: number; auctionHouse: number }>;
 
-/** @param skipped - bumps ahead of the price. */
 const executeSale = (positions: SalePositions, skipped: number): InstructionLayout =>
   layout(positions, ({ at, args, transaction }) => {
     args.skipBytes(skipped);
@@ -87,7 +98,7 @@ const extExecuteSale = layout(
   },
 );
 
-/** Its arguments are not public: the price is the one that the program logs. */
+/** The arguments are not public: the price comes from the log. */
 const coreExecuteSale = layout(
   { buyer: 1, seller: 2, asset: 5, auctionHouse: 6, currency: 16 },
   ({ at, instruction, transaction }) => {
@@ -129,5 +140,4 @@ const read = anchorReader({
   withdraw_from_treasury: withdrawFromTreasury,
 });
 
-/** Magic Eden v2. */
 export const magicEden: ProgramParser = { name: 'MAGIC_EDEN_V2', read };

@@ -1,29 +1,32 @@
 import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
-import type { ExecutedTransaction, TransactionTokenAccount } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type {
+  ExecutedInstruction,
+  ExecutedTransaction,
+  TransactionTokenAccount,
+} from '../executed-transaction.ts';
 
-/** An NFT that a transaction brought into being through Token Metadata. */
-export type MintedNft = Readonly<{
+/** NFT minted through Token Metadata. */
+type MintedNft = Readonly<{
   mint: Address;
   metadata: Address;
   tokenAccount: Address;
   owner: Address | null;
-  /** One that a collection's authority vouched for in this transaction; a claim alone proves nothing. */
+  /** Collection verified in this transaction. */
   collection: Address | null;
-  /** `RunInstruction.index` of the instruction that tells it. */
+  /** `ExecutedInstruction.index` of the instruction that reports it. */
   index: number;
 }>;
 
-/** Where an instruction has the mint and the metadata of what it makes; the better it knows, the later it stands. */
+/** Account positions in a minting instruction; the highest rank reports the NFT. */
 type Making = Readonly<{ mint: number; metadata: number; rank: number }>;
 
 const makings: ReadonlyMap<number, Making> = new Map<number, Making>([
-  // CreateMetadataAccount, its V2 and V3: an NFT only if one of one token was minted beside it.
+  // CreateMetadataAccount, V2 and V3: an NFT only if one token was minted.
   ...[0, 16, 33].map((number) => [number, { mint: 1, metadata: 0, rank: 0 }] as const),
-  // CreateMasterEdition and its V3.
+  // CreateMasterEdition and V3.
   ...[10, 17].map((number) => [number, { mint: 1, metadata: 5, rank: 1 }] as const),
-  // MintNewEditionFromMasterEdition, with a token and with a vault.
+  // MintNewEditionFromMasterEdition, by token and by vault.
   ...[11, 13].map((number) => [number, { mint: 3, metadata: 0, rank: 1 }] as const),
   // Mint.
   [43, { mint: 5, metadata: 2, rank: 2 }],
@@ -31,16 +34,16 @@ const makings: ReadonlyMap<number, Making> = new Map<number, Making>([
   [55, { mint: 2, metadata: 0, rank: 2 }],
 ]);
 
-/** The instruction Verify, and which of what it verifies is the collection. */
+/** Verify, and its argument for collections. */
 const VERIFY = 52;
 const VERIFY_COLLECTION = 1;
 
-/** A verification of a collection: where the metadata and the collection's mint stand. */
+/** Account positions in a collection verification. */
 type Voucher = Readonly<{ metadata: number; collection: number }>;
 
 const vouchers: ReadonlyMap<number, Voucher> = new Map<number, Voucher>([
   ...[18, 30].map((number) => [number, { metadata: 0, collection: 3 }] as const),
-  // SetAndVerifyCollection, and the one for sized collections.
+  // SetAndVerifyCollection, plain and sized.
   ...[25, 32].map((number) => [number, { metadata: 0, collection: 4 }] as const),
   [VERIFY, { metadata: 2, collection: 3 }],
 ]);
@@ -48,7 +51,7 @@ const vouchers: ReadonlyMap<number, Voucher> = new Map<number, Voucher>([
 const numberOf = ({ program, data }: ExecutedInstruction): number =>
   program === appPrograms.tokenMetadata ? (data[0] ?? -1) : -1;
 
-/** Collections that were vouched for, by the metadata of their new member. */
+/** Verified collections by metadata of the member. */
 function vouchedFor(instructions: readonly ExecutedInstruction[]): Map<Address, Address> {
   const collections = new Map<Address, Address>();
   for (const instruction of instructions) {
@@ -62,7 +65,7 @@ function vouchedFor(instructions: readonly ExecutedInstruction[]): Map<Address, 
   return collections;
 }
 
-/** Where the one token of each new NFT went: to an account that had none of it before. */
+/** Token accounts that received the single token of a new NFT. */
 function onlyTokens({ tokenAccounts, decimals }: ExecutedTransaction): Map<Address, TransactionTokenAccount> {
   const holders = new Map<Address, TransactionTokenAccount>();
   for (const account of tokenAccounts.values()) {
@@ -94,10 +97,7 @@ function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, 
 
 const cache = new WeakMap<ExecutedTransaction, ReadonlyMap<Address, MintedNft>>();
 
-/**
- * NFTs that a transaction brought into being through Token Metadata, by their mint: whoever asks twice of the same
- * transaction gets the same answer at once. Of one that failed, none.
- */
+/** NFTs minted through Token Metadata, by mint; cached per transaction. Empty for a failed one. */
 export function mintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, MintedNft> {
   const before = cache.get(transaction);
   if (before !== undefined) return before;

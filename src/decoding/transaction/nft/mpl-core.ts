@@ -3,11 +3,11 @@ import { given, ignored, layout, numberedReader } from './instruction-layout.ts'
 import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
 
 /**
- * Metaplex Core: an NFT is one account, without mint and token account. An account that an instruction has no use
- * for stands as the program itself. Source: metaplex-foundation/mpl-core 2181404, idls/mpl_core.json.
+ * Metaplex Core: an NFT is one account. The program address stands for an absent account. Source:
+ * metaplex-foundation/mpl-core 2181404, idls/mpl_core.json.
  */
 
-/** The owner is whom the instruction names, else the update authority, else the payer (`process_create`). */
+/** Owner, else update authority, else payer (`process_create`). */
 const create = layout(
   { asset: 0, collection: 1, payer: 3, owner: 4, updateAuthority: 5 },
   ({ at, instruction }) =>
@@ -19,7 +19,7 @@ const create = layout(
     }),
 );
 
-/** Nothing in the transaction names the owner; whoever disposes of the asset is the owner or stands for the owner. */
+/** The owner is not named: the authority acts as or for the owner. */
 const burn = layout({ asset: 0, payer: 2, authority: 3 }, ({ at, instruction }) =>
   nftBurn({ nft: at.asset, wallet: given(at.authority, instruction) ?? at.payer }),
 );
@@ -38,9 +38,8 @@ const read = numberedReader({
   12: burn,
   14: transfer,
   20: create,
-  // Bubblegum counts what it minted.
+  // Bubblegum's mint counter.
   32: ignored,
 });
 
-/** Metaplex Core. */
 export const mplCore: ProgramParser = { name: 'MPL_CORE', read };

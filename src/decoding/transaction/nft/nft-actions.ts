@@ -1,20 +1,41 @@
-import type { Address } from '../../../solana/address.ts';
-import { rawAmount } from '../../amounts.ts';
+import type { WritableJson } from '../../../base/json.ts';
+import { type Address, addressBytes } from '../../../solana/address.ts';
+import { isOnCurve } from '../../../solana/program-address.ts';
+import { nativeMint, programs } from '../../../solana/programs.ts';
+import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import type { ExecutedTransaction } from '../executed-transaction.ts';
 import type { ParsedAction } from './instruction-layout.ts';
-import { type Currency, priceIn } from './price.ts';
+
+const SOL_DECIMALS = 9;
+/** Price of a listing without a price. */
+const NO_PRICE = 2n ** 64n - 1n;
+
+/** Mint of the currency, wrapped SOL for SOL; null when unknown. */
+export type Currency = Address | null;
+
+export const SOL: Currency = nativeMint;
+
+/** No mint or the system program means SOL. */
+export const currencyOf = (mint: Address | null): Currency =>
+  mint === null || mint === programs.system ? SOL : mint;
 
 /**
- * What is told of NFTs, with the members in the order of the interface. Source: rest-api.md §3.1. An address or a
- * price is null where the transaction does not say it.
+ * @param raw - base units.
+ * @returns null when currency or decimals are unknown.
  */
+function priceIn(currency: Currency, raw: bigint | null, { decimals }: ExecutedTransaction): number | null {
+  if (currency === null || raw === null || raw === NO_PRICE) return null;
+  const scale = currency === SOL ? SOL_DECIMALS : decimals.get(currency);
+  return scale === undefined ? null : uiAmountOf(raw, scale);
+}
 
-/** What was asked for or paid. `raw` in base units of `currency`. */
+/** NFT actions with members in the order of rest-api.md §3.1. Unknown addresses and prices are null. */
+
+/** `raw` in base units of `currency`. */
 type CurrencyAmount = Readonly<{ currency: Currency; raw: bigint | null }>;
 
 type Offer = CurrencyAmount & Readonly<{ marketplace: Address; nft: Address | null }>;
 
-/** Somebody bought an NFT. */
 export const sale = (
   of: Offer & Readonly<{ buyer: Address; seller: Address }>,
   transaction: ExecutedTransaction,
@@ -31,7 +52,6 @@ const bidInfo = (of: Offer & Readonly<{ bidder: Address }>, transaction: Execute
   ...{ price: priceIn(of.currency, of.raw, transaction), nft_address: of.nft },
 });
 
-/** Somebody offers a price for an NFT. */
 export const bid = (
   of: Offer & Readonly<{ bidder: Address }>,
   transaction: ExecutedTransaction,
@@ -40,7 +60,6 @@ export const bid = (
   info: bidInfo(of, transaction),
 });
 
-/** An offer is taken back. */
 export const bidCancel = (
   of: Offer & Readonly<{ bidder: Address }>,
   transaction: ExecutedTransaction,
@@ -54,7 +73,6 @@ const listInfo = (of: Offer & Readonly<{ seller: Address }>, transaction: Execut
   ...{ nft_address: of.nft, currency: of.currency },
 });
 
-/** An NFT is for sale. */
 export const list = (
   of: Offer & Readonly<{ seller: Address }>,
   transaction: ExecutedTransaction,
@@ -63,7 +81,6 @@ export const list = (
   info: listInfo(of, transaction),
 });
 
-/** An NFT is no longer for sale. */
 export const listCancel = (
   of: Readonly<{ seller: Address; marketplace: Address; nft: Address | null }> & Partial<CurrencyAmount>,
   transaction: ExecutedTransaction,
@@ -75,7 +92,7 @@ export const listCancel = (
   },
 });
 
-/** An NFT that is for sale has another price; the old one is in no instruction. */
+/** The old price is in no instruction. */
 export const listUpdate = (
   of: Offer & Readonly<{ seller: Address }>,
   transaction: ExecutedTransaction,
@@ -87,7 +104,6 @@ export const listUpdate = (
   },
 });
 
-/** A marketplace pays out what it earned. */
 export const marketplaceWithdraw = (
   of: CurrencyAmount &
     Readonly<{ marketplace: Address; treasury: Address; authority: Address | null; destination: Address }>,
@@ -101,7 +117,7 @@ export const marketplaceWithdraw = (
   },
 });
 
-/** An NFT was made. `tokenAccount` is null for one that is an account of its own. */
+/** `tokenAccount` is null for MPL Core assets. */
 export const nftMint = (
   of: Readonly<{
     nft: Address;
@@ -117,7 +133,6 @@ export const nftMint = (
   },
 });
 
-/** An NFT changed hands. */
 export const nftTransfer = (
   of: Readonly<{
     nft: Address;
@@ -133,8 +148,101 @@ export const nftTransfer = (
   },
 });
 
-/** An NFT is no more. */
 export const nftBurn = (of: Readonly<{ nft: Address; wallet: Address | null }>): ParsedAction => ({
   type: 'NFT_BURN',
   info: { wallet: of.wallet, nft_address: of.nft, amount: 1 },
 });
+
+/** Compressed NFT offers: the members of rest-api.md §3.1 that the instruction has, in its order. */
+
+/** `expiresIn` in seconds. */
+export type OfferTerms = Readonly<{ expiresIn: bigint | null; privateTaker: Address | null }>;
+
+const compressedAction = (type: string, info: Readonly<Record<string, WritableJson>>): ParsedAction => ({
+  type: `COMPRESSED_NFT_${type}`,
+  info,
+});
+
+const expiry = ({ expiresIn, privateTaker }: OfferTerms) => ({
+  ...{ expire_in_second: expiresIn === null ? null : rawAmount(expiresIn), private_taker: privateTaker },
+});
+
+export const compressedSale = (
+  of: CurrencyAmount &
+    Readonly<{ buyer: Address; seller: Address; listState: Address; marketplace: Address }> &
+    Readonly<{ tree: Address; nft: Address; royaltyPercent: number | null }>,
+  transaction: ExecutedTransaction,
+): ParsedAction =>
+  compressedAction('SALE', {
+    ...{ buyer: of.buyer, seller: of.seller, currency: of.currency, list_state: of.listState },
+    ...{ marketplace: of.marketplace, merkle_tree: of.tree, nft_address: of.nft },
+    ...{ price: priceIn(of.currency, of.raw, transaction), royalty_percentage: of.royaltyPercent },
+  });
+
+export const compressedTakeBid = (
+  of: CurrencyAmount &
+    Readonly<{ buyer: Address; seller: Address; bidState: Address; marketplace: Address }> &
+    Readonly<{ tree: Address; nft: Address; royaltyPercent: number | null }>,
+  transaction: ExecutedTransaction,
+): ParsedAction =>
+  compressedAction('TAKE_BID', {
+    ...{ buyer: of.buyer, seller: of.seller, currency: of.currency, marketplace: of.marketplace },
+    ...{ merkle_tree: of.tree, nft_address: of.nft, price: priceIn(of.currency, of.raw, transaction) },
+    ...{ royalty_percentage: of.royaltyPercent, bid_state: of.bidState },
+  });
+
+export const compressedList = (
+  of: CurrencyAmount &
+    OfferTerms &
+    Readonly<{ seller: Address; listState: Address; marketplace: Address; tree: Address; nft: Address }>,
+  transaction: ExecutedTransaction,
+): ParsedAction =>
+  compressedAction('LIST', {
+    ...{ seller: of.seller, currency: of.currency, list_state: of.listState, marketplace: of.marketplace },
+    ...{ merkle_tree: of.tree, nft_address: of.nft, price: priceIn(of.currency, of.raw, transaction) },
+    ...expiry(of),
+  });
+
+export const compressedListCancel = (
+  of: Readonly<{ seller: Address; listState: Address; marketplace: Address; tree: Address; nft: Address }>,
+): ParsedAction =>
+  compressedAction('LIST_CANCEL', {
+    ...{ seller: of.seller, list_state: of.listState, marketplace: of.marketplace },
+    ...{ merkle_tree: of.tree, nft_address: of.nft },
+  });
+
+export const compressedListUpdate = (
+  of: CurrencyAmount &
+    OfferTerms &
+    Readonly<{ seller: Address; listState: Address; marketplace: Address; nft: Address | null }>,
+  transaction: ExecutedTransaction,
+): ParsedAction =>
+  compressedAction('LIST_UPDATE', {
+    ...{ seller: of.seller, currency: of.currency, list_state: of.listState, marketplace: of.marketplace },
+    ...{ nft_address: of.nft, price: priceIn(of.currency, of.raw, transaction), ...expiry(of) },
+  });
+
+export const compressedBid = (
+  of: CurrencyAmount &
+    OfferTerms &
+    Readonly<{ bidder: Address; bidState: Address; marketplace: Address }> &
+    Readonly<{ target: string; targetId: Address; quantity: number }>,
+  transaction: ExecutedTransaction,
+): ParsedAction =>
+  compressedAction('BID', {
+    ...{
+      currency: of.currency,
+      marketplace: of.marketplace,
+      price: priceIn(of.currency, of.raw, transaction),
+    },
+    ...{ ...expiry(of), bid_state: of.bidState, bidder: of.bidder },
+    ...{ target: of.target, target_id: of.targetId, quantity: of.quantity },
+  });
+
+export const compressedBidCancel = (
+  of: Readonly<{ bidder: Address; bidState: Address; marketplace: Address }>,
+): ParsedAction =>
+  compressedAction('BID_CANCEL', { marketplace: of.marketplace, bid_state: of.bidState, bidder: of.bidder });
+
+/** Whether an address may be a compressed NFT: asset IDs are off the curve, mints are key pairs. */
+export const mayBeCompressed = (nft: Address): boolean => !isOnCurve(addressBytes(nft));

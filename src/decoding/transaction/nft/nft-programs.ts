@@ -2,9 +2,8 @@ import { type Address, address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramParser, ReadInstruction } from '../action.ts';
 import { auctionHouse } from './auction-house.ts';
-import { bubblegum } from './bubblegum.ts';
+import { bubblegum, bubblegumProgram, noopPrograms } from './bubblegum.ts';
 import { formfunction } from './formfunction.ts';
-import { bubblegumProgram, noopPrograms } from './leaf-event.ts';
 import { magicEden, magicEdenProgram } from './magic-eden.ts';
 import { magicEdenAmm, magicEdenAmmProgram } from './magic-eden-amm.ts';
 import { metaplexAuction } from './metaplex-auction.ts';
@@ -16,16 +15,14 @@ import { tokenMetadata } from './token-metadata.ts';
 
 const unknown: ReadInstruction = () => null;
 
-/** Keeps trees for other programs, which tell what they put in them. */
+/** Stores trees for other programs, which report their content. */
 const compression: ProgramParser = {
   name: 'ACCOUNT_COMPRESSION',
   read: ({ caller }) => (caller === null ? null : []),
 };
 
-/** What it is called with, others read. */
 const noop: ProgramParser = { name: 'NOOP', read: () => [] };
 
-/** Programs of NFTs and of the marketplaces for them. */
 export const nftPrograms: ReadonlyMap<Address, ProgramParser> = new Map<Address, ProgramParser>([
   [appPrograms.tokenMetadata, tokenMetadata],
   [appPrograms.mplCore, mplCore],
@@ -35,7 +32,7 @@ export const nftPrograms: ReadonlyMap<Address, ProgramParser> = new Map<Address,
   [address('mcmt6YrQEMKw8Mw43FmpRLmf7BqRnFMKmAcbxE3xkAW'), compression],
   [address('hausS13jsjafwWwGqZTUQRmWyvyxn9EQpqMwV1PBBmk'), auctionHouse],
   [address('formn3hJtt8gvVKxpCfzCJGuoz6CNUFcULFZW18iTpC'), formfunction],
-  // Where Formfunction developed: the same program.
+  // Development deployment of the same program.
   [address('devmBQyHHBPiLcuCqbWWRYxCG33ntAfPD5nXZeLd4eX'), formfunction],
   [address('auctxRXPeJoc4817jDhf4HbjnhEcr1cCXenosMhK5R8'), metaplexAuction],
   [

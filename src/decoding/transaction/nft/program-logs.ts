@@ -1,27 +1,24 @@
-import type { ByteReader } from '../../../base/bytes.ts';
-import { readOrNull } from '../../../base/bytes.ts';
+import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
 import {
   DISCRIMINATOR_BYTES,
   eventDiscriminator,
   instructionDiscriminator,
   leadingHex,
-} from '../events/discriminator.ts';
+} from '../events/layout.ts';
 import { DATA_PREFIX, programLogLines } from '../events/log-lines.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
 /**
- * What a program tells of an instruction while it runs: the price at which a pool sells is in no instruction, whose
- * amount is only the most or the least that its sender would take.
+ * Logs and self-calls of an instruction. A pool's price is only there: the instruction holds just the limit.
  */
 
 const LOG_PREFIX = 'Program log: {';
-/** A log line of a price; the runtime keeps 10,000 bytes of all of them. */
+/** Characters per line; the runtime keeps 10,000 bytes in total. */
 const LINE_MAX = 1_000;
 
 const cache = new WeakMap<ExecutedTransaction, ReadonlyMap<number, readonly string[]>>();
 
-/** What each instruction logged of these forms, by its `index`; found once for a transaction. */
+/** Logged lines by instruction `index`, cached per transaction. */
 function loggedIn(transaction: ExecutedTransaction): ReadonlyMap<number, readonly string[]> {
   const before = cache.get(transaction);
   if (before !== undefined) return before;
@@ -42,10 +39,7 @@ const linesOf = (
     .filter((line) => line.startsWith(prefix) && line.length <= LINE_MAX)
     .map((line) => line.slice(prefix.length));
 
-/**
- * An event that the program logged by Anchor's `emit!`.
- * @param name - as the program has it, `BuySellEvent`.
- */
+/** Event emitted by `emit!`, such as `BuySellEvent`. */
 export function loggedEvent<T>(
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
@@ -60,7 +54,7 @@ export function loggedEvent<T>(
   return null;
 }
 
-/** A number in the JSON that the program logged, by its name. */
+/** Number in a JSON log line. */
 export function loggedNumber(
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
@@ -75,8 +69,8 @@ export function loggedNumber(
 }
 
 /**
- * What the program called itself with, to leave it in the transaction. It takes such a call from itself alone.
- * @param name - of the instruction that does nothing, `tcomp_noop`.
+ * Arguments of a self-call to a no-op instruction such as `tcomp_noop`, which the program accepts only from
+ * itself.
  */
 export function selfCall<T>(
   { index, outer, program }: ExecutedInstruction,

@@ -1,13 +1,12 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
 import { anchorReader, ignored, layout } from './instruction-layout.ts';
-import { sale } from './nft-actions.ts';
-import { SOL } from './price.ts';
+import { SOL, sale } from './nft-actions.ts';
 import { selfCall } from './program-logs.ts';
 
 /**
- * Tensor's pools (TAMM), in SOL: their owner stands on one side, the taker on the other. The program leaves the price
- * in the transaction by calling itself. Source: tensor-foundation/amm 455e3eb, program/idl.json.
+ * Tensor AMM (TAMM), in SOL, between pool owner and taker. A self-call holds the price. Source:
+ * tensor-foundation/amm 455e3eb, program/idl.json.
  */
 export const tensorAmmProgram = address('TAMM6ub33ij1mbetoMyVBLeKY5iP41i4UPUJQGkhfsg');
 
@@ -37,5 +36,4 @@ const read = anchorReader({
   tamm_noop: ignored,
 });
 
-/** Tensor's pools. */
 export const tensorAmm: ProgramParser = { name: 'TENSOR_AMM', read };

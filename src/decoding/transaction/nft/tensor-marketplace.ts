@@ -1,17 +1,8 @@
 import type { ByteReader } from '../../../base/bytes.ts';
-import { type Address, address } from '../../../solana/address.ts';
+import { type Address, address, addressFromBytes } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
-import {
-  compressedBid,
-  compressedBidCancel,
-  compressedList,
-  compressedListCancel,
-  compressedListUpdate,
-  compressedSale,
-  compressedTakeBid,
-  mayBeCompressed,
-  type OfferTerms,
-} from './compressed-actions.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
+import { assetIdOf } from './bubblegum.ts';
 import {
   anchorReader,
   type Call,
@@ -21,16 +12,77 @@ import {
   layout,
   optional,
 } from './instruction-layout.ts';
-import { assetIdOf } from './leaf-event.ts';
-import { bid, list, listCancel, listUpdate, marketplaceWithdraw, sale } from './nft-actions.ts';
-import { type Currency, currencyOf, SOL } from './price.ts';
-import { key, tensorEventOf } from './tensor-event.ts';
+import {
+  bid,
+  type Currency,
+  compressedBid,
+  compressedBidCancel,
+  compressedList,
+  compressedListCancel,
+  compressedListUpdate,
+  compressedSale,
+  compressedTakeBid,
+  currencyOf,
+  list,
+  listCancel,
+  listUpdate,
+  marketplaceWithdraw,
+  mayBeCompressed,
+  type OfferTerms,
+  SOL,
+  sale,
+} from './nft-actions.ts';
+import { selfCall } from './program-logs.ts';
+
+type TensorEvent = Readonly<{
+  /** Base units of `currency`. */
+  amount: bigint;
+  currency: Currency;
+  /** null for an offer on a whole collection. */
+  asset: Address | null;
+}>;
+
+const MAKER = 0;
+const TAKER = 1;
+
+export const key = (args: ByteReader): Address => addressFromBytes(args.bytes(32));
+
+/** Source: tensor-foundation/marketplace 153c22c, program/src/event.rs. */
+function readEvent(event: ByteReader): TensorEvent | null {
+  const variant = event.u8();
+  if (variant !== MAKER && variant !== TAKER) return null;
+  // Maker or taker.
+  event.skipBytes(32);
+  // Bid.
+  optional(event, key);
+  // Target and target ID; then optional field and field ID.
+  event.skipBytes(1 + 32);
+  optional(event, (some) => some.u8());
+  optional(event, key);
+  const amount = event.u64();
+  // Quantity.
+  event.skipBytes(4);
+  // Fees: protocol, two brokers, creators.
+  if (variant === TAKER) event.skipBytes(4 * 8);
+  const currency = currencyOf(optional(event, key));
+  if (variant === MAKER) {
+    // Expiry, private taker.
+    event.skipBytes(8);
+    optional(event, key);
+  }
+  return { amount, currency, asset: optional(event, key) };
+}
+
+/** Event in a self-call of this instruction; null when absent. */
+const tensorEventOf = (
+  instruction: ExecutedInstruction,
+  transaction: ExecutedTransaction,
+): TensorEvent | null => selfCall(instruction, transaction, 'tcomp_noop', readEvent);
 
 /**
- * Tensor's marketplace (TCOMP): listings and bids, at first of compressed NFTs alone, then of all. A sale's
- * instruction names only the most or the least that its sender takes; what is paid, the program leaves in the
- * transaction by calling itself.
- * Source: tensor-foundation/marketplace 153c22c, clients/anchor/src/tcomp/idl/tcomp.ts and clients/js/src/generated.
+ * Tensor Marketplace (TCOMP): listings and bids of compressed and other NFTs. A sale's instruction holds
+ * only a limit; a self-call holds the paid price. Source: tensor-foundation/marketplace 153c22c,
+ * clients/anchor/src/tcomp/idl/tcomp.ts and clients/js/src/generated.
  */
 export const tensorMarketplaceProgram = address('TCMPhJdwDryooaGtiocG1u3xcYbRpiJzb283XfCZsDp');
 
@@ -41,7 +93,7 @@ const targets = ['assetId', 'whitelist'];
 
 type CurrencyAmount = Readonly<{ currency: Currency; raw: bigint | null }>;
 
-/** What was paid, as the program told it. */
+/** Paid price from the event. */
 function paid(
   { instruction, transaction }: Pick<Call<never>, 'instruction' | 'transaction'>,
   named: Currency,
@@ -50,7 +102,6 @@ function paid(
   return event === null ? { currency: named, raw: null } : { currency: event.currency, raw: event.amount };
 }
 
-/** Price and terms of a listing, as its instruction has them. */
 function listing(args: ByteReader): CurrencyAmount & OfferTerms {
   const raw = args.u64();
   const expiresIn = optional(args, (some) => some.u64());
@@ -58,23 +109,23 @@ function listing(args: ByteReader): CurrencyAmount & OfferTerms {
   return { currency, raw, expiresIn, privateTaker: optional(args, key) };
 }
 
-/** Which leaf: its number, then its place and hashes, which are of no use here. */
+/** Nonce, then index and hashes. */
 function leafOf(args: ByteReader, tree: Address, hashes: number): Address {
   const nonce = args.u64();
   args.skipBytes(4 + hashes * HASH_BYTES);
   return assetIdOf(tree, nonce);
 }
 
-/** Shares or flags of the NFT's creators, a byte each. */
+/** Creator shares or flags, one byte each. */
 function skipItems(args: ByteReader): void {
   args.skipBytes(args.u32());
 }
 
-/** Percent of the royalty that whoever trades wants to pay: behind creators, royalty and amount. */
+/** Optional royalty percent after creators, royalty and amount. */
 function royaltyPercent(args: ByteReader): number | null {
   skipItems(args);
   skipItems(args);
-  // The royalty in basis points, and the amount.
+  // Royalty in basis points and amount.
   args.skipBytes(2 + 8);
   return optional(args, (some) => some.u16());
 }
@@ -122,7 +173,7 @@ const listPlain = (positions: Readonly<{ nft: number; owner: number }>): Instruc
     list({ seller: at.owner, marketplace, nft: at.nft, ...listing(args) }, transaction),
   );
 
-/** Names its currency among its accounts. */
+/** The currency is an account. */
 const listWns = layout({ owner: 0, nft: 4, currency: 16 }, ({ at, args, instruction, transaction }) => {
   const amount = { currency: currencyOf(given(at.currency, instruction)), raw: args.u64() };
   return list({ seller: at.owner, marketplace, nft: at.nft, ...amount }, transaction);
@@ -133,7 +184,7 @@ const delistPlain = (positions: Readonly<{ nft: number; owner: number }>): Instr
     listCancel({ seller: at.owner, marketplace, nft: at.nft }, transaction),
   );
 
-/** Of which NFT, only the program's own call says. */
+/** Only the event names the NFT. */
 const edit = layout({ listState: 0, owner: 1 }, ({ at, args, instruction, transaction }) => {
   const nft = tensorEventOf(instruction, transaction)?.asset ?? null;
   const terms = { seller: at.owner, marketplace, nft, ...listing(args) };
@@ -143,7 +194,7 @@ const edit = layout({ listState: 0, owner: 1 }, ({ at, args, instruction, transa
 });
 
 const placeBid = layout({ bidState: 2, bidder: 3 }, ({ at, args, transaction }) => {
-  // The bid's own id, of which its account's address is made.
+  // Bid ID.
   args.skipBytes(32);
   const target = targets[args.u8()];
   const targetId = key(args);
@@ -166,7 +217,7 @@ const cancelBid = layout({ bidState: 0, bidder: 1 }, ({ at }) =>
   compressedBidCancel({ bidder: at.bidder, bidState: at.bidState, marketplace }),
 );
 
-/** @param royalty - whether the royalty stands behind the hash of the metadata; the whole metadata hides it. */
+/** @param royalty - whether the arguments allow reading the royalty: full metadata precedes it otherwise. */
 const takeBidCompressed = (royalty: boolean): InstructionLayout =>
   layout({ seller: 2, tree: 4, bidState: 11, buyer: 12 }, (call) => {
     const { at, args, transaction } = call;
@@ -228,5 +279,4 @@ const read = anchorReader({
   tcomp_noop: ignored,
 });
 
-/** Tensor's marketplace. */
 export const tensorMarketplace: ProgramParser = { name: 'TENSOR_MARKETPLACE', read };

@@ -1,14 +1,12 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
 import { anchorReader, type Call, type InstructionLayout, layout } from './instruction-layout.ts';
-import { list, listCancel, listUpdate, marketplaceWithdraw, sale } from './nft-actions.ts';
-import { SOL } from './price.ts';
+import { list, listCancel, listUpdate, marketplaceWithdraw, SOL, sale } from './nft-actions.ts';
 import { loggedEvent } from './program-logs.ts';
 
 /**
- * TensorSwap: single listings, and pools whose price follows a curve. All in SOL. What is paid is in the event that
- * the program logs; the amount of an instruction is only the most or the least that its sender takes.
- * Source: tensor-hq/tensorswap-sdk 260d7ac, src/tensorswap/idl/tensorswap.ts (3.1.0).
+ * TensorSwap: single listings and pools, in SOL. The event logs the paid price; the instruction holds only a
+ * limit. Source: tensor-hq/tensorswap-sdk 260d7ac, src/tensorswap/idl/tensorswap.ts (3.1.0).
  */
 export const tensorSwapProgram = address('TSWAPaqyCSx2KABk68Shruf4rp7CxcNi8hAsbdwmHbN');
 
@@ -49,9 +47,9 @@ const withdrawFees = layout({ tswap: 0, owner: 2, destination: 3 }, ({ at, args,
   return marketplaceWithdraw({ currency: SOL, raw: args.u64(), marketplace, ...accounts }, transaction);
 });
 
-/** The pool's owner buys, the other account sells. */
+/** The pool owner buys. */
 const soldToPool = sold({ buyer: 9, seller: 10, mint: 6 });
-/** Without the metadata account of Token Metadata. */
+/** Without the metadata account. */
 const soldToPoolT22 = sold({ buyer: 8, seller: 9, mint: 6 });
 
 const read = anchorReader({
@@ -77,5 +75,4 @@ const read = anchorReader({
   withdraw_tswap_fees: withdrawFees,
 });
 
-/** TensorSwap. */
 export const tensorSwap: ProgramParser = { name: 'TENSOR_SWAP', read };

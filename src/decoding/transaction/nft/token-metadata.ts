@@ -1,18 +1,17 @@
 import type { Address } from '../../../solana/address.ts';
 import { isTokenProgram } from '../../../solana/programs.ts';
 import type { ProgramParser } from '../action.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { ignored, layout, numberedReader, unless } from './instruction-layout.ts';
 import { mintedNfts } from './minted-nfts.ts';
 import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
 
 /**
- * Metaplex Token Metadata. Its NFTs are tokens: what the token programs do for it, they tell themselves.
- * Source: metaplex-foundation/mpl-token-metadata c314930, idls/token_metadata.json.
+ * Metaplex Token Metadata. Token program instructions report their part themselves. Source:
+ * metaplex-foundation/mpl-token-metadata c314930, idls/token_metadata.json.
  */
 
-/** Whether a token program did the work, and tells it. */
+/** Whether an inner token program instruction reports the effect. */
 const isReportedByTokenProgram = (
   { index, outer }: ExecutedInstruction,
   { instructions }: ExecutedTransaction,
@@ -25,21 +24,20 @@ const isReportedByTokenProgram = (
       isTokenProgram(one.program),
   );
 
-/** Whether the instruction completes an NFT that this transaction makes: then the mint says it all. */
+/** Whether the metadata belongs to an NFT minted in this transaction, which the mint action reports. */
 const completesMint =
   (metadataAt: number) =>
   ({ accounts }: ExecutedInstruction, transaction: ExecutedTransaction): boolean =>
     [...mintedNfts(transaction).values()].some(({ metadata }) => metadata === accounts[metadataAt]);
 
-/** Whether the mint itself is made in this transaction, which the token program tells. */
 const isNewMint = (mint: Address, { instructions }: ExecutedTransaction): boolean =>
   instructions.some(
     ({ parsed }) => parsed?.type.startsWith('initializeMint') === true && parsed.info.mint === mint,
   );
 
 /**
- * One of the instructions that together make an NFT: the one that knows most tells it. For a mint that is no NFT they
- * are the rest of making it; for one that was there before, nothing that has a name.
+ * One of several instructions that mint an NFT; the highest-ranked reports it. For other new mints they are
+ * not shown; for existing mints they are UNKNOWN.
  */
 const making = (mintAt: number) =>
   layout({ mint: mintAt }, ({ at, instruction, transaction }) => {
@@ -76,14 +74,14 @@ const read = numberedReader({
   30: unknownUnlessCompleting(0),
   32: unknownUnlessCompleting(0),
   33: making(1),
-  // Bubblegum counts what it minted.
+  // Bubblegum's mint counter.
   36: ignored,
   37: unless(
     isReportedByTokenProgram,
     layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
   ),
   41: burn,
-  // Create: the mint, where it is new, and its metadata, without a token yet.
+  // Create: new mint and metadata, without a token.
   42: making(2),
   43: making(5),
   49: unless(
@@ -96,5 +94,4 @@ const read = numberedReader({
   55: making(2),
 });
 
-/** Metaplex Token Metadata. */
 export const tokenMetadata: ProgramParser = { name: 'TOKEN_METADATA', read };

@@ -1,11 +1,40 @@
 import type { Address } from '../../../solana/address.ts';
 import { programs } from '../../../solana/programs.ts';
-import type { ProgramParser, ReadInstruction } from '../action.ts';
-import { ignoredProgram, named, parsedByName, underItsName } from './named-programs.ts';
-import { systemProgram } from './system.ts';
+import { rawAmount, solOf } from '../../amounts.ts';
+import { addressOf, amountOf } from '../../lenient-json.ts';
+import {
+  ignoredProgram,
+  named,
+  type ProgramParser,
+  parsedByName,
+  type ReadInstruction,
+  underItsName,
+} from '../action.ts';
 import { token2022Program, tokenProgram } from './token.ts';
 
-/** Making an associated token account is never told; what else the program does is. */
+/** They create an account for later use or maintain a nonce. */
+const made: ReadonlySet<string> = new Set([
+  ...['createAccount', 'createAccountWithSeed', 'allocate', 'allocateWithSeed', 'assign', 'assignWithSeed'],
+  ...['createAccountAllowPrefund', 'initializeNonce', 'advanceNonce', 'upgradeNonce'],
+]);
+
+const read: ReadInstruction = (instruction, transaction) => {
+  const { parsed } = instruction;
+  if (parsed === null) return null;
+  if (made.has(parsed.type)) return [];
+  if (parsed.type !== 'transfer' && parsed.type !== 'transferWithSeed') {
+    return underItsName(instruction, transaction);
+  }
+  const { source, destination, lamports } = parsed.info;
+  const [sender, receiver, amount] = [addressOf(source), addressOf(destination), amountOf(lamports)];
+  if (sender === null || receiver === null || amount === null) return null;
+  const info = { sender, receiver, amount: solOf(amount), amount_raw: rawAmount(amount) };
+  return [{ type: 'SOL_TRANSFER', info }];
+};
+
+export const systemProgram: ProgramParser = { name: 'SYSTEM_PROGRAM', read };
+
+/** Creating an associated token account is not shown. */
 const readAssociatedToken: ReadInstruction = (instruction, transaction) => {
   const { parsed } = instruction;
   if (parsed?.type === 'create' || parsed?.type === 'createIdempotent') return [];
@@ -17,7 +46,6 @@ const memoProgram: ProgramParser = {
   read: ({ parsed }) => (parsed === null ? null : [{ type: 'MEMO', info: { message: parsed.info.memo } }]),
 };
 
-/** Programs of the chain itself, and those of the token programs. */
 export const basePrograms: readonly (readonly [Address, ProgramParser])[] = [
   [programs.system, systemProgram],
   [programs.token, tokenProgram],

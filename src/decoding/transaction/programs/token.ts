@@ -2,32 +2,30 @@ import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
-import type { Action, ProgramParser, ReadInstruction } from '../action.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import { isNftAmount } from '../fungible-mints.ts';
-import type { ParsedView } from '../instruction.ts';
+import { type Action, type ProgramParser, type ReadInstruction, underItsName } from '../action.ts';
+import type { ExecutedTransaction, ParsedView } from '../executed-transaction.ts';
 import { mintedNfts } from '../nft/minted-nfts.ts';
-import { underItsName } from './named-programs.ts';
+import { isNftAmount } from '../token-accounts.ts';
 
-const ignored = 'untold';
+const ignored = 'ignored';
 type ParsedAction = Pick<Action, 'type' | 'info'>;
-/** null for what is not as the program has it, `untold` for what another program tells better. */
+/** null for invalid instructions; `ignored` when another program reports the effect. */
 type Read = (
   info: ParsedView['info'],
   transaction: ExecutedTransaction,
 ) => ParsedAction | null | typeof ignored;
 
-/** The amount moves, in `amount` of the old instructions and in `tokenAmount` of the checked ones. */
+/** `amount` in unchecked instructions, `tokenAmount` in checked ones. */
 const movedOf = ({ amount, tokenAmount }: ParsedView['info']): bigint | null =>
   amountOf(amount) ?? amountOf(membersOf(tokenAmount).amount);
 
-/** An amount in tokens; null where nothing says how many decimals the mint has. */
+/** null when the decimals are unknown. */
 function tokensOf(transaction: ExecutedTransaction, mint: Address | null, amount: bigint): number | null {
   const decimals = mint === null ? undefined : transaction.decimals.get(mint);
   return decimals === undefined ? null : uiAmountOf(amount, decimals);
 }
 
-/** Whoever signed for it: the owner, or one to whom the owner gave the right. */
+/** Owner or delegate that signed. */
 const authorityOf = ({ authority, multisigAuthority }: ParsedView['info']): Address | null =>
   addressOf(authority) ?? addressOf(multisigAuthority);
 
@@ -92,13 +90,13 @@ const readers: ReadonlyMap<string, Read> = new Map([
   ...(['initializeMint', 'initializeMint2'] as const).map((type) => [type, readCreate] as const),
 ]);
 
-/** They ask, or keep accounts that are there for what moves: nobody looks for them in a history. */
+/** Queries and account maintenance, which are not shown. */
 const ignoredTypes: ReadonlySet<string> = new Set([
   ...['getAccountDataSize', 'amountToUiAmount', 'uiAmountToAmount', 'syncNative', 'closeAccount'],
   ...['reallocate', 'createNativeMint'],
 ]);
 
-/** Accounts that are made, and extensions that a new mint or account gets before it can be used. */
+/** Account creation, and extensions initialized before use. */
 const making = /^initialize(?!Multisig)/;
 
 const read: ReadInstruction = (instruction, transaction) => {
@@ -113,8 +111,7 @@ const read: ReadInstruction = (instruction, transaction) => {
   return underItsName(instruction, transaction);
 };
 
-/** The Token program, under the name that the interface has for it. */
+/** Name from the interface. */
 export const tokenProgram: ProgramParser = { name: 'Token Program', read };
 
-/** Token-2022. */
 export const token2022Program: ProgramParser = { name: 'TOKEN_2022_PROGRAM', read };

@@ -8,9 +8,8 @@ const add = (sums: Map<Address, bigint>, owner: Address, amount: bigint): unknow
   sums.set(owner, (sums.get(owner) ?? 0n) + amount);
 
 /**
- * Lamports that each owner's wallet and token accounts gained together: the rent of token accounts is their owner's,
- * wherever it is. Without the transaction's fee, and without what opened accounts of others, where a program keeps
- * its records.
+ * Lamports gained by each owner, over wallet and token accounts. Excludes the fee and rent paid for other
+ * accounts.
  */
 function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
   const { accountKeys, preBalances, postBalances, feePayer, fee, instructions } = transaction;
@@ -27,7 +26,7 @@ function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
   return gained;
 }
 
-/** Takes out what movements of SOL say. */
+/** Removes lamports that movements explain. */
 function withoutMoved(lamports: Map<Address, bigint>, movements: readonly Movement[]): Map<Address, bigint> {
   for (const { mint, from, to, sent, received } of movements) {
     if (mint !== nativeMint || from === to) continue;
@@ -38,8 +37,8 @@ function withoutMoved(lamports: Map<Address, bigint>, movements: readonly Moveme
 }
 
 /**
- * Lamports that owners gained by no transfer: a program may pay from an account that it keeps by changing balances.
- * The fee of the transaction and the rent of accounts are left out.
+ * Lamports that owners gained without a transfer, since a program may change balances directly. Excludes fee
+ * and rent.
  */
 export const unexplainedLamports = (
   transaction: ExecutedTransaction,
@@ -47,8 +46,8 @@ export const unexplainedLamports = (
 ): ReadonlyMap<Address, bigint> => withoutMoved(ownLamports(transaction), movements);
 
 /**
- * What an owner gained of each mint by the balances before and after, SOL and wrapped SOL as one. Without the fee,
- * the rent of accounts, and what the owner sent or got by instructions of its own, as tips and commissions are.
+ * Balance change of an owner per mint, with SOL and wrapped SOL combined. Excludes fee, rent and the owner's
+ * own transfers, such as tips.
  */
 export function netByBalances(
   transaction: ExecutedTransaction,

@@ -1,13 +1,123 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramParser, ReadInstruction } from '../action.ts';
-import { leadingHex } from '../events/discriminator.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import { leadingHex, parsePositions } from '../events/layout.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { dexPrograms, orderPrograms } from './dex-programs.ts';
-import { type LiquidityChange, liquidityTables, type PoolCreation } from './liquidity-tables.ts';
 import { movementOf } from './movements.ts';
+
+/** Account positions in a pool creation. */
+type PoolCreation = Readonly<{
+  creator: number;
+  pool: number;
+  mints: readonly [one: number, two: number];
+  vaults: readonly [one: number, two: number];
+}>;
+
+/** Account positions in a liquidity change. */
+type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
+
+/** By leading instruction bytes in hex. */
+type LiquidityTable = Readonly<{
+  creations: ReadonlyMap<string, PoolCreation>;
+  changes: ReadonlyMap<string, LiquidityChange>;
+}>;
+
+/**
+ * Pool creations (creator, pool, first mint, first vault), additions and removals (provider, pool) in the notation of
+ * `parsePositions`. The second mint and vault follow the first. Source: the programs' IDLs and source code.
+ */
+const liquidityRows: Readonly<
+  Partial<Record<keyof typeof appPrograms, Readonly<{ creates?: string; adds?: string; removes?: string }>>>
+> = {
+  raydiumV4: {
+    creates: '1 17 4 8 10',
+    adds: '3 12 1',
+    removes: '4 16 1',
+  },
+  raydiumClmm: {
+    creates: 'create_pool 0 2 3 5',
+    adds: `
+      open_position 0 5, open_position_v2 0 5, open_position_with_token22_nft 0 4,
+      increase_liquidity 0 2, increase_liquidity_v2 0 2
+    `,
+    removes: 'decrease_liquidity 0 3, decrease_liquidity_v2 0 3',
+  },
+  raydiumCpmm: {
+    creates: 'initialize 0 3 4 10',
+    adds: 'deposit 0 2',
+    removes: 'withdraw 0 2',
+  },
+  whirlpools: {
+    creates: 'initialize_pool 3 4 1 5, initialize_pool_v2 5 6 1 7',
+    adds: 'increase_liquidity 2 0, increase_liquidity_v2 4 0',
+    removes: 'decrease_liquidity 2 0, decrease_liquidity_v2 4 0',
+  },
+  meteoraDlmm: {
+    creates: `
+      initialize_lb_pair 8 0 2 4, initialize_lb_pair2 8 0 2 4,
+      initialize_customizable_permissionless_lb_pair 8 0 2 4,
+      initialize_customizable_permissionless_lb_pair2 8 0 2 4
+    `,
+    adds: `
+      add_liquidity 11 1, add_liquidity2 9 1, add_liquidity_by_strategy 11 1,
+      add_liquidity_by_strategy2 9 1, add_liquidity_by_strategy_one_side 8 1,
+      add_liquidity_by_weight 11 1, add_liquidity_by_weight2 9 1, add_liquidity_one_side 8 1,
+      add_liquidity_one_side_precise 8 1, add_liquidity_one_side_precise2 6 1
+    `,
+    removes: `
+      remove_liquidity 11 1, remove_liquidity2 9 1, remove_liquidity_by_range 11 1,
+      remove_liquidity_by_range2 9 1
+    `,
+  },
+  meteoraDammV2: {
+    creates: `
+      initialize_pool 0 6 8 10, initialize_customizable_pool 0 5 7 9,
+      initialize_pool_with_dynamic_config 0 7 9 11
+    `,
+    adds: 'add_liquidity 9 0',
+    removes: 'remove_liquidity 10 1, remove_all_liquidity 10 1',
+  },
+  meteoraDammV1: {
+    adds: 'add_balance_liquidity 13 0, add_imbalance_liquidity 13 0, bootstrap_liquidity 13 0',
+    removes: 'remove_balance_liquidity 13 0, remove_liquidity_single_side 12 0',
+  },
+  meteoraDbc: {
+    creates: `
+      initialize_virtual_pool_with_spl_token 2 5 3 6,
+      initialize_virtual_pool_with_token2022 2 5 3 6
+    `,
+  },
+  pumpAmm: {
+    creates: 'create_pool 2 0 3 9',
+    adds: 'deposit 2 0',
+    removes: 'withdraw 2 0',
+  },
+};
+
+const changesOf = (rows: string | undefined, adds: boolean) =>
+  parsePositions(rows ?? '').map(
+    ([key, [provider, pool]]) => [key, { provider, pool, adds } as LiquidityChange] as const,
+  );
+
+const creationsOf = (rows: string | undefined) =>
+  parsePositions(rows ?? '').map(([key, [creator, pool, mint, vault]]): [string, PoolCreation] => {
+    const [first, second] = [Number(mint), Number(vault)];
+    const positions = { creator: Number(creator), pool: Number(pool) };
+    return [key, { ...positions, mints: [first, first + 1], vaults: [second, second + 1] }];
+  });
+
+export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map(
+  Object.entries(liquidityRows).map(([program, { creates, adds, removes }]) => [
+    appPrograms[program as keyof typeof appPrograms],
+    {
+      creations: new Map(creationsOf(creates)),
+      changes: new Map([...changesOf(adds, true), ...changesOf(removes, false)]),
+    },
+  ]),
+);
 
 type ParsedActions = ReturnType<ReadInstruction>;
 
@@ -26,12 +136,12 @@ function createdPool(
   return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
 }
 
-/** What an instruction called, by the instructions that ran while it did. */
+/** Instructions called by an instruction, at any depth. */
 function calledBy(
   { instructions }: ExecutedTransaction,
   instruction: ExecutedInstruction,
 ): readonly ExecutedInstruction[] {
-  // Instructions that could not be read have a number and no place: none stands behind its own number.
+  // Unreadable instructions have an index but no entry, so an entry never follows its index.
   let first = Math.min(instruction.index, instructions.length - 1);
   while (first > 0 && instructions[first] !== instruction) first--;
   first++;
@@ -54,7 +164,7 @@ function toTokenAmount(
   };
 }
 
-/** What went between the provider and the pool; the tokens that stand for a share of it are made and burnt, and do not count. */
+/** Sums transfers between provider and pool; minted and burnt LP tokens do not count. */
 function changedLiquidity(
   instruction: ExecutedInstruction,
   change: LiquidityChange,
@@ -77,10 +187,7 @@ function changedLiquidity(
     : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
 }
 
-/**
- * What an instruction of a program with pools did to a pool, where its own bytes say it. Swaps are told of the
- * transaction as a whole.
- */
+/** Pool creation or liquidity change. Swaps are recognized per transaction instead. */
 const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   const table = liquidityTables.get(instruction.program);
   for (const which of [leadingHex(instruction.data), leadingHex(instruction.data, 1)]) {
@@ -92,7 +199,6 @@ const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   return null;
 };
 
-/** Programs that people swap with or place orders with, as the interface names them. */
 export const dexParsers: readonly (readonly [Address, ProgramParser])[] = [
   ...[...dexPrograms].map(
     ([program, { protocol }]) => [program, { name: protocol, read: readPoolInstruction }] as const,

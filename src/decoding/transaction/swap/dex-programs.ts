@@ -1,40 +1,29 @@
 import { type Address, address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
-import { instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
+import { leadingHex, parsePositions } from '../events/layout.ts';
 
-/** Where an instruction that swaps names its pool and who trades, in its accounts; counted from the end below 0. */
-export type SwapInstruction = Readonly<{ pool: number | null; trader: number | null }>;
+/** Account positions in a swap instruction; negative ones count from the end. */
+type SwapInstruction = Readonly<{ pool: number | null; trader: number | null }>;
 
 /**
- * What a program is to a swap. A pool takes one token and gives another. A router takes a token through pools, and
- * keeps what it charges out of that or beside it. A wrapper hands a swap on to a program that does it, and charges
- * beside it.
+ * A pool exchanges two tokens. A router swaps through pools and may charge a fee. A wrapper forwards a swap
+ * to another program and charges a separate fee.
  */
-export type DexKind = 'pool' | 'router' | 'wrapper';
+type DexKind = 'pool' | 'router' | 'wrapper';
 
-/** A program that people swap with. */
 export type DexProgram = Readonly<{
   kind: DexKind;
-  /** As the interface names the program: `JUPITER_V_6`. */
+  /** Program name in responses: `JUPITER_V_6`. */
   protocol: string;
-  /** As the interface names the pool's owner: `Raydium`. */
+  /** Pool source in responses: `Raydium`. */
   source: string;
-  /**
-   * Its instructions that swap, by their first bytes in hex. Null where every instruction that takes one token and gives
-   * another is a swap, because nobody but its maker puts tokens into it.
-   */
+  /** Swap instructions by leading bytes in hex. null when every exchange through the program is a swap. */
   swaps: ReadonlyMap<string, SwapInstruction> | null;
 }>;
 
-type Named = readonly [name: string, pool: number | null, trader: number | null];
-
-/** Instructions of an Anchor program. */
-const anchor = (...named: readonly Named[]): ReadonlyMap<string, SwapInstruction> =>
-  new Map(named.map(([name, pool, trader]) => [instructionDiscriminator(name), { pool, trader }]));
-
-/** Instructions that one byte names. */
-const tagged = (...tags: readonly (readonly [tag: number, pool: number, trader: number])[]) =>
-  new Map(tags.map(([tag, pool, trader]) => [Buffer.of(tag).toString('hex'), { pool, trader }]));
+/** @param rows - in the notation of `parsePositions`: pool, trader. */
+const swapsOf = (rows: string): ReadonlyMap<string, SwapInstruction> =>
+  new Map(parsePositions(rows).map(([key, [pool = null, trader = null]]) => [key, { pool, trader }]));
 
 const pool = (protocol: string, source: string, swaps: DexProgram['swaps'] = null): DexProgram => ({
   ...{ kind: 'pool', protocol, source, swaps },
@@ -49,74 +38,43 @@ const wrapper = (protocol: string, source: string): DexProgram => ({
 });
 
 /** Source: raydium-io/raydium-amm, program/src/instruction.rs; the trader is the last account. */
-const raydiumV4Swaps = tagged([9, 1, -1], [11, 1, -1], [16, 1, 7], [17, 1, 7]);
+const raydiumV4Swaps = swapsOf('9 1 -1, 11 1 -1, 16 1 7, 17 1 7');
 /** Source: raydium-io/raydium-idl. */
-const clmmSwaps = anchor(['swap', 2, 0], ['swap_v2', 2, 0], ['swap_router_base_in', null, 0]);
-const cpmmSwaps = anchor(['swap_base_input', 3, 0], ['swap_base_output', 3, 0]);
-const launchLabSwaps = anchor(
-  ...['buy_exact_in', 'buy_exact_out', 'sell_exact_in', 'sell_exact_out'].map(
-    (name) => [name, 4, 0] as const,
-  ),
-);
-/** Source: orca-so/whirlpools, programs/whirlpool/src/instructions. A swap of two hops has two pools: it names none. */
-const whirlpoolSwaps = anchor(
-  ['swap', 2, 1],
-  ['swap_v2', 4, 3],
-  ['two_hop_swap', null, 1],
-  ['two_hop_swap_v2', null, 14],
-);
+const clmmSwaps = swapsOf('swap 2 0, swap_v2 2 0, swap_router_base_in - 0');
+const cpmmSwaps = swapsOf('swap_base_input 3 0, swap_base_output 3 0');
+const launchLabSwaps = swapsOf('buy_exact_in 4 0, buy_exact_out 4 0, sell_exact_in 4 0, sell_exact_out 4 0');
+/**
+ * Source: orca-so/whirlpools, programs/whirlpool/src/instructions. Two-hop swaps have two pools and name
+ * none.
+ */
+const whirlpoolSwaps = swapsOf('swap 2 1, swap_v2 4 3, two_hop_swap - 1, two_hop_swap_v2 - 14');
 /** Source: MeteoraAg/dlmm-sdk, damm-v2-sdk and dynamic-bonding-curve-sdk. */
-const dlmmSwaps = anchor(
-  ...[
-    'swap',
-    'swap2',
-    'swap_exact_out',
-    'swap_exact_out2',
-    'swap_with_price_impact',
-    'swap_with_price_impact2',
-  ].map((name) => [name, 0, 10] as const),
-);
-const dammV1Swaps = anchor(['swap', 0, 12]);
-const dammV2Swaps = anchor(['swap', 1, 8], ['swap2', 1, 8]);
-const dbcSwaps = anchor(['swap', 2, 9], ['swap2', 2, 9]);
+const dlmmSwaps = swapsOf(`
+  swap 0 10, swap2 0 10, swap_exact_out 0 10, swap_exact_out2 0 10, swap_with_price_impact 0 10,
+  swap_with_price_impact2 0 10
+`);
+const dammV1Swaps = swapsOf('swap 0 12');
+const dammV2Swaps = swapsOf('swap 1 8, swap2 1 8');
+const dbcSwaps = swapsOf('swap 2 9, swap2 2 9');
 /** Source: pump-fun/pump-public-docs, idl and docs/instructions. */
-const pumpSwaps = anchor(
-  ['buy', 3, 6],
-  ['sell', 3, 6],
-  ['buy_exact_sol_in', 3, 6],
-  ['buy_v2', 10, 13],
-  ['sell_v2', 10, 13],
-  ['buy_exact_quote_in_v2', 10, 13],
-  ['buy_v3', 5, 8],
-  ['sell_v3', 5, 8],
-  ['buy_exact_quote_in_v3', 5, 8],
-);
-const pumpAmmSwaps = anchor(
-  ['buy', 0, 1],
-  ['sell', 0, 1],
-  ['buy_exact_quote_in', 0, 1],
-  ['buy_v2', 0, 1],
-  ['sell_v2', 0, 1],
-  ['buy_exact_quote_in_v2', 0, 1],
-);
+const pumpSwaps = swapsOf(`
+  buy 3 6, sell 3 6, buy_exact_sol_in 3 6, buy_v2 10 13, sell_v2 10 13, buy_exact_quote_in_v2 10 13,
+  buy_v3 5 8, sell_v3 5 8, buy_exact_quote_in_v3 5 8
+`);
+const pumpAmmSwaps = swapsOf(`
+  buy 0 1, sell 0 1, buy_exact_quote_in 0 1, buy_v2 0 1, sell_v2 0 1, buy_exact_quote_in_v2 0 1
+`);
 /** Source: Ellipsis-Labs/phoenix-v1, `PhoenixInstruction`: `Swap` and `SwapWithFreeFunds`. */
-const phoenixSwaps = tagged([0, 2, 3], [1, 2, 3]);
+const phoenixSwaps = swapsOf('0 2 3, 1 2 3');
 /** Source: solana-program-library, token-swap: `Swap`; Saber's and Orca's first pools follow it. */
-const tokenSwaps = tagged([1, 0, 2]);
+const tokenSwaps = swapsOf('1 0 2');
 
-/** Source: rest-api.md §3.2; jup-ag/instruction-parser. The trader is the user's transfer authority. */
-const jupiterSwaps = anchor(
-  ['route', null, 1],
-  ['route_with_token_ledger', null, 1],
-  ['exact_out_route', null, 1],
-  ['shared_accounts_route', null, 2],
-  ['shared_accounts_route_with_token_ledger', null, 2],
-  ['shared_accounts_exact_out_route', null, 2],
-  ['route_v2', null, 0],
-  ['exact_out_route_v2', null, 0],
-  ['shared_accounts_route_v2', null, 1],
-  ['shared_accounts_exact_out_route_v2', null, 1],
-);
+/** Source: rest-api.md §3.2; jup-ag/instruction-parser. The trader is the transfer authority. */
+const jupiterSwaps = swapsOf(`
+  route - 1, route_with_token_ledger - 1, exact_out_route - 1, shared_accounts_route - 2,
+  shared_accounts_route_with_token_ledger - 2, shared_accounts_exact_out_route - 2, route_v2 - 0,
+  exact_out_route_v2 - 0, shared_accounts_route_v2 - 1, shared_accounts_exact_out_route_v2 - 1
+`);
 
 const rows: readonly (readonly [address: string, program: DexProgram])[] = [
   [appPrograms.jupiterV6, router('JUPITER_V_6', 'Jupiter', jupiterSwaps)],
@@ -147,23 +105,19 @@ const rows: readonly (readonly [address: string, program: DexProgram])[] = [
   [appPrograms.pumpFun, pool('PUMP_FUN', 'Pump.fun', pumpSwaps)],
   [appPrograms.pumpAmm, pool('PUMP_FUN_AMM', 'Pump.fun AMM', pumpAmmSwaps)],
   ['PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY', pool('PHOENIX', 'Phoenix', phoenixSwaps)],
-  ['SSwpkEEcbUqx4vtoEByFjSkhKdCT862DNVb52nZg1UZ', pool('SABER', 'Saber', tagged([1, 0, 1]))],
-  ['HyaB3W9q6XdA5xwpU4XnSZV94htfmbmqJXZcEbRaJutt', pool('INVARIANT', 'Invariant', anchor(['swap', 1, null]))],
-  [
-    '2wT8Yq49kHgDzXuPxZSaeLaH1qbmGXtEyPy64bL7aD3c',
-    pool('LIFINITY_V2', 'Lifinity V2', anchor(['swap', 1, 2])),
-  ],
-  ['SoLFiHG9TfgtdUXUjWAxi3LtvYuFyDLVhBWxdMZxyCe', pool('SOLFI', 'SolFi', tagged([7, 1, 0]))],
+  ['SSwpkEEcbUqx4vtoEByFjSkhKdCT862DNVb52nZg1UZ', pool('SABER', 'Saber', swapsOf('1 0 1'))],
+  ['HyaB3W9q6XdA5xwpU4XnSZV94htfmbmqJXZcEbRaJutt', pool('INVARIANT', 'Invariant', swapsOf('swap 1 -'))],
+  ['2wT8Yq49kHgDzXuPxZSaeLaH1qbmGXtEyPy64bL7aD3c', pool('LIFINITY_V2', 'Lifinity V2', swapsOf('swap 1 2'))],
+  ['SoLFiHG9TfgtdUXUjWAxi3LtvYuFyDLVhBWxdMZxyCe', pool('SOLFI', 'SolFi', swapsOf('7 1 0'))],
   ['TessVdML9pBGgG9yGks7o4HewRaXVAMuoVj4x83GLQH', pool('TESSERA', 'Tessera V')],
   ['ZERor4xhbUycZ6gb9ntrhqscUcZmAbQDjEAtCf4hbZY', pool('ZEROFI', 'ZeroFi')],
 ];
 
-/** Programs that people swap with, by their addresses. */
 export const dexPrograms: ReadonlyMap<Address, DexProgram> = new Map(
   rows.map(([text, program]) => [address(text), program]),
 );
 
-/** Programs that keep orders: what they open, end or close is no swap. They have a name, and no more. */
+/** Order programs: opening, filling or closing an order is no swap. */
 export const orderPrograms: ReadonlyMap<Address, string> = new Map([
   [appPrograms.jupiterDca, 'JUPITER_DCA'],
   [address('j1o2qRpjcyUwEvwtcfhEQefh773ZgjxcVRry7LDqg5X'), 'JUPITER_LIMIT_ORDER_V2'],
@@ -171,7 +125,7 @@ export const orderPrograms: ReadonlyMap<Address, string> = new Map([
 
 const NO_POSITIONS: SwapInstruction = { pool: null, trader: null };
 
-/** What a swap's instruction says by its place of accounts; null for an instruction that does not swap. */
+/** @returns null for instructions that do not swap. */
 export function swapInstructionOf(program: DexProgram, data: Uint8Array): SwapInstruction | null {
   if (program.swaps === null) return NO_POSITIONS;
   return program.swaps.get(leadingHex(data)) ?? program.swaps.get(leadingHex(data, 1)) ?? null;

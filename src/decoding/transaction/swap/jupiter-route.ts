@@ -4,19 +4,19 @@ import type { Address } from '../../../solana/address.ts';
 import { addressOf, amountOf, itemsOf, membersOf } from '../../lenient-json.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, SwapSide } from '../action.ts';
-import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
+import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import { isServant, type Span, type TransactionView } from './transaction-view.ts';
 
-/** What a route was asked to do. Amounts in base units. */
-export type Quote = Readonly<{ inAmount: bigint; quotedOut: bigint; slippagePercent: number }>;
+/** In base units. */
+type Quote = Readonly<{ inAmount: bigint; quotedOut: bigint; slippagePercent: number }>;
 
 const [routeV1, routeV2, sharedRouteV2] = [
   new Set(['route', 'shared_accounts_route'].map(instructionDiscriminator)),
   instructionDiscriminator('route_v2'),
   instructionDiscriminator('shared_accounts_route_v2'),
 ];
-/** in_amount u64, quoted_out_amount u64, slippage_bps u16 and, in v1, platform_fee_bps u8 behind. */
+/** in_amount u64, quoted_out_amount u64, slippage_bps u16; v1 appends platform_fee_bps u8. */
 const [QUOTE_BYTES, FEE_BYTES] = [18, 1];
 const BPS_IN_ALL = 10_000;
 const BPS_IN_PERCENT = 100;
@@ -30,9 +30,9 @@ function quoteAt(data: Uint8Array, offset: number): Quote | null {
 }
 
 /**
- * The quote in a route's instruction: at its end in the first version, ahead of the route's plan in the second.
- * @returns null for routes that are asked for an exact output, or that take whatever an account has come to hold:
- * these have no such quote. Source: rest-api.md §3.2.
+ * Quote of a route: at the end of v1 arguments, before the plan in v2.
+ * @returns null for exact-output and token-ledger routes, which have no such quote. Source: rest-api.md
+ * §3.2.
  */
 export function readQuote(data: Uint8Array): Quote | null {
   const which = leadingHex(data);
@@ -51,7 +51,7 @@ function readStep(given: WritableJson, at: number): RouteStep[] {
   return [{ in: { mint: inMint, raw: inRaw }, out: { mint: outMint, raw: outRaw }, amm: addressOf(amm), at }];
 }
 
-/** What the route says it did, step by step: in an event after each, or in one for all of them at the end. */
+/** Steps from one event each, or from one event for all. */
 function readSteps(view: TransactionView, span: Span): RouteStep[] {
   const route = view.instruction(span.at).index;
   const steps: RouteStep[] = [];
@@ -63,7 +63,7 @@ function readSteps(view: TransactionView, span: Span): RouteStep[] {
   return steps;
 }
 
-/** What the route called for each step: all of one number with the steps, or else the last call of the step's program. */
+/** Call of each step: by position if the counts match, else the last preceding call of the step's program. */
 function callsOf(view: TransactionView, span: Span, steps: readonly RouteStep[]): (number | null)[] {
   const calls = [...view.calls(span)].filter((at) => !isServant(view.instruction(at)));
   if (calls.length === steps.length) return calls;
@@ -85,7 +85,7 @@ function poolAt(view: TransactionView, at: number | null): Pick<PoolSwap, 'pool'
   return { pool: position === null ? null : (instruction.accounts.at(position) ?? null), source: dex.source };
 }
 
-/** The steps of a route of Jupiter v6, in the order in which they ran, with the amounts that the route measured. */
+/** Steps of a Jupiter v6 route in order, with the amounts in its events. */
 export function readRoute(view: TransactionView, span: Span): PoolSwap[] {
   const steps = readSteps(view, span);
   const calls = callsOf(view, span, steps);

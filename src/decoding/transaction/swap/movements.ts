@@ -1,27 +1,27 @@
 import type { Address } from '../../../solana/address.ts';
 import { isTokenProgram, nativeMint, programs } from '../../../solana/programs.ts';
 import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type { SwapSide } from '../action.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
-/** Tokens or lamports that went from one owner to another. SOL and wrapped SOL are one: the native mint. */
+/** Transfer of tokens or lamports between owners. SOL and wrapped SOL count as the native mint. */
 export type Movement = Readonly<{
-  /** Place of the instruction among those of the transaction. */
+  /** Index into the transaction's instructions. */
   at: number;
   mint: Address;
-  /** Owner of what gave; null where the token was made. */
+  /** null for minted tokens. */
   from: Address | null;
-  /** Owner of what got; null where the token was burnt. */
+  /** null for burnt tokens. */
   to: Address | null;
   /** Base units. */
   sent: bigint;
-  /** Base units: what was sent without the mint's own fee. */
+  /** Base units, without the mint's transfer fee. */
   received: bigint;
-  /** Whether lamports moved, rather than tokens. */
+  /** Whether lamports moved rather than tokens. */
   lamports: boolean;
 }>;
 
-/** A movement between accounts, before their owners are known. */
+/** Movement between accounts, owners unresolved. */
 type Moved = Readonly<{
   mint: Address | null;
   source: Address | null;
@@ -60,17 +60,19 @@ function lamportsMoved({ program, parsed }: ExecutedInstruction): Moved | null {
     : { mint: nativeMint, source: from, destination: to, amount, fee: 0n };
 }
 
-/** Who has an account's lamports: its owner for a token account, itself for any other. */
+/** Owner of a token account; else the account itself. */
 export const holderOf = (account: Address, { tokenAccounts }: ExecutedTransaction): Address =>
   tokenAccounts.get(account)?.owner ?? account;
 
-/** Lamports for a token account of another mint than SOL pay its rent, which is nobody's trade. */
+/** Lamports sent to a token account of another mint pay rent. */
 function paysRent(moved: Moved, { tokenAccounts }: ExecutedTransaction): boolean {
   const account = moved.destination === null ? undefined : tokenAccounts.get(moved.destination);
   return account !== undefined && account.mint !== nativeMint;
 }
 
-/** How often accounts are moved from or to: the balance of one that is named once says what it got. */
+/**
+ * Times each account is moved from or to: a balance explains one movement only if the account is named once.
+ */
 function countNamed(moves: readonly (Moved | null)[]): Map<Address, number> {
   const named = new Map<Address, number>();
   for (const moved of moves) {
@@ -82,8 +84,8 @@ function countNamed(moves: readonly (Moved | null)[]): Map<Address, number> {
 }
 
 /**
- * What arrives. A mint of Token-2022 may keep a fee that only `transferCheckedWithFee` says; of other transfers the
- * balance of who got it says it, where nothing else moved there.
+ * Amount after the transfer fee of Token-2022. Only `transferCheckedWithFee` states the fee; otherwise the
+ * balance change of the recipient shows it.
  */
 function receivedOf(
   moved: Moved,
@@ -120,7 +122,7 @@ function movementFrom(
 const movedBy = (instruction: ExecutedInstruction): Moved | null =>
   tokensMoved(instruction) ?? lamportsMoved(instruction);
 
-/** What one instruction moved between two owners, by what it says alone; null where it moved nothing, or none knows what. */
+/** Movement of one instruction; null when nothing moved or the mint is unknown. */
 export function movementOf(
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
@@ -129,7 +131,7 @@ export function movementOf(
   return moved === null ? null : movementFrom(moved, instruction, transaction, new Map());
 }
 
-/** Every movement of a transaction between two owners, in order. Movements of unknown mints are left out. */
+/** All movements between owners, in order. Unknown mints are left out. */
 export function readMovements(transaction: ExecutedTransaction): Movement[] {
   const moves = transaction.instructions.map(movedBy);
   const named = countNamed(moves);
@@ -138,4 +140,28 @@ export function readMovements(transaction: ExecutedTransaction): Movement[] {
     const movement = moved === null ? null : movementFrom(moved, instruction, transaction, named);
     return movement === null ? [] : [{ at, ...movement }];
   });
+}
+
+export type Exchange = Readonly<{ in: SwapSide; out: SwapSide }>;
+
+/** Net change per mint in base units; negative when given. */
+export function netOf(movements: readonly Movement[], owner: Address): Map<Address, bigint> {
+  const net = new Map<Address, bigint>();
+  for (const { mint, from, to, sent, received } of movements) {
+    if (from === to) continue;
+    if (from === owner) net.set(mint, (net.get(mint) ?? 0n) - sent);
+    if (to === owner) net.set(mint, (net.get(mint) ?? 0n) + received);
+  }
+  return net;
+}
+
+/** Exchange of exactly one mint for one other, else null. */
+export function exchangeOf(net: ReadonlyMap<Address, bigint>): Exchange | null {
+  const gave = [...net].filter(([, change]) => change < 0n);
+  const took = [...net].filter(([, change]) => change > 0n);
+  const [[inMint, given] = [], [outMint, taken] = []] = [gave[0], took[0]];
+  if (gave.length !== 1 || took.length !== 1) return null;
+  if (inMint === undefined || outMint === undefined || given === undefined || taken === undefined)
+    return null;
+  return { in: { mint: inMint, raw: -given }, out: { mint: outMint, raw: taken } };
 }

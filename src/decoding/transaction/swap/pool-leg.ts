@@ -3,18 +3,16 @@ import { programs } from '../../../solana/programs.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap } from '../action.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
-import type { Exchange } from './flows.ts';
-import type { Movement } from './movements.ts';
+import type { Exchange, Movement } from './movements.ts';
 import { readPumpTrade } from './pump-trade.ts';
 import type { TransactionView } from './transaction-view.ts';
 
-/** One pool's part in a swap, with who gave to it, and who got what it gave. */
-export type PoolLeg = Readonly<{ swap: PoolSwap; trader: Address; takers: readonly Address[] }>;
+type PoolLeg = Readonly<{ swap: PoolSwap; trader: Address; takers: readonly Address[] }>;
 
 const sum = (movements: readonly Movement[], of: 'sent' | 'received'): bigint =>
   movements.reduce((total, movement) => total + movement[of], 0n);
 
-/** Whose mint it is, when all are of one; lamports count less than tokens: they may pay for a new account. */
+/** The only mint of the movements; lamports are ignored beside tokens, since they may pay rent. */
 function oneMint(movements: readonly Movement[]): Address | null {
   const all = new Set(movements.map(({ mint }) => mint));
   const tokens = new Set(movements.filter(({ lamports }) => !lamports).map(({ mint }) => mint));
@@ -22,7 +20,7 @@ function oneMint(movements: readonly Movement[]): Address | null {
   return mint !== undefined && (all.size === 1 || tokens.size === 1) ? mint : null;
 }
 
-/** What went to the trader's side; where nothing did, the largest that went anywhere: a route takes it from there. */
+/** Movements to the trader's side; if none, the largest one, which a route forwards. */
 function takenBy(side: ReadonlySet<Address>, takes: readonly Movement[]): readonly Movement[] {
   const own = takes.filter(({ to }) => to !== null && side.has(to));
   if (own.length > 0) return own;
@@ -31,7 +29,7 @@ function takenBy(side: ReadonlySet<Address>, takes: readonly Movement[]): readon
   return [others.reduce((most, one) => (one.received > most.received ? one : most), first)];
 }
 
-/** What a pool was given by the trader's side, and what it gave; null unless it is one mint for one other. */
+/** Exchange between the trader's side and a pool; null unless one mint for one other. */
 function exchangeWith(
   side: ReadonlySet<Address>,
   movements: readonly Movement[],
@@ -61,10 +59,10 @@ function exchangeWith(
 }
 
 /**
- * A pool's part in a swap, from what moved beneath its instruction, and for pump.fun from its event, which alone
- * knows the SOL that a curve pays.
- * @param side - owners for whom the swap is made: signers, and accounts in which a route keeps what it has taken.
- * @returns null for an instruction that is not a known program's swap.
+ * Decodes one pool's part of a swap from the movements below its instruction. pump.fun needs its event,
+ * since the curve pays SOL without a transfer.
+ * @param side - owners the swap is made for: signers, and accounts where a route holds tokens.
+ * @returns null when the instruction is no known swap.
  */
 export function readPoolLeg(view: TransactionView, at: number, side: ReadonlySet<Address>): PoolLeg | null {
   const instruction = view.instruction(at);

@@ -4,27 +4,27 @@ import { nativeMint, programs } from '../../../solana/programs.ts';
 import { addressOf, amountOf } from '../../lenient-json.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { SwapSide } from '../action.ts';
-import { netOf } from './flows.ts';
+import { netOf } from './movements.ts';
 import type { Span, TransactionView } from './transaction-view.ts';
 
-/** A trade with a curve of pump.fun as its event tells it. */
+/** pump.fun trade event. */
 type Trade = Readonly<{
   mint: Address;
   user: Address;
   buys: boolean;
   /** Base units of the coin. */
   tokens: bigint;
-  /** What the coin is priced in, SOL unless the event names another. */
+  /** SOL unless the event names a mint. */
   quoteMint: Address;
-  /** Base units of it, without fees. */
+  /** Base units, without fees. */
   quote: bigint;
-  /** Fees beside it: of the program and of the coin's creator; null in events of before May 2025, which do not say. */
+  /** Program and creator fees; null in events before May 2025. */
   fees: bigint | null;
-  /** What goes back to the trader later, which some trades pay instead of the creator's fee. */
+  /** Paid back to the trader later, instead of the creator fee. */
   cashback: bigint;
 }>;
 
-/** What pump.fun took of every trade before its events said it, as a part of it. */
+/** Fee before the events reported it: 1/100. */
 const OLD_FEE_DIVISOR = 100n;
 
 function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
@@ -41,13 +41,13 @@ function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
   };
 }
 
-/** What a buyer paid: what the event says, unless what moved says that a fee was beside it. */
+/** Paid amount: as in the event, unless movements show an extra fee. */
 function paid({ quote, fees, cashback }: Trade, moved: bigint): bigint {
   if (fees === null) return moved > quote ? moved : quote;
   return moved === quote + fees + cashback ? moved : quote + fees;
 }
 
-/** What a seller got of SOL, which the curve pays without any transfer. */
+/** SOL received from the curve, which pays without a transfer. */
 function gotLamports(trade: Trade, view: TransactionView): bigint {
   const { quote, fees, cashback, user } = trade;
   const gained = view.unexplainedLamports(user);
@@ -70,10 +70,9 @@ function sidesOf(trade: Trade, view: TransactionView, span: Span): { in: SwapSid
 }
 
 /**
- * A trade with a curve of pump.fun, by its event: what left and reached the trader, the program's own fees
- * included. A purchase that empties the curve goes on with the pool to come, in one instruction: there what moved
- * counts.
- * @returns null where the program told of no trade in the span.
+ * Trade with a pump.fun curve: what left and reached the trader, fees included. A buy that completes the
+ * curve continues in the new pool within one instruction; there the movements count.
+ * @returns null without a trade event in the span.
  */
 export function readPumpTrade(
   view: TransactionView,

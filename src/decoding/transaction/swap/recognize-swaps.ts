@@ -5,14 +5,12 @@ import { isEventCall } from '../events/read-events.ts';
 import type { ExecutedTransaction } from '../executed-transaction.ts';
 import { netByBalances } from './balances.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
-import { exchangeOf, netOf } from './flows.ts';
 import { readQuote } from './jupiter-route.ts';
-import type { Movement } from './movements.ts';
+import { exchangeOf, type Movement, netOf } from './movements.ts';
 import { readPoolLeg } from './pool-leg.ts';
 import { readRouted } from './routed-swap.ts';
 import { type Span, TransactionView } from './transaction-view.ts';
 
-/** Whose instruction a swap is told as. */
 const sourceInstruction = (
   view: TransactionView,
   at: number,
@@ -29,14 +27,14 @@ function swapOfPool(view: TransactionView, at: number, signers: ReadonlySet<Addr
   return { ...sourceInstruction(view, at), ...sides, slippagePercent: null, quotedOut: null };
 }
 
-/** What is taken on the way is a fee up to this share of what goes on: a tenth. */
+/** An intermediate fee is at most a tenth of the amount. */
 const FEE_DIVISOR = 10n;
 
 /**
- * Swaps of one owner that follow one another in one instruction of a program that is not known, each with all that the
- * one before it gave, are a route. One that leaves the owner some of it, or takes more, is another swap: told as one,
- * the difference would be nowhere. One that comes back to where it began is none: its swaps are told one by one.
- * @param between - what moved after the first and before the next: a fee is what their amounts differ by.
+ * Joins consecutive swaps of one owner, inside one instruction of an unknown program, into a route when the
+ * second takes all that the first gave, less a fee. Swaps that leave a remainder or return to the first mint
+ * stay separate.
+ * @param between - movements between the two, which must account for the fee.
  */
 function joined(first: Swap, next: Swap, between: readonly Movement[]): Swap | null {
   const { mint, raw } = first.out;
@@ -47,10 +45,9 @@ function joined(first: Swap, next: Swap, between: readonly Movement[]): Swap | n
   return fee === 0n || isFee ? { ...first, out: next.out, pools: [...first.pools, ...next.pools] } : null;
 }
 
-/** Whether it is a program that calls others, and is not known. */
 const isUnknown = (program: Address | null): boolean => program !== null && !dexPrograms.has(program);
 
-/** Finds the swaps of a transaction, each in the first instruction of a known program that is all of it. */
+/** Finds swaps, each at the outermost known instruction that contains it. */
 class SwapSearch {
   readonly #view: TransactionView;
   readonly #signers: ReadonlySet<Address>;
@@ -60,10 +57,9 @@ class SwapSearch {
     this.#signers = new Set(view.transaction.signers);
   }
 
-  /** Swaps in a span of places, in order. */
   find({ at, end }: Span): Swap[] {
     const found: Swap[] = [];
-    /** Where the last swap was found. */
+    /** Span of the last swap. */
     let last: Span | null = null;
     for (let next = at; next < end; ) {
       const swaps = this.#swapsAt(next);
@@ -79,7 +75,7 @@ class SwapSearch {
     return found;
   }
 
-  /** One route of the last swap and the next; null where they are apart. @param between - their places. */
+  /** @param between - indexes between the swaps. @returns null when they stay separate. */
   #joinedTo(last: Swap | undefined, next: Swap, between: Span): Swap | null {
     const outerOf = (at: number): number => this.#view.instruction(at).outer;
     if (last === undefined || !isUnknown(next.parentProgram)) return null;
@@ -87,7 +83,7 @@ class SwapSearch {
     return joined(last, next, this.#view.movedIn(between));
   }
 
-  /** The swaps that an instruction is; null where it is none, but what it calls may be. */
+  /** Swaps of an instruction; null when its inner instructions have to be searched. */
   #swapsAt(at: number): Swap[] | null {
     const instruction = this.#view.instruction(at);
     const dex = dexPrograms.get(instruction.program);
@@ -101,7 +97,7 @@ class SwapSearch {
     return routed === null ? null : [{ ...sourceInstruction(this.#view, at), ...routed }];
   }
 
-  /** A wrapper's swap is the one that it hands on, told as the wrapper's. */
+  /** A single forwarded swap is reported as the wrapper's. */
   #delegatedSwaps(at: number): Swap[] {
     const swaps = this.find({ at: at + 1, end: this.#view.span(at).end });
     const [only] = swaps;
@@ -111,7 +107,6 @@ class SwapSearch {
   }
 }
 
-/** Whether an instruction swaps by what its program's table says. */
 function isSwap(view: TransactionView, at: number): boolean {
   const instruction = view.instruction(at);
   const dex = dexPrograms.get(instruction.program);
@@ -119,7 +114,7 @@ function isSwap(view: TransactionView, at: number): boolean {
   return swapInstructionOf(dex, instruction.data) !== null;
 }
 
-/** Where nothing beneath a swap's instruction says what moved, balances of who signed do. */
+/** Fallback for missing movements: balance changes of the signers. */
 function swapByBalances(view: TransactionView): Swap[] {
   let at = 0;
   while (at < view.length && !isSwap(view, at)) at++;
@@ -140,12 +135,11 @@ function swapByBalances(view: TransactionView): Swap[] {
 }
 
 /**
- * Finds the swaps that a transaction made: by what programs tell, else by what moved beneath the instructions of
- * pools and routers, else by how the signers' balances changed. Amounts are what left and what reached the swapper,
- * the swap's own fees included, commissions and tips beside it left out. Never a guess: what is not one mint for one
- * other is no swap. Never throws; takes time in proportion to the transaction.
+ * Recognizes swaps from events, else from movements below pool and router instructions, else from signer
+ * balances. Amounts are what left and reached the swapper, with swap fees and without separate commissions
+ * and tips. Only exchanges of one mint for one other count. Never throws; linear time.
  * @param events - from `readEvents`.
- * @returns none for a transaction that failed.
+ * @returns none for a failed transaction.
  */
 export function recognizeSwaps(transaction: ExecutedTransaction, events: readonly ProgramEvent[]): Swap[] {
   if (transaction.err !== null) return [];

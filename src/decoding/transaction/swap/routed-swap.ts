@@ -2,20 +2,18 @@ import { readOrNull } from '../../../base/bytes.ts';
 import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, Swap, SwapSide } from '../action.ts';
-import { DISCRIMINATOR_BYTES } from '../events/discriminator.ts';
+import { DISCRIMINATOR_BYTES } from '../events/layout.ts';
 import { type DexProgram, swapInstructionOf } from './dex-programs.ts';
-import { type Exchange, exchangeOf, netOf } from './flows.ts';
 import { readQuote, readRoute } from './jupiter-route.ts';
-import type { Movement } from './movements.ts';
+import { type Exchange, exchangeOf, type Movement, netOf } from './movements.ts';
 import { readPoolLeg } from './pool-leg.ts';
 import type { Span, TransactionView } from './transaction-view.ts';
 
-/** What a route made of a token, before it is told whose instruction it was. */
 type Routed = Readonly<Pick<Swap, 'swapper' | 'in' | 'out' | 'pools' | 'slippagePercent' | 'quotedOut'>>;
 
 /**
- * The pools that a route went through, by what moved beneath them. What the route itself moves from the swapper's
- * side goes to accounts in which it keeps tokens between two pools: they are of that side from then on.
+ * Pools of a route, from movements. Accounts to which the route moves tokens of the swapper's side join that
+ * side.
  */
 function poolsIn(view: TransactionView, span: Span, swappers: readonly Address[]): PoolSwap[] {
   const side = new Set(swappers);
@@ -36,7 +34,7 @@ function poolsIn(view: TransactionView, span: Span, swappers: readonly Address[]
   return pools;
 }
 
-/** What left and reached an owner in a span, where pools say of which mints: nothing else that moved is a part of it. */
+/** Exchange between the first and last mint of the pools; other movements do not count. */
 function exchangeAlong(
   net: ReadonlyMap<Address, bigint>,
   first: PoolSwap | undefined,
@@ -48,7 +46,7 @@ function exchangeAlong(
   return { in: { mint: first.in.mint, raw: given }, out: { mint: last.out.mint, raw: taken } };
 }
 
-/** The first of `owners` for whom a span exchanged one mint for one other. */
+/** Exchange of the first owner that swapped. */
 function exchangedBy(
   moved: readonly Movement[],
   owners: readonly Address[],
@@ -62,11 +60,11 @@ function exchangedBy(
   return null;
 }
 
-/** The amount that the OKX router was asked to swap, which its commission is not a part of. Source: its `SwapArgs`. */
+/** Swap amount of the OKX router, without its commission. Source: its `SwapArgs`. */
 const okxAmount = (data: Uint8Array): bigint =>
   readOrNull(data.subarray(Math.min(data.length, DISCRIMINATOR_BYTES)), (reader) => reader.u64()) ?? 0n;
 
-/** What an owner got of a mint, whatever it passed on of that. */
+/** Received amount of a mint, before any of it was passed on. */
 const gross = (moved: readonly Movement[], { mint }: SwapSide, owner: Address): bigint =>
   moved.reduce(
     (total, one) =>
@@ -74,7 +72,7 @@ const gross = (moved: readonly Movement[], { mint }: SwapSide, owner: Address): 
     0n,
   );
 
-/** The commission is paid beside the swap, from what is given or from what is taken. */
+/** Removes the commission, which is taken from input or output. */
 function withoutCommission(
   exchange: Exchange & { swapper: Address },
   moved: readonly Movement[],
@@ -98,7 +96,7 @@ function routedByPools(view: TransactionView, span: Span): Routed | null {
   return { swapper, in: sides.in, out: sides.out, pools, slippagePercent: null, quotedOut: null };
 }
 
-/** What the steps together made of the first one's mint and of the last one's. */
+/** Totals of the first input and last output mint. */
 function endsOfRoute(pools: readonly PoolSwap[]): Exchange | null {
   const [first, last] = [pools[0], pools.at(-1)];
   if (first === undefined || last === undefined) return null;
@@ -112,8 +110,8 @@ function endsOfRoute(pools: readonly PoolSwap[]): Exchange | null {
 }
 
 /**
- * A route of Jupiter v6: mints by its events, amounts by what left and reached the swapper, fees of the platform
- * included. Where SOL moved without a transfer, amounts are those of the quote and of the events.
+ * Jupiter v6 route: mints from events, amounts from what left and reached the swapper, platform fees
+ * included. Without SOL transfers, amounts come from the quote and events.
  */
 function routedByJupiter(view: TransactionView, span: Span, swapper: Address): Routed | null {
   const pools = readRoute(view, span);
@@ -134,7 +132,7 @@ function routedByJupiter(view: TransactionView, span: Span, swapper: Address): R
   };
 }
 
-/** What a router's instruction swapped; null for one that swaps nothing, or not one mint for another. */
+/** @returns null when the instruction swaps nothing, or not one mint for one other. */
 export function readRouted(view: TransactionView, at: number, dex: DexProgram): Routed | null {
   const { program, accounts, data } = view.instruction(at);
   const positions = swapInstructionOf(dex, data);

@@ -2,28 +2,27 @@ import type { Address } from '../../../solana/address.ts';
 import { isTokenProgram, programs } from '../../../solana/programs.ts';
 import type { ProgramEvent } from '../action.ts';
 import { isEventCall } from '../events/read-events.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { unexplainedLamports } from './balances.ts';
 import { type Movement, readMovements } from './movements.ts';
 
-/** An instruction and all that it called: the places from `at` up to, not including, `end`. */
+/** An instruction and its calls: indexes from `at` to before `end`. */
 export type Span = Readonly<{ at: number; end: number }>;
 
 const servants: ReadonlySet<Address> = new Set([
   ...[programs.system, programs.ata, programs.memoV1, programs.memoV3, programs.memoV4],
 ]);
 
-/** Whether it serves others and swaps nothing itself: it moves tokens, makes accounts, or leaves an event. */
+/** Whether the instruction only supports others: transfers, account creation, events. */
 export const isServant = (instruction: ExecutedInstruction): boolean =>
   isTokenProgram(instruction.program) || servants.has(instruction.program) || isEventCall(instruction);
 
-/** Deeper calls count as this deep: no chain allows them, and time grows with depth. */
+/** Cap on depth, which bounds the time. */
 const DEPTH_MAX = 16;
 
 /**
- * How deep each instruction is called. Old nodes do not say it: there, what serves counts as called by the last inner
- * instruction that does not serve.
+ * Call depth per instruction. For nodes that do not report it, support instructions count as called by the
+ * last other inner one.
  */
 function depthsOf(instructions: readonly ExecutedInstruction[]): number[] {
   let served = false;
@@ -38,7 +37,6 @@ function depthsOf(instructions: readonly ExecutedInstruction[]): number[] {
   });
 }
 
-/** Where each instruction's calls end. */
 function endsOf(instructions: readonly ExecutedInstruction[]): Int32Array {
   const depths = depthsOf(instructions);
   const ends = new Int32Array(instructions.length).fill(instructions.length);
@@ -51,12 +49,11 @@ function endsOf(instructions: readonly ExecutedInstruction[]): Int32Array {
   return ends;
 }
 
-/** A transaction laid out for finding swaps: spans of instructions, with what moved and what was told in them. */
 export class TransactionView {
   readonly transaction: ExecutedTransaction;
   readonly movements: readonly Movement[];
   readonly #ends: Int32Array;
-  /** For each place, how many movements are before it. */
+  /** Number of movements before each instruction. */
   readonly #movedBefore: Int32Array;
   readonly #eventsByInstruction: ReadonlyMap<number, readonly ProgramEvent[]>;
   #unexplained: ReadonlyMap<Address, bigint> | null = null;
@@ -89,23 +86,21 @@ export class TransactionView {
     return { at, end: this.#ends[at] as number };
   }
 
-  /** Movements in a span, in order. */
   movedIn({ at, end }: Span): readonly Movement[] {
     return this.movements.slice(this.#movedBefore[at], this.#movedBefore[end]);
   }
 
-  /** Lamports that an owner gained by no transfer. */
   unexplainedLamports(owner: Address): bigint {
     this.#unexplained ??= unexplainedLamports(this.transaction, this.movements);
     return this.#unexplained.get(owner) ?? 0n;
   }
 
-  /** Places of what an instruction called itself, in order; not those that they called. */
+  /** Direct calls of an instruction, in order. */
   *calls({ at, end }: Span): Iterable<number> {
     for (let inner = at + 1; inner < end; inner = this.span(inner).end) yield inner;
   }
 
-  /** What a program told in a span, by the order of instructions. */
+  /** Events of a program within a span, in instruction order. */
   *eventsIn({ at, end }: Span, program: Address): Iterable<ProgramEvent & { at: number }> {
     for (let inner = at; inner < end; inner++) {
       for (const event of this.#eventsByInstruction.get(this.instruction(inner).index) ?? []) {

@@ -1,8 +1,7 @@
 import type { Block, ExecutedTransaction } from '../../../solana/block.ts';
-import type { BlockReward } from '../../../solana/block-reward.ts';
 import type { Blockhash } from '../../../solana/blockhash.ts';
 import type { Transaction } from '../../../solana/transaction/transaction.ts';
-import type { TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';
+import type { BlockReward, TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readBlockhashText, readOnlyField, readSlot, required } from '../fields.ts';
 import { ProtobufReader } from '../protobuf.ts';

@@ -1,7 +1,9 @@
 import { ADDRESS_BYTES, type Address, addressBytes } from '../../../solana/address.ts';
 import { decimalText, uiAmount } from '../../../solana/encoding/ui-token-amount.ts';
-import { encodeTransactionError } from '../../../solana/transaction/encode-transaction-error.ts';
-import type { TransactionError } from '../../../solana/transaction/transaction-error.ts';
+import {
+  encodeTransactionError,
+  type TransactionError,
+} from '../../../solana/transaction/transaction-error.ts';
 import type {
   InnerInstruction,
   InnerInstructions,

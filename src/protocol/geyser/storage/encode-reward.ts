@@ -1,4 +1,4 @@
-import { type BlockReward, rewardTypes } from '../../../solana/block-reward.ts';
+import { type BlockReward, rewardTypes } from '../../../solana/transaction/transaction-meta.ts';
 import type { ProtobufWriter } from '../protobuf-writer.ts';
 
 /** Writes a field that is a `Reward`. */

@@ -1,8 +1,10 @@
 import type { Address } from '../../../solana/address.ts';
-import type { BlockReward } from '../../../solana/block-reward.ts';
-import { decodeTransactionError } from '../../../solana/transaction/decode-transaction-error.ts';
-import type { TransactionError } from '../../../solana/transaction/transaction-error.ts';
+import {
+  decodeTransactionError,
+  type TransactionError,
+} from '../../../solana/transaction/transaction-error.ts';
 import type {
+  BlockReward,
   InnerInstructions,
   ReturnData,
   TokenBalance,

@@ -1,5 +1,9 @@
 import type { Address } from '../../../solana/address.ts';
-import { type BlockReward, type RewardType, rewardTypes } from '../../../solana/block-reward.ts';
+import {
+  type BlockReward,
+  type RewardType,
+  rewardTypes,
+} from '../../../solana/transaction/transaction-meta.ts';
 import { lamports } from '../../../solana/units.ts';
 import { readAddressText, readLamports, readOnlyField, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';

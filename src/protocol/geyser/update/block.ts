@@ -1,5 +1,5 @@
-import type { BlockReward } from '../../../solana/block-reward.ts';
 import type { Blockhash } from '../../../solana/blockhash.ts';
+import type { BlockReward } from '../../../solana/transaction/transaction-meta.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readBlockhashText, readSlot, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';

@@ -4,7 +4,7 @@ import type { AccountParts } from './parsed-account.ts';
 const isUninitialized = (data: Uint8Array): boolean =>
   data.length >= 4 && data.subarray(0, 4).every((byte) => byte === 0);
 
-/** A lookup table. Source: account-decoder/src/parse_address_lookup_table.rs */
+/** Source: account-decoder/src/parse_address_lookup_table.rs */
 export function parseAddressLookupTable(data: Uint8Array): AccountParts | null {
   if (isUninitialized(data)) return { type: 'uninitialized' };
   const table = decodeAddressLookupTable(data);

@@ -2,7 +2,7 @@ import { ByteReader } from '../../../base/bytes.ts';
 import { decodedOrNull, readAddress, readOption } from '../bincode.ts';
 import type { AccountParts } from './parsed-account.ts';
 
-/** Everything behind the account's head: a program, or the part of it that was written. */
+/** Data after the header: a program, or the part written so far. */
 const rest = (data: ByteReader) => [Buffer.from(data.bytes(data.remaining)).toString('base64'), 'base64'];
 
 function read(data: ByteReader): AccountParts | null {
@@ -26,9 +26,8 @@ function read(data: ByteReader): AccountParts | null {
 }
 
 /**
- * A program, its data, or a buffer of the upgradeable loader. Without an authority the code is read 32 bytes
- * early, straight behind the option's tag, as nodes do.
- * Source: account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
+ * Without an authority the code is read 32 bytes early, right after the option's tag, as nodes do. Source:
+ * account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
  */
 export function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
   return decodedOrNull(() => read(new ByteReader(data)));

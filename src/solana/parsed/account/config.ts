@@ -5,13 +5,12 @@ import { decodedOrNull, readAddress, readBool, readCompactLength, readText } fro
 import { reserialized } from '../serde-json.ts';
 import type { AccountParts } from './parsed-account.ts';
 
-/** The first key of every account that describes a validator. Source: account-decoder/src/validator_info.rs */
+/** First key of validator info accounts. Source: account-decoder/src/validator_info.rs */
 const VALIDATOR_INFO: Address = address('Va1idator1nfo111111111111111111111111111111');
 
 /**
- * An account of the config program: what a validator says of itself, as JSON of its own. The stake configuration is
- * shown as bytes, as it has been since Agave 4.1.
- * Source: account-decoder/src/parse_config.rs; layout from solana-config-interface, `ConfigKeys`.
+ * Validator info, stored as JSON. The stake configuration is unparsed since Agave 4.1. Source:
+ * account-decoder/src/parse_config.rs; layout from solana-config-interface, `ConfigKeys`.
  */
 export function parseConfig(data: Uint8Array): AccountParts | null {
   return decodedOrNull(() => {

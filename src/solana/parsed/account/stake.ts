@@ -8,7 +8,7 @@ const meta = ({ rentExemptReserve, authorized, lockup }: StakeMeta): Members => 
   lockup,
 });
 
-/** The warm-up rate is no longer shown (Agave 4.1). */
+/** The warm-up rate is not shown since Agave 4.1. */
 const stake = ({ delegation, creditsObserved }: Stake): Members => ({
   delegation: {
     voter: delegation.voter,
@@ -19,7 +19,7 @@ const stake = ({ delegation, creditsObserved }: Stake): Members => ({
   creditsObserved,
 });
 
-/** A stake account. Source: account-decoder/src/parse_stake.rs */
+/** Source: account-decoder/src/parse_stake.rs */
 export function parseStake(data: Uint8Array): AccountParts | null {
   const state = decodeStakeState(data);
   if (state === null) return null;

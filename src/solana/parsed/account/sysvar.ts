@@ -1,23 +1,24 @@
 import { Float64 } from '../../../base/json.ts';
 import type { Address } from '../../address.ts';
 import { sysvars } from '../../programs.ts';
-import { decodeClock } from '../../sysvar/clock.ts';
-import { decodeEpochRewards } from '../../sysvar/epoch-rewards.ts';
-import { decodeEpochSchedule } from '../../sysvar/epoch-schedule.ts';
-import { decodeFees } from '../../sysvar/fees.ts';
-import { decodeLastRestartSlot } from '../../sysvar/last-restart-slot.ts';
-import { decodeRecentBlockhashes } from '../../sysvar/recent-blockhashes.ts';
-import { decodeRent } from '../../sysvar/rent.ts';
-import { decodeRewards } from '../../sysvar/rewards.ts';
-import { decodeSlotHashes } from '../../sysvar/slot-hashes.ts';
-import { decodeSlotHistory } from '../../sysvar/slot-history.ts';
-import { decodeStakeHistory } from '../../sysvar/stake-history.ts';
+import {
+  decodeClock,
+  decodeEpochRewards,
+  decodeEpochSchedule,
+  decodeFees,
+  decodeLastRestartSlot,
+  decodeRecentBlockhashes,
+  decodeRent,
+  decodeRewards,
+  decodeSlotHashes,
+  decodeSlotHistory,
+  decodeStakeHistory,
+} from '../../sysvars.ts';
 import type { AccountParts } from './parsed-account.ts';
 
 type Info = NonNullable<AccountParts['info']>;
 type Parse = (data: Uint8Array) => AccountParts | null;
 
-/** A sysvar by the name of its type: what `decode` gives, as `show` shows it. */
 function sysvar<T>(type: string, decode: (data: Uint8Array) => T | null, show: (value: T) => Info): Parse {
   return (data) => {
     const value = decode(data);
@@ -29,7 +30,7 @@ const feeCalculator = (lamportsPerSignature: bigint) => ({
   lamportsPerSignature: String(lamportsPerSignature),
 });
 
-/** The eight bits of every byte, lowest first, as the digits that nodes write. */
+/** Bits of each byte as digits, lowest first. */
 const BIT_DIGITS = Array.from({ length: 256 }, (_, byte) =>
   [...byte.toString(2).padStart(8, '0')].reverse().join(''),
 );
@@ -54,7 +55,7 @@ const parsers: ReadonlyMap<Address, Parse> = new Map([
   ],
   [
     sysvars.rent,
-    // One number since Agave 4.1: the old rate for a year times the years that make an account exempt.
+    // A single number since Agave 4.1: the yearly rate times the exemption threshold.
     sysvar('rent', decodeRent, ({ lamportsPerByteYear, exemptionThreshold }) => ({
       lamportsPerByte: String(perByte(lamportsPerByteYear, exemptionThreshold)),
     })),
@@ -89,7 +90,7 @@ const parsers: ReadonlyMap<Address, Parse> = new Map([
   ],
 ]);
 
-/** A sysvar account, known by its address. Source: account-decoder/src/parse_sysvar.rs */
+/** Identified by address. Source: account-decoder/src/parse_sysvar.rs */
 export function parseSysvar(data: Uint8Array, address: Address): AccountParts | null {
   return parsers.get(address)?.(data) ?? null;
 }

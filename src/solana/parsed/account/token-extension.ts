@@ -7,7 +7,6 @@ import type { Members } from '../wire-order.ts';
 
 type Read = (data: ByteReader) => Members;
 
-/** An extension whose bytes are not what its type says. */
 const UNPARSEABLE = 'unparseableExtension';
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
@@ -16,13 +15,13 @@ const address = (data: ByteReader): Address => addressFromBytes(data.bytes(32));
 
 const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
-/** An address of which all zeros mean none. */
+/** All zeros mean none. */
 function maybeAddress(data: ByteReader): Address | null {
   const bytes = data.bytes(32);
   return isZero(bytes) ? null : addressFromBytes(bytes);
 }
 
-/** An ElGamal key, shown in base64; all zeros mean none. */
+/** ElGamal key in base64; all zeros mean none. */
 function maybeElGamal(data: ByteReader): string | null {
   const bytes = data.bytes(32);
   return isZero(bytes) ? null : base64(bytes);
@@ -30,7 +29,7 @@ function maybeElGamal(data: ByteReader): string | null {
 
 const i16 = (data: ByteReader): number => (data.u16() << 16) >> 16;
 
-/** A string with a u32 length before it, as borsh writes it. */
+/** Borsh string. */
 const text = (data: ByteReader): string => utf8(data.bytes(data.u32()));
 
 const transferFee = (data: ByteReader): Members => ({
@@ -66,7 +65,7 @@ const confidentialTransferAccount: Read = (data) => ({
 
 const confidentialTransferFeeConfig: Read = (data) => ({
   authority: maybeAddress(data),
-  // No key is shown as the zeros it is, not as null.
+  // A missing key is shown as zeros, not null.
   withdrawWithheldAuthorityElgamalPubkey: base64(data.bytes(32)),
   harvestToMintEnabled: data.bool(),
   withheldAmount: base64(data.bytes(64)),
@@ -111,10 +110,10 @@ const pointer =
   (member: string): Read =>
   (data) => ({ authority: maybeAddress(data), [member]: maybeAddress(data) });
 
-/** What a kind of extension is called, whose it is, and how its state is read; without `read` the name says all. */
+/** Extension type. Without `read` only the name is shown. */
 type Kind = Readonly<{ name: string; of: 'mint' | 'account' | 'both'; read?: Read; isVariable?: true }>;
 
-/** `read` is never given a mint's extension that stands in an account, or the other way round. */
+/** `read` is never called for a mint extension in an account, or the reverse. */
 const onMint = (name: string, read: Read): Kind => ({ name, of: 'mint', read });
 const onAccount = (name: string, read: Read): Kind => ({ name, of: 'account', read });
 const named = (name: string): Kind => ({ name, of: 'both' });
@@ -132,7 +131,7 @@ const tokenGroup: Read = (data) => ({
   maxSize: data.u64(),
 });
 
-/** By its u16 type. Layouts from spl-token-2022-interface, its metadata and group interfaces. */
+/** By u16 type. Layouts from spl-token-2022-interface, its metadata and group interfaces. */
 const kinds: readonly Kind[] = [
   named('uninitialized'),
   onMint('transferFeeConfig', transferFeeConfig),
@@ -169,7 +168,7 @@ const kinds: readonly Kind[] = [
   onMint('permissionedBurnConfig', (data) => ({ authority: maybeAddress(data) })),
 ];
 
-/** The state of an extension: a structure overlaid on all its bytes, except metadata, which may be shorter. */
+/** The state fills all bytes, except for metadata. */
 function readState({ read, isVariable }: Kind, value: Uint8Array): Members | null {
   return decodedOrNull(() => {
     const data = new ByteReader(value);
@@ -179,16 +178,16 @@ function readState({ read, isVariable }: Kind, value: Uint8Array): Members | nul
 }
 
 /**
- * An extension of a Token-2022 mint or account, by its name and what it holds.
+ * Parses an extension of a Token-2022 mint or account.
  *
- * @param data of the mint or account
- * @param type of an extension that `readExtensions` found there
+ * @param data - of the mint or account
+ * @param type - found by `readExtensions`
  * @see account-decoder/src/parse_token_extension.rs
  */
 export function parseExtension(data: Uint8Array, type: number, of: 'mint' | 'account'): Members {
   const kind = kinds[type];
   if (kind !== undefined && kind.read === undefined) return { extension: kind.name };
-  // Of two of one type a node reads the first, twice.
+  // Of two with one type, nodes show the first twice.
   const value = kind?.of === of ? findExtension(data, type) : null;
   const state = kind === undefined || value === null ? null : readState(kind, value);
   return state === null ? { extension: UNPARSEABLE } : { extension: kind?.name, state };

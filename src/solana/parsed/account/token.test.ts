@@ -14,14 +14,14 @@ function shown(owner: Address, data: Uint8Array, lookup?: AccountLookup): JsonVa
   return parsed === null ? null : parseJson(writeJson(parsed));
 }
 
-describe('an account of a token program', () => {
+describe('token program account', () => {
   const account = new Uint8Array(165);
   account.fill(1, 0, 32).fill(2, 32, 64);
   account[64] = 42;
   account[108] = 1;
   const lookup = { mint: () => ({ decimals: 2 }) };
 
-  it('is shown only when its mint is known', () => {
+  it('is parsed only when the mint is known', () => {
     expect(shown(programs.token, account)).toBeNull();
     expect(shown(programs.token, account, { mint: () => null })).toBeNull();
     expect(shown(programs.token, account, lookup)).toMatchObject({
@@ -30,7 +30,7 @@ describe('an account of a token program', () => {
     });
   });
 
-  it('shows amounts as of the time that the look-up says', () => {
+  it('uses the time of the lookup', () => {
     const delegated = Uint8Array.from(account);
     delegated[72] = 1;
     delegated.fill(3, 76, 108);
@@ -54,7 +54,7 @@ describe('an account of a token program', () => {
     expect(amounts()).toMatchObject(uiAmounts('0.42', '0.21'));
   });
 
-  it('of wrapped SOL needs no look-up', () => {
+  it('needs no lookup for wrapped SOL', () => {
     const native = Uint8Array.from(account);
     native.set(Buffer.from('069b8857feab8184fb687f634618c035dac439dc1aeb3b5598a0f00000000001', 'hex'));
     native[109] = 1;
@@ -66,7 +66,7 @@ describe('an account of a token program', () => {
     });
   });
 
-  it('shows a mint, with null for authorities that are gone', () => {
+  it('shows a mint with null for removed authorities', () => {
     const mint = new Uint8Array(82);
     mint[44] = 6;
     mint[45] = 1;
@@ -82,7 +82,7 @@ describe('an account of a token program', () => {
     const multisig = new Uint8Array(355);
     multisig.set([2, 2, 1]);
     multisig.fill(7, 3, 67);
-    // Every key that is there is shown, counted or not.
+    // Every nonzero key is shown, counted or not.
     multisig.fill(8, 99, 131);
     const signers = [key(7), key(7), key(8)];
     expect(shown(programs.token, multisig)).toMatchObject({
@@ -93,7 +93,7 @@ describe('an account of a token program', () => {
     });
   });
 
-  it('shows extensions by name and state, those that make no sense as unparseable', () => {
+  it('shows extensions by name and state, and invalid ones as unparseable', () => {
     const entry = (type: number, value: Uint8Array): number[] => [type, 0, value.length, 0, ...value];
     const nobody = new Uint8Array(32);
     const metadata = Buffer.concat([
@@ -148,7 +148,7 @@ describe('an account of a token program', () => {
               },
             },
             { extension: 'unparseableExtension' },
-            // What belongs to a token account makes no sense in a mint.
+            // Account extension in a mint.
             { extension: 'unparseableExtension' },
           ],
         },

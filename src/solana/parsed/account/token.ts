@@ -1,17 +1,20 @@
 import { mintTokenAmount } from '../../encoding/ui-token-amount.ts';
 import { nativeMint } from '../../programs.ts';
-import { readExtensions } from '../../token/extensions.ts';
-import { decodeMint, type Mint } from '../../token/mint.ts';
-import type { MintScale } from '../../token/mint-scale.ts';
-import { decodeMultisig } from '../../token/multisig.ts';
-import { decodeTokenAccount, type TokenAccount } from '../../token/token-account.ts';
+import { type MintScale, readExtensions } from '../../token/extensions.ts';
+import {
+  decodeMint,
+  decodeMultisig,
+  decodeTokenAccount,
+  type Mint,
+  type TokenAccount,
+} from '../../token/token-state.ts';
 import type { Members } from '../wire-order.ts';
 import type { AccountLookup, AccountParts } from './parsed-account.ts';
 import { parseExtension } from './token-extension.ts';
 
 const NATIVE: MintScale = { decimals: 9 };
 
-/** Accounts and mints without extensions do not say so. */
+/** Omitted without extensions. */
 function extensions(data: Uint8Array, kind: 'mint' | 'account'): Members[] | undefined {
   const parsed = readExtensions(data).map(([type]) => parseExtension(data, type, kind));
   return parsed.length === 0 ? undefined : parsed;
@@ -57,8 +60,8 @@ function parseMint(mint: Mint, data: Uint8Array): AccountParts {
 }
 
 /**
- * An account of either token program. A token account is shown only when its mint is known, since the mint says how
- * amounts are shown. Source: account-decoder/src/parse_token.rs
+ * A token account is parsed only when its mint is known, which sets the scale. Source:
+ * account-decoder/src/parse_token.rs
  */
 export function parseToken(data: Uint8Array, lookup: AccountLookup): AccountParts | null {
   const account = decodeTokenAccount(data);

@@ -8,7 +8,7 @@ const BASIS_POINTS_PER_PERCENT = 100;
 const ALL_BASIS_POINTS = 10_000;
 const U8_MAX = 255;
 
-/** What version 4 of the state added, and for older states what they turn into when the program next writes them. */
+/** Fields of version 4; older states are shown as converted. */
 function newFields(state: VoteState, address: Address): Members {
   if (state.version !== 'V4') {
     return {
@@ -32,7 +32,7 @@ function newFields(state: VoteState, address: Address): Members {
   };
 }
 
-/** Voters by epoch, ascending; of two for one epoch the last. Nodes keep them in a map. */
+/** Sorted by epoch; the last of duplicates counts, as in a map. */
 function authorizedVoters(state: VoteState): Members[] {
   const byEpoch = new Map(state.authorizedVoters.map(({ epoch, voter }) => [epoch, voter]));
   return [...byEpoch]
@@ -41,9 +41,8 @@ function authorizedVoters(state: VoteState): Members[] {
 }
 
 /**
- * A vote account, in the form of Agave 4.2: every version is shown as version 4, and the commission in whole percent
- * is rounded up.
- * Source: account-decoder/src/parse_vote.rs
+ * In the form of Agave 4.2: all versions as version 4, with the percent commission rounded up. Source:
+ * account-decoder/src/parse_vote.rs
  */
 export function parseVote(data: Uint8Array, address: Address): AccountParts | null {
   const state = decodeVoteState(data);

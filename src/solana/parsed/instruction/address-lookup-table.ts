@@ -3,10 +3,7 @@ import { type Variant, variant } from './variant.ts';
 
 const table = ['lookupTableAccount', 'lookupTableAuthority'];
 
-/**
- * The address lookup table program's instructions by their u32 discriminant.
- * Source: transaction-status/src/parse_address_lookup_table.rs
- */
+/** By u32 discriminant. Source: transaction-status/src/parse_address_lookup_table.rs */
 export const addressLookupTableVariants: readonly Variant[] = [
   variant('createLookupTable', [...table, 'payerAccount', 'systemProgram'], (data) => ({
     recentSlot: data.u64(),
@@ -15,7 +12,7 @@ export const addressLookupTableVariants: readonly Variant[] = [
   variant('freezeLookupTable', table),
   variant(
     'extendLookupTable',
-    // A payer without the system program cannot pay, and is not named.
+    // The payer is named only together with the system program.
     (given) => (given.length >= 4 ? [...table, 'payerAccount', 'systemProgram'] : table),
     (data) => ({ newAddresses: readList(data, () => readAddress(data)) }),
   ),

@@ -3,8 +3,7 @@ import { type Variant, variant } from './variant.ts';
 const creation = ['source', 'account', 'wallet', 'mint', 'systemProgram', 'tokenProgram'];
 
 /**
- * The associated token account program's instructions by their u8 discriminant; empty data means the first.
- * Source: transaction-status/src/parse_associated_token.rs
+ * By u8 discriminant; empty data means the first. Source: transaction-status/src/parse_associated_token.rs
  */
 export const associatedTokenAccountVariants: readonly Variant[] = [
   variant('create', creation),

@@ -2,8 +2,7 @@ import { readBase64 } from '../bincode.ts';
 import { type Variant, variant } from './variant.ts';
 
 /**
- * The upgradeable loader's instructions by their u32 discriminant. Accounts that may be absent are null.
- * Source: transaction-status/src/parse_bpf_loader.rs
+ * By u32 discriminant. Absent optional accounts are null. Source: transaction-status/src/parse_bpf_loader.rs
  */
 export const bpfUpgradeableLoaderVariants: readonly Variant[] = [
   variant('initializeBuffer', ['account', 'authority?']),

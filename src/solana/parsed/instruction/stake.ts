@@ -7,8 +7,8 @@ import { type Variant, variant } from './variant.ts';
 const authority = (data: ByteReader): string => readName(data, ['Staker', 'Withdrawer']);
 
 /**
- * Since it became a BPF program, the stake program takes the old account layouts with sysvars and short ones
- * without; which of the two is meant shows in whether the sysvar stands at its old place.
+ * The BPF stake program accepts old layouts with sysvars and short ones without; a sysvar at its old
+ * position identifies the former.
  */
 const hasClockAt =
   (position: number, withClock: string[], without: string[]) => (given: readonly Address[]) =>
@@ -18,7 +18,7 @@ function delegateNames(given: readonly Address[]): string[] {
   const accounts = ['stakeAccount', 'voteAccount'];
   if (given[2] !== sysvars.clock) return [...accounts, 'stakeAuthority'];
   const long = [...accounts, 'clockSysvar', 'stakeHistorySysvar'];
-  // The program no longer reads its config account; clients may leave it out.
+  // The config account is optional since the program no longer reads it.
   return given[4] === stakeConfig
     ? [...long, 'stakeConfigAccount', 'stakeAuthority?']
     : [...long, 'stakeAuthority'];
@@ -32,12 +32,11 @@ const lockup = (data: ByteReader) => ({
 const transferBetweenStakes = (type: string): Variant =>
   variant(type, ['source', 'destination', 'stakeAuthority'], (data) => ({ lamports: data.u64() }));
 
-/** Says what it does and nothing else. */
 const getMinimumDelegation: Variant = () => ({ type: 'getMinimumDelegation' });
 
 /**
- * The stake program's instructions by their u32 discriminant. Lamports are integers.
- * Source: transaction-status/src/parse_stake.rs; layouts from solana-stake-interface.
+ * By u32 discriminant. Lamports are integers. Source: transaction-status/src/parse_stake.rs; layouts from
+ * solana-stake-interface.
  */
 export const stakeVariants: readonly Variant[] = [
   variant(

@@ -4,7 +4,7 @@ import { type Variant, variant } from './variant.ts';
 const createAccountAllowPrefund: Variant = (data, given) => {
   const lamports = data.u64();
   const rest = { space: data.u64(), owner: readAddress(data) };
-  // Without lamports nobody pays, and the account of a payer is not named.
+  // The payer is named only with lamports to pay.
   const row =
     lamports === 0n
       ? variant('createAccountAllowPrefund', ['newAccount'], () => rest)
@@ -13,8 +13,8 @@ const createAccountAllowPrefund: Variant = (data, given) => {
 };
 
 /**
- * The system program's instructions by their u32 discriminant. Lamports and space are integers.
- * Source: transaction-status/src/parse_system.rs; layouts from solana-system-interface.
+ * By u32 discriminant. Lamports and space are integers. Source: transaction-status/src/parse_system.rs;
+ * layouts from solana-system-interface.
  */
 export const systemVariants: readonly Variant[] = [
   variant('createAccount', ['source', 'newAccount'], (data) => ({
@@ -44,7 +44,7 @@ export const systemVariants: readonly Variant[] = [
     newAuthorized: readAddress(data),
   })),
   variant('allocate', ['account'], (data) => ({ space: data.u64() })),
-  // The base account signs second, but its address is taken from the data.
+  // The base account signs second, but its address comes from the data.
   variant('allocateWithSeed', ['account', 'base'], (data) => ({
     base: readAddress(data),
     seed: readText(data),

@@ -3,9 +3,18 @@ import type { WritableJson } from '../../../base/json.ts';
 import { decimalText } from '../../../base/text/float-decimal.ts';
 import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
 import { readAddress, readOption, Undecodable } from '../bincode.ts';
-import { authorityMembers, authorized } from './authorized.ts';
-import { byU8, exactly, maybeAddress, type Read, readI16 } from './extension-data.ts';
-import { nameAddresses, type Variant, variant } from './variant.ts';
+import {
+  authorityMembers,
+  authorized,
+  byU8,
+  exactly,
+  maybeAddress,
+  nameAddresses,
+  type Read,
+  readI16,
+  type Variant,
+  variant,
+} from './variant.ts';
 
 const fee: Read = (data) => ({ transferFeeBasisPoints: data.u16(), maximumFee: data.u64() });
 
@@ -18,7 +27,7 @@ function checkedWithFee(data: ByteReader): { tokenAmount: WritableJson; feeAmoun
   };
 }
 
-/** The accounts that fees are taken from stand last; how many they are is in the data. */
+/** The source accounts come last; the data holds their number. */
 const withdrawFromAccounts: Variant = (data, given) => {
   const first = given.length - data.u8();
   if (first < 3) return null;
@@ -30,7 +39,7 @@ const withdrawFromAccounts: Variant = (data, given) => {
   };
 };
 
-/** Nodes spell this one multisig with a small letter. */
+/** Nodes write this multisig in lower case. */
 const setTransferFee: Variant = (data, given) => {
   if (given.length < 2) return null;
   const name = 'transferFeeConfigAuthority';
@@ -39,7 +48,7 @@ const setTransferFee: Variant = (data, given) => {
   return { type: 'setTransferFee', info: { mint: given[0], ...authority, ...multisig, ...fee(data) } };
 };
 
-/** Source of these and the following: transaction-status/src/parse_token/extension/, a file for each. */
+/** Sources below: transaction-status/src/parse_token/extension/, one file each. */
 export const transferFee = byU8([
   variant('initializeTransferFeeConfig', ['mint'], (data) => ({
     transferFeeConfigAuthority: readOption(data, () => readAddress(data)) ?? undefined,
@@ -88,7 +97,7 @@ export const interestBearingMint = byU8([
   ),
 ]);
 
-/** An extension that points from a mint to an address; both members are left out when there is none. */
+/** Pointer extension; absent members are omitted. */
 function pointer(name: string, member: string): Variant {
   const target: Read = (data) => ({ [member]: maybeAddress(data) ?? undefined });
   return byU8([

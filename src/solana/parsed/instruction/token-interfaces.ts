@@ -1,15 +1,24 @@
 import { createHash } from 'node:crypto';
 import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
-import { readBool, readOption, Undecodable, utf8 } from '../bincode.ts';
+import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
+import { readAddress, readBool, readOption, Undecodable, utf8 } from '../bincode.ts';
 import type { Members } from '../wire-order.ts';
-import { exactly, maybeAddress } from './extension-data.ts';
-import { type ParsedParts, type Variant, variant } from './variant.ts';
+import { confidentialBurn, MINT_BURN_PROOFS, proven } from './token-confidential.ts';
+import {
+  authorized,
+  byU8,
+  exactly,
+  maybeAddress,
+  type ParsedParts,
+  type Variant,
+  variant,
+} from './variant.ts';
 
-/** A string with a u32 length before it, as borsh writes it. */
+/** Borsh string. */
 const text = (data: ByteReader): string => utf8(data.bytes(data.u32()));
 
-/** Metadata has three fields with names of their own; any other has a key. */
+/** Three fields have fixed names; others have a key. */
 function field(data: ByteReader): string {
   const number = data.u8();
   if (number > 3) throw new Undecodable('metadata field');
@@ -22,7 +31,7 @@ const metadata = (type: string, accounts: readonly string[], read: (data: ByteRe
 const group = (type: string, accounts: readonly string[], read: (data: ByteReader) => Members): Variant =>
   variant(type, accounts, exactly(read));
 
-/** By the name whose SHA-256 begins the instruction. */
+/** By the name whose SHA-256 starts the instruction. */
 const byName: Readonly<Record<string, Variant>> = {
   'spl_token_metadata_interface:initialize_account': metadata(
     'initializeTokenMetadata',
@@ -83,11 +92,42 @@ const byDiscriminator: ReadonlyMap<string, Variant> = new Map(
 );
 
 /**
- * The metadata and group interfaces, which the Token-2022 program takes beside its own instructions.
- * Source: transaction-status/src/parse_token/extension/token_metadata.rs and token_group.rs
+ * Metadata and group interfaces of Token-2022. Source:
+ * transaction-status/src/parse_token/extension/token_metadata.rs and token_group.rs
  */
 export function parseInterfaceData(bytes: Uint8Array, given: readonly Address[]): ParsedParts | null {
   const data = new ByteReader(bytes);
   const discriminator = Buffer.from(data.bytes(DISCRIMINATOR_BYTES)).toString('hex');
   return byDiscriminator.get(discriminator)?.(data, given) ?? null;
 }
+
+const burnt = ['account', 'mint', 'permissionedBurnAuthority'];
+
+/** Source: transaction-status/src/parse_token/extension/permissioned_burn.rs */
+export const permissionedBurn = byU8([
+  variant(
+    'initializePermissionedBurnConfig',
+    ['mint'],
+    exactly((data) => ({ authority: readAddress(data) })),
+  ),
+  authorized(
+    'permissionedBurn',
+    burnt,
+    'authority',
+    exactly((data) => ({ amount: String(data.u64()) })),
+  ),
+  authorized(
+    'permissionedBurnChecked',
+    burnt,
+    'authority',
+    exactly((data) => ({ tokenAmount: uiTokenAmount(data.u64(), data.u8()) })),
+  ),
+  proven('permissionedConfidentialBurn', {
+    accounts: ['account', 'mint'],
+    reserved: ['permissionedBurnAuthority'],
+    authority: 'authority',
+    minimum: 4,
+    read: confidentialBurn,
+    proofs: MINT_BURN_PROOFS,
+  }),
+]);

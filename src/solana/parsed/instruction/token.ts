@@ -4,7 +4,6 @@ import type { Address } from '../../address.ts';
 import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
 import { readAddress, readOption, Undecodable, utf8 } from '../bincode.ts';
 import type { Members } from '../wire-order.ts';
-import { authorized } from './authorized.ts';
 import {
   cpiGuard,
   defaultAccountState,
@@ -18,14 +17,83 @@ import {
   transferFee,
   transferHook,
 } from './token-2022.ts';
-import { confidentialMintBurn } from './token-confidential-mint-burn.ts';
-import { confidentialTransfer } from './token-confidential-transfer.ts';
-import { confidentialTransferFee } from './token-confidential-transfer-fee.ts';
-import { parseInterfaceData } from './token-interfaces.ts';
-import { readAuthorityType, readExtensionTypes } from './token-names.ts';
-import { permissionedBurn } from './token-permissioned-burn.ts';
-import type { ParsedParts, Variant } from './variant.ts';
-import { variant } from './variant.ts';
+import { confidentialMintBurn, confidentialTransfer, confidentialTransferFee } from './token-confidential.ts';
+import { parseInterfaceData, permissionedBurn } from './token-interfaces.ts';
+import { authorized, type ParsedParts, type Variant, variant } from './variant.ts';
+
+/** By u16 type. Source: `UiExtensionType`. */
+const extensionTypes = [
+  'uninitialized',
+  'transferFeeConfig',
+  'transferFeeAmount',
+  'mintCloseAuthority',
+  'confidentialTransferMint',
+  'confidentialTransferAccount',
+  'defaultAccountState',
+  'immutableOwner',
+  'memoTransfer',
+  'nonTransferable',
+  'interestBearingConfig',
+  'cpiGuard',
+  'permanentDelegate',
+  'nonTransferableAccount',
+  'transferHook',
+  'transferHookAccount',
+  'confidentialTransferFeeConfig',
+  'confidentialTransferFeeAmount',
+  'metadataPointer',
+  'tokenMetadata',
+  'groupPointer',
+  'tokenGroup',
+  'groupMemberPointer',
+  'tokenGroupMember',
+  'confidentialMintBurn',
+  'scaledUiAmount',
+  'pausable',
+  'pausableAccount',
+  'permissionedBurn',
+] as const;
+
+/** By u8 type, with the account they govern. Source: `UiAuthorityType`. */
+const authorityTypes = [
+  'mintTokens',
+  'freezeAccount',
+  'accountOwner',
+  'closeAccount',
+  'transferFeeConfig',
+  'withheldWithdraw',
+  'closeMint',
+  'interestRate',
+  'permanentDelegate',
+  'confidentialTransferMint',
+  'transferHookProgramId',
+  'confidentialTransferFeeConfig',
+  'metadataPointer',
+  'groupPointer',
+  'groupMemberPointer',
+  'scaledUiAmount',
+  'pause',
+  'permissionedBurn',
+] as const;
+
+const accountAuthorities: ReadonlySet<string> = new Set(['accountOwner', 'closeAccount']);
+
+function readAuthorityType(data: ByteReader): { name: string; owned: 'mint' | 'account' } {
+  const name = authorityTypes[data.u8()];
+  if (name === undefined) throw new Undecodable('authority type');
+  return { name, owned: accountAuthorities.has(name) ? 'account' : 'mint' };
+}
+
+/** Extension types up to the end of the data. */
+function readExtensionTypes(data: ByteReader): string[] {
+  const names: string[] = [];
+  while (data.remaining > 0) {
+    const name = extensionTypes[data.u16()];
+    if (name === undefined) throw new Undecodable('extension type');
+    names.push(name);
+  }
+  return names;
+}
 
 const amount = (data: ByteReader): Members => ({ amount: String(data.u64()) });
 
@@ -60,8 +128,8 @@ const unwrapLamports = authorized('unwrapLamports', ['source', 'destination'], '
 const restOf = (data: ByteReader): Uint8Array => data.bytes(data.remaining);
 
 /**
- * The instructions of both token programs by their u8 discriminant. Amounts are strings.
- * Source: transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface.
+ * Both token programs, by u8 discriminant. Amounts are strings. Source:
+ * transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface.
  */
 const tokenVariants: readonly Variant[] = [
   variant('initializeMint', ['mint', 'rentSysvar'], mintMembers),
@@ -126,7 +194,7 @@ const tokenVariants: readonly Variant[] = [
 
 const BATCH = 255;
 
-/** One instruction of a batch: how many accounts it takes, how long its data is, its data. */
+/** Batched instruction: account count, data length, data. */
 function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
   const instructions: Members[] = [];
   let position = 0;
@@ -142,12 +210,12 @@ function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
   return instructions;
 }
 
-/** What an instruction of a token program says; null when it is not parsed. */
+/** @returns null when not parsed. */
 export function parseTokenData(bytes: Uint8Array, given: readonly Address[]): ParsedParts | null {
   const data = new ByteReader(bytes);
   const discriminant = data.u8();
   if (discriminant === BATCH) return { type: 'batch', info: { instructions: readBatch(data, given) } };
   const row = tokenVariants[discriminant];
-  // No discriminator of the interfaces begins with a byte that the program uses itself.
+  // Interface discriminators start with no byte that the program uses.
   return row === undefined ? parseInterfaceData(bytes, given) : row(data, given);
 }

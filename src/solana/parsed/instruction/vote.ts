@@ -1,17 +1,59 @@
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
-import { readAddress, readHash, readList, readName, readOption, readText } from '../bincode.ts';
+import { U64_MAX } from '../../units.ts';
+import {
+  readAddress,
+  readCompactLength,
+  readHash,
+  readList,
+  readName,
+  readOption,
+  readText,
+  readVarint,
+  Undecodable,
+} from '../bincode.ts';
 import type { Members } from '../wire-order.ts';
-import { readCompactTower, readTower } from './tower.ts';
 import { type Variant, variant } from './variant.ts';
+
+/** Full tower. Source: solana-vote-interface, `VoteStateUpdate`. */
+function readTower(data: ByteReader): Members {
+  return {
+    // serde without renaming: the only snake_case member of parsed instructions.
+    lockouts: readList(data, () => ({ slot: data.u64(), confirmation_count: data.u32() })),
+    root: readOption(data, () => data.u64()),
+    hash: readHash(data),
+    timestamp: readOption(data, () => data.i64()),
+  };
+}
+
+function readLockoutOffsets(data: ByteReader, root: bigint): Members[] {
+  let slot = root;
+  return Array.from({ length: readCompactLength(data) }, () => {
+    slot += readVarint(data);
+    if (slot > U64_MAX) throw new Undecodable('lockout slot beyond u64');
+    return { slot, confirmation_count: data.u8() };
+  });
+}
+
+/**
+ * Compact tower: root (u64::MAX for none), then offsets from the previous slot. Source:
+ * solana-vote-interface, `serde_compact_vote_state_update` and `serde_tower_sync`.
+ */
+function readCompactTower(data: ByteReader): Members {
+  const root = data.u64();
+  const lockouts = readLockoutOffsets(data, root === U64_MAX ? 0n : root);
+  return {
+    lockouts,
+    root: root === U64_MAX ? null : root,
+    hash: readHash(data),
+    timestamp: readOption(data, () => data.i64()),
+  };
+}
 
 const BLS_KEY_BYTES = 48;
 const BLS_PROOF_BYTES = 96;
 
-/**
- * Which authority is meant; a voter with a BLS key comes with it and the proof of its possession, written by serde
- * as it is: names in snake_case, bytes as numbers.
- */
+/** A voter with BLS key includes key and proof of possession, in serde form: snake_case, bytes as numbers. */
 function authority(data: ByteReader): WritableJson {
   const name = readName(data, ['Voter', 'Withdrawer', 'VoterWithBLS']);
   if (name !== 'VoterWithBLS') return name;
@@ -29,12 +71,12 @@ const vote = (data: ByteReader): Members => ({
 
 const votingNames = ['voteAccount', 'slotHashesSysvar', 'clockSysvar', 'voteAuthority'];
 
-/** The variants that replace the whole tower; their names are all lower-case on the wire. */
+/** Tower variants, whose names are lower case on the wire. */
 function towerVariant(type: string, member: string, read: (data: ByteReader) => Members): Variant {
   return variant(type, ['voteAccount', 'voteAuthority'], (data) => ({ [member]: read(data) }));
 }
 
-/** The same with the proof hash of a fork switch at the end. */
+/** With the proof hash of a fork switch. */
 function switching(type: string, member: string, read: (data: ByteReader) => Members): Variant {
   return variant(type, ['voteAccount', 'voteAuthority'], (data) => ({
     [member]: read(data),
@@ -46,12 +88,12 @@ const towerSync = (data: ByteReader): Members => ({ ...readCompactTower(data), b
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-/** The collectors are accounts since solana-vote-interface 6.0. */
+/** Collectors are accounts since solana-vote-interface 6.0. */
 const initializeV2 = variant(
   'initializeV2',
   ['voteAccount', 'node', 'inflationRewardsCollector', 'blockRevenueCollector'],
   (data) => {
-    readAddress(data); // the node again: the account's address is the one that is shown
+    readAddress(data); // node again; the account's address is shown
     return {
       authorizedVoter: readAddress(data),
       authorizedVoterBlsPubkey: base64(data.bytes(BLS_KEY_BYTES)),
@@ -63,13 +105,10 @@ const initializeV2 = variant(
   },
 );
 
-/**
- * The vote program's instructions by their u32 discriminant.
- * Source: transaction-status/src/parse_vote.rs; layouts from solana-vote-interface.
- */
+/** By u32 discriminant. Source: transaction-status/src/parse_vote.rs; layouts from solana-vote-interface. */
 export const voteVariants: readonly Variant[] = [
   variant('initialize', ['voteAccount', 'rentSysvar', 'clockSysvar', 'node'], (data) => {
-    readAddress(data); // the node again, as above
+    readAddress(data); // node again
     return {
       authorizedVoter: readAddress(data),
       authorizedWithdrawer: readAddress(data),

@@ -1,9 +1,8 @@
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountRule } from '../filters/account-rule.ts';
 import { EqualityIndex, isEqualWatcher } from './equality-index.ts';
-import type { Matches } from './matches.ts';
+import type { Matches, Watcher } from './filter-group.ts';
 import { WatchTable } from './watch-table.ts';
-import type { Watcher } from './watcher.ts';
 
 type AccountWatcher = Watcher<AccountRule>;
 

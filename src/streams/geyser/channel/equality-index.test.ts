@@ -6,10 +6,7 @@ import type { AccountsDataFilter, AccountsFilter } from '../../../protocol/geyse
 import { lamports } from '../../../solana/units.ts';
 import { AccountRule } from '../filters/account-rule.ts';
 import { EqualityIndex, isEqualWatcher } from './equality-index.ts';
-import { FilterGroup } from './filter-group.ts';
-import { Listener } from './listener.ts';
-import { Matches } from './matches.ts';
-import { Watcher } from './watcher.ts';
+import { FilterGroup, Listener, Matches, Watcher } from './filter-group.ts';
 
 type EqualWatcher = Parameters<EqualityIndex['add']>[0];
 

@@ -1,13 +1,11 @@
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
-import type { AccountEqualities } from '../filters/account-equalities.ts';
+import type { AccountEqualities } from '../filters/account-data-rule.ts';
 import type { AccountRule } from '../filters/account-rule.ts';
-import { hashAddress } from '../filters/address-hash.ts';
 import { AddressTable } from '../filters/address-table.ts';
-import { KeyShape, shapeText } from './key-shape.ts';
-import type { Matches } from './matches.ts';
-import { ShapeList, type SharedShape } from './shape-list.ts';
-import type { ChainEntry, Watcher } from './watcher.ts';
-import { type ChainHead, chainHead, insert, sweepChain } from './watcher-chain.ts';
+import { hashAddress } from '../filters/key-hash.ts';
+import type { ChainEntry, Matches, Watcher } from './filter-group.ts';
+import { KeyShape, ShapeList, type SharedShape, shapeText } from './key-shape.ts';
+import { type ChainHead, chainHead, insert, sweepChain } from './watch-table.ts';
 
 /** A filter that asks something of the data or the balance to be equal. */
 type EqualWatcher = Watcher<AccountRule> & { rule: { equalities: AccountEqualities } };

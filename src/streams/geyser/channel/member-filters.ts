@@ -1,13 +1,31 @@
+import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
 import type { AccountRule } from '../filters/account-rule.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
 import type { Filters } from '../filters/compile.ts';
+import type { SlotRule } from '../filters/slot-rule.ts';
 import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
-import { FilterGroup } from './filter-group.ts';
-import { Listener } from './listener.ts';
-import { sharedNames } from './shared-names.ts';
-import { SlotFilterGroup } from './slot-filter-group.ts';
-import { Watcher } from './watcher.ts';
+import { FilterGroup, Listener, sharedNames, Watcher } from './filter-group.ts';
+
+/** The filters of slots of one member. */
+class SlotFilterGroup {
+  readonly #rules: readonly SlotRule[];
+  readonly #names = new Map<SlotStatus, Uint8Array | null>();
+
+  constructor(rules: readonly SlotRule[]) {
+    this.#rules = rules;
+  }
+
+  /** Encoded names of the filters that a slot of this status passes; null: of none. */
+  namesOf(status: SlotStatus): Uint8Array | null {
+    const existing = this.#names.get(status);
+    if (existing !== undefined) return existing;
+    const passed = this.#rules.filter((rule) => rule.passes(status)).map(({ name }) => name);
+    const names = passed.length === 0 ? null : sharedNames(passed);
+    this.#names.set(status, names);
+    return names;
+  }
+}
 
 /** The filters of one kind, as one lane. */
 function watchers<Rule extends { name: string }>(

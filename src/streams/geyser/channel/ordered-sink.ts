@@ -3,7 +3,7 @@ import type { BlockChoice } from '../filters/block-choice.ts';
 import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 
 /** A message of a block that a stream waits for. */
-export type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
+type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
 /** A part of a block that was chosen, and who waits for it: streams that choose the same share its bytes. */
 export type BlockPart = {
@@ -19,7 +19,7 @@ export type BlockTarget = Readonly<{
 }>;
 
 /** A block that is not told whole yet, and what comes after it on the stream. */
-export type PendingBlock = {
+type PendingBlock = {
   readonly messages: readonly PendingMessage[];
   /** Messages of the block that are still to come. */
   remaining: number;

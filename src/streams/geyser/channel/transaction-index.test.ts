@@ -8,11 +8,8 @@ import {
 import type { TransactionsFilter } from '../../../protocol/geyser/subscribe-request.ts';
 import { TokenOwners } from '../filters/token-owners.ts';
 import { TransactionRule } from '../filters/transaction-rule.ts';
-import { FilterGroup } from './filter-group.ts';
-import { Listener } from './listener.ts';
-import { Matches } from './matches.ts';
+import { FilterGroup, Listener, Matches, Watcher } from './filter-group.ts';
 import { TransactionIndex } from './transaction-index.ts';
-import { Watcher } from './watcher.ts';
 
 /** Counts how often an index looks at it. */
 class CountedRule extends TransactionRule {

@@ -1,9 +1,12 @@
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountsFilter } from '../../../protocol/geyser/subscribe-request.ts';
-import { type AccountDataRule, compileAccountData } from './account-data-rule.ts';
-import { type AccountEqualities, equalitiesOf } from './account-equalities.ts';
-import { type AddressSet, setOrNull } from './address-set.ts';
-import { type Cuckoo, compileCuckoo } from './cuckoo.ts';
+import {
+  type AccountDataRule,
+  type AccountEqualities,
+  compileAccountData,
+  equalitiesOf,
+} from './account-data-rule.ts';
+import { type AddressSet, type Cuckoo, compileCuckoo, setOrNull } from './address-set.ts';
 
 /** A filter of accounts: all of its axes must hold; one that is null asks nothing. */
 export class AccountRule {

@@ -1,6 +1,18 @@
+import { CuckooFilter } from '../../../protocol/geyser/cuckoo-filter.ts';
 import type { RawKeys } from '../../../protocol/geyser/raw-update.ts';
+import type { CuckooFilterMessage } from '../../../protocol/geyser/subscribe-request.ts';
 import { type Address, addressBytes } from '../../../solana/address.ts';
 import { AddressTable, sameAddress } from './address-table.ts';
+
+/** Many addresses in little room. */
+export type Cuckoo = Pick<CuckooFilter, 'has'>;
+
+/**
+ * @returns null when none was sent.
+ * @throws GrpcError INVALID_ARGUMENT
+ */
+export const compileCuckoo = (message: CuckooFilterMessage | undefined): Cuckoo | null =>
+  message === undefined ? null : new CuckooFilter(message);
 
 /** So few are compared one by one: most filters name one address, and a table for each takes much room. */
 const COMPARED_MAX = 4;

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BlockSelection } from '../../../protocol/geyser/encode/block.ts';
 import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlocksFilter, DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
-import { type AddressSet, overlaps, setOrNull } from './address-set.ts';
-import { type Cuckoo, compileCuckoo } from './cuckoo.ts';
+import { type AddressSet, type Cuckoo, compileCuckoo, overlaps, setOrNull } from './address-set.ts';
 import { slicesKey } from './data-slices.ts';
 
 /** A filter of blocks: every block passes, with the part of it that was chosen. */

@@ -31,13 +31,13 @@ export type Filters = Readonly<{
   entry: readonly string[];
 }>;
 
-export type FilterLimits = Readonly<{
+type FilterLimits = Readonly<{
   /** Bytes of a filter's name. */
   nameMaxBytes: number;
 }>;
 
 /** Source: yellowstone-grpc-geyser config, `filter_name_size_limit`. */
-export const filterLimitsDefaults: FilterLimits = { nameMaxBytes: 128 };
+const filterLimitsDefaults: FilterLimits = { nameMaxBytes: 128 };
 
 /** @throws InvalidFilter */
 function checkName(name: string, { nameMaxBytes }: FilterLimits): string {

@@ -1,9 +1,8 @@
 import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
 import type { TransactionsFilter } from '../../../protocol/geyser/subscribe-request.ts';
 import { signatureBytes } from '../../../solana/signature.ts';
-import { type AddressSet, overlaps, setOrNull } from './address-set.ts';
+import { type AddressSet, type Cuckoo, compileCuckoo, overlaps, setOrNull } from './address-set.ts';
 import { sameAddress } from './address-table.ts';
-import { type Cuckoo, compileCuckoo } from './cuckoo.ts';
 import { NO_KEYS, type TokenOwners } from './token-owners.ts';
 
 function contains({ bytes, offsets }: RawKeys, address: Uint8Array): boolean {

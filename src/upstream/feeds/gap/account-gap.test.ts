@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import type { AccountFilter } from '../../../protocol/rpc/account-filter.ts';
+import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import { addressFromBytes } from '../../../solana/address.ts';
+import type { Block, ExecutedTransaction } from '../../../solana/block.ts';
 import { programs } from '../../../solana/programs.ts';
 import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
-import { AccountGap } from './account-gap.ts';
+import { AccountGap, ProgramGap } from './account-gap.ts';
 import type { Gap } from './continuity.ts';
 
-const at = (value: number) => ({ slot: slot(value), parent: slot(value), root: slot(value - 32) });
+const positionAt = (value: number) => ({ slot: slot(value), parent: slot(value), root: slot(value - 32) });
 const state = (context: number, lamports: number) => ({
   context: { slot: context },
   value: {
@@ -22,38 +26,176 @@ const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 type States = Readonly<Record<'last' | 'read', ReturnType<typeof state>>>;
 
-/** What is told of a gap behind the last state told, when another is read, and more came live meanwhile. */
-async function fill({ last, read }: States, held: readonly Buffer[] = []): Promise<unknown[]> {
-  const told: unknown[] = [];
+/** Emitted notifications after a gap, given the last and the read state and buffered notifications. */
+async function fill({ last, read }: States, buffered: readonly Buffer[] = []): Promise<unknown[]> {
+  const emitted: unknown[] = [];
   const { context, value } = read;
   const gap: Gap = {
-    opened: at(900),
-    from: at(1_000),
-    to: at(1_003),
-    reader: { ask: async () => bytesOf({ context, value: [value] }) } as unknown as ChainReader,
+    opened: positionAt(900),
+    from: positionAt(1_000),
+    to: positionAt(1_003),
+    reader: { request: async () => bytesOf({ context, value: [value] }) } as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
-    buffered: () => held,
-    emit: (result) => told.push(JSON.parse(result.toString())),
+    buffered: () => buffered,
+    emit: (result) => emitted.push(JSON.parse(result.toString())),
   };
   const subscription = { kind: 'account', address: programs.vote, commitment: 'confirmed' } as const;
   const continuity = new AccountGap({ ...subscription, encoding: 'base64' });
   continuity.decide(bytesOf(last));
   await continuity.fill(gap);
-  return told;
+  return emitted;
 }
 
-describe('the state of an account that is read after a gap', () => {
-  it('is told when it is another than the one told last, and newer', async () => {
+describe('AccountGap', () => {
+  it('emits the state when it differs from the last one and is newer', async () => {
     const last = state(1_000, 5);
     expect(await fill({ last, read: state(1_003, 6) })).toEqual([state(1_003, 6)]);
     expect(await fill({ last, read: state(1_003, 5) })).toEqual([]);
     expect(await fill({ last, read: state(999, 4) })).toEqual([]);
   });
 
-  it('is left to the new connection where that told a newer one already', async () => {
+  it('leaves the state to the new connection when that sent a newer one', async () => {
     const [last, read] = [state(1_000, 5), state(1_003, 6)];
     expect(await fill({ last, read }, [bytesOf(state(1_004, 7))])).toEqual([]);
     expect(await fill({ last, read }, [bytesOf(state(999, 4))])).toEqual([read]);
+  });
+});
+
+const address = (byte: number) => addressFromBytes(new Uint8Array(32).fill(byte));
+const [payer, one, other] = [address(1), address(2), address(3)];
+
+const transaction = (written: string, err: unknown = null): ExecutedTransaction =>
+  ({
+    transaction: {
+      signatures: [],
+      message: {
+        version: 'legacy',
+        header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 0 },
+        accountKeys: [payer, written],
+        instructions: [],
+        addressTableLookups: [],
+      },
+    },
+    meta: { err, loadedAddresses: { writable: [], readonly: [] } },
+  }) as unknown as ExecutedTransaction;
+
+type State = Readonly<{ data: string; owner?: string }>;
+
+type Scene = Readonly<{
+  states: Readonly<Record<string, State>>;
+  encoding?: SubscriptionOf<'program'>['encoding'];
+  filters?: readonly AccountFilter[];
+  transactions?: readonly ExecutedTransaction[];
+  /** Buffered from the new connection. */
+  buffered?: readonly Buffer[];
+  /** Received from the previous connection. */
+  before?: readonly Buffer[];
+  /** Context slot of the read. */
+  readAt?: number;
+}>;
+
+const live = (pubkey: string, context: number): Buffer =>
+  Buffer.from(
+    `{"context":{"slot":${context}},"value":{"pubkey":"${pubkey}","account":{"lamports":1,"data":["","base64"]}}}`,
+  );
+
+/** Emitted notifications after a gap of one block at slot 129, read at slot 130. */
+async function fillProgramGap({
+  states,
+  encoding = 'base64',
+  filters = [],
+  transactions,
+  buffered = [],
+  before = [],
+  readAt = 130,
+}: Scene) {
+  const emitted: unknown[] = [];
+  const block = { slot: slot(129), transactions: transactions ?? [transaction(one)], rewards: [] };
+  const reader = {
+    slots: async () => [block.slot],
+    eachBlock: async (_slots: unknown, _signal: unknown, onBlock: (read: Block) => void) =>
+      onBlock(block as unknown as Block),
+    request: async (_method: string, [addresses, config]: [string[], { encoding: string }]) => {
+      const value = addresses.map((name) => {
+        const { data, owner = programs.vote } = states[name] ?? { data: '', owner: programs.system };
+        const shown = config.encoding === 'jsonParsed' ? { parsed: data } : [btoa(data), 'base64'];
+        return { lamports: 1, data: shown, owner, executable: false, rentEpoch: 0, space: data.length };
+      });
+      return Buffer.from(JSON.stringify({ context: { slot: readAt }, value }));
+    },
+  };
+  const gap: Gap = {
+    opened: positionAt(80),
+    from: positionAt(128),
+    to: positionAt(130),
+    reader: reader as unknown as ChainReader,
+    limits: feedLimits,
+    signal: new AbortController().signal,
+    buffered: () => buffered,
+    emit: (result) => emitted.push(JSON.parse(result.toString())),
+  };
+  const subscription = {
+    kind: 'program',
+    program: programs.vote,
+    commitment: 'confirmed',
+    encoding,
+    filters,
+  };
+  const continuity = new ProgramGap(subscription as SubscriptionOf<'program'>, 100);
+  for (const result of before) continuity.decide(result);
+  await continuity.fill(gap);
+  return emitted;
+}
+
+const accountOf = (pubkey: string, data: unknown) => ({
+  context: { slot: 130 },
+  value: { pubkey, account: { data, owner: programs.vote } },
+});
+
+describe('ProgramGap', () => {
+  it.each([
+    ['base64', ['YWI=', 'base64']],
+    ['base58', ['8Qq', 'base58']],
+    ['jsonParsed', { parsed: 'ab' }],
+  ] as const)('emits written accounts in the subscribed encoding: %s', async (encoding, data) => {
+    const emitted = await fillProgramGap({ encoding, states: { [one]: { data: 'ab' } } });
+    expect(emitted).toMatchObject([accountOf(one, data)]);
+  });
+
+  it('emits only accounts of the program that match all filters', async () => {
+    const filters: AccountFilter[] = [{ kind: 'memcmp', offset: 0n, bytes: Buffer.from('a') }];
+    const transactions = [transaction(one), transaction(other)];
+    const states = {
+      [payer]: { data: 'ab', owner: programs.system },
+      [one]: { data: 'ab' },
+      [other]: { data: 'bb' },
+    };
+    for (const encoding of ['base64', 'jsonParsed'] as const) {
+      const emitted = await fillProgramGap({ encoding, filters, transactions, states });
+      expect(emitted).toMatchObject([{ value: { pubkey: one } }]);
+    }
+  });
+
+  it('leaves accounts to the new connection that it already sent', async () => {
+    const transactions = [transaction(one), transaction(other)];
+    const states = { [one]: { data: 'ab' }, [other]: { data: 'bb' } };
+    const emitted = await fillProgramGap({ transactions, states, buffered: [live(one, 130)] });
+    expect(emitted).toMatchObject([{ value: { pubkey: other } }]);
+  });
+
+  it('emits no account twice and no older state', async () => {
+    const states = { [one]: { data: 'ab' } };
+    expect(await fillProgramGap({ states, before: [live(one, 129)] })).toEqual([]);
+    expect(await fillProgramGap({ states, before: [live(one, 128)], readAt: 128 })).toEqual([]);
+    expect(await fillProgramGap({ states, before: [live(one, 128)] })).toMatchObject([
+      accountOf(one, ['YWI=', 'base64']),
+    ]);
+  });
+
+  it('emits only the fee payer of a failed transaction', async () => {
+    const states = { [payer]: { data: 'ab' }, [one]: { data: 'ab' } };
+    const emitted = await fillProgramGap({ transactions: [transaction(one, 'AccountInUse')], states });
+    expect(emitted).toMatchObject([{ value: { pubkey: payer } }]);
   });
 });

@@ -1,34 +1,62 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { type JsonValue, parseJson, writeJson } from '../../../base/json.ts';
+import { passes } from '../../../protocol/rpc/account-passes.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
-import { contextSlot } from '../../slots/observed-slot.ts';
-import { canonicalJson } from './canonical-json.ts';
-import { contextValue } from './context.ts';
+import { contextSlot } from '../../slots/context-slot.ts';
 import {
   type Continuity,
+  contextValue,
   type Gap,
   GapTooLong,
   gapWindow,
   type NotificationDecision,
   newer,
+  rawMembers,
+  SeenSlots,
+  type SlotWindow,
 } from './continuity.ts';
-import { type ReadAccount, readAccounts } from './read-accounts.ts';
-import { writtenAccounts } from './written-accounts.ts';
+import { type ReadAccount, readAccounts, writtenAccounts } from './read-accounts.ts';
 
-/** A view of much larger bytes would keep all of them. */
+/** Source: solana-system-interface, `MAX_PERMITTED_DATA_LENGTH`. */
+const DATA_MAX_BYTES = 10 * 1024 * 1024;
+
+/** Nodes may compress the same bytes differently. */
+function unpacked(value: JsonValue[]): JsonValue[] {
+  const [text, encoding] = value;
+  if (value.length !== 2 || encoding !== 'base64+zstd' || typeof text !== 'string') return value;
+  try {
+    const bytes = zstdDecompressSync(Buffer.from(text, 'base64'), { maxOutputLength: DATA_MAX_BYTES });
+    return [bytes.toString('base64'), 'base64'];
+  } catch {
+    return value;
+  }
+}
+
+function sorted(value: JsonValue): JsonValue {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return unpacked(value).map(sorted);
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name] as JsonValue)]));
+}
+
+/** Normalized JSON of an account, independent of member order. */
+export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
+
+/** A small view would retain the whole receive buffer. */
 const copiedIfView = (result: Buffer): Buffer =>
   result.buffer.byteLength > 2 * result.length ? Buffer.from(result) : result;
 
 /**
- * `account`: its state is read again and told when it is another than the one told last; states between the two
- * are gone, as they are when an account changes twice within a slot. Nothing older follows what is newer, also
- * from a node that is behind the one before. When
- * nothing was told yet, it is told if a block of the gap may have written the account, or if the gap is longer
- * than is looked through.
+ * `account`: reads the state again and emits it if it differs from the last one and is not older; states in
+ * between are lost. If nothing was emitted yet, emits it when a block of the gap may have written the
+ * account, or when the gap is too long to check.
  */
 export class AccountGap implements Continuity {
   readonly #subscription: SubscriptionOf<'account'>;
   #last: Buffer | null = null;
-  /** After a move: what was told or read holds for all slots up to this one. */
+  /** After a move, states up to this slot were emitted or read. */
   #validUpTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'account'>) {
@@ -51,7 +79,7 @@ export class AccountGap implements Continuity {
     const notBefore = commitment === 'finalized' ? gap.to.root : gap.to.slot;
     const query = { addresses: [address], commitment, encoding, notBefore };
     for await (const [read] of readAccounts(gap.reader, query, gap.signal)) {
-      // A state that the new connection told is newer than any that was missed.
+      // Notifications of the new connection are newer.
       if (read === undefined || this.#isSuperseded(gap) || !(await this.#isNew(read, gap))) continue;
       this.#validUpTo = newer(this.#validUpTo, read.slot);
       this.#last = read.result();
@@ -84,6 +112,107 @@ export class AccountGap implements Continuity {
     } catch (fault) {
       if (fault instanceof GapTooLong) return true;
       throw fault;
+    }
+  }
+}
+
+const PUBKEY_PREFIX = Buffer.from('"value":{"pubkey":"');
+/** Agave writes the address within this many bytes. */
+const HEAD_BYTES = 80;
+const QUOTE = 0x22;
+
+function addressOf(result: Buffer): Address | null {
+  const at = result.subarray(0, HEAD_BYTES).indexOf(PUBKEY_PREFIX);
+  if (at >= 0) {
+    const start = at + PUBKEY_PREFIX.length;
+    const end = result.indexOf(QUOTE, start);
+    return end < 0 ? null : (result.toString('latin1', start, end) as Address);
+  }
+  const raw = rawMembers(contextValue(result)).get('pubkey');
+  return raw === undefined ? null : (raw.toString('latin1').slice(1, -1) as Address);
+}
+
+/**
+ * `program`: reads the accounts that the gap's blocks may have written, and emits those that match, once each
+ * in their current state. Accounts buffered from the new connection are left to it. Writes by the runtime
+ * itself, such as sysvars, are not recovered.
+ */
+export class ProgramGap implements Continuity {
+  readonly #subscription: SubscriptionOf<'program'>;
+  readonly #seenAccounts: SeenSlots;
+  #newestSlot: Slot | null = null;
+  /** After a move, accounts up to this slot may have been emitted. */
+  #filledTo: Slot | null = null;
+
+  constructor(subscription: SubscriptionOf<'program'>, seenMax: number) {
+    this.#subscription = subscription;
+    this.#seenAccounts = new SeenSlots(seenMax);
+  }
+
+  decide(result: Buffer): NotificationDecision {
+    const slot = contextSlot(result);
+    const address = addressOf(result);
+    if (slot === null || address === null) return 'pass';
+    if (this.#filledTo !== null && slot <= this.#filledTo) {
+      const emittedSlot = this.#seenAccounts.get(address) ?? this.#seenAccounts.evictedUpTo;
+      if (slot <= emittedSlot) return 'drop';
+    }
+    this.#seenAccounts.add(address, slot);
+    this.#newestSlot = newer(this.#newestSlot, slot);
+    return 'pass';
+  }
+
+  async fill(gap: Gap): Promise<void> {
+    const { commitment, encoding } = this.#subscription;
+    const window = gapWindow(gap, commitment, this.#newestSlot);
+    this.#filledTo = newer(this.#filledTo, this.#newestSlot);
+    const addresses = await this.#missed(gap, window);
+    const query = { addresses, commitment, encoding: 'base64', notBefore: window.to } as const;
+    for await (const read of readAccounts(gap.reader, query, gap.signal)) {
+      const matching = read.filter(({ account }) => account !== null && this.#matches(account));
+      if (matching.length === 0) continue;
+      const encodedQuery = { ...query, encoding, addresses: matching.map(({ address }) => address) };
+      for await (const accounts of readAccounts(gap.reader, encodedQuery, gap.signal))
+        this.#emit(accounts, gap);
+    }
+  }
+
+  #matches(account: Parameters<typeof passes>[1]): boolean {
+    const { program, filters } = this.#subscription;
+    return account.owner === program && filters.every((filter) => passes(filter, account));
+  }
+
+  /** Accounts written in the gap after they were last emitted. */
+  async #missed(gap: Gap, { from, to }: SlotWindow): Promise<Address[]> {
+    const history = this.#subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
+    const slots = await gap.reader.slots(from, to, history, gap.signal);
+    const missed = new Set<Address>();
+    await gap.reader.eachBlock(
+      slots.filter((slot) => slot > this.#seenAccounts.evictedUpTo),
+      gap.signal,
+      (block) => {
+        for (const address of writtenAccounts(block)) {
+          const emittedSlot = this.#seenAccounts.get(address);
+          if (emittedSlot === undefined || emittedSlot < block.slot) missed.add(address);
+        }
+      },
+    );
+    return [...missed];
+  }
+
+  #emit(
+    accounts: readonly { address: Address; slot: Slot; keyedResult: () => Buffer | null }[],
+    gap: Gap,
+  ): void {
+    const live = new Set(gap.buffered().map(addressOf));
+    for (const { address, slot, keyedResult } of accounts) {
+      // A node that is behind may return an older state.
+      const isOld = slot <= (this.#seenAccounts.get(address) ?? -1n);
+      const result = isOld || live.has(address) ? null : keyedResult();
+      if (result === null) continue;
+      this.#seenAccounts.add(address, slot);
+      this.#filledTo = newer(this.#filledTo, slot);
+      gap.emit(result);
     }
   }
 }

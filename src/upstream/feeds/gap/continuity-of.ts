@@ -1,17 +1,19 @@
 import type { Subscription } from '../../../protocol/subscriptions.ts';
-import { AccountGap } from './account-gap.ts';
+import { AccountGap, ProgramGap } from './account-gap.ts';
 import type { Continuity } from './continuity.ts';
-import { LogsGap } from './logs-gap.ts';
-import { noContinuity } from './no-continuity.ts';
-import { ProgramGap } from './program-gap.ts';
-import { RootGap } from './root-gap.ts';
-import { SignatureGap } from './signature-gap.ts';
-import { SlotGap } from './slot-gap.ts';
+import { LogsGap, SignatureGap } from './logs-gap.ts';
+import { RootGap, SlotGap } from './slot-gap.ts';
 
-/** The kinds that are fed by a node's PubSub; the others are made of blocks. */
+/** `slotsUpdates` and `vote` cannot be recovered (protocol/subscriptions.ts, column `gap`). */
+const noContinuity: Continuity = {
+  decide: () => 'pass',
+  fill: () => Promise.resolve(),
+};
+
+/** Kinds that PubSub feeds; the others are fed from blocks. */
 export type PubsubSubscription = Exclude<Subscription, { kind: 'block' | 'transaction' }>;
 
-/** What keeps a subscription whole across connections. */
+/** Gap handling of a subscription. */
 export function continuityOf(subscription: PubsubSubscription, seenMax: number): Continuity {
   switch (subscription.kind) {
     case 'account':

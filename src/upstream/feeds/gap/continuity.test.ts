@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { slot } from '../../../solana/units.ts';
 import { feedLimits } from '../limits.ts';
-import { type Gap, GapTooLong, gapWindow } from './continuity.ts';
+import { type Gap, GapTooLong, gapWindow, SeenSlots } from './continuity.ts';
 
 const limits = { ...feedLimits, gapMarginSlots: 8, gapBlocksMax: 100 };
 const at = (value: number, root = value - 32) => ({
@@ -12,39 +12,75 @@ const at = (value: number, root = value - 32) => ({
 const gap = (ends: Pick<Gap, 'opened' | 'from' | 'to'>): Gap => ({ ...ends, limits }) as unknown as Gap;
 const shown = ({ from, to }: { from: bigint; to: bigint }): number[] => [Number(from), Number(to)];
 
-describe('the window of a gap', () => {
+describe('gapWindow', () => {
   const usual = gap({ opened: at(500), from: at(1_000), to: at(1_010) });
 
-  it('begins a margin before the newest slot, at processed', () => {
+  it('starts a margin before the newest slot at processed', () => {
     expect(shown(gapWindow(usual, 'processed', slot(950)))).toEqual([992, 1_010]);
   });
 
-  it('lies between roots, at finalized', () => {
+  it('lies between roots at finalized', () => {
     expect(shown(gapWindow(usual, 'finalized', slot(968)))).toEqual([960, 978]);
   });
 
-  it('begins at what was told last, where confirmation trails', () => {
+  it('starts at the last emitted slot when the commitment lags', () => {
     expect(shown(gapWindow(usual, 'confirmed', slot(970)))).toEqual([970, 1_010]);
     expect(shown(gapWindow(usual, 'confirmed', slot(998)))).toEqual([992, 1_010]);
     expect(shown(gapWindow(usual, 'finalized', slot(950)))).toEqual([950, 978]);
   });
 
-  it('begins not before what a node has rooted, of a subscription of which little is told', () => {
+  it('starts at the root at the earliest when notifications are rare', () => {
     expect(shown(gapWindow(usual, 'confirmed', slot(600)))).toEqual([960, 1_010]);
     expect(shown(gapWindow(usual, 'finalized', slot(600)))).toEqual([928, 978]);
   });
 
-  it('begins not before the subscription was opened, while nothing was told', () => {
+  it('starts at the opening slot at the earliest when nothing was emitted', () => {
     const stalled = gap({ opened: at(980, 900), from: at(1_000, 900), to: at(1_010, 900) });
     expect(shown(gapWindow(stalled, 'confirmed', null))).toEqual([972, 1_010]);
     const behind = gap({ opened: at(1_005), from: at(1_000), to: at(1_010) });
     expect(shown(gapWindow(behind, 'confirmed', null))).toEqual([997, 1_010]);
   });
 
-  it('is no longer than is read', () => {
+  it('rejects a gap longer than the limit', () => {
     const stalled = gap({ opened: at(500), from: at(1_000, 700), to: at(1_010, 700) });
     expect(shown(gapWindow(stalled, 'confirmed', slot(720)))).toEqual([910, 1_010]);
     const long = gap({ opened: at(500), from: at(1_000), to: at(1_200) });
     expect(() => gapWindow(long, 'confirmed', slot(1_000))).toThrow(GapTooLong);
+  });
+});
+
+describe('SeenSlots', () => {
+  it('remembers names up to the limit', () => {
+    const seen = new SeenSlots(2);
+    seen.add('a', slot(10));
+    seen.add('b', slot(11));
+    expect(['a', 'b', 'c'].map((name) => seen.get(name))).toEqual([10n, 11n, undefined]);
+    expect(seen.evictedUpTo).toBe(-1n);
+  });
+
+  it('evicts the oldest name and records its slot', () => {
+    const seen = new SeenSlots(2);
+    for (const [name, at] of [
+      ['a', 12],
+      ['b', 10],
+      ['c', 13],
+      ['d', 14],
+    ] as const)
+      seen.add(name, slot(at));
+    expect(['a', 'b', 'c', 'd'].map((name) => seen.has(name))).toEqual([false, false, true, true]);
+    expect(seen.evictedUpTo).toBe(12n);
+  });
+
+  it('treats a repeated name as the newest', () => {
+    const seen = new SeenSlots(2);
+    for (const [name, at] of [
+      ['a', 10],
+      ['b', 11],
+      ['a', 12],
+      ['c', 13],
+    ] as const)
+      seen.add(name, slot(at));
+    expect(['a', 'b', 'c'].map((name) => seen.get(name))).toEqual([12n, undefined, 13n]);
+    expect(seen.evictedUpTo).toBe(11n);
   });
 });

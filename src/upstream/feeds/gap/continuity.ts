@@ -1,67 +1,64 @@
+import { MALFORMED, scanObject } from '../../../base/json-scan.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
-import type { Slot } from '../../../solana/units.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import type { FeedLimits } from '../limits.ts';
-import type { SlotInfo } from '../slot-info.ts';
+import type { SlotInfo } from '../pubsub-message.ts';
 
-/** What becomes of a live notification: it is passed on, passed on as the last one, or dropped. */
 export type NotificationDecision = 'pass' | 'last' | 'drop';
 
-/** A subscription was without a node for a while. Slots are those that connections told of. */
+/** A period of a subscription without a connection. */
 export type Gap = Readonly<{
-  /** Where the chain was when the subscription was opened: what lies before it is nobody's. */
+  /** Chain position when the subscription was opened. */
   opened: SlotInfo;
-  /** The newest that the connection told of before it was lost. */
+  /** Last position of the previous connection. */
   from: SlotInfo;
-  /** The first that the new connection told of once the subscription stood on it. */
+  /** First position of the new connection. */
   to: SlotInfo;
   reader: ChainReader;
   limits: FeedLimits;
   signal: AbortSignal;
-  /** What the new connection told meanwhile; it is passed on when the gap is filled. */
+  /** Notifications of the new connection, which follow the gap fill. */
   buffered: () => readonly Buffer[];
-  /** Passes on what was missed. */
   emit: (result: Buffer, last?: boolean) => void;
 }>;
 
-/** What one kind of subscription does so that nothing is missed and nothing told twice across connections. */
+/** Recovers missed notifications of one subscription kind and drops duplicates across connections. */
 export interface Continuity {
-  /** Judges what a connection tells and remembers what it lets through. */
+  /** Decides about a live notification and records it. */
   decide(result: Buffer): NotificationDecision;
   /**
-   * Tells what was missed, in order. May be called again for the same gap, or a longer one, after it failed.
-   * @throws GapTooLong; whatever the reader throws.
+   * Emits what was missed, in order. May be called again after a failure, with the same or a longer gap.
+   * @throws GapTooLong; as the reader does.
    */
   fill(gap: Gap): Promise<void>;
 }
 
-/** The gap has more slots than are read again. */
 export class GapTooLong extends Error {
   override readonly name = 'GapTooLong';
 }
 
-/** The slots that a gap is looked for in, both included. */
+/** Both included. */
 export type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
 const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** The newer of two slots of which either may be unknown. */
+/** The newer of two slots; null is unknown. */
 export const newer = (a: Slot | null, b: Slot | null): Slot | null =>
   a === null || b === null ? (a ?? b) : max(a, b);
 
 /**
- * Slots that finality may be behind a node's own root: that is rooted once most of the stake has it as its root.
- * Source: Agave runtime/src/commitment.rs, `highest_super_majority_root`.
+ * Slots that cluster finality may trail a node's root. Source: Agave runtime/src/commitment.rs,
+ * `highest_super_majority_root`.
  */
 const ROOT_TRAIL = 32n;
 
 /**
- * Where messages may be missing. It begins a little before the newest slot that was told, because what happened
- * there may have reached its commitment, or been on its way, only after that. Where the commitment trails further
- * behind, it begins at the newest slot of which the subscription was told; what a node has rooted it has confirmed
- * and told before.
- * @param told - the newest slot of which a connection told the subscription; null for none since it was opened.
+ * The slots in which notifications may be missing. Starts a margin before the newest emitted slot, where
+ * notifications may have been pending. For lagging commitments, starts at the newest slot of an emitted
+ * notification, since a node has emitted everything up to its root.
+ * @param newestEmitted - the newest slot of an emitted notification; null for none.
  * @throws GapTooLong
  */
 export function gapWindow(
@@ -80,4 +77,71 @@ export function gapWindow(
   const surelyEmitted = from.root - margin - (finalized ? ROOT_TRAIL : 0n);
   const firstMissing = max(max(newestEmitted ?? startOf(opened), surelyEmitted), max(end - most, 0n));
   return { from: min(start, firstMissing) as Slot, to: end };
+}
+
+const DEPTH_MAX = 256;
+
+/** Raw JSON members by name, as views. */
+type RawMembers = ReadonlyMap<string, Buffer>;
+
+function noteMember(
+  target: { bytes: Buffer; members: Map<string, Buffer> },
+  nameStart: number,
+  nameEnd: number,
+  from: number,
+  to: number,
+): void {
+  target.members.set(target.bytes.toString('latin1', nameStart, nameEnd), target.bytes.subarray(from, to));
+}
+
+/** Empty if the bytes are no JSON object. */
+export function rawMembers(bytes: Buffer): RawMembers {
+  const members = new Map<string, Buffer>();
+  const end = scanObject(bytes, 0, DEPTH_MAX, { bytes, members }, noteMember);
+  return end === MALFORMED ? new Map() : members;
+}
+
+export const contextValue = (result: Buffer): Buffer =>
+  rawMembers(result).get('value') ?? Buffer.from('null');
+
+/** A result as PubSub writes it, with only the slot in its context. */
+export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
+  Buffer.concat([Buffer.from(`{"context":{"slot":${slot}},"value":`), Buffer.from(value), Buffer.from('}')]);
+
+/** LRU map from names to the slot they were last emitted at. */
+export class SeenSlots {
+  readonly #slots = new Map<string, Slot>();
+  readonly #max: number;
+  #evictedUpTo: Slot = slotOf(-1n);
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** The newest slot of an evicted name; -1 for none. */
+  get evictedUpTo(): Slot {
+    return this.#evictedUpTo;
+  }
+
+  has(name: string): boolean {
+    return this.#slots.has(name);
+  }
+
+  get(name: string): Slot | undefined {
+    return this.#slots.get(name);
+  }
+
+  add(name: string, slot: Slot): void {
+    this.#slots.delete(name);
+    this.#slots.set(name, slot);
+    if (this.#slots.size > this.#max) this.#evictOldest();
+  }
+
+  #evictOldest(): void {
+    for (const [name, slot] of this.#slots) {
+      this.#slots.delete(name);
+      if (slot > this.#evictedUpTo) this.#evictedUpTo = slot;
+      return;
+    }
+  }
 }

@@ -1,21 +1,30 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { writeJson } from '../../../base/json.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import type { Block } from '../../../solana/block.ts';
 import { isSimpleVote } from '../../../solana/transaction/simple-vote.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { LogsWatchers } from '../../../streams/notifier/logs-watchers.ts';
 import { TransactionNotification } from '../../../streams/notifier/transaction-notification.ts';
-import { contextSlot } from '../../slots/observed-slot.ts';
-import { contextValue, rawMembers } from './context.ts';
-import { type Continuity, type Gap, gapWindow, type NotificationDecision, newer } from './continuity.ts';
-import { SeenSlots } from './seen-slots.ts';
+import { contextSlot } from '../../slots/context-slot.ts';
+import { readSignatureStatuses } from '../signature-statuses.ts';
+import {
+  type Continuity,
+  contextValue,
+  type Gap,
+  gapWindow,
+  type NotificationDecision,
+  newer,
+  rawMembers,
+  SeenSlots,
+  withContext,
+} from './continuity.ts';
 
 const VALUE = Buffer.from('"value":{"signature":"');
-/** In the order in which nodes write it, the signature begins within so many bytes. */
+/** Agave writes the signature within this many bytes. */
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** The signature that a logsNotification is of; null when it has none. */
 function signatureOf(result: Buffer): string | null {
   const at = result.subarray(0, HEAD_BYTES).indexOf(VALUE);
   if (at >= 0) {
@@ -27,18 +36,16 @@ function signatureOf(result: Buffer): string | null {
 }
 
 /**
- * `logs`: each transaction of the gap's blocks that is asked for is told once, in order, from confirmed blocks (or
- * finalized ones) whatever the commitment; a transaction is known by its signature.
+ * `logs`: emits each matching transaction of the gap's blocks once, in order, from confirmed or finalized
+ * blocks. Transactions are identified by signature.
  */
 export class LogsGap implements Continuity {
   readonly #subscription: SubscriptionOf<'logs'>;
   readonly #seenSignatures: SeenSlots;
-  /** The newest slot of which a connection told. */
   #newestSlot: Slot | null = null;
-  /** After a move: what still comes of slots up to here may have been told. */
+  /** After a move, notifications up to this slot may be duplicates. */
   #filledTo: Slot | null = null;
 
-  /** @param seenMax - signatures that are remembered. */
   constructor(subscription: SubscriptionOf<'logs'>, seenMax: number) {
     this.#subscription = subscription;
     this.#seenSignatures = new SeenSlots(seenMax);
@@ -48,7 +55,7 @@ export class LogsGap implements Continuity {
     const slot = contextSlot(result);
     const signature = signatureOf(result);
     if (slot === null || signature === null) return 'pass';
-    // Without a gap a transaction that comes again does so in another slot, after a fork.
+    // Without a gap, a repeated signature comes from another slot after a fork.
     if (this.#filledTo !== null && slot <= this.#filledTo) {
       if (this.#seenSignatures.has(signature) || slot <= this.#seenSignatures.evictedUpTo) return 'drop';
     }
@@ -61,10 +68,10 @@ export class LogsGap implements Continuity {
     const { commitment } = this.#subscription;
     const history = commitment === 'finalized' ? commitment : 'confirmed';
     const { from, to } = gapWindow(gap, commitment, this.#newestSlot);
-    // The new node may be behind the one before: then it tells again what that one told.
+    // The new node may be behind and repeat notifications.
     this.#filledTo = newer(newer(this.#filledTo, this.#newestSlot), newer(to, gap.from.slot));
     const slots = await gap.reader.slots(from, to, history, gap.signal);
-    // What was forgotten lies so far back that nothing can be missing there.
+    // Evicted entries precede everything that may be missing.
     const open = slots.filter((slot) => slot > this.#seenSignatures.evictedUpTo);
     await gap.reader.eachBlock(open, gap.signal, async (block) => {
       this.#emitBlock(block, gap);
@@ -87,5 +94,47 @@ export class LogsGap implements Continuity {
       signature = executed.transaction.signatures[0];
       watchers.notify(new TransactionNotification(slot, index, executed, isSimpleVote(executed.transaction)));
     });
+  }
+}
+
+const RECEIVED = '"receivedSignature"';
+
+/** `signature`: reads the status again; the result is emitted once. */
+export class SignatureGap implements Continuity {
+  readonly #subscription: SubscriptionOf<'signature'>;
+  #isReceiptSent = false;
+  #isDone = false;
+
+  constructor(subscription: SubscriptionOf<'signature'>) {
+    this.#subscription = subscription;
+  }
+
+  decide(result: Buffer): NotificationDecision {
+    if (this.#isDone) return 'drop';
+    if (contextValue(result).toString('latin1') === RECEIVED) {
+      if (this.#isReceiptSent) return 'drop';
+      this.#isReceiptSent = true;
+      return 'pass';
+    }
+    this.#isDone = true;
+    return 'last';
+  }
+
+  async fill(gap: Gap): Promise<void> {
+    const { signature, commitment, received } = this.#subscription;
+    const params = [[signature], { searchTransactionHistory: true }];
+    const body = await gap.reader.request('getSignatureStatuses', params, gap.signal);
+    const { slot, statuses } = readSignatureStatuses(body);
+    const status = statuses[0] ?? null;
+    if (status === null || this.#isDone) return;
+    if (received && !this.#isReceiptSent) {
+      this.#isReceiptSent = true;
+      gap.emit(withContext(slot, RECEIVED));
+    }
+    if (!status.hasCommitment(commitment)) return;
+    // Statuses have the processed slot; nodes report the slot of the commitment.
+    const commitmentSlot = commitment === 'processed' ? slot : await gap.reader.slot(commitment);
+    this.#isDone = true;
+    gap.emit(withContext(commitmentSlot, writeJson({ err: status.err })), true);
   }
 }

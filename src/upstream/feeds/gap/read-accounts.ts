@@ -1,38 +1,103 @@
+import { Semaphore } from '../../../base/concurrency/semaphore.ts';
 import { unlessAborted } from '../../../base/concurrency/unless-aborted.ts';
 import { type JsonValue, parseJson, writeJson } from '../../../base/json.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import { Failure } from '../../../protocol/errors.ts';
 import type { Account } from '../../../solana/account/account.ts';
 import type { Address } from '../../../solana/address.ts';
+import type { Block, ExecutedTransaction } from '../../../solana/block.ts';
 import { accountOrder, inDeclaredOrder } from '../../../solana/encoding/declared-order.ts';
 import { listOf, objectOf, u64Of } from '../../../solana/encoding/read-json.ts';
-import { readAccount } from '../../../solana/encoding/read-ui-account.ts';
 import type { AccountEncoding } from '../../../solana/encoding/ui-account.ts';
+import { readAccount } from '../../../solana/encoding/ui-account.ts';
+import { allKeys, isWritable } from '../../../solana/message/message-keys.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { AccountNotification } from '../../../streams/notifier/account-notification.ts';
 import type { ChainReader } from '../chain-reader.ts';
-import { withContext } from './context.ts';
-import { ReadBatcher } from './read-batcher.ts';
+import { withContext } from './continuity.ts';
 
-/** Accounts that getMultipleAccounts takes at once. Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
+type ReadMany<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
+
+type ReadBatcherOptions<Item, Result> = Readonly<{
+  /** Items per request. */
+  itemsMax: number;
+  /** Concurrent requests. */
+  requestsMax: number;
+  /** Whether fewer items per request may succeed. */
+  isTooLarge: (fault: unknown) => boolean;
+  read: ReadMany<Item, Result>;
+}>;
+
+/** Batching delay. */
+const GATHER_MS = 5;
+
+type PendingRead<Item, Result> = Readonly<{
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (fault: unknown) => void;
+}>;
+
+/** Batches single reads into shared requests. */
+class ReadBatcher<Item, Result> {
+  readonly #options: ReadBatcherOptions<Item, Result>;
+  readonly #requestSemaphore: Semaphore;
+  #pending: PendingRead<Item, Result>[] = [];
+
+  constructor(options: ReadBatcherOptions<Item, Result>) {
+    this.#options = options;
+    this.#requestSemaphore = new Semaphore(options.requestsMax);
+  }
+
+  /** @throws as `read` does. */
+  read(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#pending.length === 0) setTimeout(() => this.#flush(), GATHER_MS);
+      this.#pending.push({ item, resolve, reject });
+      if (this.#pending.length === this.#options.itemsMax) this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const pending = this.#pending;
+    this.#pending = [];
+    if (pending.length > 0) void this.#requestSemaphore.run(() => this.#send(pending));
+  }
+
+  async #send(pending: readonly PendingRead<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#options.read(pending.map(({ item }) => item));
+      for (const [at, { resolve, reject }] of pending.entries()) {
+        const result = results[at];
+        if (result === undefined) reject(new Error('response has too few items'));
+        else resolve(result);
+      }
+    } catch (fault) {
+      if (pending.length > 1 && this.#options.isTooLarge(fault)) {
+        const half = Math.ceil(pending.length / 2);
+        await this.#send(pending.slice(0, half));
+        await this.#send(pending.slice(half));
+      } else for (const { reject } of pending) reject(fault);
+    }
+  }
+}
+
+/** Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
 const ACCOUNTS_MAX = 100;
 
-/** Which accounts are read, and how. */
-export type AccountQuery = Readonly<{
+type AccountQuery = Readonly<{
   addresses: readonly Address[];
   commitment: Commitment;
   encoding: AccountEncoding;
-  /** Only nodes that have come so far may answer. */
+  /** minContextSlot. */
   notBefore: Slot;
 }>;
 
-/** An account as a node tells it now. */
 export type ReadAccount = Readonly<{
   address: Address;
   slot: Slot;
-  /** null where it is not there, and for an account in the encoding `jsonParsed`. */
+  /** Null for a missing account and for `jsonParsed`. */
   account: Account | null;
-  /** The JSON of the account alone, and of `{pubkey, account}`, as PubSub writes them with their context. */
+  /** The notification results of an account and a program subscription. */
   result: () => Buffer;
   keyedResult: () => Buffer | null;
 }>;
@@ -73,8 +138,8 @@ async function readBatch(
   const parsed = encoding === 'jsonParsed';
   const config = { commitment, encoding: parsed ? encoding : 'base64', minContextSlot: notBefore };
   const body = await reader.request('getMultipleAccounts', [addresses, config], signal);
-  const { context, value } = objectOf(parseJson(body.toString('utf8')), 'an answer');
-  const slot = slotOf(u64Of(objectOf(context, 'a context').slot, 'a slot'));
+  const { context, value } = objectOf(parseJson(body.toString('utf8')), 'response');
+  const slot = slotOf(u64Of(objectOf(context, 'context').slot, 'slot'));
   return listOf(value, 'accounts').flatMap((json, at) => {
     const address = addresses[at];
     if (address === undefined) return [];
@@ -84,12 +149,11 @@ async function readBatch(
   });
 }
 
-/** Questions that go out at the same time. */
 const REQUESTS_MAX = 16;
 
 type AccountRead = Readonly<{ address: Address; notBefore: Slot }>;
 
-/** The accounts that are asked for one by one, put together again, by how they are read. */
+/** Batches of single reads, by commitment and encoding. */
 const batchersByReader = new WeakMap<ChainReader, Map<string, ReadBatcher<AccountRead, ReadAccount>>>();
 
 const isTooLarge = (fault: unknown): boolean => fault instanceof Failure && fault.code === 'ANSWER_TOO_LARGE';
@@ -121,9 +185,9 @@ function batcherOf(
 }
 
 /**
- * Reads accounts as they are now, as many at once as nodes allow. A single one is read together with others that
- * are asked for at the same time.
- * @throws what the reader throws; MalformedJson; AbortError.
+ * Reads accounts in their current state, up to 100 per request. Single reads are batched with concurrent
+ * ones.
+ * @throws as the reader does; MalformedJson; AbortError.
  */
 export async function* readAccounts(
   reader: ChainReader,
@@ -141,4 +205,29 @@ export async function* readAccounts(
     const addresses = query.addresses.slice(at, at + ACCOUNTS_MAX);
     yield await readBatch(reader, { ...query, addresses }, signal);
   }
+}
+
+/** A failed transaction still writes its fee payer and the nonce account of a leading AdvanceNonce. */
+function writtenByFailed({ transaction: { message } }: ExecutedTransaction): Address[] {
+  const nonce = message.instructions[0]?.accounts[0];
+  const keys = [message.accountKeys[0], nonce === undefined ? undefined : message.accountKeys[nonce]];
+  return keys.filter((key) => key !== undefined);
+}
+
+function writtenBy(executed: ExecutedTransaction): Address[] {
+  const { transaction, meta } = executed;
+  if (meta.err !== null) return writtenByFailed(executed);
+  const { message } = transaction;
+  return allKeys(message, meta.loadedAddresses).filter((_, index) =>
+    isWritable(message, index, meta.loadedAddresses),
+  );
+}
+
+/**
+ * Accounts that a block's transactions and rewards may have written, without runtime writes such as sysvars.
+ */
+export function writtenAccounts({ transactions, rewards }: Block): Set<Address> {
+  const accounts = new Set(rewards.map(({ pubkey }) => pubkey));
+  for (const executed of transactions) for (const key of writtenBy(executed)) accounts.add(key);
+  return accounts;
 }

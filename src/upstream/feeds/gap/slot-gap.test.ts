@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
-import type { SlotInfo } from '../slot-info.ts';
+import type { SlotInfo } from '../pubsub-message.ts';
 import type { Gap } from './continuity.ts';
 import { SlotGap } from './slot-gap.ts';
 
@@ -14,9 +14,9 @@ const at = (value: number): SlotInfo => ({
 const message = (value: number): Buffer =>
   Buffer.from(`{"parent":${value - 1},"root":${value - 32},"slot":${value}}`);
 
-/** The slots told of a gap from 1000 to 1003, behind which the chain goes on. */
-async function fill(continuity: SlotGap, held: readonly Buffer[]): Promise<number[]> {
-  const told: number[] = [];
+/** Emitted slots of a gap from 1000 to 1003. */
+async function fill(continuity: SlotGap, buffered: readonly Buffer[]): Promise<number[]> {
+  const emitted: number[] = [];
   const chain = Array.from({ length: 14 }, (_, index) => slot(993 + index));
   const gap: Gap = {
     opened: at(900),
@@ -25,25 +25,25 @@ async function fill(continuity: SlotGap, held: readonly Buffer[]): Promise<numbe
     reader: { slots: async () => chain } as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
-    buffered: () => held,
-    emit: (result) => told.push(JSON.parse(result.toString()).slot),
+    buffered: () => buffered,
+    emit: (result) => emitted.push(JSON.parse(result.toString()).slot),
   };
   await continuity.fill(gap);
-  return told;
+  return emitted;
 }
 
-describe('slots across connections', () => {
-  it('are told once each on one connection', () => {
+describe('SlotGap', () => {
+  it('emits each slot once on one connection', () => {
     const continuity = new SlotGap(100);
     const verdicts = [1_000, 1_001, 1_001, 1_000, 1_002].map((value) => continuity.decide(message(value)));
     expect(verdicts).toEqual(['pass', 'pass', 'drop', 'drop', 'pass']);
   });
 
-  it('are told as far as the new connection begins, and then by it', async () => {
+  it('emits missed slots up to the first slot of the new connection', async () => {
     const continuity = new SlotGap(100);
     continuity.decide(message(1_000));
-    const held = [message(1_004), message(1_005)];
-    expect(await fill(continuity, held)).toEqual([1_001, 1_002, 1_003]);
-    expect(held.map((result) => continuity.decide(result))).toEqual(['pass', 'pass']);
+    const buffered = [message(1_004), message(1_005)];
+    expect(await fill(continuity, buffered)).toEqual([1_001, 1_002, 1_003]);
+    expect(buffered.map((result) => continuity.decide(result))).toEqual(['pass', 'pass']);
   });
 });

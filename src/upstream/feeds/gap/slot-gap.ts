@@ -1,20 +1,50 @@
-import type { Slot } from '../../../solana/units.ts';
-import { readSlotInfo, type SlotInfo, slotInfoJson } from '../slot-info.ts';
-import { type Continuity, type Gap, gapWindow, type NotificationDecision } from './continuity.ts';
-import { SeenSlots } from './seen-slots.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
+import { readSlotInfo, type SlotInfo, slotInfoJson } from '../pubsub-message.ts';
+import { type Continuity, type Gap, gapWindow, type NotificationDecision, SeenSlots } from './continuity.ts';
+
+const DIGITS = /^\d{1,20}$/;
+
+export function readRoot(result: Buffer): Slot | null {
+  const text = result.toString('latin1');
+  return DIGITS.test(text) ? slotOf(BigInt(text)) : null;
+}
+
+/** `root`: emits every missed finalized block in order. Roots only grow. */
+export class RootGap implements Continuity {
+  #last: Slot | null = null;
+
+  decide(result: Buffer): NotificationDecision {
+    const root = readRoot(result);
+    if (root === null || (this.#last !== null && root <= this.#last)) return 'drop';
+    this.#last = root;
+    return 'pass';
+  }
+
+  async fill(gap: Gap): Promise<void> {
+    const window = gapWindow(gap, 'finalized', this.#last);
+    const live = gap
+      .buffered()
+      .map(readRoot)
+      .find((root) => root !== null);
+    const to = live === undefined || live <= window.to ? window.to : slotOf(live - 1n);
+    for (const root of await gap.reader.slots(window.from, to, 'finalized', gap.signal)) {
+      if (root <= (this.#last ?? gap.opened.root) || (live !== undefined && root >= live)) continue;
+      this.#last = root;
+      gap.emit(Buffer.from(String(root)));
+    }
+  }
+}
 
 /**
- * `slot`: every missed slot that holds a confirmed block is told, in order, before the live ones; its parent is the
- * block before it. A slot that was begun and abandoned is not made up for. `root` is an estimate, the newest block
- * that must have been rooted by then: history does not tell it.
+ * `slot`: emits every missed slot with a confirmed block, in order; its parent is the previous block.
+ * Abandoned slots are not recovered. `root` is estimated, as history does not contain it.
  */
 export class SlotGap implements Continuity {
   readonly #seenSlots: SeenSlots;
   #last: SlotInfo | null = null;
-  /** After a move, slots up to this one are not told any more: a node behind the one before begins earlier. */
+  /** After a move, slots up to this one are dropped: the new node may be behind. */
   #movedAt: Slot | null = null;
 
-  /** @param seenMax - slots that are remembered. */
   constructor(seenMax: number) {
     this.#seenSlots = new SeenSlots(seenMax);
   }
@@ -38,7 +68,7 @@ export class SlotGap implements Continuity {
         .find((info) => info !== null)?.slot ?? gap.to.slot;
     chain.forEach((slot, at) => {
       const parent = chain[at - 1];
-      // Without the block before it, it lies in the margin, and was told long ago.
+      // Without a parent in the list, the slot lies in the margin and was emitted.
       if (parent === undefined || slot <= (this.#last?.slot ?? gap.opened.slot) || slot >= live) return;
       if (this.#seenSlots.has(String(slot))) return;
       const info = { slot, parent, root: this.#rootAt(slot, chain, gap) };
@@ -52,7 +82,7 @@ export class SlotGap implements Continuity {
     if (this.#last === null || info.slot > this.#last.slot) this.#last = info;
   }
 
-  /** Roots advance about as slots do; never behind the last told one, never beyond the live one. */
+  /** Assumes that roots advance with slots; bounded by the last emitted and the live root. */
   #rootAt(slot: Slot, chain: readonly Slot[], { opened, to }: Gap): Slot {
     const last = this.#last ?? opened;
     const most = last.root + (slot - last.slot);

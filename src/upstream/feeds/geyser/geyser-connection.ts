@@ -1,68 +1,96 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../../base/log.ts';
-import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
 import { encodeSubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
 import {
   decodeSubscribeUpdate,
   type SubscribeUpdate,
   type Update,
 } from '../../../protocol/geyser/subscribe-update.ts';
-import type { GrpcCode, GrpcStatus } from '../../../protocol/grpc/status.ts';
+import type { GrpcStatus } from '../../../protocol/grpc/status.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { exponentialBackoff, withJitter } from '../../exponential-backoff.ts';
-import type { NodeConfig } from '../../node.ts';
-import { revealsOneOf, secretsOf } from '../../secrets.ts';
-import type { GeyserLimits } from './geyser-limits.ts';
-import { GrpcStream } from './grpc-stream.ts';
-import { RequestAcks } from './request-acks.ts';
+import { type GeyserNode, noReplay, PONG_ID, SUBSCRIBE } from '../../geyser/geyser-node.ts';
+import { MonitoredStream } from '../../geyser/monitored-stream.ts';
+import { RequestAcks } from '../../geyser/request-acks.ts';
 
-/** A node that has Geyser. */
-export type GeyserNode = NodeConfig & Readonly<{ grpc: string }>;
+/** Limits of the Geyser feed. Times in milliseconds, sizes in bytes. */
+export const geyserLimits = {
+  connectTimeoutMs: 3_000,
+  pingIntervalMs: 10_000,
+  pongTimeoutMs: 5_000,
+  messageMaxBytes: 128 * 1024 * 1024,
+  windowBytes: 8 * 1024 * 1024,
+  /** How long request changes are batched: servers reject frequent requests. */
+  requestDelayMs: 20,
+  /** Longest delay for large requests: each repeats all filters. */
+  requestDelayMaxMs: 100,
+  /** A request counts as accepted after this long without an answer. */
+  ackTimeoutMs: 2_000,
+  /** How long `open` waits for a stream before falling back to PubSub. */
+  openTimeoutMs: 3_000,
+  /** Filters per request; beyond it, subscriptions are rejected. */
+  filtersMax: 100,
+  /**
+   * Addresses per request, about 46 bytes each: servers accept 4 MiB. Beyond it, subscriptions are rejected.
+   */
+  addressesMax: 20_000,
+  /** Distinct filters per program; beyond it, the whole program is requested. */
+  programFiltersMax: 8,
+  stallMs: 5_000,
+  reconnectMs: 250,
+  reconnectMaxMs: 10_000,
+  /** Consecutive failures before trying the next server. */
+  failuresMax: 2,
+  /** How long all servers may be down before subscriptions fail. */
+  downMaxMs: 15_000,
+  /** Probe interval while all servers are down; until then, subscriptions are rejected at once. */
+  awayMs: 10_000,
+  /** Longest replay after a disconnect. Servers keep about 150 slots. */
+  replaySlotsMax: 120,
+  /** Remembered slots, for deduplication. */
+  seenSlotsMax: 512,
+  /** Updates queued during a fetch before the stream is paused. */
+  heldMax: 10_000,
+  mintsMax: 10_000,
+  /** Lifetime of a Token-2022 mint, whose scale may change. */
+  mintMaxAgeMs: 60_000,
+  /** Total wait for mints per `mintRetryMs`; beyond it, accounts are encoded in base64. */
+  mintWaitMs: 500,
+  /** Pause after a failed mint fetch; also its timeout. */
+  mintRetryMs: 5_000,
+  mintFetchesMax: 16,
+};
 
-/** Whether a node is one of those. */
-export const hasGeyser = (node: NodeConfig): node is GeyserNode => typeof node.grpc === 'string';
+export type GeyserLimits = Readonly<typeof geyserLimits>;
 
 type GeyserConnectionOptions = Readonly<{
   /** At least one. */
   nodes: readonly GeyserNode[];
   limits: GeyserLimits;
   log: Logger;
-  /** All that is wanted now, as an encoded `SubscribeRequest`; from a slot on where one is named. */
+  /** Encodes the current `SubscribeRequest`. */
   request: (fromSlot: Slot | null) => Uint8Array;
-  /** Where a stream that was cut goes on; null where nothing was told yet. */
+  /** First slot of a stream that replaces a broken one; null before the first update. */
   resumeAt: () => Slot | null;
 }>;
 
 interface GeyserConnectionListener {
-  /** @param at - when the server had it, Unix milliseconds. */
+  /** @param at - Unix milliseconds, from the server. */
   onUpdate(update: Update, at: bigint, node: string): void;
-  /** A stream that replaces another one begins: what comes may be doubled, or have a hole before it. */
+  /** A stream replaces another: updates may repeat, or be missing before it. */
   onResumed(): void;
-  /** A server refuses what is asked, and nobody waits for an acknowledgement. */
+  /** A server rejected the request, without a waiter to fail. */
   onRejected(): void;
-  /** All servers have been away for too long. The link is stopped. */
+  /** All servers were down for too long. The connection is stopped. */
   onDown(): void;
 }
 
-/** The call that streams are opened with. Source: geyser.proto. */
-export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
-/** Answers to a server's ping carry it; our acknowledgements have greater ids. */
-const PONG_ID = 1;
-
-/** What servers say that do not replay, or not from there. */
-export const noReplay: ReadonlySet<GrpcCode> = new Set([
-  'OUT_OF_RANGE',
-  'INTERNAL',
-  'INVALID_ARGUMENT',
-  'UNIMPLEMENTED',
-]);
-const CHECKS_PER_STALL = 10;
-/** A request of so many bytes gathers changes for a millisecond. */
+/** Request bytes per millisecond of delay. */
 const REQUEST_BYTES_PER_MS = 4_096;
 
 /**
- * The one Geyser stream of a feed: connects, asks for all that is wanted, asks anew when that changes, answers
- * pings, and goes elsewhere when a server dies, stands still or says goodbye. Times are `performance.now()`.
+ * The Geyser stream of a feed: sends the merged request and its changes, answers pings, and reconnects or
+ * fails over. Times are `performance.now()`.
  */
 export class GeyserConnection {
   readonly #options: GeyserConnectionOptions;
@@ -70,19 +98,16 @@ export class GeyserConnection {
   readonly #acks: RequestAcks;
   #nodes: readonly GeyserNode[];
   #at = 0;
-  #stream: GrpcStream | null = null;
+  #stream: MonitoredStream<SubscribeUpdate | null> | null = null;
   #requestTimer: NodeJS.Timeout | null = null;
-  /** Of the newest request. */
   #requestBytes = 0;
   #reconnectTimer: NodeJS.Timeout | null = null;
-  #stallTimer: NodeJS.Timeout | null = null;
+  #isStarted = false;
   #failures = 0;
   #downSince: number | null = null;
-  #progressAt = 0;
-  /** The stream asked for a replay and has told nothing yet. */
+  /** A replay was requested and no slot received yet. */
   #isReplayRequested = false;
   #isReplayRejected = false;
-  #hasWarnedUnreadable = false;
   #isPaused = false;
 
   constructor(options: GeyserConnectionOptions, listener: GeyserConnectionListener) {
@@ -93,39 +118,38 @@ export class GeyserConnection {
   }
 
   /**
-   * Something else is wanted from now on.
-   * @returns kept when a server has heard of it.
-   * @throws AckTimeout when none has in time; RequestRefused.
+   * Schedules the changed request.
+   * @returns resolves when a server acknowledged it.
+   * @throws AckTimeout; RequestRejected.
    */
   updateRequest(): Promise<void> {
     const acknowledged = this.#acks.wait();
-    if (this.#stallTimer === null) this.#start();
+    if (!this.#isStarted) this.#start();
     else if (this.#stream !== null) {
       this.#requestTimer ??= setTimeout(() => this.#sendRequest(null), this.#requestDelay());
     }
     return acknowledged;
   }
 
-  /** Ends the stream; `changed` begins again. */
+  /** Ends the stream; `updateRequest` restarts it. */
   stop(): void {
     for (const timer of [this.#requestTimer, this.#reconnectTimer]) if (timer !== null) clearTimeout(timer);
-    if (this.#stallTimer !== null) clearInterval(this.#stallTimer);
     this.#requestTimer = null;
     this.#reconnectTimer = null;
-    this.#stallTimer = null;
+    this.#isStarted = false;
     this.#stream?.close();
     this.#stream = null;
     this.#downSince = null;
     this.#acks.giveUp();
   }
 
-  /** Takes these servers from now on, at least one; a stream of another one goes on from them. */
+  /** Replaces the servers; at least one. The stream moves if its server was removed. */
   setNodes(nodes: readonly GeyserNode[]): void {
     const before = this.#node;
     this.#nodes = nodes;
     const at = nodes.findIndex((node) => isDeepStrictEqual(node, before));
     this.#at = Math.max(0, at);
-    if (at !== -1 || this.#stallTimer === null) return;
+    if (at !== -1 || !this.#isStarted) return;
     if (this.#reconnectTimer !== null) clearTimeout(this.#reconnectTimer);
     this.#stream?.close();
     this.#stream = null;
@@ -133,18 +157,14 @@ export class GeyserConnection {
     this.#connect();
   }
 
-  /** Holds the server back, or no longer. */
   setPaused(paused: boolean): void {
     if (this.#isPaused === paused) return;
     this.#isPaused = paused;
-    // Standing still is ours meanwhile, and not the server's.
-    this.#progressAt = performance.now();
-    if (paused) this.#stream?.pause();
-    else this.#stream?.resume();
+    this.#stream?.setPaused(paused);
   }
 
   #start(): void {
-    this.#stallTimer = setInterval(() => this.#checkStall(), this.#options.limits.stallMs / CHECKS_PER_STALL);
+    this.#isStarted = true;
     this.#downSince = performance.now();
     this.#connect();
   }
@@ -156,23 +176,32 @@ export class GeyserConnection {
   #connect(): void {
     this.#reconnectTimer = null;
     const node = this.#node;
-    const { grpc: url, headers = {} } = node;
-    const options = { ...this.#options.limits, url, headers, method: SUBSCRIBE };
-    const stream = new GrpcStream(options, {
-      onOpen: () => this.#acks.markOpen(),
-      onMessage: (bytes) => this.#handleMessage(bytes, node),
-      onEnd: (status) => this.#handleEnd(status, node),
-    });
+    const { grpc: url, headers = {}, name } = node;
+    const { limits, log } = this.#options;
+    const stream = new MonitoredStream(
+      {
+        ...limits,
+        url,
+        headers,
+        method: SUBSCRIBE,
+        log,
+        logFields: { node: name },
+        decode: decodeSubscribeUpdate,
+      },
+      {
+        onOpen: () => this.#acks.markOpen(),
+        onMessage: (message) => this.#handleMessage(message, name),
+        onEnd: (status) => this.#handleEnd(status),
+      },
+    );
     this.#stream = stream;
-    this.#progressAt = performance.now();
-    if (this.#isPaused) stream.pause();
+    if (this.#isPaused) stream.setPaused(true);
     const from = this.#options.resumeAt();
     if (from !== null) this.#listener.onResumed();
     this.#isReplayRequested = from !== null && !this.#isReplayRejected;
     this.#sendRequest(this.#isReplayRequested ? from : null);
   }
 
-  /** Sends all that is wanted, and a ping whose answer says that it was heard. */
   #sendRequest(fromSlot: Slot | null): void {
     if (this.#requestTimer !== null) clearTimeout(this.#requestTimer);
     this.#requestTimer = null;
@@ -186,16 +215,14 @@ export class GeyserConnection {
     this.#stream?.send(encodeSubscribeRequest({ ping }));
   }
 
-  /** A request says everything again, so larger ones gather changes for longer. */
   #requestDelay(): number {
     const { requestDelayMs, requestDelayMaxMs } = this.#options.limits;
     return Math.max(requestDelayMs, Math.min(requestDelayMaxMs, this.#requestBytes / REQUEST_BYTES_PER_MS));
   }
 
-  #handleMessage(bytes: Buffer, node: GeyserNode): void {
-    const read = this.#read(bytes, node);
-    const update = read?.update ?? null;
-    if (read === null || update === null) return;
+  #handleMessage(message: SubscribeUpdate | null, node: string): void {
+    const update = message?.update ?? null;
+    if (message === null || update === null) return;
     switch (update.kind) {
       case 'ping':
         this.#ping(PONG_ID);
@@ -207,52 +234,30 @@ export class GeyserConnection {
         this.#recordProgress();
         break;
     }
-    this.#listener.onUpdate(update, read.createdAt ?? BigInt(Date.now()), node.name);
-  }
-
-  /** One message that cannot be read, such as a transaction of a later version, does not end a stream. */
-  #read(bytes: Buffer, node: GeyserNode): SubscribeUpdate | null {
-    try {
-      return decodeSubscribeUpdate(bytes);
-    } catch (error) {
-      if (!(error instanceof InvalidProtobuf)) throw error;
-      if (!this.#hasWarnedUnreadable) {
-        this.#options.log.warn({ node: node.name, reason: error.message }, 'a Geyser message cannot be read');
-      }
-      this.#hasWarnedUnreadable = true;
-      return null;
-    }
+    this.#listener.onUpdate(update, message.createdAt ?? BigInt(Date.now()), node);
   }
 
   #recordProgress(): void {
-    this.#progressAt = performance.now();
+    this.#stream?.recordProgress();
     this.#isReplayRequested = false;
     this.#isReplayRejected = false;
     this.#failures = 0;
     this.#downSince = null;
   }
 
-  #checkStall(): void {
-    if (this.#stream === null || this.#isPaused) return;
-    if (performance.now() - this.#progressAt < this.#options.limits.stallMs) return;
-    this.#stream.close();
-    this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for too long' }, this.#node);
-  }
-
-  #handleEnd({ code, message }: GrpcStatus, node: GeyserNode): void {
+  #handleEnd({ code }: GrpcStatus): void {
     this.#stream = null;
     this.#acks.reset();
-    const { log, limits } = this.#options;
+    const { limits } = this.#options;
     const isReplayRejected = this.#isReplayRequested && noReplay.has(code);
-    log.warn({ node: node.name, code, reason: redactMessage(message, node) }, 'a Geyser stream ended');
     if (isReplayRejected) {
       this.#isReplayRejected = true;
       this.#connect();
       return;
     }
     if (code === 'INVALID_ARGUMENT' && !this.#acks.reject()) this.#listener.onRejected();
-    // With the last of what was wanted, whoever heard of it has stopped the link.
-    if (this.#stallTimer === null || this.#stream !== null) return;
+    // The listener may have stopped or restarted the connection.
+    if (!this.#isStarted || this.#stream !== null) return;
     this.#downSince ??= performance.now();
     if (performance.now() - this.#downSince > limits.downMaxMs) {
       this.stop();
@@ -262,14 +267,7 @@ export class GeyserConnection {
     this.#failures++;
     if (this.#failures % limits.failuresMax === 0) this.#at++;
     const pause = exponentialBackoff(limits.reconnectMs, limits.reconnectMaxMs, this.#failures - 1);
-    // Not unref'd: a feed that looks for its server is alive.
+    // Not unref'd: the process must stay alive while reconnecting.
     this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
   }
-}
-
-/** A server's words, unless they name the server or a key of ours. */
-export function redactMessage(message: string, { grpc, headers }: GeyserNode): string {
-  const bytes = Buffer.from(message);
-  const isSecret = revealsOneOf(secretsOf(new URL(grpc), headers ?? {}), bytes);
-  return isSecret ? '[not shown]' : message.slice(0, 200);
 }

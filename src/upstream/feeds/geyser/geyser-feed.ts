@@ -3,35 +3,50 @@ import type { Commitment } from '../../../protocol/commitment.ts';
 import { Failure } from '../../../protocol/errors.ts';
 import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { Subscription, SubscriptionKind } from '../../../protocol/subscriptions.ts';
+import type { Address } from '../../../solana/address.ts';
 import type { Block } from '../../../solana/block.ts';
 import { isSimpleVote } from '../../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { FeedListener } from '../../../streams/feed.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
+import { type GeyserNode, hasGeyser } from '../../geyser/geyser-node.ts';
+import { AckTimeout } from '../../geyser/request-acks.ts';
 import type { NodeConfig } from '../../node.ts';
-import type { ChainReader } from '../chain-reader.ts';
-import type { EmittedTransactions } from '../emitted-transactions.ts';
+import type { EmittedTransactions } from '../block-stream.ts';
+import type { ChainReader, RequestFn } from '../chain-reader.ts';
 import type { PreferredFeed } from '../feeds.ts';
-import type { SlotInfo } from '../slot-info.ts';
-import { GeyserConnection, type GeyserNode, hasGeyser } from './geyser-connection.ts';
-import { type GeyserLimits, geyserLimits } from './geyser-limits.ts';
+import type { SlotInfo } from '../pubsub-message.ts';
+import { GeyserConnection, type GeyserLimits, geyserLimits } from './geyser-connection.ts';
 import { LateSignatures } from './late-signatures.ts';
 import { MintCache } from './mint-cache.ts';
 import { OutageMonitor } from './outage-monitor.ts';
-import { ParsedAccounts } from './parsed-accounts.ts';
-import { AckTimeout } from './request-acks.ts';
-import type { RequestFn } from './request-fn.ts';
-import { geyserKinds, SubscribeRequestBuilder } from './subscribe-request-builder.ts';
+import { geyserKinds, RefCountedMap, SubscribeRequestBuilder } from './subscribe-request-builder.ts';
 import { type DecisiveUpdate, type QueuedUpdate, UpdateQueue } from './update-queue.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
-export type GeyserFeedOptions = Readonly<{
-  /** In the order in which they are tried; at least one. */
+/** Accounts with `jsonParsed` subscriptions, by address or owner. */
+class ParsedAccounts {
+  readonly #targets = new RefCountedMap<Address, null>();
+
+  add(subscription: Subscription): () => void {
+    const isParsed = 'encoding' in subscription && subscription.encoding === 'jsonParsed';
+    if (!isParsed) return () => {};
+    if (subscription.kind === 'account') return this.#targets.add(subscription.address, () => null);
+    return subscription.kind === 'program' ? this.#targets.add(subscription.program, () => null) : () => {};
+  }
+
+  has(address: Address, owner: Address): boolean {
+    return this.#targets.has(address) || this.#targets.has(owner);
+  }
+}
+
+type GeyserFeedOptions = Readonly<{
+  /** In order of preference; at least one. */
   nodes: readonly GeyserNode[];
   limits?: Partial<GeyserLimits>;
   log: Logger;
-  /** Asks the network's nodes, for mints, roots, late signatures, and the blocks that a server cannot replay. */
+  /** Reads mints, roots, late signatures, and the blocks that no server replays. */
   reader: Pick<ChainReader, 'request' | 'slots' | 'eachBlock'>;
 }>;
 
@@ -39,31 +54,30 @@ type Entry = {
   readonly subscription: Subscription;
   readonly listener: FeedListener;
   ends: (() => void)[];
-  /** Slots that ended since a server heard of it, as far as they are counted. */
+  /** Slots completed since the subscription was acknowledged, up to PROVEN_SLOTS. */
   slotsSeen: number;
 };
 
-/** A subscription that so many slots have passed is not what a server refuses. */
+/** A subscription this old is not the cause of a rejected request. */
 const PROVEN_SLOTS = 2;
 
 const isRootSubscription = ({ subscription: { kind } }: Entry): boolean => kind === 'root';
 
 const EVICTION_WARNING =
-  'more slots wait for their root than are held: what is owed something of them is given up';
+  'Too many slots wait for their root; failing subscriptions with pending notifications';
 
-/** Accounts at processed are written by slots and transactions alike; no block tells how. */
+/** Blocks do not contain account writes. */
 const isAccountSubscription = ({ subscription: { kind } }: Entry): boolean =>
   kind === 'account' || kind === 'program';
 
 /**
- * Feeds subscriptions from Geyser (Yellowstone gRPC): one stream for all of them, which asks for the union of what
- * they want. At `processed` each event is told as it comes, also within a slot; at `confirmed` and `finalized` when
- * the slot gets there.
- *
- * A stream that is cut goes on from the slot after the newest root, on the same server or the next, and nothing is
- * told twice. What no server replays is read from blocks, and the subscriptions of accounts, of which
- * blocks say nothing, fail: whoever opened them has to go on elsewhere. So do all when every server is away, and
- * those that are owed something of a slot that waits for its root for too long.
+ * Feeds subscriptions from one Geyser (Yellowstone gRPC) stream with merged filters. At `processed`, events
+ * are emitted as they arrive, also within a slot; at `confirmed` and `finalized`, when the slot reaches the
+ * commitment.
+ * After a disconnect, the stream resumes from the slot after the newest root, without duplicates. Slots that
+ * no server replays are read from blocks; account subscriptions then fail, as blocks lack account writes. All
+ * subscriptions fail when every server is down; those with pending notifications fail when their slot is
+ * evicted before it is rooted.
  */
 export class GeyserFeed implements PreferredFeed {
   readonly #limits: GeyserLimits;
@@ -79,7 +93,7 @@ export class GeyserFeed implements PreferredFeed {
   #sequence: UpdateSequence;
   #streamAbort = new AbortController();
   #position: SlotInfo | null = null;
-  /** Set while subscriptions are given up, which forgets the events with the last of them. */
+  /** Set while subscriptions fail: the last one clears the sequence. */
   #emittedAtEnd: (() => EmittedTransactions) | null = null;
   readonly #outage: OutageMonitor;
 
@@ -122,7 +136,7 @@ export class GeyserFeed implements PreferredFeed {
     });
   }
 
-  /** Takes these servers from now on. The stream goes on from another where its own is not among them. */
+  /** Replaces the servers. */
   setNodes(nodes: readonly NodeConfig[]): void {
     const servers = nodes.filter(hasGeyser);
     this.#outage.setNodes(servers);
@@ -135,12 +149,11 @@ export class GeyserFeed implements PreferredFeed {
     this.#failAll(() => true);
   }
 
-  /** Whether subscriptions of a kind are fed at all. */
   serves(kind: SubscriptionKind): boolean {
     return geyserKinds.has(kind);
   }
 
-  /** @throws Failure UPSTREAM_UNAVAILABLE, also for kinds that are not fed and for more than a request takes. */
+  /** @throws Failure UPSTREAM_UNAVAILABLE, also for other kinds and beyond the limits of a request. */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
     if (this.#outage.isActive || !this.serves(subscription.kind)) throw new Failure('UPSTREAM_UNAVAILABLE');
     const removeFilters = this.#requestBuilder.add(subscription);
@@ -167,28 +180,27 @@ export class GeyserFeed implements PreferredFeed {
     return () => this.#end(entry);
   }
 
-  /** The newest slot that was told to its end, also when the subscriptions have just been given up; null for none. */
+  /** The newest completed slot, also while subscriptions fail; null for none. */
   position(): SlotInfo | null {
     return this.#position;
   }
 
-  /** Transactions of slots up to this one were told at the commitment; null while nothing was. */
   emittedUpTo(commitment: Commitment): Slot | null {
     return this.#sequence.emittedTransactions().upTo(commitment);
   }
 
-  /** Which transactions were told: until now or, asked while subscriptions are given up, until then. */
+  /** Snapshot of the emitted transactions, also while subscriptions fail. */
   emittedTransactions(): EmittedTransactions {
     return this.#emittedAtEnd?.() ?? this.#sequence.emittedTransactions().copy();
   }
 
-  /** Ends the stream and every subscription, without a word to their listeners. */
+  /** Ends the stream and every subscription without notifying listeners. */
   close(): void {
     this.#outage.end();
     for (const entry of [...this.#entries]) this.#end(entry);
   }
 
-  /** A slot is told with its root; a stream names one only some time after it began. */
+  /** Slot notifications contain the root, which a stream reports late. */
   async #fetchRoot(): Promise<void> {
     if (this.#sequence.root !== null) return;
     const sequence = this.#sequence;
@@ -197,7 +209,7 @@ export class GeyserFeed implements PreferredFeed {
       const body = await this.#options.reader.request('getSlot', [{ commitment: 'finalized' }], inTime);
       sequence.setRootHint(slotOf(BigInt(body.toString('latin1'))));
     } catch {
-      this.#options.log.warn('the root of the chain could not be asked for');
+      this.#options.log.warn('Failed to read the root slot');
     }
   }
 
@@ -227,7 +239,7 @@ export class GeyserFeed implements PreferredFeed {
     for (const end of entry.ends) end();
     entry.ends = [];
     if (this.#entries.size > 0) {
-      // Whoever is still there loses nothing when this comes late, or not at all.
+      // The remaining subscriptions need no acknowledgement.
       this.#connection.updateRequest().catch(() => {});
       return;
     }
@@ -264,21 +276,20 @@ export class GeyserFeed implements PreferredFeed {
     this.#emittedAtEnd = null;
   }
 
-  /** The first slot that a new stream tells of shows whether it goes on where the last one ended. */
+  /** Reads the gap between the last slot and the first one of a new stream. */
   #gapBefore({ slot, parent, status }: DecisiveUpdate): Promise<void> | null {
     const { processed } = this.#sequence;
     if (processed === null || slot <= processed) return null;
     if (parent !== null && this.#sequence.isWhole(parent)) return null;
-    // Of a slot that is told of only when it ends, the beginning may be missing.
+    // The first update may have come after the start of its slot.
     const to = status === 'createdBank' ? slotOf(slot - 1n) : slot;
     return this.#fillGap(slotOf(processed + 1n), to);
   }
 
-  /** Blocks say all but what became of accounts. */
   async #fillGap(from: Slot, to: Slot): Promise<void> {
     const { reader, log } = this.#options;
     const { signal } = this.#streamAbort;
-    log.warn({ from: Number(from), to: Number(to) }, 'a Geyser stream goes on behind a gap');
+    log.warn({ from: Number(from), to: Number(to) }, 'Gap in Geyser stream; reading blocks');
     this.#failAll(isAccountSubscription);
     if (this.#entries.size === 0) return;
     try {
@@ -286,7 +297,7 @@ export class GeyserFeed implements PreferredFeed {
       await reader.eachBlock(slots, signal, (block) => this.#emitBlock(block));
     } catch {
       if (signal.aborted) return;
-      log.warn({ from: Number(from), to: Number(to) }, 'a gap in a Geyser stream could not be filled');
+      log.warn({ from: Number(from), to: Number(to) }, 'Failed to fill the gap in a Geyser stream');
       this.#failAll(() => true);
     }
   }
@@ -308,7 +319,7 @@ export class GeyserFeed implements PreferredFeed {
     emit({ ...status, status: 'confirmed' });
   }
 
-  /** What must be fetched before an update can be told; null for nothing. */
+  /** What must be fetched before an update is emitted; null for nothing. */
   #prefetch(update: Update): Promise<void> | null {
     if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
     const { address, account } = update.write;

@@ -4,8 +4,8 @@ import { createLogger } from '../../../base/log.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { signatureFromBytes } from '../../../solana/signature.ts';
+import type { RequestFn } from '../chain-reader.ts';
 import { LateSignatures } from './late-signatures.ts';
-import type { RequestFn } from './request-fn.ts';
 
 function waitFor(number: number, commitment: Commitment): SubscriptionOf<'signature'> {
   const bytes = Buffer.alloc(64);
@@ -13,19 +13,19 @@ function waitFor(number: number, commitment: Commitment): SubscriptionOf<'signat
   return { kind: 'signature', signature: signatureFromBytes(bytes), commitment, received: false };
 }
 
-/** A node that answers when it is told to. */
+/** A node whose responses the test triggers. */
 class SlowNode {
-  /** Signatures of each question. */
-  readonly asked: (readonly string[])[] = [];
+  /** Signatures of each request. */
+  readonly requests: (readonly string[])[] = [];
   pending = 0;
   pendingMost = 0;
   #answers: (() => void)[] = [];
   #waiting: (() => void)[] = [];
 
-  readonly ask: RequestFn = async (method, params) => {
+  readonly request: RequestFn = async (method, params) => {
     if (method === 'getSlot') return Buffer.from('3');
     const [signatures] = params as [readonly string[]];
-    this.asked.push(signatures);
+    this.requests.push(signatures);
     this.pending++;
     this.pendingMost = Math.max(this.pendingMost, this.pending);
     for (const wake of this.#waiting.splice(0)) wake();
@@ -46,33 +46,33 @@ function start() {
   return {
     node,
     late: new LateSignatures(
-      node.ask,
+      node.request,
       createLogger('silent', () => {}),
     ),
   };
 }
 
-describe('signatures that landed before', () => {
-  it('are asked for 256 at a time, one question after the other', async () => {
+describe('LateSignatures', () => {
+  it('requests 256 signatures at a time, one request after the other', async () => {
     const { node, late } = start();
-    const told: unknown[] = [];
+    const emitted: unknown[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     for (let number = 0; number < 600; number++) {
       late.watch(waitFor(number, 'confirmed'), (result) => {
-        told.push(parseJson(result.toString('utf8')));
-        if (told.length === 600) resolve();
+        emitted.push(parseJson(result.toString('utf8')));
+        if (emitted.length === 600) resolve();
       });
     }
     for (let questions = 0; questions < 3; questions++) await node.answer();
     await promise;
-    expect(node.asked.map(({ length }) => length)).toEqual([256, 256, 88]);
-    expect(new Set(node.asked.flat()).size).toBe(600);
+    expect(node.requests.map(({ length }) => length)).toEqual([256, 256, 88]);
+    expect(new Set(node.requests.flat()).size).toBe(600);
     expect(node.pendingMost).toBe(1);
-    // The slot that is confirmed, not the processed one at which the statuses were looked at.
-    expect(told[0]).toEqual({ context: { slot: 3 }, value: { err: null } });
+    // The confirmed slot, not the context slot of the statuses.
+    expect(emitted[0]).toEqual({ context: { slot: 3 }, value: { err: null } });
   });
 
-  it('are asked for again once, however many slots came meanwhile', async () => {
+  it('repeats a request once, regardless of how many slots passed', async () => {
     const { node, late } = start();
     for (let number = 0; number < 3; number++) late.watch(waitFor(number, 'finalized'), () => {});
     late.watch(waitFor(9, 'confirmed'), () => {});
@@ -82,16 +82,16 @@ describe('signatures that landed before', () => {
     await node.answer();
     late.onCommitment('finalized');
     await node.answer();
-    expect(node.asked.map(({ length }) => length)).toEqual([4, 3, 3]);
+    expect(node.requests.map(({ length }) => length)).toEqual([4, 3, 3]);
     expect(node.pendingMost).toBe(1);
   });
 
-  it('are no longer asked for when nobody waits for them', async () => {
+  it('stops requesting signatures without subscribers', async () => {
     const { node, late } = start();
     const end = late.watch(waitFor(1, 'finalized'), () => {});
     late.watch(waitFor(2, 'finalized'), () => {});
     end();
     await node.answer();
-    expect(node.asked).toEqual([[waitFor(2, 'finalized').signature]]);
+    expect(node.requests).toEqual([[waitFor(2, 'finalized').signature]]);
   });
 });

@@ -4,8 +4,8 @@ import type { Account } from '../../../solana/account/account.ts';
 import { addressBytes, addressFromBytes } from '../../../solana/address.ts';
 import { programs } from '../../../solana/programs.ts';
 import { lamports } from '../../../solana/units.ts';
+import type { RequestFn } from '../chain-reader.ts';
 import { MintCache } from './mint-cache.ts';
-import type { RequestFn } from './request-fn.ts';
 
 const limits = {
   mintsMax: 100,
@@ -32,8 +32,8 @@ function sixDecimals(): Buffer {
   return Buffer.from(JSON.stringify({ value: { data: [data.toString('base64'), 'base64'] } }));
 }
 
-const mintsOf = (ask: RequestFn): MintCache =>
-  new MintCache({ request: ask, log: createLogger('silent', () => {}), limits });
+const mintsOf = (request: RequestFn): MintCache =>
+  new MintCache({ request: request, log: createLogger('silent', () => {}), limits });
 const never = (): Promise<Buffer> => new Promise(() => {});
 
 beforeEach(() => {
@@ -43,27 +43,27 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('mints', () => {
-  it('are asked for again only after a while when they could not be fetched', async () => {
-    const ask = vi.fn(() => Promise.reject(new Error('nobody is there')));
-    const mints = mintsOf(ask);
+describe('MintCache', () => {
+  it('retries a failed fetch after a pause', async () => {
+    const request = vi.fn(() => Promise.reject(new Error('nobody is there')));
+    const mints = mintsOf(request);
     for (let update = 0; update < 20; update++) await mints.fetchFor(tokens(1));
-    expect(ask).toHaveBeenCalledTimes(1);
+    expect(request).toHaveBeenCalledTimes(1);
     vi.advanceTimersByTime(limits.mintRetryMs);
     await mints.fetchFor(tokens(1));
-    expect(ask).toHaveBeenCalledTimes(2);
+    expect(request).toHaveBeenCalledTimes(2);
   });
 
-  it('are fetched once for all who need one at the same time', async () => {
-    const ask = vi.fn(async () => sixDecimals());
-    const mints = mintsOf(ask);
+  it('fetches a mint once for concurrent requests', async () => {
+    const request = vi.fn(async () => sixDecimals());
+    const mints = mintsOf(request);
     await Promise.all([mints.fetchFor(tokens(1)), mints.fetchFor(tokens(1))]);
-    expect(ask).toHaveBeenCalledTimes(1);
+    expect(request).toHaveBeenCalledTimes(1);
     expect(mints.lookup().mint?.(mint(1))).toMatchObject({ decimals: 6 });
     expect(mints.fetchFor(tokens(1))).toBeNull();
   });
 
-  it('are waited for no longer than so long, and known when they come later', async () => {
+  it('limits the wait for a fetch and caches a late result', async () => {
     const { promise, resolve } = Promise.withResolvers<Buffer>();
     const mints = mintsOf(() => promise);
     const waited = mints.fetchFor(tokens(1));
@@ -77,10 +77,10 @@ describe('mints', () => {
     expect(mints.lookup().mint?.(mint(1))).toMatchObject({ decimals: 6 });
   });
 
-  it('are together waited for no longer than that, however many there are', async () => {
+  it('limits the total wait for several mints', async () => {
     const answers: (() => void)[] = [];
-    const ask = vi.fn(() => new Promise<Buffer>((resolve) => answers.push(() => resolve(sixDecimals()))));
-    const mints = mintsOf(ask);
+    const request = vi.fn(() => new Promise<Buffer>((resolve) => answers.push(() => resolve(sixDecimals()))));
+    const mints = mintsOf(request);
     for (let number = 1; number <= 5; number++) {
       const waited = mints.fetchFor(tokens(number));
       expect(waited).not.toBeNull();
@@ -89,15 +89,15 @@ describe('mints', () => {
       await waited;
     }
     expect(mints.fetchFor(tokens(6))).toBeNull();
-    expect(ask).toHaveBeenCalledTimes(6);
+    expect(request).toHaveBeenCalledTimes(6);
     vi.advanceTimersByTime(limits.mintRetryMs);
     expect(mints.fetchFor(tokens(7))).not.toBeNull();
   });
 
-  it('are fetched only so many at a time', () => {
-    const ask = vi.fn(never);
-    const mints = mintsOf(ask);
+  it('limits concurrent fetches', () => {
+    const request = vi.fn(never);
+    const mints = mintsOf(request);
     for (let number = 1; number <= 9; number++) void mints.fetchFor(tokens(number));
-    expect(ask).toHaveBeenCalledTimes(limits.mintFetchesMax);
+    expect(request).toHaveBeenCalledTimes(limits.mintFetchesMax);
   });
 });

@@ -5,11 +5,46 @@ import type { Account } from '../../../solana/account/account.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { AccountLookup } from '../../../solana/parsed/account/parsed-account.ts';
 import { isTokenProgram, programs } from '../../../solana/programs.ts';
-import { decodeMintScale, type MintScale } from '../../../solana/token/mint-scale.ts';
-import { decodeTokenAccount } from '../../../solana/token/token-account.ts';
-import type { GeyserLimits } from './geyser-limits.ts';
-import type { RequestFn } from './request-fn.ts';
-import { WaitBudget } from './wait-budget.ts';
+import type { MintScale } from '../../../solana/token/extensions.ts';
+import { decodeMintScale } from '../../../solana/token/extensions.ts';
+import { decodeTokenAccount } from '../../../solana/token/token-state.ts';
+import type { RequestFn } from '../chain-reader.ts';
+import type { GeyserLimits } from './geyser-connection.ts';
+
+/** Limits the total waiting time per period. One wait at a time. */
+class WaitBudget {
+  readonly #waitMs: number;
+  readonly #periodMs: number;
+  #periodEnd = 0;
+  #remainingMs = 0;
+
+  constructor(waitMs: number, periodMs: number) {
+    this.#waitMs = waitMs;
+    this.#periodMs = periodMs;
+  }
+
+  /**
+   * @param done - never rejects.
+   * @returns resolves with `done` or when the budget is used up; null without budget.
+   */
+  wait(done: Promise<void>): Promise<void> | null {
+    const start = performance.now();
+    if (start >= this.#periodEnd) {
+      this.#periodEnd = start + this.#periodMs;
+      this.#remainingMs = this.#waitMs;
+    }
+    if (this.#remainingMs <= 0) return null;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#remainingMs -= performance.now() - start;
+        resolve();
+      };
+      const timer = setTimeout(end, this.#remainingMs);
+      void done.then(end);
+    });
+  }
+}
 
 type CachedMint = Readonly<{ scale: MintScale | null; until: number }>;
 
@@ -20,7 +55,7 @@ type MintCacheLimits = Pick<
 
 type MintCacheOptions = Readonly<{ request: RequestFn; log: Logger; limits: MintCacheLimits }>;
 
-/** `value.data` of getAccountInfo in base64, if the account is there. */
+/** `value.data` of getAccountInfo in base64; null for a missing account. */
 function dataOf(result: JsonValue): Uint8Array | null {
   const value = (result as { value?: { data?: unknown } | null }).value;
   const data = value?.data;
@@ -28,7 +63,7 @@ function dataOf(result: JsonValue): Uint8Array | null {
   return Buffer.from(data[0], 'base64');
 }
 
-/** How amounts of mints are shown, fetched when a token account needs it and remembered. */
+/** Caches the scale of mints that token accounts refer to. */
 export class MintCache {
   readonly #options: MintCacheOptions;
   readonly #cached: Lru<Address, CachedMint>;
@@ -42,7 +77,6 @@ export class MintCache {
     this.#budget = new WaitBudget(mintWaitMs, mintRetryMs);
   }
 
-  /** What is known now. */
   lookup(): AccountLookup {
     return {
       mint: (mint) => this.#cached.get(mint)?.scale ?? null,
@@ -51,10 +85,9 @@ export class MintCache {
   }
 
   /**
-   * Fetches the mint of a token account where it is not known, each once at a time. All waits together are no
-   * longer than `mintWaitMs` in every `mintRetryMs`: what has to be told beyond that is told without the mint, which
-   * is fetched all the same.
-   * @returns null when nothing has to be waited for; the promise never rejects.
+   * Fetches the mint of a token account if unknown, once at a time. Total waiting is limited to `mintWaitMs`
+   * per `mintRetryMs`; the fetch continues beyond it.
+   * @returns null when nothing is awaited; the promise never rejects.
    */
   fetchFor(account: Account): Promise<void> | null {
     if (!isTokenProgram(account.owner)) return null;
@@ -76,7 +109,7 @@ export class MintCache {
   async #fetch(mint: Address, program: Address): Promise<void> {
     const { request, log, limits } = this.#options;
     const { mintMaxAgeMs, mintRetryMs } = limits;
-    // What an old mint program tells never changes.
+    // A mint of the original token program never changes.
     const age = program === programs.token ? Number.POSITIVE_INFINITY : mintMaxAgeMs;
     try {
       const config = { encoding: 'base64', commitment: 'processed' };
@@ -85,10 +118,10 @@ export class MintCache {
       const scale = data === null ? null : decodeMintScale(data);
       this.#cached.set(mint, { scale, until: performance.now() + (scale === null ? mintMaxAgeMs : age) });
     } catch {
-      // What was known of it is better than nothing.
+      // Keeps the previous scale.
       const scale = this.#cached.get(mint)?.scale ?? null;
       this.#cached.set(mint, { scale, until: performance.now() + mintRetryMs });
-      log.warn({ mint }, 'a mint could not be fetched: accounts of it are shown without their amounts');
+      log.warn({ mint }, 'Failed to fetch a mint; its token accounts are shown without amounts');
     }
   }
 }

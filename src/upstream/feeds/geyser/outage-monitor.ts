@@ -1,7 +1,7 @@
 import type { Logger } from '../../../base/log.ts';
+import type { GeyserNode } from '../../geyser/geyser-node.ts';
 import { probeGeyser } from '../../probe/probe-geyser.ts';
-import type { GeyserNode } from './geyser-connection.ts';
-import type { GeyserLimits } from './geyser-limits.ts';
+import type { GeyserLimits } from './geyser-connection.ts';
 
 type OutageMonitorOptions = Readonly<{
   nodes: readonly GeyserNode[];
@@ -9,12 +9,12 @@ type OutageMonitorOptions = Readonly<{
   log: Logger;
 }>;
 
-/** The time in which every server is away: they are tried now and then, so that no subscriber waits to find out. */
+/** Tracks an outage of all servers and probes them, so that subscribers need not wait for a timeout. */
 export class OutageMonitor {
   readonly #options: OutageMonitorOptions;
   #nodes: readonly GeyserNode[];
   #timer: NodeJS.Timeout | null = null;
-  /** Changes with each absence. */
+  /** Changes with each outage. */
   #generation = {};
   #isActive = false;
 
@@ -23,12 +23,10 @@ export class OutageMonitor {
     this.#nodes = options.nodes;
   }
 
-  /** Tries these servers from now on. */
   setNodes(nodes: readonly GeyserNode[]): void {
     this.#nodes = nodes;
   }
 
-  /** Whether nobody should wait for a server. */
   get isActive(): boolean {
     return this.#isActive;
   }
@@ -53,7 +51,7 @@ export class OutageMonitor {
     this.#timer.unref();
   }
 
-  /** It is over when a server tells a slot. */
+  /** Ends the outage when a server sends a slot. */
   async #probe(): Promise<void> {
     const generation = this.#generation;
     const { limits, log } = this.#options;
@@ -65,7 +63,7 @@ export class OutageMonitor {
       this.#scheduleProbe();
       return;
     }
-    log.info({ node: recovered.name }, 'a Geyser server is back: new subscriptions are fed from it');
+    log.info({ node: recovered.name }, 'Geyser server recovered');
     this.end();
   }
 }

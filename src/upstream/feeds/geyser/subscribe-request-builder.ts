@@ -1,8 +1,10 @@
 import {
+  type AccountsDataFilter,
   encodeSubscribeRequest,
   type SubscribeRequest,
   type TransactionsFilter,
 } from '../../../protocol/geyser/subscribe-request.ts';
+import type { AccountFilter } from '../../../protocol/rpc/account-filter.ts';
 import type {
   Subscription,
   SubscriptionKind,
@@ -11,13 +13,102 @@ import type {
 } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
-import type { GeyserLimits } from './geyser-limits.ts';
-import { ProgramFilters } from './program-filters.ts';
-import { RefCountedMap } from './ref-counted-map.ts';
+import type { GeyserLimits } from './geyser-connection.ts';
+
+export class RefCountedMap<Key, Value> {
+  readonly #entries = new Map<Key, { readonly value: Value; count: number }>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(key: Key): boolean {
+    return this.#entries.has(key);
+  }
+
+  keys(): Iterable<Key> {
+    return this.#entries.keys();
+  }
+
+  *values(): Iterable<Value> {
+    for (const { value } of this.#entries.values()) yield value;
+  }
+
+  /**
+   * @param make - called for a new key.
+   * @returns a function that releases the reference; idempotent.
+   */
+  add(key: Key, make: () => Value): () => void {
+    const entry = this.#entries.get(key) ?? { value: make(), count: 0 };
+    entry.count++;
+    this.#entries.set(key, entry);
+    let isActive = true;
+    return () => {
+      if (!isActive) return;
+      isActive = false;
+      entry.count--;
+      if (entry.count === 0) this.#entries.delete(key);
+    };
+  }
+}
+
+const dataFilter = (filter: AccountFilter): AccountsDataFilter =>
+  filter.kind === 'dataSize' ? { kind: 'dataSize', bytes: filter.size } : filter;
+
+/** '' for no filters. */
+const keyOf = (filters: readonly AccountFilter[]): string =>
+  filters
+    .map((filter) => {
+      if (filter.kind === 'dataSize') return `size ${filter.size}`;
+      if (filter.kind === 'tokenAccountState') return filter.kind;
+      return `memcmp ${filter.offset} ${Buffer.from(filter.bytes).toString('hex')}`;
+    })
+    .join(',');
+
+type ProgramFiltersOptions = Readonly<{
+  program: Address;
+  /** Beyond it, the whole program is requested. */
+  filtersMax: number;
+  /** Returns a unique filter name. */
+  nextName: () => string;
+}>;
+
+/** Filters of one program's accounts, as encoded request parts. */
+class ProgramFilters {
+  readonly #options: ProgramFiltersOptions;
+  readonly #filters = new RefCountedMap<string, Uint8Array>();
+  readonly #whole: Uint8Array;
+
+  constructor(options: ProgramFiltersOptions) {
+    this.#options = options;
+    this.#whole = this.#encode([]);
+  }
+
+  /** Filters that the request may need, also after some are removed. */
+  get count(): number {
+    return Math.min(this.#filters.size, this.#options.filtersMax);
+  }
+
+  /** @returns a function that removes them; idempotent. */
+  add(filters: readonly AccountFilter[]): () => void {
+    return this.#filters.add(keyOf(filters), () => this.#encode(filters));
+  }
+
+  parts(): Iterable<Uint8Array> {
+    const isWhole = this.#filters.has('') || this.#filters.size > this.#options.filtersMax;
+    return isWhole ? [this.#whole] : this.#filters.values();
+  }
+
+  #encode(filters: readonly AccountFilter[]): Uint8Array {
+    const { program, nextName } = this.#options;
+    const filter = { owner: [program], filters: filters.map(dataFilter) };
+    return encodeSubscribeRequest({ accounts: new Map([[nextName(), filter]]) });
+  }
+}
 
 /**
- * What a Geyser stream feeds. `slotsUpdates` is not among them because no plugin tells when a bank is frozen and
- * with what, `block` because a block costs far more than its transactions, `vote` because gossip is not told.
+ * Kinds that a Geyser stream feeds. Not `slotsUpdates`: plugins do not report frozen banks; not `block`: it
+ * costs far more than its transactions; not `vote`: gossip votes are not reported.
  */
 export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKind>([
   'account',
@@ -29,7 +120,7 @@ export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKi
   'transaction',
 ]);
 
-/** In every request: the course of the slots, which tells when what was told is confirmed and finalized. */
+/** Slot updates, which carry the commitments, are part of every request. */
 const baseRequest = encodeSubscribeRequest({
   slots: new Map([['s', { interslotUpdates: true }]]),
   commitment: 'processed',
@@ -51,7 +142,7 @@ function transactionFilter(filter: TransactionFilter): TransactionsFilter {
 const addressesIn = ({ accountInclude, accountExclude, accountRequired }: TransactionsFilter): number =>
   (accountInclude?.length ?? 0) + (accountExclude?.length ?? 0) + (accountRequired?.length ?? 0);
 
-/** One filter for many addresses, encoded again only after they have changed. */
+/** One filter for many addresses; encoded again only after a change. */
 class AddressFilter {
   readonly #addresses = new RefCountedMap<Address, null>();
   readonly #request: (addresses: readonly Address[]) => SubscribeRequest;
@@ -86,9 +177,9 @@ class AddressFilter {
 }
 
 /**
- * One request for all that subscriptions ask, kept as encoded parts: a message of protobuf may be written in parts,
- * one behind the other. Everything is asked at `processed`. Filters of programs are the server's work: an account
- * that passes and, later in the same slot, does not any more, is told as it was when it passed.
+ * Builds one request from all subscriptions, as encoded parts: concatenated protobuf messages merge into one.
+ * Always at `processed`. Servers apply program filters: an account that matches and later in the same slot
+ * does not is emitted in its matching state.
  */
 export class SubscribeRequestBuilder {
   readonly #limits: Pick<GeyserLimits, 'filtersMax' | 'addressesMax' | 'programFiltersMax'>;
@@ -99,7 +190,7 @@ export class SubscribeRequestBuilder {
   readonly #programs = new Map<Address, ProgramFilters>();
   readonly #transactions = new RefCountedMap<string, Uint8Array>();
   #programFilters = 0;
-  /** Addresses that transactions are filtered by, but for the mentions. */
+  /** Addresses in transaction filters other than mentions. */
   #filteredAddresses = 0;
   #names = 0;
 
@@ -107,10 +198,7 @@ export class SubscribeRequestBuilder {
     this.#limits = limits;
   }
 
-  /**
-   * Takes a subscription in.
-   * @returns what takes it out again, harmless when it is out; null when there is no room for it.
-   */
+  /** @returns a function that removes the subscription, idempotent; null beyond the limits. */
   add(subscription: Subscription): (() => void) | null {
     const end = this.#addFilter(subscription);
     if (this.#fits) return end;
@@ -118,7 +206,7 @@ export class SubscribeRequestBuilder {
     return null;
   }
 
-  /** The request, encoded. @param fromSlot - where to begin; null for now. */
+  /** @param fromSlot - first slot of a replay; null for none. */
   encode(fromSlot: Slot | null): Uint8Array {
     const parts = [baseRequest, ...this.#accounts.parts()];
     for (const program of this.#programs.values()) parts.push(...program.parts());

@@ -1,25 +1,24 @@
 import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 
-/** An update, when its server had it (Unix milliseconds), and which node's server that was. */
+/** An update with the server's time (Unix milliseconds) and node name. */
 export type QueuedUpdate = Readonly<{ update: Update; at: bigint; node: string }>;
 
 type UpdateQueueOptions = Readonly<{
-  /** Updates that wait; beyond it the stream is held, or given up where that cannot help. */
+  /** Queued updates; beyond it, the stream is paused, or `onOverflow` is called if pausing cannot help. */
   queueMax: number;
   emit: (queued: QueuedUpdate) => void;
-  /** What must be fetched before an update is told; null for nothing. Never rejects. */
+  /** What must be fetched before the update is emitted; null for nothing. Never rejects. */
   prefetch: (queued: QueuedUpdate) => Promise<void> | null;
-  /** What must be read before the first slot of a new stream is told; null when no hole is before it. Never rejects. */
+  /** Reads the gap before the first slot of a new stream; null for none. Never rejects. */
   gapBefore: (update: DecisiveUpdate) => Promise<void> | null;
-  /** Holds the stream back, or no longer. */
   setPaused: (isPaused: boolean) => void;
-  /** A new stream tells of everything but slots, or of what cannot be heard. */
+  /** The queue is full while a new stream sends no slot, or the listener threw. */
   onOverflow: () => void;
 }>;
 
 type SlotOf<Status> = Extract<Update, { kind: 'slot' }> & Readonly<{ status: Status }>;
 
-/** Shows where a stream begins. */
+/** Shows where a stream starts. */
 export type DecisiveUpdate = SlotOf<'createdBank' | 'processed'>;
 
 const RESUMED = 'resumed';
@@ -31,13 +30,13 @@ function asDecisive(item: QueuedUpdate | typeof RESUMED): DecisiveUpdate | null 
 }
 
 /**
- * Updates on their way from a stream to whoever hears them: in order, one after the other, waiting where something
- * must be fetched first. After a stream was replaced they wait until it has shown where it begins.
+ * Emits updates in order, one after the other, and waits where something must be fetched first. After a
+ * stream was replaced, updates wait until its start is known.
  */
 export class UpdateQueue {
   readonly #options: UpdateQueueOptions;
   #queue: (QueuedUpdate | typeof RESUMED)[] = [];
-  /** Changes when all that waits is forgotten: what is fetched then comes too late. */
+  /** Changes on `clear`, so that pending fetches are ignored. */
   #generation = {};
   #isBusy = false;
   #isResuming = false;
@@ -58,7 +57,7 @@ export class UpdateQueue {
     else this.#options.onOverflow();
   }
 
-  /** What comes from now on is of another stream. */
+  /** Later updates come from another stream. */
   markResumed(): void {
     this.#queue.push(RESUMED);
     if (!this.#isBusy) this.#drain();
@@ -89,12 +88,12 @@ export class UpdateQueue {
     if (queue.length < this.#options.queueMax) this.#options.setPaused(false);
   }
 
-  /** @returns false while nothing has shown where the stream begins. */
+  /** @returns false while the start of the stream is unknown. */
   #findStart(queue: readonly (QueuedUpdate | typeof RESUMED)[], from: number): boolean {
     let isReplaced = false;
     for (let at = from; at < queue.length; at++) {
       const item = queue[at]!;
-      // Another stream replaced this one before it told of a slot: what it told is told, the next shows the hole.
+      // The stream was replaced before its first slot; the next one shows the gap.
       isReplaced = item === RESUMED;
       if (isReplaced) break;
       const update = asDecisive(item);
@@ -123,7 +122,7 @@ export class UpdateQueue {
       if (queued !== null) this.#options.emit(queued);
       if (generation === this.#generation) this.#drain();
     };
-    // What breaks whoever hears it is given up with all that waits behind it.
+    // An error in the listener discards the queue.
     void fetched.then(resume).catch(() => {
       if (generation === this.#generation) this.#options.onOverflow();
     });

@@ -26,8 +26,8 @@ const written = (slot: number, version: bigint, balance: number): Update => {
 const kindsOf = (sequence: UpdateSequence, updates: readonly Update[], node = 'one'): string[] =>
   updates.flatMap((update) => sequence.eventsOf(update, 0n, node).map(({ kind }) => kind));
 
-describe('a slot that dies', () => {
-  it('is told again from its beginning when it is replayed', () => {
+describe('a dead slot', () => {
+  it('is emitted again from its start when replayed', () => {
     const sequence = new UpdateSequence(100, () => {});
     const first = [slotIs(5, 'createdBank'), written(5, 1n, 5), slotIs(5, 'dead')];
     expect(kindsOf(sequence, first)).toEqual(['created', 'account', 'dead']);
@@ -40,14 +40,14 @@ describe('a slot that dies', () => {
     expect(kindsOf(sequence, again)).toEqual(['created', 'account', 'processed', 'confirmed']);
   });
 
-  it('is told again by servers that do not tell of new banks', () => {
+  it('is emitted again from servers without bank updates', () => {
     const sequence = new UpdateSequence(100, () => {});
     kindsOf(sequence, [written(5, 1n, 5), slotIs(5, 'dead')]);
     const again = [written(5, 1n, 6), slotIs(5, 'processed')];
     expect(kindsOf(sequence, again)).toEqual(['account', 'created', 'processed']);
   });
 
-  it('is told as dead once, however many servers say so', () => {
+  it('is emitted as dead once for several servers', () => {
     const sequence = new UpdateSequence(100, () => {});
     expect(kindsOf(sequence, [slotIs(5, 'createdBank'), slotIs(5, 'dead')])).toEqual(['created', 'dead']);
     expect(kindsOf(sequence, [slotIs(5, 'dead')], 'two')).toEqual([]);

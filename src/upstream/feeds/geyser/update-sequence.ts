@@ -1,3 +1,4 @@
+import type { Commitment } from '../../../protocol/commitment.ts';
 import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
 import type { SlotStatus, SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
@@ -6,18 +7,87 @@ import type { Address } from '../../../solana/address.ts';
 import type { Signature } from '../../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
-import type { SlotInfo } from '../slot-info.ts';
-import { EmittedSlots } from './emitted-slots.ts';
+import type { EmittedTransactions } from '../block-stream.ts';
+import type { SlotInfo } from '../pubsub-message.ts';
 
-/** Until a root was told. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
+type EmittedSlot = Readonly<{
+  parent: Slot | null;
+  /** Emitted completely. */
+  isWhole: boolean;
+  isConfirmed: boolean;
+  signatures: ReadonlySet<Signature>;
+}>;
+
+const newestOf = (slots: Iterable<Slot>): Slot | null => {
+  let newest: Slot | null = null;
+  for (const slot of slots) if (newest === null || slot > newest) newest = slot;
+  return newest;
+};
+
+/** Emitted transactions: at `processed` individually, at `confirmed` and `finalized` per completed slot. */
+class EmittedSlots implements EmittedTransactions {
+  readonly newest: Slot | null;
+  readonly #slots: ReadonlyMap<Slot, EmittedSlot>;
+  readonly #root: Slot | null;
+  /** The slot before the stream's first one. */
+  readonly #before: Slot | null;
+  readonly #confirmed: Slot | null;
+
+  constructor(slots: ReadonlyMap<Slot, EmittedSlot>, root: Slot | null, before: Slot | null) {
+    this.#slots = slots;
+    this.#root = root;
+    this.#before = before;
+    this.newest = newestOf(slots.keys()) ?? root;
+    this.#confirmed = this.#newestWhere(({ isConfirmed }) => isConfirmed) ?? root;
+  }
+
+  copy(): EmittedSlots {
+    const slots = [...this.#slots].map(([slot, emitted]) => {
+      return [slot, { ...emitted, signatures: new Set(emitted.signatures) }] as const;
+    });
+    return new EmittedSlots(new Map(slots), this.#root, this.#before);
+  }
+
+  upTo(commitment: Commitment): Slot | null {
+    const old = this.#root ?? this.#before;
+    if (commitment === 'finalized') return old;
+    if (commitment === 'processed') return this.#newestWhere(({ isWhole }) => isWhole) ?? old;
+    return this.#completeUpTo(this.#confirmed) ?? old;
+  }
+
+  has(commitment: Commitment, slot: Slot, signature: Signature): boolean {
+    if (this.#root !== null && slot <= this.#root) return true;
+    const emitted = this.#slots.get(slot);
+    if (emitted === undefined || commitment === 'finalized') return false;
+    if (commitment === 'processed') return emitted.signatures.has(signature);
+    return emitted.isWhole && this.#confirmed !== null && slot <= this.#confirmed;
+  }
+
+  #newestWhere(is: (emitted: EmittedSlot) => boolean): Slot | null {
+    return newestOf([...this.#slots].filter(([, emitted]) => is(emitted)).map(([slot]) => slot));
+  }
+
+  /** Follows the chain down from a slot; transactions above an incomplete slot may be missing. */
+  #completeUpTo(tip: Slot | null): Slot | null {
+    let complete = tip;
+    for (let at = tip; at !== null; ) {
+      const emitted = this.#slots.get(at);
+      if (emitted === undefined) break;
+      if (!emitted.isWhole) complete = slotOf(at > 0n ? at - 1n : 0n);
+      at = emitted.parent;
+    }
+    return complete;
+  }
+}
+
+/** Estimate before the first root. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
 const ROOT_DISTANCE = 32n;
 
 const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
 
-/** The writes of an account in a slot that were told. Versions of two nodes have nothing to do with each other. */
+/** Emitted writes of an account in a slot. Write versions of different nodes are not comparable. */
 type AccountWrites = { node: string; version: bigint; readonly signatures: Set<Signature | null> };
 
-/** What of a slot was told. */
 type SlotState = {
   parent: Slot | null;
   readonly statuses: Set<SlotStatus>;
@@ -33,31 +103,29 @@ const emptySlot = (): SlotState => ({
 });
 
 /**
- * Turns what Geyser servers tell into the events of a ledger, each once, in whatever order and from whichever server
- * it comes: by slot and status, by signature, by account and the transaction that wrote it. What lies at or below
- * the root is over.
+ * Converts Geyser updates into ledger events, each once, regardless of order and server. Deduplicates by slot
+ * and status, by signature, and by account and transaction. Updates at or below the root are dropped.
  */
 export class UpdateSequence {
   readonly #slotsMax: number;
   readonly #onEvicted: (slot: Slot) => void;
   readonly #slots = new Map<Slot, SlotState>();
   #root: Slot | null = null;
-  /** A root of about now, to show before one was told. */
+  /** Recent root from a node, used before the stream reports one. */
   #rootHint: Slot | null = null;
-  /** Newest slot that was told to its end. */
+  /** Newest completed slot. */
   #processed: Slot | null = null;
   #oldest: Slot | null = null;
 
   /**
-   * @param slotsMax - slots above the root that are remembered; beyond it the one known for longest is forgotten.
-   * @param onForgotten - called then: roots below what stands on it will be missing.
+   * @param slotsMax - tracked slots above the root; beyond it the oldest entry is evicted.
+   * @param onEvicted - roots of the evicted slot's descendants will be incomplete.
    */
   constructor(slotsMax: number, onEvicted: (slot: Slot) => void) {
     this.#slotsMax = slotsMax;
     this.#onEvicted = onEvicted;
   }
 
-  /** The newest root; null before one was told. */
   get root(): Slot | null {
     return this.#root;
   }
@@ -66,14 +134,13 @@ export class UpdateSequence {
     return this.#processed;
   }
 
-  /** The newest slot that was told to its end; null for none. */
   get position(): SlotInfo | null {
     const slot = this.#processed;
     if (slot === null) return null;
     return { slot, parent: this.#slots.get(slot)?.parent ?? previousSlot(slot), root: this.#rootAt(slot) };
   }
 
-  /** Which transactions were told until now; a view that more may change. */
+  /** A live view of the emitted transactions. */
   emittedTransactions(): EmittedSlots {
     const slots = [...this.#slots].map(([slot, { parent, statuses, signatures }]) => {
       const isConfirmed = statuses.has('confirmed');
@@ -87,18 +154,16 @@ export class UpdateSequence {
     );
   }
 
-  /** Names a root before a server does. */
   setRootHint(root: Slot): void {
     this.#rootHint = root;
   }
 
-  /** Whether a slot was told to its end. */
   isWhole(slot: Slot): boolean {
     if (this.#root !== null && slot <= this.#root) return true;
     return this.#slots.get(slot)?.statuses.has('processed') === true;
   }
 
-  /** What an update tells that was not told yet. */
+  /** Events of an update that were not emitted yet. */
   eventsOf(update: Update, at: bigint, node: string): readonly LedgerEvent[] {
     switch (update.kind) {
       case 'slot':
@@ -180,10 +245,7 @@ export class UpdateSequence {
     }
   }
 
-  /**
-   * A slot that dies, because a node had a bad version of its block, may be repaired and replayed: nothing that was
-   * told of the dead one counts then.
-   */
+  /** A dead slot may be repaired and replayed: discards what was emitted of it. */
   #startSlot(slot: Slot, status: SlotStatus): SlotState {
     const state = this.#slotState(slot);
     const isNewVersion = status === 'dead' || (status === 'createdBank' && state.statuses.has('dead'));
@@ -207,7 +269,7 @@ export class UpdateSequence {
     return this.#root ?? this.#rootHint ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
   }
 
-  /** Servers that do not tell of new banks tell of a slot for the first time when it is processed. */
+  /** Servers without bank updates report a slot first when it is processed. */
   #processedEvents(slot: Slot, state: SlotState, at: bigint): LedgerEvent[] {
     if (this.#processed === null || slot > this.#processed) this.#processed = slot;
     const processed: LedgerEvent = { kind: 'processed', slot };
@@ -216,7 +278,7 @@ export class UpdateSequence {
     return [this.#createdEvent(slot, state, at), processed];
   }
 
-  /** Every slot of the chain is rooted in turn, also those whose turn was not told. */
+  /** Emits roots for skipped ancestors too. */
   #rootedEvents(slot: Slot, at: bigint): LedgerEvent[] {
     const chain: Slot[] = [slot];
     const last = this.#root;

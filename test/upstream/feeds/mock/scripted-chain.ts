@@ -1,12 +1,13 @@
 import { createLogger, type Logger } from '../../../../src/base/log.ts';
-import type { Call, RpcClient, RpcResponse } from '../../../../src/protocol/call.ts';
+import type { Call, RpcDispatcher, RpcResponse } from '../../../../src/protocol/call.ts';
 import { ChainReader } from '../../../../src/upstream/feeds/chain-reader.ts';
 import { type FeedLimits, feedLimits } from '../../../../src/upstream/feeds/limits.ts';
+import { dispatcherOf } from '../../mock/dispatcher.ts';
 
 const HASH = '11111111111111111111111111111111';
 
 /** A pool of nodes that answer with an empty block for every slot up to a tip, but for slots without one. */
-export class ScriptedChain implements RpcClient {
+export class ScriptedChain implements RpcDispatcher {
   tip: number;
   /** Slots that hold no block. */
   readonly skipped = new Set<number>();
@@ -16,7 +17,7 @@ export class ScriptedChain implements RpcClient {
   readonly lacking = new Set<number>();
   /** Answers are withheld while it is set. */
   gate: Promise<void> | null = null;
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly logged: string[] = [];
   readonly log: Logger = createLogger('debug', (line) => this.logged.push(line));
   readonly limits: FeedLimits;
@@ -31,12 +32,14 @@ export class ScriptedChain implements RpcClient {
   }
 
   count(method: string): number {
-    return this.asked.filter((question) => question.startsWith(`${method} `)).length;
+    return this.requests.filter((question) => question.startsWith(`${method} `)).length;
   }
 
-  async request({ method, params }: Call): Promise<RpcResponse> {
+  readonly dispatch = dispatcherOf((call) => this.#respond(call)).dispatch;
+
+  async #respond({ method, params }: Call): Promise<RpcResponse> {
     const text = params?.toString() ?? '[]';
-    this.asked.push(`${method} ${text}`);
+    this.requests.push(`${method} ${text}`);
     await this.gate;
     const [first = 0, second = 0] = JSON.parse(text) as number[];
     if (method === 'getSlot') return this.#answer(this.tip);

@@ -1,0 +1,366 @@
+import type { Kysely } from 'kysely';
+import type { Network } from '../../../protocol/call.ts';
+import type { Schema } from '../../database/schema.ts';
+import type { UpstreamNodeTable } from '../../database/tables/nodes.ts';
+import {
+  ADDED_NODES_MAX,
+  type AddedNode,
+  countNodes,
+  deleteNode,
+  findNodeRow,
+  insertNode,
+  type NodeSeal,
+  type NodeSettings,
+  readNodeRows,
+  updateNode,
+} from '../../nodes/added-nodes.ts';
+import type { NodeReport, NodeServices } from '../../nodes/node-feed.ts';
+import { cordonNode, uncordonNode } from '../../requests/gateway-heartbeat.ts';
+import { readGateways } from '../../requests/read-gateways.ts';
+import { ApiError } from '../api-error.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
+import type { NodeJson } from '../contract/operator.ts';
+import type { ApiContext, Handlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { withAudit } from './audit.ts';
+
+const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which carry less data';
+
+/** Nodes of a network that are not drained in some gateway. */
+async function inService({ store }: ApiServices, network: Network): Promise<readonly NodeJson[]> {
+  const { nodes } = await readGateways(store);
+  return nodes.filter((node) => node.network === network && !node.drained);
+}
+
+/**
+ * Prevents draining or removing the last node of a network, or its last node with Geyser, by accident.
+ * @throws ApiError 409
+ */
+async function checkNotLast(services: ApiServices, network: Network, name: string): Promise<void> {
+  const nodes = await inService(services, network);
+  if (nodes.length === 0 || nodes.some((node) => node.name !== name)) {
+    checkGeyserStays(services, network, name, nodes);
+    return;
+  }
+  throw new ApiError(
+    409,
+    'LAST_NODE',
+    `${name} is the last node of ${network}; without it, calls fail. Add another node first, or force it.`,
+  );
+}
+
+/** @throws ApiError 409 */
+async function checkNotLastGeyser(services: ApiServices, network: Network, name: string): Promise<void> {
+  checkGeyserStays(services, network, name, await inService(services, network));
+}
+
+function checkGeyserStays(
+  { service }: ApiServices,
+  network: Network,
+  name: string,
+  nodes: readonly NodeJson[],
+): void {
+  const servers = nodes.filter(({ hasGrpc }) => hasGrpc);
+  if (network !== service.network) return;
+  if (servers.length === 0 || servers.some((node) => node.name !== name)) return;
+  throw new ApiError(
+    409,
+    'LAST_GEYSER_NODE',
+    `${name} is the last node of ${network} with Geyser; without it, ${STREAMS_DEGRADED}. Add another node first, or force it.`,
+  );
+}
+
+const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
+  [url, ws, grpc].filter((address) => address !== null);
+
+/** Identifies the receiver and the encryption; equal for http and ws. */
+const originOf = (address: string): string => new URL(address.replace(/^ws/i, 'http')).origin;
+
+const REMEDY =
+  'must be given again (or {} for none), because the host, port or scheme changed and stored headers are not sent to a new destination';
+
+/**
+ * Stored headers are credentials: changing the address of a node must not send them to another host.
+ * @throws ApiError 422
+ */
+function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven: boolean): void {
+  if (areGiven || Object.keys(before.headers).length === 0) return;
+  const previousOrigins = new Set(addressesOf(before).map(originOf));
+  if (addressesOf(after).every((address) => previousOrigins.has(originOf(address)))) return;
+  throw new ApiError(422, 'INVALID_FIELDS', `headers: ${REMEDY}`, { fields: { headers: REMEDY } });
+}
+
+type AddedNodeRoutes =
+  | 'POST /upstreams'
+  | 'POST /upstreams/test'
+  | 'PATCH /upstreams/{node}'
+  | 'DELETE /upstreams/{node}';
+
+/** @param seal - null: the settings cannot be decrypted here. */
+const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
+  name: row.name,
+  network: row.network,
+  hasWs: row.has_ws === 1,
+  hasGrpc: row.has_grpc === 1,
+  options: seal?.open(row)?.settings.options ?? null,
+  createdBy: row.created_by,
+  createdAt: row.created_at,
+});
+
+/** @throws ApiError 503 */
+function requireNodeServices({ nodes }: ApiServices): NodeServices {
+  if (nodes !== undefined) return nodes;
+  throw new ApiError(503, 'NO_GATEWAY', 'Nodes cannot be changed here. Use a running service.');
+}
+
+/**
+ * Finds an added node; other nodes get a specific error.
+ * @throws ApiError 404, 409
+ */
+async function addedRow(services: ApiServices, name: string): Promise<UpstreamNodeTable> {
+  const row = await findNodeRow(services.store.db, name);
+  if (row !== undefined) return row;
+  const { nodes } = await readGateways(services.store);
+  const own = requireNodeServices(services).fixed();
+  const fixed = [...own, ...nodes].find((node) => node.name === name && node.source !== 'added');
+  if (fixed === undefined)
+    throw new ApiError(404, 'NOT_FOUND', `There is no node ${name}. GET /upstreams lists them.`);
+  if (fixed.source === 'ledger')
+    throw new ApiError(
+      409,
+      'LEDGER_NODE',
+      `${name} is the embedded ledger of development mode; it ends when the service starts with nodes`,
+    );
+  throw new ApiError(
+    409,
+    'FILE_NODE',
+    `${name} is defined in the configuration. Change it there and reload; until then it can be cordoned or drained.`,
+  );
+}
+
+/**
+ * Node names are unique.
+ * @throws ApiError 409
+ */
+async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
+  const isFixed = requireNodeServices(services)
+    .fixed()
+    .some((node) => node.name === name);
+  if (!isFixed && (await findNodeRow(db, name)) === undefined) return;
+  throw new ApiError(409, 'NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
+    fields: { name: 'is in use. Choose another name' },
+  });
+}
+
+/**
+ * Two chains must not be mixed.
+ * @throws ApiError 409
+ */
+function checkLedger(services: ApiServices): void {
+  const { fixed } = requireNodeServices(services);
+  if (!fixed().some(({ source }) => source === 'ledger')) return;
+  throw new ApiError(
+    409,
+    'LEDGER_NODE',
+    'The service runs in development mode. Add the node to the configuration file, or with "solway upstream add" on its machine, and restart.',
+  );
+}
+
+/** @throws ApiError 409 */
+async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
+  if ((await countNodes(db)) < ADDED_NODES_MAX) return;
+  throw new ApiError(409, 'LIMIT', `There are ${ADDED_NODES_MAX} added nodes, the maximum`);
+}
+
+/**
+ * Probes a node; an unusable one needs `force`.
+ * @throws ApiError 422 with the findings
+ */
+async function probed(
+  nodeServices: NodeServices,
+  node: AddedNode,
+  force: boolean,
+): Promise<NodeReport | null> {
+  if (force) return null;
+  const report = await nodeServices.probe(node);
+  const errors = report.findings.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return report;
+  const text = errors.map(({ finding, remedy }) => `${finding} ${remedy}`).join(' ');
+  throw new ApiError(422, 'NODE_NOT_FIT', `${text} To add it anyway, force it.`, {
+    fields: { url: text },
+  });
+}
+
+const reportJson = (report: NodeReport) => ({ ...report, findings: [...report.findings] });
+
+const toAcceptedNodeJson = (
+  nodeServices: NodeServices,
+  node: AddedNode,
+  report: NodeReport | null,
+  by: Pick<UpstreamNodeTable, 'created_by' | 'created_at'>,
+) => ({
+  node: {
+    name: node.name,
+    network: node.network,
+    hasWs: node.settings.ws !== null,
+    hasGrpc: node.settings.grpc !== null,
+    options: node.settings.options,
+    createdBy: by.created_by,
+    createdAt: by.created_at,
+  },
+  report: report === null ? null : reportJson(report),
+  notes: [...nodeServices.notesOf(node)],
+});
+
+/** Without addresses and headers. */
+const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
+  network,
+  node: name,
+  hasWs: settings.ws !== null,
+  hasGrpc: settings.grpc !== null,
+  headers: Object.keys(settings.headers).length,
+});
+
+async function add(
+  services: ApiServices,
+  given: ParsedRouteInput<'POST /upstreams'>['body'],
+  context: ApiContext,
+) {
+  const nodeServices = requireNodeServices(services);
+  const { network, name, force } = given;
+  checkLedger(services);
+  await checkName(services, services.store.db, name);
+  const node: AddedNode = { name, network, settings: nodeServices.parse(given) };
+  const report = await probed(nodeServices, node, force);
+  const at = services.now();
+  await withAudit(services, context, async (trx, version) => {
+    // The name may have been taken during the probe.
+    await checkName(services, trx, name);
+    await checkNodeQuota(trx);
+    await insertNode(trx, nodeServices.seal, node, { by: context.actor, at, version });
+    return [null, { action: 'node.add', customerId: null, detail: { ...auditDetailOf(node), force } }];
+  });
+  await nodeServices.applyChanges();
+  return toAcceptedNodeJson(nodeServices, node, report, { created_by: context.actor, created_at: at });
+}
+
+const lost = (name: string): ApiError =>
+  new ApiError(
+    409,
+    'UNREADABLE',
+    `${name} cannot be decrypted because its pepper is missing. Restore the pepper, or remove the node and add it again.`,
+  );
+
+/** Absent fields keep their values. */
+function merged(
+  row: UpstreamNodeTable,
+  before: NodeSettings,
+  body: ParsedRouteInput<'PATCH /upstreams/{node}'>['body'],
+) {
+  const { name, network } = row;
+  const { url = before.url, headers = before.headers, options = before.options } = body;
+  // A derived address changes with the URL.
+  const currentSettings = before.isWsDerived ? undefined : (before.ws ?? 'off');
+  const ws = body.ws === undefined ? currentSettings : body.ws;
+  const grpc = body.grpc === undefined ? before.grpc : body.grpc;
+  return { name, network, url, ws, grpc, headers, options };
+}
+
+async function change(
+  services: ApiServices,
+  name: string,
+  body: ParsedRouteInput<'PATCH /upstreams/{node}'>['body'],
+  context: ApiContext,
+) {
+  const nodeServices = requireNodeServices(services);
+  const row = await addedRow(services, name);
+  const before = nodeServices.seal.open(row);
+  if (before === null) throw lost(name);
+  const { network } = row;
+  const node: AddedNode = { name, network, settings: nodeServices.parse(merged(row, before.settings, body)) };
+  // Before the probe, which already sends the headers.
+  checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
+  const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
+  if (losesGeyser && !body.force) await checkNotLastGeyser(services, network, name);
+  const report = await probed(nodeServices, node, body.force);
+  await withAudit(services, context, async (trx, version) => {
+    const now = await findNodeRow(trx, name);
+    if (now?.version !== row.version)
+      throw new ApiError(409, 'CHANGED', `${name} was changed meanwhile. Try again.`);
+    await updateNode(trx, nodeServices.seal, node, { at: services.now(), version });
+    const fields = ['url', 'ws', 'grpc', 'headers', 'options'] as const;
+    const changed = fields.filter((field) => body[field] !== undefined).join(', ');
+    const detail = { ...auditDetailOf(node), changed, force: body.force };
+    return [null, { action: 'node.change', customerId: null, detail }];
+  });
+  await nodeServices.applyChanges();
+  return toAcceptedNodeJson(nodeServices, node, report, row);
+}
+
+async function remove(services: ApiServices, name: string, force: boolean, context: ApiContext) {
+  const { network } = await addedRow(services, name);
+  if (!force) await checkNotLast(services, network, name);
+  await withAudit(services, context, async (trx) => {
+    await deleteNode(trx, network, name);
+    return [null, { action: 'node.remove', customerId: null, detail: { network, node: name, force } }];
+  });
+  await requireNodeServices(services).applyChanges();
+  return { done: true as const };
+}
+
+export const addedNodeHandlers = (services: ApiServices): Handlers<AddedNodeRoutes> => ({
+  'POST /upstreams': ({ body }, context) => add(services, body, context),
+  async 'POST /upstreams/test'({ body }) {
+    const nodeServices = requireNodeServices(services);
+    const settings = nodeServices.parse({ ...body, name: 'tested' });
+    return reportJson(await nodeServices.probe({ name: 'tested', network: body.network, settings }));
+  },
+  'PATCH /upstreams/{node}': ({ path, body }, context) => change(services, path.node, body, context),
+  'DELETE /upstreams/{node}': ({ path, query }, context) =>
+    remove(services, path.node, query.force === 'true', context),
+});
+
+type UpstreamRoutes =
+  | 'GET /upstreams'
+  | 'POST /upstreams/{node}/cordon'
+  | 'POST /upstreams/{node}/uncordon'
+  | 'POST /upstreams/{node}/drain';
+
+/** @throws ApiError 404 */
+async function checkNodeExists({ store }: ApiServices, node: string, network: Network): Promise<void> {
+  const { nodes } = await readGateways(store);
+  if (nodes.some((one) => one.name === node && one.network === network)) return;
+  throw new ApiError(
+    404,
+    'NOT_FOUND',
+    `No gateway has a node ${node} of ${network}. GET /upstreams lists them.`,
+  );
+}
+
+export const upstreamHandlers = (services: ApiServices): Handlers<UpstreamRoutes> => ({
+  async 'GET /upstreams'() {
+    const [reported, rows] = await Promise.all([
+      readGateways(services.store),
+      readNodeRows(services.store.db),
+    ]);
+    return { ...reported, added: rows.map((row) => addedNodeJson(row, services.nodes?.seal ?? null)) };
+  },
+  async 'POST /upstreams/{node}/cordon'({ path: { node }, body: { network, reason } }, context) {
+    await checkNodeExists(services, node, network);
+    const cordon = { network, node, reason, isDrain: false };
+    await cordonNode(services.store, cordon, context, services.now());
+    return { done: true };
+  },
+  async 'POST /upstreams/{node}/drain'({ path: { node }, body: { network, reason, force } }, context) {
+    await checkNodeExists(services, node, network);
+    if (!force) await checkNotLast(services, network, node);
+    const drain = { network, node, reason, isDrain: true };
+    await cordonNode(services.store, drain, context, services.now());
+    return { done: true };
+  },
+  async 'POST /upstreams/{node}/uncordon'({ path: { node }, body: { network } }, context) {
+    const { store, now } = services;
+    if (await uncordonNode(store, { network, node }, context, now())) return { done: true };
+    throw new ApiError(409, 'NOT_CORDONED', `${node} of ${network} is neither cordoned nor drained`);
+  },
+});

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import type { Kysely, Transaction } from 'kysely';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
+import type { LeakedKey } from '../keys/leaked-keys.ts';
+import type { Notice } from './notice.ts';
+
+/** Queue of notifications in the store, so that any gateway can deliver them. */
+
+/** Queues a notification for all targets of its customer. */
+export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: number): Promise<void> {
+  const customerId = notice.customer.id;
+  const targets = await trx
+    .selectFrom('notice_target')
+    .select('id')
+    .where('customer_id', '=', customerId)
+    .execute();
+  if (targets.length === 0) return;
+  const waiting = { state: 'waiting', tries: 0, due_at: nowMs, problem: null, created_at: nowMs } as const;
+  const rows = targets.map(({ id }) => ({
+    ...waiting,
+    id: randomUUID(),
+    target_id: id,
+    customer_id: customerId,
+    notice: JSON.stringify(notice),
+  }));
+  await trx.insertInto('notice_delivery').values(rows).execute();
+}
+
+/**
+ * Claims due deliveries for `leaseMs`.
+ * @returns at most `most`, longest due first.
+ */
+export async function claimDue(
+  db: Kysely<Schema>,
+  most: number,
+  leaseMs: number,
+  nowMs: number,
+): Promise<NoticeDeliveryTable[]> {
+  const due = await db
+    .selectFrom('notice_delivery')
+    .selectAll()
+    .where('state', '=', 'waiting')
+    .where('due_at', '<=', nowMs)
+    .orderBy('due_at')
+    .limit(most)
+    .execute();
+  const taken: NoticeDeliveryTable[] = [];
+  for (const delivery of due) {
+    const change = { due_at: nowMs + leaseMs, tries: delivery.tries + 1 };
+    const { numUpdatedRows } = await db
+      .updateTable('notice_delivery')
+      .set(change)
+      .where('id', '=', delivery.id)
+      .where('state', '=', 'waiting')
+      .where('tries', '=', delivery.tries)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows > 0n) taken.push({ ...delivery, ...change });
+  }
+  return taken;
+}
+
+type AttemptResult = Readonly<{
+  /** null: delivered. */
+  problem: string | null;
+  /** Unix milliseconds of the next attempt; null: none. */
+  retryAt: number | null;
+}>;
+
+/** Records an attempt for the delivery and its target. */
+export async function recordAttempt(
+  store: Store,
+  { id, target_id }: Pick<NoticeDeliveryTable, 'id' | 'target_id'>,
+  { problem, retryAt }: AttemptResult,
+  nowMs: number,
+): Promise<void> {
+  const state = problem === null ? 'sent' : retryAt === null ? 'failed' : 'waiting';
+  await store.db.transaction().execute(async (trx) => {
+    await trx
+      .updateTable('notice_delivery')
+      .set({ state, problem, due_at: retryAt ?? nowMs })
+      .where('id', '=', id)
+      .execute();
+    await recordOutcome(trx, target_id, problem, nowMs);
+  });
+}
+
+/** Claims a test delivery; limited to one per interval and target, successful or not. */
+export async function claimTest(
+  { db }: Store,
+  targetId: string,
+  intervalMs: number,
+  nowMs: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('notice_target')
+    .set({ tested_at: nowMs })
+    .where('id', '=', targetId)
+    .where('tested_at', '<=', nowMs - intervalMs)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** Records the last result of a target. */
+export async function recordOutcome(
+  db: Kysely<Schema>,
+  targetId: string,
+  problem: string | null,
+  nowMs: number,
+): Promise<void> {
+  await db
+    .updateTable('notice_target')
+    .set({ last_problem: problem, ...(problem === null ? { last_sent_at: nowMs } : {}) })
+    .where('id', '=', targetId)
+    .execute();
+}
+
+export async function pruneNotices({ db }: Store, beforeMs: number): Promise<void> {
+  await db.deleteFrom('notice_delivery').where('created_at', '<', beforeMs).execute();
+  await db.deleteFrom('quota_notice').where('at', '<', beforeMs).execute();
+}
+
+/** Queues the notification about a leaked key for its customer. */
+export async function enqueueLeak(
+  trx: Transaction<Schema>,
+  { key, url, revoked }: LeakedKey,
+  nowMs: number,
+): Promise<void> {
+  const customer = await trx
+    .selectFrom('customer')
+    .select(['id', 'name'])
+    .where('id', '=', key.customerId)
+    .executeTakeFirst();
+  if (customer === undefined) return;
+  const leaked = { id: key.id, name: key.name, revoked, url };
+  await enqueue(trx, { type: 'key.leaked', customer, at: new Date(nowMs).toISOString(), key: leaked }, nowMs);
+}

@@ -1,0 +1,142 @@
+import { createTransport } from 'nodemailer';
+import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
+import { Lru } from '../../base/cache/lru.ts';
+
+export interface Mailer {
+  /**
+   * @param message - urgent messages, such as password resets, have reserved capacity.
+   * @throws MailError if the mail server did not accept it.
+   */
+  send(message: Readonly<{ to: string; subject: string; text: string; isUrgent?: boolean }>): Promise<void>;
+}
+
+/** Times in milliseconds. */
+type MailLimits = Readonly<{
+  /** For the connection, the greeting and each reply. */
+  timeoutMs: number;
+  /** Concurrent mails; more are rejected. A quarter is reserved for urgent mails. */
+  inFlightMax: number;
+}>;
+
+export const mailLimits: MailLimits = { timeoutMs: 10_000, inFlightMax: 16 };
+
+export type MailOptions = MailLimits &
+  Readonly<{
+    /** `smtp://user:password@host:587` or `smtps://…`; may contain a password. */
+    smtpUrl: string;
+    /** `Solway <noreply@example.com>`, or the address alone. */
+    from: string;
+  }>;
+
+/** A failed mail. The message contains no server text, address or password. */
+export class MailError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MailError';
+  }
+}
+
+/** Our own texts: server texts may contain anything. Source: nodemailer's error codes. */
+const problems: Readonly<Record<string, string>> = {
+  EAUTH: 'the mail server rejects the user or password. Correct mail.smtp_url',
+  ECONNECTION: 'the mail server cannot be reached',
+  EDNS: 'the host name of the mail server is unknown. Correct mail.smtp_url',
+  EENVELOPE: 'the mail server rejects the sender or receiver',
+  EMESSAGE: 'the mail server rejects the mail',
+  ESOCKET: 'the mail server cannot be reached',
+  ETIMEDOUT: 'the mail server did not answer in time',
+  ETLS: 'no secure connection to the mail server',
+};
+
+function problemOf(error: unknown): string {
+  const code = (error as { code?: unknown }).code;
+  return problems[typeof code === 'string' ? code : ''] ?? 'the mail could not be sent';
+}
+
+/** SMTP client with one connection per mail. */
+export class SmtpMailer implements Mailer {
+  readonly #send: (mail: SMTPTransport.MailOptions) => Promise<unknown>;
+  readonly #from: string;
+  readonly #inFlightMax: number;
+  #inFlight = 0;
+
+  constructor({ smtpUrl, from, timeoutMs, inFlightMax }: MailOptions) {
+    const transport = createTransport({
+      url: smtpUrl,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      dnsTimeout: timeoutMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    } as SMTPTransport.Options);
+    this.#send = (mail) => transport.sendMail(mail);
+    this.#from = from;
+    this.#inFlightMax = inFlightMax;
+  }
+
+  /** @throws MailError */
+  async send({ to, subject, text, isUrgent = false }: Parameters<Mailer['send']>[0]): Promise<void> {
+    const reservedSlots = isUrgent ? 0 : Math.floor(this.#inFlightMax / 4);
+    if (this.#inFlight >= this.#inFlightMax - reservedSlots)
+      throw new MailError('too many mails are being sent');
+    this.#inFlight += 1;
+    try {
+      // As an address object: in a string, a comma would add a second receiver.
+      await this.#send({ from: this.#from, to: { name: '', address: to }, subject, text });
+    } catch (error) {
+      throw new MailError(problemOf(error));
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+}
+
+/** Limits of mails that users cause to addresses of their choice. */
+type MailRateLimits = Readonly<{
+  /** Per hour and customer, and per hour and user or token. */
+  customerPerHour: number;
+  /** Per hour and receiver. */
+  recipientPerHour: number;
+}>;
+
+export const mailRateLimits: MailRateLimits = { customerPerHour: 30, recipientPerHour: 5 };
+
+type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }>;
+
+const HOUR_MS = 3_600_000;
+const NAMES_MAX = 30_000;
+
+/**
+ * Limits mails that users cause. Kept in memory apart from invitations and targets, so that deleting these
+ * frees nothing. Per gateway.
+ */
+export class MailRateLimiter {
+  readonly #limits: MailRateLimits;
+  readonly #now: () => number;
+  /** Times of mails in the last hour, earliest first. */
+  readonly #sent = new Lru<string, readonly number[]>(NAMES_MAX);
+
+  constructor(limits: MailRateLimits, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /** @returns 0 if the mail may be sent, else the wait in milliseconds. */
+  take({ customer, sender, to }: RateLimitedMail): number {
+    const { customerPerHour, recipientPerHour } = this.#limits;
+    const now = this.#now();
+    const shares = [
+      [`customer ${customer}`, customerPerHour],
+      [`sender ${sender}`, customerPerHour],
+      [`to ${to.toLowerCase()}`, recipientPerHour],
+    ] as const;
+    const sent = shares.map(([name, most]) => {
+      const times = (this.#sent.get(name) ?? []).filter((at) => at > now - HOUR_MS);
+      return { name, times, waitMs: times.length < most ? 0 : (times[0] ?? now) + HOUR_MS - now };
+    });
+    const waitMs = Math.max(...sent.map((one) => one.waitMs));
+    if (waitMs === 0) for (const { name, times } of sent) this.#sent.set(name, [...times, now]);
+    return waitMs;
+  }
+}

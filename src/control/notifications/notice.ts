@@ -1,0 +1,117 @@
+/** Times in milliseconds. */
+export type NoticeLimits = Readonly<{
+  /** Interval of checking quotas. */
+  watchIntervalMs: number;
+  /** Interval of checking for due deliveries. */
+  pollIntervalMs: number;
+  /** Concurrent deliveries. */
+  inFlightMax: number;
+  /** Timeout of one attempt. */
+  timeoutMs: number;
+  triesMax: number;
+  /** First retry delay; it grows by a factor of four up to the maximum. */
+  retryMs: number;
+  retryMaxMs: number;
+  /** Per customer. */
+  targetsMax: number;
+  /** Minimum interval between a delivery and a test of the same target. */
+  testIntervalMs: number;
+  /** Retention of delivered notifications. */
+  retentionDays: number;
+}>;
+
+export const noticeLimits: NoticeLimits = {
+  watchIntervalMs: 1_000,
+  pollIntervalMs: 2_000,
+  inFlightMax: 8,
+  timeoutMs: 10_000,
+  triesMax: 8,
+  retryMs: 10_000,
+  retryMaxMs: 3_600_000,
+  targetsMax: 10,
+  testIntervalMs: 5_000,
+  retentionDays: 400,
+};
+
+/** Quota thresholds in percent; each is notified once a month. */
+export const NOTICE_PERCENTS = [80, 95, 100] as const;
+
+/** A notification, as in the body of a webhook. Times are ISO 8601 in UTC. */
+export type Notice = Readonly<
+  {
+    customer: Readonly<{ id: string; name: string }>;
+    at: string;
+  } & (QuotaNotice | KeyLeakedNotice | TestNotice)
+>;
+
+type QuotaNotice = {
+  type: 'quota.used';
+  plan: Readonly<{ id: string; name: string }>;
+  quota: Readonly<{
+    /** 80, 95 or 100. */
+    percent: number;
+    used: number;
+    limit: number;
+    /** Whether calls beyond the limit are rejected. */
+    isHard: boolean;
+    /** Start of the month. */
+    from: string;
+    to: string;
+  }>;
+};
+
+type KeyLeakedNotice = {
+  type: 'key.leaked';
+  key: Readonly<{ id: string; name: string; revoked: boolean; url: string | null }>;
+};
+
+type TestNotice = { type: 'test' };
+
+type NoticeText = Readonly<{ subject: string; text: string }>;
+
+const NAME_MAX = 40;
+/** Text that mail programs turn into links. */
+const LINK = /\S*(?::\/\/|www\.|@|\.\p{L}{2,})\S*/giu;
+
+/** A user-chosen name for a mail in our name: short, one line, without links. */
+function displayName({ id, name }: Readonly<{ id: string; name: string }>): string {
+  const plain = name.replace(/\p{C}/gu, ' ').replace(LINK, '…').slice(0, NAME_MAX);
+  return `"${plain}" (${id})`;
+}
+
+const number = (value: number): string => value.toLocaleString('en-US');
+
+function quotaText({ customer, plan, quota }: Extract<Notice, { type: 'quota.used' }>): NoticeText {
+  const { percent, used, limit, isHard, to } = quota;
+  const then = isHard
+    ? 'Calls beyond the limit are rejected with QUOTA_EXCEEDED.'
+    : 'Calls beyond the limit are still served.';
+  return {
+    subject: `${percent} % of the credits of this month are used`,
+    text: [
+      `${displayName(customer)} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name}`,
+      `includes this month.\n\n${then} Credits reset on ${to.slice(0, 10)} at 00:00 UTC.\n`,
+    ].join(' '),
+  };
+}
+
+function leakText({ customer, key }: Extract<Notice, { type: 'key.leaked' }>): NoticeText {
+  const where = key.url === null ? '' : ` It was found at ${key.url}.`;
+  const then = key.revoked
+    ? 'It has been revoked. Create a new key.'
+    : 'Rotate it, and end the overlap as soon as your programs use the new key.';
+  return {
+    subject: 'An API key was leaked',
+    text: `The key ${displayName(key)} of ${displayName(customer)} was reported as leaked.${where}\n\n${then}\n`,
+  };
+}
+
+/** Renders a notification as plain text. */
+export function renderNotice(notice: Notice): NoticeText {
+  if (notice.type === 'quota.used') return quotaText(notice);
+  if (notice.type === 'key.leaked') return leakText(notice);
+  return {
+    subject: 'Solway notifications will arrive here',
+    text: `This is a test. Quota notifications of ${displayName(notice.customer)} will be sent to this address.\n`,
+  };
+}

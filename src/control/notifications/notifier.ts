@@ -1,0 +1,197 @@
+import type { QuotaLedger } from '../../gateway/limits/quota.ts';
+import type { Store } from '../database/open.ts';
+import type { NoticeDeliveryTable, NoticeTargetTable } from '../database/tables/notices.ts';
+import { FailureState } from '../failure-state.ts';
+import type { Peppers } from '../pepper.ts';
+import { claimDue, pruneNotices, recordAttempt } from './deliveries.ts';
+import { MailError, type Mailer } from './email.ts';
+import { type Notice, type NoticeLimits, renderNotice } from './notice.ts';
+import { QuotaWatch } from './quota-watch.ts';
+import { findTarget, resealTargets } from './targets.ts';
+import { type PostResult, signedHeaders, type WebhookSeal, type WebhookSender } from './webhooks.ts';
+
+/** null: not available. */
+type NoticeChannels = Readonly<{
+  webhooks: WebhookSender | null;
+  mailer: Mailer | null;
+  seal: WebhookSeal;
+}>;
+
+/** `problem` is null on success; `isFinal`: do not retry. */
+type DeliveryResult = Readonly<{ problem: string | null; isFinal: boolean }>;
+
+const delivered: DeliveryResult = { problem: null, isFinal: true };
+const retryableFailure = (problem: string): DeliveryResult => ({ problem, isFinal: false });
+const permanentFailure = (problem: string): DeliveryResult => ({ problem, isFinal: true });
+
+const HTTP_GONE = 410;
+
+function toDeliveryResult(posted: PostResult): DeliveryResult {
+  if (posted.kind === 'refused') return permanentFailure('the host of the URL has no public address');
+  if (posted.kind === 'failed') return retryableFailure('the host of the URL did not answer in time');
+  const { status } = posted;
+  if (status >= 200 && status < 300) return delivered;
+  if (status === HTTP_GONE)
+    return permanentFailure('the host answered 410 Gone; no more notifications will be sent');
+  return retryableFailure(`the host answered ${status}`);
+}
+
+async function callWebhook(
+  { webhooks, seal }: NoticeChannels,
+  target: NoticeTargetTable,
+  notice: Notice,
+  id: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<DeliveryResult> {
+  if (webhooks === null) return retryableFailure('webhooks are sent only by a running gateway');
+  const webhook = seal.open(target, target.customer_id, target.id);
+  if (webhook === null)
+    return permanentFailure('the webhook cannot be decrypted with the current pepper. Add it again');
+  const refusal = webhooks.refusal(webhook.url);
+  if (refusal !== null) return permanentFailure(`the URL ${refusal}`);
+  const body = JSON.stringify(notice);
+  const headers = signedHeaders(webhook.secret, id, body, nowMs);
+  return toDeliveryResult(await webhooks.post(webhook.url, headers, body, signal));
+}
+
+async function sendMail(
+  { mailer }: NoticeChannels,
+  target: NoticeTargetTable,
+  notice: Notice,
+): Promise<DeliveryResult> {
+  if (mailer === null)
+    return retryableFailure('no mail server is configured. Ask the operator to set mail.smtp_url');
+  try {
+    await mailer.send({ to: target.shown, ...renderNotice(notice) });
+    return delivered;
+  } catch (error) {
+    return retryableFailure(error instanceof MailError ? error.message : 'the mail could not be sent');
+  }
+}
+
+/**
+ * Makes one delivery attempt. Never rejects.
+ * @param id - the same for each attempt.
+ */
+export function deliverNotice(
+  channels: NoticeChannels,
+  target: NoticeTargetTable,
+  notice: Notice,
+  { id, nowMs, signal }: Readonly<{ id: string; nowMs: number; signal: AbortSignal }>,
+): Promise<DeliveryResult> {
+  return target.kind === 'email'
+    ? sendMail(channels, target, notice)
+    : callWebhook(channels, target, notice, id, nowMs, signal);
+}
+
+type NotifierOptions = Readonly<{
+  store: Store;
+  peppers: Peppers;
+  ledger: QuotaLedger;
+  channels: NoticeChannels;
+  limits: NoticeLimits;
+  /** Unix milliseconds. */
+  now?: () => number;
+  /** Called with the error when the store starts to fail, and with null when it works again. */
+  onState?: (error: unknown | null) => void;
+}>;
+
+/** Time beyond the timeout until another gateway may retry. */
+const LEASE_MARGIN_MS = 20_000;
+const PRUNE_INTERVAL_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const RETRY_FACTOR = 4;
+
+/** Watches quotas, delivers notifications and retries failed deliveries. */
+export class Notifier {
+  readonly #options: NotifierOptions;
+  readonly #now: () => number;
+  readonly #watch: QuotaWatch;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #stopped = new AbortController();
+  #round: Promise<void> | null = null;
+  #delivery: Promise<void> | null = null;
+  readonly #state: FailureState;
+  #prunedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: NotifierOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#state = new FailureState(options.onState);
+    this.#watch = new QuotaWatch(options.store, options.ledger);
+  }
+
+  /**
+   * Reseals webhooks under the current pepper and starts.
+   * @throws the driver's error.
+   */
+  async start(): Promise<void> {
+    const { store, peppers, channels, limits } = this.#options;
+    await resealTargets(store.db, channels.seal, peppers.current);
+    this.#timers.push(setInterval(() => void this.checkQuotas(), limits.watchIntervalMs));
+    this.#timers.push(setInterval(() => void this.deliver(), limits.pollIntervalMs));
+  }
+
+  /** Checks quotas and delivers new notifications at once. Never rejects. */
+  checkQuotas(): Promise<void> {
+    this.#round ??= this.#state
+      .guard(async () => {
+        if ((await this.#watch.checkQuotas(this.#now())) > 0) void this.deliver();
+        if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
+        this.#prunedAt = performance.now();
+        await pruneNotices(this.#options.store, this.#now() - this.#options.limits.retentionDays * DAY_MS);
+      })
+      .finally(() => {
+        this.#round = null;
+      });
+    return this.#round;
+  }
+
+  /** Delivers what is due. Never rejects. */
+  deliver(): Promise<void> {
+    this.#delivery ??= this.#state
+      .guard(() => this.#deliver())
+      .finally(() => {
+        this.#delivery = null;
+      });
+    return this.#delivery;
+  }
+
+  /** Stops delivering and waits until pending results are written. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    this.#stopped.abort();
+    await this.#round;
+    await this.#delivery;
+  }
+
+  async #deliver(): Promise<void> {
+    const { store, limits } = this.#options;
+    const { inFlightMax, timeoutMs } = limits;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      const due = await claimDue(store.db, inFlightMax, timeoutMs + LEASE_MARGIN_MS, this.#now());
+      await Promise.all(due.map((delivery) => this.#attempt(delivery)));
+      if (due.length < inFlightMax) return;
+    }
+  }
+
+  async #attempt(delivery: NoticeDeliveryTable): Promise<void> {
+    const { store, channels, limits } = this.#options;
+    const target = await findTarget(store.db, delivery.customer_id, delivery.target_id);
+    if (target === undefined) return;
+    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(limits.timeoutMs)]);
+    const notice = JSON.parse(delivery.notice) as Notice;
+    const deliveryContext = { id: delivery.id, nowMs: this.#now(), signal };
+    const { problem, isFinal } = await deliverNotice(channels, target, notice, deliveryContext);
+    const isLast = isFinal || delivery.tries >= limits.triesMax;
+    const retryAt = problem === null || isLast ? null : this.#now() + this.#retryDelayMs(delivery.tries);
+    await recordAttempt(store, delivery, { problem, retryAt }, this.#now());
+  }
+
+  #retryDelayMs(tries: number): number {
+    const { retryMs, retryMaxMs } = this.#options.limits;
+    return Math.min(retryMaxMs, retryMs * RETRY_FACTOR ** (tries - 1));
+  }
+}

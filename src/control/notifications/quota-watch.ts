@@ -1,0 +1,108 @@
+import type { Transaction } from 'kysely';
+import { monthOf, type QuotaAccount, type QuotaLedger } from '../../gateway/limits/quota.ts';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import { enqueue } from './deliveries.ts';
+import { NOTICE_PERCENTS, type Notice } from './notice.ts';
+
+type QuotaThreshold = Readonly<{ account: QuotaAccount; month: number; percent: number }>;
+
+const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
+  limit > 0 && used * 100 >= limit * percent;
+
+/** Detects quota thresholds and claims each once for all gateways. */
+export class QuotaWatch {
+  readonly #store: Store;
+  readonly #ledger: QuotaLedger;
+  readonly #changes: () => QuotaAccount[];
+  /** Reached, but not yet claimed by any gateway. */
+  readonly #pending = new Map<string, QuotaThreshold>();
+  /** Claimed this month. */
+  #claimed = new Set<string>();
+  #month = Number.NaN;
+
+  constructor(store: Store, ledger: QuotaLedger) {
+    this.#store = store;
+    this.#ledger = ledger;
+    this.#changes = ledger.trackChanges();
+  }
+
+  /**
+   * Checks changed accounts and queues notifications.
+   * @returns number of new notifications.
+   * @throws the driver's error; pending thresholds are retried.
+   */
+  async checkQuotas(nowMs: number): Promise<number> {
+    const { monthStart } = this.#ledger;
+    if (monthStart !== this.#month) this.#claimed = new Set();
+    this.#month = monthStart;
+    for (const account of this.#changes()) this.#detect(account, monthStart);
+    let enqueued = 0;
+    for (const [name, threshold] of this.#pending) {
+      if (await claim(this.#store, threshold, nowMs)) enqueued += 1;
+      this.#pending.delete(name);
+      if (threshold.month === this.#month) this.#claimed.add(name);
+    }
+    return enqueued;
+  }
+
+  #detect(account: QuotaAccount, month: number): void {
+    for (const percent of NOTICE_PERCENTS) {
+      const name = `${month} ${account.customerId} ${account.planId} ${percent}`;
+      if (!hasReached(account, percent) || this.#claimed.has(name)) continue;
+      this.#pending.set(name, { account, month, percent });
+    }
+  }
+}
+
+/** @returns true for the first claim. */
+function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs: number): Promise<boolean> {
+  const { customerId, planId, used, limit } = account;
+  return store.db.transaction().execute(async (trx) => {
+    const row = { month, percent, used, credits: limit, at: nowMs };
+    const { numInsertedOrUpdatedRows } = await trx
+      .insertInto('quota_notice')
+      .values({ ...row, customer_id: customerId, plan_id: planId })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow();
+    if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return false;
+    const notice = await noticeOf(trx, { account, month, percent }, nowMs);
+    if (notice !== null) await enqueue(trx, notice, nowMs);
+    return true;
+  });
+}
+
+/** @returns null for an unknown customer or plan. */
+async function noticeOf(
+  trx: Transaction<Schema>,
+  { account, month, percent }: QuotaThreshold,
+  nowMs: number,
+): Promise<Notice | null> {
+  const { customerId, planId, used, limit } = account;
+  const customer = await trx
+    .selectFrom('customer')
+    .select(['id', 'name'])
+    .where('id', '=', customerId)
+    .executeTakeFirst();
+  const plan = await trx
+    .selectFrom('plan')
+    .select(['id', 'name', 'quota_is_hard'])
+    .where('id', '=', planId)
+    .executeTakeFirst();
+  if (customer === undefined || plan === undefined) return null;
+  const { start, end } = monthOf(month);
+  return {
+    type: 'quota.used',
+    customer,
+    at: new Date(nowMs).toISOString(),
+    plan: { id: plan.id, name: plan.name },
+    quota: {
+      percent,
+      used,
+      limit,
+      isHard: plan.quota_is_hard === 1,
+      from: new Date(start).toISOString(),
+      to: new Date(end).toISOString(),
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { Kysely, Transaction } from 'kysely';
+import type { Schema } from '../database/schema.ts';
+import type { NoticeTargetTable } from '../database/tables/notices.ts';
+import { displayUrl, newSigningSecret, type WebhookSeal } from './webhooks.ts';
+
+export function listTargets(db: Kysely<Schema>, customerId: string): Promise<NoticeTargetTable[]> {
+  return db
+    .selectFrom('notice_target')
+    .selectAll()
+    .where('customer_id', '=', customerId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+export function findTarget(
+  db: Kysely<Schema>,
+  customerId: string,
+  id: string,
+): Promise<NoticeTargetTable | undefined> {
+  return db
+    .selectFrom('notice_target')
+    .selectAll()
+    .where('id', '=', id)
+    .where('customer_id', '=', customerId)
+    .executeTakeFirst();
+}
+
+/** `secret` signs webhook calls; null for an email address. */
+type AddedTarget = Readonly<{ row: NoticeTargetTable; secret: string | null }>;
+
+type NewTarget = Readonly<{
+  customerId: string;
+  kind: NoticeTargetTable['kind'];
+  to: string;
+  createdBy: string;
+  createdAt: number;
+}>;
+
+export async function addTarget(
+  trx: Transaction<Schema>,
+  seal: WebhookSeal,
+  { customerId, kind, to, createdBy, createdAt }: NewTarget,
+): Promise<AddedTarget> {
+  const id = randomUUID();
+  const secret = kind === 'webhook' ? newSigningSecret() : null;
+  const stored =
+    secret === null
+      ? { shown: to, sealed: '', pepper_version: 0 }
+      : { shown: displayUrl(to), ...seal.seal({ url: to, secret }, customerId, id) };
+  const row: NoticeTargetTable = {
+    id,
+    customer_id: customerId,
+    kind,
+    ...stored,
+    created_by: createdBy,
+    created_at: createdAt,
+    last_sent_at: null,
+    tested_at: 0,
+    last_problem: null,
+  };
+  await trx.insertInto('notice_target').values(row).execute();
+  return { row, secret };
+}
+
+/** Removes a target and its pending deliveries. */
+export async function removeTarget(trx: Transaction<Schema>, id: string): Promise<void> {
+  await trx.deleteFrom('notice_delivery').where('target_id', '=', id).execute();
+  await trx.deleteFrom('notice_target').where('id', '=', id).execute();
+}
+
+/** Reseals webhooks that are sealed under an older pepper. */
+export async function resealTargets(
+  db: Kysely<Schema>,
+  seal: WebhookSeal,
+  currentVersion: number,
+): Promise<void> {
+  const rows = await db
+    .selectFrom('notice_target')
+    .selectAll()
+    .where('kind', '=', 'webhook')
+    .where('pepper_version', '<>', currentVersion)
+    .execute();
+  for (const row of rows) {
+    const webhook = seal.open(row, row.customer_id, row.id);
+    if (webhook === null) continue;
+    await db
+      .updateTable('notice_target')
+      .set(seal.seal(webhook, row.customer_id, row.id))
+      .where('id', '=', row.id)
+      .where('sealed', '=', row.sealed)
+      .execute();
+  }
+}

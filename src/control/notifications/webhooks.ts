@@ -1,0 +1,89 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Peppers } from '../pepper.ts';
+import { ServerKeys, WrapError } from '../semi-wallets/wrap.ts';
+
+/** Sends webhooks to public internet addresses only. */
+export interface WebhookSender {
+  /** Why the URL is not allowed, completing "the URL …"; null if allowed. */
+  refusal(url: string): string | null;
+  /** Sends one request and follows no redirect. Never rejects. */
+  post(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<PostResult>;
+}
+
+export type PostResult = Readonly<
+  { kind: 'response'; status: number } | { kind: 'refused' } | { kind: 'failed' }
+>;
+
+const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+/** Source: Standard Webhooks, "Signing secrets". */
+export const newSigningSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+
+/**
+ * HMAC-SHA-256 headers over id, time and body. Source: Standard Webhooks, "Signature scheme".
+ * @param id - the same for each attempt, so that receivers can deduplicate.
+ */
+export function signedHeaders(
+  secret: string,
+  id: string,
+  body: string,
+  nowMs: number,
+): Readonly<Record<string, string>> {
+  const timestamp = Math.floor(nowMs / 1_000);
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': `v1,${signature}`,
+  };
+}
+
+const PURPOSE = 'solway webhooks';
+
+/** Both fields are secrets. */
+type Webhook = Readonly<{ url: string; secret: string }>;
+
+type SealedWebhook = Readonly<{ sealed: string; pepper_version: number }>;
+
+/** Encrypts webhooks, so that a stolen database allows neither calling nor signing them. */
+export class WebhookSeal {
+  readonly #keys: ServerKeys;
+
+  constructor(peppers: Peppers) {
+    this.#keys = new ServerKeys(peppers, PURPOSE);
+  }
+
+  /** Bound to this customer and target. */
+  seal(webhook: Webhook, customerId: string, targetId: string): SealedWebhook {
+    const { text, version } = this.#keys.wrap(JSON.stringify(webhook), customerId, targetId);
+    return { sealed: text, pepper_version: version };
+  }
+
+  /** @returns null if the pepper is missing or the data damaged. */
+  open({ sealed, pepper_version }: SealedWebhook, customerId: string, targetId: string): Webhook | null {
+    try {
+      const text = this.#keys.unwrap({ text: sealed, version: pepper_version }, customerId, targetId);
+      return JSON.parse(text) as Webhook;
+    } catch (error) {
+      if (error instanceof WrapError) return null;
+      throw error;
+    }
+  }
+}
+
+const DISPLAYED_PATH_MAX = 16;
+
+/** Display form of a URL: path and query may contain secrets. */
+export function displayUrl(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  const isShort = search === '' && pathname.length <= DISPLAYED_PATH_MAX;
+  return isShort ? origin + pathname : `${origin}${pathname.slice(0, DISPLAYED_PATH_MAX)}…`;
+}

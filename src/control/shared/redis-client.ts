@@ -1,0 +1,111 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import { LimitStoreUnavailableError } from './limit-store.ts';
+
+/** Connection options of a Redis or Valkey server. */
+export type RedisConnectionOptions = Readonly<{
+  connectTimeoutMs: number;
+  /** A slower command counts as an unreachable server. */
+  commandTimeoutMs: number;
+  reconnectMaxMs: number;
+  /** PEM certificates of a private CA; null: the system's CAs. */
+  ca: string | null;
+}>;
+
+/** Fail-fast client options. */
+export const redisOptions = ({
+  connectTimeoutMs,
+  commandTimeoutMs,
+  reconnectMaxMs,
+  ca,
+}: RedisConnectionOptions) =>
+  ({
+    connectTimeout: connectTimeoutMs,
+    commandTimeout: commandTimeoutMs,
+    retryStrategy: (tries: number) => Math.min(50 * tries, reconnectMaxMs),
+    // Late commands are useless: limits and cache entries would be stale.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    ...(ca === null ? {} : { tls: { ca } }),
+  }) satisfies RedisOptions;
+
+/** Describes a connection error with a remedy and without secrets. */
+export function describeRedisError(error: unknown): string {
+  const { code, message = '' } = ((error instanceof LimitStoreUnavailableError ? error.cause : error) ??
+    {}) as {
+    code?: string;
+    message?: string;
+  };
+  if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(message))
+    return 'it rejects the user or password. Correct shared.redis_url';
+  if (/timed out/i.test(message)) return 'it does not answer in time';
+  if (code === 'ECONNREFUSED') return 'nothing listens there. Check that it runs, and shared.redis_url';
+  if (code === 'ENOTFOUND') return 'its host name is unknown. Correct shared.redis_url';
+  return 'it is not connected. Check that it runs, and shared.redis_url';
+}
+
+type RedisCacheClientOptions = RedisConnectionOptions &
+  Readonly<{
+    /** `redis://` or `rediss://`; may contain a password. */
+    url: string;
+    /** Prefix of key names. */
+    prefix: string;
+    /** Bytes waiting to be sent; beyond it nothing is stored. */
+    pendingMaxBytes: number;
+    /** Called with the error when the server becomes unreachable, and with null when it is back. */
+    onState?: (error: unknown | null) => void;
+  }>;
+
+/**
+ * Response cache shared by gateways, in Redis or Valkey. Entries have a TTL; memory is bounded by the server
+ * (`maxmemory` with an eviction policy).
+ */
+export class RedisCacheClient {
+  readonly #options: RedisCacheClientOptions;
+  readonly #redis: Redis;
+  #pendingBytes = 0;
+  #isConnected: boolean | null = null;
+
+  constructor(options: RedisCacheClientOptions) {
+    this.#options = options;
+    this.#redis = new Redis(options.url, redisOptions(options));
+    this.#redis.on('error', (error) => this.#updateState(error));
+    this.#redis.on('ready', () => this.#updateState(null));
+  }
+
+  /** Returns null at once while the server is unreachable. */
+  get(key: string, onValue: (body: Buffer | null) => void): void {
+    if (this.#redis.status !== 'ready') {
+      onValue(null);
+      return;
+    }
+    this.#redis.getBuffer(this.#nameOf(key)).then(onValue, () => onValue(null));
+  }
+
+  /** Stores nothing while the server is unreachable or slow. */
+  set(key: string, body: Buffer, ttlMs: number): void {
+    const { length } = body;
+    if (this.#redis.status !== 'ready' || this.#pendingBytes + length > this.#options.pendingMaxBytes) return;
+    this.#pendingBytes += length;
+    const written = (): void => {
+      this.#pendingBytes -= length;
+    };
+    this.#redis.set(this.#nameOf(key), body, 'PX', Math.ceil(ttlMs)).then(written, written);
+  }
+
+  stop(): void {
+    this.#redis.disconnect();
+  }
+
+  /** Keys are latin1 strings of raw bytes. */
+  #nameOf(key: string): Buffer {
+    return Buffer.from(`${this.#options.prefix}answer:${key}`, 'latin1');
+  }
+
+  #updateState(error: unknown | null): void {
+    const isConnected = error === null;
+    if (this.#isConnected === isConnected) return;
+    this.#isConnected = isConnected;
+    this.#options.onState?.(error);
+  }
+}

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseMetadata, sanitizeMetadata, serializeMetadata } from './file-store.ts';
+
+describe('client metadata of a file', () => {
+  it.each([
+    ['image/png', 'image/png'],
+    ['Image/PNG', 'image/png'],
+    ['text/html; charset=utf-8', 'text/html; charset=utf-8'],
+    ['image/svg+xml', 'image/svg+xml'],
+    ['', 'application/octet-stream'],
+    ['png', 'application/octet-stream'],
+    ['text/html\r\nset-cookie: a=b', 'application/octet-stream'],
+    [`text/${'x'.repeat(200)}`, 'application/octet-stream'],
+  ])('normalizes the type %j to %j', (said, kept) => {
+    expect(sanitizeMetadata({ name: null, type: said }).type).toBe(kept);
+  });
+
+  it.each([
+    ['a b.png', 'a b.png'],
+    ['фото.png', 'фото.png'],
+    ['../../etc/passwd', '....etcpasswd'],
+    ['a\r\nb"c', 'ab"c'],
+    ['gpj.\u202Eexe', 'gpj.exe'],
+    ['..', null],
+    ['   ', null],
+    [null, null],
+  ])('normalizes the name %j to %j', (said, kept) => {
+    expect(sanitizeMetadata({ name: said, type: '' }).name).toBe(kept);
+  });
+
+  it('round-trips through its serialized form', () => {
+    const property = fc.property(fc.string({ unit: 'binary' }), fc.string(), (name, type) => {
+      const about = sanitizeMetadata({ name, type });
+      expect(parseMetadata(serializeMetadata(about))).toEqual(about);
+    });
+    fc.assert(property);
+  });
+
+  it('is empty for any other text', () => {
+    const nothing = { name: null, type: 'application/octet-stream' };
+    for (const text of ['', '{', 'null', '[]', '{"name":1,"type":{}}', '"x"']) {
+      expect(parseMetadata(text)).toEqual(nothing);
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import { sql } from 'kysely';
+import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
+import type { Product } from '../../protocol/product.ts';
+import type { Store } from '../database/open.ts';
+import { type Axis, type Segment, segmentsOf, stepMs, type UsageFilter } from './read-usage.ts';
+
+/** One row of an export: usage of one key, method and status in one step. */
+type ExportedUsage = Readonly<{
+  /** Steps since 1970. */
+  bucket: number;
+  key_id: string;
+  product: Product;
+  method: string;
+  status: UsageStatus;
+  requests: number;
+  credits: number;
+  bytes_in: number;
+  bytes_out: number;
+  messages: number;
+}>;
+
+const PAGE_ROWS = 1_000;
+
+/**
+ * Reads each step from its own rows, or from the finest step that any part needs, so that each step has one
+ * row per name.
+ */
+async function segmentsByBucket({ db }: Store, axis: Axis): Promise<Map<number, Segment[]>> {
+  const byBucket = new Map<number, Segment[]>();
+  for (const segment of await segmentsOf(db, 'detail', axis)) {
+    const factor = stepMs[axis.step] / stepMs[segment.step];
+    for (let from = segment.from; from < segment.to; ) {
+      const bucket = Math.floor(from / factor);
+      const to = Math.min(segment.to, (bucket + 1) * factor);
+      byBucket.set(bucket, [...(byBucket.get(bucket) ?? []), { ...segment, from, to }]);
+      from = to;
+    }
+  }
+  return byBucket;
+}
+
+const columns = sql.raw('key_id, product, method, status, requests, credits, bytes_in, bytes_out, messages');
+const sums = sql.raw(
+  ['requests', 'credits', 'bytes_in', 'bytes_out', 'messages']
+    .map((name) => `cast(sum(${name}) as bigint) as ${name}`)
+    .join(', '),
+);
+
+function selectSegment({ step, from, to }: Segment, filter: UsageFilter) {
+  const column = sql.ref(step);
+  const conditions = [
+    filter.keys === undefined
+      ? sql`customer_id = ${filter.customerId}`
+      : sql`key_id in (${sql.join([...filter.keys])})`,
+    sql`${column} >= ${from}`,
+    sql`${column} < ${to}`,
+  ];
+  if (filter.product !== undefined) conditions.push(sql`product = ${filter.product}`);
+  if (filter.method !== undefined) conditions.push(sql`method = ${filter.method}`);
+  return sql`select ${columns} from ${sql.table(`usage_${step}`)} where ${sql.join(conditions, sql` and `)}`;
+}
+
+/** Streams all rows of an axis by step and names, with bounded memory. */
+export async function* exportUsage(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+): AsyncGenerator<ExportedUsage[]> {
+  for (const [bucket, segments] of await segmentsByBucket(store, axis)) {
+    const from = sql.join(
+      segments.map((segment) => selectSegment(segment, filter)),
+      sql` union all `,
+    );
+    for (let last: ExportedUsage | undefined; ; ) {
+      const behind =
+        last === undefined
+          ? sql``
+          : sql`where (key_id, product, method, status) >
+              (${last.key_id}, ${last.product}, ${last.method}, ${last.status})`;
+      const { rows }: { rows: Omit<ExportedUsage, 'bucket'>[] } = await sql<Omit<ExportedUsage, 'bucket'>>`
+        select key_id, product, method, status, ${sums} from (${from}) as part ${behind}
+        group by key_id, product, method, status order by key_id, product, method, status
+        limit ${PAGE_ROWS}`.execute(store.db);
+      const page = rows.map((row) => ({ bucket, ...row }));
+      if (page.length > 0) yield page;
+      last = page.at(-1);
+      if (page.length < PAGE_ROWS) break;
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import type { Store } from '../database/open.ts';
+import { type Axis, axisOver, monthOf, sumsOf, type UsageFilter, zeros } from './read-usage.ts';
+
+/**
+ * Credits per day of a calendar month (UTC), up to and including the current day.
+ * @param atMs - Unix milliseconds, within the month.
+ */
+export async function creditsByDay(store: Store, filter: UsageFilter, atMs: number): Promise<number[]> {
+  const axis = axisOver('day', monthOf(atMs).from, atMs + 1);
+  const days = zeros(axis);
+  for await (const rows of sumsOf(store, axis, filter, [])) {
+    for (const { at, credits } of rows) days[at] = (days[at] ?? 0) + credits;
+  }
+  return days;
+}
+
+/**
+ * Credits that a customer's keys used under a plan in a calendar month (UTC), of all gateways, to within a
+ * flush.
+ * @param atMs - Unix milliseconds, within the month.
+ */
+async function creditsUsed(store: Store, customerId: string, planId: string, atMs: number): Promise<number> {
+  const days = await creditsByDay(store, { customerId, planId }, atMs);
+  return days.reduce((sum, day) => sum + day, 0);
+}
+
+const HOUR_MS = 3_600_000;
+const PACE_HOURS = 7 * 24;
+/** Minimum history for a projection. */
+const PACE_HOURS_MIN = 24;
+
+/** Times are Unix milliseconds. */
+type QuotaState = Readonly<{
+  planId: string;
+  planName: string;
+  /** null: no quota. */
+  limit: number | null;
+  isHard: boolean;
+  used: number;
+  periodFrom: number;
+  periodTo: number;
+  projected: number | null;
+  exhaustedAt: number | null;
+}>;
+
+async function plansOf({ db }: Store, customerId: string) {
+  return db
+    .selectFrom('plan')
+    .selectAll()
+    .where('id', 'in', (select) =>
+      select
+        .selectFrom('customer')
+        .select('plan_id')
+        .where('id', '=', customerId)
+        .union(select.selectFrom('api_key').select('plan_id').where('customer_id', '=', customerId)),
+    )
+    .orderBy('id')
+    .execute();
+}
+
+/** Credits per hour over the last week; null with less than a day of history. */
+async function paceOf(
+  store: Store,
+  customerId: string,
+  planId: string,
+  nowMs: number,
+): Promise<number | null> {
+  const whole = axisOver('hour', nowMs - PACE_HOURS * HOUR_MS, nowMs);
+  // Without the current hour, which is incomplete.
+  const axis: Axis = { ...whole, to: Math.floor(nowMs / HOUR_MS) };
+  let first = Number.POSITIVE_INFINITY;
+  let credits = 0;
+  for await (const rows of sumsOf(store, axis, { customerId, planId }, [])) {
+    for (const row of rows) {
+      if (row.credits > 0) first = Math.min(first, row.at);
+      credits += row.credits;
+    }
+  }
+  const hours = axis.to - axis.from - first;
+  return hours >= PACE_HOURS_MIN ? credits / hours : null;
+}
+
+type Outlook = Pick<QuotaState, 'projected' | 'exhaustedAt'>;
+
+/**
+ * Projects the month's credits.
+ * @param pace - credits per hour; null: unknown.
+ */
+function outlookOf(
+  { used, limit, periodTo }: Pick<QuotaState, 'used' | 'limit' | 'periodTo'>,
+  pace: number | null,
+  nowMs: number,
+): Outlook {
+  if (pace === null) return { projected: null, exhaustedAt: null };
+  const projected = Math.round(used + (pace * (periodTo - nowMs)) / HOUR_MS);
+  if (limit === null || projected < limit || pace === 0) return { projected, exhaustedAt: null };
+  const exhaustedAt = Math.round(nowMs + (Math.max(0, limit - used) / pace) * HOUR_MS);
+  return { projected, exhaustedAt: exhaustedAt < periodTo ? exhaustedAt : null };
+}
+
+/** The quotas of a customer, one per plan of the customer or its keys. */
+export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaState[]> {
+  const { from: periodFrom, to: periodTo } = monthOf(nowMs);
+  const quotas: QuotaState[] = [];
+  for (const { id: planId, name: planName, monthly_credits, quota_is_hard } of await plansOf(
+    store,
+    customerId,
+  )) {
+    const used = await creditsUsed(store, customerId, planId, nowMs);
+    const limit = monthly_credits === 0 ? null : monthly_credits;
+    const pace = await paceOf(store, customerId, planId, nowMs);
+    const outlook = outlookOf({ used, limit, periodTo }, pace, nowMs);
+    quotas.push({
+      planId,
+      planName,
+      limit,
+      isHard: quota_is_hard === 1,
+      used,
+      periodFrom,
+      periodTo,
+      ...outlook,
+    });
+  }
+  return quotas;
+}

@@ -1,0 +1,372 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { BUCKET_COUNT, bucketEnd, quantile } from '../../base/histogram.ts';
+import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
+import type { Product } from '../../protocol/product.ts';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import {
+  type DirtyBucketKind,
+  type UsageCounters,
+  type UsageStep,
+  usageSteps,
+} from '../database/tables/usage.ts';
+
+export const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const satisfies Record<
+  UsageStep,
+  number
+>;
+
+/** Equal steps of time in [from, to), counted in steps since 1970 (UTC). */
+export type Axis = Readonly<{ step: UsageStep; from: number; to: number }>;
+
+/** All steps that overlap a range of Unix milliseconds. */
+export const axisOver = (step: UsageStep, fromMs: number, toMs: number): Axis => ({
+  step,
+  from: Math.floor(fromMs / stepMs[step]),
+  to: Math.ceil(toMs / stepMs[step]),
+});
+
+export const lengthOf = ({ from, to }: Axis): number => to - from;
+
+/** The axis of equal length before this one. */
+export const before = (axis: Axis): Axis => ({ ...axis, from: axis.from - lengthOf(axis), to: axis.from });
+
+export const zeros = (axis: Axis): number[] => Array<number>(lengthOf(axis)).fill(0);
+
+/** The calendar month (UTC) of a moment, as Unix milliseconds in [from, to). */
+export function monthOf(atMs: number): Readonly<{ from: number; to: number }> {
+  const date = new Date(atMs);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return { from: Date.UTC(year, month, 1), to: Date.UTC(year, month + 1, 1) };
+}
+
+type Family = 'total' | 'detail';
+
+/**
+ * A part of an axis and its source: rolled-up rows of a step, or (`isRaw`) minutes of single processes.
+ * Buckets are counted in `step`.
+ */
+export type Segment = Readonly<{ step: UsageStep; isRaw: boolean; from: number; to: number }>;
+
+/** Marks that make a bucket of a step stale: its own and those of its sources. */
+const stale: Readonly<Record<Family, readonly Readonly<{ kind: DirtyBucketKind; step: UsageStep }>[]>> = {
+  total: [
+    { kind: 'minute', step: 'minute' },
+    { kind: 'total_hour', step: 'hour' },
+    { kind: 'total_day', step: 'day' },
+  ],
+  detail: [
+    { kind: 'hour', step: 'hour' },
+    { kind: 'day', step: 'day' },
+  ],
+};
+
+const per: Readonly<Record<UsageStep, number>> = { minute: 1, hour: 60, day: 24 };
+
+export async function retentionStarts(db: Kysely<Schema>): Promise<Readonly<Record<UsageStep, number>>> {
+  const rows = await db.selectFrom('usage_horizon').selectAll().execute();
+  const of = (step: UsageStep) => rows.find((row) => row.step === step)?.bucket ?? 0;
+  return { minute: of('minute'), hour: of('hour'), day: of('day') };
+}
+
+type StaleBuckets = Readonly<Record<UsageStep, ReadonlySet<number>>>;
+
+async function staleBuckets(db: Kysely<Schema>, family: Family, axis: Axis): Promise<StaleBuckets> {
+  const sets = { minute: new Set<number>(), hour: new Set<number>(), day: new Set<number>() };
+  for (const { kind, step } of stale[family]) {
+    const rows = await db
+      .selectFrom('usage_mark')
+      .select('bucket')
+      .distinct()
+      .where('kind', '=', kind)
+      .where('bucket', '>=', Math.floor((axis.from * stepMs[axis.step]) / stepMs[step]))
+      .where('bucket', '<', Math.ceil((axis.to * stepMs[axis.step]) / stepMs[step]))
+      .execute();
+    for (const { bucket } of rows) {
+      for (const coarser of usageSteps.slice(usageSteps.indexOf(step))) {
+        sets[coarser].add(Math.floor((bucket * stepMs[step]) / stepMs[coarser]));
+      }
+    }
+  }
+  return sets;
+}
+
+/** Splits an axis into sources: rolled-up rows where they are current, finer rows where newer data exists. */
+export async function segmentsOf(db: Kysely<Schema>, family: Family, axis: Axis): Promise<Segment[]> {
+  const [sets, starts] = [await staleBuckets(db, family, axis), await retentionStarts(db)];
+  const segments: Segment[] = [];
+  const add = (step: UsageStep, isRaw: boolean, bucket: number): void => {
+    const last = segments.at(-1);
+    if (last?.step === step && last.isRaw === isRaw && last.to === bucket) {
+      segments[segments.length - 1] = { ...last, to: bucket + 1 };
+    } else {
+      segments.push({ step, isRaw, from: bucket, to: bucket + 1 });
+    }
+  };
+  const cover = (step: UsageStep, bucket: number): void => {
+    const finer = usageSteps[usageSteps.indexOf(step) - 1];
+    const isExpired = finer !== undefined && bucket * per[step] < starts[finer];
+    const isRolledUp = isExpired || !sets[step].has(bucket);
+    if (step === 'minute') add(step, family === 'detail' || !isRolledUp, bucket);
+    else if (isRolledUp || finer === undefined) add(step, false, bucket);
+    else for (let part = 0; part < per[step]; part++) cover(finer, bucket * per[step] + part);
+  };
+  for (let bucket = axis.from; bucket < axis.to; bucket++) cover(axis.step, bucket);
+  return segments;
+}
+
+export type UsageFilter = Readonly<{
+  customerId: string;
+  /** Must belong to the customer. */
+  keys?: readonly string[] | undefined;
+  product?: Product | undefined;
+  method?: string | undefined;
+  planId?: string | undefined;
+  /** Only calls without a result. */
+  failed?: boolean | undefined;
+}>;
+
+export type UsageName = 'key_id' | 'plan_id' | 'product' | 'method' | 'status';
+
+export type UsageSum<Name extends UsageName> = Omit<UsageCounters, 'latency'> & {
+  /** Steps from the start of the axis. */
+  at: number;
+  /** The last Unix minute with any usage, to the precision of the step. */
+  last_minute: number;
+} & Pick<{ key_id: string; plan_id: string; product: Product; method: string; status: UsageStatus }, Name>;
+
+/** Buckets per query, because SQLite blocks the process meanwhile. */
+const BUCKETS_AT_ONCE = 60;
+
+type Table = 'usage_total' | 'usage_method' | 'usage_hour' | 'usage_day' | 'usage_minute';
+
+/** Chooses the smallest table that has all requested names and filters. */
+function tableKindOf(filter: UsageFilter, names: readonly UsageName[]): 'total' | 'method' | 'detail' {
+  if (filter.keys !== undefined || names.includes('key_id')) return 'detail';
+  return filter.method !== undefined || names.includes('method') ? 'method' : 'total';
+}
+
+function tableOf(kind: ReturnType<typeof tableKindOf>, { step, isRaw }: Segment): Table {
+  if (isRaw) return 'usage_minute';
+  if (kind !== 'detail') return `usage_${kind}`;
+  return step === 'hour' ? 'usage_hour' : 'usage_day';
+}
+
+const isTotal = (table: Table): boolean => table === 'usage_total' || table === 'usage_method';
+
+type Part = Readonly<{
+  table: Table;
+  segment: Segment;
+  column: RawBuilder<number>;
+  where: RawBuilder<boolean>;
+}>;
+
+function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
+  const name = isTotal(table) ? 'bucket' : segment.step;
+  const column = sql.ref<number>(name);
+  const conditions: RawBuilder<boolean>[] = [
+    // The index by key is narrower than all rows of a large customer.
+    filter.keys === undefined
+      ? sql`customer_id = ${filter.customerId}`
+      : sql`key_id in (${sql.join([...filter.keys])})`,
+    sql`${column} >= ${segment.from}`,
+    sql`${column} < ${segment.to}`,
+  ];
+  if (isTotal(table)) conditions.push(sql`step = ${segment.step}`);
+  if (filter.product !== undefined) conditions.push(sql`product = ${filter.product}`);
+  if (filter.method !== undefined) conditions.push(sql`method = ${filter.method}`);
+  if (filter.planId !== undefined) conditions.push(sql`plan_id = ${filter.planId}`);
+  if (filter.failed === true) conditions.push(sql`status <> 'ok'`);
+  return { table, segment, column, where: sql.join(conditions, sql` and `) };
+}
+
+async function partsOf(
+  { db }: Store,
+  axis: Axis,
+  filter: UsageFilter,
+  names: readonly UsageName[],
+): Promise<Part[]> {
+  const kind = tableKindOf(filter, names);
+  const segments = await segmentsOf(db, kind === 'detail' ? 'detail' : 'total', axis);
+  return segments.flatMap((segment) => {
+    const parts: Part[] = [];
+    for (let from = segment.from; from < segment.to; from += BUCKETS_AT_ONCE) {
+      const to = Math.min(segment.to, from + BUCKETS_AT_ONCE);
+      parts.push(partOf(tableOf(kind, segment), { ...segment, from, to }, filter));
+    }
+    return parts;
+  });
+}
+
+/** @param axis - null: the whole axis is one step. */
+const stepIndexIn = (axis: Axis | null, { segment, column }: Part): RawBuilder<number> => {
+  if (axis === null) return sql`0`;
+  const factor = stepMs[axis.step] / stepMs[segment.step];
+  return factor === 1
+    ? sql`${column} - ${sql.lit(axis.from)}`
+    : sql`${column} / ${sql.lit(factor)} - ${sql.lit(axis.from)}`;
+};
+
+const lastMinuteOf = ({ table, segment }: Part): RawBuilder<number> => {
+  if (table === 'usage_minute') return sql`minute`;
+  if (!isTotal(table)) return sql`last_minute`;
+  return sql`bucket * ${sql.lit(stepMs[segment.step] / stepMs.minute)}`;
+};
+
+const sumOf = (column: string) => sql.raw(`cast(sum(${column}) as bigint) as ${column}`);
+
+/** Column aliases are positions, so that no column can shadow them. */
+async function readPart<Name extends UsageName>(
+  { db }: Store,
+  axis: Axis | null,
+  part: Part,
+  names: readonly Name[],
+): Promise<UsageSum<Name>[]> {
+  const columns = names.map((name) => sql.ref(name));
+  const groups = sql.raw(Array.from({ length: names.length + 1 }, (_, index) => index + 1).join(', '));
+  const { rows } = await sql<
+    UsageSum<Name>
+  >`select ${sql.join([sql`${stepIndexIn(axis, part)} as at`, ...columns])},
+    ${sumOf('requests')}, ${sumOf('bytes_in')}, ${sumOf('bytes_out')}, ${sumOf('credits')}, ${sumOf('messages')},
+    max(${lastMinuteOf(part)}) as last_minute
+    from ${sql.table(part.table)} where ${part.where} group by ${groups}`.execute(db);
+  return rows;
+}
+
+/** @param steps - null: one sum for the whole axis, at 0. */
+async function* sumsIn<Name extends UsageName>(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+  names: readonly Name[],
+  steps: Axis | null,
+): AsyncGenerator<UsageSum<Name>[]> {
+  for (const part of await partsOf(store, axis, filter, names)) {
+    yield await readPart(store, steps, part, names);
+    await setImmediate();
+  }
+}
+
+/**
+ * Streams sums of an axis by step and names. A step and its names may occur more than once: data since the
+ * last roll-up comes from finer rows.
+ */
+export const sumsOf = <Name extends UsageName>(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+  names: readonly Name[],
+): AsyncGenerator<UsageSum<Name>[]> => sumsIn(store, axis, filter, names, axis);
+
+/** Like `sumsOf`, for the whole axis: `at` is always 0. */
+export const wholeSumsOf = <Name extends UsageName>(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+  names: readonly Name[],
+): AsyncGenerator<UsageSum<Name>[]> => sumsIn(store, axis, filter, names, null);
+
+type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
+
+/** Statuses of calls that a node answered. Rejected calls say nothing about latency. */
+const ANSWERED: readonly UsageStatus[] = ['ok', 'rpcError'];
+
+/**
+ * Streams latency histograms of answered calls.
+ * @param byMethod - if false, `method` is empty.
+ */
+export async function* latenciesOf(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+  byMethod: boolean,
+): AsyncGenerator<LatencyRow[]> {
+  for (const part of await partsOf(store, axis, filter, byMethod ? ['method'] : [])) {
+    const method = byMethod ? sql.ref('method') : sql`''`;
+    const { rows } =
+      await sql<LatencyRow>`select ${stepIndexIn(axis, part)} as at, ${method} as method, product, latency
+      from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...ANSWERED])})
+      and latency <> ''`.execute(store.db);
+    yield rows;
+    await setImmediate();
+  }
+}
+
+/** Milliseconds; null without measurements. */
+type Percentiles = Readonly<{
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  max: number | null;
+}>;
+
+/** Upper bound of a bucket in milliseconds; the last bucket is unbounded, so its lower bound. */
+const endMs = (bucket: number): number => bucketEnd(Math.min(bucket, BUCKET_COUNT - 2)) / 1_000;
+
+/**
+ * Percentile in milliseconds, at most 25 % too high.
+ * @param share - 0 to 1.
+ */
+export function percentile(counts: ArrayLike<number>, share: number): number | null {
+  const micros = quantile(counts, share);
+  return micros === null ? null : Math.min(micros / 1_000, endMs(BUCKET_COUNT - 1));
+}
+
+function maximum(counts: ArrayLike<number>): number | null {
+  for (let bucket = BUCKET_COUNT - 1; bucket >= 0; bucket--) {
+    if ((counts[bucket] ?? 0) > 0) return endMs(bucket);
+  }
+  return null;
+}
+
+export const percentilesOf = (counts: ArrayLike<number>): Percentiles => ({
+  p50: percentile(counts, 0.5),
+  p95: percentile(counts, 0.95),
+  p99: percentile(counts, 0.99),
+  max: maximum(counts),
+});
+
+/** Histogram buckets per heat map row: one power of two. */
+const BUCKETS_PER_ROW = 4;
+
+/** Upper bounds of heat map rows in milliseconds, ascending; the last row is unbounded. */
+export const heatBoundsMs: readonly number[] = Array.from(
+  { length: Math.ceil((BUCKET_COUNT - 2) / BUCKETS_PER_ROW) + 2 },
+  (_, row) => 2 ** (6 + row) / 1_000,
+);
+
+export const heatRowOf = (bucket: number): number =>
+  bucket === 0 ? 0 : Math.min(heatBoundsMs.length - 1, 1 + Math.floor((bucket - 1) / BUCKETS_PER_ROW));
+
+/** Unix milliseconds of the last write of usage by any gateway; `nowMs` if there is none. */
+export async function usageUpdatedAt({ db }: Store, nowMs: number): Promise<number> {
+  const row = await db
+    .selectFrom('usage_epoch')
+    .select((select) => select.fn.max<number | null>('written_at').as('at'))
+    .executeTakeFirst();
+  return row?.at ?? nowMs;
+}
+
+/** Whether any key of the customer ever had a successful call, within the retention of days. */
+export async function hasSucceeded({ db }: Store, customerId: string): Promise<boolean> {
+  const total = await db
+    .selectFrom('usage_total')
+    .select('customer_id')
+    .where('customer_id', '=', customerId)
+    .where('status', '=', 'ok')
+    .where('requests', '>', 0)
+    .limit(1)
+    .executeTakeFirst();
+  if (total !== undefined) return true;
+  // Usage since the last roll-up.
+  const minute = await db
+    .selectFrom('usage_minute')
+    .select('minute')
+    .where('customer_id', '=', customerId)
+    .where('status', '=', 'ok')
+    .where('requests', '>', 0)
+    .limit(1)
+    .executeTakeFirst();
+  return minute !== undefined;
+}

@@ -1,0 +1,191 @@
+import { chunk } from '../../base/chunk.ts';
+import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { type Address, parseAddress } from '../../solana/address.ts';
+import { type JsonMembers, listOf, MalformedJson, objectOf } from '../../solana/encoding/read-json.ts';
+import type { Chain } from '../chain/chain.ts';
+import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
+import {
+  type Creator,
+  type FoundNft,
+  type NftDas,
+  type OnChainNft,
+  type TokenStandard,
+  tokenStandards,
+} from './nft.ts';
+import { type NftContent, nftContentLimits, readFiles, readTraits } from './nft-content.ts';
+
+/** DAS assets. Source: rest-api.md §4, "DAS → Nft". */
+
+/** Creators and groups read of one asset. */
+const ENTRIES_MAX = 100;
+
+const { descriptionMax, uriMax, textMax } = nftContentLimits;
+
+/** Token standard by DAS interface, for metadata without one. */
+const standardOfInterface: ReadonlyMap<string, TokenStandard> = new Map([
+  ['ProgrammableNFT', 'ProgrammableNonFungible'],
+  ['V1_PRINT', 'NonFungibleEdition'],
+  ['FungibleAsset', 'FungibleAsset'],
+  ['FungibleToken', 'Fungible'],
+]);
+
+function addressOf(value: JsonValue | undefined): Address | null {
+  const parsed = parseAddress(textOf(value, textMax));
+  return 'address' in parsed ? parsed.address : null;
+}
+
+function standardOf(asset: JsonMembers, metadata: JsonMembers): TokenStandard {
+  const declared = tokenStandards.find((standard) => standard === metadata.token_standard);
+  return declared ?? standardOfInterface.get(textOf(asset.interface, textMax)) ?? 'NonFungible';
+}
+
+function creatorOf(value: JsonValue): Creator[] {
+  const creator = membersOf(value);
+  const address = addressOf(creator.address);
+  if (address === null) return [];
+  const share = Number.isInteger(creator.share) ? Number(creator.share) : 0;
+  return [{ address, share, verified: creator.verified === true }];
+}
+
+/** Servers list only verified collections, unless `verified` is false. */
+function collectionOf(grouping: JsonValue | undefined): OnChainNft['collection'] {
+  for (const entry of itemsOf(grouping, ENTRIES_MAX)) {
+    const { group_key, group_value, verified, collection_metadata } = membersOf(entry);
+    const address = group_key === 'collection' ? addressOf(group_value) : null;
+    if (address === null) continue;
+    const name = textOf(membersOf(collection_metadata).name, textMax);
+    return { address, verified: verified !== false, ...(name === '' ? {} : { name }) };
+  }
+  return null;
+}
+
+function basisPointsOf(royalty: JsonMembers): number {
+  const points = royalty.basis_points;
+  return typeof points === 'number' && Number.isInteger(points) && points >= 0 ? points : 0;
+}
+
+const treeOf = ({ compressed, tree }: JsonMembers): Address | null =>
+  compressed === true ? addressOf(tree) : null;
+
+function onChainOf(mint: Address, asset: JsonMembers, metadata: JsonMembers): OnChainNft {
+  const content = membersOf(asset.content);
+  const royalty = membersOf(asset.royalty);
+  const isBurnt = asset.burnt === true;
+  return {
+    mint,
+    name: textOf(metadata.name, textMax),
+    symbol: textOf(metadata.symbol, textMax),
+    metadataUri: wholeTextOf(content.json_uri, uriMax),
+    royaltyBasisPoints: basisPointsOf(royalty),
+    owner: isBurnt ? null : addressOf(membersOf(asset.ownership).owner),
+    updateAuthority: addressOf(membersOf(itemsOf(asset.authorities, 1)[0]).address),
+    creators: itemsOf(asset.creators, ENTRIES_MAX).flatMap(creatorOf),
+    collection: collectionOf(asset.grouping),
+    traits: [],
+    primarySaleHappened: royalty.primary_sale_happened === true,
+    isMutable: asset.mutable === true,
+    tokenStandard: standardOf(asset, metadata),
+    merkleTree: treeOf(membersOf(asset.compression)),
+    isBurnt,
+  };
+}
+
+/** Off-chain content as the server indexed it; null when there is none. */
+function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | null {
+  const links = membersOf(content.links);
+  const read = {
+    image: wholeTextOf(links.image, uriMax),
+    animationUrl: wholeTextOf(links.animation_url, uriMax),
+    description: textOf(metadata.description, descriptionMax),
+    externalUrl: wholeTextOf(links.external_url, uriMax),
+    traits: readTraits(metadata.attributes),
+    files: readFiles(content.files, 'mime'),
+    collection: {},
+  };
+  const { image, animationUrl, description, externalUrl, traits, files } = read;
+  const isNothing = `${image}${animationUrl}${description}${externalUrl}` === '';
+  return isNothing && traits.length === 0 && files.length === 0 ? null : read;
+}
+
+/** @returns null when the value is no asset. */
+export function readDasAsset(value: JsonValue): FoundNft | null {
+  const asset = membersOf(value);
+  const mint = addressOf(asset.id);
+  if (mint === null) return null;
+  const content = membersOf(asset.content);
+  const metadata = membersOf(content.metadata);
+  return {
+    onChain: onChainOf(mint, asset, metadata),
+    content: contentOf(content, metadata),
+    tokenAccount: null,
+    tokenRecord: null,
+  };
+}
+
+export const dasReadLimits = {
+  /** Assets per getAssetBatch and per searchAssets page, as servers allow. */
+  assetsOfACall: 1_000,
+  /** Pages read of one wallet. */
+  pagesMax: 20,
+} as const;
+
+/** @throws Failure, NodeRefusal. A malformed response is UPSTREAM_UNAVAILABLE. */
+async function readFrom<T>(
+  das: NftDas,
+  { network, signal }: Chain,
+  method: string,
+  params: { readonly [name: string]: WritableJson },
+  read: (result: JsonValue) => T,
+): Promise<T> {
+  const result = await das.request(network, method, params, signal);
+  try {
+    return read(result);
+  } catch (thrown) {
+    if (!(thrown instanceof MalformedJson)) throw thrown;
+    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
+  }
+}
+
+async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
+  const assets = await mapTimeSliced(items, readDasAsset);
+  return assets.filter((asset) => asset !== null);
+}
+
+/** @throws Failure, NodeRefusal. */
+export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
+  const parts = chunk(ids, dasReadLimits.assetsOfACall);
+  const requested = new Set(ids);
+  const answers = await chain.each(parts, (part) =>
+    readFrom(das, chain, 'getAssetBatch', { ids: part }, (result) => listOf(result, 'a list of assets')),
+  );
+  return (await assetsOf(answers.flat())).filter(({ onChain }) => requested.has(onChain.mint));
+}
+
+/** A page is the last when it is not full; servers with smaller pages report their limit. */
+function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLast: boolean }> {
+  const page = objectOf(result, 'searchAssets');
+  const items = listOf(page.items, 'items');
+  const { assetsOfACall } = dasReadLimits;
+  const full = typeof page.limit === 'number' ? Math.min(page.limit, assetsOfACall) : assetsOfACall;
+  return { items, isLast: items.length === 0 || items.length < full };
+}
+
+/** @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `dasReadLimits`, other Failures, NodeRefusal. */
+export async function dasAssetsOfWallet(
+  das: NftDas,
+  chain: Chain,
+  wallet: Address,
+  kind: Readonly<{ compressed: true }> | Readonly<{ interface: 'MplCoreAsset' }>,
+): Promise<FoundNft[]> {
+  const found: FoundNft[] = [];
+  for (let page = 1; page <= dasReadLimits.pagesMax; page++) {
+    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: dasReadLimits.assetsOfACall };
+    const { items, isLast } = await readFrom(das, chain, 'searchAssets', params, pageOf);
+    // Burnt assets have no owner.
+    found.push(...(await assetsOf(items)).filter(({ onChain }) => onChain.owner === wallet));
+    if (isLast) return found;
+  }
+  throw new Failure('ANSWER_TOO_LARGE');
+}

@@ -1,0 +1,157 @@
+import type { ByteReader } from '../../base/bytes.ts';
+import type { Address } from '../../solana/address.ts';
+import { parseExtension } from '../../solana/parsed/account/token-extension.ts';
+import { readAddress, readBool, readBorsh, readList, readOption, readText, readVariant } from '../borsh.ts';
+import { type Creator, type TokenRecord, type TokenStandard, tokenStandards } from './nft.ts';
+
+/** Metadata account. Source: mpl-token-metadata, `state/metadata.rs`. */
+export type MetaplexMetadata = Readonly<{
+  updateAuthority: Address;
+  mint: Address;
+  name: string;
+  symbol: string;
+  uri: string;
+  sellerFeeBasisPoints: number;
+  creators: readonly Creator[];
+  primarySaleHappened: boolean;
+  isMutable: boolean;
+  /** null in accounts older than the field and in those with a corrupt tail. */
+  tokenStandard: TokenStandard | null;
+  collection: Readonly<{ address: Address; verified: boolean }> | null;
+}>;
+
+const METADATA_V1 = 4;
+
+const readCreator = (reader: ByteReader): Creator => {
+  const address = readAddress(reader);
+  const verified = readBool(reader);
+  return { address, share: reader.u8(), verified };
+};
+
+const readCollection = (reader: ByteReader): MetaplexMetadata['collection'] => {
+  const verified = readBool(reader);
+  return { address: readAddress(reader), verified };
+};
+
+function skipUses(reader: ByteReader): null {
+  readVariant(reader, ['Burn', 'Multiple', 'Single']);
+  // Remaining and total uses, u64 each.
+  reader.skipBytes(8 + 8);
+  return null;
+}
+
+/**
+ * Fields added after the first layout. Old bytes may follow a shortened creator list: if one field is
+ * unreadable, all count as absent. Source: `meta_deser_unchecked`.
+ */
+function readTail(reader: ByteReader): Pick<MetaplexMetadata, 'tokenStandard' | 'collection'> {
+  const tail = readBorsh(reader.bytes(reader.remaining), (rest) => {
+    readOption(rest, (nonce) => nonce.u8());
+    const tokenStandard = readOption(rest, (standard) => readVariant(standard, tokenStandards));
+    const collection = readOption(rest, readCollection);
+    readOption(rest, skipUses);
+    return { tokenStandard, collection };
+  });
+  return tail ?? { tokenStandard: null, collection: null };
+}
+
+/**
+ * Decodes a metadata account of 679, 607 or fewer bytes.
+ * @returns null when the data is no metadata.
+ */
+export function decodeMetaplexMetadata(data: Uint8Array): MetaplexMetadata | null {
+  if (data[0] !== METADATA_V1) return null;
+  return readBorsh(data.subarray(1), (reader) => ({
+    updateAuthority: readAddress(reader),
+    mint: readAddress(reader),
+    name: readText(reader),
+    symbol: readText(reader),
+    uri: readText(reader),
+    sellerFeeBasisPoints: reader.u16(),
+    creators: readOption(reader, (creators) => readList(creators, readCreator)) ?? [],
+    primarySaleHappened: readBool(reader),
+    isMutable: readBool(reader),
+    ...readTail(reader),
+  }));
+}
+
+/**
+ * Account at the edition address of a mint: a master edition or a print. Source: mpl-token-metadata,
+ * `state/master_edition.rs`, `state/edition.rs`.
+ */
+export type MetaplexEdition =
+  | Readonly<{ type: 'master'; supply: bigint; maxSupply: bigint | null }>
+  | Readonly<{ type: 'print'; parent: Address; edition: bigint }>;
+
+const EDITION_V1 = 1;
+const MASTER_EDITION_V1 = 2;
+const MASTER_EDITION_V2 = 6;
+
+/** @returns null when the data is no edition. */
+export function decodeMetaplexEdition(data: Uint8Array): MetaplexEdition | null {
+  return readBorsh(data, (reader) => {
+    const key = reader.u8();
+    if (key === EDITION_V1) return { type: 'print', parent: readAddress(reader), edition: reader.u64() };
+    if (key !== MASTER_EDITION_V1 && key !== MASTER_EDITION_V2) return null;
+    return { type: 'master', supply: reader.u64(), maxSupply: readOption(reader, (max) => max.u64()) };
+  });
+}
+
+const TOKEN_RECORD = 11;
+
+const states = ['Unlocked', 'Locked', 'Listed'] as const;
+
+/** `TokenDelegateRole` by number; the last is 255. */
+const roles = ['Sale', 'Transfer', 'Utility', 'Staking', 'Standard', 'LockedTransfer'] as const;
+const MIGRATION = 255;
+const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: MIGRATION }), roles, {
+  [MIGRATION]: 'Migration',
+});
+
+/** Accounts older than the field end here. */
+const readLockedTransfer = (reader: ByteReader): Address | null =>
+  reader.remaining === 0 ? null : readOption(reader, readAddress);
+
+/**
+ * Source: mpl-token-metadata, `state/programmable.rs`.
+ * @returns null when the data is no token record.
+ */
+export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | null {
+  if (data[0] !== TOKEN_RECORD) return null;
+  return readBorsh(data.subarray(1), (reader) => {
+    reader.skipBytes(1); // Bump.
+    return {
+      address: at,
+      key: 'TokenRecord',
+      state: readVariant(reader, states),
+      rule_set_revision: readOption(reader, (revision) => revision.u64()),
+      delegate: readOption(reader, readAddress),
+      token_delegate_role: readOption(reader, (role) => readVariant(role, allRoles)),
+      locked_transfer: readLockedTransfer(reader),
+    };
+  });
+}
+
+/**
+ * Metadata extension of a Token-2022 mint. Source: spl-token-metadata-interface, spl-token-group-interface.
+ */
+export type Token2022Metadata = Readonly<{
+  updateAuthority: Address | null;
+  name: string;
+  symbol: string;
+  uri: string;
+  additionalMetadata: readonly (readonly [name: string, value: string])[];
+  /** Mint of the group that it belongs to. */
+  group: Address | null;
+}>;
+
+const TOKEN_METADATA = 19;
+const TOKEN_GROUP_MEMBER = 23;
+
+/** @returns null when the mint has no metadata extension. */
+export function readToken2022Metadata(data: Uint8Array): Token2022Metadata | null {
+  const { state } = parseExtension(data, TOKEN_METADATA, 'mint');
+  if (state === undefined) return null;
+  const member = parseExtension(data, TOKEN_GROUP_MEMBER, 'mint').state as { group: Address } | undefined;
+  return { ...(state as unknown as Omit<Token2022Metadata, 'group'>), group: member?.group ?? null };
+}

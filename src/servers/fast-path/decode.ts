@@ -1,0 +1,303 @@
+import type { ByteBudget } from '../../base/cache/byte-budget.ts';
+import { byLength, byteTable, matchesAt } from '../../base/text/short-bytes.ts';
+import { HttpParser, type HttpSink } from '../../http/llhttp.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { SESSION_HEADER } from '../caller.ts';
+import { GrowingBody } from '../http/decode.ts';
+
+export type Span = { start: number; end: number; isPresent: boolean };
+
+const span = (): Span => ({ start: 0, end: 0, isPresent: false });
+
+/** A header of interest. A null span marks a header that the fast path does not support. */
+type Field = Readonly<{ name: Buffer; span: Span | null }>;
+
+const FIELDS_MAX = 64;
+const LENGTH_MAX_DIGITS = 9;
+const [LINE_FEED, RETURN, SPACE, TAB, COLON, QUESTION] = [0x0a, 0x0d, 0x20, 0x09, 0x3a, 0x3f];
+const VERSION = Buffer.from(' HTTP/1.1\r\n');
+const [CONNECTION, PROXY_CONNECTION] = [Buffer.from('connection'), Buffer.from('proxy-connection')];
+const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
+
+/** Characters of a query that need no validation by llhttp. */
+const inQuery = byteTable((text) => /[A-Za-z0-9._~=&%+-]/.test(text));
+/** `tchar` of RFC 9110 §5.6.2. */
+const inName = byteTable((text) => /[A-Za-z0-9!#$%&'*+.^_`|~-]/.test(text));
+/** Visible ASCII and space. Values with a tab go to llhttp, which does not trim every trailing tab. */
+const inValue = byteTable((_, byte) => byte >= SPACE && byte <= 0x7e);
+
+/** Result of `FastHead.read` for a request that the fast path does not handle. */
+export const NOT_FAST = -1;
+/** Result of the simple parser for a head that llhttp must parse. */
+const NOT_SIMPLE = -2;
+
+/**
+ * Parser of request heads for the fast path: `POST` of one path over HTTP/1.1, complete in the given bytes, with a
+ * content length. Every other request goes to node:http, which also does all refusals.
+ *
+ * Most heads are parsed by a plain loop, which costs less than a call into llhttp (WebAssembly). The loop accepts only
+ * what llhttp parses in the same way; llhttp parses the rest. Source: RFC 9112 §5, RFC 9110 §5.6.2.
+ * The spans are valid until the next `read`.
+ */
+export class FastHead implements HttpSink {
+  readonly query = span();
+  readonly host = span();
+  readonly origin = span();
+  readonly contentType = span();
+  readonly authorization = span();
+  readonly forwarded = span();
+  readonly traceparent = span();
+  readonly session = span();
+  contentLength = 0;
+  keepAlive = false;
+
+  readonly #parser = new HttpParser('request', this);
+  readonly #requestTarget: Buffer;
+  readonly #headMaxBytes: number;
+  readonly #length = span();
+  readonly #other = span();
+  readonly #fieldTable: readonly (readonly Field[] | undefined)[];
+  readonly #spans: readonly Span[];
+  #field: Span = this.#other;
+  #fields = 0;
+  #isUnsupported = false;
+  #isComplete = false;
+
+  constructor(path: string, headMaxBytes: number) {
+    this.#requestTarget = Buffer.from(`POST ${path}`);
+    this.#headMaxBytes = headMaxBytes;
+    const fields: Record<string, Span | null> = {
+      host: this.host,
+      origin: this.origin,
+      'content-type': this.contentType,
+      'content-length': this.#length,
+      authorization: this.authorization,
+      'x-forwarded-for': this.forwarded,
+      traceparent: this.traceparent,
+      [SESSION_HEADER]: this.session,
+      expect: null,
+      upgrade: null,
+      'content-encoding': null,
+      'transfer-encoding': null,
+    };
+    this.#spans = [this.query, ...Object.values(fields).filter((each) => each !== null)];
+    this.#fieldTable = byLength(
+      Object.entries(fields).map(([name, value]) => ({ name: Buffer.from(name), span: value })),
+    );
+  }
+
+  read(bytes: Buffer, start: number, end: number): number {
+    if (!this.#matchesTarget(bytes, start, end)) return NOT_FAST;
+    const limit = Math.min(end, start + this.#headMaxBytes);
+    let stop = this.#readSimple(bytes, start, limit);
+    if (stop === NOT_SIMPLE) stop = this.#readWithParser(bytes, start, limit);
+    if (stop === NOT_FAST || !this.host.isPresent || !this.#readLength(bytes)) return NOT_FAST;
+    return stop;
+  }
+
+  #matchesTarget(bytes: Buffer, start: number, end: number): boolean {
+    // The buffer is reused: bytes from `end` on belong to an earlier message.
+    if (!matchesAt(bytes, start, this.#requestTarget, end - 1)) return false;
+    const next = bytes[start + this.#requestTarget.length];
+    return next === SPACE || next === QUESTION;
+  }
+
+  #clear(): void {
+    for (const each of this.#spans) each.isPresent = false;
+    this.#field = this.#other;
+    this.#fields = 0;
+    this.#isUnsupported = false;
+    this.#isComplete = false;
+  }
+
+  #readLength(bytes: Buffer): boolean {
+    const { start, end, isPresent } = this.#length;
+    if (!isPresent || end === start || end - start > LENGTH_MAX_DIGITS) return false;
+    let length = 0;
+    for (let at = start; at < end; at++) {
+      const digit = (bytes[at] as number) - 0x30;
+      if (digit < 0 || digit > 9) return false;
+      length = length * 10 + digit;
+    }
+    this.contentLength = length;
+    return true;
+  }
+
+  #readSimple(bytes: Buffer, start: number, end: number): number {
+    this.#clear();
+    let at = start + this.#requestTarget.length;
+    if (bytes[at] === QUESTION) {
+      this.query.isPresent = true;
+      this.query.start = ++at;
+      while (at < end && inQuery[bytes[at] as number] === 1) at++;
+      this.query.end = at;
+    }
+    if (!matchesAt(bytes, at, VERSION, end)) return NOT_SIMPLE;
+    this.keepAlive = true;
+    return this.#readHeaders(bytes, at + VERSION.length, end);
+  }
+
+  #readHeaders(bytes: Buffer, start: number, end: number): number {
+    let at = start;
+    while (at < end && bytes[at] !== RETURN) {
+      let nameEnd = at;
+      while (nameEnd < end && inName[bytes[nameEnd] as number] === 1) nameEnd++;
+      if (nameEnd === at || nameEnd >= end || bytes[nameEnd] !== COLON) return NOT_SIMPLE;
+      let lineEnd = nameEnd + 1;
+      while (lineEnd < end && inValue[bytes[lineEnd] as number] === 1) lineEnd++;
+      if (!isLineEnd(bytes, lineEnd, end)) return NOT_SIMPLE;
+      let valueStart = nameEnd + 1;
+      while (bytes[valueStart] === SPACE) valueStart++;
+      let valueEnd = lineEnd;
+      while (valueEnd > valueStart && bytes[valueEnd - 1] === SPACE) valueEnd--;
+      if (!this.#addHeader(bytes, at, nameEnd, valueStart, valueEnd)) return NOT_SIMPLE;
+      at = lineEnd + 2;
+    }
+    return isLineEnd(bytes, at, end) ? at + 2 : NOT_SIMPLE;
+  }
+
+  #addHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
+    const field = this.#fieldAt(bytes, nameStart, nameEnd);
+    if (++this.#fields > FIELDS_MAX || this.#isUnsupported || field.isPresent) return false;
+    if (field === this.#other) return this.#addOther(bytes, nameStart, nameEnd, start, end);
+    field.isPresent = true;
+    field.start = start;
+    field.end = end;
+    return true;
+  }
+
+  #addOther(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
+    if (!isToken(bytes, nameStart, nameEnd, CONNECTION))
+      return !isToken(bytes, nameStart, nameEnd, PROXY_CONNECTION);
+    if (isToken(bytes, start, end, KEEP_ALIVE)) return true;
+    this.keepAlive = false;
+    return isToken(bytes, start, end, CLOSE);
+  }
+
+  #fieldAt(bytes: Buffer, start: number, end: number): Span {
+    const candidates = this.#fieldTable[end - start];
+    if (candidates === undefined) return this.#other;
+    for (const field of candidates) {
+      if (!isToken(bytes, start, end, field.name)) continue;
+      if (field.span === null) this.#isUnsupported = true;
+      return field.span ?? this.#other;
+    }
+    return this.#other;
+  }
+
+  #readWithParser(bytes: Buffer, start: number, end: number): number {
+    this.#clear();
+    const stop = this.#parser.read(bytes, start, end);
+    const isFast = this.#isComplete && !this.#isUnsupported && this.#parser.minorVersion === 1;
+    this.#parser.reset();
+    return isFast ? stop : NOT_FAST;
+  }
+
+  onUrl(bytes: Buffer, start: number, end: number): void {
+    const query = start + this.#requestTarget.length - 'POST '.length;
+    if (query >= end || bytes[query] !== QUESTION) return;
+    this.query.isPresent = true;
+    this.query.start = query + 1;
+    this.query.end = end;
+  }
+
+  onField(bytes: Buffer, start: number, end: number): void {
+    const field = this.#fieldAt(bytes, start, end);
+    this.#field = field;
+    if (++this.#fields > FIELDS_MAX) this.#isUnsupported = true;
+    if (field === this.#other) return;
+    // A repeated header is ambiguous.
+    if (field.isPresent) this.#isUnsupported = true;
+    field.isPresent = true;
+    field.start = 0;
+    field.end = 0;
+  }
+
+  onValue(bytes: Buffer, start: number, end: number): void {
+    const field = this.#field;
+    if (field === this.#other) return;
+    // A value reported in parts spans several lines.
+    if (field.end !== 0) this.#isUnsupported = true;
+    let last = end;
+    while (last > start && (bytes[last - 1] === SPACE || bytes[last - 1] === TAB)) last--;
+    field.start = start;
+    field.end = last;
+  }
+
+  onHead(_status: number, keepAlive: boolean, upgrade: boolean): boolean {
+    this.keepAlive = keepAlive;
+    if (upgrade) this.#isUnsupported = true;
+    this.#isComplete = true;
+    return true;
+  }
+
+  onBody(): void {}
+
+  onEnd(): boolean {
+    return true;
+  }
+}
+
+const isLineEnd = (bytes: Buffer, at: number, end: number): boolean =>
+  at + 1 < end && bytes[at] === RETURN && bytes[at + 1] === LINE_FEED;
+
+/**
+ * Case-insensitive comparison with a lower-case token. Setting bit 0x20 maps no other character of a name or value to
+ * a letter or a hyphen.
+ */
+function isToken(bytes: Buffer, start: number, end: number, token: Buffer): boolean {
+  if (end - start !== token.length) return false;
+  for (let i = 0; i < token.length; i++) if (((bytes[start + i] as number) | 0x20) !== token[i]) return false;
+  return true;
+}
+
+export class IncomingBody {
+  readonly #budget: ByteBudget;
+  #reservedBytes = 0;
+  #growing: GrowingBody | null = null;
+  missing = 0;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  start(length: number): void {
+    this.missing = length;
+  }
+
+  discard(at: number, end: number): number {
+    const here = Math.min(this.missing, end - at);
+    this.missing -= here;
+    return at + here;
+  }
+
+  /**
+   * Copies the next bytes, at most `missing`.
+   * @returns the body once it is complete, else null.
+   * @throws Failure OVERLOADED
+   */
+  append(bytes: Buffer, start: number, end: number): Buffer | null {
+    const all = this.missing;
+    this.missing -= end - start;
+    if (this.missing === 0 && this.#growing === null) return this.#copyWhole(bytes, start, end);
+    this.#growing ??= new GrowingBody(all, this.#budget);
+    this.#growing.add(bytes.subarray(start, end), all);
+    return this.missing === 0 ? this.#growing.toBuffer() : null;
+  }
+
+  #copyWhole(bytes: Buffer, start: number, end: number): Buffer {
+    const length = end - start;
+    if (!this.#budget.tryReserve(length)) throw new Failure('OVERLOADED');
+    this.#reservedBytes = length;
+    const body = Buffer.allocUnsafe(length);
+    bytes.copy(body, 0, start, end);
+    return body;
+  }
+
+  release(): void {
+    if (this.#reservedBytes > 0) this.#budget.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
+    this.#growing?.release();
+    this.#growing = null;
+  }
+}

@@ -1,0 +1,322 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { digitCount, writeDigits } from '../../base/text/digits.ts';
+import { copyTo } from '../../base/text/short-bytes.ts';
+import { bufferPool } from '../../http/buffer-pool.ts';
+import type { Failure } from '../../protocol/errors.ts';
+import type { LimitStatus, RateLimitState } from '../../protocol/request-handler.ts';
+import { resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
+import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
+import { refusalHeaders } from '../http/encode.ts';
+import { hasLimits, rateLimitHeaderValues } from '../rate-limit-headers.ts';
+import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
+
+/** Larger numbers are written in two parts; the low part has this many digits. */
+const LOW_DIGITS = 9;
+const LOW_BOUND = 10 ** LOW_DIGITS;
+
+/** Text in a reused byte buffer. The caller ensures that it fits. */
+export class ByteText {
+  readonly bytes: Buffer;
+  length = 0;
+
+  constructor(bytesMax: number) {
+    this.bytes = Buffer.allocUnsafeSlow(bytesMax);
+  }
+
+  text(part: string): void {
+    const { bytes } = this;
+    let at = this.length;
+    for (let i = 0; i < part.length; i++) bytes[at++] = part.charCodeAt(i);
+    this.length = at;
+  }
+
+  number(value: number): void {
+    const whole = value | 0;
+    if (whole === value && whole >= 0) {
+      this.length = writeDigits(this.bytes, this.length, whole, digitCount(whole));
+    } else if (value > 0 && Number.isSafeInteger(value)) {
+      const high = Math.floor(value / LOW_BOUND);
+      this.number(high);
+      this.length = writeDigits(this.bytes, this.length, value - high * LOW_BOUND, LOW_DIGITS);
+    } else {
+      this.text(String(value));
+    }
+  }
+
+  copy(piece: Buffer): void {
+    this.length = copyTo(this.bytes, this.length, piece);
+  }
+}
+
+const NONE = -1;
+const CACHED_POLICIES_MAX = 8;
+const LINE_END = Buffer.from('\r\n');
+
+/** The numbers of a policy and its RateLimit-Policy line, followed by the name of the RateLimit header. */
+type Policy = Readonly<{
+  rate: number;
+  rateWindow: number;
+  credits: number;
+  creditsWindow: number;
+  line: Buffer;
+}>;
+
+/** Writer of the RateLimit-Policy and RateLimit headers. Caches the policy line, which is the same for all calls of a plan. */
+export class LimitHeaderWriter {
+  readonly #policies: (Policy | undefined)[] = new Array<undefined>(CACHED_POLICIES_MAX).fill(undefined);
+  #next = 0;
+
+  write(text: ByteText, limits: LimitStatus): void {
+    text.copy(this.#lineOf(limits));
+    const { rateLimit, quota = null } = limits;
+    if (rateLimit !== null) this.#writeStatus(text, 'rpc', rateLimit);
+    if (rateLimit !== null && quota !== null) text.text(', ');
+    if (quota !== null) this.#writeStatus(text, 'credits', quota);
+    text.copy(LINE_END);
+  }
+
+  #writeStatus(text: ByteText, name: string, { remaining, resetSeconds }: RateLimitState): void {
+    text.text('"');
+    text.text(name);
+    text.text('";r=');
+    text.number(remaining);
+    text.text(';t=');
+    text.number(resetSeconds);
+  }
+
+  #lineOf(limits: LimitStatus): Buffer {
+    const { rateLimit, quota } = limits;
+    const rate = rateLimit === null ? NONE : rateLimit.limit;
+    const rateWindow = rateLimit === null ? NONE : rateLimit.windowSeconds;
+    const credits = quota == null ? NONE : quota.limit;
+    const creditsWindow = quota == null ? NONE : quota.windowSeconds;
+    for (const cached of this.#policies) {
+      if (cached === undefined) break;
+      if (cached.rate !== rate || cached.rateWindow !== rateWindow) continue;
+      if (cached.credits === credits && cached.creditsWindow === creditsWindow) return cached.line;
+    }
+    const line = Buffer.from(
+      `ratelimit-policy: ${rateLimitHeaderValues('rpc', limits)?.[0]}\r\nratelimit: `,
+      'latin1',
+    );
+    this.#policies[this.#next] = { rate, rateWindow, credits, creditsWindow, line };
+    this.#next = (this.#next + 1) % CACHED_POLICIES_MAX;
+    return line;
+  }
+}
+
+const HEAD_MAX_BYTES = 4 * 1024;
+const SECOND_MS = 1_000;
+
+export type HeadPrefix = Buffer;
+
+type HeadSuffixes = Readonly<{ keepAlive: Buffer; close: Buffer }>;
+
+const NOTHING = Buffer.alloc(0);
+const CHUNKED = Buffer.from('transfer-encoding: chunked');
+const CONTENT_LENGTH = Buffer.from('content-length: ');
+const VARIABLE_FIELDS = ['content-length', 'retry-after'];
+
+function buildHeadPrefix(status: number, fields: readonly string[]): HeadPrefix {
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n`;
+  for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  return Buffer.from(text, 'latin1');
+}
+
+/** Writer of responses with the headers of node:http. Small responses leave in one write from a reused buffer. */
+export class ResponseWriter {
+  readonly #keepAliveSeconds: number;
+  readonly #prefixes = new Map<number, HeadPrefix>();
+  readonly #refusalPrefixes = new Map<number, HeadPrefix>();
+  readonly #limitHeaders = new LimitHeaderWriter();
+  #text = new ByteText(HEAD_MAX_BYTES + JOIN_MAX_BYTES);
+  /** For the current second; null when it is over. */
+  #suffixes: HeadSuffixes | null = null;
+
+  constructor(keepAliveTimeoutMs: number) {
+    this.#keepAliveSeconds = Math.floor(keepAliveTimeoutMs / SECOND_MS);
+  }
+
+  prefixFor(status: number): HeadPrefix {
+    const cached = this.#prefixes.get(status);
+    if (cached !== undefined) return cached;
+    const prefix = buildHeadPrefix(status, commonHeaders);
+    this.#prefixes.set(status, prefix);
+    return prefix;
+  }
+
+  prefixForRefusal(failure: Failure): HeadPrefix {
+    const { http } = failure.row;
+    const cached = this.#refusalPrefixes.get(http);
+    if (cached !== undefined) return cached;
+    const fields = Object.entries(refusalHeaders(failure, NOTHING)).filter(
+      ([name]) => !VARIABLE_FIELDS.includes(name),
+    );
+    const prefix = buildHeadPrefix(http, fields.flat() as string[]);
+    this.#refusalPrefixes.set(http, prefix);
+    return prefix;
+  }
+
+  /**
+   * Writes a response. Afterwards `socket.writableLength` is what the system has not accepted yet.
+   * @param closes - the connection closes after this response.
+   */
+  write(
+    socket: Socket,
+    prefix: HeadPrefix,
+    limits: LimitStatus,
+    retryAfter: number | undefined,
+    pieces: readonly Buffer[],
+    closes: boolean,
+  ): void {
+    let bytes = 0;
+    for (const piece of pieces) bytes += piece.length;
+    this.#writeHead(prefix, limits, retryAfter, bytes, closes);
+    if (bytes <= JOIN_MAX_BYTES) this.#writeJoined(socket, pieces);
+    else this.#writeCorked(socket, pieces);
+  }
+
+  writeStreamHead(
+    socket: Socket,
+    prefix: HeadPrefix,
+    limits: LimitStatus,
+    bytes: number | null,
+    closes: boolean,
+  ): void {
+    this.#writeHead(prefix, limits, undefined, bytes, closes);
+    const { bytes: text, length } = this.#text;
+    socket.write(Buffer.from(text.subarray(0, length)));
+  }
+
+  #writeHead(
+    prefix: HeadPrefix,
+    limits: LimitStatus,
+    retryAfter: number | undefined,
+    bytes: number | null,
+    closes: boolean,
+  ): void {
+    const text = this.#text;
+    text.length = 0;
+    text.copy(prefix);
+    if (hasLimits(limits)) this.#limitHeaders.write(text, limits);
+    if (retryAfter !== undefined) {
+      text.text('retry-after: ');
+      text.number(retryAfter);
+      text.text('\r\n');
+    }
+    if (bytes === null) {
+      text.copy(CHUNKED);
+    } else {
+      text.copy(CONTENT_LENGTH);
+      text.number(bytes);
+    }
+    const { keepAlive, close } = this.#suffixes ?? this.#refreshSuffixes();
+    text.copy(closes ? close : keepAlive);
+  }
+
+  #writeJoined(socket: Socket, pieces: readonly Buffer[]): void {
+    const text = this.#text;
+    for (const piece of pieces) text.copy(piece);
+    socket.write(text.bytes.subarray(0, text.length));
+    // A pending write still reads the buffer.
+    if (socket.writableLength > 0) this.#text = new ByteText(text.bytes.length);
+  }
+
+  #writeCorked(socket: Socket, pieces: readonly Buffer[]): void {
+    const { bytes, length } = this.#text;
+    socket.cork();
+    socket.write(Buffer.from(bytes.subarray(0, length)));
+    for (const piece of pieces) socket.write(piece);
+    socket.uncork();
+  }
+
+  #refreshSuffixes(): HeadSuffixes {
+    const now = new Date();
+    const date = `\r\nDate: ${now.toUTCString()}\r\n`;
+    this.#suffixes = {
+      keepAlive: Buffer.from(
+        `${date}Connection: keep-alive\r\nKeep-Alive: timeout=${this.#keepAliveSeconds}\r\n\r\n`,
+      ),
+      close: Buffer.from(`${date}Connection: close\r\n\r\n`),
+    };
+    setTimeout(() => (this.#suffixes = null), SECOND_MS - now.getMilliseconds()).unref();
+    return this.#suffixes;
+  }
+}
+
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+
+export const streamBodyBytes = ({ bytes }: StreamedResponse, id: Buffer): number | null =>
+  bytes === null ? null : resultPrefix().length + bytes + resultSuffix(id).length;
+
+/** Writer of a streamed result with backpressure, in chunks when the length is unknown. An error closes the connection. */
+export class FastStreamWriter implements ResponseReader {
+  readonly #source: StreamedResponse;
+  readonly #socket: Socket;
+  readonly #suffix: Buffer;
+  readonly #onDone: () => void;
+  /** Buffers that a pending write may still read. */
+  readonly #unreleased: Buffer[] = [];
+  readonly #onDrain = (): void => {
+    if (this.#socket.writableLength === 0) this.#releaseWritten();
+    this.#source.resume();
+  };
+
+  constructor(source: StreamedResponse, socket: Socket, id: Buffer, onDone: () => void) {
+    this.#source = source;
+    this.#socket = socket;
+    this.#suffix = resultSuffix(id);
+    this.#onDone = onDone;
+  }
+
+  start(): void {
+    this.#write(resultPrefix());
+    this.#socket.on('drain', this.#onDrain);
+    this.#source.pipeTo(this);
+  }
+
+  onData(bytes: Buffer): void {
+    const canContinue = this.#write(bytes);
+    this.#unreleased.push(bytes);
+    // The system mostly accepts a write at once, even if `write` returned false.
+    if (this.#socket.writableLength === 0) this.#releaseWritten();
+    else if (!canContinue) this.#source.pause();
+  }
+
+  onEnd(last: Buffer): void {
+    const socket = this.#socket;
+    socket.off('drain', this.#onDrain);
+    this.#unreleased.push(last);
+    socket.cork();
+    this.#write(last);
+    this.#write(this.#suffix);
+    const isChunked = this.#source.bytes === null;
+    socket.write(isChunked ? LAST_CHUNK : NOTHING, (error) => {
+      // After a failed write the system may still read the buffers.
+      if (error == null) this.#releaseWritten();
+    });
+    socket.uncork();
+    this.#onDone();
+  }
+
+  onError(): void {
+    this.#socket.destroy();
+  }
+
+  #releaseWritten(): void {
+    for (const piece of this.#unreleased) bufferPool.release(piece);
+    this.#unreleased.length = 0;
+  }
+
+  #write(bytes: Buffer): boolean {
+    const socket = this.#socket;
+    if (this.#source.bytes !== null) return socket.write(bytes);
+    socket.cork();
+    socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+    socket.write(bytes);
+    const canContinue = socket.write(LINE_END);
+    socket.uncork();
+    return canContinue;
+  }
+}

@@ -1,0 +1,64 @@
+import { Lru } from '../../base/cache/lru.ts';
+import { parseIpAddress } from '../../base/ip-address.ts';
+
+/** A loopback client may be a local proxy with other clients behind it. */
+const LOOPBACK_MAX_MS = 1_000;
+const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
+
+const siteOf = (address: string): string => parseIpAddress(address)?.site ?? address;
+
+/** Addresses that may not reconnect for a while after a connection was closed for flooding. */
+export class AbuseBlocklist {
+  readonly #blockMs: number;
+  readonly #untilMs: Lru<string, number>;
+
+  /** @param blockMs - 0 blocks nothing. @param max - number of addresses. */
+  constructor(blockMs: number, max: number) {
+    this.#blockMs = blockMs;
+    this.#untilMs = new Lru(max);
+  }
+
+  add(address: string, nowMs: number): void {
+    if (this.#blockMs === 0) return;
+    const blockMs = LOOPBACK.test(address) ? Math.min(this.#blockMs, LOOPBACK_MAX_MS) : this.#blockMs;
+    this.#untilMs.set(siteOf(address), nowMs + blockMs);
+  }
+
+  has(address: string, nowMs: number): boolean {
+    if (this.#untilMs.size === 0) return false;
+    const site = siteOf(address);
+    const untilMs = this.#untilMs.get(site);
+    if (untilMs === undefined) return false;
+    if (nowMs < untilMs) return true;
+    this.#untilMs.delete(site);
+    return false;
+  }
+}
+
+export class LeakyBucket {
+  readonly #perSecond: number;
+  readonly #burstMax: number;
+  #level = 0;
+  #atMs = 0;
+
+  constructor(perSecond: number, burstMax: number) {
+    this.#perSecond = perSecond;
+    this.#burstMax = burstMax;
+  }
+
+  get level(): number {
+    return this.#level;
+  }
+
+  /** @param nowMs - of `performance.now()`. @returns whether the burst is exceeded. */
+  add(count: number, nowMs: number): boolean {
+    const leaked = ((nowMs - this.#atMs) / 1_000) * this.#perSecond;
+    this.#level = Math.max(0, this.#level - leaked) + count;
+    this.#atMs = nowMs;
+    return this.#level > this.#burstMax;
+  }
+
+  reset(): void {
+    this.#level = 0;
+  }
+}

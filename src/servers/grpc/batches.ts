@@ -1,0 +1,156 @@
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
+import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
+import type { Encoding } from './decode.ts';
+
+export const BATCH_MAX_BYTES = 64 * 1024;
+
+const FREE_SLABS_MAX = 64;
+
+/** Below this size a loop is faster than `set`. */
+const SHORT_BYTES = 24;
+
+/** Memory of batches; `readers` is the number of pending writes that read it. */
+export class Slab {
+  readonly bytes = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
+  readers = 0;
+}
+
+/**
+ * Joins messages with their frame heads into one buffer. Many streams mostly send the same messages in the same order, so
+ * the last batch is shared between them. Slabs are reused when their last write has finished.
+ */
+export class FrameBatches {
+  readonly #freeSlabs: Slab[] = [];
+  #slab = new Slab();
+  #end = 0;
+  readonly #last: Uint8Array[] = [];
+  #joined: Buffer = this.#slab.bytes.subarray(0, 0);
+
+  /** Memory of the last batch; its writer increments `readers`. */
+  get slab(): Slab {
+    return this.#slab;
+  }
+
+  /**
+   * Joins the messages from `from` to before `to`.
+   * @param parts - alternating names and tails.
+   * @param bytes - of these messages with their heads, at most BATCH_MAX_BYTES.
+   * @returns the batch, valid until the next `join` or as long as its slab has readers. Not to be modified.
+   */
+  join(parts: readonly Uint8Array[], from: number, to: number, bytes: number): Buffer {
+    if (this.#isLast(parts, from, to)) return this.#joined;
+    if (this.#end + bytes > BATCH_MAX_BYTES) this.#renew();
+    const start = this.#end;
+    this.#last.length = 0;
+    for (let i = from; i < to; i += 2) this.#add(parts[i] as Uint8Array, parts[i + 1] as Uint8Array);
+    this.#joined = this.#slab.bytes.subarray(start, this.#end);
+    return this.#joined;
+  }
+
+  release(slab: Slab): void {
+    slab.readers -= 1;
+    if (slab.readers > 0) return;
+    if (slab !== this.#slab) {
+      if (this.#freeSlabs.length < FREE_SLABS_MAX) this.#freeSlabs.push(slab);
+      return;
+    }
+    this.#end = 0;
+    this.#last.length = 0;
+  }
+
+  #renew(): void {
+    if (this.#slab.readers > 0) this.#slab = this.#freeSlabs.pop() ?? new Slab();
+    this.#end = 0;
+  }
+
+  #add(names: Uint8Array, tail: Uint8Array): void {
+    const { bytes } = this.#slab;
+    this.#last.push(names, tail);
+    writeHead(bytes, this.#end, 0, names.length + tail.length);
+    let at = this.#end + HEAD_BYTES;
+    if (names.length < SHORT_BYTES) for (let i = 0; i < names.length; i++) bytes[at + i] = names[i] as number;
+    else bytes.set(names, at);
+    at += names.length;
+    bytes.set(tail, at);
+    this.#end = at + tail.length;
+  }
+
+  #isLast(parts: readonly Uint8Array[], from: number, to: number): boolean {
+    const last = this.#last;
+    if (to - from !== last.length) return false;
+    for (let i = 0; i < last.length; i++) if (parts[from + i] !== last[i]) return false;
+    return last.length > 0;
+  }
+}
+
+export function writeHead(bytes: Buffer, at: number, flag: 0 | 1, length: number): void {
+  bytes[at] = flag;
+  bytes[at + 1] = length >>> 24;
+  bytes[at + 2] = length >>> 16;
+  bytes[at + 3] = length >>> 8;
+  bytes[at + 4] = length;
+}
+
+export type CompressionOptions = Readonly<{ compressionLeastBytes: number; compressionMaxBytes: number }>;
+
+const gzipOptions = { level: 1 };
+const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** Batches of compressed frames. Consecutive equal batches are compressed once. */
+export class CompressedBatches {
+  readonly #options: CompressionOptions;
+  readonly #compress: (message: Buffer) => Buffer;
+  #last: readonly Uint8Array[] = [];
+  #joined: Buffer = Buffer.alloc(0);
+
+  constructor(encoding: 'gzip' | 'zstd', options: CompressionOptions) {
+    this.#options = options;
+    this.#compress =
+      encoding === 'gzip'
+        ? (message) => gzipSync(message, gzipOptions)
+        : (message) => zstdCompressSync(message, zstdOptions);
+  }
+
+  /** As FrameBatches.join. Messages are compressed one by one, and only if that makes them smaller. */
+  join(parts: readonly Uint8Array[], from: number, to: number): Buffer {
+    const batch = parts.slice(from, to);
+    if (isSame(batch, this.#last)) return this.#joined;
+    const frames: Buffer[] = [];
+    for (let i = 0; i < batch.length; i += 2) {
+      frames.push(this.#frame(batch[i] as Uint8Array, batch[i + 1] as Uint8Array));
+    }
+    this.#last = batch;
+    this.#joined = Buffer.concat(frames);
+    return this.#joined;
+  }
+
+  #frame(names: Uint8Array, tail: Uint8Array): Buffer {
+    const message = Buffer.concat([names, tail]);
+    const { compressionLeastBytes, compressionMaxBytes } = this.#options;
+    const isCompressible = message.length >= compressionLeastBytes && message.length <= compressionMaxBytes;
+    const compressed = isCompressible ? this.#compress(message) : message;
+    const isSmaller = compressed.length < message.length;
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    const content = isSmaller ? compressed : message;
+    writeHead(head, 0, isSmaller ? 1 : 0, content.length);
+    return Buffer.concat([head, content]);
+  }
+}
+
+const isSame = (batch: readonly Uint8Array[], last: readonly Uint8Array[]): boolean =>
+  batch.length === last.length && batch.every((part, i) => part === last[i]);
+
+export class Compressors {
+  readonly #gzip: CompressedBatches;
+  readonly #zstd: CompressedBatches;
+
+  constructor(options: CompressionOptions) {
+    this.#gzip = new CompressedBatches('gzip', options);
+    this.#zstd = new CompressedBatches('zstd', options);
+  }
+
+  of(encoding: Encoding): CompressedBatches | null {
+    if (encoding === 'identity') return null;
+    return encoding === 'gzip' ? this.#gzip : this.#zstd;
+  }
+}

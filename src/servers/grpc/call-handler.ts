@@ -1,0 +1,110 @@
+import { GrpcError } from '../../protocol/grpc/status.ts';
+import type { Caller } from '../../protocol/request-handler.ts';
+import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
+
+/** Handler of one call. What it throws ends the call. */
+export interface GrpcCallHandler {
+  readonly needsRequest: boolean;
+  readonly isEndless: boolean;
+  /**
+   * Called with received messages; valid until it returns.
+   * @param bytes - received, or the bytes by which decompression exceeds them.
+   */
+  onMessages(messages: readonly Buffer[], bytes: number): void;
+  onHalfClose(): void;
+  onLagging?(): void;
+  onClose(): void;
+  /** The stream is closed; queued messages are no longer sent. Called once, after `onClose`. */
+  onStreamClose?(): void;
+  tick(nowMs: number): void;
+}
+
+export interface CallPeer extends Caller {
+  /** The same object for all calls of a connection. */
+  readonly connection: object;
+  readonly waitingBytes: number;
+  readonly waitingMessages?: number;
+  open(): void;
+  /** Queues a message in two parts, which must not be modified afterwards. */
+  push(names: Uint8Array, tail: Uint8Array): void;
+  /** Disables joining with messages of later event loop turns. */
+  setUrgent(): void;
+  /** Ends the call with a GrpcError or Failure; other exceptions are logged and become INTERNAL. */
+  fail(thrown: unknown): void;
+  onLagging(behind: StreamBacklog): void;
+  complete(): void;
+  reserve(bytes: number): void;
+  pauseReading(forMs: number): void;
+  /** Messages passed to HTTP/2 since the last call, and their uncompressed bytes. */
+  takeSent(): { messages: number; bytes: number };
+}
+
+/** @throws GrpcError or Failure to refuse the call. */
+export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
+
+/** First part of messages that have only one. */
+export const NO_NAMES: Uint8Array = new Uint8Array();
+
+/** Calls `release` when the call of a handler ends. */
+export function withRelease(handler: GrpcCallHandler, release: () => void): GrpcCallHandler {
+  const onClose = handler.onClose.bind(handler);
+  handler.onClose = () => {
+    release();
+    onClose();
+  };
+  return handler;
+}
+
+/** For no request or several. Source: grpc, doc/statuscodes.md. */
+export const notOneRequest = (): GrpcError =>
+  new GrpcError('UNIMPLEMENTED', 'this method takes exactly one request message');
+
+export class UnaryCall implements GrpcCallHandler {
+  readonly isEndless = false;
+  readonly #peer: CallPeer;
+  readonly #respond: (request: Uint8Array) => Promise<Uint8Array>;
+  #request: Buffer | null = null;
+  #isStarted = false;
+  #isClosed = false;
+
+  constructor(peer: CallPeer, respond: (request: Uint8Array) => Promise<Uint8Array>) {
+    this.#peer = peer;
+    this.#respond = respond;
+  }
+
+  get needsRequest(): boolean {
+    return !this.#isStarted;
+  }
+
+  onMessages(messages: readonly Buffer[]): void {
+    if (messages.length === 0) return;
+    if (this.#request !== null || messages.length > 1) throw notOneRequest();
+    const message = messages[0] as Buffer;
+    this.#peer.reserve(message.length);
+    // A copy: the message may be a small part of a large buffer.
+    this.#request = Buffer.from(message);
+  }
+
+  /** Only now the number of requests is known. */
+  onHalfClose(): void {
+    if (this.#request === null) throw notOneRequest();
+    this.#isStarted = true;
+    this.#respond(this.#request).then(
+      (response) => this.#send(response),
+      (thrown) => this.#peer.fail(thrown),
+    );
+  }
+
+  onClose(): void {
+    this.#isClosed = true;
+  }
+
+  tick(): void {}
+
+  #send(response: Uint8Array): void {
+    if (this.#isClosed) return;
+    this.#peer.open();
+    this.#peer.push(NO_NAMES, response);
+    this.#peer.complete();
+  }
+}

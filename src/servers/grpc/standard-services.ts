@@ -1,0 +1,111 @@
+import { Failure } from '../../protocol/errors.ts';
+import { readOnlyField } from '../../protocol/geyser/fields.ts';
+import { ProtobufReader } from '../../protocol/geyser/protobuf.ts';
+import { ProtobufWriter } from '../../protocol/geyser/protobuf-writer.ts';
+import { handleReflection } from '../../protocol/grpc/reflection.ts';
+import { GrpcError } from '../../protocol/grpc/status.ts';
+import { type CallPeer, type GrpcCallHandler, NO_NAMES, notOneRequest } from './call-handler.ts';
+
+/** Services with a health status; '' is the whole server. Source: grpc.health.v1, health.proto. */
+export const servedServices = ['', 'geyser.Geyser', 'shredstream.ShredstreamProxy'] as const;
+export type ServedService = (typeof servedServices)[number];
+
+export type HealthFacts = (service: ServedService) => boolean;
+
+/** Source: grpc.health.v1, health.proto, `ServingStatus`. */
+const SERVING = 1;
+const NOT_SERVING = 2;
+const SERVICE_UNKNOWN = 3;
+
+const isServed = (service: string): service is ServedService =>
+  servedServices.some((served) => served === service);
+
+const readService = (request: Uint8Array): string =>
+  readOnlyField(new ProtobufReader(request), (reader) => reader.string(), '');
+
+const writeStatus = (status: number): Uint8Array => new ProtobufWriter().uint32(1, status).finish();
+
+function statusOf(service: string, facts: HealthFacts): number {
+  if (!isServed(service)) return SERVICE_UNKNOWN;
+  return facts(service) ? SERVING : NOT_SERVING;
+}
+
+/** `Check`. @throws GrpcError NOT_FOUND for an unknown service. */
+export function checkHealth(request: Uint8Array, facts: HealthFacts): Uint8Array {
+  const status = statusOf(readService(request), facts);
+  if (status === SERVICE_UNKNOWN) throw new GrpcError('NOT_FOUND', 'unknown service');
+  return writeStatus(status);
+}
+
+/** `Watch`: sends the status of a service at once and after each change. */
+export class HealthWatch implements GrpcCallHandler {
+  readonly isEndless = true;
+  readonly #peer: CallPeer;
+  readonly #facts: HealthFacts;
+  #service: string | null = null;
+  #lastStatus: number | null = null;
+
+  constructor(peer: CallPeer, facts: HealthFacts) {
+    this.#peer = peer;
+    this.#facts = facts;
+    peer.open();
+  }
+
+  get needsRequest(): boolean {
+    return this.#service === null;
+  }
+
+  onMessages(messages: readonly Buffer[]): void {
+    if (messages.length === 0) return;
+    if (this.#service !== null || messages.length > 1) throw notOneRequest();
+    this.#service = readService(messages[0] as Buffer);
+    this.#report();
+  }
+
+  onHalfClose(): void {
+    if (this.#service === null) throw notOneRequest();
+  }
+
+  onClose(): void {}
+
+  tick(): void {
+    this.#report();
+  }
+
+  #report(): void {
+    if (this.#service === null) return;
+    const status = statusOf(this.#service, this.#facts);
+    if (status !== this.#lastStatus) this.#peer.push(NO_NAMES, writeStatus(status));
+    this.#lastStatus = status;
+  }
+}
+
+/** Streams without a key end when more response bytes are unsent. */
+const WAITING_MAX_BYTES = 1024 * 1024;
+
+export class ReflectionCall implements GrpcCallHandler {
+  readonly isEndless = true;
+  /** Subject to the request timeout. */
+  readonly needsRequest = true;
+  readonly #peer: CallPeer;
+
+  constructor(peer: CallPeer) {
+    this.#peer = peer;
+    peer.open();
+  }
+
+  onMessages(messages: readonly Buffer[]): void {
+    for (const message of messages) {
+      if (this.#peer.waitingBytes > WAITING_MAX_BYTES) throw new Failure('OVERLOADED');
+      this.#peer.push(NO_NAMES, handleReflection(message));
+    }
+  }
+
+  onHalfClose(): void {
+    this.#peer.complete();
+  }
+
+  onClose(): void {}
+
+  tick(): void {}
+}

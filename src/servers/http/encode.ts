@@ -1,0 +1,109 @@
+import { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Failure } from '../../protocol/errors.ts';
+import { endSingle, NULL_ID, pushFailure } from '../../protocol/response-envelope.ts';
+import { securityHeaders } from '../../protocol/security-headers.ts';
+
+/** CORS headers of every response: any origin may read it, since keys authorize and origins do not. */
+export const corsHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',
+} as const;
+
+const LINGER_MS = 2_000;
+const LINGER_MAX_BYTES = 32 * 1024 * 1024;
+
+/** node:http drops a body up to this size after the response and keeps the connection. */
+const SMALL_BODY_MAX_BYTES = 64 * 1024;
+
+export function refusalBody(failure: Failure): Buffer {
+  const pieces: Buffer[] = [];
+  pushFailure(pieces, failure, NULL_ID);
+  return Buffer.concat(endSingle(pieces));
+}
+
+export type RefusalBody = (failure: Failure) => Buffer;
+
+export type Refusals = ReadonlyMap<string, RefusalBody>;
+
+export function refusalOf(refusals: Refusals, path: string | null): RefusalBody {
+  for (const [prefix, body] of refusals) if (path?.startsWith(prefix)) return body;
+  return refusalBody;
+}
+
+export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(body.length),
+    ...corsHeaders,
+    ...securityHeaders.refusal,
+  };
+  if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter);
+  return headers;
+}
+
+/**
+ * Refuses a request whose body was not read to its end. If more of it is to come, the connection closes, but only after
+ * the client could read the response: closing a socket with unread input resets it, and a reset discards the response.
+ */
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  failure: Failure,
+  extra: OutgoingHttpHeaders = {},
+  bodyOf: RefusalBody = refusalBody,
+): void {
+  const body = bodyOf(failure);
+  const headers = { ...refusalHeaders(failure, body), ...extra };
+  if (request.complete || hasSmallBody(request)) {
+    response.writeHead(failure.row.http, headers);
+    response.end(body);
+    return;
+  }
+  response.writeHead(failure.row.http, { ...headers, connection: 'close' });
+  response.write(body);
+  linger(request, response);
+}
+
+/** Whether the rest of the body is small and is sent without a 100 Continue. */
+function hasSmallBody({ headers }: IncomingMessage): boolean {
+  const bytes = Number(headers['content-length'] ?? 0);
+  if (headers['transfer-encoding'] !== undefined || bytes > SMALL_BODY_MAX_BYTES) return false;
+  return bytes === 0 || headers.expect === undefined;
+}
+
+function linger(request: IncomingMessage, response: ServerResponse): void {
+  let bytes = 0;
+  const timer = setTimeout(() => response.end(), LINGER_MS);
+  const finish = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > LINGER_MAX_BYTES) finish();
+  });
+  request.once('end', finish);
+  request.once('close', finish);
+  request.resume();
+}
+
+/** Refuses on the bare socket and closes it: malformed HTTP, timeouts, refused upgrades. */
+export function refuseSocket(
+  socket: Socket,
+  failure: Failure,
+  extra: Record<string, string> = {},
+  bodyOf: RefusalBody = refusalBody,
+): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = bodyOf(failure);
+  const headers = { ...refusalHeaders(failure, body), ...extra, connection: 'close' };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const status = `HTTP/1.1 ${failure.row.http} ${STATUS_CODES[failure.row.http] ?? 'Error'}`;
+  socket.write([status, ...lines, '', ''].join('\r\n'));
+  socket.end(body);
+  socket.destroySoon();
+}

@@ -1,0 +1,85 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { securityHeaders } from '../../protocol/security-headers.ts';
+
+export const commonHeaders: OutgoingHttpHeaders = {
+  ...securityHeaders.file,
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, ETag',
+};
+
+export const preflightHeaders: OutgoingHttpHeaders = {
+  ...securityHeaders.file,
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+  'access-control-allow-headers': 'range, if-range, if-none-match',
+  'access-control-max-age': '86400',
+  'content-length': '0',
+};
+
+/** Content under a CID never changes. */
+export const IMMUTABLE_CACHE = 'public, max-age=29536000, immutable';
+
+/** Types that browsers may display. HTML and scripts are downloaded instead. */
+const INLINE_TYPES = /^(image|audio|video|font|model)\/|^text\/plain\b|^application\/json\b/;
+
+/** ASCII fallback of a file name. Source: RFC 6266 §4.3, appendix D. */
+const asciiName = (name: string): string => name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+
+/** Source: RFC 8187. */
+const encodedName = (name: string): string =>
+  encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+export function dispositionOf(type: string, name: string | null, cid: string): string {
+  const disposition = INLINE_TYPES.test(type) ? 'inline' : 'attachment';
+  const displayName = name ?? cid;
+  return `${disposition}; filename="${asciiName(displayName)}"; filename*=UTF-8''${encodedName(displayName)}`;
+}
+
+export const contentTypeOf = (type: string): string =>
+  type.startsWith('text/') && !type.includes('charset=') ? `${type}; charset=utf-8` : type;
+
+export type ResponsePace = Readonly<{
+  answerMaxMs: number;
+  /**
+   * A client that reads fewer than `progressLeastBytes` in this time is cut. Larger pieces get proportionally more time.
+   */
+  progressMs: number;
+  progressLeastBytes: number;
+}>;
+
+/**
+ * Sends pieces with backpressure and ends the response.
+ * @throws Error when the client disconnects or is too slow, and what `pieces` throws.
+ */
+export async function sendPaced(
+  pieces: AsyncIterable<Uint8Array>,
+  response: ServerResponse,
+  { answerMaxMs, progressMs, progressLeastBytes }: ResponsePace,
+): Promise<void> {
+  const slow = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const within = (ms: number): void => {
+    timer = setTimeout(() => slow.abort(), ms);
+  };
+  const paced = async function* (): AsyncGenerator<Uint8Array, void> {
+    for await (const piece of pieces) {
+      within(progressMs * Math.max(1, piece.length / progressLeastBytes));
+      // Resumes when the connection accepts more.
+      yield piece;
+      clearTimeout(timer);
+    }
+    // For data still buffered on our side.
+    within(progressMs);
+  };
+  try {
+    await pipeline(paced, response, {
+      signal: AbortSignal.any([slow.signal, AbortSignal.timeout(answerMaxMs)]),
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

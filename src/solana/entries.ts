@@ -1,0 +1,170 @@
+import { hash } from 'node:crypto';
+import { ByteWriter } from '../base/bytes.ts';
+import {
+  emptyShape,
+  scanTransaction,
+  type TransactionShape,
+  viewTransaction,
+  WireScan,
+  type WireTransaction,
+} from './transaction/wire-transaction.ts';
+
+/** Link of a slot's PoH chain. Source: solana-entry, `Entry`. */
+export type Entry = Readonly<{
+  /** Hashes since the previous entry, u64. */
+  numHashes: bigint;
+  /** 32 bytes. */
+  hash: Uint8Array;
+  transactions: readonly WireTransaction[];
+}>;
+
+const COUNT_BYTES = 8;
+const HASH_BYTES = 32;
+/** Hash count, hash, transaction count. */
+const ENTRY_MIN_BYTES = 48;
+/** One signature and the minimum message. */
+const TRANSACTION_MIN_BYTES = 100;
+
+/** Leaders make some hundred entries per batch; more is treated as malformed. */
+export const BATCH_ENTRIES_MAX = 65_536;
+
+/** Content of a batch of shreds. */
+type EntryBatchKind =
+  | 'entries'
+  /** Alpenglow block marker (entry count 0), or no entry. */
+  | 'marker'
+  | 'malformed';
+
+/** Item count, u64; -1 when the data cannot hold as many. */
+function readCount(scan: WireScan, itemMinBytes: number): number {
+  const low = scan.u32();
+  const high = scan.u32();
+  return scan.isBroken || high !== 0 || low * itemMinBytes > scan.remaining ? -1 : low;
+}
+
+/** -1 when the data cannot hold as many, or beyond BATCH_ENTRIES_MAX. */
+function readEntryCount(scan: WireScan): number {
+  const count = readCount(scan, ENTRY_MIN_BYTES);
+  return count > BATCH_ENTRIES_MAX ? -1 : count;
+}
+
+/** Skips the transactions of one entry. */
+function scanTransactions(scan: WireScan, shape: TransactionShape, seen: (() => void) | null): boolean {
+  const count = readCount(scan, TRANSACTION_MIN_BYTES);
+  if (count < 0) return false;
+  for (let i = 0; i < count; i++) {
+    if (!scanTransaction(scan, shape)) return false;
+    seen?.();
+  }
+  return true;
+}
+
+/**
+ * Kind of a batch and the end of its entries; padding follows. Allocates only the result. Source: bincode of
+ * `Vec<Entry>`; agave entry, `block_component.rs`.
+ */
+export function measureEntries(batch: Uint8Array): { kind: EntryBatchKind; length: number } {
+  const scan = new WireScan(batch);
+  const count = readEntryCount(scan);
+  if (count < 0) return { kind: 'malformed', length: 0 };
+  if (count === 0) return { kind: 'marker', length: 0 };
+  const shape = emptyShape();
+  for (let i = 0; i < count; i++) {
+    scan.take(COUNT_BYTES + HASH_BYTES);
+    if (!scanTransactions(scan, shape, null)) return { kind: 'malformed', length: 0 };
+  }
+  return { kind: 'entries', length: scan.at };
+}
+
+/**
+ * Decodes a bincode `Vec<Entry>` with transactions of every version. A block marker has no entries. Bytes
+ * are views; padding is ignored.
+ * @returns null when malformed.
+ */
+export function readEntries(batch: Uint8Array): Entry[] | null {
+  const scan = new WireScan(batch);
+  const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
+  const count = readEntryCount(scan);
+  if (count < 0) return null;
+  const shape = emptyShape();
+  const entries: Entry[] = [];
+  for (let i = 0; i < count; i++) {
+    const at = scan.take(COUNT_BYTES + HASH_BYTES);
+    if (scan.isBroken) return null;
+    const transactions: WireTransaction[] = [];
+    const isWhole = scanTransactions(scan, shape, () => transactions.push(viewTransaction(batch, shape)));
+    if (!isWhole) return null;
+    const hash = batch.subarray(at + COUNT_BYTES, at + COUNT_BYTES + HASH_BYTES);
+    entries.push({ numHashes: view.getBigUint64(at, true), hash, transactions });
+  }
+  return entries;
+}
+
+/**
+ * Decodes only the transactions of a bincode `Vec<Entry>`; otherwise as `readEntries`.
+ * @returns null when malformed.
+ */
+export function readTransactions(
+  batch: Uint8Array,
+): Readonly<{ entries: number; transactions: readonly WireTransaction[] }> | null {
+  const scan = new WireScan(batch);
+  const entries = readEntryCount(scan);
+  if (entries < 0) return null;
+  const shape = emptyShape();
+  const transactions: WireTransaction[] = [];
+  const seen = (): void => void transactions.push(viewTransaction(batch, shape));
+  for (let i = 0; i < entries; i++) {
+    scan.take(COUNT_BYTES + HASH_BYTES);
+    if (!scanTransactions(scan, shape, seen)) return null;
+  }
+  return { entries, transactions };
+}
+
+/** Prefixes keep leaves and nodes distinct. Source: solana merkle-tree. */
+const LEAF_PREFIX = Uint8Array.of(0);
+const NODE_PREFIX = Uint8Array.of(1);
+
+const sha256 = (...parts: readonly Uint8Array[]): Uint8Array =>
+  hash('sha256', Buffer.concat(parts), 'buffer');
+
+/**
+ * Merkle root of the transactions' signatures, mixed into the entry hash. Source: agave entry/src/entry.rs,
+ * `hash_transactions`.
+ */
+export function signaturesRoot(signatures: readonly Uint8Array[]): Uint8Array {
+  let level = signatures.map((signature) => sha256(LEAF_PREFIX, signature));
+  while (level.length > 1) {
+    const below = level;
+    // An odd last node is paired with itself.
+    level = below.flatMap((left, index) =>
+      index % 2 === 0 ? [sha256(NODE_PREFIX, left, below[index + 1] ?? left)] : [],
+    );
+  }
+  return level[0] ?? new Uint8Array(HASH_BYTES);
+}
+
+/**
+ * Next hash of the chain. Source: agave entry/src/poh.rs, `record` and `tick`.
+ * @param mixin - signatures root; null for a tick.
+ */
+export const nextHash = (before: Uint8Array, mixin: Uint8Array | null): Uint8Array =>
+  mixin === null ? hash('sha256', before, 'buffer') : sha256(before, mixin);
+
+export type EncodableEntry = Readonly<{
+  /** u64. */
+  numHashes: bigint;
+  /** 32 bytes. */
+  hash: Uint8Array;
+  transactions: readonly Uint8Array[];
+}>;
+
+/** Encodes a bincode `Vec<Entry>`. */
+export function encodeEntries(entries: readonly EncodableEntry[]): Uint8Array {
+  const writer = new ByteWriter(1024);
+  writer.u64(BigInt(entries.length));
+  for (const { numHashes, hash, transactions } of entries) {
+    writer.u64(numHashes).bytes(hash).u64(BigInt(transactions.length));
+    for (const transaction of transactions) writer.bytes(transaction);
+  }
+  return writer.finish();
+}

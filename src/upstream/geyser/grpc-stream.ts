@@ -1,0 +1,274 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { TimeSlicedQueue } from '../../base/concurrency/time-sliced.ts';
+import { ACCEPTED_ENCODINGS, encodeFrame, GrpcFrames, InvalidGrpc } from '../../protocol/grpc/frames.ts';
+import { type GrpcStatus, statusOf, statusOfHttp } from '../../protocol/grpc/status.ts';
+
+/** Limits of a gRPC client stream. Times in milliseconds, sizes in bytes. */
+export type GrpcStreamLimits = Readonly<{
+  /** From connect until the server accepts the stream. */
+  connectTimeoutMs: number;
+  /** Interval of HTTP/2 pings. */
+  pingIntervalMs: number;
+  pongTimeoutMs: number;
+  /** Longest message, before and after decompression. */
+  messageMaxBytes: number;
+  /** HTTP/2 flow-control window of the stream and of the connection. */
+  windowBytes: number;
+  /** How long a stream may report no new slot. */
+  stallMs: number;
+  /** Reconnect delay; doubles with each failure. */
+  reconnectMs: number;
+  reconnectMaxMs: number;
+}>;
+
+/** TLS certificate error codes. Sources: OpenSSL x509_vfy.h; Node.js, `tls`. */
+const certificateFaults: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate issued by an untrusted authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate issued by an untrusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate issued by an untrusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'intermediate certificates missing',
+  CERT_HAS_EXPIRED: 'certificate expired',
+  CERT_NOT_YET_VALID: 'certificate not valid yet: check the clocks',
+  CERT_REVOKED: 'certificate revoked',
+  CERT_SIGNATURE_FAILURE: 'invalid certificate signature',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate does not match the host name',
+};
+
+const otherFaults: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOTFOUND: 'host name not found',
+  EPROTO: 'server does not support TLS',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'server does not support TLS',
+  ERR_HTTP2_ERROR: 'server does not support HTTP/2',
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'server does not support HTTP/2',
+};
+
+/** Description and code of a connection error. The error's own message may contain the address. */
+function connectionFault(error: Error): string {
+  // A stream that never connected is cancelled; `cause` holds the connection error.
+  const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
+  if (typeof code !== 'string') return error.name;
+  const description = certificateFaults[code] ?? otherFaults[code];
+  return description === undefined ? code : `${description} (${code})`;
+}
+
+type Limits = Pick<
+  GrpcStreamLimits,
+  'connectTimeoutMs' | 'pingIntervalMs' | 'pongTimeoutMs' | 'messageMaxBytes' | 'windowBytes'
+>;
+
+export type GrpcStreamOptions = Limits &
+  Readonly<{
+    /** http or https; its path prefixes the method. May contain secrets. */
+    url: string;
+    /** Request metadata, such as `x-token`. May contain secrets. */
+    headers: Readonly<Record<string, string>>;
+    method: string;
+  }>;
+
+interface GrpcStreamListener {
+  onOpen(): void;
+  /** The buffer is never modified afterwards. */
+  onMessage(bytes: Buffer): void;
+  /** Called once. */
+  onEnd(status: GrpcStatus): void;
+}
+
+/**
+ * Decompression limits: a size ratio, and an allowance, since a 10 MiB account of zeros compresses to a few
+ * hundred bytes.
+ */
+const UNPACKED = { unpackedRatioMax: 64, unpackedFreeBytes: 16 * 1024 * 1024 };
+
+/** Shared by all streams, so that decompression cannot block the event loop. */
+const decompressionQueue = new TimeSlicedQueue();
+
+const unavailable = (message: string): GrpcStatus => ({ code: 'UNAVAILABLE', message });
+
+/** Drops HTTP/2 pseudo-headers and connection headers. HTTP/2 header names are lower case. */
+function requestHeaders({ url, headers, method }: GrpcStreamOptions): Record<string, string> {
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return {
+    ...Object.fromEntries(own.filter(([name]) => !/^(:|(connection|host|te)$)/.test(name))),
+    ':method': 'POST',
+    ':path': new URL(url).pathname.replace(/\/$/, '') + method,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    'grpc-accept-encoding': ACCEPTED_ENCODINGS,
+    'user-agent': 'solway',
+  };
+}
+
+/**
+ * Bidirectional gRPC stream on a dedicated HTTP/2 connection. Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113.
+ */
+export class GrpcStream {
+  readonly #options: GrpcStreamOptions;
+  readonly #listener: GrpcStreamListener;
+  readonly #frames: GrpcFrames;
+  readonly #session: ClientHttp2Session;
+  readonly #stream: ClientHttp2Stream;
+  readonly #connectTimer: NodeJS.Timeout;
+  readonly #pingTimer: NodeJS.Timeout;
+  #pongTimer: NodeJS.Timeout | null = null;
+  #status: GrpcStatus | null = null;
+  #isEnded = false;
+  #isPaused = false;
+  /** Waits for a decompression time slice; reading is paused. */
+  #isQueued = false;
+  /** End status received while a message is queued. */
+  #endStatus: GrpcStatus | null = null;
+  readonly #readQueued = (): void => {
+    this.#isQueued = false;
+    this.#read(true);
+  };
+
+  constructor(options: GrpcStreamOptions, listener: GrpcStreamListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#frames = new GrpcFrames({ ...UNPACKED, messageMaxBytes: options.messageMaxBytes });
+    const { windowBytes, connectTimeoutMs, pingIntervalMs } = options;
+    const { origin } = new URL(options.url);
+    this.#session = connect(origin, { settings: { initialWindowSize: windowBytes, enablePush: false } });
+    this.#session.once('connect', () => {
+      if (!this.#session.destroyed) this.#session.setLocalWindowSize(windowBytes);
+    });
+    this.#connectTimer = setTimeout(() => this.#end(unavailable('connect timeout')), connectTimeoutMs);
+    this.#pingTimer = setInterval(() => this.#ping(), pingIntervalMs);
+    this.#stream = this.#session.request(requestHeaders(options), { endStream: false });
+    this.#listen();
+  }
+
+  send(message: Uint8Array): void {
+    if (!this.#isEnded) this.#stream.write(encodeFrame(message));
+  }
+
+  /** Half-closes the stream: servers of unary requests may wait for it. */
+  finishSending(): void {
+    if (!this.#isEnded) this.#stream.end();
+  }
+
+  /** Stops reading; flow control slows the server. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    if (!this.#isQueued) this.#stream.resume();
+  }
+
+  /** Ends the stream without notifying the listener. */
+  close(): void {
+    this.#finish();
+  }
+
+  #listen(): void {
+    // A stream error carries the cause; the session's error follows.
+    this.#session.on('error', (error) => this.#endAfterRead(unavailable(connectionFault(error))));
+    this.#session.on('goaway', () => this.#endAfterRead(unavailable('server sent GOAWAY')));
+    this.#session.on('close', () => this.#endAfterRead(unavailable('connection closed')));
+    this.#stream.on('response', (headers) => this.#handleResponse(headers));
+    this.#stream.on('trailers', (headers) => {
+      this.#status ??= statusOf(headers);
+    });
+    this.#stream.on('data', (piece: Buffer) => this.#handleData(piece));
+    this.#stream.on('error', (error) =>
+      this.#endAfterRead(this.#status ?? unavailable(connectionFault(error))),
+    );
+    // Without this, our half of the stream stays open.
+    this.#stream.on('end', () =>
+      this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
+    );
+    this.#stream.on('close', () =>
+      this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
+    );
+  }
+
+  #handleResponse(headers: Readonly<Record<string, string | string[] | number | undefined>>): void {
+    clearTimeout(this.#connectTimer);
+    const status = Number(headers[':status']);
+    const ended = statusOf(headers) ?? (status === 200 ? null : statusOfHttp(status));
+    if (ended !== null) {
+      this.#end(ended);
+      return;
+    }
+    const encoding = headers['grpc-encoding'];
+    if (typeof encoding === 'string') this.#frames.encoding = encoding;
+    this.#listener.onOpen();
+  }
+
+  #handleData(piece: Buffer): void {
+    if (this.#isEnded) return;
+    this.#frames.push(piece);
+    if (!this.#isQueued) this.#read(false);
+  }
+
+  #read(hasTimeSlice: boolean): void {
+    try {
+      this.#deliver(hasTimeSlice);
+    } catch (error) {
+      // An error in the listener ends only this stream.
+      const message = error instanceof InvalidGrpc ? error.message : 'unreadable message';
+      this.#end({ code: 'INTERNAL', message });
+    }
+    if (this.#isQueued || this.#isEnded) return;
+    if (this.#endStatus !== null) this.#end(this.#endStatus);
+    else if (hasTimeSlice && !this.#isPaused) this.#stream.resume();
+  }
+
+  /** Queues decompression for a time slice, one message at a time. */
+  #deliver(hasTimeSlice: boolean): void {
+    let mayTakeLong = hasTimeSlice;
+    while (!this.#isEnded) {
+      const { isHeavy } = this.#frames;
+      if (isHeavy && !mayTakeLong) {
+        this.#isQueued = true;
+        this.#stream.pause();
+        decompressionQueue.enqueue(this.#readQueued);
+        return;
+      }
+      if (isHeavy) mayTakeLong = false;
+      const message = this.#frames.next();
+      if (message === null) return;
+      this.#listener.onMessage(message);
+    }
+  }
+
+  #ping(): void {
+    if (this.#session.connecting || this.#pongTimer !== null) return;
+    if (!this.#session.ping(() => this.#endPong())) return;
+    const { pongTimeoutMs } = this.#options;
+    this.#pongTimer = setTimeout(() => this.#end(unavailable('ping timeout')), pongTimeoutMs);
+  }
+
+  #endPong(): void {
+    if (this.#pongTimer !== null) clearTimeout(this.#pongTimer);
+    this.#pongTimer = null;
+  }
+
+  /** Ends the stream after queued messages have been read. */
+  #endAfterRead(status: GrpcStatus): void {
+    if (this.#isQueued) this.#endStatus ??= status;
+    else this.#end(status);
+  }
+
+  #end(status: GrpcStatus): void {
+    if (this.#isEnded) return;
+    this.#finish();
+    this.#listener.onEnd(status);
+  }
+
+  #finish(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearTimeout(this.#connectTimer);
+    clearInterval(this.#pingTimer);
+    this.#endPong();
+    this.#stream.close(constants.NGHTTP2_CANCEL);
+    this.#session.destroy();
+  }
+}

@@ -1,0 +1,118 @@
+import type { Logger } from '../../base/log.ts';
+import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
+import type { GrpcStatus } from '../../protocol/grpc/status.ts';
+import { revealsOneOf, secretsOf } from '../secrets.ts';
+import { GrpcStream, type GrpcStreamOptions } from './grpc-stream.ts';
+
+export type MonitoredStreamOptions<Message> = GrpcStreamOptions &
+  Readonly<{
+    /** Without progress for this long, the stream ends with UNAVAILABLE. */
+    stallMs: number;
+    /** @throws InvalidProtobuf for a malformed message, which is skipped. */
+    decode: (bytes: Buffer) => Message;
+    log: Logger;
+    /** Identifies the server in logs. */
+    logFields: Readonly<Record<string, string>>;
+  }>;
+
+interface MonitoredStreamListener<Message> {
+  /** The server accepted the stream. */
+  onOpen(): void;
+  onMessage(message: Message): void;
+  /** Called once, and not after `close`. */
+  onEnd(status: GrpcStatus): void;
+}
+
+const CHECKS_PER_STALL = 10;
+const REASON_CHARS_MAX = 200;
+
+/** A gRPC stream that decodes messages, skips malformed ones, and ends when its server stalls. */
+export class MonitoredStream<Message> {
+  readonly #options: MonitoredStreamOptions<Message>;
+  readonly #listener: MonitoredStreamListener<Message>;
+  readonly #stream: GrpcStream;
+  readonly #stallTimer: NodeJS.Timeout;
+  #progressAt = performance.now();
+  #isPaused = false;
+  #hasWarnedMalformed = false;
+
+  constructor(options: MonitoredStreamOptions<Message>, listener: MonitoredStreamListener<Message>) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#stallTimer = setInterval(() => this.#checkStall(), options.stallMs / CHECKS_PER_STALL);
+    this.#stream = new GrpcStream(options, {
+      onOpen: () => listener.onOpen(),
+      onMessage: (bytes) => this.#handleMessage(bytes),
+      onEnd: (status) => this.#handleEnd(status),
+    });
+  }
+
+  send(message: Uint8Array): void {
+    this.#stream.send(message);
+  }
+
+  finishSending(): void {
+    this.#stream.finishSending();
+  }
+
+  /** Stops or resumes reading. A paused stream does not stall. */
+  setPaused(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.recordProgress();
+    if (isPaused) this.#stream.pause();
+    else this.#stream.resume();
+  }
+
+  recordProgress(): void {
+    this.#progressAt = performance.now();
+  }
+
+  /** Ends the stream without notifying the listener. */
+  close(): void {
+    clearInterval(this.#stallTimer);
+    this.#stream.close();
+  }
+
+  #handleMessage(bytes: Buffer): void {
+    let message: Message;
+    try {
+      message = this.#options.decode(bytes);
+    } catch (error) {
+      if (!(error instanceof InvalidProtobuf)) throw error;
+      this.#warnMalformed(error.message);
+      return;
+    }
+    this.#listener.onMessage(message);
+  }
+
+  #warnMalformed(reason: string): void {
+    if (this.#hasWarnedMalformed) return;
+    this.#hasWarnedMalformed = true;
+    const { log, logFields, method } = this.#options;
+    log.warn({ ...logFields, method, reason }, 'Skipped a malformed gRPC message');
+  }
+
+  #checkStall(): void {
+    if (this.#isPaused || performance.now() - this.#progressAt < this.#options.stallMs) return;
+    this.#stream.close();
+    this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for longer than stall_ms' });
+  }
+
+  #handleEnd(status: GrpcStatus): void {
+    clearInterval(this.#stallTimer);
+    const { log, logFields, method, url, headers } = this.#options;
+    const reason = redactMessage(status.message, url, headers);
+    log.warn({ ...logFields, method, code: status.code, reason }, 'Upstream gRPC stream ended');
+    this.#listener.onEnd(status);
+  }
+}
+
+/** A server's message for a log, or a placeholder when it contains the server's host or a credential. */
+export function redactMessage(
+  message: string,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const isSecret = revealsOneOf(secretsOf(new URL(url), headers), Buffer.from(message));
+  return isSecret ? '[redacted]' : message.slice(0, REASON_CHARS_MAX);
+}

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { callOf, resultOf } from '../../../test/upstream/mock/scripted-dispatcher.ts';
+import type { RpcResponse } from '../../protocol/call.ts';
+import { type Commitment, commitments } from '../../protocol/commitment.ts';
+import { type MethodName, methods } from '../../protocol/methods.ts';
+import { slot } from '../../solana/units.ts';
+import { type CacheTtls, isNegative, ttlFor } from './cache-policy.ts';
+import { CallKeys } from './call-key.ts';
+
+/** Distinct lifetimes. */
+const times: CacheTtls = { slotMs: 1, shortMs: 2, finalMs: 3 };
+const [NEVER, SLOT, SHORTLY, FOR_GOOD] = [0, 1, 2, 3];
+const ROOT = slot(100n);
+
+/** Requested at finalized below the root; finalized above it or with unknown root; confirmed. */
+type Row = readonly [below: number, above: number, confirmed: number];
+const always = (ms: number): Row => [ms, ms, ms];
+const final: Row = [FOR_GOOD, NEVER, NEVER];
+
+const lifetime: Readonly<Record<MethodName, Row>> = {
+  getAccountInfo: always(SLOT),
+  getAgGenesisCert: always(SHORTLY),
+  getBalance: always(NEVER),
+  getBlock: final,
+  getBlockCommitment: always(NEVER),
+  getBlockHeight: always(SLOT),
+  getBlockProduction: always(NEVER),
+  getBlocks: always(NEVER),
+  getBlocksWithLimit: always(NEVER),
+  // No commitment.
+  getBlockTime: [FOR_GOOD, NEVER, FOR_GOOD],
+  getClusterNodes: always(NEVER),
+  getEpochInfo: always(SLOT),
+  getEpochSchedule: always(FOR_GOOD),
+  getFeeForMessage: always(NEVER),
+  getFirstAvailableBlock: always(NEVER),
+  getGenesisHash: always(FOR_GOOD),
+  getHealth: always(NEVER),
+  getHighestSnapshotSlot: always(NEVER),
+  getIdentity: always(SHORTLY),
+  getInflationGovernor: always(SHORTLY),
+  getInflationRate: always(SHORTLY),
+  getInflationReward: final,
+  getLargestAccounts: always(NEVER),
+  getLatestBlockhash: always(SLOT),
+  getLeaderSchedule: always(NEVER),
+  getMaxRetransmitSlot: always(NEVER),
+  getMaxShredInsertSlot: always(NEVER),
+  getMinimumBalanceForRentExemption: always(SHORTLY),
+  getMultipleAccounts: always(SLOT),
+  getProgramAccounts: always(NEVER),
+  getRecentPerformanceSamples: always(NEVER),
+  getRecentPrioritizationFees: always(NEVER),
+  getSignatureStatuses: always(NEVER),
+  getSignaturesForAddress: always(NEVER),
+  getSlot: always(SLOT),
+  getSlotLeader: always(SLOT),
+  getSlotLeaders: always(SHORTLY),
+  getStakeMinimumDelegation: always(SHORTLY),
+  getSupply: always(NEVER),
+  getTokenAccountBalance: always(NEVER),
+  getTokenAccountsByDelegate: always(NEVER),
+  getTokenAccountsByOwner: always(NEVER),
+  getTokenLargestAccounts: always(NEVER),
+  getTokenSupply: always(SLOT),
+  getTransaction: final,
+  getTransactionCount: always(SLOT),
+  getTransactionsForAddress: always(NEVER),
+  getVersion: always(SHORTLY),
+  getVoteAccounts: always(NEVER),
+  isBlockhashValid: always(NEVER),
+  minimumLedgerSlot: always(NEVER),
+  requestAirdrop: always(NEVER),
+  sendTransaction: always(NEVER),
+  simulateTransaction: always(NEVER),
+};
+
+const keys = new CallKeys();
+
+/** Required options per method. */
+const options: Readonly<Record<string, object>> = { getInflationReward: { epoch: 5 } };
+
+/** Call about a slot, with the params before its options. */
+function keyAt(method: MethodName, about: number, commitment: Commitment) {
+  const { config } = methods[method];
+  const first = [about, 'x', 'x'].slice(0, config ?? 1);
+  return keys.keyOf(callOf(method, config === null ? first : [...first, { ...options[method], commitment }]));
+}
+
+/** Result about a slot. */
+const resultAt = (method: MethodName, about: number): RpcResponse =>
+  resultOf(
+    method === 'getInflationReward' ? `[{"effectiveSlot":${about}}]` : `{"meta":{"slot":1},"slot":${about}}`,
+  );
+
+function timeOf(
+  method: MethodName,
+  about: number,
+  commitment: Commitment,
+  root = ROOT as typeof ROOT | null,
+) {
+  const key = keyAt(method, about, commitment);
+  return key === null ? NEVER : ttlFor(key, resultAt(method, about), root, times);
+}
+
+describe('ttlFor', () => {
+  it.each(Object.entries(lifetime) as [MethodName, Row][])(
+    'caches %s according to the table',
+    (method, row) => {
+      expect([
+        timeOf(method, 100, 'finalized'),
+        timeOf(method, 101, 'finalized'),
+        timeOf(method, 100, 'confirmed'),
+      ]).toEqual(row);
+      expect(timeOf(method, 100, 'finalized', null)).toBe(row[1]);
+    },
+  );
+
+  it.each(Object.keys(lifetime) as MethodName[])('does not cache an error of %s', (method) => {
+    for (const commitment of commitments) {
+      const key = keyAt(method, 5, commitment);
+      const error = { ...resultAt(method, 5), errorCode: -32007 };
+      expect(key === null ? NEVER : ttlFor(key, error, ROOT, times)).toBe(NEVER);
+    }
+  });
+
+  it('does not cache a response with an unknown commitment', () => {
+    const key = keys.keyOf(callOf('getAccountInfo', ['a', { commitment: 'recent' }]))!;
+    expect(ttlFor(key, resultAt('getAccountInfo', 5), ROOT, times)).toBe(NEVER);
+  });
+
+  it('does not cache a relative epoch', () => {
+    for (const params of [[['a']], [['a'], { epoch: null }]]) {
+      const key = keys.keyOf(callOf('getInflationReward', params))!;
+      expect(ttlFor(key, resultAt('getInflationReward', 5), ROOT, times)).toBe(NEVER);
+    }
+  });
+
+  it('does not treat a response without a slot as final', () => {
+    const key = keys.keyOf(callOf('getTransaction', ['s']))!;
+    for (const result of ['{"meta":{"slot":5}}', '{"slot":"5"}', '{"slot":-5}', '"5"', '[5]']) {
+      expect(ttlFor(key, resultOf(result), ROOT, times)).toBe(NEVER);
+    }
+  });
+});
+
+describe('isNegative', () => {
+  it.each([
+    ['null', false],
+    ['{"context":{"slot":5},"value":null}', false],
+    ['{"value":null,"context":{"slot":5}}', false],
+    ['{"context":{"slot":5},"value":[{},null]}', true],
+    ['{"context":{"slot":5},"value":[null,{}]}', true],
+    ['[null]', true],
+  ])('recognizes %s', (result, holes) => {
+    expect(isNegative(Buffer.from(result), holes)).toBe(true);
+  });
+
+  it.each([
+    ['0', false],
+    ['{"context":{"slot":5},"value":{"uiAmount":null}}', false],
+    ['{"context":{"slot":5},"value":[{"rentEpoch":null}]}', true],
+    ['{"err":null,"value":[null]}', false],
+  ])('rejects %s', (result, holes) => {
+    expect(isNegative(Buffer.from(result), holes)).toBe(false);
+  });
+});

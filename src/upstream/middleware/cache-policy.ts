@@ -1,0 +1,197 @@
+import type { RpcResponse } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import type { MethodName } from '../../protocol/methods.ts';
+import type { Slot } from '../../solana/units.ts';
+import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
+
+/**
+ * Cache policy per method. Sources: reference provider-practice.md §2.1 and §7.1, solana-json-rpc.md §1.2 to
+ * §1.7.
+ */
+
+/**
+ * - `never`: coalesced only.
+ * - `slot`: until the next slot, at most slotMs.
+ * - `short`: seconds; facts of an epoch or a node.
+ * - `always`: facts of the chain.
+ * - `final`: cached if requested at `finalized` and pinned below the finalized root.
+ */
+export type TtlClass = 'never' | 'slot' | 'short' | 'always' | 'final';
+
+/**
+ * - `context`: unknown fields and commitments are ignored; accepts minContextSlot.
+ * - `lenient`: as `context`, without minContextSlot.
+ * - `strict`: a commitment only; an empty one is an error.
+ */
+export type ConfigKind = 'context' | 'lenient' | 'strict';
+
+/** Location of the slot that a final response depends on: first param, or member of the result. */
+export type Pin = 'first-param' | 'slot' | 'effectiveSlot';
+
+export type CachePolicy = Readonly<{
+  ttl: TtlClass;
+  /** null: no options object, or not at a fixed index. */
+  config: ConfigKind | null;
+  /** Only of `final` responses. */
+  pin: Pin | null;
+  /** Option without which the result changes over time. */
+  requiredOption: string | null;
+  /** The result is a list with null for absent items. */
+  mayContainNulls: boolean;
+}>;
+
+type PolicyOptions = Partial<Pick<CachePolicy, 'requiredOption' | 'mayContainNulls'>>;
+
+const policy = (
+  ttl: TtlClass,
+  config: ConfigKind | null = null,
+  options: PolicyOptions = {},
+): CachePolicy => ({
+  ...{ ttl, config, pin: null, requiredOption: null, mayContainNulls: false },
+  ...options,
+});
+
+const final = (pin: Pin, config: ConfigKind | null, options: PolicyOptions = {}): CachePolicy => ({
+  ...policy('final', config, options),
+  pin,
+});
+
+// biome-ignore format: a table is read by its columns
+export const cachePolicies = {
+  getAccountInfo: policy('slot', 'context'),
+  getAgGenesisCert: policy('short'),
+  getBalance: policy('never', 'context'),
+  getBlock: final('first-param', 'lenient'),
+  getBlockCommitment: policy('never'),
+  getBlockHeight: policy('slot', 'context'),
+  getBlockProduction: policy('never', 'lenient'),
+  getBlocks: policy('never'),
+  getBlocksWithLimit: policy('never', 'lenient'),
+  getBlockTime: final('first-param', null),
+  getClusterNodes: policy('never'),
+  getEpochInfo: policy('slot', 'context'),
+  getEpochSchedule: policy('always'),
+  getFeeForMessage: policy('never', 'context'),
+  getFirstAvailableBlock: policy('never'),
+  getGenesisHash: policy('always'),
+  getHealth: policy('never'),
+  getHighestSnapshotSlot: policy('never'),
+  getIdentity: policy('short'),
+  getInflationGovernor: policy('short', 'strict'),
+  getInflationRate: policy('short'),
+  getInflationReward: final('effectiveSlot', 'context', { requiredOption: 'epoch', mayContainNulls: true }),
+  getLargestAccounts: policy('never', 'lenient'),
+  getLatestBlockhash: policy('slot', 'context'),
+  getLeaderSchedule: policy('never'),
+  getMaxRetransmitSlot: policy('never'),
+  getMaxShredInsertSlot: policy('never'),
+  getMinimumBalanceForRentExemption: policy('short', 'strict'),
+  getMultipleAccounts: policy('slot', 'context', { mayContainNulls: true }),
+  getProgramAccounts: policy('never', 'context'),
+  getRecentPerformanceSamples: policy('never'),
+  getRecentPrioritizationFees: policy('never'),
+  getSignatureStatuses: policy('never'),
+  getSignaturesForAddress: policy('never', 'context'),
+  getSlot: policy('slot', 'context'),
+  getSlotLeader: policy('slot', 'context'),
+  getSlotLeaders: policy('short'),
+  getStakeMinimumDelegation: policy('short', 'context'),
+  getSupply: policy('never', 'lenient'),
+  getTokenAccountBalance: policy('never', 'strict'),
+  getTokenAccountsByDelegate: policy('never', 'context'),
+  getTokenAccountsByOwner: policy('never', 'context'),
+  getTokenLargestAccounts: policy('never', 'strict'),
+  getTokenSupply: policy('slot', 'strict'),
+  getTransaction: final('slot', 'lenient'),
+  getTransactionCount: policy('slot', 'context'),
+  getTransactionsForAddress: policy('never'),
+  getVersion: policy('short'),
+  getVoteAccounts: policy('never', 'lenient'),
+  isBlockhashValid: policy('never', 'context'),
+  minimumLedgerSlot: policy('never'),
+  requestAirdrop: policy('never'),
+  sendTransaction: policy('never', 'context'),
+  simulateTransaction: policy('never', 'context'),
+} as const satisfies Record<MethodName, CachePolicy>;
+
+const policiesByMethod: ReadonlyMap<string, CachePolicy> = new Map(Object.entries(cachePolicies));
+
+const unknownPolicy: CachePolicy = policy('never');
+
+export const cachePolicy = (method: string): CachePolicy => policiesByMethod.get(method) ?? unknownPolicy;
+
+/** Lifetimes in milliseconds. */
+export type CacheTtls = Readonly<{
+  /** State that changes every slot. 0 disables caching. */
+  slotMs: number;
+  /** Facts of an epoch or a node. */
+  shortMs: number;
+  /** Facts of the chain; blocks and transactions below the finalized root. */
+  finalMs: number;
+}>;
+
+export const defaultCacheTtls: CacheTtls = { slotMs: 400, shortMs: 10_000, finalMs: 3_600_000 };
+
+const NULL = Buffer.from('null');
+const VALUE_LAST = Buffer.from('"value":null}');
+const VALUE_FIRST = Buffer.from('{"value":null');
+const FIRST_PARAM = /^\[(\d{1,20})[,\]]/;
+
+type CacheableCall = Readonly<{ policy: CachePolicy; params: string; commitment: Commitment | null }>;
+
+/** Whether the result reports an absence, which may change any moment. */
+export function isNegative(result: Buffer, mayContainNulls: boolean): boolean {
+  if (result.length <= NULL.length) return result.equals(NULL);
+  const { length } = result;
+  if (result.compare(VALUE_LAST, 0, VALUE_LAST.length, Math.max(0, length - VALUE_LAST.length)) === 0) {
+    return true;
+  }
+  if (result.subarray(0, VALUE_FIRST.length).equals(VALUE_FIRST)) return true;
+  return mayContainNulls && (result.includes(',null') || result.includes('[null'));
+}
+
+/** Newest slot that a final response depends on; null if unknown. */
+export function pinnedSlot({ policy, params }: CacheableCall, result: Buffer): Slot | null {
+  switch (policy.pin) {
+    case null:
+      return null;
+    case 'first-param': {
+      const digits = FIRST_PARAM.exec(params)?.[1];
+      return digits === undefined ? null : (BigInt(digits) as Slot);
+    }
+    case 'effectiveSlot':
+      return newestSlotOf(result, policy.pin);
+    default:
+      return slotOfResult(result, policy.pin);
+  }
+}
+
+/** A null option is chosen by the node, and changes. */
+const hasOption = (params: string, name: string): boolean =>
+  params.includes(`"${name}":`) && !params.includes(`"${name}":null`);
+
+function isFinal(key: CacheableCall, result: Buffer, root: Slot | null): boolean {
+  const { requiredOption } = key.policy;
+  if (root === null || key.commitment !== 'finalized') return false;
+  if (requiredOption !== null && !hasOption(key.params, requiredOption)) return false;
+  const pinned = pinnedSlot(key, result);
+  return pinned !== null && pinned <= root;
+}
+
+/**
+ * Lifetime of a response in milliseconds; 0: not cacheable. Errors and absences are never cached.
+ * @param root - the finalized root, if known.
+ */
+export function ttlFor(
+  key: CacheableCall,
+  response: RpcResponse,
+  root: Slot | null,
+  ttls: CacheTtls,
+): number {
+  const { ttl, mayContainNulls } = key.policy;
+  if (ttl === 'never' || key.commitment === null) return 0;
+  if (response.errorCode !== 0 || isNegative(response.body, mayContainNulls)) return 0;
+  if (ttl === 'slot') return ttls.slotMs;
+  if (ttl === 'short') return ttls.shortMs;
+  return ttl === 'always' || isFinal(key, response.body, root) ? ttls.finalMs : 0;
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { callOf } from '../../../test/upstream/mock/scripted-dispatcher.ts';
+import { CallKeys } from './call-key.ts';
+
+const keys = new CallKeys();
+const keyOf = (method: string, params: string | null) =>
+  keys.keyOf({ ...callOf(method), params: params === null ? null : Buffer.from(params) });
+const textOf = (method: string, params: string | null): string => keyOf(method, params)!.text;
+
+describe('equal keys', () => {
+  it.each([
+    ['getSlot', null, '[]'],
+    ['getSlot', '[]', '[{"commitment":"finalized"}]'],
+    ['getSlot', '[]', '[{}]'],
+    ['getSlot', '[]', '[null]'],
+    ['getBalance', '["a"]', '["a",{"commitment":"finalized"}]'],
+    ['getAccountInfo', '["a",{"encoding":"base64"}]', '["a",{"commitment":"finalized","encoding":"base64"}]'],
+    ['getBlock', '[5]', ' [ 5 , { } ] '],
+    ['getTokenSupply', '["m"]', '["m",{"commitment":"finalized"}]'],
+    ['getTransaction', '["s"]', '["\\u0073"]'],
+  ])('%s %s and %s', (method, one, other) => {
+    expect(textOf(method, one)).toBe(textOf(method, other));
+  });
+});
+
+describe('different keys', () => {
+  it.each([
+    ['letters of another case', 'getBalance', '["a"]', '["A"]'],
+    ['a number and its digits as text', 'getBlock', '[5]', '["5"]'],
+    ['a number that nodes refuse', 'getBlock', '[5]', '[5.0]'],
+    ['another commitment', 'getSlot', '[]', '[{"commitment":"confirmed"}]'],
+    ['a commitment that nobody knows', 'getSlot', '[]', '[{"commitment":"recent"}]'],
+    ['an older context', 'getSlot', '[]', '[{"minContextSlot":5}]'],
+    ['an empty object where a commitment must be', 'getTokenSupply', '["m"]', '["m",{}]'],
+    ['more beside it there', 'getTokenSupply', '["m",{"x":1}]', '["m",{"x":1,"commitment":"finalized"}]'],
+    ['something behind the options', 'getSlot', '[]', '[{},1]'],
+    ['null where something must be', 'getBalance', '[null]', '[]'],
+    ['a name that is there twice', 'getSlot', '[{"x":1}]', '[{"x":1,"x":1}]'],
+    ['text that looks like the end of another', 'getBalance', '["a","b"]', '["a\\",\\"b"]'],
+  ])('%s: %s', (_, method, one, other) => {
+    expect(textOf(method, one)).not.toBe(textOf(method, other));
+  });
+
+  it('are by bytes where params nest too deep', () => {
+    const deep = (inside: string): string => `[${'['.repeat(20)}${inside}${']'.repeat(20)}]`;
+    expect(textOf('getSlot', deep('1'))).toBe(textOf('getSlot', deep('1')));
+    expect(textOf('getSlot', deep('1'))).not.toBe(textOf('getSlot', deep(' 1')));
+    expect(keyOf('getSlot', deep('1'))).toMatchObject({ commitment: null });
+  });
+
+  it('are absent for long params', () => {
+    expect(keyOf('getMultipleAccounts', JSON.stringify([['x'.repeat(9_000)]]))).toBeNull();
+  });
+});
+
+describe('commitment of a key', () => {
+  it.each([
+    ['getBalance', '["a"]', 'finalized', 0n],
+    ['getBalance', '["a",{"commitment":"processed","minContextSlot":7}]', 'processed', 7n],
+    ['getBalance', '["a",{"commitment":"recent"}]', null, 0n],
+    ['getBalance', '["a",{"minContextSlot":"7"}]', null, 0n],
+    ['getBalance', '["a",{"minContextSlot":null}]', 'finalized', 0n],
+    ['getBlock', '[5,"json"]', 'finalized', 0n],
+    ['getBlocks', '[5,9]', null, 0n],
+    ['getSignatureStatuses', '[[]]', 'processed', 0n],
+    ['getBlockTime', '[5]', 'finalized', 0n],
+  ])('%s %s: %s, not below %d', (method, params, commitment, minContextSlot) => {
+    expect(keyOf(method, params)).toMatchObject({ commitment, minContextSlot });
+  });
+});
+
+describe('cached keys', () => {
+  it('are limited in number and size', () => {
+    const few = new CallKeys({ keysMax: 10, keysMaxBytes: 100_000 });
+    for (let i = 0; i < 1_000; i++) {
+      const params = Buffer.from(JSON.stringify([`${i}`]));
+      const key = few.keyOf({ ...callOf('getBalance'), params });
+      expect(few.keyOf({ ...callOf('getBalance'), params })).toBe(key);
+    }
+    expect(few.size).toBeLessThanOrEqual(10);
+  });
+});

@@ -1,0 +1,338 @@
+import { decodeString, kindOf, scanArray, scanObject, skipSpace } from '../../base/json-scan.ts';
+import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { MinSlot, SharedMinSlot } from '../../protocol/min-slot.ts';
+import type { StreamHandler } from '../../protocol/streamed-response.ts';
+import type { Slot } from '../../solana/units.ts';
+import { readObservedHeight, readObservedSlot, reportsSlot } from '../slots/context-slot.ts';
+import { emptySlotTracker, isPlausible, type SlotTracker } from '../slots/slot-tracker.ts';
+import type { CallKeys } from './call-key.ts';
+import type { ResponseCounts } from './response-counts.ts';
+
+/** As deep as a request may nest. */
+const DEPTH_MAX = 127;
+const NAME = 'minContextSlot';
+const SLOT_TEXT = /^\d{1,20}$/;
+
+type ElementSpans = { readonly starts: number[]; readonly ends: number[] };
+
+function recordElement(spans: ElementSpans, start: number, end: number): void {
+  spans.starts.push(start);
+  spans.ends.push(end);
+}
+
+/** Position of the member; -1: absent. */
+type MemberSpan = { readonly bytes: Buffer; start: number; end: number; members: number };
+
+function recordMember(
+  span: MemberSpan,
+  nameStart: number,
+  nameEnd: number,
+  start: number,
+  end: number,
+): void {
+  span.members++;
+  if (decodeString(span.bytes, nameStart, nameEnd) !== NAME) return;
+  span.start = start;
+  span.end = end;
+}
+
+const splice = (bytes: Buffer, end: number, text: string, start: number): Buffer =>
+  Buffer.concat([bytes.subarray(0, end), Buffer.from(text), bytes.subarray(start)]);
+
+function withMember(bytes: Buffer, at: number, minSlot: Slot): Buffer {
+  const span: MemberSpan = { bytes, start: -1, end: -1, members: 0 };
+  scanObject(bytes, at, DEPTH_MAX, span, recordMember);
+  if (span.start < 0) {
+    return splice(bytes, at + 1, `"${NAME}":${minSlot}${span.members === 0 ? '' : ','}`, at + 1);
+  }
+  const current = bytes.toString('latin1', span.start, span.end);
+  // Keep a higher or invalid value of the caller.
+  const isLower = current === 'null' || (SLOT_TEXT.test(current) && BigInt(current) < minSlot);
+  return isLower ? splice(bytes, span.start, String(minSlot), span.end) : bytes;
+}
+
+/**
+ * Sets minContextSlot in the params.
+ * @param index - of the options object.
+ * @returns null if not possible: params are missing, or the value is not an object.
+ */
+export function withMinContextSlot(params: Buffer | null, index: number, minSlot: Slot): Buffer | null {
+  const bytes = params ?? Buffer.from('[]');
+  const spans: ElementSpans = { starts: [], ends: [] };
+  const end = scanArray(bytes, skipSpace(bytes, 0), DEPTH_MAX, spans, recordElement);
+  const count = spans.starts.length;
+  if (end < 0 || count < index) return null;
+  const config = `{"${NAME}":${minSlot}}`;
+  if (count === index) return splice(bytes, end - 1, count === 0 ? config : `,${config}`, end - 1);
+  const start = spans.starts[index] as number;
+  const kind = kindOf(bytes[start]);
+  if (kind === 'null') return splice(bytes, start, config, spans.ends[index] as number);
+  return kind === 'object' ? withMember(bytes, start, minSlot) : null;
+}
+
+export type MonotonicReadsLimits = Readonly<{
+  /** Maximum time for retries of a response older than the session's minimum slot. */
+  waitMs: number;
+  /** First backoff; doubles with each retry. */
+  pauseMs: number;
+}>;
+
+export const monotonicReadsLimits: MonotonicReadsLimits = { waitMs: 2_000, pauseMs: 25 };
+
+export type MonotonicReadsOptions = Readonly<{
+  keys: CallKeys;
+  counts: ResponseCounts;
+  /** Plausibility check for observed slots. */
+  slots?: SlotTracker;
+  limits?: Partial<MonotonicReadsLimits>;
+}>;
+
+/** Agave's code and text. Source: rpc-client-api `custom_error.rs`. */
+const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
+const NOT_REACHED_TEXT = 'Minimum context slot has not been reached';
+
+/** @param slot - of the response; null if unknown. */
+function minSlotNotReached(slot: Slot | null): RpcResponse {
+  const data = slot === null ? '' : `,"data":{"contextSlot":${slot}}`;
+  return {
+    body: Buffer.from(`{"code":${MIN_CONTEXT_SLOT_NOT_REACHED},"message":"${NOT_REACHED_TEXT}"${data}}`),
+    errorCode: MIN_CONTEXT_SLOT_NOT_REACHED,
+  };
+}
+
+const isBelow = (minSlot: MinSlot['heights'], commitment: Commitment, observed: Slot | null): boolean =>
+  observed !== null && observed < minSlot.at(commitment);
+
+const PAUSE_MAX_MS = 400;
+
+/** Index of the options object if the method accepts minContextSlot. */
+const configIndexOf = ({ row }: Call, kind: string | null): number | null =>
+  kind === 'context' ? row.config : null;
+
+type Parts = MonotonicReadsOptions &
+  Readonly<{ next: RpcDispatcher; limits: MonotonicReadsLimits; slots: SlotTracker }>;
+
+type Requirements = Readonly<{ minSlot: MinSlot; commitment: Commitment; configIndex: number | null }>;
+
+/** Retries a call until its response is not older than the session's minimum slot. */
+class MonotonicCall implements PendingCall, ResponseHandler {
+  readonly #parts: Parts;
+  readonly #call: Call;
+  readonly #requirements: Requirements;
+  readonly #handler: ResponseHandler;
+  /** Starts with the first response that is too old. */
+  #deadline = 0;
+  #pending: PendingCall | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #attempts = 0;
+  /** Whether minContextSlot was added to the call in flight. */
+  #hasMinContextSlot = false;
+  #isOver = false;
+  #isCanceled = false;
+
+  constructor(parts: Parts, call: Call, requirements: Requirements, handler: ResponseHandler) {
+    this.#parts = parts;
+    this.#call = call;
+    this.#requirements = requirements;
+    this.#handler = handler;
+  }
+
+  /** @param hasMinContextSlot - add minContextSlot where the method accepts it. */
+  send(hasMinContextSlot: boolean): void {
+    const attempts = ++this.#attempts;
+    const pending = this.#parts.next.dispatch(this.#callFor(hasMinContextSlot), this);
+    // The call may have ended, and a retry started.
+    if (this.#isOver || this.#attempts !== attempts || this.#timer !== null) return;
+    this.#pending = pending;
+    if (this.#isCanceled) pending.cancel();
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isCanceled = true;
+    if (this.#timer === null) {
+      this.#pending?.cancel();
+      return;
+    }
+    clearTimeout(this.#timer);
+    const { network } = this.#call;
+    this.onError(new Failure('CLIENT_GONE', { facts: { network } }));
+  }
+
+  /** The slot is read from the complete response. */
+  get stream(): StreamHandler | null {
+    return reportsSlot(this.#call.row) ? null : (this.#handler.stream ?? null);
+  }
+
+  onResponse(response: RpcResponse): void {
+    const { minSlot, commitment } = this.#requirements;
+    if (response.errorCode !== 0) {
+      // Our minContextSlot caused the error, not the caller's.
+      if (response.errorCode === MIN_CONTEXT_SLOT_NOT_REACHED && this.#hasMinContextSlot)
+        this.#retry(response);
+      else this.#end(response);
+      return;
+    }
+    const { row } = this.#call;
+    const observed = readObservedSlot(row, response.body);
+    const height = readObservedHeight(row, response.body);
+    if (isBelow(minSlot, commitment, observed) || isBelow(minSlot.heights, commitment, height)) {
+      this.#parts.counts.backward++;
+      this.#retry(minSlotNotReached(observed));
+      return;
+    }
+    if (observed !== null && this.#isPlausible(observed)) minSlot.raise(commitment, observed);
+    // A block height never exceeds its slot.
+    if (height !== null && this.#isPlausible(height)) minSlot.heights.raise(commitment, height);
+    this.#end(response);
+  }
+
+  onError(failure: Failure): void {
+    this.#isOver = true;
+    this.#handler.onError(failure);
+  }
+
+  /** A false slot of one node must not block the session. */
+  #isPlausible(observed: Slot): boolean {
+    // The processed head is always polled and never below others.
+    return isPlausible(observed, this.#parts.slots.slotAt(this.#call.network, 'processed'));
+  }
+
+  #end(response: RpcResponse): void {
+    this.#isOver = true;
+    this.#handler.onResponse(response);
+  }
+
+  /**
+   * Retries at once if minContextSlot can be added, else after a backoff.
+   * @param last - returned when time is up.
+   */
+  #retry(last: RpcResponse): void {
+    this.#pending = null;
+    const { configIndex } = this.#requirements;
+    if (this.#deadline === 0) this.#deadline = performance.now() + this.#parts.limits.waitMs;
+    if (this.#isCanceled || performance.now() >= this.#deadline) {
+      this.#end(last);
+      return;
+    }
+    if (configIndex !== null && !this.#hasMinContextSlot) {
+      this.send(true);
+      return;
+    }
+    const pauseMs = Math.min(this.#parts.limits.pauseMs * 2 ** (this.#attempts - 1), PAUSE_MAX_MS);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.send(true);
+    }, pauseMs);
+  }
+
+  #callFor(hasMinContextSlot: boolean): Call {
+    const { minSlot, commitment, configIndex } = this.#requirements;
+    const slot = minSlot.at(commitment);
+    this.#hasMinContextSlot = false;
+    if (!hasMinContextSlot || configIndex === null || slot === 0n) return this.#call;
+    const params = withMinContextSlot(this.#call.params, configIndex, slot);
+    // Also when the caller set it to the same value.
+    if (params === null || params === this.#call.params) return this.#call;
+    this.#hasMinContextSlot = true;
+    return { ...this.#call, params };
+  }
+}
+
+/**
+ * Call of a session shared by several processes: merges their minimum slots before the call, and publishes
+ * the new minimum before the response.
+ */
+class SyncedCall implements PendingCall, ResponseHandler {
+  readonly #reads: MonotonicReads;
+  readonly #call: Call;
+  readonly #minSlot: MinSlot;
+  readonly #shared: SharedMinSlot;
+  readonly #handler: ResponseHandler;
+  #pending: PendingCall | null = null;
+  #isCanceled = false;
+  #isOver = false;
+
+  constructor(
+    reads: MonotonicReads,
+    call: Call,
+    minSlot: MinSlot,
+    shared: SharedMinSlot,
+    handler: ResponseHandler,
+  ) {
+    this.#reads = reads;
+    this.#call = call;
+    this.#minSlot = minSlot;
+    this.#shared = shared;
+    this.#handler = handler;
+  }
+
+  start(): void {
+    this.#shared.sync(this.#minSlot, () => {
+      if (this.#isCanceled) return;
+      const pending = this.#reads.dispatchLocal(this.#call, this.#minSlot, this);
+      if (this.#isOver) return;
+      this.#pending = pending;
+    });
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isCanceled = true;
+    if (this.#pending !== null) this.#pending.cancel();
+    else this.onError(new Failure('CLIENT_GONE', { facts: { network: this.#call.network } }));
+  }
+
+  get stream(): StreamHandler | null {
+    return this.#handler.stream ?? null;
+  }
+
+  onResponse(response: RpcResponse): void {
+    this.#isOver = true;
+    if (response.errorCode !== 0 || !this.#shared.isAhead(this.#minSlot)) this.#handler.onResponse(response);
+    else this.#shared.sync(this.#minSlot, () => this.#handler.onResponse(response));
+  }
+
+  onError(failure: Failure): void {
+    this.#isOver = true;
+    this.#handler.onError(failure);
+  }
+}
+
+/**
+ * Rejects and retries responses older than the session has seen. After `waitMs` the caller gets Agave's
+ * "minimum context slot" error.
+ */
+export class MonotonicReads implements RpcDispatcher {
+  readonly #parts: Parts;
+
+  constructor(next: RpcDispatcher, options: MonotonicReadsOptions) {
+    const limits = { ...monotonicReadsLimits, ...options.limits };
+    this.#parts = { slots: emptySlotTracker, ...options, next, limits };
+  }
+
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    const { minSlot } = call;
+    if (minSlot == null) return this.#parts.next.dispatch(call, handler);
+    if (minSlot.shared === null) return this.dispatchLocal(call, minSlot, handler);
+    const synced = new SyncedCall(this, call, minSlot, minSlot.shared, handler);
+    synced.start();
+    return synced;
+  }
+
+  dispatchLocal(call: Call, minSlot: MinSlot, handler: ResponseHandler): PendingCall {
+    const key = this.#parts.keys.keyOf(call);
+    if (key === null || key.commitment === null) return this.#parts.next.dispatch(call, handler);
+    const requirements = {
+      minSlot,
+      commitment: key.commitment,
+      configIndex: configIndexOf(call, key.policy.config),
+    };
+    const read = new MonotonicCall(this.#parts, call, requirements, handler);
+    // A response that reports its slot may come from the cache at first.
+    read.send(!reportsSlot(call.row));
+    return read;
+  }
+}

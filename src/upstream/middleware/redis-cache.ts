@@ -1,0 +1,203 @@
+import { isUtf8 } from 'node:buffer';
+import { isJson } from '../../base/json-scan.ts';
+import type {
+  Call,
+  Network,
+  PendingCall,
+  ResponseHandler,
+  RpcDispatcher,
+  RpcResponse,
+} from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
+import type { StreamHandler } from '../../protocol/streamed-response.ts';
+import { genesisCall, parseGenesisHash } from '../genesis.ts';
+import { type CacheTtls, defaultCacheTtls, type TtlClass, ttlFor } from './cache-policy.ts';
+import type { CallKey, CallKeys } from './call-key.ts';
+import type { FinalizedRoots } from './response-cache.ts';
+import type { ResponseCounts } from './response-counts.ts';
+
+/** Response store shared by several gateways. */
+export interface ResponseStore {
+  /**
+   * Reads a raw JSON result.
+   * @param callback - called at most once, with null if absent or unavailable. Must not throw.
+   */
+  get(key: string, callback: (body: Buffer | null) => void): void;
+  /** Best effort; does not change the bytes. */
+  set(key: string, body: Buffer, ttlMs: number): void;
+}
+
+export type RedisCacheLimits = Readonly<{
+  /** Maximum wait before a node is called. */
+  waitMs: number;
+  /** Pause after a timeout. */
+  backoffMs: number;
+  /** Largest response that is stored. */
+  answerMaxBytes: number;
+}>;
+
+export const redisCacheLimits: RedisCacheLimits = { waitMs: 5, backoffMs: 1_000, answerMaxBytes: 262_144 };
+
+export type RedisCacheOptions = Readonly<{
+  store: ResponseStore;
+  keys: CallKeys;
+  counts: ResponseCounts;
+  roots: FinalizedRoots;
+  limits?: Partial<RedisCacheLimits>;
+  ttls?: Partial<CacheTtls>;
+}>;
+
+/** No response nests deeper. */
+const DEPTH_MAX = 256;
+
+/** Slot-bound state would expire before others read it. */
+const isStorable = (ttl: TtlClass): boolean => ttl === 'short' || ttl === 'always' || ttl === 'final';
+
+/** The store is not trusted: others write to it. */
+const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DEPTH_MAX);
+
+type Parts = RedisCacheOptions &
+  Readonly<{ next: RpcDispatcher; limits: RedisCacheLimits; ttls: CacheTtls; onTimeout: () => void }>;
+
+/** One lookup; calls `next` on a miss or timeout. */
+class StoreLookup implements PendingCall, ResponseHandler {
+  readonly #parts: Parts;
+  readonly #storeKey: string;
+  readonly #key: CallKey;
+  readonly #call: Call;
+  readonly #handler: ResponseHandler;
+  readonly #startedAt = performance.now();
+  #timer: NodeJS.Timeout | null = null;
+  #isWaiting = true;
+  #pending: PendingCall = noopPendingCall;
+
+  constructor(parts: Parts, storeKey: string, key: CallKey, call: Call, handler: ResponseHandler) {
+    this.#parts = parts;
+    this.#storeKey = storeKey;
+    this.#key = key;
+    this.#call = call;
+    this.#handler = handler;
+  }
+
+  start(): void {
+    const { store, limits, onTimeout } = this.#parts;
+    this.#timer = setTimeout(() => {
+      onTimeout();
+      this.#onStoreResult(null);
+    }, limits.waitMs);
+    store.get(this.#storeKey, (body) => this.#onStoreResult(body));
+  }
+
+  cancel(): void {
+    if (!this.#stopWaiting()) {
+      this.#pending.cancel();
+      return;
+    }
+    const { network } = this.#call;
+    this.#handler.onError(new Failure('CLIENT_GONE', { facts: { network } }));
+  }
+
+  /** Streamed responses are not stored. */
+  get stream(): StreamHandler | null {
+    return this.#handler.stream ?? null;
+  }
+
+  onResponse(response: RpcResponse): void {
+    const { store, limits, roots, ttls } = this.#parts;
+    const { length } = response.body;
+    const ms = ttlFor(this.#key, response, roots.rootOf(this.#call.network), ttls);
+    if (ms > 0 && length <= limits.answerMaxBytes) store.set(this.#storeKey, response.body, ms);
+    this.#handler.onResponse(response);
+  }
+
+  onError(failure: Failure): void {
+    this.#handler.onError(failure);
+  }
+
+  /** @returns whether the lookup was pending. */
+  #stopWaiting(): boolean {
+    if (!this.#isWaiting) return false;
+    this.#isWaiting = false;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    return true;
+  }
+
+  #onStoreResult(body: Buffer | null): void {
+    if (!this.#stopWaiting()) return;
+    const { counts, next } = this.#parts;
+    if (body === null || !isValidResult(body)) {
+      counts.unstored++;
+      this.#pending = next.dispatch(this.#call, this);
+      return;
+    }
+    counts.stored++;
+    this.#call.trace?.onServedFrom?.('store', this.#startedAt);
+    this.#handler.onResponse({ body, errorCode: 0 });
+  }
+}
+
+/** Responds from the shared store and adds immutable responses to it. */
+export class RedisCache implements RpcDispatcher {
+  readonly #parts: Parts;
+  readonly #chainIds: ChainIds;
+  #backoffUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(next: RpcDispatcher, options: RedisCacheOptions) {
+    const limits = { ...redisCacheLimits, ...options.limits };
+    const onTimeout = (): void => {
+      this.#backoffUntil = performance.now() + limits.backoffMs;
+    };
+    this.#parts = { ...options, next, limits, ttls: { ...defaultCacheTtls, ...options.ttls }, onTimeout };
+    this.#chainIds = new ChainIds(next);
+  }
+
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    const { keys, next } = this.#parts;
+    const key = keys.keyOf(call);
+    const canUseStore = key !== null && isStorable(key.policy.ttl) && performance.now() >= this.#backoffUntil;
+    const chain = canUseStore ? this.#chainIds.chainIdOf(call.network) : null;
+    if (key === null || chain === null) return next.dispatch(call, handler);
+    const lookup = new StoreLookup(this.#parts, `${chain}\n${key.text}`, key, call, handler);
+    lookup.start();
+    return lookup;
+  }
+}
+
+/** A test network may restart from another genesis under the same name. */
+const REFRESH_INTERVAL_MS = 60_000;
+
+/** Genesis hash per network, used as key prefix. */
+export class ChainIds {
+  readonly #source: RpcDispatcher;
+  readonly #chainIds = new Map<Network, string>();
+  readonly #requestedAt = new Map<Network, number>();
+
+  constructor(source: RpcDispatcher) {
+    this.#source = source;
+  }
+
+  /** The cached hash; null while unknown. Refreshes in the background. */
+  chainIdOf(network: Network): string | null {
+    const now = performance.now();
+    if (now - (this.#requestedAt.get(network) ?? Number.NEGATIVE_INFINITY) >= REFRESH_INTERVAL_MS) {
+      this.#requestedAt.set(network, now);
+      this.#refresh(network);
+    }
+    return this.#chainIds.get(network) ?? null;
+  }
+
+  #refresh(network: Network): void {
+    this.#source.dispatch(genesisCall(network), {
+      onResponse: (response) => this.#record(network, response),
+      // Retried with the next call.
+      onError: () => this.#requestedAt.delete(network),
+    });
+  }
+
+  #record(network: Network, response: RpcResponse): void {
+    const hash = parseGenesisHash(response);
+    if (hash === null) this.#chainIds.delete(network);
+    else this.#chainIds.set(network, hash);
+  }
+}

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import {
+  callOf,
+  RecordingHandler,
+  resultOf,
+  ScriptedDispatcher,
+} from '../../../test/upstream/mock/scripted-dispatcher.ts';
+import type { Call } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { methods, methodTraits } from '../../protocol/methods.ts';
+import type { StreamedResponse } from '../../protocol/streamed-response.ts';
+import { CallKeys } from './call-key.ts';
+import { type CoalescerLimits, RequestCoalescer } from './request-coalescer.ts';
+import { ResponseCounts } from './response-counts.ts';
+
+function stage(limits: Partial<CoalescerLimits> = {}) {
+  const source = new ScriptedDispatcher();
+  const clock = { now: 0 };
+  const counts = new ResponseCounts();
+  const shared = new RequestCoalescer(source, {
+    ...{ counts, limits, keys: new CallKeys(), listener: null },
+    now: () => clock.now,
+  });
+  const send = (call: Call = callOf('getBalance', ['a'])) => {
+    const listener = new RecordingHandler();
+    const pending = shared.dispatch({ ...call, trace: listener }, listener);
+    return { listener, cancel: () => pending.cancel() };
+  };
+  return { source, shared, counts, clock, send };
+}
+
+describe('RequestCoalescer', () => {
+  it('sends identical calls once and shares the response', () => {
+    const { source, shared, counts, send } = stage();
+    const callers = Array.from({ length: 1_000 }, () => send());
+    expect([source.calls.length, shared.calls, shared.waiting]).toEqual([1, 1, 999]);
+    const answer = resultOf('7');
+    source.calls[0]!.respond(answer);
+    for (const { listener } of callers) expect(listener.responses).toEqual([answer]);
+    expect(callers.every(({ listener }) => listener.responses[0] === answer)).toBe(true);
+    expect(callers.map(({ listener }) => listener.servedFrom.length).reduce((a, b) => a + b)).toBe(999);
+    expect([shared.calls, shared.waiting, counts.shared]).toEqual([0, 0, 999]);
+  });
+
+  it('fails all callers together', () => {
+    const { source, send } = stage();
+    const callers = [send(), send(), send()];
+    source.calls[0]!.fail(new Failure('UPSTREAM_TIMEOUT'));
+    expect(callers.map(({ listener }) => listener.ending)).toEqual(Array(3).fill('UPSTREAM_TIMEOUT'));
+  });
+
+  it('coalesces equal calls in different notation only', () => {
+    const { source, send } = stage();
+    send({ ...callOf('getBalance'), params: Buffer.from('[ "a", {"commitment" : "confirmed"} ]') });
+    send(callOf('getBalance', ['a', { commitment: 'confirmed' }]));
+    send(callOf('getBalance', ['a', { commitment: 'processed' }]));
+    send(callOf('getBalance', ['A', { commitment: 'confirmed' }]));
+    send({ ...callOf('getBalance', ['a', { commitment: 'confirmed' }]), network: 'testnet' });
+    send(callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]));
+    expect(source.calls).toHaveLength(5);
+  });
+
+  it('sends a new call after the response', () => {
+    const { source, send } = stage();
+    send();
+    source.calls[0]!.respond(resultOf('7'));
+    send();
+    expect(source.calls).toHaveLength(2);
+  });
+
+  it.each(Object.keys(methods))('%s: coalesced according to its traits', (method) => {
+    const { source, send } = stage();
+    send(callOf(method, []));
+    send(callOf(method, []));
+    const { kind } = methods[method as keyof typeof methods];
+    const isRead = !['send', 'mint', 'simulate'].includes(kind);
+    expect(methodTraits[kind].shared).toBe(isRead);
+    expect(source.calls).toHaveLength(isRead ? 1 : 2);
+  });
+
+  it('does not coalesce unknown methods', () => {
+    const { source, send } = stage();
+    send(callOf('getSecretSauce', []));
+    send(callOf('getSecretSauce', []));
+    expect(source.calls).toHaveLength(2);
+  });
+});
+
+describe('canceling', () => {
+  it('does not affect other callers', () => {
+    for (const leaving of [0, 1, 2]) {
+      const { source, send } = stage();
+      const callers = [send(), send(), send()];
+      callers[leaving]!.cancel();
+      expect(callers[leaving]!.listener.ending).toBe('CLIENT_GONE');
+      expect(source.calls[0]!.cancelCount()).toBe(0);
+      source.calls[0]!.respond(resultOf('7'));
+      const others = callers.filter((_, index) => index !== leaving);
+      expect(others.map(({ listener }) => listener.ending)).toEqual(['7', '7']);
+    }
+  });
+
+  it('cancels the call with the last caller', () => {
+    const { source, shared, send } = stage();
+    const callers = [send(), send(), send()];
+    for (const { cancel } of callers) cancel();
+    expect(source.calls[0]!.cancelCount()).toBe(1);
+    expect(callers.map(({ listener }) => listener.ending)).toEqual(Array(3).fill('CLIENT_GONE'));
+    expect([shared.calls, shared.waiting]).toEqual([0, 0]);
+    send();
+    expect(source.calls).toHaveLength(2);
+  });
+
+  it('twice has no effect', () => {
+    const { source, shared, send } = stage();
+    const [first, second] = [send(), send()];
+    first.cancel();
+    first.cancel();
+    second.cancel();
+    second.cancel();
+    expect([source.calls[0]!.cancelCount(), shared.waiting]).toEqual([1, 0]);
+    expect([first.listener.ending, second.listener.ending]).toEqual(['CLIENT_GONE', 'CLIENT_GONE']);
+  });
+
+  it('during the response does not suppress it', () => {
+    const { source, shared, send } = stage();
+    const [first, second, third] = [send(), send(), send()];
+    first.listener.onEnd = () => {
+      second.cancel();
+      third.cancel();
+      first.cancel();
+    };
+    source.calls[0]!.respond(resultOf('7'));
+    expect([first, second, third].map(({ listener }) => listener.ending)).toEqual(['7', '7', '7']);
+    expect([source.calls[0]!.cancelCount(), shared.waiting, shared.calls]).toEqual([0, 0, 0]);
+  });
+
+  it('by the last caller just before the response suppresses it', () => {
+    const { source, send } = stage();
+    const { listener, cancel } = send();
+    cancel();
+    source.calls[0]!.respond(resultOf('7'));
+    expect(listener.ending).toBe('CLIENT_GONE');
+  });
+});
+
+describe('joining', () => {
+  it('is limited to recent calls', () => {
+    const { source, clock, send } = stage({ joinMaxMs: 400 });
+    const old = send();
+    clock.now = 401;
+    const young = send();
+    const younger = send();
+    expect(source.calls).toHaveLength(2);
+    source.calls[0]!.respond(resultOf('"old"'));
+    expect([old, young].map(({ listener }) => listener.ending)).toEqual(['"old"', null]);
+    const joined = send();
+    expect(source.calls).toHaveLength(2);
+    source.calls[1]!.respond(resultOf('"new"'));
+    expect([young, younger, joined].map(({ listener }) => listener.ending)).toEqual(Array(3).fill('"new"'));
+  });
+
+  it('is limited in calls and callers', () => {
+    const { source, shared, send } = stage({ callsMax: 2, waitingMax: 1 });
+    send(callOf('getBalance', ['a']));
+    send(callOf('getBalance', ['a']));
+    send(callOf('getBalance', ['a']));
+    expect([source.calls.length, shared.waiting]).toEqual([2, 1]);
+    send(callOf('getBalance', ['b']));
+    send(callOf('getBalance', ['c']));
+    const alone = send(callOf('getBalance', ['c']));
+    expect([source.calls.length, shared.calls]).toEqual([5, 2]);
+    source.calls[4]!.respond(resultOf('7'));
+    expect(alone.listener.ending).toBe('7');
+  });
+
+  it('is not possible for a streamed response; several callers get it buffered', () => {
+    const { source, shared, send } = stage();
+    const call = callOf('getProgramAccounts', ['p']);
+    const begun: StreamedResponse[] = [];
+    const listener = Object.assign(new RecordingHandler(), {
+      stream: { onStream: (answer: StreamedResponse) => void begun.push(answer) },
+    });
+    const long: StreamedResponse = { bytes: null, pipeTo() {}, pause() {}, resume() {}, cancel() {} };
+    shared.dispatch(call, listener);
+    send(call);
+    expect(source.calls[0]!.handler.stream).toBeNull();
+    source.calls[0]!.respond(resultOf('7'));
+    shared.dispatch(call, listener);
+    source.calls[1]!.handler.stream!.onStream(long);
+    expect([begun, shared.calls]).toEqual([[long], 0]);
+    send(call);
+    expect(source.calls).toHaveLength(3);
+  });
+
+  it('handles a synchronous response', () => {
+    const { source, shared, send } = stage();
+    source.script = () => resultOf('7');
+    expect([send().listener.ending, send().listener.ending, shared.calls]).toEqual(['7', '7', 0]);
+  });
+});

@@ -1,0 +1,230 @@
+import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { StreamedResponse, StreamHandler } from '../../protocol/streamed-response.ts';
+import type { Slot } from '../../solana/units.ts';
+import type { CallKey, CallKeys } from './call-key.ts';
+import type { ResponseCounts } from './response-counts.ts';
+
+export type CoalescerLimits = Readonly<{
+  /** Distinct calls in flight that can be joined; further calls are not coalesced. */
+  callsMax: number;
+  /** Callers that joined a call, in total; 0 disables joining. */
+  waitingMax: number;
+  /** Older calls are not joined: their response may predate the new request. */
+  joinMaxMs: number;
+}>;
+
+export const coalescerLimits: CoalescerLimits = { callsMax: 8_192, waitingMax: 65_536, joinMaxMs: 400 };
+
+export type StartedCall = Readonly<{
+  call: Call;
+  key: CallKey;
+  /** `performance.now()`. */
+  startedAt: number;
+  slot: Slot | null;
+}>;
+
+/** Called once per coalesced call. Must not throw. */
+export interface CoalescedListener {
+  /** @returns the known slot at the call's commitment, else null. */
+  slotFor(call: Call, key: CallKey): Slot | null;
+  onResponse(started: StartedCall, response: RpcResponse): void;
+}
+
+export type RequestCoalescerOptions = Readonly<{
+  keys: CallKeys;
+  counts: ResponseCounts;
+  listener: CoalescedListener | null;
+  limits?: Partial<CoalescerLimits>;
+  /** Monotonic clock in milliseconds. */
+  now?: () => number;
+}>;
+
+const clientGone = ({ network }: Call): Failure => new Failure('CLIENT_GONE', { facts: { network } });
+
+class JoinedCall implements PendingCall {
+  readonly handler: ResponseHandler;
+  readonly call: Call;
+  readonly startedAt: number;
+  readonly #inFlight: InFlightCall;
+
+  constructor(inFlight: InFlightCall, call: Call, handler: ResponseHandler, startedAt: number) {
+    this.#inFlight = inFlight;
+    this.call = call;
+    this.handler = handler;
+    this.startedAt = startedAt;
+  }
+
+  cancel(): void {
+    this.#inFlight.cancelJoined(this);
+  }
+
+  traceServed(): void {
+    this.call.trace?.onServedFrom?.('shared', this.startedAt);
+  }
+}
+
+/**
+ * Call in flight and its callers. It is the first caller's PendingCall, so a call without joiners allocates
+ * nothing more.
+ */
+class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
+  readonly started: StartedCall;
+  readonly #calls: RequestCoalescer;
+  /** First caller; null once canceled. */
+  #first: ResponseHandler | null;
+  #others: Set<JoinedCall> | null = null;
+  #pending: PendingCall | null = null;
+  #isOver = false;
+  #isAbandoned = false;
+
+  constructor(calls: RequestCoalescer, started: StartedCall, handler: ResponseHandler) {
+    this.#calls = calls;
+    this.started = started;
+    this.#first = handler;
+  }
+
+  start(next: RpcDispatcher): void {
+    const pending = next.dispatch(this.started.call, this);
+    if (!this.#isOver) this.#pending = pending;
+    else if (this.#isAbandoned) pending.cancel();
+  }
+
+  join(call: Call, handler: ResponseHandler, now: number): PendingCall {
+    const joined = new JoinedCall(this, call, handler, now);
+    this.#others ??= new Set();
+    this.#others.add(joined);
+    return joined;
+  }
+
+  cancel(): void {
+    const first = this.#first;
+    if (first === null || this.#isOver) return;
+    this.#first = null;
+    this.#cancelIfUnused();
+    first.onError(clientGone(this.started.call));
+  }
+
+  cancelJoined(joined: JoinedCall): void {
+    if (this.#isOver || this.#others?.delete(joined) !== true) return;
+    this.#calls.releaseWaiters(1);
+    this.#cancelIfUnused();
+    joined.handler.onError(clientGone(joined.call));
+  }
+
+  /** Streams only to a sole caller; the call cannot be joined then. */
+  get stream(): StreamHandler | null {
+    const isAlone = this.#others === null || this.#others.size === 0;
+    return isAlone && this.#first?.stream != null ? this : null;
+  }
+
+  onStream(response: StreamedResponse): void {
+    this.#end();
+    this.#first?.stream?.onStream(response);
+  }
+
+  onResponse(response: RpcResponse): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#calls.onCallResponse(this.started, response);
+    this.#first?.onResponse(response);
+    for (const joined of this.#takeOthers()) {
+      joined.traceServed();
+      joined.handler.onResponse(response);
+    }
+  }
+
+  onError(failure: Failure): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#first?.onError(failure);
+    for (const { handler } of this.#takeOthers()) handler.onError(failure);
+  }
+
+  #cancelIfUnused(): void {
+    if (this.#first !== null || (this.#others?.size ?? 0) > 0) return;
+    this.#isAbandoned = true;
+    this.#end();
+    this.#pending?.cancel();
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#calls.onCallEnd(this);
+  }
+
+  #takeOthers(): ReadonlySet<JoinedCall> {
+    const others = this.#others;
+    if (others === null) return noWaiters;
+    this.#calls.releaseWaiters(others.size);
+    return others;
+  }
+}
+
+const noWaiters: ReadonlySet<JoinedCall> = new Set();
+
+/** Sends identical concurrent calls once. All callers share the response bytes, which are read-only. */
+export class RequestCoalescer implements RpcDispatcher {
+  readonly #next: RpcDispatcher;
+  readonly #keys: CallKeys;
+  readonly #counts: ResponseCounts;
+  readonly #listener: CoalescedListener | null;
+  readonly #limits: CoalescerLimits;
+  readonly #now: () => number;
+  readonly #inFlightCalls = new Map<string, InFlightCall>();
+  #waiting = 0;
+
+  constructor(next: RpcDispatcher, { keys, counts, listener, limits, now }: RequestCoalescerOptions) {
+    this.#next = next;
+    this.#keys = keys;
+    this.#counts = counts;
+    this.#listener = listener;
+    this.#limits = { ...coalescerLimits, ...limits };
+    this.#now = now ?? (() => performance.now());
+  }
+
+  get calls(): number {
+    return this.#inFlightCalls.size;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    const key = this.#keys.keyOf(call);
+    if (key === null) return this.#next.dispatch(call, handler);
+    const now = this.#now();
+    const inFlight = this.#inFlightCalls.get(key.text);
+    if (inFlight !== undefined && this.#mayJoin(inFlight, now)) {
+      this.#counts.shared++;
+      this.#waiting++;
+      return inFlight.join(call, handler, now);
+    }
+    if (this.#inFlightCalls.size >= this.#limits.callsMax) return this.#next.dispatch(call, handler);
+    const started = { call, key, startedAt: now, slot: this.#listener?.slotFor(call, key) ?? null };
+    const created = new InFlightCall(this, started, handler);
+    this.#inFlightCalls.set(key.text, created);
+    created.start(this.#next);
+    return created;
+  }
+
+  onCallEnd(inFlight: InFlightCall): void {
+    const { text } = inFlight.started.key;
+    if (this.#inFlightCalls.get(text) === inFlight) this.#inFlightCalls.delete(text);
+  }
+
+  onCallResponse(started: StartedCall, response: RpcResponse): void {
+    this.#listener?.onResponse(started, response);
+  }
+
+  releaseWaiters(callers: number): void {
+    this.#waiting -= callers;
+  }
+
+  #mayJoin(inFlight: InFlightCall, now: number): boolean {
+    return (
+      this.#waiting < this.#limits.waitingMax && now - inFlight.started.startedAt <= this.#limits.joinMaxMs
+    );
+  }
+}

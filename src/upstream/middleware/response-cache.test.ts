@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import {
+  at,
+  callOf,
+  RecordingHandler,
+  resultOf,
+  ScriptedDispatcher,
+  ScriptedSlots,
+} from '../../../test/upstream/mock/scripted-dispatcher.ts';
+import type { Call, RpcResponse } from '../../protocol/call.ts';
+import { MinSlot } from '../../protocol/min-slot.ts';
+import { slot } from '../../solana/units.ts';
+import { CallKeys } from './call-key.ts';
+import { RequestCoalescer } from './request-coalescer.ts';
+import { MemoryCache, type MemoryCacheLimits, ResponseCache } from './response-cache.ts';
+import { ResponseCounts } from './response-counts.ts';
+
+const account = callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]);
+
+/** With an account that was looked up before. */
+function stage(limits: Partial<MemoryCacheLimits> = {}) {
+  const source = new ScriptedDispatcher();
+  const clock = { now: 0 };
+  const now = () => clock.now;
+  const slots = new ScriptedSlots();
+  const counts = new ResponseCounts();
+  const keys = new CallKeys();
+  keys.keyOf(account)!.lookups++;
+  const memory = new MemoryCache({ slots, limits, now });
+  const shared = new RequestCoalescer(source, { keys, counts, listener: memory, now });
+  const cache = new ResponseCache(shared, { memory, keys, counts });
+  const send = (call: Call) => {
+    const listener = new RecordingHandler();
+    cache.dispatch({ ...call, trace: listener }, listener);
+    return listener;
+  };
+  /** @returns whether the call reached the next dispatcher, which responds. */
+  const reaches = (call: Call, answer: RpcResponse): boolean => {
+    const before = source.calls.length;
+    source.script = () => answer;
+    send(call);
+    return source.calls.length > before;
+  };
+  return { source, clock, slots, counts, keys, memory, send, reaches };
+}
+
+describe('slot-bound state', () => {
+  it('is requested once per slot', () => {
+    const { source, clock, counts, slots, send } = stage();
+    for (let n = 0; n < 5; n++) {
+      slots.set('confirmed', 10 + n);
+      clock.now = n * 400;
+      const asking = Array.from({ length: 500 }, () => send(account));
+      const answer = at(10 + n, `"of ${n}"`);
+      source.calls.at(-1)!.respond(answer);
+      for (let ms = 0; ms < 400; ms += 4) {
+        clock.now = n * 400 + ms;
+        asking.push(...Array.from({ length: 5 }, () => send(account)));
+      }
+      expect(asking.every((one) => one.ending === answer.body.toString())).toBe(true);
+    }
+    expect(source.calls).toHaveLength(5);
+    expect([counts.hits, counts.shared, counts.misses]).toEqual([2_500, 2_495, 2_500]);
+  });
+
+  it('is not cached at the first lookup', () => {
+    const { keys, memory, reaches } = stage();
+    const rare = callOf('getAccountInfo', ['b', { commitment: 'confirmed' }]);
+    // Other middleware looks up the key, too.
+    for (let other = 0; other < 3; other++) keys.keyOf(rare);
+    expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 0]);
+    expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 1]);
+    expect(reaches(rare, at(10))).toBe(false);
+  });
+
+  it('is removed after it expired', () => {
+    const { clock, keys, memory, reaches } = stage();
+    for (let n = 0; n < 2_000; n++) {
+      clock.now += 10;
+      const call = callOf('getAccountInfo', ['a', { commitment: 'confirmed', minContextSlot: n }]);
+      keys.keyOf(call)!.lookups++;
+      expect(reaches(call, at(10))).toBe(true);
+    }
+    // 40 to 50 entries are of the last slot.
+    expect(memory.entries).toBeGreaterThan(30);
+    expect(memory.entries).toBeLessThan(150);
+  });
+
+  it('is requested again when the chain has advanced', () => {
+    const { slots, reaches } = stage();
+    slots.set('confirmed', 10);
+    expect(reaches(account, at(10))).toBe(true);
+    expect(reaches(account, at(10))).toBe(false);
+    slots.set('confirmed', 11);
+    expect(reaches(account, at(11))).toBe(true);
+    slots.set('processed', 12);
+    slots.set('finalized', 12);
+    expect(reaches(account, at(11))).toBe(false);
+  });
+
+  it('of a node ahead of the tracker is cached until the tracker passes it', () => {
+    const { slots, reaches } = stage();
+    slots.set('confirmed', 10);
+    reaches(account, at(12));
+    slots.set('confirmed', 12);
+    expect(reaches(account, at(12))).toBe(false);
+    slots.set('confirmed', 13);
+    expect(reaches(account, at(13))).toBe(true);
+  });
+
+  it('without a slot is cached for the slot of its request', () => {
+    const { source, slots, send } = stage();
+    const height = callOf('getBlockHeight');
+    slots.set('finalized', 10);
+    send(height);
+    slots.set('finalized', 11);
+    source.calls[0]!.respond(resultOf('5'));
+    send(height);
+    expect(source.calls).toHaveLength(2);
+  });
+
+  it('expires slotMs after the request', () => {
+    const { source, clock, send } = stage();
+    send(account);
+    clock.now = 399;
+    source.calls[0]!.respond(at(10));
+    expect(send(account).ending).not.toBeNull();
+    clock.now = 400;
+    expect(send(account).ending).toBeNull();
+    clock.now = 800;
+    source.calls[1]!.respond(at(11));
+    send(account);
+    expect(source.calls).toHaveLength(3);
+  });
+});
+
+describe('cached responses', () => {
+  it('are shared synchronously in memory of their own', () => {
+    const { source, send } = stage();
+    const received = Buffer.alloc(100_000, ' ');
+    const json = '{"slotsPerEpoch":432000}';
+    received.write(json, 500);
+    source.script = () => ({ body: received.subarray(500, 500 + json.length), errorCode: 0 });
+    send(callOf('getEpochSchedule', []));
+    received.fill('x');
+    const [one, other] = [send(callOf('getEpochSchedule', [])), send(callOf('getEpochSchedule', []))];
+    expect(one.ending).toBe(json);
+    expect(one.responses[0]).toBe(other.responses[0]);
+    expect(one.servedFrom).toEqual(['cache']);
+    expect(one.responses[0]!.body.buffer.byteLength).toBe(json.length);
+  });
+
+  it('below the finalized root need no node', () => {
+    const { slots, clock, reaches } = stage();
+    slots.set('finalized', 100);
+    const block = '{"blockhash":"b"}';
+    expect(reaches(callOf('getBlock', [101]), resultOf(block))).toBe(true);
+    expect(reaches(callOf('getBlock', [101]), resultOf(block))).toBe(true);
+    expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(true);
+    clock.now = 3_000_000;
+    slots.set('finalized', 9_000);
+    expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(false);
+    expect(reaches(callOf('getBlock', [100, { commitment: 'finalized' }]), resultOf(block))).toBe(false);
+    expect(reaches(callOf('getBlock', [100, { commitment: 'confirmed' }]), resultOf(block))).toBe(true);
+    clock.now = 3_600_000;
+    expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(true);
+  });
+
+  it('use the root observed in responses without a tracker', () => {
+    const { reaches } = stage();
+    const block = callOf('getBlock', [100]);
+    reaches(block, resultOf('{}'));
+    expect(reaches(block, resultOf('{}'))).toBe(true);
+    reaches(callOf('getAccountInfo', ['a']), at(100));
+    reaches(block, resultOf('{}'));
+    expect(reaches(block, resultOf('{}'))).toBe(false);
+  });
+
+  it('are dropped when the chain restarts', () => {
+    const { slots, reaches } = stage();
+    slots.set('finalized', 10_000);
+    reaches(callOf('getBlock', [100]), resultOf('{"of":"the old one"}'));
+    slots.set('finalized', 3);
+    expect(reaches(callOf('getBlock', [100]), resultOf('null'))).toBe(true);
+    slots.set('finalized', 200);
+    expect(reaches(callOf('getBlock', [100]), resultOf('{}'))).toBe(true);
+  });
+
+  it('survive the restart of another network', () => {
+    const { slots, memory, reaches } = stage();
+    const block = callOf('getBlock', [100]);
+    slots.set('finalized', 10_000);
+    reaches(block, resultOf('{}'));
+    reaches({ ...block, network: 'testnet' }, resultOf('{}'));
+    const known = slots.slotAt('devnet', 'finalized');
+    const ofTestnet = { slot: slot(3n), atMs: 0 };
+    slots.slotAt = (network) => (network === 'testnet' ? ofTestnet : known);
+    expect(reaches({ ...block, network: 'testnet' }, resultOf('null'))).toBe(true);
+    expect([reaches(block, resultOf('{}')), memory.entries]).toEqual([false, 1]);
+  });
+
+  it('are skipped for a session with a higher minimum slot only', () => {
+    const { source, reaches, send } = stage();
+    reaches(account, at(10));
+    const minSlot = new MinSlot();
+    minSlot.raise('confirmed', slot(11n));
+    source.script = () => null;
+    send({ ...account, minSlot: minSlot });
+    expect(source.calls).toHaveLength(2);
+    expect(send(account).ending).toBe(at(10).body.toString());
+    const lower = new MinSlot();
+    lower.raise('confirmed', slot(10n));
+    expect(send({ ...account, minSlot: lower }).ending).toBe(at(10).body.toString());
+  });
+});
+
+describe('cache limits', () => {
+  it('evict the least recently used by size', () => {
+    const { slots, memory, reaches } = stage({ maxBytes: 20_000, answerMaxBytes: 5_000 });
+    slots.set('finalized', 1_000);
+    const block = resultOf(JSON.stringify('x'.repeat(3_000)));
+    for (let n = 0; n < 50; n++) {
+      reaches(callOf('getBlock', [n]), block);
+      reaches(callOf('getBlock', [0]), block);
+      expect(memory.bytes).toBeLessThanOrEqual(20_000);
+    }
+    expect([memory.entries, memory.evictions]).toEqual([5, 45]);
+    expect(reaches(callOf('getBlock', [0]), block)).toBe(false);
+    expect(reaches(callOf('getBlock', [49]), block)).toBe(false);
+    expect(reaches(callOf('getBlock', [1]), block)).toBe(true);
+  });
+
+  it('bound the number of entries and the response size', () => {
+    const { slots, memory, reaches } = stage({ entriesMax: 3, answerMaxBytes: 100 });
+    slots.set('finalized', 1_000);
+    for (let n = 0; n < 20; n++) reaches(callOf('getBlock', [n]), resultOf('{}'));
+    expect(memory.entries).toBe(3);
+    reaches(callOf('getBlock', [99]), resultOf(JSON.stringify('x'.repeat(100))));
+    expect(memory.entries).toBe(3);
+    expect(reaches(callOf('getBlock', [99]), resultOf('{}'))).toBe(true);
+  });
+});

@@ -1,0 +1,233 @@
+import { WeightedLru } from '../../base/cache/weighted-lru.ts';
+import type {
+  Call,
+  Network,
+  PendingCall,
+  ResponseHandler,
+  RpcDispatcher,
+  RpcResponse,
+} from '../../protocol/call.ts';
+import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
+import type { Slot } from '../../solana/units.ts';
+import { readObservedSlot } from '../slots/context-slot.ts';
+import { emptySlotTracker, type SlotTracker } from '../slots/slot-tracker.ts';
+import { type CacheTtls, defaultCacheTtls, ttlFor } from './cache-policy.ts';
+import type { CallKey, CallKeys } from './call-key.ts';
+import type { CoalescedListener, StartedCall } from './request-coalescer.ts';
+import type { ResponseCounts } from './response-counts.ts';
+
+export type ResponseCacheOptions = Readonly<{
+  memory: MemoryCache;
+  keys: CallKeys;
+  counts: ResponseCounts;
+}>;
+
+/** Responds from the memory cache; forwards misses. */
+export class ResponseCache implements RpcDispatcher {
+  readonly #next: RpcDispatcher;
+  readonly #options: ResponseCacheOptions;
+
+  /** @param next - contains the coalescer, which fills the memory cache. */
+  constructor(next: RpcDispatcher, options: ResponseCacheOptions) {
+    this.#next = next;
+    this.#options = options;
+  }
+
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    const { memory, keys, counts } = this.#options;
+    const key = keys.keyOf(call);
+    if (key === null || key.policy.ttl === 'never') return this.#next.dispatch(call, handler);
+    key.lookups++;
+    const response = memory.find(call, key);
+    if (response === null) {
+      counts.misses++;
+      return this.#next.dispatch(call, handler);
+    }
+    counts.hits++;
+    call.trace?.onServedFrom?.('cache', performance.now());
+    handler.onResponse(response);
+    return noopPendingCall;
+  }
+}
+
+export type MemoryCacheLimits = Readonly<{
+  entriesMax: number;
+  maxBytes: number;
+  answerMaxBytes: number;
+}>;
+
+export const memoryCacheLimits: MemoryCacheLimits = {
+  entriesMax: 65_536,
+  maxBytes: 128 * 1024 * 1024,
+  answerMaxBytes: 1024 * 1024,
+};
+
+export type MemoryCacheOptions = Readonly<{
+  slots?: SlotTracker;
+  limits?: Partial<MemoryCacheLimits>;
+  ttls?: Partial<CacheTtls>;
+  /** Monotonic clock in milliseconds. */
+  now?: () => number;
+}>;
+
+type CacheEntry = Readonly<{
+  response: RpcResponse;
+  /** Generation of the network's chain, see `#chains`. */
+  chain: number;
+  weight: number;
+  expiresAt: number;
+  /** Slot in the response; null if it has none. */
+  observedSlot: Slot | null;
+  /** Newest slot known when the response was valid; null: valid until it expires. */
+  slot: Slot | null;
+}>;
+
+const ENTRY_BYTES = 400;
+/** Maximum unused memory that a cached view may keep alive. */
+const SLACK_MAX_BYTES = 1_024;
+
+/** Expired entries checked per insertion. */
+const SWEEP_BATCH = 2;
+
+const newer = (a: Slot | null, b: Slot | null): Slot | null => (a === null || (b !== null && b > a) ? b : a);
+
+/** Copies a body that is a view into a much larger buffer. */
+function compact(response: RpcResponse): RpcResponse {
+  const { body, errorCode } = response;
+  if (body.buffer.byteLength - body.length <= SLACK_MAX_BYTES) return response;
+  const own = Buffer.allocUnsafeSlow(body.length);
+  body.copy(own);
+  return { body: own, errorCode };
+}
+
+/** In-memory LRU cache of responses, filled by the coalescer. */
+export class MemoryCache implements CoalescedListener {
+  readonly roots: FinalizedRoots;
+  readonly #limits: MemoryCacheLimits;
+  readonly #ttls: CacheTtls;
+  readonly #slots: SlotTracker;
+  readonly #now: () => number;
+  readonly #entries: WeightedLru<string, CacheEntry>;
+  /** Number of resets per network. Entries of earlier chains are dropped lazily. */
+  readonly #chains = new Map<Network, number>();
+
+  constructor({ slots = emptySlotTracker, limits, ttls, now }: MemoryCacheOptions = {}) {
+    this.#limits = { ...memoryCacheLimits, ...limits };
+    this.#ttls = { ...defaultCacheTtls, ...ttls };
+    this.#slots = slots;
+    this.#now = now ?? (() => performance.now());
+    this.#entries = new WeightedLru(this.#limits.entriesMax, this.#limits.maxBytes);
+    this.roots = new FinalizedRoots(slots, (network) => this.#onChainReset(network));
+  }
+
+  get entries(): number {
+    return this.#entries.size;
+  }
+
+  get bytes(): number {
+    return this.#entries.weight;
+  }
+
+  get evictions(): number {
+    return this.#entries.evictions;
+  }
+
+  find(call: Call, key: CallKey): RpcResponse | null {
+    // Detects a chain reset.
+    if (key.policy.ttl !== 'slot') this.roots.rootOf(call.network);
+    const entry = this.#entries.get(key.text);
+    if (entry === undefined) return null;
+    if (!this.#isFresh(entry, call, key)) {
+      this.#entries.delete(key.text);
+      return null;
+    }
+    return isBelowMinSlot(entry, call, key) ? null : entry.response;
+  }
+
+  slotFor({ network }: Call, { policy, commitment }: CallKey): Slot | null {
+    if (policy.ttl !== 'slot' || commitment === null) return null;
+    return this.#slots.slotAt(network, commitment)?.slot ?? null;
+  }
+
+  onResponse({ call, key, startedAt, slot }: StartedCall, response: RpcResponse): void {
+    if (key.policy.ttl === 'never') return;
+    const reportsRoot = key.commitment === 'finalized' && key.isPlain;
+    const isCacheable = response.body.length <= this.#limits.answerMaxBytes && !isRare(key);
+    if (!reportsRoot && !isCacheable) return;
+    const observedSlot = response.errorCode === 0 ? readObservedSlot(call.row, response.body) : null;
+    if (observedSlot !== null && reportsRoot) this.roots.observed(call.network, observedSlot);
+    if (!isCacheable) return;
+    const root = key.policy.ttl === 'final' ? this.roots.rootOf(call.network) : null;
+    const expiresAt = startedAt + ttlFor(key, response, root, this.#ttls);
+    if (expiresAt <= this.#now()) return;
+    this.#entries.set(key.text, {
+      response: compact(response),
+      chain: this.#chainOf(call.network),
+      weight: ENTRY_BYTES + key.text.length + response.body.length,
+      expiresAt,
+      observedSlot,
+      // Without a slot only time expires it; a slot per poll would invalidate it too early.
+      slot: observedSlot === null ? null : newer(slot, observedSlot),
+    });
+    this.#entries.sweep(SWEEP_BATCH, this.#isExpired);
+  }
+
+  readonly #isExpired = ({ expiresAt }: CacheEntry): boolean => expiresAt <= this.#now();
+
+  #chainOf(network: Network): number {
+    return this.#chains.get(network) ?? 0;
+  }
+
+  #onChainReset(network: Network): void {
+    this.#chains.set(network, this.#chainOf(network) + 1);
+  }
+
+  #isFresh(entry: CacheEntry, { network }: Call, { policy, commitment }: CallKey): boolean {
+    if (entry.expiresAt <= this.#now() || entry.chain !== this.#chainOf(network)) return false;
+    if (policy.ttl !== 'slot' || entry.slot === null || commitment === null) return true;
+    const observed = this.#slots.slotAt(network, commitment);
+    return observed === null || observed.slot <= entry.slot;
+  }
+}
+
+/** Not cached at the first lookup: it would expire before the second. */
+const isRare = ({ policy, lookups }: CallKey): boolean => policy.ttl === 'slot' && lookups < 2;
+
+function isBelowMinSlot({ observedSlot }: CacheEntry, { minSlot }: Call, { commitment }: CallKey): boolean {
+  return (
+    minSlot != null && observedSlot !== null && commitment !== null && observedSlot < minSlot.at(commitment)
+  );
+}
+
+/** A larger step back means another chain; lagging nodes differ by less. */
+const SAME_CHAIN_SLOTS = 500n;
+
+/** Finalized root per network: from polls, else from responses. */
+export class FinalizedRoots {
+  readonly #slots: SlotTracker;
+  readonly #onChainReset: (network: Network) => void;
+  readonly #newest = new Map<Network, Slot>();
+  readonly #observed = new Map<Network, Slot>();
+
+  /** @param onChainReset - called when a network restarts from another genesis, as test networks do. */
+  constructor(slots: SlotTracker, onChainReset: (network: Network) => void) {
+    this.#slots = slots;
+    this.#onChainReset = onChainReset;
+  }
+
+  observed(network: Network, slot: Slot): void {
+    this.#observed.set(network, slot);
+  }
+
+  rootOf(network: Network): Slot | null {
+    const root = this.#slots.slotAt(network, 'finalized')?.slot ?? this.#observed.get(network) ?? null;
+    if (root === null) return null;
+    const newest = this.#newest.get(network);
+    if (newest === undefined || root > newest) this.#newest.set(network, root);
+    else if (newest - root > SAME_CHAIN_SLOTS) {
+      this.#newest.set(network, root);
+      this.#onChainReset(network);
+    }
+    return root;
+  }
+}

@@ -1,0 +1,188 @@
+import type {
+  Call,
+  Network,
+  PendingCall,
+  ResponseHandler,
+  RpcDispatcher,
+  RpcResponse,
+} from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import type { Failure } from '../../protocol/errors.ts';
+import { methods } from '../../protocol/methods.ts';
+import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
+import type { Slot } from '../../solana/units.ts';
+import { readObservedSlot } from '../slots/context-slot.ts';
+import { isPlausible, type SlotTracker } from '../slots/slot-tracker.ts';
+import type { CallKey, CallKeys } from './call-key.ts';
+import type { ResponseCounts } from './response-counts.ts';
+
+export type SlotCacheOptions = Readonly<{
+  slots: SlotTracker;
+  keys: CallKeys;
+  counts: ResponseCounts;
+  /** Maximum age of a slot; about one slot. */
+  freshMs?: number;
+  /** Same clock as the slot tracker. */
+  now?: () => number;
+}>;
+
+export const SLOT_CACHE_FRESH_MS = 500;
+
+/** A slot returned to a caller is not undercut for this long. */
+const OBSERVED_TTL_MS = 10_000;
+/** Maximum age of a node's getHealth response. */
+const HEALTHY_TTL_MS = 5_000;
+
+const HEALTHY: RpcResponse = { body: Buffer.from('"ok"'), errorCode: 0 };
+
+const slotResponse = (slot: Slot): RpcResponse => ({ body: Buffer.from(String(slot)), errorCode: 0 });
+
+type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }>;
+
+/** Records a node's getSlot response, which is mostly newer than the tracked slot. */
+class ForwardedSlotCall implements ResponseHandler {
+  readonly #cache: SlotCache;
+  readonly #call: Call;
+  readonly #commitment: Commitment;
+  readonly #handler: ResponseHandler;
+
+  constructor(cache: SlotCache, call: Call, commitment: Commitment, handler: ResponseHandler) {
+    this.#cache = cache;
+    this.#call = call;
+    this.#commitment = commitment;
+    this.#handler = handler;
+  }
+
+  onResponse(response: RpcResponse): void {
+    const { network, row } = this.#call;
+    const slot = response.errorCode === 0 ? readObservedSlot(row, response.body) : null;
+    if (slot !== null) this.#cache.recordSlot(network, this.#commitment, slot, response);
+    this.#handler.onResponse(response);
+  }
+
+  onError(failure: Failure): void {
+    this.#handler.onError(failure);
+  }
+}
+
+class ForwardedHealthCall implements ResponseHandler {
+  readonly #cache: SlotCache;
+  readonly #network: Network;
+  readonly #handler: ResponseHandler;
+
+  constructor(cache: SlotCache, network: Network, handler: ResponseHandler) {
+    this.#cache = cache;
+    this.#network = network;
+    this.#handler = handler;
+  }
+
+  onResponse(response: RpcResponse): void {
+    this.#cache.recordHealth(this.#network, response.errorCode === 0);
+    this.#handler.onResponse(response);
+  }
+
+  onError(failure: Failure): void {
+    this.#cache.recordHealth(this.#network, false);
+    this.#handler.onError(failure);
+  }
+}
+
+/** Unknown params are rejected by a node. */
+const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
+
+/**
+ * Answers getHealth and getSlot from recently observed node state; forwards other calls. Slots never go
+ * below those returned in the last seconds. Responses of nodes are passed on as they are; sessions use
+ * MonotonicReads.
+ */
+export class SlotCache implements RpcDispatcher {
+  readonly #next: RpcDispatcher;
+  readonly #slots: SlotTracker;
+  readonly #keys: CallKeys;
+  readonly #counts: ResponseCounts;
+  readonly #freshMs: number;
+  readonly #now: () => number;
+  readonly #observed = new Map<Network, Map<Commitment, ObservedHead>>();
+  /** Time of the last healthy response not followed by an unhealthy one. */
+  readonly #healthyAt = new Map<Network, number>();
+
+  constructor(next: RpcDispatcher, { slots, keys, counts, freshMs, now }: SlotCacheOptions) {
+    this.#next = next;
+    this.#slots = slots;
+    this.#keys = keys;
+    this.#counts = counts;
+    this.#freshMs = freshMs ?? SLOT_CACHE_FRESH_MS;
+    this.#now = now ?? (() => performance.now());
+  }
+
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    if (call.row === methods.getSlot) return this.#dispatchSlot(call, handler);
+    if (call.row !== methods.getHealth || !isWithoutParams(call)) return this.#next.dispatch(call, handler);
+    return this.#isHealthy(call.network)
+      ? this.#respond(call, handler, HEALTHY)
+      : this.#next.dispatch(call, new ForwardedHealthCall(this, call.network, handler));
+  }
+
+  recordHealth(network: Network, isHealthy: boolean): void {
+    if (isHealthy) this.#healthyAt.set(network, this.#now());
+    else this.#healthyAt.delete(network);
+  }
+
+  #isHealthy(network: Network): boolean {
+    const current = this.#slots.slotAt(network, 'processed');
+    const reportedAt = this.#healthyAt.get(network);
+    if (current === null || reportedAt === undefined || !this.#isFresh(current.atMs)) return false;
+    return this.#now() - reportedAt <= HEALTHY_TTL_MS;
+  }
+
+  recordSlot(network: Network, commitment: Commitment, slot: Slot, response: RpcResponse): void {
+    if (!isPlausible(slot, this.#slots.slotAt(network, commitment))) return;
+    let ofNetwork = this.#observed.get(network);
+    if (ofNetwork === undefined) {
+      ofNetwork = new Map();
+      this.#observed.set(network, ofNetwork);
+    }
+    const observed = ofNetwork.get(commitment);
+    if (observed !== undefined && slot <= observed.slot && this.#isRecent(observed)) return;
+    ofNetwork.set(commitment, { slot, atMs: this.#now(), response });
+  }
+
+  #dispatchSlot(call: Call, handler: ResponseHandler): PendingCall {
+    const key = this.#keys.keyOf(call);
+    if (key === null || key.commitment === null || !key.isPlain) return this.#next.dispatch(call, handler);
+    const response = this.#slotFor(call, key, key.commitment);
+    if (response !== null) return this.#respond(call, handler, response);
+    return this.#next.dispatch(call, new ForwardedSlotCall(this, call, key.commitment, handler));
+  }
+
+  /** Slot to return; null: call a node. */
+  #slotFor({ network, minSlot }: Call, key: CallKey, commitment: Commitment): RpcResponse | null {
+    const current = this.#slots.slotAt(network, commitment);
+    if (current === null || !this.#isFresh(current.atMs)) return null;
+    const observed = this.#observed.get(network)?.get(commitment);
+    const isAhead = observed !== undefined && observed.slot > current.slot && this.#isRecent(observed);
+    const isSame = observed !== undefined && isPlausible(observed.slot, current);
+    if (isAhead && isSame && !this.#isFresh(observed.atMs)) return null;
+    const head = isAhead && isSame ? observed.slot : current.slot;
+    if (head < key.minContextSlot || (minSlot != null && head < minSlot.at(commitment))) return null;
+    if (observed?.slot === head) return observed.response;
+    const response = slotResponse(head);
+    this.recordSlot(network, commitment, head, response);
+    return response;
+  }
+
+  #respond(call: Call, handler: ResponseHandler, response: RpcResponse): PendingCall {
+    this.#counts.heads++;
+    call.trace?.onServedFrom?.('heads', this.#now());
+    handler.onResponse(response);
+    return noopPendingCall;
+  }
+
+  #isRecent({ atMs }: ObservedHead): boolean {
+    return this.#now() - atMs <= OBSERVED_TTL_MS;
+  }
+
+  #isFresh(atMs: number): boolean {
+    return this.#now() - atMs <= this.#freshMs;
+  }
+}

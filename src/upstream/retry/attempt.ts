@@ -1,0 +1,182 @@
+import type { Call, Network, RpcResponse } from '../../protocol/call.ts';
+import { methodTraits } from '../../protocol/methods.ts';
+import { nodeErrorRow } from '../../protocol/node-errors.ts';
+import type { StreamedResponse } from '../../protocol/streamed-response.ts';
+import type { BodyFlow, BodyListener, Exchange, NodeRequest, PendingRequest } from '../exchange.ts';
+import { cachePolicy } from '../middleware/cache-policy.ts';
+import type { UpstreamNode } from '../node.ts';
+import type { Outcome, PreflightFault } from '../outcome.ts';
+import { nextRequestId } from '../request-body.ts';
+import { locateResponse } from '../response/parse-response.ts';
+import {
+  PassthroughResponse,
+  type StreamEnd,
+  type StreamListener,
+} from '../response/passthrough-response.ts';
+import { parseRetryAfter } from '../retry-after.ts';
+
+/** Some proxies replace HTTP 200 by one of these when the node returns an error. */
+const mayCarryRpcError = (status: number): boolean => status === 400 || status >= 500;
+const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
+  ['BlockhashNotFound', 'blockhash-not-found'],
+  ['AlreadyProcessed', 'already-processed'],
+]);
+
+/** Why a preflight failed, from `error.data.err` or else from Agave's message. */
+export function preflightFault(response: RpcResponse): PreflightFault | null {
+  if (!nodeErrorRow(response.errorCode).preflight) return null;
+  const error = JSON.parse(response.body.toString('utf8')) as {
+    message?: unknown;
+    data?: { err?: unknown } | null;
+  };
+  const err = error.data?.err;
+  if (typeof err === 'string') return FAULT_OF_ERR.get(err) ?? null;
+  const { message } = error;
+  if (typeof message !== 'string') return null;
+  if (message.endsWith('Blockhash not found')) return 'blockhash-not-found';
+  return message.endsWith('This transaction has already been processed') ? 'already-processed' : null;
+}
+
+type HttpResponse = Extract<Exchange, { kind: 'response' }>;
+
+function outcomeOfResponse(
+  node: UpstreamNode,
+  httpResponse: HttpResponse,
+  id: number,
+  isExclusive: boolean,
+): Outcome {
+  const { status, body } = httpResponse;
+  const retryAfterMs = parseRetryAfter(httpResponse.retryAfter, Date.now());
+  const mayCarry = status === 200 || mayCarryRpcError(status);
+  const response = mayCarry ? locateResponse(body, id, isExclusive) : null;
+  const error = response === null ? null : nodeErrorRow(response.errorCode);
+  if (status !== 200 && error?.standard !== true) {
+    return { kind: 'status', status, retryAfterMs };
+  }
+  if (response === null) return { kind: 'invalid' };
+  if (error?.rule === 'throttled') return { kind: 'status', status: 429, retryAfterMs };
+  if (response.errorCode !== 0 && node.leaksSecret(response.body)) return { kind: 'withheld' };
+  return { kind: 'response', response, preflight: preflightFault(response) };
+}
+
+function withoutCause(exchange: Exclude<Exchange, HttpResponse>): Outcome {
+  if (exchange.kind !== 'transport') return exchange;
+  return { kind: 'transport', wasSent: exchange.wasSent, timedOut: exchange.timedOut };
+}
+
+export type AttemptResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
+
+/** Receives the outcome exactly once, possibly synchronously. Must not throw. */
+export interface AttemptListener {
+  onOutcome(outcome: Outcome, elapsedMs: number): void;
+  /** Whether large results may be streamed. Read when the response starts. */
+  readonly acceptsStream?: boolean;
+  /** Replaces `onOutcome` for a streamed response. */
+  onStream?(response: StreamedResponse, elapsedMs: number): void;
+}
+
+/** One request to one node: encodes it, classifies the response. */
+class Attempt implements NodeRequest, StreamListener {
+  readonly id = nextRequestId();
+  readonly method: string;
+  readonly params: Buffer | null;
+  readonly canPipeline: boolean;
+  readonly #node: UpstreamNode;
+  readonly #listener: AttemptListener;
+  readonly #startedAt: number;
+
+  constructor(node: UpstreamNode, { method, params, row }: Call, listener: AttemptListener, now: number) {
+    const { hasEffect, takesAllTheTime } = methodTraits[row.kind];
+    this.method = method;
+    this.params = params;
+    this.canPipeline = !hasEffect && !takesAllTheTime;
+    this.#node = node;
+    this.#listener = listener;
+    this.#startedAt = now;
+  }
+
+  get acceptsStream(): boolean {
+    return this.#listener.acceptsStream === true;
+  }
+
+  get network(): Network {
+    return this.#node.network;
+  }
+
+  get responseMaxBytes(): number {
+    return this.#node.responseMaxBytes;
+  }
+
+  send(timeoutMs: number): PendingRequest {
+    this.#node.onRequestStart();
+    return this.#node.send(this, this.#startedAt + timeoutMs, this.#startedAt);
+  }
+
+  onExchange(exchange: Exchange): boolean {
+    this.#node.onRequestEnd();
+    const outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
+    this.#listener.onOutcome(outcome, performance.now() - this.#startedAt);
+    return outcome.kind !== 'invalid';
+  }
+
+  /** Whether only one caller gets the response, and it is not cached. */
+  get #isExclusive(): boolean {
+    return this.acceptsStream && cachePolicy(this.method).ttl === 'never';
+  }
+
+  /** Anything that cannot be parsed is garbage. */
+  #outcomeOf(httpResponse: HttpResponse): Outcome {
+    try {
+      return outcomeOfResponse(this.#node, httpResponse, this.id, this.#isExclusive);
+    } catch {
+      return { kind: 'invalid' };
+    }
+  }
+
+  onStreamStart(start: Buffer, bytes: number | null, flow: BodyFlow): BodyListener | null {
+    if (!PassthroughResponse.canStream(start)) return null;
+    const response = new PassthroughResponse(start, bytes, this.id, flow, this);
+    this.#listener.onStream?.(response, performance.now() - this.#startedAt);
+    return response;
+  }
+
+  onStreamEnd(end: StreamEnd): void {
+    this.#node.onRequestEnd();
+    // The start was recorded as a success.
+    if (end === 'invalid') this.#node.recordOutcome({ kind: 'invalid' }, null);
+    if (end === 'lost') this.#node.recordOutcome({ kind: 'transport', wasSent: true, timedOut: false }, null);
+  }
+}
+
+/**
+ * Sends the call to one node once. The caller records the outcome.
+ * @param now - `performance.now()` of this tick.
+ */
+export const sendAttempt = (
+  node: UpstreamNode,
+  call: Call,
+  timeoutMs: number,
+  listener: AttemptListener,
+  now = performance.now(),
+): PendingRequest => new Attempt(node, call, listener, now).send(timeoutMs);
+
+/** Promise variant of `sendAttempt`; never rejects. */
+export function attempt(
+  node: UpstreamNode,
+  call: Call,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<AttemptResult> {
+  const { promise, resolve } = Promise.withResolvers<AttemptResult>();
+  if (signal?.aborted === true) {
+    resolve({ outcome: { kind: 'aborted', wasSent: false }, elapsedMs: 0 });
+    return promise;
+  }
+  const pending = sendAttempt(node, call, timeoutMs, {
+    onOutcome: (outcome, elapsedMs) => resolve({ outcome, elapsedMs }),
+  });
+  if (signal === undefined) return promise;
+  const abort = (): void => pending.abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return promise.finally(() => signal.removeEventListener('abort', abort));
+}

@@ -1,0 +1,295 @@
+import type { RpcResponse } from '../../protocol/call.ts';
+import { Failure, type FailureFacts } from '../../protocol/errors.ts';
+import { type MethodKind, methodTraits } from '../../protocol/methods.ts';
+import { nodeErrorRow } from '../../protocol/node-errors.ts';
+import type { UpstreamNode } from '../node.ts';
+import { type Outcome, outcomeText } from '../outcome.ts';
+import { signatureOfParams } from '../transaction-signature.ts';
+import type { RetryState } from './retry-state.ts';
+import { hasUsableNode, startsRound } from './select-node.ts';
+
+/**
+ * Decides which outcomes are retried. Pure. Tables: protocol/methods.ts (methodTraits) and
+ * protocol/node-errors.ts.
+ * Source: reference solana-json-rpc.md §1.6.
+ */
+
+/**
+ * - `return`: return the response.
+ * - `retry`: retry on another node.
+ * - `confirm`: retry once to confirm, then return what two nodes say.
+ * - `retry-elsewhere`: retry on other nodes only.
+ * - `fail`: fail the call; no retry.
+ */
+export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
+
+/** The node rejected the request itself; another node may have larger limits. */
+const refusesRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
+  status === 400 || status === 413;
+
+/** Failure code when every node rejected the request itself; else null. */
+export function refusalOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
+  const refused = (outcome: Outcome): boolean => outcome.kind === 'status' && refusesRequest(outcome);
+  if (outcomes.length === 0 || !outcomes.every(refused)) return null;
+  const tooLarge = outcomes.some((outcome) => outcome.kind === 'status' && outcome.status === 413);
+  return tooLarge ? 'BODY_TOO_LARGE' : 'INVALID_REQUEST';
+}
+
+export const isConnectionRefused = (outcome: Outcome): boolean =>
+  outcome.kind === 'transport' && !outcome.wasSent && !outcome.timedOut;
+
+function decideForResponse(kind: MethodKind, outcome: Extract<Outcome, { kind: 'response' }>): RetryDecision {
+  if (outcome.response.errorCode === 0) return 'return';
+  const { rule, didNothing } = nodeErrorRow(outcome.response.errorCode);
+  if (methodTraits[kind].oneNode && !didNothing) return 'return';
+  if (rule === 'retry' || rule === 'confirm') return rule;
+  return outcome.preflight === 'blockhash-not-found' ? 'confirm' : 'return';
+}
+
+export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
+  switch (outcome.kind) {
+    case 'response':
+      return decideForResponse(kind, outcome);
+    case 'aborted':
+    case 'over-budget':
+      return 'fail';
+    case 'too-large':
+      // A light read rarely has such a large response: do not trust one node. Heavy reads are not repeated.
+      return methodTraits[kind].hedged ? 'retry-elsewhere' : 'fail';
+    case 'transport':
+      return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'retry';
+    case 'status':
+      if (methodTraits[kind].oneNode) return 'fail';
+      return refusesRequest(outcome) ? 'retry-elsewhere' : 'retry';
+    case 'invalid':
+    case 'withheld':
+      return methodTraits[kind].oneNode ? 'fail' : 'retry';
+  }
+}
+
+/** Whether the node may have executed the request although its response was not received. */
+export function isAmbiguous(outcome: Outcome): boolean {
+  switch (outcome.kind) {
+    case 'response':
+      return nodeErrorRow(outcome.response.errorCode).mayHaveActed;
+    case 'status':
+      return outcome.status >= 500;
+    case 'invalid':
+    case 'withheld':
+    case 'too-large':
+    case 'over-budget':
+      return true;
+    case 'transport':
+    case 'aborted':
+      return outcome.wasSent;
+  }
+}
+
+/** Short, so that a recovered node is found soon. */
+const BACKOFF_MAX_MS = 250;
+
+export function throttleRemainingMs(nodes: readonly UpstreamNode[]): number | null {
+  const now = performance.now();
+  const remaining = nodes.filter((node) => node.isThrottled(now)).map((node) => node.throttledUntil - now);
+  return remaining.length === 0 ? null : Math.min(...remaining);
+}
+
+export function budgetWaitMs(nodes: readonly UpstreamNode[]): number | null {
+  const now = performance.now();
+  const waits = nodes.filter((node) => node.isOverBudget(now)).map((node) => node.budget?.waitMs(now) ?? 0);
+  return waits.length === 0 ? null : Math.min(...waits);
+}
+
+export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
+  if (!startsRound(state, next)) return 0;
+  const ms = Math.max(1, state.limits.backoffMs) * 2 ** state.backoffs++;
+  return Math.min(ms, BACKOFF_MAX_MS) * (0.5 + Math.random());
+}
+
+/**
+ * Milliseconds to wait for a throttled node; null if none is throttled, the wait is too long, or a response
+ * is at hand.
+ */
+export function throttleWaitMs(state: RetryState): number | null {
+  const throttleMs = state.best === null ? throttleRemainingMs(state.nodes) : null;
+  if (throttleMs === null || throttleMs > state.limits.restWaitMaxMs) return null;
+  return throttleMs + 1 + Math.random() * state.limits.backoffMs;
+}
+
+/** Milliseconds before a second node is tried. Scans use the attempt timeout of light reads. */
+export function hedgeAfterMs({ traits, limits, call }: RetryState, node: UpstreamNode): number {
+  return traits.hedged ? node.latencies.hedgeAfterMs(call.row) : limits.attemptTimeoutMs;
+}
+
+export function timeoutOf({ deadline, traits, limits, best }: RetryState, now: number): number {
+  const remainingMs = deadline - now;
+  const { attemptTimeoutMs, sendAttemptTimeoutMs, hedgeMaxMs } = limits;
+  let limitMs = traits.signed ? Math.min(attemptTimeoutMs, sendAttemptTimeoutMs) : attemptTimeoutMs;
+  // A node already said that there is no result.
+  if (best?.errorCode === 0) limitMs = Math.min(limitMs, hedgeMaxMs);
+  return Math.max(1, traits.takesAllTheTime ? remainingMs : Math.min(remainingMs, limitMs));
+}
+
+const NULL = Buffer.from('null');
+
+const RANK_OF_NULL = -1;
+
+const informativeness = ({ errorCode }: RpcResponse): number =>
+  errorCode === 0 ? RANK_OF_NULL : nodeErrorRow(errorCode).rank;
+
+function retainBest(state: RetryState, response: RpcResponse): void {
+  if (state.best === null || informativeness(response) < informativeness(state.best)) state.best = response;
+}
+
+/** Whether the result is a null of ledger history, which another node may have. */
+function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): boolean {
+  const { history } = call.row;
+  return errorCode === 0 && (history === 'signature' || history === 'slot') && body.equals(NULL);
+}
+
+/**
+ * Adds to `decideRetry`: a null of history does not win while another attempt is in flight, and is confirmed
+ * once where it is addressed by signature.
+ */
+function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
+  if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
+    return decideRetry(state.call.row.kind, outcome);
+  if (state.isDoubted) return 'return';
+  if (state.isActive) return 'confirm';
+  const needsConfirmation = state.limits.confirmNullResults && state.call.row.history === 'signature';
+  return needsConfirmation && hasUsableNode(state, node) ? 'confirm' : 'return';
+}
+
+/**
+ * "Already processed" after an ambiguous attempt means success. Source: reference solana-json-rpc.md §1.1,
+ * the S rule.
+ */
+function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 'response' }>): RpcResponse {
+  const wasAccepted = state.ambiguous && outcome.preflight === 'already-processed';
+  if (!wasAccepted || !state.traits.signed) return outcome.response;
+  const signature = signatureOfParams(state.call.params);
+  return signature === null
+    ? outcome.response
+    : { body: Buffer.from(JSON.stringify(signature)), errorCode: 0 };
+}
+
+/**
+ * Marks capabilities as missing on nodes that failed where this one succeeded. A node whose response was too
+ * large, where this one's was not, sent garbage.
+ */
+export function recordMissingCapabilities(state: RetryState): void {
+  if (state.steps.length === 0) return;
+  const now = performance.now();
+  for (const { node, outcome } of state.steps) {
+    if (outcome.kind === 'too-large') node.recordOutcome({ kind: 'invalid' }, null);
+    if (outcome.kind !== 'response') continue;
+    const { missing } = nodeErrorRow(outcome.response.errorCode);
+    if (missing !== null) node.capabilities.recordMissing(missing, state.call.method, state.slot, now);
+  }
+}
+
+/** Whether the response counts: a node that probably lacks the data does not, unless all nodes lack it. */
+function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): boolean {
+  const now = performance.now();
+  const isMissing = ({ capabilities }: UpstreamNode): boolean =>
+    capabilities.isMissing(call.method, slot, now);
+  return !isMissing(node) || nodes.every(isMissing);
+}
+
+/**
+ * Applies an outcome.
+ * @returns the response for the caller, or null to retry.
+ * @throws Failure
+ */
+export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome): RpcResponse | null {
+  const decision = decide(state, node, outcome);
+  const isResponse = outcome.kind === 'response';
+  state.refused = isConnectionRefused(outcome);
+  if (!state.refused) state.sent++;
+  if (isResponse && decision === 'return') {
+    if (outcome.response.errorCode === 0) recordMissingCapabilities(state);
+    return resolveSubmission(state, outcome);
+  }
+  state.addStep({
+    node,
+    outcome,
+    hasNoResponse: !isResponse && decision !== 'retry-elsewhere',
+    isBehind: isResponse && nodeErrorRow(outcome.response.errorCode).behind,
+  });
+  state.ambiguous ||= isAmbiguous(outcome);
+  state.timedOut = outcome.kind === 'transport' && outcome.timedOut;
+  if (isResponse) retainBest(state, outcome.response);
+  if (decision === 'fail') throw failureOf(state, outcome);
+  if (decision !== 'confirm') return null;
+  if (state.isDoubted) return conclude(state);
+  state.isDoubted = isConclusive(state, node);
+  return null;
+}
+
+function factsOf(state: RetryState): FailureFacts {
+  const { network, params } = state.call;
+  const { hasEffect, signed } = state.traits;
+  if (!state.ambiguous || !hasEffect) return { network };
+  const signature = signed ? signatureOfParams(params) : null;
+  return { network, outcome: 'unknown', ...(signature !== null && { signature }) };
+}
+
+function overloadFailure(state: RetryState, facts: FailureFacts, cause: Error): Failure | null {
+  if (state.steps.length > 0) return null;
+  const spentMs = budgetWaitMs(state.nodes);
+  if (spentMs !== null) {
+    const retryAfter = Math.max(1, Math.ceil(spentMs / 1_000));
+    return new Failure('OVERLOADED', { facts, cause, retryAfter });
+  }
+  return state.nodes.some((node) => node.isFull()) ? new Failure('OVERLOADED', { facts, cause }) : null;
+}
+
+/** @param outcome - the final outcome; null: no node is left. */
+export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
+  const facts = factsOf(state);
+  const retryAfter = retryAfterOf(state, facts);
+  const history = state.steps.map((step) => `${step.node.name}: ${outcomeText(step.outcome)}`);
+  const cause = new Error(history.join('; ') || 'no node available');
+  if (state.isTooLarge && outcome?.kind !== 'aborted') {
+    const { responseMaxBytes } = state.limits;
+    return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes: responseMaxBytes }, cause });
+  }
+  if (outcome?.kind === 'over-budget') return new Failure('OVERLOADED', { facts, cause, retryAfter });
+  const refusal = refusalOf(state.steps.map((step) => step.outcome));
+  if (refusal !== null) return new Failure(refusal, { facts, cause });
+  if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause });
+  if (state.timedOut || state.isOutOfTime(performance.now())) {
+    return new Failure('UPSTREAM_TIMEOUT', { facts, cause, retryAfter });
+  }
+  return (
+    overloadFailure(state, facts, cause) ?? new Failure('UPSTREAM_UNAVAILABLE', { facts, cause, retryAfter })
+  );
+}
+
+/** Seconds; null for a call that may have been executed and must not be repeated. */
+function retryAfterOf(state: RetryState, facts: FailureFacts): number | null {
+  if (facts.outcome === 'unknown' && !state.traits.signed) return null;
+  return Math.max(1, Math.ceil((throttleRemainingMs(state.nodes) ?? 0) / 1000));
+}
+
+/**
+ * Ends the call when no node is left: returns the best error or throws. A node's error says nothing about a
+ * transaction that an earlier node may have accepted.
+ * @throws Failure
+ */
+export function conclude(state: RetryState): RpcResponse {
+  const isUnknown = state.traits.signed && state.ambiguous;
+  if (state.best !== null && !isUnknown) return state.best;
+  throw failureOf(state, null);
+}
+
+/**
+ * Limits retries by time if nothing was sent (after two rounds), else by the number of attempts. After a
+ * null or too large response only usable nodes are tried.
+ */
+export function canRetry(state: RetryState): boolean {
+  const { refused, sent, steps, nodes, limits, reconnectUntil } = state;
+  if ((state.best?.errorCode === 0 || state.isTooLarge) && !hasUsableNode(state, null)) return false;
+  if (!refused) return sent < limits.attemptsMax;
+  return performance.now() < reconnectUntil || steps.length < Math.min(limits.attemptsMax, 2 * nodes.length);
+}

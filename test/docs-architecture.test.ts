@@ -1,0 +1,73 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { pages, read, root, table } from './project/pages.ts';
+
+describe('ARCHITECTURE.md', () => {
+  it('gives a reason for every dependency, and names no other', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+    const section =
+      read('ARCHITECTURE.md')
+        .split(/^## Dependencies$/m)[1]
+        ?.split(/^## /m)[0] ?? '';
+    const [atRun = '', forWork = '', forDashboard = ''] = section.split(
+      /For development:|The dashboard's own/,
+    );
+    const names = (text: string): string[] =>
+      [...text.matchAll(/^\| (\S+) \| \S.* \|$/gm)]
+        .map(([, name = '']) => name)
+        .filter((name) => name !== 'package');
+    expect(names(atRun).sort()).toEqual(Object.keys(dependencies).sort());
+    expect(names(forWork).sort()).toEqual(Object.keys(devDependencies).sort());
+    const web = JSON.parse(read('web/package.json'));
+    expect(names(forDashboard).sort()).toEqual(Object.keys(web.devDependencies).sort());
+  });
+
+  it('has the layers that are enforced', () => {
+    const source = read('test/architecture.test.ts');
+    const literal = /mayImport: [^=]*= (\{[\s\S]*?\n\});/.exec(source)?.[1] ?? '{}';
+    const enforced = Object.fromEntries(
+      [...literal.matchAll(/^ {2}'?([\w-]+)'?: \[([\s\S]*?)\]/gm)].map(([, layer = '', list = '']) => [
+        layer,
+        [...list.matchAll(/'([\w-]+)'/g)].map(([, name = '']) => name),
+      ]),
+    );
+    const below = (cell: string): string[] => (cell === '–' ? [] : cell.split(', '));
+    const rows = table('ARCHITECTURE.md', 'Layers');
+    expect(rows.map(([, folder]) => folder).sort()).toEqual(readdirSync(join(root, 'src')).sort());
+    for (const [, folder = '', , may = ''] of rows) {
+      if (may !== 'all below') expect([folder, below(may)]).toEqual([folder, enforced[folder]]);
+    }
+  });
+
+  it('names existing files', () => {
+    const names = [
+      ...read('ARCHITECTURE.md').matchAll(/(?<![\w*-])((?:[\w.-]+\/)+[\w-]+(?:\.\w+)*\.ts)\b/g),
+    ].map(([, name = '']) => name);
+    const exists = (name: string): boolean =>
+      existsSync(join(root, name)) || existsSync(join(root, 'src', name));
+    expect(names.length).toBeGreaterThan(15);
+    expect(names.filter((name) => !exists(name))).toEqual([]);
+  });
+});
+
+describe('paths in the documentation', () => {
+  it('exist', () => {
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/`((?:src|test|packaging|config|proto|web)\/[\w./-]*)`/g)].map(
+        ([, path = '']) => ({ page, path }),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it('of the glossary are modules', () => {
+    const rows = table('docs/reference/glossary.md', 'Glossary');
+    expect(rows.length).toBeGreaterThan(50);
+    expect(rows.filter(([, meaning]) => !meaning)).toEqual([]);
+    expect(rows.filter(([, , module = '']) => !existsSync(join(root, 'src', module)))).toEqual([]);
+    const terms = rows.map(([term = '']) => term.toLowerCase());
+    expect(terms).toEqual(terms.toSorted());
+  });
+});

@@ -1,0 +1,178 @@
+import { dividedFields } from '../../src/app/cluster/worker-configuration.ts';
+import { command as config } from '../../src/cli/commands/config.ts';
+import { command as db } from '../../src/cli/commands/db.ts';
+import { command as doctor } from '../../src/cli/commands/doctor.ts';
+import { command as keys } from '../../src/cli/commands/keys.ts';
+import { command as localnet } from '../../src/cli/commands/localnet.ts';
+import { command as operator } from '../../src/cli/commands/operator.ts';
+import { command as reload } from '../../src/cli/commands/reload.ts';
+import { command as up } from '../../src/cli/commands/up.ts';
+import { command as upstream } from '../../src/cli/commands/upstream.ts';
+import { environmentFields } from '../../src/config/sources.ts';
+import { contract } from '../../src/control/api/contract/contract.ts';
+import type { Route } from '../../src/control/api/contract/route.ts';
+import { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
+import { failures } from '../../src/protocol/errors.ts';
+import type { FailureRow } from '../../src/protocol/failure-row.ts';
+import { type GrpcCode, numberOf } from '../../src/protocol/grpc/status.ts';
+import { methods } from '../../src/protocol/methods.ts';
+import { subscriptions } from '../../src/protocol/subscriptions.ts';
+import { endpoints } from '../../src/rest-api/registry.ts';
+import { documentedLimits } from './documented-limits.ts';
+import { metricFamilies } from './metric-families.ts';
+import { read, rowsIn } from './pages.ts';
+
+/**
+ * Parts of docs/ that follow from the code. In a page each stands between `<!-- begin NAME -->` and `<!-- end -->`.
+ * A column that is written by hand (what to do, labels) is the last one; it is kept, by the first cell of its row.
+ */
+type Block = (written: ReadonlyMap<string, string>) => string;
+
+export const commands = { up, localnet, keys, upstream, reload, db, operator, config, doctor };
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+/** A message as Markdown shows it as it is. */
+const message = (text: string): string => text.replaceAll('<', '\\<');
+
+const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows.map((row) => row.map(cell))]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .join('\n');
+
+const errorRows = Object.entries<FailureRow>(failures);
+
+const statusNames: readonly GrpcCode[] = [
+  ...(['CANCELLED', 'INVALID_ARGUMENT', 'DEADLINE_EXCEEDED', 'NOT_FOUND', 'PERMISSION_DENIED'] as const),
+  ...(['RESOURCE_EXHAUSTED', 'FAILED_PRECONDITION', 'UNIMPLEMENTED', 'INTERNAL', 'UNAVAILABLE'] as const),
+  'UNAUTHENTICATED',
+];
+const statusOf = ({ grpc }: FailureRow): string =>
+  statusNames.find((name) => numberOf(name) === grpc) ?? `${grpc}`;
+
+const errorTable =
+  (isRest: boolean): Block =>
+  (written) =>
+    tableOf(
+      ['name', 'HTTP', 'JSON-RPC', 'gRPC', 'message', 'what to do'],
+      errorRows
+        .filter(([, { rest }]) => (rest === true) === isRest)
+        .map(([name, row]) => [
+          ...[name, `${row.http}`, `${row.rpc}`, statusOf(row), message(row.text)],
+          written.get(name) ?? '',
+        ]),
+    );
+
+/** Error names that the page lists, with a column of the table of errors. */
+const namedErrors =
+  (head: readonly string[], columns: (row: FailureRow) => readonly string[]): Block =>
+  (written) =>
+    tableOf(
+      head,
+      [...written].map(([name, remedy]) => {
+        const row = failures[name as keyof typeof failures];
+        return row === undefined ? [name, 'unknown', remedy] : [name, ...columns(row), remedy];
+      }),
+    );
+
+const limitTable =
+  (name: string): Block =>
+  (written) =>
+    tableOf(
+      ['limit', 'default', 'beyond it'],
+      Object.entries(documentedLimits[name] ?? {}).map(([label, value]) => [
+        ...[label, value],
+        written.get(label) ?? '',
+      ]),
+    );
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+export const referenceBlocks: Readonly<Record<string, Block>> = {
+  errors: errorTable(false),
+  'rest-errors': errorTable(true),
+  'error-texts': () =>
+    tableOf(
+      ['name', 'interface', 'message'],
+      errorRows.flatMap(([name, { grpcText, restText }]) => [
+        ...(grpcText === undefined ? [] : [[name, 'gRPC', message(grpcText)]]),
+        ...(restText === undefined ? [] : [[name, 'REST', message(restText)]]),
+      ]),
+    ),
+  methods: () =>
+    tableOf(
+      ['method', 'kind', 'credits', 'weakest commitment', 'context', 'embedded ledger'],
+      Object.entries(methods).map(([name, row]) => [
+        ...[name, row.kind, `${row.cost}`, row.commitment ?? '–', row.context ? 'yes' : '–'],
+        name in rpcHandlers ? 'yes' : '–',
+      ]),
+    ),
+  subscriptions: () =>
+    tableOf(
+      ['kind', 'subscribe', 'unsubscribe', 'notification', 'credits', 'after a node failure'],
+      Object.entries(subscriptions).map(([kind, row]) => [
+        ...[kind, row.subscribe, row.unsubscribe, row.notification, `${row.cost}`, row.gap],
+      ]),
+    ),
+  'close-codes': namedErrors(['name', 'close code', 'cause and action'], ({ close }) => [`${close}`]),
+  'websocket-refusals': namedErrors(['name', 'HTTP', 'what to do'], ({ http }) => [`${http}`]),
+  'grpc-statuses': namedErrors(['name', 'status', 'what to do'], (row) => [statusOf(row)]),
+  'sent-transaction-errors': namedErrors(['name', '`error.code`', 'what to do'], ({ rpc }) => [`${rpc}`]),
+  endpoints: () =>
+    tableOf(
+      ['name', 'request', 'purpose'],
+      endpoints.map(({ name, verb, paths, summary }) => [name, `\`${verb} ${paths[0]}\``, summary]),
+    ),
+  'control-routes': () =>
+    tableOf(
+      ['route', 'access', 'purpose'],
+      Object.entries<Route>(contract).map(([name, { access, summary }]) => [`\`${name}\``, access, summary]),
+    ),
+  metrics: (written) =>
+    tableOf(
+      ['metric', 'type', 'meaning', 'labels'],
+      metricFamilies.map(({ name, type, help }) => [
+        `\`${name}\``,
+        type,
+        help,
+        written.get(`\`${name}\``) ?? '',
+      ]),
+    ),
+  commands: () =>
+    Object.entries(commands)
+      .map(([name, { help }]) => `## solway ${name}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\``)
+      .join('\n\n'),
+  environment: () =>
+    tableOf(
+      ['variable', 'setting'],
+      Object.entries(environmentFields).map(([name, field]) => [`\`${name}\``, `\`${field}\``]),
+    ),
+  'divided-limits': () =>
+    tableOf(
+      ['section', 'divided among the workers'],
+      Object.entries(dividedFields).map(([section, fields]) => [
+        `\`[${snakeCase(section)}]\``,
+        fields.map((field) => `\`${snakeCase(field)}\``).join(', '),
+      ]),
+    ),
+  ...Object.fromEntries(Object.keys(documentedLimits).map((name) => [name, limitTable(name)])),
+};
+
+const BLOCK = /(<!-- begin ([\w-]+) -->\n)([\s\S]*?)(\n?<!-- end -->)/g;
+
+/** A page with its blocks as the code has them. @throws Error for a block that nobody knows. */
+export function withBlocks(text: string): string {
+  return text.replace(BLOCK, (_, begin: string, name: string, old: string, end: string) => {
+    const block = referenceBlocks[name];
+    if (block === undefined) throw new Error(`there is no block "${name}"`);
+    const written = new Map(rowsIn(old).map((row) => [row[0] ?? '', row.at(-1) ?? '']));
+    return `${begin}${block(written)}\n${end.trimStart()}`;
+  });
+}
+
+/** The names of the blocks of a page. */
+export const blocksIn = (text: string): string[] => [...text.matchAll(BLOCK)].map(([, , name = '']) => name);
+
+/** The rows of a block of a page. */
+export const rowsOfBlock = (page: string, name: string): string[][] =>
+  rowsIn(read(page).split(`<!-- begin ${name} -->`)[1]?.split('<!-- end -->')[0] ?? '');

@@ -1,0 +1,90 @@
+/**
+ * Words that the project no longer uses, by ARCHITECTURE.md (Language). The standard term is named where it is not
+ * obvious from the context.
+ */
+
+/** Not in any text or identifier. */
+const anywhere = [
+  'told', // observed, emitted, reported, notified
+  'tells',
+  'teller',
+  'asker', // ResponseHandler
+  'asked', // requested, sent
+  'asks',
+  'heard', // received
+  'hearer',
+  'seat', // KeyState
+  'seats',
+  'wish', // requested filters
+  'wishes',
+  'lent', // pooled
+  'whoever',
+  'nobody',
+  'somebody',
+  'anew',
+  'journey', // request flow
+  'journeys',
+];
+
+/** Not in identifiers and file names, but ordinary English elsewhere. */
+const inNames = [
+  'ask',
+  'asking',
+  'tell',
+  'visit',
+  'door',
+  'doors',
+  'walk',
+  'floor',
+  'floors',
+  'kept',
+  'house',
+  'fate',
+];
+
+const phrases = [
+  'went wrong',
+  'gives way',
+  'gave way',
+  'goes by',
+  'is away',
+  'are away',
+  'the house',
+  'stands in for',
+];
+
+/** Standard names that contain a retired word. */
+const allowed = [/\bMath\.floor\b/g];
+
+const retiredAnywhere = new Set(anywhere);
+const retiredInNames = new Set([...anywhere, ...inNames]);
+const PHRASES = new RegExp(`\\b(?:${phrases.join('|')})\\b`, 'gi');
+
+/** Comments, string literals and identifiers of TypeScript, in this order of preference. */
+const TOKENS =
+  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|[A-Za-z_$][\w$]*/g;
+const isIdentifier = (token: string): boolean => /^[\w$]/.test(token);
+
+const wordsOf = (text: string): string[] =>
+  text
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[^A-Za-z]+/)
+    .map((word) => word.toLowerCase());
+
+const without = (text: string): string => allowed.reduce((rest, pattern) => rest.replace(pattern, ''), text);
+
+function retiredIn(text: string, retired: ReadonlySet<string>): string[] {
+  return wordsOf(text).filter((word) => retired.has(word));
+}
+
+/** Retired words of a file's path. */
+export const retiredInPath = (path: string): string[] => retiredIn(path, retiredInNames);
+
+/** Retired words of a file, one for each use. Identifiers are checked more strictly than text. */
+export function retiredInFile(path: string, content: string): string[] {
+  const text = without(content);
+  const found = [...(text.match(PHRASES) ?? []), ...retiredIn(text, retiredAnywhere)];
+  if (!/\.tsx?$/.test(path)) return found;
+  const identifiers = (text.match(TOKENS) ?? []).filter(isIdentifier);
+  return [...found, ...identifiers.flatMap((name) => retiredIn(name, new Set(inNames)))];
+}
