@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { environmentFields } from '../src/config/layers.ts';
+import { environmentFields } from '../src/config/sources.ts';
 import { contract } from '../src/control/api/contract/contract.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { type FailureCode, failures } from '../src/protocol/errors.ts';

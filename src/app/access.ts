@@ -1,6 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import type { Environment } from '../config/secrets.ts';
+import type { Environment } from '../config/sources.ts';
 import type { Store } from '../control/database/open.ts';
 import type { NewKey } from '../control/keys/create-key.ts';
 import { createFirstKeys } from '../control/keys/create-key.ts';
@@ -20,7 +20,7 @@ import { openStore, pepperSources } from './store.ts';
 import { watchLosses } from './telemetry/loss-watch.ts';
 import { openUsage } from './usage.ts';
 
-/** Who may ask, kept in memory and fed from the store; what they use, counted in memory and written there. */
+/** Keys in memory, fed from the store, and their usage, counted in memory and written to the store. */
 export type Access = Readonly<{
   keys: KeyDirectory;
   usage: UsageMeter;
@@ -32,8 +32,8 @@ export type Access = Readonly<{
   store: Store;
   peppers: Peppers;
   /**
-   * At the very first start, makes a key of each product; at every later one, none. Called once the door is
-   * open: a start that fails must not make keys that nobody is shown.
+   * Creates one key per product at the first start, none later. Called once the listeners are open: a failed
+   * start must not create unseen keys.
    */
   createFirstKeys(): Promise<readonly NewKey[]>;
   /** Takes in what has changed of keys until now. */
@@ -57,7 +57,7 @@ export async function prepareStore(
   log: Logger,
 ): Promise<PreparedStore> {
   const store = await openStore(configuration, (error) =>
-    log.warn({ problem: problemText(error) }, 'a connection to the database broke'),
+    log.warn({ problem: problemText(error) }, 'Database connection lost'),
   );
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
@@ -114,8 +114,8 @@ async function watchStore(
     pollIntervalMs: limits.pollIntervalMs,
     awayAfterMs: configuration.store.awayAfterMs,
     onStoreState: (state, error) => {
-      if (state === 'back') log.info('the store of keys can be reached');
-      else log.warn({ problem: problemOf(error) }, 'the store of keys is away; known keys go on working');
+      if (state === 'back') log.info('Key store available');
+      else log.warn({ problem: problemOf(error) }, 'Key store unavailable; known keys stay valid');
     },
   });
   await feed.start();

@@ -8,7 +8,7 @@ import type { SubmissionLog } from '../gateway/telemetry/submission-log.ts';
 import type { Access } from './access.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
-/** What the gates of all doors have in common: who may come in, and what becomes of each request. */
+/** Admission and metering shared by all listeners. */
 export type AdmissionServices = Readonly<{
   admission: Admission;
   meter: CallMeter;
@@ -16,29 +16,29 @@ export type AdmissionServices = Readonly<{
   submissions: SubmissionLog;
 }>;
 
-/** Builds what all gates share: a key has one rate, one quota and one usage over all doors. */
+/** A key has one rate limit, one quota and one usage count over all listeners. */
 export function buildAdmissionServices(
   { keys }: Configuration,
   access: Access,
   telemetry: Telemetry,
 ): AdmissionServices {
   const { requestLog, counters, connections, submissions } = telemetry;
-  const wrongKeys = new FailedAuthLimiter({
-    get wrongKeysPerMinute() {
-      return keys.wrongKeysPerMinute;
+  const failedAuthLimiter = new FailedAuthLimiter({
+    get failedAuthPerMinute() {
+      return keys.failedAuthPerMinute;
     },
     get blockMs() {
-      return keys.wrongKeysRefusedMs;
+      return keys.failedAuthBlockMs;
     },
     addressesMax: keys.addressesMax,
-    exempt: keys.wrongKeysExempt,
+    exempt: keys.failedAuthExempt,
   });
   const admission = new Admission({
     keys: access.keys,
     limiter: access.limits.rates,
     quota: access.limits.quota,
     addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
-    failedAuthLimiter: wrongKeys,
+    failedAuthLimiter,
   });
   const meter = new CallMeter({
     usage: access.usage,

@@ -1,11 +1,12 @@
-import { nearestName } from '../config/camel-case.ts';
 import type { Configuration, UpstreamConfiguration } from '../config/configuration.ts';
-import { environmentFields } from '../config/layers.ts';
-import type { Environment } from '../config/secrets.ts';
+import type { Environment } from '../config/sources.ts';
+import { environmentFields, INTERNAL_LIMITS_VARIABLE } from '../config/sources.ts';
+import { nearestName } from '../config/value-types.ts';
 
 const knownVariables = [
   ...Object.keys(environmentFields),
   ...['SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE', 'SOLWAY_TOKEN'],
+  INTERNAL_LIMITS_VARIABLE,
 ];
 
 /** Read by the code samples for API clients, which may run on the same machine. */
@@ -60,7 +61,7 @@ function nodeWarnings(configuration: Configuration): string[] {
   return warnings;
 }
 
-/** What is valid but unusual, each with its field and what to do about it. */
+/** Valid but unusual settings, each with its option and a remedy. */
 export function configurationWarnings(configuration: Configuration, environment: Environment): string[] {
   const { metrics, server } = configuration;
   const warnings = [...mistypedVariables(environment), ...nodeWarnings(configuration)];

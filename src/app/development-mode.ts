@@ -44,11 +44,11 @@ async function recordNodes(store: Store): Promise<void> {
   });
 }
 
-/** What a start would do. */
 export type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
 
 /**
- * Decides whether the embedded ledger answers: only when it was asked for, and only where no node ever answered.
+ * Decides whether to run the embedded ledger: only with --dev, and only when this database has never served
+ * nodes.
  * @throws NoNodesError
  */
 export async function findStartMode(configuration: Configuration, store: Store): Promise<StartMode> {
@@ -64,7 +64,7 @@ export async function findStartMode(configuration: Configuration, store: Store):
   throw new NoNodesError(isUsed ? NO_NODES : `${NO_NODES}, or start with --dev to use an embedded ledger`);
 }
 
-/** The same for a start that goes on. @throws NoNodesError */
+/** The same for an actual start, which is recorded. @throws NoNodesError */
 export async function startsInDevelopment(
   configuration: Configuration,
   store: Store,

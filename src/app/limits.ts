@@ -18,14 +18,12 @@ import type { MinSlotStore } from '../protocol/min-slot.ts';
 import { problemText } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
 
-/** What limits the use of keys over all doors and, where they share it, over all gateways. */
+/** Limits of keys over all listeners and, when shared, over all gateways. */
 export type Limits = Readonly<{
   rates: RateLimiter;
-  /** Of the endpoint groups of the REST interface. */
+  /** Endpoint groups of REST. */
   groups: SlidingWindowLimiter;
-  /** Of WebSocket connections. */
   sockets: ConnectionLimit;
-  /** Of gRPC streams. */
   streams: ConnectionLimit;
   quota: QuotaLedger;
   /** Where sessions are kept together with others; null: nowhere. */
@@ -33,7 +31,7 @@ export type Limits = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** What limits are shared over, and how its troubles are told. */
+/** Store of shared limits, and the text of its errors. */
 type Sharing = Readonly<{ limitStore: LimitStore; problemOf: (error: unknown) => string }>;
 
 function redisSharing({ shared }: Configuration): Sharing | null {
@@ -54,9 +52,8 @@ function share(
     store: limitStore,
     parts: { rates, windows: { rest: groups }, connections: { ws: sockets, grpc: streams }, quota },
     onState: (error) => {
-      if (error === null) log.info('limits are shared with the other gateways');
-      else
-        log.warn({ problem: problemOf(error) }, 'shared limits are away: each gateway has its part of them');
+      if (error === null) log.info('Shared limits connected');
+      else log.warn({ problem: problemOf(error) }, 'Shared limits unavailable; applying a share per gateway');
     },
   });
 }
@@ -109,8 +106,8 @@ export async function openLimits(
     ledger: limits.quota,
     epoch,
     onState: (error) => {
-      if (error === null) log.info('what other gateways used of quotas is known again');
-      else log.warn({ problem: problemText(error) }, 'what other gateways used of quotas cannot be read');
+      if (error === null) log.info('Quota usage of other gateways readable again');
+      else log.warn({ problem: problemText(error) }, 'Quota usage of other gateways unreadable');
     },
   });
   await reader.start();

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ApiServices } from '../control/api/services.ts';
-import type { Mailer } from '../control/notifications/email.ts';
+import { type Mailer, type MailOptions, SmtpMailer } from '../control/notifications/email.ts';
 import type { NoticeLimits } from '../control/notifications/notice.ts';
 import { Notifier } from '../control/notifications/notifier.ts';
 import { WebhookSeal } from '../control/notifications/webhooks.ts';
@@ -10,14 +11,34 @@ import type { Access } from './access.ts';
 import { problemText } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
 
-/** What tells customers, as long as the service runs. */
+function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mail']): MailOptions | null {
+  return smtpUrl === null || from === null ? null : { smtpUrl, from, timeoutMs, inFlightMax };
+}
+
+/** Mailer of the configuration; null without a mail server. A reload replaces the server. */
+export function openMailer({ mail }: Configuration): Mailer | null {
+  let options = optionsOf(mail);
+  if (options === null) return null;
+  let mailer = new SmtpMailer(options);
+  return {
+    send(message) {
+      const now = optionsOf(mail);
+      if (now !== null && !isDeepStrictEqual(now, options)) {
+        options = now;
+        mailer = new SmtpMailer(now);
+      }
+      return mailer.send(message);
+    },
+  };
+}
+
 export type Notices = Readonly<{
   /** For handlers of the control API. */
   services: Pick<ApiServices, 'notices'>;
   stop(): Promise<void>;
 }>;
 
-/** Begins to tell customers when quotas run out. @throws the driver's error. */
+/** Starts the notices to customers. @throws the driver's error. */
 export async function openNotices(
   { notices }: Configuration,
   { store, peppers, limits: { quota: ledger } }: Access,
@@ -25,7 +46,7 @@ export async function openNotices(
   log: Logger,
 ): Promise<Notices> {
   const { allowNetworks, ports, connectTimeoutMs, resolveTimeoutMs, urlMaxLength } = notices;
-  // The section itself, so that what is changed of it while the service runs is read there.
+  // The live section itself: a reload changes its values.
   const limits: NoticeLimits = notices;
   const webhooks = new CheckedPost(
     { allowedNetworks: allowNetworks, ports },
@@ -38,8 +59,8 @@ export async function openNotices(
     channels: { webhooks, mailer, seal: new WebhookSeal(peppers) },
     limits,
     onState: (error) => {
-      if (error === null) log.info('notices to customers are sent again');
-      else log.warn({ problem: problemText(error) }, 'notices to customers wait for the database');
+      if (error === null) log.info('Customer notices resumed');
+      else log.warn({ problem: problemText(error) }, 'Customer notices wait for the database');
     },
   });
   await notifier.start();

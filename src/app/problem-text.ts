@@ -1,7 +1,6 @@
-import { redact } from '../base/log.ts';
-import { ArgumentsError } from '../config/arguments.ts';
-import { ConfigurationError } from '../config/errors.ts';
-import { SecretReferenceError, showUrl } from '../config/secrets.ts';
+import { type Logger, redact } from '../base/log.ts';
+import { ConfigurationError, showUrl } from '../config/errors.ts';
+import { ArgumentsError, SecretReferenceError } from '../config/sources.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import { ApiUnreachableError } from '../control/api/client.ts';
 import { BackupError } from '../control/database/backup/backup.ts';
@@ -11,14 +10,21 @@ import { StoreHangsError } from '../control/database/store-unavailable.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { TokenListFault } from '../decoding/token/token-list.ts';
-import { IpcError } from './cluster/ipc-error.ts';
-import { WorkerStartError } from './cluster/worker-start-error.ts';
+import { IpcError, WorkerStartError } from './cluster/ipc-error.ts';
 import { NoNodesError } from './development-mode.ts';
 import { EmbeddedLedgerError } from './localnet/localnet-process.ts';
 import { ReloadError } from './reload-commands.ts';
 import { ListenError } from './servers/listen.ts';
 import { TlsFileError } from './servers/tls-files.ts';
 import { LogFileError } from './telemetry/log-output.ts';
+
+/** Logs a failure, and the recovery when called with null. */
+export const logStateChange =
+  (log: Logger, failing: string, working: string) =>
+  (error: unknown | null): void => {
+    if (error === null) log.info(working);
+    else log.warn({ problem: problemText(error) }, failing);
+  };
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there: check that PostgreSQL runs and the host and port of database_url',
@@ -79,10 +85,10 @@ const ownErrors = [
 /** Whether the mistake stands on the command line itself, and not in what the program found. */
 export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
-  // Those of the configuration are told as its mistakes.
+  // Reported as configuration errors.
   if (error instanceof SecretReferenceError) return true;
   if (error instanceof KeyRefusedError) return error.reason === 'invalid';
-  // What is wrong with a node is no mistake of the command line.
+  // A node error is not a command-line error.
   if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
 }
@@ -117,8 +123,8 @@ function cleanMessage(error: unknown): string {
 }
 
 /**
- * What kept the embedded ledger from running alone, in its own words: they name the file, the folder or the port
- * that `solway localnet` was given, where `problemText` speaks of fields of the configuration.
+ * Text for a failed start of `solway localnet`: file, folder or port of its command line instead of options
+ * of the configuration.
  */
 export function ledgerProblemText(error: unknown): string {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
@@ -127,8 +133,7 @@ export function ledgerProblemText(error: unknown): string {
 }
 
 /**
- * What went wrong in words for the operator, with what to do about it. Our own errors say it themselves;
- * others are known by their code.
+ * Text of an error for operators, with the remedy. Own errors have one; system errors are recognized by code.
  */
 export function problemText(error: unknown): string {
   if (ownErrors.some((type) => error instanceof type)) return (error as Error).message;

@@ -75,6 +75,6 @@ export async function reloadLocally(dataDir: string, who: string): Promise<Reloa
   return answered;
 }
 
-/** The same of a service elsewhere. @throws ApiError with what is wrong, ApiUnreachableError */
+/** Reloads a remote service. @throws ApiError with the problems, ApiUnreachableError */
 export const reloadRemotely = (url: string, token: string): Promise<ReloadResult> =>
   remoteApi({ url, token }).call('POST /reload', {});

@@ -15,7 +15,7 @@ const ACTOR_CHARACTERS_MAX = 64;
 const actorOf = ({ headers }: IncomingMessage): string =>
   `cli:${String(headers['x-actor'] ?? 'unknown').slice(0, ACTOR_CHARACTERS_MAX)}`;
 
-/** Only the owner of the data folder can connect, so nobody is asked for a token. */
+/** Only the owner of the data folder can connect, so no token is needed. */
 async function handle(request: IncomingMessage, response: ServerResponse, reload: Reloader): Promise<void> {
   const send = (status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -39,7 +39,7 @@ function isListening(path: string): Promise<boolean> {
   });
 }
 
-/** The socket is bound within `listen`, so that nobody else can connect between that and a chmod. */
+/** The socket is bound within `listen`, so that no one can connect before a chmod. */
 function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.on('error', reject);

@@ -1,37 +1,35 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { crossCheck } from '../config/cross-checks.ts';
+import { crossCheck } from '../config/configuration.ts';
 import { ConfigurationError, describeProblem, type Problem } from '../config/errors.ts';
 import type { LiveConfiguration } from '../config/live-configuration.ts';
+import { type Changes, changesBetween } from '../config/live-configuration.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import type { ApiServices, ReloadActor, ReloadResult } from '../control/api/services.ts';
 import type { Store } from '../control/database/open.ts';
 import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { syncPlans } from '../control/plans.ts';
 import { problemText } from './problem-text.ts';
-import { type Changes, changesBetween } from './reloadable.ts';
 import type { ActiveNodes } from './upstreams/active-nodes.ts';
 
-/** Whoever sends SIGHUP is somebody on this machine. */
 const BY_SIGNAL: ReloadActor = { actor: 'system:SIGHUP', address: null, userAgent: null, requestId: null };
 
 /** How the configuration is read again. */
 export type ReloadSource = Readonly<{
   /** Reads file, environment and command line. @throws ConfigurationError */
   read: () => Configuration;
-  /** The level that a section [log] stands for. */
   logLevelOf: (log: Configuration['log']) => string;
 }>;
 
 /** Other processes of the same service, which are to have the same configuration. */
 export type ReloadFollowers = Readonly<{
-  /** What speaks against it there. Never rejects. */
+  /** Checks it in the other processes. Never rejects. */
   check(changes: ProposedChanges): Promise<readonly Problem[]>;
   /** Puts it into force there. Never rejects. */
   apply(configuration: Configuration): Promise<void>;
 }>;
 
-/** What is to be in force, and which fields wait for a restart. */
+/** A proposed configuration, and the options that need a restart. */
 export type ProposedChanges = Pick<Changes, 'configuration' | 'restart'>;
 
 export type ReloadParts = Readonly<{
@@ -57,7 +55,7 @@ function followConfiguration({
   });
 }
 
-/** What is in force beside what waits for a restart must hold together too. */
+/** Problems of the new values together with those that stay until a restart. */
 export function problemsOf(
   { configuration, restart }: ProposedChanges,
   addedNames: readonly string[],
@@ -78,7 +76,7 @@ export function problemsOf(
   return problems;
 }
 
-/** Tells a caller of the control API what is wrong, by field. @throws ApiError 409; the driver's error. */
+/** Maps configuration errors to an API error. @throws ApiError 409; the driver's error. */
 async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadResult> {
   try {
     return await reloading;
@@ -105,7 +103,10 @@ export class Reload {
     followConfiguration(parts);
   }
 
-  /** For whoever asks the control API. @throws ApiError 409 with what is wrong, by field; the driver's error. */
+  /**
+   * Reloads for a caller of the control API.
+   * @throws ApiError 409 with the problems by option; the driver's error.
+   */
   forCaller(by: ReloadActor): Promise<ReloadResult> {
     return toCallerResult(this.enqueue(by));
   }
@@ -115,7 +116,7 @@ export class Reload {
     await this.enqueue(BY_SIGNAL).catch(() => {});
   }
 
-  /** After those that were asked for before. @throws ConfigurationError; the driver's error. */
+  /** Reloads after the pending ones. @throws ConfigurationError; the driver's error. */
   enqueue(by: ReloadActor): Promise<ReloadResult> {
     const reloading = this.#last.then(() => this.#reloadNow(by));
     this.#last = reloading.catch(() => {});
@@ -135,11 +136,11 @@ export class Reload {
     } catch (error) {
       if (error instanceof ConfigurationError) {
         const problems = error.problems.map(describeProblem);
-        log.error({ problems }, 'the configuration is as it was: what was read is not good');
+        log.error({ problems }, 'Configuration reload rejected; keeping the current configuration');
       } else
         log.error(
           { problem: problemText(error) },
-          'the configuration is as it was: another could not be put into force',
+          'Configuration reload failed; keeping the current configuration',
         );
       throw error;
     }
@@ -153,7 +154,7 @@ export class Reload {
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
-  /** What the store was told is taken back where it turns out that the service cannot take the configuration. */
+  /** Undoes the change in the store when a listener rejects the configuration. */
   async #replace(changes: Changes, by: ReloadActor): Promise<void> {
     const { live, log } = this.#parts;
     const before = live.current;
@@ -163,10 +164,7 @@ export class Reload {
       await this.#record({ ...changes, configuration: before }, by, 'configuration.reload-undone').catch(
         (error: unknown) => {
           const problem = problemText(error);
-          log.error(
-            { problem },
-            'plans and audit log say that the configuration is another, which it is not',
-          );
+          log.error({ problem }, 'Rollback failed: plans and audit log show the rejected configuration');
         },
       );
       throw fault;
@@ -191,10 +189,7 @@ export class Reload {
       });
     } catch (error) {
       if (setsPlans || by !== BY_SIGNAL) throw error;
-      log.warn(
-        { problem: problemText(error) },
-        'that the configuration was read again is not in the audit log',
-      );
+      log.warn({ problem: problemText(error) }, 'Configuration reload not recorded in the audit log');
     }
   }
 
@@ -204,11 +199,10 @@ export class Reload {
       { changed },
       changed.length === 0 ? 'the configuration is as it was' : 'the configuration changed',
     );
-    if (restart.length > 0) log.warn({ restart }, 'these fields changed and need a restart');
+    if (restart.length > 0) log.warn({ restart }, 'Changed options need a restart');
   }
 }
 
-/** What the rest of the house has of it. */
 export type ReloadService = Readonly<{
   services: Pick<ApiServices, 'reload'>;
   forSignal: () => Promise<void>;
@@ -228,8 +222,9 @@ export function openReload(
 }
 
 /**
- * The same where another process reads it for several.
- * @param ask - has it read. @throws ConfigurationError
+ * The same in a worker, where the primary reloads.
+ * @param ask - requests the reload.
+ * @throws ConfigurationError
  */
 export function openWorkerReload(
   parts: Pick<ReloadParts, 'live' | 'activeNodes' | 'log'>,

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { LiveConfiguration } from '../config/live-configuration.ts';
-import { showConfiguration } from '../config/redacted-view.ts';
-import type { Environment } from '../config/secrets.ts';
+import { showConfiguration } from '../config/render.ts';
+import type { Environment } from '../config/sources.ts';
 import type { NewKey } from '../control/keys/create-key.ts';
 import { rpcServerOptions } from '../servers/rpc/options.ts';
 import { webSocketOptions } from '../servers/websocket/server.ts';
@@ -13,19 +13,17 @@ import type { WorkerContext } from './cluster/worker-context.ts';
 import { firstOperatorLink } from './commands/operators.ts';
 import { startsInDevelopment } from './development-mode.ts';
 import type { Program } from './localnet/embedded-ledger.ts';
-import { openMailer } from './mail.ts';
-import { openNotices } from './notices.ts';
+import { openMailer, openNotices } from './notices.ts';
 import { problemText } from './problem-text.ts';
 import { openDataDir } from './process/data-dir.ts';
 import { stopEach } from './process/stop-each.ts';
 import { openReload, openWorkerReload, problemsOf, type ReloadService, type ReloadSource } from './reload.ts';
 import { openReloadSocket } from './reload-socket.ts';
-import { callableHost } from './servers/callable-host.ts';
 import { openControl } from './servers/control-api.ts';
 import type { ServiceAddress } from './servers/control-services.ts';
 import { endpointFacts } from './servers/endpoint-facts.ts';
 import { checkPortFree, listenAt } from './servers/listen.ts';
-import { grpcListenAddress, httpListenAddress } from './servers/listen-addresses.ts';
+import { callableHost, grpcListenAddress, httpListenAddress } from './servers/listen-addresses.ts';
 import { openRestServices } from './servers/rest-services.ts';
 import { buildServers, type Servers } from './servers/servers.ts';
 import { reloadCertificatesOnChange } from './servers/tls-reload.ts';
@@ -43,9 +41,9 @@ export type NodeAtStart = Readonly<{ network: string; name: string; hasAnswered:
 export type Service = Readonly<{
   /** Where it answers, without a path. */
   url: string;
-  /** Where gRPC streams are opened, without a path; null where that door is not enabled. */
+  /** gRPC address without a path; null when the listener is disabled. */
   grpcUrl: string | null;
-  /** Whether anything tells of the shred stage; where nothing does, its keys are refused. */
+  /** Whether the shred stage has a source; without one its keys are refused. */
   hasShredStage: boolean;
   /** The embedded ledger answers, not a Solana network. */
   isDevelopment: boolean;
@@ -55,7 +53,7 @@ export type Service = Readonly<{
   newKeys: readonly NewKey[];
   /** Where the operator's account is made, once; null where that was done or begun before. */
   setupUrl: string | null;
-  /** Reads the configuration again, as at SIGHUP. Never rejects: the log says what came of it. */
+  /** Reloads the configuration, as at SIGHUP. Never rejects: the log has the result. */
   reload(): Promise<void>;
   /** Finishes what is under way, writes what is counted, stops the embedded ledger. */
   stop(): Promise<void>;
@@ -75,14 +73,13 @@ export type ServiceOptions = Readonly<{
 /** How long the first answers of nodes are waited for before the service opens its doors all the same. */
 const FIRST_ANSWER_TIMEOUT_MS = 2_000;
 
-/** Address of the JSON-RPC door. */
 export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcServerOptions.path}`;
 
-/** Address of the WebSocket door, without a key. */
+/** WebSocket address without a key. */
 export const wsUrl = ({ url }: Pick<Service, 'url'>): string =>
   `${url.replace(/^http/, 'ws')}${webSocketOptions.path}`;
 
-/** What paths of the REST interface stand behind. */
+/** Base of REST paths. */
 export const restUrl = ({ url }: Pick<Service, 'url'>): string => `${url}/sol/v1`;
 
 const urlOf = ({ address, port }: AddressInfo, scheme: 'http' | 'https'): string =>
@@ -120,7 +117,7 @@ async function openServers(
 
 type Stops = (() => Promise<unknown>)[];
 
-/** What there is one of: a worker has it from the primary. */
+/** Services that exist once: a worker gets them from the primary. */
 async function sharedServicesOf(
   { workerContext, program, log }: ServiceOptions,
   configuration: Configuration,
@@ -164,7 +161,7 @@ async function firstAnswers(
   });
   const silent = nodes.filter(({ hasAnswered }) => !hasAnswered).map(({ name }) => name);
   const speaks = workerContext === undefined || workerContext.worker === 1;
-  if (silent.length > 0 && speaks) log.warn({ nodes: silent }, 'upstream nodes do not answer at the start');
+  if (silent.length > 0 && speaks) log.warn({ nodes: silent }, 'Nodes do not respond at start');
   return nodes;
 }
 
@@ -181,8 +178,8 @@ async function runFirstStart(
 }
 
 /**
- * Builds the house and opens its doors.
- * @throws what its parts throw when they cannot start; whatever had started is stopped again.
+ * Builds the service and opens its listeners.
+ * @throws the errors of its parts; everything started is stopped again.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { environment, log, workerContext } = options;
@@ -260,7 +257,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { ...serviceAddress, nodes, ...first, reload: reload.forSignal, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
-      log.warn({ problem: problemText(failure) }, 'not everything could be stopped');
+      log.warn({ problem: problemText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

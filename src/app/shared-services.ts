@@ -4,9 +4,9 @@ import { openLedger, type Program } from './localnet/embedded-ledger.ts';
 import type { LocalnetPorts } from './localnet/localnet-process.ts';
 import { openShreds, type Shreds } from './upstreams/shreds.ts';
 
-/** What a service has one of, however many processes it is: the shred stage, and the embedded ledger. */
+/** Services that exist once, however many processes there are: shred stage and embedded ledger. */
 export type SharedServices = Readonly<{
-  /** null where nothing tells of it. */
+  /** null without a source. */
   shreds: Shreds | null;
   /** Where the embedded ledger answers; null outside of development mode. */
   ledger: LocalnetPorts | null;

@@ -1,12 +1,12 @@
 import type { Configuration } from '../config/configuration.ts';
-import type { Environment } from '../config/secrets.ts';
+import type { Environment } from '../config/sources.ts';
 import { openDatabase, type Store } from '../control/database/open.ts';
 import type { PepperSources } from '../control/pepper.ts';
 import { databaseFile } from './process/data-dir.ts';
 
 /**
- * Opens the database that the configuration names.
- * @param onError - hears of idle connections that broke.
+ * Opens the configured database.
+ * @param onError - called when an idle connection breaks.
  * @throws SchemaTooNewError, or the driver's own error.
  */
 export function openStore(

@@ -6,16 +6,14 @@ import type { RecoveredJournal } from '../control/usage/usage-journal.ts';
 import { UsageRoller } from '../control/usage/usage-roller.ts';
 import { UsageWriter } from '../control/usage/usage-writer.ts';
 import { UsageMeter } from '../gateway/metering/usage-meter.ts';
+import { logStateChange } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
-import { logStateChange } from './telemetry/log-state-change.ts';
 import type { LossCounter } from './telemetry/loss-watch.ts';
 
-/** Counting, and what becomes of it. */
 export type Usage = Readonly<{
   meter: UsageMeter;
   /** How this run is named in what is written. */
   epoch: string;
-  /** What was given up, for whoever tells of it. */
   losses: readonly LossCounter[];
   /** Rows that wait to be stored. */
   waiting(): number;
@@ -28,9 +26,9 @@ const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal'
 
 function logRecoveredJournal(log: Logger, { path, rows, damagedLines, lateRows }: RecoveredJournal): void {
   const journal = basename(path);
-  log.info({ journal, rows }, 'usage that an earlier run could not write was taken over');
-  if (damagedLines > 0) log.warn({ journal, damagedLines }, 'the journal of usage is damaged in places');
-  if (lateRows > 0) log.warn({ journal, lateRows }, 'usage was given up: its minutes are deleted already');
+  log.info({ journal, rows }, 'Usage of an earlier run recovered');
+  if (damagedLines > 0) log.warn({ journal, damagedLines }, 'Usage journal damaged');
+  if (lateRows > 0) log.warn({ journal, lateRows }, 'Usage dropped: its minutes are past the retention');
 }
 
 function writerOf(
@@ -46,15 +44,11 @@ function writerOf(
     pendingRowsMax: keys.usageRowsMax,
     journalFolder: journalFolder(dataDir),
     journalMaxBytes: keys.usageJournalMaxBytes,
-    onState: logStateChange(
-      log,
-      'usage cannot be written; it is kept until it can',
-      'usage is written again',
-    ),
+    onState: logStateChange(log, 'Usage not writable; it is queued', 'Usage writable again'),
     onJournal: logStateChange(
       log,
-      'the journal of usage fails: what is not in the database would be lost with the process',
-      'the journal of usage is written again',
+      'Usage journal failed; queued usage would be lost with the process',
+      'Usage journal writable again',
     ),
     onJournalRecovered: (journal) => logRecoveredJournal(log, journal),
   });
@@ -72,21 +66,17 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
       hoursDays: keys.usageHoursDays,
       daysDays: keys.usageRetentionDays,
     },
-    onState: logStateChange(
-      log,
-      'usage cannot be rolled up; minutes are kept until it can',
-      'usage is rolled up again',
-    ),
-    onViolation: (check) => log.error(check, 'a check of the books of usage found a contradiction'),
+    onState: logStateChange(log, 'Usage rollup failed; minutes are retained', 'Usage rollup resumed'),
+    onViolation: (check) => log.error(check, 'Usage consistency check failed'),
   });
   writer.start();
   roller.start();
   const losses = [
-    { message: 'calls were not counted: raise keys.usage_rows_max', read: () => meter.uncounted },
-    { message: 'usage was given up: the database was away too long', read: () => writer.lostRows },
-    { message: 'usage was given up: its minutes are deleted already', read: () => writer.lateRows },
+    { message: 'Calls not counted: too many usage rows wait for the database', read: () => meter.uncounted },
+    { message: 'Usage dropped: the database was unavailable for too long', read: () => writer.lostRows },
+    { message: 'Usage dropped: its minutes are past the retention', read: () => writer.lateRows },
     {
-      message: 'usage is in memory only: raise keys.usage_journal_max_bytes',
+      message: 'Usage is in memory only: raise keys.usage_journal_max_bytes',
       read: () => writer.unsavedRows,
     },
   ];

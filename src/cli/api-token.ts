@@ -1,4 +1,14 @@
+import { userInfo } from 'node:os';
 import { type Terminal, UsageError } from './command.ts';
+
+/** User of this machine, for the audit log. */
+export function getAuditActor(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 /** Where tokens that are good for a command are made. */
 export type TokenKind = keyof typeof tokenSources;
@@ -8,10 +18,9 @@ const tokenSources = {
   anybody: `one of the control API, made in the dashboard under Settings`,
 } as const;
 
-/** What may stand in a header; tokens have letters, digits and _ only. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
-/** The token that a service on another machine is asked with. @throws UsageError */
+/** Reads the token for a remote service. @throws UsageError */
 export function readApiToken(environment: Terminal['environment'], kind: TokenKind): string {
   const token = environment.SOLWAY_TOKEN?.trim() ?? '';
   if (token === '')

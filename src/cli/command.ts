@@ -11,7 +11,7 @@ export type Terminal = Readonly<{
 /** One command of the program: `solway <name> …`. */
 export type Command = Readonly<{
   help: string;
-  /** What fields of the control API are called on its command line. */
+  /** Command-line names of fields of the control API. */
   optionNames?: Readonly<Record<string, string>>;
   /** @returns the exit code. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;

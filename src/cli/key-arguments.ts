@@ -1,6 +1,43 @@
 import { UsageError } from './command.ts';
 
-/** What the command line says of what a key may be used for. */
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/**
+ * A point in time as a person writes it: an ISO date or time (UTC unless it says otherwise), or a time from
+ * now in minutes, hours or days: `90m`, `12h`, `30d`.
+ * @returns Unix milliseconds. @throws UsageError
+ */
+export function parseExpiry(text: string, now: number): number {
+  const span = /^(\d{1,5})([mhd])$/.exec(text);
+  if (span !== null) return now + Number(span[1]) * units[span[2] as keyof typeof units];
+  const time = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(time)) return time;
+  throw new UsageError('--expires is a date such as 2027-01-31 or a time from now such as 30d, 12h or 90m');
+}
+
+/** Hours, fractions allowed. @throws UsageError */
+export function parseHours(text: string): number {
+  if (/^\d{1,5}(\.\d{1,4})?$/.test(text)) return Number(text);
+  throw new UsageError('--overlap is a number of hours such as 24, 0.5 or 0');
+}
+
+const INPUT_MAX_BYTES = 65_536;
+
+/** The one word that the input holds, for what no history of commands is to keep. @throws UsageError */
+export async function readSecret(input: AsyncIterable<Buffer | string>): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of input) {
+    pieces.push(Buffer.from(piece));
+    bytes += piece.length;
+    if (bytes > INPUT_MAX_BYTES) throw new UsageError(`the input is longer than ${INPUT_MAX_BYTES} bytes`);
+  }
+  const text = Buffer.concat(pieces).toString('utf8').trim();
+  if (text === '') throw new UsageError('the input is empty: echo "$KEY" | solway keys whose -');
+  return text;
+}
+
+/** Key rules of the command line. */
 export type RuleValues = Readonly<{
   network?: readonly string[];
   cidr?: readonly string[];

@@ -1,7 +1,7 @@
 import { MAX_TIME_MS } from '../base/max-time.ts';
 import { tableText } from './table-text.ts';
 
-/** What the texts need of a key; the shape of app's key view. */
+/** Key fields used in texts; the shape of the key view. */
 type Key = Readonly<{
   id: string;
   start: string;
@@ -47,7 +47,7 @@ export function keyTable(keys: readonly Key[]): string {
   return tableText([['ID', 'PRODUCT', 'STATE', 'PLAN', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'], ...rows]);
 }
 
-/** What a text turned out to be, in words. */
+/** Description of an identified text. */
 export function identifiedKeyText({
   wellFormed,
   key,

@@ -1,7 +1,7 @@
 import type { NodeChange, NodeInput, NodeOptions } from '../app/commands/upstreams.ts';
 import { UsageError } from './command.ts';
 
-/** What the command line says of a node. */
+/** Node options of the command line. */
 export type NodeValues = Readonly<{
   url?: string;
   network?: string;
@@ -63,7 +63,7 @@ export function parseNodeInput(name: string, values: NodeValues): NodeInput {
   return { name, url, network, ws, grpc, headers: headersOf(header), options: optionsOf(values) };
 }
 
-/** What is to be changed of a node. @throws UsageError */
+/** Changed node options. @throws UsageError */
 export function parseNodeChange(values: NodeValues): NodeChange {
   const { url, ws, grpc, header } = values;
   const options = optionsOf(values);

@@ -1,12 +1,12 @@
 import { withOptionNames } from '../app/commands/option-names.ts';
 import { isArgumentsError, problemText } from '../app/problem-text.ts';
 import { PROGRAM_VERSION } from '../app/program-version.ts';
-import { nearestName } from '../config/camel-case.ts';
+import { nearestName } from '../config/value-types.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from './command.ts';
 
 type Row = Readonly<{ summary: string; load: () => Promise<{ command: Command }> }>;
 
-/** The commands. Each is loaded when it is asked for, so that none pays for the others. */
+/** Commands, loaded on demand to keep the start fast. */
 const commands: Readonly<Record<string, Row>> = {
   up: { summary: 'run the service', load: () => import('./commands/up.ts') },
   localnet: {
@@ -80,7 +80,7 @@ async function runCommand(name: string, args: readonly string[], terminal: Termi
   });
 }
 
-/** Does what `solway …` is asked for. Never rejects. @returns the exit code. */
+/** Runs `solway …`. Never rejects. @returns the exit code. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args;
   if (name === '--version') {

@@ -1,4 +1,4 @@
-/** A table for a terminal, its columns as wide as what stands in them. @param table - the head, and rows as long. */
+/** Aligned table for a terminal. @param table - the head, and rows of the same length. */
 export function tableText(table: readonly (readonly string[])[]): string {
   const [head = []] = table;
   const widths = head.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));

@@ -1,6 +1,6 @@
 import { tableText } from './table-text.ts';
 
-/** What the texts need of a node; the shape of app's list. */
+/** Node fields used in texts; the shape of the node list. */
 type Node = Readonly<{
   name: string;
   network: string;
@@ -59,7 +59,7 @@ type AcceptedNode = Readonly<{
   notes: readonly string[];
 }>;
 
-/** What was found out about a node, in words. */
+/** Findings about a node as text. */
 function reportLines({ report, notes }: AcceptedNode): string[] {
   const summary =
     report === null
@@ -77,7 +77,7 @@ export function addedNodeText(accepted: AcceptedNode): string {
   return `${[first, ...reportLines(accepted)].join('\n')}\n`;
 }
 
-/** The same for one that was changed. */
+/** The same for a changed node. */
 export function changedNodeText(accepted: AcceptedNode): string {
   const { name, network } = accepted.node;
   const first = `${name} of ${network} is changed; every gateway follows within two seconds.`;

@@ -1,6 +1,6 @@
 /**
- * Resolves when the program is told to stop: by SIGTERM or SIGINT, or because the parent that started it with a
- * channel is gone. A second signal ends the program at once.
+ * Resolves when the program should stop: on SIGTERM, SIGINT, or when the parent closed its channel. A second
+ * signal ends the program at once.
  */
 export function waitForShutdown(): Promise<string> {
   return new Promise((resolve) => {

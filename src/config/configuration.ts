@@ -1,73 +1,78 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Plan } from '../control/plans.ts';
 import type { Network } from '../protocol/call.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
-import type { ConfigurationArguments } from './arguments.ts';
-import { type CamelNames, camelNames } from './camel-case.ts';
-import { crossCheck } from './cross-checks.ts';
-import { ConfigurationError, problemsFrom } from './errors.ts';
-import { readLayers, readWrittenLayers } from './layers.ts';
-import { configurationSchema, type RawConfiguration, WS_OFF } from './schema.ts';
-import type { Environment } from './secrets.ts';
-import { websocketUrlOf } from './websocket-url.ts';
+import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './errors.ts';
+import { camelCase, camelNames, schemaOf } from './option.ts';
+import { entries, fileSchema, type PlanValues, type SchemaValues, schema } from './schema.ts';
+import { type ConfigurationArguments, type Environment, readSources, readWrittenSources } from './sources.ts';
+import { strictTable, WS_OFF } from './value-types.ts';
 
-/** A node as the configuration names it, complete. `url`, `ws`, `grpc` and `headers` may hold secrets. */
+/** A node with all its options. `url`, `ws`, `grpc` and `headers` may hold secrets. */
 export type UpstreamConfiguration = Readonly<{
   network: Network;
-  /** Public name; given or made of network and position. */
+  /** Public name. */
   name: string;
   url: string;
   /** As given, else derived from `url`; null for a node without PubSub. */
   ws: string | null;
   grpc: string | null;
   headers: Readonly<Record<string, string>>;
-  /** What it may be asked a second, and at once; absent or null: as much as there is to ask. */
+  /** Rate limit and burst; absent or null: none. */
   requestsPerSecond?: number | null;
   requestsBurst?: number | null;
-  /** Reads that may be sent over one connection before the first is answered; absent: 1. */
+  /** Reads sent over one connection before the first response; absent: 1. */
   pipelining?: number;
 }>;
 
-/** An endpoint that takes transactions only. `url` and `headers` may hold secrets. */
+/** An endpoint that accepts sendTransaction only. `url` and `headers` may hold secrets. */
 export type SenderConfiguration = Pick<UpstreamConfiguration, 'network' | 'name' | 'url' | 'headers'>;
 
-type Sections = CamelNames<
-  Omit<RawConfiguration, 'upstream' | 'sender' | 'plans' | 'grpc' | 'shreds' | 'rest' | 'das'>
->;
-type RestSection = CamelNames<RawConfiguration['rest']>;
-type GrpcSection = CamelNames<RawConfiguration['grpc']>;
-type ShredsSection = CamelNames<RawConfiguration['shreds']>;
-
 /**
- * Everything that can be set, complete with defaults. Field by field described in config/solway.example.toml;
- * names here are those of the file in camelCase.
+ * All options with their defaults and the fixed limits of the same sections. Names are those of the file in
+ * camelCase. Paths are absolute.
  */
 export type Configuration = Readonly<
-  Omit<Sections, 'dataDir'> & {
-    /** Absolute path. */
-    dataDir: string;
+  Omit<SchemaValues, 'upstream' | 'sender' | 'das' | 'grpc' | 'shreds'> & {
     upstreams: readonly UpstreamConfiguration[];
     senders: readonly SenderConfiguration[];
-    /** `host` is that of `server` when nothing else was said; the paths are absolute. */
-    grpc: Omit<GrpcSection, 'host'> & Readonly<{ host: string }>;
-    /** `tokenList` is an absolute path. */
-    rest: RestSection;
     das: readonly DasServer[];
-    shreds: Omit<ShredsSection, 'entries' | 'deshred'> &
+    grpc: Omit<SchemaValues['grpc'], 'host'> & Readonly<{ host: string }>;
+    shreds: Omit<SchemaValues['shreds'], 'entries' | 'deshred'> &
       Readonly<{ entries: readonly ShredServer[]; deshred: readonly ShredServer[] }>;
-    /** Among them always the plan `default`. */
+    /** The plan `default` is always among them. */
     plans: readonly Plan[];
-    /** The file that was read; null when there was none. */
+    /** The file that was read; null: none. */
     file: string | null;
   }
 >;
 
-function completeUpstreams(raw: RawConfiguration): UpstreamConfiguration[] {
+/** Text up to an explicit port: scheme, user part, host. */
+const EXPLICIT_PORT = /^([a-z]+:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^:/?#]*)):(\d{1,5})(?=[/?#]|$)/i;
+const PORT_MAX = 65_535;
+
+/**
+ * PubSub address of a node by convention: the same host and path over ws or wss, and the next port where the URL
+ * names one. Source: `makeWebsocketUrl` of @solana/web3.js.
+ * @returns null when there is no next port.
+ */
+export function websocketUrlOf(url: string): string | null {
+  const [whole, before, port] = EXPLICIT_PORT.exec(url) ?? [];
+  const next = Number(port) + 1;
+  if (next > PORT_MAX) return null;
+  const moved = whole === undefined ? url : `${before}:${next}${url.slice(whole.length)}`;
+  return moved.replace(/^http/i, 'ws');
+}
+
+function completeUpstreams(
+  nodes: SchemaValues['upstream'],
+  defaultNetwork: Network,
+): UpstreamConfiguration[] {
   const counts = new Map<Network, number>();
-  return raw.upstream.map((written) => {
-    const node = camelNames(written);
-    const network = node.network ?? raw.networks.default;
+  return nodes.map((node) => {
+    const network = node.network ?? defaultNetwork;
     const nth = (counts.get(network) ?? 0) + 1;
     counts.set(network, nth);
     const ws = node.ws === WS_OFF ? null : (node.ws ?? websocketUrlOf(node.url));
@@ -75,108 +80,230 @@ function completeUpstreams(raw: RawConfiguration): UpstreamConfiguration[] {
   });
 }
 
-function completePlans(raw: RawConfiguration): Plan[] {
-  return Object.entries(raw.plans).map(([id, { name = id, prices, ...limits }]) => ({
-    id,
-    name,
-    limits: { ...camelNames(limits), prices },
+type NamedServer = SchemaValues['sender'][number];
+
+const completeServers = (servers: readonly NamedServer[], kind: string, defaultNetwork: Network) =>
+  servers.map((server, index) => ({
+    ...server,
+    network: server.network ?? defaultNetwork,
+    name: server.name ?? `${kind}-${index + 1}`,
   }));
-}
+
+const completePlans = (plans: Readonly<Record<string, PlanValues>>): Plan[] =>
+  Object.entries(plans).map(([id, { name = id, ...limits }]) => ({ id, name, limits }));
 
 const resolved = (path: string | null): string | null => (path === null ? null : resolve(path));
 
-const completeGrpc = ({ grpc, server }: RawConfiguration): Configuration['grpc'] => ({
-  ...camelNames(grpc),
-  host: grpc.host ?? server.host,
-  tlsCert: resolved(grpc.tls_cert),
-  tlsKey: resolved(grpc.tls_key),
-});
+const completeTls = (tls: SchemaValues['server']['tls']): SchemaValues['server']['tls'] =>
+  tls && { ...tls, certFile: resolve(tls.certFile), keyFile: resolve(tls.keyFile) };
 
-/** The paths of the certificate are absolute. */
-function completeServer({ server }: RawConfiguration): Configuration['server'] {
-  const { tls, ...others } = camelNames(server);
-  if (tls === null) return { ...others, tls };
-  return { ...others, tls: { ...tls, certFile: resolve(tls.certFile), keyFile: resolve(tls.keyFile) } };
-}
-
-const completeServers = (servers: RawConfiguration['shreds']['entries'], kind: string): ShredServer[] =>
+const completeShredServers = (servers: SchemaValues['shreds']['entries'], kind: string): ShredServer[] =>
   servers.map((server, index) => ({ ...server, name: server.name ?? `${kind}-${index + 1}` }));
 
-const completeShreds = ({ shreds }: RawConfiguration): Configuration['shreds'] => ({
-  ...camelNames(shreds),
-  entries: completeServers(shreds.entries, 'entries'),
-  deshred: completeServers(shreds.deshred, 'deshred'),
-});
+/** A request with a file lasts longer than its upload. */
+const AFTER_UPLOAD_MS = 600_000;
 
-const completeSenders = ({ sender, networks }: RawConfiguration): SenderConfiguration[] =>
-  sender.map((endpoint, index) => ({
-    ...endpoint,
-    network: endpoint.network ?? networks.default,
-    name: endpoint.name ?? `sender-${index + 1}`,
-  }));
+/** Fills in what depends on other options. */
+function complete(values: SchemaValues, plans: Configuration['plans'], file: string | null): Configuration {
+  const {
+    upstream,
+    sender,
+    das,
+    server,
+    grpc,
+    shreds,
+    geyser,
+    geyserSource,
+    rest,
+    uploads,
+    shared,
+    ...others
+  } = values;
+  const network = others.networks.default;
+  const { demand, filtersMax, addressesMax } = geyser;
+  const uploadTimeoutMs = Math.max(rest.uploadTimeoutMs, uploads.uploadMaxMs + AFTER_UPLOAD_MS);
+  return {
+    ...others,
+    ...{ geyser, uploads, plans, file },
+    dataDir: resolve(values.dataDir),
+    server: {
+      ...server,
+      ownTimeMaxMs: Math.max(server.ownTimeMaxMs, uploadTimeoutMs),
+      tls: completeTls(server.tls),
+    },
+    upstreams: completeUpstreams(upstream, network),
+    senders: completeServers(sender, 'sender', network),
+    das: completeServers(das, 'das', network),
+    grpc: {
+      ...grpc,
+      host: grpc.host ?? server.host,
+      tlsCert: resolved(grpc.tlsCert),
+      tlsKey: resolved(grpc.tlsKey),
+    },
+    geyserSource: { ...geyserSource, demand, filtersMax, addressesMax },
+    shreds: {
+      ...shreds,
+      entries: completeShredServers(shreds.entries, 'entries'),
+      deshred: completeShredServers(shreds.deshred, 'deshred'),
+    },
+    rest: { ...rest, uploadTimeoutMs, tokenList: resolved(rest.tokenList) },
+    shared: { ...shared, tlsCa: resolved(shared.tlsCa) },
+  };
+}
 
-const completeDas = ({ das, networks }: RawConfiguration): DasServer[] =>
-  das.map((server, index) => ({
-    ...server,
-    network: server.network ?? networks.default,
-    name: server.name ?? `das-${index + 1}`,
-  }));
+type Add = (field: string, message: string) => void;
 
-type Layer = Readonly<Record<string, unknown>>;
+function checkNodes({ upstreams, networks }: Configuration, add: Add): void {
+  upstreams.forEach(({ name, requestsPerSecond, requestsBurst }, index) => {
+    const first = upstreams.findIndex((other) => other.name === name);
+    if (first < index)
+      add(`upstream[${index}].name`, `"${name}" is also the name of upstream[${first}]: give each its own`);
+    if (requestsBurst != null && requestsPerSecond == null)
+      add(`upstream[${index}].requests_burst`, 'requires requests_per_second: set both');
+  });
+  const onDefault = upstreams.filter(({ network }) => network === networks.default).length;
+  if (upstreams.length > 0 && onDefault === 0) {
+    const reason = `is "${networks.default}", for which there is no [[upstream]]`;
+    const network = upstreams[0]?.network;
+    add(
+      'networks.default',
+      `${reason}: name the network of a node, as in networks.default = "${network}" or SOLWAY_NETWORK=${network}`,
+    );
+  }
+}
 
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? (value as Layer)[name] : undefined;
+/** Attempts are reported under these names. */
+function checkSenders({ senders, upstreams }: Configuration, add: Add): void {
+  senders.forEach(({ name }, index) => {
+    const isNode = upstreams.some((node) => node.name === name);
+    const isTwice = senders.findIndex((other) => other.name === name) < index;
+    if (!isNode && !isTwice) return;
+    const other = isNode ? 'an [[upstream]]' : 'another [[sender]]';
+    add(`sender[${index}].name`, `"${name}" is also the name of ${other}: give each its own`);
+  });
+}
 
-/** The one network that all nodes name is the default one, where none is set. */
-function withDefaultNetwork(raw: Layer): Layer {
+/** Two options of a section that require each other. */
+function checkPair(section: string, values: Readonly<Record<string, string | null>>, add: Add): void {
+  const [given] = Object.entries(values).find(([, value]) => value !== null) ?? [];
+  const [missing] = Object.entries(values).find(([, value]) => value === null) ?? [];
+  if (given !== undefined && missing !== undefined)
+    add(`${section}.${given}`, `requires ${missing}: set both or none`);
+}
+
+function checkCertificates({ grpc, server: { tls } }: Configuration, add: Add): void {
+  const checkFile = (field: string, file: string | null | undefined): void => {
+    if (file != null && !existsSync(file)) add(field, `${file} does not exist: correct the path`);
+  };
+  checkFile('server.tls.cert_file', tls?.certFile);
+  checkFile('server.tls.key_file', tls?.keyFile);
+  const { enabled, tlsCert, tlsKey } = grpc;
+  checkPair('grpc', { tls_cert: tlsCert, tls_key: tlsKey }, add);
+  if (!enabled || tlsCert === null || tlsKey === null) return;
+  checkFile('grpc.tls_cert', tlsCert);
+  checkFile('grpc.tls_key', tlsKey);
+}
+
+function checkStorage({ kubo, pinning, storage }: Configuration, add: Add): void {
+  checkPair('pinning', { url: pinning.url, token: pinning.token }, add);
+  if (kubo.url !== null && pinning.url !== null)
+    add('pinning.url', 'excludes kubo.url, which stores the files elsewhere: remove one of them');
+  if (kubo.url !== null && storage.gateway === null)
+    add(
+      'kubo.url',
+      'requires storage.gateway, because Solway does not serve the files of a Kubo node: ' +
+        'set the gateway of the node, as in storage.gateway = "https://host/ipfs/"',
+    );
+}
+
+function checkTimes({ upstreamPool }: Configuration, add: Add): void {
+  if (upstreamPool.attemptTimeoutMs > upstreamPool.timeoutMs)
+    add('upstream_pool.attempt_timeout_ms', 'is longer than timeout_ms: make it shorter');
+}
+
+/** Problems of options that contradict each other. */
+export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
+  const problems: Problem[] = [];
+  const add: Add = (field, message) => problems.push({ ...sourceOf(field), message });
+  checkNodes(configuration, add);
+  checkSenders(configuration, add);
+  checkTimes(configuration, add);
+  checkStorage(configuration, add);
+  checkCertificates(configuration, add);
+  checkPair('mail', { smtp_url: configuration.mail.smtpUrl, from: configuration.mail.from }, add);
+  return problems;
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+const isRaw = (value: unknown): value is Raw =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const memberOf = (value: unknown, name: string): unknown => (isRaw(value) ? value[name] : undefined);
+
+/** The only network that nodes name is the default one, unless another is set. */
+function withDefaultNetwork(raw: Raw): Raw {
   const nodes: readonly unknown[] = Array.isArray(raw.upstream) ? raw.upstream : [];
   const [network, ...others] = new Set(nodes.map((node) => memberOf(node, 'network')));
   const isSet = memberOf(raw.networks, 'default') !== undefined;
   if (network === undefined || others.length > 0 || isSet) return raw;
-  return { ...raw, networks: { ...(raw.networks as Layer | undefined), default: network } };
+  return { ...raw, networks: { ...(raw.networks as Raw | undefined), default: network } };
+}
+
+/** Fixed limits with the overrides of tests. @throws ConfigurationError */
+function internalLimits(overrides: Raw, source: string): Readonly<Record<string, object>> {
+  const problems: Problem[] = [];
+  const limits: Record<string, object> = {};
+  for (const [name, entry] of Object.entries(entries))
+    if (entry.form === 'section') limits[name] = { ...entry.internal };
+  for (const [name, values] of Object.entries(overrides)) {
+    const section = (limits[name] ?? {}) as Record<string, unknown>;
+    for (const [field, value] of Object.entries(isRaw(values) ? values : { '': values })) {
+      const key = camelCase(field);
+      if (typeof section[key] === typeof value) section[key] = value;
+      else
+        problems.push({
+          source,
+          field: `internal.${name}.${field}`,
+          message: 'there is no such fixed limit',
+        });
+    }
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return limits;
+}
+
+/** Values of the validated file over the fixed limits. */
+function valuesOf(parsed: Raw, limits: Readonly<Record<string, object>>): SchemaValues {
+  const values = Object.keys(schema).map((name) => {
+    const value = camelNames(parsed[name]);
+    return [camelCase(name), name in limits ? { ...limits[name], ...(value as object | undefined) } : value];
+  });
+  return Object.fromEntries(values) as SchemaValues;
 }
 
 /**
- * Reads the configuration from file, environment and command line, each over the one before.
- * @throws ConfigurationError naming every field that is wrong and what to write there.
+ * Reads the configuration: the file, below the environment, below the command line.
+ * @throws ConfigurationError with every problem.
  */
 export function loadConfiguration(given: ConfigurationArguments, environment: Environment): Configuration {
-  const { raw, file, sourceOf } = readLayers(given, environment);
-  const parsed = configurationSchema.safeParse(withDefaultNetwork(raw));
-  if (!parsed.success) throw new ConfigurationError(problemsFrom(parsed.error, sourceOf));
-  const {
-    upstream: _,
-    plans: __,
-    grpc: ___,
-    shreds: ____,
-    rest: _____,
-    das: ______,
-    sender: _______,
-    ...sections
-  } = parsed.data;
-  const configuration: Configuration = {
-    ...camelNames(sections),
-    dataDir: resolve(parsed.data.data_dir),
-    server: completeServer(parsed.data),
-    upstreams: completeUpstreams(parsed.data),
-    senders: completeSenders(parsed.data),
-    grpc: completeGrpc(parsed.data),
-    shreds: completeShreds(parsed.data),
-    shared: { ...camelNames(parsed.data.shared), tlsCa: resolved(parsed.data.shared.tls_ca) },
-    rest: { ...camelNames(parsed.data.rest), tokenList: resolved(parsed.data.rest.token_list) },
-    das: completeDas(parsed.data),
-    plans: completePlans(parsed.data),
-    file,
-  };
-  const problems = crossCheck(configuration, sourceOf);
-  if (problems.length > 0) throw new ConfigurationError(problems);
+  const { raw, file, sourceOf, problems, internal } = readSources(given, environment);
+  const parsed = fileSchema.safeParse(withDefaultNetwork(raw));
+  const found = [...problems, ...(parsed.success ? [] : problemsFrom(parsed.error, sourceOf))];
+  if (!parsed.success || found.length > 0) throw new ConfigurationError(found);
+  const data = parsed.data as Raw;
+  const values = valuesOf(data, internalLimits(internal, file ?? 'configuration'));
+  const plans = completePlans(camelNames(data.plans) as Readonly<Record<string, PlanValues>>);
+  const configuration = complete(values, plans, file);
+  const conflicts = crossCheck(configuration, sourceOf);
+  if (conflicts.length > 0) throw new ConfigurationError(conflicts);
   return configuration;
 }
 
-/** The data folder alone, whatever is wrong with the rest of the configuration. @throws ConfigurationError */
+/** Reads the data folder, whatever is wrong with other options. @throws ConfigurationError */
 export function loadDataDir(given: ConfigurationArguments, environment: Environment): string {
-  const { raw, sourceOf } = readWrittenLayers(given, environment);
-  const parsed = configurationSchema.pick({ data_dir: true }).safeParse({ data_dir: raw.data_dir });
+  const { raw, sourceOf } = readWrittenSources(given, environment);
+  const parsed = strictTable({ data_dir: schemaOf(schema.data_dir) }).safeParse({ data_dir: raw.data_dir });
   if (!parsed.success) throw new ConfigurationError(problemsFrom(parsed.error, sourceOf));
-  return resolve(parsed.data.data_dir);
+  return resolve(String(parsed.data.data_dir));
 }

@@ -1,21 +1,47 @@
 import type { z } from 'zod';
-import { UNKNOWN_FIELDS_SEPARATOR } from './field-types.ts';
+import { redact } from '../base/log.ts';
 
-/** One thing to mend: where it stands, and what is wrong and what to do. */
+const DISPLAY_LENGTH_MAX = 60;
+
+/** Scheme and host of a URL; the rest becomes `[redacted]`, as providers put keys anywhere in it. */
+export function showUrl(text: string): string {
+  const match = /^([a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(text);
+  if (match === null) return '[redacted]';
+  // The first part of an unescaped password looks like the host.
+  if (match[3]?.includes('@')) return `${match[1]}[redacted]`;
+  const rest = match[3] === '' || match[3] === '/' ? match[3] : '/[redacted]';
+  return `${match[1]}${match[2]}${rest}`.slice(0, 200);
+}
+
+/** A value for an error text: short, text in quotes, without secrets. */
+export function showValue(value: unknown): string {
+  if (typeof value === 'string') {
+    const text = value.includes('://') ? showUrl(value) : redact(value);
+    return JSON.stringify(text.length > DISPLAY_LENGTH_MAX ? `${text.slice(0, DISPLAY_LENGTH_MAX)}…` : text);
+  }
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return `${value}`;
+  if (value === undefined) return 'nothing';
+  return Array.isArray(value) ? 'a list' : 'a table';
+}
+
+/** Separates the messages of an `unrecognized_keys` issue, one per name. */
+export const UNKNOWN_NAMES_SEPARATOR = '\n';
+
+/** One error of the configuration: where it is, what is wrong and how to correct it. */
 export type Problem = Readonly<{
-  /** `/etc/solway.toml` as it was named, `SOLWAY_PORT`, `--upstream`. */
+  /** The file as it was named, `SOLWAY_PORT`, `--upstream`. */
   source: string;
-  /** Dotted path of the field; empty when the source is not a file or the whole file is meant. */
+  /** Dotted name; empty when the source is not a file, or when the whole file is meant. */
   field: string;
   message: string;
 }>;
 
-/** A line for people: `solway.toml: server.port: 99999 is not a whole number from 0 to 65535`. */
+/** `solway.toml: server.port: 99999 is not a whole number from 0 to 65535`. */
 export function describeProblem({ source, field, message }: Problem): string {
   return [source, field, message].filter((part) => part !== '').join(': ');
 }
 
-/** The configuration cannot be used. Lists all that is wrong with it; holds no secret. */
+/** Invalid configuration. Lists every problem; contains no secret. */
 export class ConfigurationError extends Error {
   readonly problems: readonly Problem[];
 
@@ -34,21 +60,20 @@ export function fieldName(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-/** Says which source gave the field of a dotted path. */
+/** Finds the source of an option by its dotted name. */
 export type SourceOf = (field: string) => Pick<Problem, 'source' | 'field'>;
 
 function problemsOf(issue: z.core.$ZodIssue, sourceOf: SourceOf): Problem[] {
-  if (issue.code !== 'unrecognized_keys') {
+  if (issue.code !== 'unrecognized_keys')
     return [{ ...sourceOf(fieldName(issue.path)), message: issue.message }];
-  }
-  const messages = issue.message.split(UNKNOWN_FIELDS_SEPARATOR);
+  const messages = issue.message.split(UNKNOWN_NAMES_SEPARATOR);
   return issue.keys.map((name, index) => ({
     ...sourceOf(fieldName([...issue.path, name])),
-    message: messages[index] ?? 'there is no such field',
+    message: messages[index] ?? 'there is no such option',
   }));
 }
 
-/** The schema's findings in our words. */
+/** Issues of the schema as problems. */
 export function problemsFrom(error: z.ZodError, sourceOf: SourceOf): Problem[] {
   return error.issues.flatMap((issue) => problemsOf(issue, sourceOf));
 }

@@ -1,13 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from './configuration.ts';
+import { snakeCase } from './option.ts';
+import { entries, singleOptions } from './schema.ts';
 
-/** A table of fields, not a list and not a single value. */
-export const isSection = (value: unknown): value is Readonly<Record<string, unknown>> =>
+type Values = Readonly<Record<string, unknown>>;
+
+/** A table of options, not a list and not a single value. */
+export const isSection = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a member of a section is now. One for each, so that reading one of a section that is held is no look-up by name. */
+/** Current value of one member, so that a read is no lookup by name. */
 type Cell = { value: unknown };
 
-/** An object whose members are, at each reading, those of the section that was set last. */
+/** An object whose members read the values that were set last. */
 class LiveSection {
   readonly view: object;
   readonly #cells: ReadonlyMap<string, Cell>;
@@ -21,26 +26,26 @@ class LiveSection {
     this.view = Object.defineProperties({}, Object.fromEntries(members)) as object;
   }
 
-  set(section: Readonly<Record<string, unknown>>): void {
+  set(section: Values): void {
     for (const [name, cell] of this.#cells) cell.value = section[name];
   }
 }
 
 /**
- * The configuration that is in force. Parts hold its sections, and those that read a field at each use see the new one
- * from the moment of a change on; what is copied at the start stays as it was then (reloadable.ts says which is which).
+ * The configuration in effect. Modules keep its sections: those that read an option at each use see a reload at once;
+ * those that copy it at the start keep that value (`reload` in the schema).
  */
 export class LiveConfiguration {
   #current: Configuration;
-  /** As it holds for this process. */
+  /** The part of this process. */
   #own: Configuration;
   readonly #ownOf: (configuration: Configuration) => Configuration;
   readonly #listeners: ((configuration: Configuration) => void)[] = [];
   readonly #sections = new Map<keyof Configuration, LiveSection>();
-  /** Always says what is in force for this process. */
+  /** The configuration in effect in this process. */
   readonly view: Configuration;
 
-  /** @param ownOf - what of the configuration holds for this process, where it is one of several; absent: all of it. */
+  /** @param ownOf - computes the part of one worker; absent: all of it. */
   constructor(
     configuration: Configuration,
     ownOf: (configuration: Configuration) => Configuration = (whole) => whole,
@@ -60,19 +65,19 @@ export class LiveConfiguration {
     this.view = Object.defineProperties({}, Object.fromEntries(members)) as Configuration;
   }
 
-  /** What is in force now in all processes together, which is never changed itself. */
+  /** The configuration in effect in all processes together. Immutable. */
   get current(): Configuration {
     return this.#current;
   }
 
-  /** Is told of what holds here at each change, within its one moment: must not wait. What it cannot take it throws at. */
+  /** Calls the listener synchronously at each change; it throws to reject the configuration. */
   follow(listener: (configuration: Configuration) => void): void {
     this.#listeners.push(listener);
   }
 
   /**
-   * Puts another one into force, at once for everybody; where one of them cannot take it, all have the one before again.
-   * @throws what that one threw
+   * Replaces the configuration; restores the previous one when a listener rejects the new one.
+   * @throws the error of the listener
    */
   replace(configuration: Configuration): void {
     const before = this.#current;
@@ -81,7 +86,7 @@ export class LiveConfiguration {
       for (const listener of this.#listeners) listener(this.#own);
     } catch (error) {
       this.#set(before);
-      this.#notifyAgain();
+      this.#restoreListeners();
       throw error;
     }
   }
@@ -89,16 +94,78 @@ export class LiveConfiguration {
   #set(configuration: Configuration): void {
     this.#current = configuration;
     this.#own = this.#ownOf(configuration);
-    for (const [name, section] of this.#sections)
-      section.set(this.#own[name] as unknown as Readonly<Record<string, unknown>>);
+    for (const [name, section] of this.#sections) section.set(this.#own[name] as unknown as Values);
   }
 
-  /** Of what they had before; one that cannot take even that must not keep it from the others. */
-  #notifyAgain(): void {
+  /** Every listener must get the previous configuration, even when one of them throws. */
+  #restoreListeners(): void {
     for (const listener of this.#listeners) {
       try {
         listener(this.#own);
       } catch {}
     }
   }
+}
+
+/** Effect of another configuration, by the names of the file. */
+export type Changes = Readonly<{
+  /** The new values of options that a reload applies, the old ones of the others. */
+  configuration: Configuration;
+  changed: readonly string[];
+  restart: readonly string[];
+}>;
+
+type Condition = (before: Configuration, after: Configuration) => boolean;
+
+/** Reload rules that depend on other values, for options that `reload` marks. */
+const conditions: Readonly<Record<string, Condition>> = {
+  // A start decides whether the embedded ledger runs instead of nodes.
+  upstream: (before, after) => after.upstreams.length > 0 && (before.upstreams.length > 0 || !before.dev),
+  // A start decides whether mail is available.
+  'mail.smtp_url': ({ mail: before }, { mail: after }) =>
+    (before.smtpUrl === null) === (after.smtpUrl === null),
+  'mail.from': ({ mail: before }, { mail: after }) => (before.smtpUrl === null) === (after.smtpUrl === null),
+};
+
+/** `[[upstream]]` and `[[sender]]` are plural in the program. */
+const fileNames: Readonly<Record<string, string>> = { upstreams: 'upstream', senders: 'sender' };
+
+const fileNameOf = (name: string): string => fileNames[name] ?? snakeCase(name);
+
+/** Not options: the file's own name, and the plans, which a reload applies. */
+const reloadable: ReadonlySet<string> = new Set(['file', 'plans']);
+
+function isReloadable(name: string, before: Configuration, after: Configuration): boolean {
+  const entry = entries[name];
+  const row = singleOptions.get(name) ?? (entry?.form === 'tables' ? entry : undefined);
+  const isMarked = reloadable.has(name) || row?.reload === true;
+  return isMarked && (conditions[name]?.(before, after) ?? true);
+}
+
+/** Compares two configurations option by option. Fixed limits keep their values until a restart. */
+export function changesBetween(before: Configuration, after: Configuration): Changes {
+  const changed: string[] = [];
+  const restart: string[] = [];
+  const applies = (name: string): boolean => {
+    const isApplied = isReloadable(name, before, after);
+    (isApplied ? changed : restart).push(name);
+    return isApplied;
+  };
+  const sectionOf = (section: string, old: Values, fresh: Values): Values => {
+    const fields = Object.keys(old).map((field) => {
+      const name = `${section}.${snakeCase(field)}`;
+      const isSame = isDeepStrictEqual(old[field], fresh[field]) || !singleOptions.has(name);
+      return [field, isSame || !applies(name) ? old[field] : fresh[field]];
+    });
+    return Object.fromEntries(fields) as Values;
+  };
+  const sections = Object.keys(before).map((key) => {
+    const [old, fresh] = [before, after].map((all): unknown => all[key as keyof Configuration]);
+    const name = fileNameOf(key);
+    if (isDeepStrictEqual(old, fresh)) return [key, old];
+    if (isSection(old) && isSection(fresh)) return [key, sectionOf(name, old, fresh)];
+    return [key, applies(name) ? fresh : old];
+  });
+  const configuration = Object.fromEntries(sections) as Configuration;
+  return { configuration, changed: changed.sort(), restart: restart.sort() };
 }

@@ -26,7 +26,7 @@ describe('admission', () => {
   beforeEach(() => {
     keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
-    admission = new Admission({ keys, failedAuthLimiter: new FailedAuthLimiter({ wrongKeysPerMinute: 3 }) });
+    admission = new Admission({ keys, failedAuthLimiter: new FailedAuthLimiter({ failedAuthPerMinute: 3 }) });
   });
 
   function keyOf(change: Partial<KeyRecord> = {}): { text: string; record: KeyRecord } {

@@ -16,9 +16,9 @@ export type UpstreamLimits = Readonly<{
   /** Calls in flight or queued per node; a full node is skipped. */
   inFlightMax: number;
   /** Largest response. */
-  answerMaxBytes: number;
+  responseMaxBytes: number;
   /** Memory for buffered responses of all nodes. */
-  answersMaxBytes: number;
+  responseBufferMaxBytes: number;
   /** Responses from this size on are streamed to callers that accept it; they cannot be retried. */
   longAnswerFromBytes: number;
   /** A streamed response without progress for this long is aborted. */
@@ -54,7 +54,7 @@ export type UpstreamLimits = Readonly<{
   /** Interval of first-available-block polls. */
   historyIntervalMs: number;
   /** `spread`: load balancing. `sticky`: one primary until another is better for `stickyMs`. */
-  choice: BalancingStrategy;
+  loadBalancing: BalancingStrategy;
   stickyMs: number;
   /** Sliding window for outlier ejection. */
   windowMs: number;
@@ -75,7 +75,7 @@ export type UpstreamLimits = Readonly<{
   /** Consecutive successful polls that re-admit a node on probation. */
   readmitPollsMin: number;
   /** Share of reads that may be hedged. */
-  hedgeShare: number;
+  hedgeRatio: number;
   /** Hedges allowed in a row. */
   hedgeBurst: number;
   /** Latency quantile after which a call is hedged. */
@@ -86,7 +86,7 @@ export type UpstreamLimits = Readonly<{
   /** Lifetime of a missing capability. */
   capabilityMs: number;
   /** Whether a null transaction result is confirmed by a second node. */
-  askTwiceForNull: boolean;
+  confirmNullResults: boolean;
 }>;
 
 export const balancingStrategies = ['spread', 'sticky'] as const;
@@ -101,8 +101,8 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   idleTimeoutMs: 15_000,
   connectionsMax: 128,
   inFlightMax: 4_096,
-  answerMaxBytes: 128 * 1024 * 1024,
-  answersMaxBytes: 1024 * 1024 * 1024,
+  responseMaxBytes: 128 * 1024 * 1024,
+  responseBufferMaxBytes: 1024 * 1024 * 1024,
   longAnswerFromBytes: 1024 * 1024,
   longAnswerStallMs: 30_000,
   longAnswersMax: 32,
@@ -121,7 +121,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   slotsPerSecondMax: 25,
   shredsIntervalMs: 5_000,
   historyIntervalMs: 60_000,
-  choice: 'spread',
+  loadBalancing: 'spread',
   stickyMs: 30_000,
   windowMs: 30_000,
   exclusionAttemptsMin: 11,
@@ -133,11 +133,11 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   copiesMax: 4,
   readmitAnswersMin: 10,
   readmitPollsMin: 5,
-  hedgeShare: 0.05,
+  hedgeRatio: 0.05,
   hedgeBurst: 10,
   hedgeQuantile: 0.95,
   hedgeMinMs: 100,
   hedgeMaxMs: 2_000,
   capabilityMs: 60_000,
-  askTwiceForNull: true,
+  confirmNullResults: true,
 };

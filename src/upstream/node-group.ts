@@ -55,7 +55,7 @@ export class NodeGroup {
 
   /** Sticky node; null in the `spread` strategy. */
   get primary(): UpstreamNode | null {
-    return this.limits.choice === 'sticky' ? this.#primary.node : null;
+    return this.limits.loadBalancing === 'sticky' ? this.#primary.node : null;
   }
 
   setCandidates(candidates: readonly UpstreamNode[]): void {

@@ -46,7 +46,7 @@ function basicAuthorization(url: URL): Record<string, string> {
 
 /** Memory budget of buffered responses; fits at least one of the largest. */
 export const createResponseBudget = (limits: UpstreamLimits): ByteBudget =>
-  new ByteBudget(() => Math.max(limits.answersMaxBytes, limits.answerMaxBytes));
+  new ByteBudget(() => Math.max(limits.responseBufferMaxBytes, limits.responseMaxBytes));
 
 function budgetOf({ requestsPerSecond, requestsBurst }: NodeConfig): RequestBudget | null {
   if (requestsPerSecond == null) return null;
@@ -80,8 +80,8 @@ export class UpstreamNode extends NodeHealth {
     this.#connections = new ConnectionPool(dialer, limits, responseBudget, config.pipelining);
   }
 
-  get answerMaxBytes(): number {
-    return this.#limits.answerMaxBytes;
+  get responseMaxBytes(): number {
+    return this.#limits.responseMaxBytes;
   }
 
   /**

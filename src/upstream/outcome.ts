@@ -9,7 +9,7 @@ export type PreflightFault = 'blockhash-not-found' | 'already-processed';
  * - `status`: an HTTP error.
  * - `invalid`: HTTP 200 without a matching JSON-RPC response.
  * - `withheld`: an error that contains the node's host or a key.
- * - `too-large`: larger than answerMaxBytes.
+ * - `too-large`: larger than responseMaxBytes.
  * - `over-budget`: the response memory budget is exhausted.
  * - `transport`: no response; `wasSent` if the node may have read the request.
  * - `aborted`: the caller canceled.

@@ -9,7 +9,7 @@ import { TrustedProxies } from '../../src/servers/client-address.ts';
 import { load } from './load-configuration.ts';
 
 const live = new LiveConfiguration(
-  load('[request_log]\nper_second = 0\nshare = 0\n[mail]\ncustomer_per_hour = 0\n'),
+  load('[request_log]\nper_second = 0\nsample_ratio = 0\n[mail]\ncustomer_per_hour = 0\n'),
 );
 const { requestLog, websocket, server, mail } = live.view;
 const change = (toml: string): void => live.replace(load(toml));

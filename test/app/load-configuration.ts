@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configurationArguments, configurationOptions, parseArguments } from '../../src/config/arguments.ts';
 import { loadConfiguration } from '../../src/config/configuration.ts';
+import { configurationArguments, configurationOptions, parseArguments } from '../../src/config/sources.ts';
 
-/** Where the file of a test lies. Removed when the test process ends. */
+/** Removed when the test process ends. */
 export const folder = mkdtempSync(join(tmpdir(), 'solway-configuration-'));
 export const file = join(folder, 'solway.toml');
 
@@ -19,7 +19,7 @@ export function load(toml: string | null, args: string[] = [], environment: Envi
   return loadConfiguration(configurationArguments(parseArguments(all, configurationOptions)), environment);
 }
 
-/** What the loading says is wrong, without the folder of the file. */
+/** Errors of loading it, without the folder of the file. */
 export function complaint(toml: string | null, args: string[] = [], environment: Environment = {}): string {
   try {
     load(toml, args, environment);

@@ -100,7 +100,7 @@ describe('the configuration that is read again', () => {
     expect(live.view.requestLog.perSecond).toBe(20);
     expect(await perSecond()).toBe(5);
     expect(await audited()).toEqual([]);
-    expect(lines.filter((line) => line.includes('it was: what was read is not good'))).toHaveLength(3);
+    expect(lines.filter((line) => line.includes('Configuration reload rejected'))).toHaveLength(3);
     expect(lines.join('')).not.toContain('the-key-of-first');
   });
 
@@ -114,17 +114,19 @@ describe('the configuration that is read again', () => {
     expect([live.view.requestLog.perSecond, await perSecond(), log.level]).toEqual([20, 5, 'info']);
     expect(inForce.fixed.map(({ name }) => name)).toEqual(['first']);
     expect([(await audited()).length, (await undone()).length]).toEqual([1, 1]);
-    expect(lines.join('')).toContain('as it was: another could not be put into force');
+    expect(lines.join('')).toContain('Configuration reload failed');
     write(BEFORE.replace('20', '8'));
     expect(await reload.forCaller(by)).toMatchObject({ changed: ['request_log.per_second'] });
   });
 
-  it('is refused when what is in force beside what waits for a restart would not hold together', async () => {
-    write(`${BEFORE}[rest]\ntimeout_ms = 1000\n[confirmations]\nwait_max_ms = 900\n`);
-    await expect(reload.forCaller(by)).rejects.toThrow(
-      /confirmations\.wait_max_ms.*or restart, which confirmations\.wait_max_ms needs/,
+  it('is rejected when options that need a restart contradict the others until then', async () => {
+    write(
+      `[networks]\ndefault = "devnet"\n${BEFORE.replace('[request_log]', 'network = "devnet"\n[request_log]')}`,
     );
-    expect(live.view.rest.timeoutMs).toBe(120_000);
+    await expect(reload.forCaller(by)).rejects.toThrow(
+      /networks\.default: is "mainnet-beta", for which there is no .*, or restart, which networks\.default needs/,
+    );
+    expect(live.view.upstreams[0]?.network).toBe('mainnet-beta');
   });
 
   it('is refused when it gives a node the name of one that was added', async () => {

@@ -259,7 +259,7 @@ describe('solway doctor', () => {
     const { code, out } = await doctor();
     expect([code, out]).toEqual([
       1,
-      'BAD   configuration: solway.toml: server.prot: there is no such field: did you mean "port"?\n',
+      'BAD   configuration: solway.toml: server.prot: there is no such option: did you mean "port"?\n',
     ]);
   });
 
@@ -451,7 +451,7 @@ describe('solway config check', () => {
       out: '',
       err:
         'solway.toml: server.port: -1 is not a whole number from 0 to 65535\n' +
-        'solway.toml: server.hots: there is no such field: did you mean "host"?\n',
+        'solway.toml: server.hots: there is no such option: did you mean "host"?\n',
     });
     const { code, out } = await runHere(folder, ['config', 'check', '--json']);
     expect(code).toBe(1);

@@ -17,6 +17,7 @@ const own = {
     ),
   ),
   SOLWAY_GRPC_PORT: '0',
+  SOLWAY_INTERNAL_LIMITS: 'allow',
 };
 
 /** Runs `solway …` as a process of its own in an empty folder and waits for its end. */

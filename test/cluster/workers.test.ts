@@ -36,12 +36,12 @@ beforeAll(async () => {
       [cache]
       enabled = false
       coalesce = false
-      heads = false
+      slot_cache = false
       [grpc]
       enabled = false
       [metrics]
       open = true
-      [shared]
+      [internal.shared]
       sync_interval_ms = 20
       [plans.default]
       rpc_per_second = 1

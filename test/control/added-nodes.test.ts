@@ -189,7 +189,7 @@ describeOnBothStores('nodes added at run time', (stores) => {
     await expect(add(gateway, { name: 'of-the-file' })).rejects.toMatchObject({ code: 'NAME_TAKEN' });
     await expect(add(gateway, { name: 'x', options: { speed: 3 } })).rejects.toMatchObject({
       status: 422,
-      fields: { speed: expect.stringContaining('no such field') },
+      fields: { speed: expect.stringContaining('no such option') },
     });
     await expect(add(gateway, { name: 'x', url: 'env:HOME' })).rejects.toMatchObject({ status: 422 });
     const unusable = { name: 'x', url: 'http://u:50%off@127.0.0.1:1/#x', force: true };

@@ -169,7 +169,7 @@ describeOnBothStores('the stored request log', (stores) => {
   it('is counted incrementally, whichever gateway wrote it', async () => {
     const store = await stores.open();
     const now = Date.now();
-    const limits = { keptHours: 1, customerRowsMax: 150, rowsMax: 200 };
+    const limits = { retentionHours: 1, customerRowsMax: 150, rowsMax: 200 };
     const retention = new LogRetention(store, limits);
     await writeAt(store, 'anna', now - 600_000, 130);
     await retention.prune(now - 550_000);
@@ -184,7 +184,7 @@ describeOnBothStores('the stored request log', (stores) => {
   it('is pruned by one gateway at a time', async () => {
     const store = await stores.open();
     const now = Date.now();
-    const limits = { keptHours: 1, customerRowsMax: 1, rowsMax: 10 };
+    const limits = { retentionHours: 1, customerRowsMax: 1, rowsMax: 10 };
     const first = new LogRetention(store, limits);
     const second = new LogRetention(store, limits);
     await first.prune(now);

@@ -170,7 +170,7 @@ describeOnBothStores('the request log', (stores) => {
 
   it('is pruned by age and size, per customer and in total', async () => {
     const store = await stores.open();
-    const limits = { keptHours: 1, customerRowsMax: 5, rowsMax: 8, pruneIntervalMs: 0 };
+    const limits = { retentionHours: 1, customerRowsMax: 5, rowsMax: 8, pruneIntervalMs: 0 };
     const { log, sent, writer } = createRequestWriter(store, limits);
     const now = Date.now() - 60_000;
     log.push(

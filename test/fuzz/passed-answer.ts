@@ -49,7 +49,7 @@ const flow: BodyFlow = { pause: () => {}, resume: () => {}, stop: () => {} };
 
 function passed(bytes: Buffer, length: number, isMeasured: boolean): Reading {
   let ends = 0;
-  const owner = { network: 'devnet', answerMaxBytes: 9, onStreamEnd: () => ends++ } as const;
+  const owner = { network: 'devnet', responseMaxBytes: 9, onStreamEnd: () => ends++ } as const;
   const size = isMeasured ? bytes.length : null;
   const answer = new PassthroughResponse(Buffer.from(bytes.subarray(0, OFFERED)), size, ID, flow, owner);
   const reader = new Reading();

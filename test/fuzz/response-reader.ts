@@ -13,7 +13,7 @@ const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);
 
 /** How the responses in the bytes were read, up to the first that is not whole. */
 function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
-  const reader = new HttpResponseReader({ answerMaxBytes: ANSWER_MAX_BYTES }, budget);
+  const reader = new HttpResponseReader({ responseMaxBytes: ANSWER_MAX_BYTES }, budget);
   const shared = Buffer.alloc(bytes.length);
   const reported: string[] = [];
   try {

@@ -36,7 +36,7 @@ export const documentedLimits: Readonly<Record<string, Readonly<Record<string, s
     'Time to receive the headers': seconds(httpOptions.headersTimeoutMs),
     'Time to receive the request': seconds(httpOptions.requestTimeoutMs),
     'One call, all attempts': seconds(defaultUpstreamLimits.timeoutMs),
-    Response: bytes(defaultUpstreamLimits.answerMaxBytes),
+    Response: bytes(defaultUpstreamLimits.responseMaxBytes),
     'Idle connection': seconds(httpOptions.keepAliveTimeoutMs),
   },
   'websocket-limits': {

@@ -8,7 +8,7 @@ import { command as operator } from '../../src/cli/commands/operator.ts';
 import { command as reload } from '../../src/cli/commands/reload.ts';
 import { command as up } from '../../src/cli/commands/up.ts';
 import { command as upstream } from '../../src/cli/commands/upstream.ts';
-import { environmentFields } from '../../src/config/layers.ts';
+import { environmentFields } from '../../src/config/sources.ts';
 import { contract } from '../../src/control/api/contract/contract.ts';
 import type { Route } from '../../src/control/api/contract/route.ts';
 import { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';

@@ -48,15 +48,16 @@ beforeAll(async () => {
       [cache]
       enabled = false
       coalesce = false
-      heads = false
+      slot_cache = false
       [server]
       batch_calls_max = 10
-      headers_timeout_ms = 400
       request_timeout_ms = 800
+      [internal.server]
+      headers_timeout_ms = 400
       [[upstream]]
       url = "${mock.url}?api-key=${UPSTREAM_SECRET}"
       headers = { x-token = "${UPSTREAM_SECRET}" }
-      [keys]
+      [internal.keys]
       poll_interval_ms = 50
       [log]
       level = "trace"

@@ -72,7 +72,7 @@ beforeAll(async () => {
       url = "${one.url}"
       [[upstream]]
       url = "${other.url}"
-      [upstream_pool]
+      [internal.upstream_pool]
       backoff_ms = 5
       circuit_open_ms = 10
       cordon_ms = 10

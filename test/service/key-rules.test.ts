@@ -34,12 +34,12 @@ beforeAll(async () => {
   });
   service = await startService({
     configuration: `[server]\ntrusted_proxies = ["127.0.0.1"]
-[keys]\nwrong_keys_exempt = []\nwrong_keys_per_minute = ${WRONG_KEYS}
+[keys]\nfailed_auth_exempt = []\nfailed_auth_per_minute = ${WRONG_KEYS}
 [[upstream]]\nnetwork = "mainnet-beta"\nurl = "${mock.url}"\nws = "off"\n`,
   });
   grpc = new GrpcClient(service.ready.grpcUrl);
   const { config, dataDir } = service;
-  const configuration = loadConfiguration({ config, dataDir, upstreams: [] }, {});
+  const configuration = loadConfiguration({ config, flags: { 'data-dir': dataDir }, upstreams: [] }, {});
   store = await openStore(configuration);
   const peppers = await openPeppers(store, pepperSources(configuration, {}));
   register = { store, peppers, actor: 'test', keysMax: 1_000, now: Date.now };

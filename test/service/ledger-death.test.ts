@@ -67,7 +67,7 @@ describe('the ledger dying under load', () => {
     const after = await balance('finalized');
     expect(after.value).toBe(before.value);
     expect(after.context.slot).toBeGreaterThanOrEqual(before.context.slot);
-    expect(service.output()).toContain('the embedded ledger died; starting it again');
+    expect(service.output()).toContain('Embedded ledger ended; restarting it');
   });
 
   it('accepts transactions again afterwards', async () => {

@@ -26,6 +26,7 @@ const ownEnvironment = {
     ),
   ),
   SOLWAY_GRPC_PORT: '0',
+  SOLWAY_INTERNAL_LIMITS: 'allow',
 };
 
 /** The real program as a process. */

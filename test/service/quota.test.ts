@@ -19,7 +19,7 @@ beforeAll(async () => {
       [cache]
       enabled = false
       coalesce = false
-      heads = false
+      slot_cache = false
       [plans.default]
       monthly_credits = 6
       prices = { getHealth = 2 }

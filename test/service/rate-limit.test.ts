@@ -18,7 +18,7 @@ beforeAll(async () => {
       [cache]
       enabled = false
       coalesce = false
-      heads = false
+      slot_cache = false
       [plans.default]
       rpc_per_second = 1
       rpc_burst = 5

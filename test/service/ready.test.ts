@@ -15,7 +15,7 @@ beforeAll(async () => {
       url = "${node.url}"
       [[upstream]]
       url = "${await deadUrl()}"
-      [upstream_pool]
+      [internal.upstream_pool]
       poll_interval_ms = 50
     `,
   });

@@ -47,10 +47,10 @@ afterAll(async () => {
 it('a running service reloads its configuration on SIGHUP and by command, and never an invalid one', async () => {
   const [first, second] = nodes as [MockNode, MockNode];
   await waitForPoll(first);
-  configure(`${nodeTable('second', second)}[server]\nheaders_max_bytes = 20000\n`);
+  configure(`${nodeTable('second', second)}[server]\nconnections_max = 20000\n`);
   expect(await api.sendRequest<Reloaded>('POST', '/reload')).toEqual({
     changed: ['upstream'],
-    restart: ['server.headers_max_bytes'],
+    restart: ['server.connections_max'],
   });
   await waitForPoll(second);
   const before = requestCountOf(first);
@@ -72,15 +72,15 @@ it('solway reload finds the service by its data folder without a token, and repo
   const [first, second] = nodes as [MockNode, MockNode];
   const reload = (...args: string[]) => runCommand('reload', '--data-dir', service.dataDir, ...args);
   expect(statSync(join(service.dataDir, 'reload.sock')).mode & 0o777).toBe(0o600);
-  configure(`${nodeTable('one', first)}[server]\nheaders_max_bytes = 30000\n`);
+  configure(`${nodeTable('one', first)}[server]\nconnections_max = 30000\n`);
   expect(await reload()).toEqual({
     code: 0,
-    out: 'In force now: log.level, upstream.\nThese need a restart: server.headers_max_bytes.\n',
+    out: 'In force now: log.level, upstream.\nThese need a restart: server.connections_max.\n',
     err: '',
   });
   expect(await reload('--json')).toMatchObject({
     code: 0,
-    out: '{"changed":[],"restart":["server.headers_max_bytes"]}\n',
+    out: '{"changed":[],"restart":["server.connections_max"]}\n',
   });
 
   configure(`${nodeTable('two', second)}[server]\nbody_max_bytes = 5\n`);

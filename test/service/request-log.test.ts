@@ -69,23 +69,25 @@ beforeAll(async () => {
     configuration: `
       ${upstream('a', nodes[0])}
       ${upstream('b', nodes[1])}
-      [upstream_pool]
+      [internal.upstream_pool]
       backoff_ms = 5
       circuit_open_ms = 10
       poll_interval_ms = 60000
       [request_log]
       per_second = 10000
+      [internal.request_log]
       flush_interval_ms = 50
-      [gateways]
+      [internal.gateways]
       heartbeat_ms = 100
       look_interval_ms = 50
-      [sessions]
+      [internal.sessions]
       wait_ms = 100
       [metrics]
       token = "${METRICS_TOKEN}"
       [telemetry]
       otlp_url = "${collector.url}"
-      share = 1
+      sample_ratio = 1
+      [internal.telemetry]
       flush_interval_ms = 50
     `,
   });

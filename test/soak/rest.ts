@@ -90,6 +90,8 @@ key_in_flight_max = ${keyAtOnce}
 [off_chain]
 allow_networks = ["127.1.0.0/16"]
 ports = [${hosts.port}]
+
+[internal.off_chain]
 in_flight_max = ${FETCHES_OPEN_MAX}
 `;
 

@@ -18,7 +18,7 @@ const answers = async (): Promise<string[]> => {
 };
 
 it('fail over from a node that no longer responds', async () => {
-  scene = await stage([silent, healthy('[2]')], { pollTimeoutMs: 50, hedgeShare: 0, circuitFailuresMax: 99 });
+  scene = await stage([silent, healthy('[2]')], { pollTimeoutMs: 50, hedgeRatio: 0, circuitFailuresMax: 99 });
   scene.pool.start();
   expect(await answers()).toEqual(Array(SCANS).fill('[2]'));
   expect(scene.mocks[0]?.count('getProgramAccounts')).toBeGreaterThan(0);

@@ -95,7 +95,7 @@ describe('a slow call is not hedged', () => {
   );
 
   it('when hedging is disabled', async () => {
-    const { pool } = await open([slow(120, healthy('1')), healthy('2')], { hedgeShare: 0 });
+    const { pool } = await open([slow(120, healthy('1')), healthy('2')], { hedgeRatio: 0 });
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
     expect(pending()).toBe(1);
   });
@@ -108,7 +108,7 @@ describe('a slow call is not hedged', () => {
   });
 
   it('when the hedge budget is exhausted', async () => {
-    const { pool, mocks } = await open([slow(60, healthy('1'))], { hedgeShare: 0.01 });
+    const { pool, mocks } = await open([slow(60, healthy('1'))], { hedgeRatio: 0.01 });
     await Promise.all(Array.from({ length: 40 }, () => request(pool, call('getBalance'))));
     const sent = mocks.reduce((sum, { received }) => sum + received.length, 0);
     expect(sent).toBeGreaterThan(40);

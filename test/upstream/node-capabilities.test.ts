@@ -121,7 +121,7 @@ describe('null transaction', () => {
   });
 
   it('is final when confirmation is disabled, or with one node', async () => {
-    scene = await stage([healthy('null'), healthy('null')], { askTwiceForNull: false });
+    scene = await stage([healthy('null'), healthy('null')], { confirmNullResults: false });
     expect(await resultOf('getTransaction', ['x'])).toBe('null');
     expect(counts('getTransaction').reduce((a, b) => a + b)).toBe(1);
     scene.pool.cordon('devnet', 'node-1', '');

@@ -135,7 +135,7 @@ describe('changing nodes of a running pool', () => {
 });
 
 describe('shared state across node changes', () => {
-  const sticky = { ...limits, choice: 'sticky', stickyMs: 60_000, pollIntervalMs: 10 } as const;
+  const sticky = { ...limits, loadBalancing: 'sticky', stickyMs: 60_000, pollIntervalMs: 10 } as const;
 
   it('keeps the sticky primary and reported states', async () => {
     scene = await stage([slow(30, healthy()), healthy()], sticky);

@@ -269,7 +269,7 @@ describe('failure', () => {
 
   it('reports a too large response without another attempt', async () => {
     const large = healthy(JSON.stringify('x'.repeat(5_000)));
-    const { pool, mocks } = await open([large, large], { answerMaxBytes: 1_000 });
+    const { pool, mocks } = await open([large, large], { responseMaxBytes: 1_000 });
     const failure = await failureOf(request(pool, call('getProgramAccounts')));
     expect(failure.code).toBe('ANSWER_TOO_LARGE');
     expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);

@@ -20,7 +20,7 @@ afterEach(() => scene.close());
 async function open(limits: Partial<SubmitLimits> = {}): Promise<SubmitScene> {
   chain = freshChain();
   const node = accepting(chain);
-  scene = await stageSubmitter([node, node], [node], { limits: { rebroadcastMs: 20, ...limits } });
+  scene = await stageSubmitter([node, node], [node], { limits: { rebroadcastIntervalMs: 20, ...limits } });
   return scene;
 }
 
@@ -69,7 +69,7 @@ describe('accepted transaction', () => {
   });
 
   it('is reported as failed after a chain error', async () => {
-    await open({ rebroadcastMs: 60_000 });
+    await open({ rebroadcastIntervalMs: 60_000 });
     const { trace } = await sendOne();
     chain.status = () => landed('finalized', '{"InstructionError":[0,{"Custom":1}]}');
     await until(isAtRest);
@@ -84,7 +84,9 @@ describe('accepted transaction', () => {
   it('continues while only one node reports that it landed', async () => {
     chain = freshChain();
     const lying = { ...freshChain(), status: () => landed('finalized') };
-    scene = await stageSubmitter([accepting(lying), accepting(chain)], [], { limits: { rebroadcastMs: 20 } });
+    scene = await stageSubmitter([accepting(lying), accepting(chain)], [], {
+      limits: { rebroadcastIntervalMs: 20 },
+    });
     const sent = await sendOne();
     await until(() => everybody().every((mock) => timesSent(sent, mock) >= 6));
     expect(sent.trace.results).toEqual([]);
@@ -97,7 +99,7 @@ describe('accepted transaction', () => {
     ['nests deeper than any answer', `${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
     ['is longer than any', JSON.stringify('x'.repeat(5_000)), [{ name: 'failed', slot: 1001n, err: null }]],
   ])('survives an error that %s', async (_name, err, fates) => {
-    await open({ rebroadcastMs: 60_000 });
+    await open({ rebroadcastIntervalMs: 60_000 });
     const { trace } = await sendOne();
     chain.status = () => landed('finalized', err);
     const pending = (): number =>
@@ -107,7 +109,7 @@ describe('accepted transaction', () => {
   });
 
   it('expires when its blockhash does and no node knows it', async () => {
-    await open({ rebroadcastMs: 60_000 });
+    await open({ rebroadcastIntervalMs: 60_000 });
     const { trace } = await sendOne();
     await until(() => scene.mocks.some((mock) => mock.count('getEpochInfo') > 0));
     chain.isBlockhashValid = false;
@@ -132,7 +134,7 @@ describe('accepted transaction', () => {
   });
 
   it('is not rebroadcast while a fork contains it', async () => {
-    await open({ rebroadcastMs: 40 });
+    await open({ rebroadcastIntervalMs: 40 });
     chain.status = (signature) => (signature === sent.signature ? landed('processed') : 'null');
     const sent = { ...signedTransaction(), trace: new SubmissionTrace() };
     await dispatch(scene.submitter, sendCall(sent.wire, {}, sent.trace));
@@ -178,7 +180,7 @@ describe('accepted transaction', () => {
   });
 
   it('is shed when memory is exhausted', async () => {
-    await open({ pendingMaxBytes: 1_500, rebroadcastMs: 60_000 });
+    await open({ pendingMaxBytes: 1_500, rebroadcastIntervalMs: 60_000 });
     const traces = [(await sendOne()).trace, (await sendOne()).trace, (await sendOne()).trace];
     expect(scene.submitter.pending).toBeLessThan(3);
     expect(traces[0]!.results).toMatchObject([{ name: 'shed', rebroadcasts: 0 }]);
@@ -186,7 +188,7 @@ describe('accepted transaction', () => {
   });
 
   it('is reported to all its senders', async () => {
-    await open({ rebroadcastMs: 60_000 });
+    await open({ rebroadcastIntervalMs: 60_000 });
     const { wire } = signedTransaction();
     const traces = [new SubmissionTrace(), new SubmissionTrace(), new SubmissionTrace()];
     for (const trace of traces) await dispatch(scene.submitter, sendCall(wire, {}, trace));

@@ -19,7 +19,7 @@ it('rejects a response without free memory, without blaming its node', async () 
     const body = `{"jsonrpc":"2.0","result":"${'a'.repeat(150_000)}","id":${id}}`;
     reply.writeHead(200, { 'content-length': body.length }).write(body.slice(0, 120_000));
   };
-  const limits = { answerMaxBytes: 200_000, answersMaxBytes: 200_000 };
+  const limits = { responseMaxBytes: 200_000, responseBufferMaxBytes: 200_000 };
   scene = await stage([half, half], limits);
   const first = request(scene.pool, call('getBalance')).catch((thrown: Failure) => thrown.code);
   const second = request(scene.pool, call('getBlock', [1])).catch((thrown: Failure) => thrown.code);

@@ -13,7 +13,7 @@ const busy = (): number[] =>
   scene.mocks.flatMap(({ received }, index) => (received.length > 0 ? [index] : []));
 
 it('sticky calls stay at one node and leave it at once when it is cordoned', async () => {
-  scene = await stage([healthy(), healthy(), healthy()], { choice: 'sticky' });
+  scene = await stage([healthy(), healthy(), healthy()], { loadBalancing: 'sticky' });
   scene.pool.start();
   await until(() => scene.pool.status().every(({ state }) => state === 'healthy'));
   await callTimes(20);

@@ -2,7 +2,7 @@ import { MetricsText } from '../../base/text/metrics-text.ts';
 import { joinMetrics } from './join-metrics.ts';
 import type { WorkerProcesses } from './worker-processes.ts';
 
-/** How long a worker may take to show its metrics; the page is told without it then. */
+/** Time for a worker to return its metrics; the page omits it after that. */
 const PAGE_TIMEOUT_MS = 2_000;
 
 /** The page of metrics of a service of several workers. */
@@ -16,7 +16,7 @@ export class ClusterMetrics {
     this.#workers = workers;
   }
 
-  /** What all workers tell that do so in time, and the primary of itself. Never rejects. */
+  /** Metrics of the workers that respond in time, and of the primary. Never rejects. */
   async read(): Promise<string> {
     const { readyWorkers } = this.#processes;
     const pages = await this.#processes.requestAll('page', null, PAGE_TIMEOUT_MS);

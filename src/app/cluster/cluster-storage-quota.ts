@@ -24,7 +24,7 @@ export class ClusterStorageQuota {
     return true;
   }
 
-  /** What became of a file that a worker took room for. */
+  /** Outcome of a file for which a worker reserved storage. */
   settle(worker: number, cid: string, isStored: boolean): void {
     const bytes = this.#reservations.get(worker)?.get(cid);
     if (bytes === undefined) return;

@@ -52,9 +52,9 @@ it('takes nothing for a question or an answer that is none', async () => {
   const { near, far, said } = lineTo(() => 'two' as unknown as number);
   await expect(near.request('double', 1)).rejects.toThrow('the answer to "double" is none');
   for (const about of ['double', 'toString', 'nothing']) {
-    far.receive({ kind: 'question', number: 7, about, value: 'x' });
+    far.receive({ kind: 'question', id: 7, method: about, value: 'x' });
   }
-  far.receive({ kind: 'answer', number: 99, value: 1 });
+  far.receive({ kind: 'answer', id: 99, value: 1 });
   far.receive('what else may come');
   await expect.poll(() => said.filter(({ kind }) => kind === 'fault').length).toBe(3);
 });

@@ -6,7 +6,6 @@ import type { IpcHandlers, IpcMethods, RequestOf, ResponseOf } from './ipc-messa
 /** How much may be under way on a line, and how long an answer may take. */
 export type IpcLimits = Readonly<{ pendingMax: number; responseTimeoutMs: number }>;
 
-/** What holds when nothing else is said. */
 export const ipcLimits: IpcLimits = { pendingMax: 256, responseTimeoutMs: 30_000 };
 
 const message = z.union([
@@ -15,10 +14,8 @@ const message = z.union([
   z.object({ kind: z.literal('fault'), id: z.int(), error: z.string() }),
 ]);
 
-/** What goes over a line. */
 export type IpcMessage = z.output<typeof message>;
 
-/** What is waited for. */
 type PendingRequest = Readonly<{
   onResponse: (value: unknown) => void;
   onError: (error: Error) => void;
@@ -26,12 +23,10 @@ type PendingRequest = Readonly<{
 }>;
 
 export type IpcChannelOptions<Out extends IpcMethods, In extends IpcMethods> = Readonly<{
-  /** What may be asked of the other end. */
   outgoing: Out;
-  /** What the other end may ask, and who answers. */
   incoming: In;
   handlers: IpcHandlers<In>;
-  /** Carries a message; false: there is nobody there. */
+  /** Sends a message; false when the other process is gone. */
   send: (message: IpcMessage) => boolean;
   limits?: Partial<IpcLimits>;
 }>;
@@ -60,9 +55,8 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
   }
 
   /**
-   * Asks the other end.
-   * @param answerMs - how long the answer may take.
-   * @throws NoAnswer
+   * @param answerMs - time for the response.
+   * @throws IpcError
    */
   request<Kind extends keyof Out & string>(
     method: Kind,
@@ -106,7 +100,7 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     }
   }
 
-  /** The other end is gone: whoever waits is told so. */
+  /** Rejects all pending requests. */
   close(): void {
     this.#isClosed = true;
     for (const { onError } of [...this.#pending.values()]) onError(new IpcError('nobody is there any more'));

@@ -4,11 +4,11 @@ import { isSection } from '../../config/live-configuration.ts';
 import type { LimitCommand, LimitCommandName } from '../../control/shared/limit-store.ts';
 
 /**
- * What a primary and its workers ask of each other, with what belongs to the question and to the answer. Both are this
- * very program; what comes is looked at all the same, so that nothing is taken for what it is not.
+ * Requests between the primary and its workers, with the schemas of values and responses. Messages are
+ * validated although both ends run this program.
  */
 
-/** What belongs to a question, and to its answer. */
+/** Schemas of a request and its response. */
 export type IpcMethod = Readonly<{ request: z.ZodType; response: z.ZodType }>;
 export type IpcMethods = Readonly<Record<string, IpcMethod>>;
 
@@ -37,7 +37,7 @@ const isStep = (value: unknown): value is LimitCommand =>
   Array.isArray(value.values) &&
   value.values.every((one) => typeof one === 'string' || typeof one === 'number');
 
-/** Ten times a second, and thousands of values: looked at without making them anew. */
+/** Not copied by zod: ten messages a second with thousands of values. */
 const steps = z.custom<readonly LimitCommand[]>((value) => Array.isArray(value) && value.every(isStep));
 
 const configuration = z.custom<Configuration>((value) => isSection(value) && isSection(value.server));
@@ -54,7 +54,6 @@ const settingsSchema = z.object({
   shreds: z.object({ url: z.string(), token: z.string() }).nullable(),
 });
 
-/** What a worker is told of its place. */
 export type WorkerSettings = z.output<typeof settingsSchema>;
 
 const workerAddress = z.object({
@@ -80,7 +79,7 @@ const reloadedBy = z.object({
   requestId: z.string().nullable(),
 });
 
-/** What workers ask of the primary. */
+/** Requests of workers to the primary. */
 export const primaryMethods = {
   /** The first question of a worker: how it is to run. */
   getSettings: { request: empty, response: settingsSchema },
@@ -94,19 +93,18 @@ export const primaryMethods = {
   metrics: { request: empty, response: z.string() },
   /** Room for a file that is to be kept; false: there is none. */
   reserveStorage: { request: z.object({ cid: z.string(), bytes: z.int().min(0) }), response: z.boolean() },
-  /** What became of it. */
   settleStorage: { request: z.object({ cid: z.string(), isStored: z.boolean() }), response: empty },
-  /** Somebody wants the configuration to be read again. */
+  /** Requests a reload of the configuration. */
   reload: { request: reloadedBy, response: reloadResult },
 } as const satisfies IpcMethods;
 
-/** What the primary asks of workers. */
+/** Requests of the primary to workers. */
 export const workerMethods = {
   /** Looks for changes of keys, now. */
   refresh: { request: empty, response: empty },
   /** Its own page of metrics. */
   page: { request: empty, response: z.string() },
-  /** What speaks against a configuration that is to be in force. */
+  /** Problems of a proposed configuration. */
   check: {
     request: z.object({ configuration, restart: strings }),
     response: z.object({ problems: z.array(problem) }),
@@ -114,19 +112,18 @@ export const workerMethods = {
   /** Puts it into force. */
   apply: { request: z.object({ configuration }), response: empty },
   /**
-   * Drains and ends. Not by a signal: it would be the second of whoever tells all processes at once, as a terminal does,
-   * and a second one ends a process without any draining.
+   * Drains and stops. Not sent as a signal: it would be the second one when a terminal signals the whole
+   * process group, and a second signal stops without draining.
    */
   stop: { request: empty, response: empty },
 } as const satisfies IpcMethods;
 
-/** What is asked, and what is answered, by kind. */
 export type RequestOf<Kinds extends IpcMethods, Kind extends keyof Kinds> = z.output<Kinds[Kind]['request']>;
 export type ResponseOf<Kinds extends IpcMethods, Kind extends keyof Kinds> = z.output<
   Kinds[Kind]['response']
 >;
 
-/** Whoever answers all kinds. What it throws is told to who asked, in words. */
+/** Handlers of all requests. The other end gets the text of what they throw. */
 export type IpcHandlers<Kinds extends IpcMethods> = {
   readonly [Kind in keyof Kinds]: (
     request: RequestOf<Kinds, Kind>,

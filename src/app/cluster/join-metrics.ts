@@ -1,6 +1,5 @@
 /** Pages of metrics of several workers made one: the text format of Prometheus, version 0.0.4. */
 
-/** A family with what was said of it, and its samples. */
 type Family = { readonly head: readonly string[]; readonly samples: string[] };
 
 const SAMPLE = /^([A-Za-z_:][A-Za-z0-9_:]*)(\{)?/;
@@ -27,9 +26,9 @@ function readPage(page: string, worker: number, families: Map<string, Family>): 
 }
 
 /**
- * Joins pages: each family is there once, and each of its samples names the worker that told it.
- * @param pages - by the number of the worker.
- * @param own - families of the whole, which name no worker.
+ * Joins pages: each family appears once, and each sample has a `worker` label.
+ * @param pages - by worker number.
+ * @param own - families of the whole service, without that label.
  */
 export function joinMetrics(pages: ReadonlyMap<number, string>, own: string): string {
   const families = new Map<string, Family>();

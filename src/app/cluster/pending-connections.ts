@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 /** A connection as the runtime hands it over. */
 type Handle = Readonly<{ close: () => void }>;
 
-/** What the runtime's own messages between a primary and a worker have in common. */
+/** Members of the internal messages that Node.js sends between primary and worker. */
 type ClusterMessage = Readonly<{ act?: unknown; seq?: unknown; ack?: unknown }>;
 
 const isMessage = (value: unknown): value is ClusterMessage => typeof value === 'object' && value !== null;

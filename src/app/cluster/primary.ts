@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import { ConfigurationError } from '../../config/errors.ts';
 import { LiveConfiguration } from '../../config/live-configuration.ts';
-import { WORKERS_MAX } from '../../config/schema.ts';
+import { WORKERS_MAX } from '../../config/schema-server.ts';
 import type { ReloadActor } from '../../control/api/services.ts';
 import { openStorageCounter, type StorageCounter } from '../../control/storage/open-storage.ts';
 import { createFirstStartKeys, type PreparedStore, prepareStore } from '../access.ts';
@@ -11,7 +11,6 @@ import { startsInDevelopment } from '../development-mode.ts';
 import { problemText } from '../problem-text.ts';
 import { filesFolder, offChainFolder, openDataDir } from '../process/data-dir.ts';
 import { stopEach } from '../process/stop-each.ts';
-import { workerCount } from '../process/worker-count.ts';
 import { Reload, type ReloadParts } from '../reload.ts';
 import { openReloadSocket } from '../reload-socket.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
@@ -21,11 +20,10 @@ import { ClusterStorageQuota } from './cluster-storage-quota.ts';
 import type { WorkerSettings } from './ipc-messages.ts';
 import { PrimaryLimitStore } from './primary-limit-store.ts';
 import { relayShredStage } from './relayed-shred-stage.ts';
-import { toWorkerConfiguration } from './worker-configuration.ts';
-import { workerFollowers } from './worker-followers.ts';
-import { type WorkerLimits, WorkerProcesses } from './worker-processes.ts';
+import { toWorkerConfiguration, workerCount } from './worker-configuration.ts';
+import { type WorkerLimits, WorkerProcesses, workerFollowers } from './worker-processes.ts';
 
-/** What a worker may take beyond the drain: to write what is counted, and to close what it has. */
+/** Time beyond the drain for a worker to write usage and close. */
 const STOP_MARGIN_MS = 30_000;
 
 const workerLimits = ({ server: { drainNoticeMs, drainGraceMs } }: Configuration): WorkerLimits => ({
@@ -51,11 +49,10 @@ async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<St
 
 type Stops = (() => Promise<unknown>)[];
 
-/** What there is one of, for all workers. */
+/** Services that exist once, for all workers. */
 type PrimaryServices = Readonly<{
   options: ServiceOptions;
   workers: number;
-  /** What all workers are given alike. */
   workerSettings: Omit<WorkerSettings, 'worker' | 'configuration'>;
   prepared: PreparedStore;
   live: LiveConfiguration;
@@ -126,7 +123,7 @@ function buildWorkers({
     onExit(worker) {
       limits.removeWorker(worker);
       storageQuota?.releaseWorker(worker).catch((error: unknown) => {
-        log.warn({ problem: problemText(error) }, 'what a worker was storing is not known');
+        log.warn({ problem: problemText(error) }, 'Storage reservation of an ended worker is unknown');
       });
     },
     log,
@@ -139,9 +136,9 @@ function buildWorkers({
 }
 
 /**
- * Starts a service of several processes: this one, the primary, serves nobody, and has what there is one of; the
- * workers, each a whole gateway, answer at the same doors.
- * @throws what `startService` throws; WorkerStartError.
+ * Starts a service of several processes. This process, the primary, serves no requests and holds what exists
+ * once; each worker is a whole gateway on the same ports.
+ * @throws the errors of `startService`; WorkerStartError.
  */
 export async function startCluster(options: ServiceOptions): Promise<Service> {
   const { configuration, log } = options;
@@ -168,7 +165,7 @@ export async function startCluster(options: ServiceOptions): Promise<Service> {
     };
   } catch (error) {
     await stop().catch((failure: unknown) => {
-      log.warn({ problem: problemText(failure) }, 'not everything could be stopped');
+      log.warn({ problem: problemText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

@@ -9,10 +9,10 @@ import { openStreams } from '../upstreams/streams.ts';
 import { openUpstreams } from '../upstreams/upstreams.ts';
 import { openShredRelay, type RelayAddress } from './shred-relay.ts';
 
-/** The shred stage in the primary, which tells it to the workers. */
+/** Shred stage of the primary, relayed to the workers. */
 export type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
 
-/** Nobody begins a stream here, in the past or at all. */
+/** Never called: the primary opens no streams. */
 const withoutReplay = (configuration: Configuration): Configuration => ({
   ...configuration,
   replay: { ...configuration.replay, slots: 0 },
@@ -20,8 +20,8 @@ const withoutReplay = (configuration: Configuration): Configuration => ({
 });
 
 /**
- * Gives the shred stage what it stands on, the nodes and their standard stage, and tells it to the workers.
- * @param stops - gets what ends them.
+ * Connects the shred stage to the nodes and their standard stage, and relays it to the workers.
+ * @param stops - receives the functions that stop it.
  */
 export async function relayShredStage(
   configuration: Configuration,

@@ -7,12 +7,12 @@ import { geyserVersion } from '../upstreams/geyser-version.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 import type { RelayAddress } from './shred-relay.ts';
 
-/** A stage where nobody sends anything is silent for as long; whether the primary is there, pings tell. */
+/** A stage without transactions is silent; pings detect a lost primary. */
 const STALL_MAX_MS = 86_400_000;
 
 /**
- * The shred stage as the primary tells it: everything of it was checked and told once there, so that it goes straight
- * to the streams of this worker.
+ * Shred stage relayed by the primary, which has verified and deduplicated it: batches go directly to the
+ * streams of this worker.
  */
 export function openRelayedShreds(
   { url, token }: RelayAddress,

@@ -25,7 +25,7 @@ const CONNECTIONS_MAX = 256;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Streams for who has the token, and nothing else. */
+/** Accepts streams with the token only. */
 class RelayHandler implements GeyserHandler {
   readonly #hub: StreamOpener;
   readonly #token: Buffer;
@@ -60,12 +60,12 @@ class RelayHandler implements GeyserHandler {
 
   /** @throws Failure INVALID_KEY */
   #identify({ credential }: Caller): void {
-    // Digests have one length, and comparing them takes a time that tells nothing.
+    // Digests have equal lengths, so the comparison takes constant time.
     if (!timingSafeEqual(digest(credential ?? ''), this.#token)) throw new Failure('INVALID_KEY');
   }
 }
 
-/** Gives the shred stage on to the workers, on a port of this machine that nobody else can use. */
+/** Relays the shred stage to the workers, on a loopback port protected by a token. */
 export async function openShredRelay(hub: StreamOpener, log: Logger): Promise<ShredRelay> {
   const token = randomBytes(32).toString('base64url');
   const parts = { handler: new RelayHandler(hub, token), health: () => true, log };

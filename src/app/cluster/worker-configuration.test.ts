@@ -26,7 +26,7 @@ describe('the configuration of one of several workers', () => {
         fields.map((field) => `${section}.${field}`),
       ),
     );
-    const others = { 'store.connectionsMax': 2, 'shared.gatewaysLeast': 4 };
+    const others = { 'store.connectionsMax': 2, 'shared.gatewaysMin': 4 };
     for (const [name, value] of before) {
       const part = value === 0 ? 0 : Math.max(1, Math.floor(value / 4));
       const expected = Object.hasOwn(others, name)
@@ -47,7 +47,7 @@ describe('the configuration of one of several workers', () => {
     ['websocket.queuesMaxBytes', 536_870_912, 134_217_728],
     ['grpc.queuesMaxBytes', 1_073_741_824, 268_435_456],
     ['cache.maxBytes', 134_217_728, 33_554_432],
-    ['keys.wrongKeysPerMinute', 120, 30],
+    ['keys.failedAuthPerMinute', 120, 30],
     // What is of one key, one client or one connection, or is shared otherwise.
     ['keys.keysMax', 1_000_000, 1_000_000],
     ['websocket.keySubscriptionsMax', 5_000, 5_000],

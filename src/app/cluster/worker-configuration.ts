@@ -1,4 +1,10 @@
+import { availableParallelism } from 'node:os';
 import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
+import { WORKERS_MAX } from '../../config/schema-server.ts';
+
+/** How many processes answer. */
+export const workerCount = ({ server: { workers } }: Configuration): number =>
+  workers === 'auto' ? Math.min(WORKERS_MAX, availableParallelism()) : workers;
 
 /** Names of the members that are numbers, or null. */
 type NumbersOf<Section> = {
@@ -10,17 +16,17 @@ type Divided = {
 };
 
 /**
- * What is a limit of the whole service, and is not shared while it runs: connections, calls to nodes, memory of queues,
- * caches and bodies, work at a time. Each worker has its part. What holds for one key, one client or one connection, and
- * what is shared (rates, windows, places, quotas), is the same in all.
+ * Limits of the whole service that are not shared at run time: connections, calls to nodes, memory of queues,
+ * caches and bodies, concurrency. Each worker gets a part. Limits per key, client or connection, and shared
+ * ones (rates, windows, quotas), are the same in all workers.
  */
 export const dividedFields = {
   server: [
-    ...(['bodiesMaxBytes', 'answersMaxBytes', 'connectionsMax', 'connectionsPerAddressMax'] as const),
+    ...(['bodiesMaxBytes', 'responsesMaxBytes', 'connectionsMax', 'connectionsPerAddressMax'] as const),
     'requestsInFlightMax',
   ],
-  upstreamPool: ['connectionsMax', 'inFlightMax', 'answersMaxBytes', 'longAnswersMax', 'copiesMax'],
-  sending: [
+  upstreamPool: ['connectionsMax', 'inFlightMax', 'responseBufferMaxBytes', 'longAnswersMax', 'copiesMax'],
+  transactions: [
     ...(['underWayMax', 'callersMax', 'rebroadcastsAtATime', 'pendingMax', 'pendingMaxBytes'] as const),
     ...(['callsAtATime', 'acceptedMax'] as const),
   ],
@@ -33,7 +39,7 @@ export const dividedFields = {
     ...(['connectionsMax', 'allCallsInFlightMax', 'queuesMaxBytes'] as const),
     ...(['addressesMax', 'topicsMax', 'topicsIdleMax'] as const),
   ],
-  feeds: ['nodeConnectionsMax', 'movesMax', 'gapFillsMax', 'blocksKeptBytes', 'blockReadsMax'],
+  feeds: ['nodeConnectionsMax', 'movesMax', 'gapFillsMax', 'blockCacheMaxBytes', 'blockReadsMax'],
   geyser: ['mintsMax', 'mintFetchesMax'],
   grpc: [
     ...(['connectionsMax', 'connectionsPerAddressMax', 'streamsMax', 'keylessStreamsMax'] as const),
@@ -54,16 +60,16 @@ export const dividedFields = {
   kubo: ['connectionsMax'],
   pinning: ['connectionsMax', 'watchedMax'],
   semiWallets: ['derivationsMax', 'derivationQueueMax', 'freeTries'],
-  keys: ['usageRowsMax', 'usageJournalMaxBytes', 'wrongKeysPerMinute'],
+  keys: ['usageRowsMax', 'usageJournalMaxBytes', 'failedAuthPerMinute'],
   accounts: ['accountFreeTries', 'addressFreeTries', 'hashesMax', 'hashesWaitingMax'],
   controlApi: ['requestsMax', 'streamsMax'],
   notices: ['inFlightMax'],
-  mail: ['inFlightMax', 'customerPerHour', 'receiverPerHour'],
+  mail: ['inFlightMax', 'customerPerHour', 'recipientPerHour'],
   requestLog: ['perSecond', 'lateMax', 'entriesMax', 'tailsMax', 'operatorTailsKept'],
   telemetry: ['queueMax'],
 } as const satisfies Divided;
 
-/** A part of a limit, at least 1; 0 and null stand for none, or for any, and stay. */
+/** A part of a limit, at least 1; 0 and null mean none or unlimited and stay. */
 const partOf = <Limit extends number | null>(limit: Limit, workers: number): Limit =>
   limit === null || limit === 0 ? limit : (Math.max(1, Math.floor(limit / workers)) as Limit);
 
@@ -88,8 +94,8 @@ function sectionOfWorker<Section extends object>(
 const STORE_CONNECTIONS_MIN = 2;
 
 /**
- * The configuration of a service, as it holds for one of so many workers.
- * @param askers - processes that share what nodes may be asked.
+ * The part of a configuration for one worker.
+ * @param upstreamClients - processes that share the rate limits of nodes.
  */
 export function toWorkerConfiguration(
   configuration: Configuration,
@@ -107,7 +113,7 @@ export function toWorkerConfiguration(
     ...(Object.fromEntries(sections) as Pick<Configuration, keyof typeof dividedFields>),
     store: { ...store, connectionsMax },
     // Each worker counts as one.
-    shared: { ...shared, gatewaysLeast: shared.gatewaysLeast * workers },
+    shared: { ...shared, gatewaysMin: shared.gatewaysMin * workers },
     upstreams: upstreams.map((node) => nodeShareOf(node, upstreamClients)),
   };
 }

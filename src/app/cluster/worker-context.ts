@@ -8,11 +8,14 @@ import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import type { ProposedChanges } from '../reload.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 
-/** What a worker does for the primary once it is built. */
+/** The variable of the environment that says which worker a process is; set by the primary alone. */
+export const WORKER_VARIABLE = 'SOLWAY_WORKER';
+
+/** Operations of a started worker for the primary. */
 export type WorkerCallbacks = Readonly<{
   /** Looks for changes of keys, now. */
   refresh(): Promise<void>;
-  /** What speaks against a configuration that is to be in force. */
+  /** Problems of a proposed configuration. */
   check(changes: ProposedChanges): readonly Problem[];
   /** Puts it into force. */
   apply(configuration: Configuration): void;
@@ -22,11 +25,11 @@ export type WorkerCallbacks = Readonly<{
 export type WorkerContext = Readonly<{
   /** From 1 on. */
   worker: number;
-  /** What of the configuration holds for one worker. */
+  /** Computes the part of the configuration for one worker. */
   toWorkerConfiguration(configuration: Configuration): Configuration;
   /** Where the embedded ledger answers; null where there is none. */
   ledger: LocalnetPorts | null;
-  /** Hears the shred stage from the primary; null where there is none. */
+  /** Receives the shred stage from the primary; null without one. */
   openShreds(log: Logger): Shreds | null;
   /** Where limits are shared with the other workers. */
   limits: LimitStore;

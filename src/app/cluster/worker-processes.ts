@@ -1,7 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import type { ReloadFollowers } from '../reload.ts';
 import { IpcChannel } from './ipc-channel.ts';
+import { WorkerStartError } from './ipc-error.ts';
 import {
   type IpcHandlers,
   primaryMethods,
@@ -11,8 +13,23 @@ import {
   workerMethods,
 } from './ipc-messages.ts';
 import { closePendingConnections } from './pending-connections.ts';
-import { WorkerStartError } from './worker-start-error.ts';
-import { WORKER_VARIABLE } from './worker-variable.ts';
+import { WORKER_VARIABLE } from './worker-context.ts';
+
+/** Has all workers check and take a configuration; one that is being started gets the newest with its place. */
+export const workerFollowers = (processes: WorkerProcesses, log: Logger): ReloadFollowers => ({
+  async check({ configuration, restart }) {
+    const responses = await processes.requestAll('check', { configuration, restart: [...restart] });
+    return [...responses.values()].find(({ problems }) => problems.length > 0)?.problems ?? [];
+  },
+  async apply(configuration) {
+    const applied = await processes.requestAll('apply', { configuration });
+    for (const worker of processes.readyWorkers) {
+      if (applied.has(worker)) continue;
+      log.error({ worker }, 'Worker did not apply the configuration; restarting it');
+      processes.renew(worker);
+    }
+  },
+});
 
 /** How workers are kept alive. */
 export type WorkerLimits = Readonly<{
@@ -20,7 +37,7 @@ export type WorkerLimits = Readonly<{
   readyTimeoutMs: number;
   restartDelayMinMs: number;
   restartDelayMaxMs: number;
-  /** Who ran that long before it died is started again as at its first death. */
+  /** Uptime after which the restart delay starts from its minimum again. */
   healthyAfterMs: number;
   /** How long one may take to drain and to write what is counted. */
   stopTimeoutMs: number;
@@ -28,13 +45,12 @@ export type WorkerLimits = Readonly<{
 
 type Out = typeof workerMethods;
 
-/** What is answered to a worker while it starts; the rest is answered by whoever started all of them. */
+/** Requests that a starting worker may send; the owner handles the others. */
 type LifecycleMethods = 'ready' | 'failed';
 
 export type WorkerProcessesOptions = Readonly<{
   workers: number;
   limits: WorkerLimits;
-  /** Answers what a worker asks. */
   handlersFor: (worker: number) => Omit<IpcHandlers<typeof primaryMethods>, LifecycleMethods>;
   /** The configuration that is in force. */
   configuration: () => Configuration;
@@ -105,7 +121,7 @@ export class WorkerProcesses {
     return address;
   }
 
-  /** Asks all whose doors are open. @returns what those answered that did in time. */
+  /** Sends a request to all ready workers. @returns the responses that arrived in time. */
   async requestAll<Kind extends keyof Out & string>(
     method: Kind,
     value: RequestOf<Out, Kind>,
@@ -122,7 +138,7 @@ export class WorkerProcesses {
     return new Map([...responses].sort(([one], [other]) => one - other));
   }
 
-  /** Tells each process that is built: before, it would end by it. */
+  /** Sends to each started worker: earlier, the message would end it. */
   signal(signal: NodeJS.Signals): void {
     for (const { running, isReady } of this.#entries) if (isReady) running?.process.process.kill(signal);
   }
@@ -133,7 +149,7 @@ export class WorkerProcesses {
     if (running !== null) requestStop(running, this.#options.limits.stopTimeoutMs);
   }
 
-  /** Has all of them drain; whoever takes longer than `stopTimeoutMs` is killed. */
+  /** Drains all workers; kills those that take longer than `stopTimeoutMs`. */
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const { timer } of this.#entries) if (timer !== null) clearTimeout(timer);
@@ -178,7 +194,7 @@ export class WorkerProcesses {
     process.on('message', (message: unknown) => channel.receive(message));
     const killTimer = setTimeout(() => process.process.kill('SIGKILL'), limits.readyTimeoutMs);
     const ended = waitForExit(process, (problem) => {
-      log.warn({ worker, problem }, 'a worker cannot be reached');
+      log.warn({ worker, problem }, 'Worker unreachable');
     }).then(({ code, signal }) => {
       clearTimeout(killTimer);
       const how = signal ?? `exit code ${code}`;
@@ -204,7 +220,7 @@ export class WorkerProcesses {
       limits.restartDelayMaxMs,
     );
     entry.deaths++;
-    log.warn({ worker, code, signal, delay }, 'a worker ended; starting it again');
+    log.warn({ worker, code, signal, delay }, 'Worker ended; restarting it');
     entry.timer = setTimeout(() => this.#restart(entry), delay);
   }
 
@@ -213,8 +229,8 @@ export class WorkerProcesses {
     const { worker } = entry;
     this.#restarts++;
     this.#fork(entry).then(
-      () => log.info({ worker }, 'a worker is back'),
-      (error: Error) => log.error({ worker, problem: error.message }, 'a worker did not come back'),
+      () => log.info({ worker }, 'Worker restarted'),
+      (error: Error) => log.error({ worker, problem: error.message }, 'Worker restart failed'),
     );
   }
 }
@@ -232,12 +248,14 @@ function waitForExit(worker: Worker, onProblem: (problem: string) => void): Prom
   });
 }
 
-/** Has a worker drain and end; whoever takes longer is killed. */
+/** Drains and stops a worker; kills it after the timeout. */
 function requestStop({ process, channel, ended }: RunningWorker, timeoutMs: number): void {
   channel.request('stop', null).catch(ignore);
   const killTimer = setTimeout(() => process.process.kill('SIGKILL'), timeoutMs);
   void ended.then(() => clearTimeout(killTimer));
 }
 
-/** What could not be sent is not waited for either: its time ends, or its process does. */
+/**
+ * A message that cannot be sent needs no handling: its timeout or the end of the process ends the request.
+ */
 const ignore = (): void => {};

@@ -2,7 +2,12 @@ import cluster from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ConfigurationError } from '../../config/errors.ts';
-import type { Environment } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
+import {
+  type LimitCommand,
+  type LimitStore,
+  LimitStoreUnavailableError,
+} from '../../control/shared/limit-store.ts';
 import type { SharedStorageQuota } from '../../control/storage/file-store.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { problemText } from '../problem-text.ts';
@@ -10,16 +15,43 @@ import { deprioritizeHelperThreads } from '../process/helper-threads.ts';
 import { type Service, startService } from '../service.ts';
 import { IpcChannel } from './ipc-channel.ts';
 import { IpcError } from './ipc-error.ts';
-import { IpcLimitStore } from './ipc-limit-store.ts';
 import { type IpcHandlers, primaryMethods, type WorkerSettings, workerMethods } from './ipc-messages.ts';
 import { openRelayedShreds } from './relayed-shreds.ts';
 import { toWorkerConfiguration } from './worker-configuration.ts';
 import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';
 
+/** The primary, as far as limits go. */
+type Primary = Readonly<{
+  isConnected: () => boolean;
+  /** @throws NoAnswer */
+  execute: (steps: readonly LimitCommand[]) => Promise<readonly unknown[]>;
+}>;
+
+/** Limit store of a worker: the memory of the primary. */
+export class IpcLimitStore implements LimitStore {
+  readonly #primary: Primary;
+
+  constructor(primary: Primary) {
+    this.#primary = primary;
+  }
+
+  get problem(): LimitStoreUnavailableError | null {
+    return this.#primary.isConnected() ? null : new LimitStoreUnavailableError(undefined);
+  }
+
+  async start(): Promise<void> {}
+
+  execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]> {
+    // Only these members are valid in a message.
+    return this.#primary.execute(steps.map(({ name, keys, values }) => ({ name, keys, values })));
+  }
+
+  async stop(): Promise<void> {}
+}
+
 export type WorkerOptions = Readonly<{
   environment: Environment;
   openLog: (section: Configuration['log']) => Logger;
-  /** The level that a section [log] stands for. */
   logLevelOf: (section: Configuration['log']) => string;
   /** Resolves when the process is to end, with why. */
   shutdown: Promise<string>;
@@ -27,7 +59,6 @@ export type WorkerOptions = Readonly<{
 
 type PrimaryChannel = IpcChannel<typeof primaryMethods, typeof workerMethods>;
 
-/** What this worker does when the primary asks, once it is built. */
 class WorkerHandlers implements IpcHandlers<typeof workerMethods> {
   #callbacks: WorkerCallbacks | null = null;
   #page: (() => string) | null = null;
@@ -41,7 +72,6 @@ class WorkerHandlers implements IpcHandlers<typeof workerMethods> {
     this.#page = page;
   }
 
-  /** Resolves when the primary tells this worker to end. */
   get stopped(): Promise<string> {
     return this.#stopped.promise;
   }
@@ -128,11 +158,11 @@ function workerContextOf(
   };
 }
 
-/** What a log line names, so that it is known who says so. */
+/** Fields of the log lines of this worker. */
 const logOf = ({ openLog }: WorkerOptions, { worker, configuration }: WorkerSettings): Logger =>
   openLog(configuration.log).child({ worker });
 
-/** Never rejects: the primary is told what was wrong. @returns null where it could not start. */
+/** Never rejects: reports its error to the primary. @returns null when it could not start. */
 async function start(
   options: WorkerOptions,
   channel: PrimaryChannel,
@@ -145,14 +175,14 @@ async function start(
     const service = await startService({
       configuration: settings.configuration,
       environment: options.environment,
-      // What there is one of is started by the primary.
+      // The primary starts the services that exist once.
       program: [process.execPath],
       log,
       reloadSource: { read: () => settings.configuration, logLevelOf: options.logLevelOf },
       workerContext: workerContextOf(settings, channel, handlers),
     });
     const { url, grpcUrl, hasShredStage, isDevelopment, nodes } = service;
-    // A primary that is gone by now is heard of otherwise.
+    // The disconnect event reports a lost primary.
     channel
       .request('ready', { url, grpcUrl, hasShredStage, isDevelopment, nodes: [...nodes] })
       .catch(() => {});
@@ -163,14 +193,11 @@ async function start(
   }
 }
 
-/**
- * Runs this process as one of several workers, until it is told to end or the primary is gone.
- * @returns whether it could be started.
- */
+/** Runs this process as a worker until it is stopped or loses the primary. @returns whether it started. */
 export async function runWorker(options: WorkerOptions): Promise<boolean> {
   // Node.js would end the process at once when the primary is gone: requests under way are to finish.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
-  // The primary has everything read again. Whoever tells the whole group must not end the workers by it.
+  // The primary rereads the configuration. SIGHUP to the whole process group must not stop the workers.
   process.on('SIGHUP', () => {});
   const handlers = new WorkerHandlers();
   const channel = openChannel(handlers);

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
-import { ArgumentsError } from '../../config/arguments.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { type Environment, resolveReference } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
+import { ArgumentsError, resolveReference } from '../../config/sources.ts';
 import {
   BackupError,
   backupTables,
@@ -23,10 +23,10 @@ export type DatabaseFacts = Readonly<{
   tables: readonly Readonly<{ table: string; rows: number }>[];
 }>;
 
-/** Hears of each table that is done. */
+/** Called after each table. */
 export type TableProgress = (count: TableCount) => void;
 
-/** A gateway that was seen as lately as this counts as running. Each tells of itself every 2 s. */
+/** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
 const RUNNING_MS = 10_000;
 
 async function withStore<Result>(
@@ -70,7 +70,7 @@ export const backupDatabase = (
   onTable: TableProgress,
 ): Promise<TableCount[]> => withStore(configuration, false, (store) => writeBackupFile(store, file, onTable));
 
-/** Puts a backup into a database that nobody has used. @throws as `backupDatabase`. */
+/** Restores a backup into an unused database. @throws as `backupDatabase`. */
 export const restoreDatabase = (
   configuration: Configuration,
   file: string,
@@ -102,8 +102,8 @@ function targetUrl(to: string, environment: Environment): string {
 }
 
 /**
- * Copies all of the database into another one, which nobody has used, and compares every row.
- * @param to - a PostgreSQL URL, or `env:NAME` or `file:PATH` where one stands.
+ * Copies the whole database into an unused one and compares every row.
+ * @param to - a PostgreSQL URL, or an `env:NAME` or `file:PATH` reference.
  */
 export async function moveDatabase(
   configuration: Configuration,

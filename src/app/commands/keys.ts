@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../control/accounts/roles.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
@@ -20,11 +20,11 @@ import { databaseFile } from '../process/data-dir.ts';
 import { apiServicesOf } from '../servers/control-services.ts';
 import { openStore, pepperSources } from '../store.ts';
 
-/** What a key is made with, as a person writes it. Times are Unix milliseconds. */
+/** Options of a new key. Times are Unix milliseconds. */
 export type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'customerId' | 'networks'> &
   Readonly<{ product: string; networks?: readonly string[] | undefined }>;
 
-/** What is changed of a key, as a person writes it. */
+/** Changed options of a key. */
 export type ChangeKeyInput = Omit<KeyChange, 'networks'> &
   Readonly<{ networks?: readonly string[] | null | undefined }>;
 
@@ -81,7 +81,7 @@ async function listAll(
   return all;
 }
 
-/** What is to be said of a key, in the shape of the contract: lists of its own, and nothing that is undefined. */
+/** A key in the shape of the API contract, with copied lists and without undefined members. */
 const bodyOf = <Body>(fields: object): Body => JSON.parse(JSON.stringify(fields)) as Body;
 
 type Create = RouteInput<'POST /customers/{customer}/keys'>['body'];
@@ -115,10 +115,10 @@ function commandsOf(api: ApiClient, customer: string): KeyCommands {
   };
 }
 
-/** Keys of a text that are asked about at a time: as many as one question has room for. */
+/** Keys of a text that one request looks up. */
 const KEYS_PER_REQUEST = 8;
 
-/** Whose the first key is that is one here. What else the text holds concerns nobody. */
+/** Finds the owner of the first known key in a text. */
 async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult> {
   const keys = [...new Set(findApiKeys(text))];
   let identified: KeyOwnerResult = { wellFormed: false, matches: false, key: null };
@@ -130,7 +130,7 @@ async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult
   return identified;
 }
 
-/** What a text says of itself, without asking anybody: null where only the store knows. */
+/** Description of a text that needs no lookup; null when only the store knows. */
 export function identifyKeyOffline(text: string): KeyOwnerResult | null {
   if (findApiKeys(text).length > 0) return null;
   return { wellFormed: false, matches: false, key: null };
@@ -151,9 +151,9 @@ const noAddress = () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevel
 export type KeyCommandsOptions = Readonly<{
   configuration: Configuration;
   environment: Environment;
-  /** Who acts, for the audit log. */
+  /** Actor in the audit log. */
   actor: string;
-  /** Whose keys; absent: the house's. */
+  /** Customer; absent: the default one. */
   customer: string | undefined;
   /** Makes the database when there is none; else that is refused. */
   createIfMissing: boolean;
@@ -196,11 +196,11 @@ export type RemoteKeyCommandsOptions = Readonly<{
   /** Where the service is, without a path. */
   url: string;
   token: string;
-  /** Absent: the customer of the token, or the house where it is the operator's. */
+  /** Absent: the customer of the token, or the default one for an operator's. */
   customer: string | undefined;
 }>;
 
-/** The same on another machine, with a token. @throws ApiError, ApiUnreachableError */
+/** The same through the API of a remote service. @throws ApiError, ApiUnreachableError */
 export async function remoteKeyCommands({
   url,
   token,

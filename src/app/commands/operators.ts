@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
 import {
   inviteFirstOperator,
   inviteOperator,
@@ -17,25 +17,28 @@ import type { Store } from '../../control/database/open.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';
 import { readGatewayUrl } from '../../control/requests/read-gateways.ts';
-import { callableHost } from '../servers/callable-host.ts';
 import { accountOptionsOf } from '../servers/control-services.ts';
+import { callableHost } from '../servers/listen-addresses.ts';
 import { openStore, pepperSources } from '../store.ts';
 
-/** What links begin with, and how it is known. */
+/** Base of links, and how it was determined. */
 export type Pages = Readonly<{
   url: string;
-  /** `running`: a service on this machine tells it. `assumed`: none does, and it is where one would listen. */
+  /** `running`: reported by a running service. `assumed`: derived from the configuration. */
   from: 'public_url' | 'command line' | 'running' | 'assumed';
 }>;
 
-/** What an operator does at the machine itself. Links are whole URLs. */
+/** Operator commands on the machine of the service. Links are complete URLs. */
 export type OperatorCommands = Readonly<{
   pages: Pages;
   list(): Promise<readonly Operator[]>;
-  /** @param email - null: whoever has the link may take it. @throws ApiError 422 */
+  /**
+   * @param email - null: anyone with the link may accept it.
+   * @throws ApiError 422
+   */
   invite(email: string | null): Promise<string>;
   remove(email: string): Promise<void>;
-  /** A link with which somebody sets a new password. @throws ApiError 404 */
+  /** Creates a link to set a new password. @throws ApiError 404 */
   passwordLink(email: string): Promise<string>;
 }>;
 
@@ -52,7 +55,7 @@ export function pagesUrl({ accounts, server }: Configuration): string {
   return `${server.tls === null ? 'http' : 'https'}://${callableHost(server.host)}:${server.port}`;
 }
 
-/** A gateway that told nothing for so long has most likely ended. Each tells of itself every 2 s. */
+/** A gateway with an older heartbeat has most likely ended; the interval is 2 s. */
 const RUNNING_MS = 10_000;
 
 async function findPages(
@@ -67,9 +70,9 @@ async function findPages(
 }
 
 /**
- * The link of the very first start.
- * @param url - where the service answers.
- * @returns null where there is an operator, or somebody holds such a link.
+ * Creates the link of the first start.
+ * @param url - address of the service.
+ * @returns null when an operator or an open link exists.
  */
 export async function firstOperatorLink(
   configuration: Configuration,
@@ -107,7 +110,7 @@ async function resetToken(
 export type OperatorCommandsOptions = Readonly<{
   configuration: Configuration;
   environment: Environment;
-  /** Who acts, for the audit log. */
+  /** Actor in the audit log. */
   actor: string;
   /** Whether the command line says where the service listens. */
   isAddressGiven: boolean;

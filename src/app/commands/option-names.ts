@@ -1,6 +1,6 @@
 import { ApiError } from '../../control/api/api-error.ts';
 
-/** What fields of the control API are called on a command line: `cidrs` is `--cidr`. */
+/** Names of API fields on the command line: `cidrs` is `--cidr`. */
 export type OptionNames = Readonly<Record<string, string>>;
 
 /** Prefix of validation errors of the control API. */

@@ -1,6 +1,6 @@
 import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { type Environment, resolveReference } from '../../config/secrets.ts';
+import { type Environment, resolveReference } from '../../config/sources.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput, RouteOutput } from '../../control/api/contract/contract.ts';
 import { buildHandlers } from '../../control/api/handlers/handlers.ts';
@@ -26,14 +26,14 @@ export type NodeInput = Readonly<{
   ws?: string | undefined;
   grpc?: string | undefined;
   headers: Readonly<Record<string, string>>;
-  /** What else the configuration says of nodes, by the names of the file. */
+  /** Other node options, by their names in the file. */
   options: NodeOptions;
 }>;
 
 /** Options of a node by the names of the file; null: not limited. */
 export type NodeOptions = Readonly<Record<string, number | null>>;
 
-/** What a person changes of an added node; what is left out stays. */
+/** Changed options of an added node; absent ones stay. */
 export type NodeChange = Readonly<{
   url: string | undefined;
   ws: string | undefined;
@@ -54,12 +54,12 @@ export type UpstreamCommands = Readonly<{
   remove(name: string, force: boolean): Promise<void>;
 }>;
 
-/** Names are one node's; where one stands for several networks all the same, the network must be named. */
+/** A name that occurs on several networks requires the network. */
 async function networkOf(api: ApiClient, name: string, given: string | undefined): Promise<Network> {
   if (given !== undefined) return given as Network;
   const { nodes, added } = await api.call('GET /upstreams', {});
   const found = [...nodes, ...added].find((node) => node.name === name);
-  // The answer to what is asked next says that there is none.
+  // The next request reports a missing node.
   return found?.network ?? 'mainnet-beta';
 }
 
@@ -153,7 +153,7 @@ export async function withUpstreamCommands<Result>(
   }
 }
 
-/** The same on another machine, with an operator's token. */
+/** The same through the API of a remote service, with an operator's token. */
 export const remoteUpstreamCommands = (
   url: string,
   token: string,

@@ -4,11 +4,11 @@ import { problemText } from '../problem-text.ts';
 export type Finding = Readonly<{
   subject: string;
   verdict: 'good' | 'warning' | 'bad';
-  /** What was found; of what is not good, also what to do. */
+  /** Finding; with a remedy unless the verdict is good. */
   text: string;
 }>;
 
-/** What `work` finds is good; what it throws is bad, in words for the operator. */
+/** A check that throws is bad, with the text of the error. */
 export async function runCheck(subject: string, check: () => string | Promise<string>): Promise<Finding> {
   try {
     return { subject, verdict: 'good', text: await check() };

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
 import { countKeys } from '../../control/keys/key-quota.ts';
 import { pepperFile } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';
@@ -12,10 +12,9 @@ import { openStore, pepperSources } from '../store.ts';
 import { toUpstreamConfiguration } from '../upstreams/active-nodes.ts';
 import { readAddedNodes } from '../upstreams/added-nodes.ts';
 import { type Finding, runCheck } from './check.ts';
-import { checkAnyFeed, checkGeyser, checkPubsub, checkShreds } from './feeds.ts';
+import { checkAnyFeed, checkGeyser, checkPubsub, checkSenders, checkShreds } from './feeds.ts';
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './host.ts';
 import { checkRest } from './rest.ts';
-import { checkSenders } from './senders.ts';
 
 function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
   return runCheck('data folder', async () => {
@@ -37,7 +36,7 @@ function checkDatabase(configuration: Configuration, environment: Environment): 
   });
 }
 
-/** What the database says of a start: the nodes that were added, and the mode. */
+/** Added nodes and start mode, from the database. */
 type Stored = Readonly<{
   added: readonly UpstreamConfiguration[];
   isDevelopment: boolean;
@@ -95,7 +94,7 @@ function findingsOf(report: ProbeReport): Finding[] {
   return found.length > 0 ? found : [{ subject, verdict: 'good', text: describeReport(report) }];
 }
 
-/** What one node and its feeds were found to be; `report` is null when it could not even be asked. */
+/** Findings about a node and its feeds; `report` is null when it is unreachable. */
 type NodeCheck = Readonly<{
   report: ProbeReport | null;
   findings: readonly Finding[];
@@ -112,7 +111,7 @@ async function checkUpstream(
       checkPubsub({ network, ...node }, timeoutMs),
       checkGeyser({ network, ...node }, timeoutMs),
     ]);
-    // Of a node that does not answer at all, PubSub says nothing more. Geyser may well be another machine.
+    // PubSub of an unreachable node adds nothing. Geyser may be another machine.
     const feeds = report.reachable ? [...pubsub, ...geyser] : geyser;
     return { report, findings: findingsOf(report), feeds };
   } catch {
@@ -121,7 +120,7 @@ async function checkUpstream(
   }
 }
 
-/** Nodes of one network that belong to different chains: all but one of the chains would never be asked. */
+/** Finds nodes of one network that belong to different chains. */
 function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
   const networks = new Map<string, Map<string, string[]>>();
   for (const { report } of nodeChecks) {

@@ -1,11 +1,39 @@
-import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
-import { websocketUrlOf } from '../../config/websocket-url.ts';
+import {
+  type Configuration,
+  type SenderConfiguration,
+  type UpstreamConfiguration,
+  websocketUrlOf,
+} from '../../config/configuration.ts';
 import { probeGeyser } from '../../upstream/probe/probe-geyser.ts';
+import { probeSender } from '../../upstream/probe/probe-node.ts';
 import { probePubsub } from '../../upstream/probe/probe-pubsub.ts';
 import { probeShreds } from '../../upstream/probe/probe-shreds.ts';
 import { hasShreds } from '../upstreams/shreds.ts';
 import { feedsSubscriptions } from '../upstreams/upstreams.ts';
 import type { Finding } from './check.ts';
+
+async function checkSender(
+  { network, ...endpoint }: SenderConfiguration,
+  timeoutMs: number,
+): Promise<Finding[]> {
+  const subject = `sender ${endpoint.name} (${network})`;
+  const { latencyMs, findings } = await probeSender(endpoint, network, timeoutMs);
+  if (latencyMs !== null) return [{ subject, verdict: 'good', text: `answers, ${Math.round(latencyMs)} ms` }];
+  return findings.map(({ severity, finding, remedy }) => ({
+    subject,
+    verdict: severity === 'error' ? 'bad' : 'warning',
+    text: `${finding} ${remedy}`,
+  }));
+}
+
+/** Whether the endpoints that take transactions only can be reached. */
+export async function checkSenders(
+  { senders }: Pick<Configuration, 'senders'>,
+  timeoutMs: number,
+): Promise<Finding[]> {
+  const found = await Promise.all(senders.map((sender) => checkSender(sender, timeoutMs)));
+  return found.flat();
+}
 
 /** Whether subscriptions can be fed from the node. An address that was only derived may well lead nowhere. */
 export async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
@@ -63,9 +91,8 @@ export async function checkShreds(
 }
 
 /**
- * Whether any node feeds the subscriptions of the default network. One of which only the feed is dead may stand
- * beside others; when all are, no subscription can be opened.
- * @param found - what was found out about the feeds of all nodes that answer.
+ * Reports a default network without any usable feed.
+ * @param found - findings about the feeds of all reachable nodes.
  */
 export function checkAnyFeed(
   { upstreams, networks }: Configuration,

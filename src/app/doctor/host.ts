@@ -23,7 +23,7 @@ export async function checkLogFile({ log: { file } }: Configuration): Promise<Fi
   ];
 }
 
-/** That somebody has the port is what one finds while the service runs. */
+/** A port is taken while the service runs. */
 async function checkListenAddress(
   subject: string,
   address: ListenAddress,

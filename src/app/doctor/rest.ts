@@ -30,7 +30,7 @@ const requiredCalls = [
   },
 ] as const;
 
-/** What a node refuses of what REST needs; nothing when it cannot be asked at all, which is said elsewhere. */
+/** Calls of REST that a node refuses; none for an unreachable node, which another check reports. */
 async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
   const log = createLogger('silent', () => {});
   const limits = { attemptTimeoutMs: timeoutMs, timeoutMs };
@@ -67,10 +67,7 @@ async function checkDas(server: DasServer, configuration: Configuration): Promis
   }
 }
 
-/**
- * What the REST interface stands on besides the store.
- * @param reachable - nodes that answer at all.
- */
+/** Checks nodes, DAS servers and token list for REST. @param reachable - nodes that respond. */
 export async function checkRest(
   configuration: Configuration,
   reachable: readonly UpstreamConfiguration[],

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 
-/** What listens on a port. */
 type Listener = Readonly<{ port: number; close(): Promise<void> }>;
 
 /** How often a free port of the system's choice is tried, and then a pair below those. */

@@ -1,6 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
-import { ArgumentsError } from '../../config/arguments.ts';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ArgumentsError } from '../../config/sources.ts';
 import { readAccountDir, readAccountFile } from '../../localnet/genesis/account-file.ts';
+import { shredVersion } from '../../localnet/genesis/shred-version.ts';
+import type { Contact, Genesis } from '../../localnet/node.ts';
+import { FEATURE_SET, VERSION } from '../../localnet/version.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
 import { Keypair } from '../../solana/ed25519.ts';
@@ -8,8 +12,29 @@ import { programs } from '../../solana/programs.ts';
 import { LAMPORTS_PER_SOL, lamports, U64_MAX } from '../../solana/units.ts';
 
 /**
- * What the command line wants to stand in a new ledger. An address may be the file of a keypair that has it; an
- * account's may be `-` for the one that its file names.
+ * Writes `validator.log` of a ledger at each start, with the lines that tools look for in that of
+ * solana-test-validator.
+ * @param now - the time of the lines.
+ */
+export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contact, now: Date): void {
+  const features = FEATURE_SET.toString(16).padStart(8, '0');
+  const lines = [
+    ['agave_validator', `agave-validator ${VERSION} (src:00000000; feat:${features}, client:Agave)`],
+    ['agave_validator', `identity pubkey: ${genesis.identity}`],
+    ['solana_core::validator', `vote account pubkey: ${genesis.voteAccount}`],
+    ['solana_core::validator', `genesis hash: ${genesis.hash}`],
+    ['solana_core::validator', `shred_version: ${shredVersion(genesis.hash)}`],
+    ['solana_core::validator', `local gossip address: ${contact.gossip}`],
+    ['solana_rpc::rpc_service', `rpc bound to ${contact.rpc}`],
+  ];
+  const stamp = now.toISOString().replace('Z', '000000Z');
+  const text = lines.map(([module, line]) => `[${stamp} INFO  ${module}] ${line}\n`).join('');
+  writeFileSync(join(dir, 'validator.log'), text);
+}
+
+/**
+ * Options of a new ledger. An address may be a keypair file; that of an account may be `-` for the one in its
+ * file.
  */
 export type GenesisFiles = Readonly<{
   /** Address and file. */
@@ -43,7 +68,7 @@ function addressArgument(option: string, text: string): Address {
   );
 }
 
-/** null when the file is none; what is in it is told to nobody. */
+/** null for an invalid file; its content is never shown. */
 function readKeypair(file: string): Keypair | null {
   try {
     return Keypair.fromJson(readFileSync(file, 'utf8'));

@@ -40,7 +40,7 @@ function followLedger(
     try {
       updates.onEvent(event);
     } catch (error) {
-      log.error({ err: error, event: event.kind }, 'an event of the ledger could not be told over Geyser');
+      log.error({ err: error, event: event.kind }, 'Geyser event of the embedded ledger failed');
       const slot = slotOf(event);
       if (slot !== null) hub.onLost(slot, slot, updateKinds);
     }

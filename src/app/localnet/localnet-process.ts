@@ -20,19 +20,19 @@ export type LocalnetProcessOptions = Readonly<{
   readyTimeoutMs: number;
   restartDelayMinMs: number;
   restartDelayMaxMs: number;
-  /** Who ran that long before it died is started again as at its first death. */
+  /** Uptime after which the restart delay starts from its minimum again. */
   healthyAfterMs: number;
   /** How long it may take to flush and close. */
   stopTimeoutMs: number;
   log: Logger;
 }>;
 
-/** What the child says over its channel once it answers. */
+/** Message of the child process when it is ready. */
 export type LocalnetReady = Readonly<{
   event: 'ready';
   rpcPort: number;
   pubsubPort: number;
-  /** Of Geyser; null when it is off. */
+  /** Geyser port; null when disabled. */
   grpcPort: number | null;
 }>;
 
@@ -88,7 +88,7 @@ export class LocalnetProcess {
     return ports;
   }
 
-  /** Asks the ledger to flush and close; kills it when it takes longer than `stopTimeoutMs`. */
+  /** Stops the ledger, or kills it after `stopTimeoutMs`. */
   stop(): Promise<void> {
     this.#stopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -125,7 +125,7 @@ export class LocalnetProcess {
   #spawn(): Promise<LocalnetPorts> {
     const [command, ...first] = this.#options.program;
     const child = spawn(command, [...first, ...this.#arguments()], {
-      // The channel both reports readiness and, by closing, tells the child that its gateway is gone.
+      // The channel reports readiness; when it closes, the child stops.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // Ctrl+C in a terminal goes to the whole group: the ledger must answer until the gateway has drained.
       detached: true,
@@ -161,13 +161,13 @@ export class LocalnetProcess {
     });
   }
 
-  /** What the ledger has to say stands in the service's log, and its last words explain its end. */
+  /** Output of the ledger goes to the log; its last lines explain its end. */
   #captureOutput(child: ChildProcess): void {
     this.#lastLines = [];
     if (child.stderr === null) return;
     createInterface({ input: child.stderr }).on('line', (line) => {
       this.#lastLines = [...this.#lastLines, line].slice(-LAST_LINES_MAX);
-      this.#options.log.warn({ words: line.slice(0, LINE_MAX_CHARS) }, 'the embedded ledger says');
+      this.#options.log.warn({ words: line.slice(0, LINE_MAX_CHARS) }, 'Embedded ledger output');
     });
   }
 
@@ -184,10 +184,7 @@ export class LocalnetProcess {
     if (performance.now() - this.#readyAt >= healthyAfterMs) this.#deaths = 0;
     const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#deaths, 16), restartDelayMaxMs);
     this.#deaths++;
-    log.warn(
-      { code, signal, lastWords: this.#lastLines, delay },
-      'the embedded ledger died; starting it again',
-    );
+    log.warn({ code, signal, lastWords: this.#lastLines, delay }, 'Embedded ledger ended; restarting it');
     this.#schedule(delay);
   }
 
@@ -195,7 +192,7 @@ export class LocalnetProcess {
     this.#timer = setTimeout(() => {
       this.#spawn().catch((error: unknown) => {
         if (this.#stopping) return;
-        this.#options.log.error({ err: error }, 'the embedded ledger did not come back; trying again');
+        this.#options.log.error({ err: error }, 'Embedded ledger restart failed; retrying');
         this.#schedule(this.#options.restartDelayMaxMs);
       });
     }, delay);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
-import { localnetDefaults } from '../../config/localnet-defaults.ts';
+import { localnetDefaults } from '../../config/schema-upstream.ts';
 import { LedgerInUseError } from '../../localnet/genesis/ledger-lock.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../../localnet/genesis/open.ts';
 import { type LocalnetServer, startLocalnetServer } from '../../localnet/http/server.ts';
@@ -14,8 +14,8 @@ import { openShredSender, type ShredSender, type ShredTarget } from '../../local
 import type { Contact, Genesis } from '../../localnet/node.ts';
 import { type PubsubServer, startPubsubServer } from '../../localnet/pubsub/server.ts';
 import { openOnConsecutivePorts, openOnFreePorts } from './find-free-ports.ts';
+import { writeValidatorLog } from './genesis-files.ts';
 import type { LocalnetGeyser } from './localnet-geyser.ts';
-import { writeValidatorLog } from './validator-log.ts';
 import { warpTo } from './warp-slot.ts';
 
 export type LocalnetOptions = LocalNodeOptions &
@@ -23,7 +23,7 @@ export type LocalnetOptions = LocalNodeOptions &
     host: string;
     /** JSON-RPC; WebSockets are served on the port after it. 0 takes a free pair. */
     rpcPort: number;
-    /** The faucet's own door; null, the default, for none, 0 takes a free port. */
+    /** Port of the faucet; null, the default, for none; 0 takes a free one. */
     faucetPort?: number | null;
     /** Ports for Geyser, tried in turn until one is free; 0 is any. None, the default, for no Geyser. */
     geyserPorts?: readonly number[];
@@ -45,7 +45,7 @@ export type Localnet = Readonly<{
   rpcPort: number;
   /** The port after it. */
   pubsubPort: number;
-  /** null when the faucet has no door of its own. */
+  /** null without a faucet port. */
   faucetPort: number | null;
   /** null when there is no Geyser. */
   grpcPort: number | null;
@@ -56,7 +56,7 @@ export type Localnet = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** What keeps a door from opening, in words that say what to do. */
+/** Text for a listener that cannot be opened, with the remedy. */
 function listenProblem(error: unknown, host: string, port: number, rpcPort: number): unknown {
   const which = port === rpcPort ? '' : `, on which WebSockets are served beside --rpc-port ${rpcPort},`;
   switch ((error as NodeJS.ErrnoException).code) {
@@ -120,7 +120,7 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
   }
 }
 
-/** What keeps the port of an option from being had, in words that say what to do. */
+/** Text for a port that is unavailable, with the remedy. */
 const portProblem = (host: string, port: number, option: string) => (error: unknown) => {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
   throw new Error(
@@ -128,7 +128,7 @@ const portProblem = (host: string, port: number, option: string) => (error: unkn
   );
 };
 
-/** Opens the faucet's door, where one is wanted. @throws Error that says what to do. */
+/** Opens the faucet listener. @throws Error with the remedy. */
 async function openFaucet(
   node: OpenLocalNode,
   { host, faucetPort: port = null, log }: LocalnetOptions,
@@ -138,7 +138,7 @@ async function openFaucet(
   return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
 }
 
-/** What is opened beside JSON-RPC and PubSub, to be closed in turn. */
+/** Listeners beside JSON-RPC and PubSub, closed in order. */
 type AuxiliaryServers = {
   faucet: FaucetServer | null;
   gossip: GossipSocket | null;
@@ -176,7 +176,7 @@ function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Gene
   try {
     writeValidatorLog(ledgerDir, genesis, contact, new Date());
   } catch (error) {
-    log.warn({ err: error, dir: ledgerDir }, 'validator.log cannot be written');
+    log.warn({ err: error, dir: ledgerDir }, 'validator.log not writable');
   }
 }
 

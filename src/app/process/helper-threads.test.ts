@@ -2,6 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { INLINING_FLAG, raiseInliningLimit } from './helper-threads.ts';
+
+it('this V8 knows the flag that is set', () => {
+  const known = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
+  expect(known).toContain(`${INLINING_FLAG} `);
+  expect(raiseInliningLimit).not.toThrow();
+});
 
 const MODULE = join(import.meta.dirname, 'helper-threads.ts');
 
@@ -13,10 +20,10 @@ type Told = Readonly<{ returned: number; helpers: readonly number[]; others: rea
  */
 function prioritiesAfter(answering: number, processors: number, before: readonly string[] = []): Told {
   const script = `
-    const { putHelpersBehind } = await import(${JSON.stringify(MODULE)});
+    const { deprioritizeHelperThreads } = await import(${JSON.stringify(MODULE)});
     const { readdirSync, readFileSync } = await import('node:fs');
     const { getPriority } = await import('node:os');
-    const returned = putHelpersBehind(${answering}, ${processors});
+    const returned = deprioritizeHelperThreads(${answering}, ${processors});
     const told = { returned, helpers: [], others: [] };
     for (const task of readdirSync('/proc/self/task')) {
       const name = readFileSync('/proc/self/task/' + task + '/comm', 'utf8');
@@ -32,8 +39,8 @@ function prioritiesAfter(answering: number, processors: number, before: readonly
 /** Milliseconds for which helpers collected young garbage, as V8 tells, in a process that makes some after the call. */
 function helpersCollectFor(answering: number, processors: number): number {
   const script = `
-    const { putHelpersBehind } = await import(${JSON.stringify(MODULE)});
-    putHelpersBehind(${answering}, ${processors});
+    const { deprioritizeHelperThreads } = await import(${JSON.stringify(MODULE)});
+    deprioritizeHelperThreads(${answering}, ${processors});
     console.log('called');
     for (let turn = 0; turn < 40; turn++) {
       globalThis.kept = Array.from({ length: 100_000 }, (_, at) => [at]);

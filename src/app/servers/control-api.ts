@@ -25,7 +25,7 @@ export type Control = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** A link with which a password is set anew goes by mail only, and only to an address that is configured. */
+/** A password link goes only by mail, and only to a registered address. */
 function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
   if (mailer === null || publicUrl === null) return null;
   return async (email: string, token: string): Promise<void> => {
@@ -34,9 +34,9 @@ function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
       `${publicUrl}/reset-password#token=${token}`,
       'within an hour. If not, do nothing: your password is as it was.\n',
     ].join('\n\n');
-    // Not awaited by the caller: how long it takes would tell whether there is such an account.
+    // Not awaited: the duration would reveal whether the account exists.
     mailer.send({ to: email, subject: 'Your Solway password', text, isUrgent: true }).catch(() => {
-      log.warn('a mail with a link for a new password could not be handed over');
+      log.warn('Password reset mail not sent');
     });
   };
 }

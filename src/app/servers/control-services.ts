@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { showConfiguration } from '../../config/redacted-view.ts';
+import { showConfiguration } from '../../config/render.ts';
 import {
   type AccountLimits,
   type AccountOptions,
@@ -29,14 +29,14 @@ export type ControlOptions = Readonly<{
   configuration: Configuration;
   store: Store;
   peppers: Peppers;
-  /** Those of the REST interface; to read them takes as long as all else at the command line, which shows none. */
+  /** Lazy: reading the REST endpoints would double the start time of commands, which do not show them. */
   endpoints: ApiServices['endpoints'];
   source: RpcDispatcher | null;
   mailer: Mailer | null;
   log: Logger;
-  /** What others add: of the request log, of leaks. */
+  /** Additional services: request log, leaked keys. */
   more?: Partial<ApiServices>;
-  /** Asked when it is known: once the doors are open. */
+  /** Available once the listeners are open. */
   serviceAddress: () => ServiceAddress;
 }>;
 
@@ -68,7 +68,7 @@ function urlsOf({ url, grpcUrl }: ServiceAddress, publicUrl: string | null) {
   return { http, ws: http.replace(/^http/, 'ws'), grpc: grpcUrl };
 }
 
-/** What handlers of the control API stand on, in the service and at the command line. */
+/** Services of the control API handlers, in the service and on the command line. */
 export function apiServicesOf(parts: ControlOptions): ApiServices {
   const { configuration, store, peppers, endpoints, source, mailer, serviceAddress } = parts;
   const accounts = accountOptionsOf(configuration);

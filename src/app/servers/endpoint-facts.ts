@@ -3,7 +3,7 @@ import type { EndpointInfo } from '../../control/api/services.ts';
 import type { Endpoint } from '../../rest-api/endpoint.ts';
 import { endpoints } from '../../rest-api/registry.ts';
 
-/** Something to begin with, by the name of a field; what is not here is left to whoever asks. */
+/** Example values by field name. */
 const samples: Readonly<Record<string, unknown>> = {
   network: 'mainnet-beta',
   wallet: '11111111111111111111111111111111',

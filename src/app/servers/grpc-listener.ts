@@ -14,7 +14,6 @@ import type { Streams } from '../upstreams/streams.ts';
 import { grpcTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
-/** The door of gRPC streams. */
 export type GrpcListener = Readonly<{
   server: GrpcServer;
   /** null: clients connect without TLS. */
@@ -23,7 +22,6 @@ export type GrpcListener = Readonly<{
   close(): void;
 }>;
 
-/** What the door stands on besides the configuration. */
 export type GrpcListenerOptions = Readonly<{
   admissionServices: AdmissionServices;
   limits: Limits;
@@ -45,10 +43,7 @@ function optionsOf(
   return { ...limits, tls, proxies, connectionsExempt, drainNoticeMs, drainGraceMs };
 }
 
-/**
- * Builds the door of gRPC streams; nothing listens yet.
- * @throws TlsFileError
- */
+/** Builds the gRPC listener without opening it. @throws TlsFileError */
 export function buildGrpcListener(configuration: Configuration, parts: GrpcListenerOptions): GrpcListener {
   const { admissionServices, limits, proxies, streams, isReady, log } = parts;
   const { streams: streamLimit, quota } = limits;

@@ -1,6 +1,12 @@
 import type { Configuration } from '../../config/configuration.ts';
 import type { ListenAddress } from './listen.ts';
 
+/** Address to reach a listener on this machine: a wildcard host becomes loopback. */
+export function callableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 /** Where the service listens, by the fields that say so. */
 
 /** JSON-RPC and WebSockets. */

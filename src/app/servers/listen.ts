@@ -7,13 +7,13 @@ export type ListenAddress = Readonly<{
   port: number;
   /** `server.host`. */
   hostField: string;
-  /** What another port is chosen with: `--port`. */
+  /** Option that sets the port: `--port`. */
   portOption: string;
-  /** What the port is called: `port`, `UDP port`. */
+  /** Word for the port in errors: `port`, `UDP port`. */
   kind: string;
 }>;
 
-/** Nobody can listen at a place; the message names the field that says so, and the remedy. */
+/** A listener cannot be opened; the message names the option and the remedy. */
 export class ListenError extends Error {
   /** Whether the port is another program's, and nothing else is wrong. */
   readonly isTaken: boolean;
@@ -25,7 +25,7 @@ export class ListenError extends Error {
   }
 }
 
-/** What the system says, in words for who wrote the configuration; null for what has nothing to do with the place. */
+/** Text for a system error; null for unrelated ones. */
 function remedyOf(code: string | undefined, address: ListenAddress): string | null {
   const { host, port, hostField, portOption, kind } = address;
   switch (code) {
@@ -70,7 +70,7 @@ function probeTcpPort(host: string, port: number): Promise<void> {
   });
 }
 
-/** The same of a UDP port. */
+/** Checks that a UDP port is free. */
 function probeUdpPort(host: string, port: number): Promise<void> {
   const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
   return new Promise((resolve, reject) => {
@@ -86,6 +86,6 @@ function probeUdpPort(host: string, port: number): Promise<void> {
 export const checkPortFree = (address: ListenAddress): Promise<void> =>
   listenAt(address, () => probeTcpPort(address.host, address.port));
 
-/** The same of a UDP port. @throws ListenError */
+/** Checks that a UDP port is free. @throws ListenError */
 export const checkUdpPortFree = (address: ListenAddress): Promise<void> =>
   listenAt(address, () => probeUdpPort(address.host, address.port));

@@ -18,23 +18,23 @@ import { PROGRAM_VERSION } from '../program-version.ts';
 import type { Upstreams } from '../upstreams/upstreams.ts';
 import type { RestServices } from './rest-services.ts';
 
-/** The door of the REST interface. */
 export type RestInterface = Readonly<{
-  /** Of the interface, of the files that are stored, and of the page that shows the interface. */
+  /** Routes of the REST interface, stored files and the API reference. */
   routes: HttpRoutes;
   /** Answers those who wait for confirmations: they could outlast the end of the service. */
   endWaits(): void;
 }>;
 
 function openConfirmations(
-  { networks, confirmations: limits }: Configuration,
+  { networks, confirmations, rest }: Configuration,
   { source }: PipelineParts,
   { feed }: Upstreams,
 ): Confirmations {
+  const limits = { ...confirmations, waitMaxMs: Math.min(confirmations.waitMaxMs, rest.timeoutMs) };
   return new Confirmations({ feed, feedNetwork: networks.default, source, limits });
 }
 
-/** Builds the door of the REST interface on what was opened for it. @throws Error when two parts claim one path. */
+/** Builds the REST interface. @throws Error when two parts claim one path. */
 export function buildRestInterface(
   configuration: Configuration,
   parts: PipelineParts,
@@ -59,7 +59,7 @@ export function buildRestInterface(
     restServices.fileStore === null
       ? new Map()
       : ipfsRoutes(restServices.fileStore, ipfs, restServices.blocks),
-    // What the one floor writes the other reads, and neither knows the other.
+    // The reference is written from the OpenAPI document; layers forbid a shared type.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
   );
   return { routes: allRoutes, endWaits: () => confirmations.close() };

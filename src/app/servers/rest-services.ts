@@ -24,7 +24,7 @@ import type { Access } from '../access.ts';
 import { filesFolder, offChainFolder } from '../process/data-dir.ts';
 import { stopEach } from '../process/stop-each.ts';
 
-/** What endpoints stand on besides the chain, as long as the service runs. */
+/** Services that REST endpoints use besides the nodes. */
 export type RestServices = Readonly<{
   offChain: OffChainClient;
   das: DasClient;
@@ -35,7 +35,7 @@ export type RestServices = Readonly<{
   /** Blocks of those, where a service fetches them. */
   blocks: BlockIndex | null;
   semiWallets: SemiWalletStore;
-  /** Tells where the service is reached, once that is known: files are given out under it. */
+  /** Sets the address of the service, under which files are served. */
   setUrl(url: string): void;
   stop(): Promise<void>;
 }>;
@@ -80,9 +80,9 @@ async function openStorage(
 }
 
 /**
- * Opens what endpoints stand on.
- * @param seat - where this is one of several workers of one service: which, and what room for files they have.
- * @throws what its parts throw when they cannot start; none of them is left open.
+ * Opens the services of REST endpoints.
+ * @param workerContext - number of this worker and the shared storage quota.
+ * @throws the errors of its parts; none of them stays open.
  */
 export async function openRestServices(
   configuration: Configuration,

@@ -34,12 +34,11 @@ import type { RestServices } from './rest-services.ts';
 import { httpTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
-/** One listener with the door for calls, the door for WebSockets, and what load balancers ask; another for gRPC. */
+/** HTTP listener (JSON-RPC, WebSocket, REST, control API, health) and gRPC listener. */
 export type Servers = Readonly<{
   http: HttpServer;
   /** null where it is not enabled. */
   grpc: GrpcListener | null;
-  /** Those that speak TLS. */
   tlsListeners: readonly TlsListener[];
   /** Answers REST requests that wait for what may take longer than the drain. */
   endWaits(): void;
@@ -59,7 +58,7 @@ function rpcCalls(
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
     // A part of a divided limit still holds the longest answer.
-    answersMaxBytes: Math.max(server.answersMaxBytes, upstreamPool.answerMaxBytes),
+    answersMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
     batchAnswersMaxBytes: server.batchAnswersMaxBytes,
     batchConcurrency: server.batchConcurrency,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
@@ -69,8 +68,8 @@ function rpcCalls(
 
 /** The fast way for calls, before everything else on the port; null where it is not wanted. */
 function buildFastHttpServer({ server }: Configuration, calls: RpcCalls, log: Logger): FastHttpServer | null {
-  if (!server.rawDoor) return null;
-  const { rawHeadMaxBytes: headMaxBytes, rawBodyMaxBytes: bodyMaxBytes } = server;
+  if (!server.fastPath) return null;
+  const { fastPathHeadMaxBytes: headMaxBytes, fastPathBodyMaxBytes: bodyMaxBytes } = server;
   return new FastHttpServer(calls, log, { ...server, headMaxBytes, bodyMaxBytes });
 }
 
@@ -86,9 +85,9 @@ function buildStreamGate(
     idleMax: websocket.topicsIdleMax,
     graceMs: websocket.topicGraceMs,
     openTimeoutMs: websocket.topicOpenTimeoutMs,
-    bufferedMax: websocket.topicHeldMax,
+    bufferedMax: websocket.topicBufferedMax,
   };
-  // The section itself, so that what is changed of it while the service runs is read there.
+  // The live section itself: a reload changes its values.
   const pace: Pick<MessageRateOptions, 'messagesPerSecond'> = websocket;
   const subscriptionLimits: SubscriptionLimits = websocket;
   const refusal = quota.exceeded.bind(quota);
@@ -132,7 +131,7 @@ function buildWebSocketServer(
   return new WebSocketDialect(gate, log, options);
 }
 
-/** What the HTTP door shows and speaks; null where it speaks plain text. @throws TlsFileError */
+/** TLS options of the HTTP listener; null for plain text. @throws TlsFileError */
 function httpTls(configuration: Configuration): HttpTls | null {
   const files = httpTlsFiles(configuration);
   const { tls } = configuration.server;
@@ -152,8 +151,8 @@ function findTlsListeners(
 }
 
 /**
- * Builds the doors; nothing listens yet. Keys share one rate limit and one usage over all of them.
- * @param streams - null: there is no door for them.
+ * Builds the listeners without opening them. Keys share one rate limit and one usage count over all of them.
+ * @param streams - null: no gRPC listener.
  */
 export function buildServers(
   configuration: Configuration,
@@ -226,7 +225,7 @@ export function buildServers(
   return { http, grpc, tlsListeners: findTlsListeners(configuration, http, grpc), endWaits, close };
 }
 
-/** Ready is who can answer on the door that is open: nodes of other networks do not count. */
+/** Ready: nodes of the default network can answer. */
 function readiness(
   http: HttpServer,
   access: Access,

@@ -21,14 +21,14 @@ export type TlsFiles = Readonly<{
   keyField: string;
 }>;
 
-/** The files of the HTTP door; null where it speaks plain text. */
+/** TLS files of the HTTP listener; null for plain text. */
 export function httpTlsFiles({ server: { tls } }: Configuration): TlsFiles | null {
   if (tls === null) return null;
   const fields = { certField: 'server.tls.cert_file', keyField: 'server.tls.key_file' };
   return { cert: tls.certFile, key: tls.keyFile, ...fields };
 }
 
-/** The files of the gRPC door; null where it speaks plain text, or is not enabled. */
+/** TLS files of the gRPC listener; null for plain text or when it is disabled. */
 export function grpcTlsFiles({ grpc }: Configuration): TlsFiles | null {
   const { enabled, tlsCert: cert, tlsKey: key } = grpc;
   if (!enabled || cert === null || key === null) return null;
@@ -46,7 +46,7 @@ function read(field: string, file: string): Buffer {
   }
 }
 
-/** What `make` gives; whatever it throws may hold something of a file, so other words are put in its place. */
+/** Replaces the error of `make`, which may quote the file. */
 function orElse<T>(message: string, make: () => T): T {
   try {
     return make();

@@ -5,9 +5,8 @@ import type { TlsIdentity } from '../../servers/tls.ts';
 import { problemText } from '../problem-text.ts';
 import { readTls, type TlsFiles } from './tls-files.ts';
 
-/** A door with a certificate. */
 export type TlsListener = Readonly<{
-  /** `the HTTP door`. */
+  /** `HTTP listener`. */
   name: string;
   files: TlsFiles;
   /** Shows another certificate from now on. */
@@ -24,8 +23,8 @@ export type CertificateWatch = Readonly<{
 const SETTLE_MS = 500;
 
 /**
- * Certificates are renewed while the service runs: when their files change, and when it is asked for, they are read
- * again. Those that cannot be used change nothing but the log.
+ * Rereads certificates when their files change and on SIGHUP. Invalid ones are logged and change nothing
+ * else.
  */
 export function watchCertificates(
   listeners: readonly TlsListener[],

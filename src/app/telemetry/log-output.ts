@@ -37,7 +37,7 @@ export function openLogFile(file: string): number {
   }
 }
 
-/** Lines go to the file; from the first that it does not take, to standard error, which is told so once. */
+/** Writes lines to the file; after a failed write, to standard error, with one notice. */
 function fileWriter(file: string, errors: ErrorOutput): (line: string) => void {
   const stream = createWriteStream(file, { fd: openLogFile(file) });
   let broken = false;
@@ -49,7 +49,7 @@ function fileWriter(file: string, errors: ErrorOutput): (line: string) => void {
   return (line) => void (broken ? errors.write(line) : stream.write(line));
 }
 
-/** What "auto" stands for: on a terminal before a person it is `warn`, else `info`. */
+/** Meaning of "auto": `warn` on a terminal, else `info`. */
 export function logLevelOf(
   { level, file }: Configuration['log'],
   errors: ErrorOutput,

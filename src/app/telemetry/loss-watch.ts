@@ -5,11 +5,7 @@ export type LossCounter = Readonly<{ message: string; read: () => number }>;
 
 const INTERVAL_MS = 60_000;
 
-/**
- * Looks at the counters once a minute and writes a line for each that grew, so that what is lost is never lost in
- * silence and a flood of it is no flood of lines.
- * @returns ends it, after a last look.
- */
+/** Logs each counter that grew in the last minute. @returns stops after a last check. */
 export function watchLosses(counters: readonly LossCounter[], log: Logger): () => void {
   const reported = counters.map(() => 0);
   const report = () => {

@@ -6,27 +6,25 @@ import type { NodeStatus } from '../../upstream/node-status.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 import { writeUpstreamMetrics } from './upstream-metrics.ts';
 
-/** What the doors tell of themselves. */
+/** Counters of the listeners. */
 export type ServerFacts = Readonly<{
-  /** Of the HTTP door. */
   requestsInFlight: () => number;
-  /** Connections that were closed at once for what their address does, by door. */
+  /** Connections closed for limits of their address, by listener. */
   connectionsRefused: () => Readonly<Record<string, number>>;
 }>;
 
-/** What metrics are read from. */
 export type MetricSources = ServerFacts &
   Readonly<{
     counters: RequestCounters;
     connections: LiveConnections;
     nodes: () => readonly NodeStatus[];
     isStoreUp: () => boolean;
-    /** What waits to be written or sent, by name. */
+    /** Entries that wait to be written or sent, by name. */
     waiting: Readonly<Record<string, () => number>>;
-    /** How calls were answered that nodes may be spared, and what is held for it, by name. */
+    /** Outcomes of cacheable calls, and current sizes of caches, by name. */
     cacheOutcomes: Readonly<Record<string, () => number>>;
     cacheUsage: Readonly<Record<string, () => number>>;
-    /** What was given up for want of room or of somebody who takes it, by name. */
+    /** Dropped entries, by name. */
     dropped: Readonly<Record<string, () => number>>;
   }>;
 

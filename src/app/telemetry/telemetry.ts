@@ -21,15 +21,15 @@ import type { HttpRoutes } from '../../servers/http/routes.ts';
 import { metricsRoutes } from '../../servers/operator-routes.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 import type { Access } from '../access.ts';
+import { logStateChange } from '../problem-text.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 import type { NodeTraits } from '../upstreams/active-nodes.ts';
 import type { Upstreams } from '../upstreams/upstreams.ts';
-import { logStateChange } from './log-state-change.ts';
 import { watchLosses } from './loss-watch.ts';
 import { Metrics, type ServerFacts } from './metrics.ts';
 
-/** What the service tells of its requests, its connections, its nodes and itself. */
+/** Request log, connections, node and service metrics. */
 export type Telemetry = Readonly<{
   requestLog: RequestLog;
   counters: RequestCounters;
@@ -39,7 +39,6 @@ export type Telemetry = Readonly<{
   log: LogServices;
   /** The page of metrics; no path where it is not switched on. */
   routes(servers: ServerFacts): HttpRoutes;
-  /** Begins to write and to tell. */
   start(): Promise<void>;
   /** The doors are open: the service answers there. */
   setUrl(url: string): void;
@@ -48,7 +47,7 @@ export type Telemetry = Readonly<{
 }>;
 
 function openExporter({ telemetry }: Configuration, gateway: string, log: Logger): OtlpExporter | null {
-  const { otlpUrl: url, headers, share: _, ...options } = telemetry;
+  const { otlpUrl: url, headers, sampleRatio: _, ...options } = telemetry;
   if (url === null) return null;
   const resource = {
     'service.name': 'solway',
@@ -67,14 +66,14 @@ const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
   ...traits,
 });
 
-/** What differs where a process is one of several workers of one service. */
+/** Differences in a worker. */
 export type WorkerTelemetry = Readonly<{
   worker: number;
   /** Says how this worker's own page of metrics is had. @returns how that of all workers is. */
   joinMetrics(own: () => string): () => Promise<string>;
 }>;
 
-/** How operators are told this process from others. */
+/** Host name in the dashboard, with the number of the worker. */
 const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
   workerTelemetry === null ? hostname() : `${hostname()}#${workerTelemetry.worker}`;
 
@@ -86,7 +85,7 @@ function openPresence(
   workerTelemetry: WorkerTelemetry | null,
   log: Logger,
 ): GatewayHeartbeat {
-  const { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsShownMax } = gateways;
+  const { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsListedMax } = gateways;
   const callbacks = {
     nodes: () => pool.status().map((node) => toNodeView(node, activeNodes.traitsOf(node.network, node.name))),
     connections: (max: number) => connections.snapshot(max),
@@ -96,10 +95,10 @@ function openPresence(
   };
   const onState = logStateChange(
     log,
-    'this gateway cannot tell of itself, nor hear of cordons and of connections to close',
-    'this gateway tells of itself again',
+    'Gateway heartbeat failed; cordons and connection closes are not received',
+    'Gateway heartbeat resumed',
   );
-  const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsShownMax, onState };
+  const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsListedMax, onState };
   return new GatewayHeartbeat(
     store,
     callbacks,
@@ -117,8 +116,8 @@ function openWriter(
 ): RequestWriter {
   const onState = logStateChange(
     log,
-    'the log of requests cannot be written, or not be pruned; it is kept until it can',
-    'the log of requests is written again',
+    'Request log not writable; entries are queued',
+    'Request log writable again',
   );
   return new RequestWriter(
     store,
@@ -129,50 +128,50 @@ function openWriter(
 }
 
 function openTails({ requestLog }: Configuration, log: Logger): LogTails {
-  const failing = 'the log of requests cannot be read for those who follow it';
-  const onState = logStateChange(log, failing, 'the log of requests is read again for those who follow it');
+  const failing = 'Live tail of the request log failed';
+  const onState = logStateChange(log, failing, 'Live tail of the request log resumed');
   return new LogTails(requestLog, onState);
 }
 
-/** What is said of the request log, as it is kept now. */
+/** Current settings of the request log. */
 const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): LogServices => ({
   get share() {
-    return requestLog.share;
+    return requestLog.sampleRatio;
   },
   get perSecond() {
     return requestLog.perSecond;
   },
   get keptHours() {
-    return requestLog.keptHours;
+    return requestLog.retentionHours;
   },
   tails,
 });
 
-/** What of what is given up is said in the log, and what helps. */
+/** Log messages for dropped entries, with remedies. */
 const lossesOf = (
   dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
 ) => [
   {
-    message: 'requests were left out of the log: raise request_log.entries_max',
+    message: 'Requests dropped from the request log: the database is too slow',
     read: dropped.log_entries,
   },
   {
-    message: 'requests were left out of the log: the database refused what stands in them',
+    message: 'Requests dropped from the request log: the database rejected them',
     read: dropped.refused_entries,
   },
   {
-    message: 'transactions were given up before they had landed: raise sending.pending_max',
+    message: 'Transactions dropped before they landed: raise transactions.pending_max',
     read: dropped.transactions,
   },
   {
-    message: 'spans were dropped: raise telemetry.queue_max, or look after the collector',
+    message: 'Spans dropped: check the OTLP collector',
     read: dropped.spans,
   },
 ];
 
 /**
- * Builds what the service tells of itself; nothing is told before `start`.
- * @param seat - null: this process is all of the service.
+ * Builds telemetry, which is idle until `start`.
+ * @param workerTelemetry - null: this process is the whole service.
  */
 export function openTelemetry(
   configuration: Configuration,
@@ -186,7 +185,7 @@ export function openTelemetry(
   const { pool, sending, middleware } = upstreams;
   const presence = openPresence(configuration, access, upstreams, connections, workerTelemetry, log);
   const exporter = openExporter(configuration, presence.id, log);
-  const sampler = new TraceSampler(telemetry.share);
+  const sampler = new TraceSampler(telemetry.sampleRatio);
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
   const counters = new RequestCounters({ keysMax: metrics.keysMax });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });

@@ -3,7 +3,7 @@ import type { NodeStatus } from '../../upstream/node-status.ts';
 
 type Row = readonly [name: string, help: string, read: (node: NodeStatus) => number | null];
 
-/** What each is called, what it says, and where it stands. */
+/** Name, help and value of each metric. */
 const gauges: readonly Row[] = [
   ['solway_upstream_healthy', 'Whether the node is healthy.', ({ state }) => Number(state === 'healthy')],
   [
@@ -64,7 +64,7 @@ const counters: readonly Row[] = [
   ['solway_upstream_copies_total', 'Copies of calls that it was tried with.', ({ copies }) => copies],
 ];
 
-/** What is known of the nodes, each by its name and network. */
+/** Node metrics by name and network. */
 export function writeUpstreamMetrics(text: MetricsText, nodes: readonly NodeStatus[]): void {
   for (const [name, help, read] of [...gauges, ...counters]) {
     text.family(name, name.endsWith('_total') ? 'counter' : 'gauge', help);

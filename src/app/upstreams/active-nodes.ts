@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
-import { camelNames } from '../../config/camel-case.ts';
 import type { UpstreamConfiguration } from '../../config/configuration.ts';
+import { camelNames } from '../../config/option.ts';
 import type { AddedNode } from '../../control/nodes/added-nodes.ts';
 import type { FixedNode } from '../../control/nodes/node-feed.ts';
 import type { NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
@@ -13,17 +13,17 @@ import type { UpstreamPool } from '../../upstream/pool.ts';
 /** A node and its network. */
 export type NetworkNode = NodeConfig & Readonly<{ network: Network }>;
 
-/** What the configuration says of a node besides how it is reached. */
+/** Node options besides addresses. */
 type NodeOptions = Omit<UpstreamConfiguration, 'network' | 'name' | 'url' | 'ws' | 'grpc' | 'headers'>;
 
-/** Who named a node. */
+/** Origin of a node. */
 type Source = FixedNode['source'] | 'added';
 type Origin = Readonly<{ node: NetworkNode; source: Source }>;
 
-/** What follows the nodes of the default network. @returns whether it can without a restart. */
+/** A listener to the nodes of the default network. @returns whether it can apply them without a restart. */
 type Follower = (nodes: readonly NodeConfig[]) => boolean;
 
-/** What is shown of a node besides how it is: nothing of where it is. */
+/** Public facts of a node: no addresses. */
 export type NodeTraits = Readonly<{ source: Source; hasWs: boolean; hasGrpc: boolean }>;
 
 /** The nodes by their networks. */
@@ -41,11 +41,11 @@ export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode):
 };
 
 export type ActiveNodesOptions = Readonly<{
-  /** Those that the configuration names. */
+  /** Nodes of the configuration. */
   file: readonly NetworkNode[];
   /** The embedded ledger; null outside of development mode. */
   ledger: NetworkNode | null;
-  /** Those that were added while the service ran. */
+  /** Nodes added at run time. */
   added: readonly AddedNode[];
   defaultNetwork: Network;
   log: Logger;
@@ -85,21 +85,21 @@ export class ActiveNodes {
     return byNetwork(this.#origins.map(({ node }) => node));
   }
 
-  /** Those of the default network that are not drained: what subscriptions and streams are fed from. */
+  /** Nodes of the default network that are not drained: sources of subscriptions and streams. */
   get feeding(): readonly NodeConfig[] {
     const { defaultNetwork } = this.#options;
     const own = this.#origins.map(({ node }) => node).filter(({ network }) => network === defaultNetwork);
     return own.filter(({ network, name }) => !this.#drained.has(`${network}/${name}`));
   }
 
-  /** Those that nobody added. */
+  /** Nodes that were not added at run time. */
   get fixed(): readonly FixedNode[] {
     return this.#origins.flatMap(({ node: { network, name }, source }) =>
       source === 'added' ? [] : [{ network, name, source }],
     );
   }
 
-  /** What is shown of a node besides how it is. */
+  /** Public facts of a node. */
   traitsOf(network: Network, name: string): NodeTraits {
     const found = this.#origins.find(({ node }) => node.network === network && node.name === name);
     const { ws = null, grpc = null } = found?.node ?? {};
@@ -163,7 +163,7 @@ export class ActiveNodes {
           ? 'the service runs in development mode: restart it to use the node'
           : null;
       if (reason === null) origins.push({ node: toUpstreamConfiguration(added), source: 'added' });
-      else this.#options.log.error({ node: added.name, reason }, 'an added node is left out');
+      else this.#options.log.error({ node: added.name, reason }, 'Added node ignored');
     }
     return origins;
   }

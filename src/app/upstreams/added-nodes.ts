@@ -1,8 +1,8 @@
 import type { Logger } from '../../base/log.ts';
-import type { Configuration } from '../../config/configuration.ts';
+import { type Configuration, websocketUrlOf } from '../../config/configuration.ts';
 import { problemsFrom } from '../../config/errors.ts';
-import { upstreamNode, WS_OFF } from '../../config/schema.ts';
-import { websocketUrlOf } from '../../config/websocket-url.ts';
+import { upstreamNode } from '../../config/schema.ts';
+import { WS_OFF } from '../../config/value-types.ts';
 import { ApiError } from '../../control/api/api-error.ts';
 import type { Store } from '../../control/database/open.ts';
 import { type AddedNode, NodeSeal, type NodeSettings } from '../../control/nodes/added-nodes.ts';
@@ -12,13 +12,13 @@ import type { Peppers } from '../../control/pepper.ts';
 import { probeNode } from '../../upstream/probe/probe-node.ts';
 import type { Finding } from '../doctor/check.ts';
 import { checkGeyser, checkPubsub } from '../doctor/feeds.ts';
-import { logStateChange } from '../telemetry/log-state-change.ts';
+import { logStateChange } from '../problem-text.ts';
 import { type ActiveNodes, toUpstreamConfiguration } from './active-nodes.ts';
 
-/** How long one question to a node that is to be added may take; it is asked several, one after the other. */
+/** Time for one request while a node is probed; probes are sequential. */
 const PROBE_TIMEOUT_MS = 4_000;
 
-/** What the fields of a caller are called in the configuration is what they are called here. */
+/** API fields have the names of the configuration. */
 const sourceOf = (field: string) => ({ source: '', field });
 
 /**
@@ -52,7 +52,7 @@ const toReportFinding = ({ verdict, text, subject }: Finding): NodeReport['findi
     ? []
     : [{ severity: verdict === 'bad' ? 'error' : 'warning', finding: `${subject}:`, remedy: text }];
 
-/** Asks a node and its feeds. Never rejects for what they do. */
+/** Probes a node and its feeds. Never rejects. */
 async function probe(added: AddedNode): Promise<NodeReport> {
   const node = toUpstreamConfiguration(added);
   const [report, pubsub, geyser] = await Promise.all([
@@ -76,7 +76,7 @@ const GEYSER_NOTE =
 
 /** Nodes that are added while the service runs, from the store and by the control API. */
 export type AddedNodes = Readonly<{
-  /** What was in the store at the start. */
+  /** Nodes in the store at the start. */
   nodes: readonly AddedNode[];
   nodeFacts(activeNodes: ActiveNodes): NodeServices;
   /** Lets the nodes in force follow the store from now on. */
@@ -84,7 +84,7 @@ export type AddedNodes = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** What handlers have where no gateway runs: the nodes of the configuration are known, and nobody takes nodes up. */
+/** Services of the control API without a gateway: nodes of the configuration only. */
 export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers): NodeServices => ({
   seal: new NodeSeal(peppers),
   fixed: () => upstreams.map(({ network, name }) => ({ network, name, source: 'file' as const })),
@@ -94,7 +94,7 @@ export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers)
   applyChanges: async () => {},
 });
 
-/** The nodes that were added, for whoever only looks. @throws the driver's error. */
+/** Lists added nodes. @throws the driver's error. */
 export async function readAddedNodes(store: Store, peppers: Peppers): Promise<NodesSnapshot> {
   return new NodeFeed({ store, seal: new NodeSeal(peppers), onNodes: () => {} }).start();
 }
@@ -105,7 +105,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
   let followingNodes: ActiveNodes | null = null;
   const logUnreadable = (names: readonly string[]): void => {
     if (names.length === 0) return;
-    log.error({ nodes: names }, 'added nodes were kept under a pepper that is not here: add them again');
+    log.error({ nodes: names }, 'Added nodes are sealed under a missing pepper: add them again');
   };
   const feed = new NodeFeed({
     store,
@@ -113,13 +113,9 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
     onNodes({ nodes, unreadable }) {
       logUnreadable(unreadable);
       followingNodes?.setAdded(nodes);
-      log.info({ nodes: nodes.map(({ name }) => name) }, 'the added nodes changed');
+      log.info({ nodes: nodes.map(({ name }) => name) }, 'Added nodes changed');
     },
-    onState: logStateChange(
-      log,
-      'nodes that are added elsewhere cannot be read',
-      'nodes that are added elsewhere are read again',
-    ),
+    onState: logStateChange(log, 'Added nodes unreadable', 'Added nodes readable again'),
   });
   const { nodes, unreadable } = await feed.start();
   logUnreadable(unreadable);

@@ -7,8 +7,8 @@ import { PROGRAM_VERSION } from '../program-version.ts';
 const PROTO_VERSION = '12.6.0';
 
 /**
- * What GetVersion answers: JSON text of the shape that the plugin's has, `solana` being the release whose surface is
- * shown. Source: yellowstone-grpc-geyser, src/version.rs.
+ * JSON of GetVersion in the shape of the plugin; `solana` is the emulated release. Source:
+ * yellowstone-grpc-geyser, src/version.rs.
  */
 export const geyserVersion = (): string =>
   writeJson({

@@ -17,11 +17,11 @@ export type Shreds = Readonly<{
   hub: DeshredHub;
   /** Follows the standard stage. */
   stage: Pick<ShredStage, 'accepted' | 'onUpdate'>;
-  /** What of the standard stage it wants to be told; null for nothing. */
+  /** Filters of the standard stage that it needs; null for none. */
   standardFilters: SubscribeRequest | null;
   /** Where shreds come in over UDP; null where they do not. */
   udp: AddressInfo | null;
-  /** Names whom the leader schedule and lookup tables are asked for; until then the questions wait. */
+  /** Sets the dispatcher for the leader schedule and lookup tables; calls wait until then. */
   setDispatcher(dispatcher: RpcDispatcher): void;
   stop(): Promise<void>;
 }>;
@@ -43,13 +43,12 @@ function sourcesOf(configuration: Configuration, isDevelopment: boolean): Shreds
   };
 }
 
-/** Whether anything tells of the shred stage. */
+/** Whether the shred stage has a source. */
 export const hasShreds = (configuration: Configuration, isDevelopment: boolean): boolean => {
   const { udp, entries, deshred } = sourcesOf(configuration, isDevelopment);
   return configuration.grpc.enabled && (udp !== null || entries.length > 0 || deshred.length > 0);
 };
 
-/** What the operator is told where nothing tells of the shred stage. */
 export const NO_SHREDS =
   'there is no shred stage, so svc_fs_live_ keys are refused: name a source in [shreds] (udp, entries or deshred)';
 
@@ -78,8 +77,8 @@ class DeferredDispatcher implements RpcDispatcher {
 
 /**
  * Opens the shred stage.
- * @returns null where nothing tells of it.
- * @throws ListenError when no shreds can come in over UDP.
+ * @returns null without a source.
+ * @throws ListenError when the UDP port is unavailable.
  */
 export async function openShreds(
   configuration: Configuration,
@@ -100,7 +99,7 @@ export async function openShreds(
   const stage = new ShredStage({ config, limits, deshredLimits, reader, log }, hub);
   await listenAt(shredsListenAddress(configuration), () => stage.start());
   const udp = stage.udpAddress;
-  if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'shreds are heard over UDP');
+  if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'UDP shred receiver started');
   const setDispatcher = (pool: RpcDispatcher): void => dispatcher.set(pool);
   return { hub, stage, standardFilters: standardRequest, udp, setDispatcher, stop: () => stage.close() };
 }

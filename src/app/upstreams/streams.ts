@@ -12,10 +12,10 @@ import { geyserVersion } from './geyser-version.ts';
 import type { Shreds } from './shreds.ts';
 import type { Upstreams } from './upstreams.ts';
 
-/** What gRPC streams of the default network are fed from. */
+/** Sources of the gRPC streams of the default network. */
 export type Streams = Readonly<{
   standard: StreamOpener;
-  /** null where nothing tells of the shred stage. */
+  /** null without a shred stage. */
   shred: StreamOpener | null;
   /** Ends what feeds them. Streams are ended before. */
   stop(): void;
@@ -29,14 +29,14 @@ const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
   replayPauseMs: replay.pauseMs,
   replaysMax: replay.replaysMax,
   replayReadyTimeoutMs: replay.readyTimeoutMs,
-  blocksTimeSliceMs: blocks.turnMs,
+  blocksTimeSliceMs: blocks.timeSliceMs,
   blocksWaitingMax: blocks.waitingMax,
-  behindBlocksMaxMessages: blocks.behindMaxMessages,
-  behindBlocksMaxBytes: blocks.behindMaxBytes,
+  behindBlocksMaxMessages: blocks.queueMaxMessages,
+  behindBlocksMaxBytes: blocks.queueMaxBytes,
   version: geyserVersion(),
 });
 
-/** From next door everything is asked for, so that whoever begins in the past finds it all. */
+/** Requests everything from the embedded ledger, so that from_slot finds it. */
 const sourceOptions = ({ geyserSource }: Configuration, isDevelopment: boolean): GeyserSourceOptions =>
   isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource;
 
@@ -71,7 +71,7 @@ export function openStreams(
   const parts = { nodes, reader, feed, head, options, log };
   const source = createGeyserSource(parts, listenerOf(hub, shreds));
   hub.setSource(source);
-  // What stands in for Geyser would read every block for it.
+  // The PubSub fallback would read every block.
   const subscribeStandard = (): FilterSet | null =>
     source.isGeyser && shreds?.standardFilters ? source.subscribe(shreds.standardFilters, null) : null;
   let subscription = subscribeStandard();

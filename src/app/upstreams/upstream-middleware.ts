@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { describeRedisError, RedisCacheClient } from '../../control/shared/redis-client.ts';
-import type { RpcDispatcher } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { compose, type Middleware } from '../../protocol/rpc-dispatcher.ts';
 import type { CacheTtls } from '../../upstream/middleware/cache-policy.ts';
 import { type CallKeyLimits, CallKeys } from '../../upstream/middleware/call-key.ts';
@@ -20,9 +20,31 @@ import {
 } from '../../upstream/middleware/response-cache.ts';
 import { ResponseCounts } from '../../upstream/middleware/response-counts.ts';
 import { SlotCache } from '../../upstream/middleware/slot-cache.ts';
+import { UpstreamNode } from '../../upstream/node.ts';
+import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { SlotTracker } from '../../upstream/slots/slot-tracker.ts';
-import type { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
+import { SubmitTargets } from '../../upstream/submit/submit-targets.ts';
+import { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
 
+function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
+  // The section itself: nodes read their limits at each use, so that what is changed of them while the service runs holds.
+  const nodes = senders.map((sender) => new UpstreamNode(sender, sender.network, upstreamPool));
+  return Map.groupBy(nodes, ({ network }) => network);
+}
+
+/** Puts the sending of transactions in front of the nodes. */
+export const openSending = (
+  configuration: Configuration,
+  pool: UpstreamPool,
+  log: Logger,
+): TransactionSubmitter =>
+  new TransactionSubmitter(pool, {
+    targets: new SubmitTargets(pool, sendOnlyNodes(configuration)),
+    limits: configuration.transactions,
+    log,
+  });
+
+/** Counters of cached and coalesced calls. */
 type Counters = Readonly<Record<string, () => number>>;
 
 /** Caches, coalescing and monotonic reads in front of the pool. */
@@ -30,7 +52,7 @@ export type UpstreamMiddleware = Readonly<{
   source: RpcDispatcher;
   /** Counters of cache hits, misses and coalesced calls. */
   outcomes: Counters;
-  /** Gauges. */
+  /** Current sizes. */
   usage: Counters;
   evictions: () => number;
   stop(): void;
@@ -41,7 +63,7 @@ export type UpstreamMiddlewareOptions = Readonly<{
   /** The innermost middleware: submits transactions and forwards other calls to the pool. */
   submitter: TransactionSubmitter;
   slots: SlotTracker;
-  /** The embedded ledger is the only node: it answers as fast as the cache. */
+  /** The embedded ledger is the only node: its changing state is not cached. */
   isLocalnetOnly: boolean;
   log: Logger;
 }>;
@@ -57,8 +79,8 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheCli
     reconnectMaxMs: shared.reconnectMaxMs,
     pendingMaxBytes: cache.redisPendingMaxBytes,
     onState: (error) => {
-      if (error === null) log.info('shared response cache (Redis) connected');
-      else log.warn({ problem: describeRedisError(error) }, 'shared response cache (Redis) unavailable');
+      if (error === null) log.info('Shared cache connected');
+      else log.warn({ problem: describeRedisError(error) }, 'Shared cache unavailable');
     },
   });
 }
@@ -66,7 +88,7 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheCli
 const countersOf = (counts: ResponseCounts): Counters =>
   Object.fromEntries(Object.keys(counts).map((name) => [name, () => counts[name as keyof ResponseCounts]]));
 
-/** `satisfies` makes a limit that the configuration lacks a compile error. */
+/** Limits of each part. */
 const limitsOf = ({ cache, sessions }: Configuration) => ({
   keys: {
     paramsMaxBytes: cache.paramsMaxBytes,
@@ -80,7 +102,7 @@ const limitsOf = ({ cache, sessions }: Configuration) => ({
   } satisfies MemoryCacheLimits,
   redis: {
     waitMs: cache.redisWaitMs,
-    backoffMs: cache.redisRestMs,
+    backoffMs: cache.redisBackoffMs,
     answerMaxBytes: cache.redisAnswerMaxBytes,
   } satisfies RedisCacheLimits,
   coalescing: {
@@ -120,10 +142,12 @@ export function openUpstreamMiddleware({
     coalescer = new RequestCoalescer(next, { keys, counts, listener, limits: limits.coalescing });
     return coalescer;
   };
-  const hasSlotCache = cache.heads && !isLocalnetOnly;
+  const hasSlotCache = cache.slotCache && !isLocalnetOnly;
   const source = compose(
     (next) => new MonotonicReads(next, { slots, keys, counts, limits: limits.monotonicReads }),
-    hasSlotCache ? (next) => new SlotCache(next, { slots, keys, counts, freshMs: cache.headsFreshMs }) : null,
+    hasSlotCache
+      ? (next) => new SlotCache(next, { slots, keys, counts, freshMs: cache.slotCacheFreshMs })
+      : null,
     cache.enabled ? (next) => new ResponseCache(next, { memory, keys, counts }) : null,
     cache.enabled || cache.coalesce ? coalesce : null,
     store && ((next) => new RedisCache(next, { store, keys, counts, roots, ttls, limits: limits.redis })),

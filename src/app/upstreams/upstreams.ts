@@ -2,16 +2,43 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { AddedNode } from '../../control/nodes/added-nodes.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';
-import type { NetworkFeed } from '../../upstream/feeds/feeds.ts';
+import type { ChainReader } from '../../upstream/feeds/chain-reader.ts';
+import { createFeed, type NetworkFeed, type PreferredFeed } from '../../upstream/feeds/feeds.ts';
+import type { GeyserLimits } from '../../upstream/feeds/geyser/geyser-connection.ts';
+import { GeyserFeed } from '../../upstream/feeds/geyser/geyser-feed.ts';
+import type { FeedLimits } from '../../upstream/feeds/limits.ts';
+import { hasGeyser } from '../../upstream/geyser/geyser-node.ts';
 import type { NodeConfig } from '../../upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../../upstream/pool.ts';
 import type { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
-import { openFeed } from './feeds.ts';
-import { openSending } from './submission.ts';
-import { openUpstreamMiddleware, type UpstreamMiddleware } from './upstream-middleware.ts';
+import { openSending, openUpstreamMiddleware, type UpstreamMiddleware } from './upstream-middleware.ts';
+
+type FeedOptions = Readonly<{
+  configuration: Configuration;
+  nodes: readonly NodeConfig[];
+  pool: UpstreamPool;
+  log: Logger;
+}>;
+
+/** The nodes' Geyser; null where none of them has it. */
+function geyserFeed({ configuration, nodes, log }: FeedOptions, reader: ChainReader): PreferredFeed | null {
+  const servers = nodes.filter(hasGeyser);
+  if (servers.length === 0) return null;
+  const limits: GeyserLimits = configuration.geyser;
+  return new GeyserFeed({ nodes: servers, limits, log, reader });
+}
+
+/** Opens the feed of the default network: Geyser where a node has it, else PubSub and blocks. */
+export function openFeed(options: FeedOptions): NetworkFeed {
+  const { configuration, nodes, pool, log } = options;
+  const limits: FeedLimits = configuration.feeds;
+  const network = configuration.networks.default;
+  const preferred = (reader: ChainReader): PreferredFeed | null => geyserFeed(options, reader);
+  return createFeed({ network, pool, nodes, preferred, limits, log });
+}
 
 /** Name of the embedded ledger among the nodes. */
 export const LOCALNET_NODE = 'embedded-ledger';
@@ -19,9 +46,9 @@ export const LOCALNET_NODE = 'embedded-ledger';
 /** The nodes that answer calls: those of the configuration and of the database, or the embedded ledger. */
 export type Upstreams = Readonly<{
   pool: UpstreamPool;
-  /** What calls of customers are asked of: the pool, and what stands in front of it. */
+  /** Entry point of calls: the middleware over the pool. */
   source: RpcDispatcher;
-  /** What spares the nodes calls; part of `source`. */
+  /** Part of `source`. */
   middleware: UpstreamMiddleware;
   /** How transactions are sent; part of `source`. */
   sending: TransactionSubmitter;
@@ -31,7 +58,7 @@ export type Upstreams = Readonly<{
   isDevelopment: boolean;
   /** Which nodes there are now, and how that changes. */
   activeNodes: ActiveNodes;
-  /** Of nodes, what gRPC streams are fed from: the embedded ledger with its Geyser. */
+  /** Nodes as sources of gRPC streams: the embedded ledger with its Geyser. */
   streaming(nodes: readonly NodeConfig[]): readonly NodeConfig[];
   stop(): Promise<void>;
 }>;

@@ -1,8 +1,8 @@
 import { configurationWarnings, nodesByNetwork } from '../../app/configuration-warnings.ts';
-import { configurationArguments, configurationOptions, parseArguments } from '../../config/arguments.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
 import { ConfigurationError, describeProblem } from '../../config/errors.ts';
-import { showConfiguration } from '../../config/redacted-view.ts';
+import { showConfiguration } from '../../config/render.ts';
+import { configurationArguments, configurationOptions, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway config <action> [options]

@@ -6,14 +6,14 @@ import {
   restoreDatabase,
   type TableProgress,
 } from '../../app/commands/database.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../config/arguments.ts';
-import type { Configuration } from '../../config/configuration.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
+} from '../../config/sources.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway db <action> [options]
@@ -48,7 +48,7 @@ type Job = Readonly<{
   onTable: TableProgress;
 }>;
 
-/** What an action answers, for people and for programs. */
+/** Result of an action, as text and as JSON. */
 type Report = Readonly<{ text: string; json: unknown }>;
 
 const numbers = new Intl.NumberFormat('en-US');

@@ -1,8 +1,8 @@
 import type { Finding } from '../../app/doctor/check.ts';
 import { examine } from '../../app/doctor/doctor.ts';
-import { configurationArguments, configurationOptions, parseArguments } from '../../config/arguments.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { ConfigurationError, describeProblem } from '../../config/errors.ts';
+import { configurationArguments, configurationOptions, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway doctor [options]

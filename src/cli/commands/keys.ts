@@ -4,20 +4,17 @@ import {
   remoteKeyCommands,
   withKeyCommands,
 } from '../../app/commands/keys.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../config/arguments.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
-import { readApiToken } from '../api-token.ts';
-import { getAuditActor } from '../audit-actor.ts';
+} from '../../config/sources.ts';
+import { getAuditActor, readApiToken } from '../api-token.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
-import { type RuleValues, rulesOf } from '../key-arguments.ts';
+import { parseExpiry, parseHours, type RuleValues, readSecret, rulesOf } from '../key-arguments.ts';
 import { identifiedKeyText, keyTable, newKeyText } from '../key-text.ts';
-import { readSecret } from '../read-secret.ts';
-import { parseExpiry, parseHours } from '../time-arguments.ts';
 
 const help = `Usage: solway keys <action> [options]
 
@@ -116,7 +113,7 @@ type Job = Readonly<{
   overlapHours: number | undefined;
 }>;
 
-/** What an action answers, for people and for programs. */
+/** Result of an action, as text and as JSON. */
 type Report = Readonly<{ text: string; json: unknown }>;
 
 async function create({ commands, values }: Job): Promise<Report> {
@@ -146,7 +143,7 @@ async function set({ commands, values, key }: Job): Promise<Report> {
   return { text: `${changed.start}… is changed, with the others of its family.\n`, json: { key: changed } };
 }
 
-/** What becomes of the key that was replaced. */
+/** Validity of the replaced key. */
 function describeReplacedKey({ key, old }: Awaited<ReturnType<KeyCommands['rotate']>>): string {
   const end = old.expiresAt ?? 0;
   return end <= key.createdAt ? 'has ended' : `goes on until ${new Date(end).toISOString()}`;

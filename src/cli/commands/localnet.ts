@@ -2,12 +2,12 @@ import { readGenesisFiles } from '../../app/localnet/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet/localnet.ts';
 import { ledgerProblemText } from '../../app/problem-text.ts';
 import { createLogger } from '../../base/log.ts';
-import { ArgumentsError, parseArguments } from '../../config/arguments.ts';
 import {
   SLOTS_PER_EPOCH_MAX,
   localnetDefaults as usual,
   WARP_SLOT_MAX,
-} from '../../config/localnet-defaults.ts';
+} from '../../config/schema-upstream.ts';
+import { ArgumentsError, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 import { withoutValidatorFlags } from './validator-flags.ts';
@@ -141,7 +141,7 @@ type Parsed = ReturnType<typeof parse>;
 /** Under a gateway: the ledger of one that was killed ends by itself, and may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
-/** What the command line asks for. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
+/** Parses the command line. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
 function readOptions(
   { text, flag, accountDirs, shredsTo, groups }: Parsed,
   log: LocalnetOptions['log'],

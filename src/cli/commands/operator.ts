@@ -1,12 +1,12 @@
 import { type OperatorCommands, withOperatorCommands } from '../../app/commands/operators.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../config/arguments.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
-import { getAuditActor } from '../audit-actor.ts';
+} from '../../config/sources.ts';
+import { getAuditActor } from '../api-token.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway operator <action> [options]
@@ -39,7 +39,7 @@ const options = {
 
 type Report = Readonly<{ text: string; json: unknown }>;
 
-/** A link that leads to a wrong port would hand its token to whoever listens there. */
+/** A link to a wrong port would send its token to another program. */
 function urlNote({ pages: { url, from } }: OperatorCommands): string {
   if (from === 'running')
     return `It leads to the service that runs here, at ${url}: for people who reach it elsewhere, set\naccounts.public_url.\n`;

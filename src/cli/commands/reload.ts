@@ -1,15 +1,14 @@
 import { pagesUrl } from '../../app/commands/operators.ts';
 import { ReloadError, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
+import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../config/arguments.ts';
-import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
+} from '../../config/sources.ts';
 import type { ReloadResult } from '../../control/api/services.ts';
-import { readApiToken } from '../api-token.ts';
-import { getAuditActor } from '../audit-actor.ts';
+import { getAuditActor, readApiToken } from '../api-token.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway reload [options]

@@ -1,7 +1,6 @@
-import { WORKER_VARIABLE } from '../../app/cluster/worker-variable.ts';
-import { deprioritizeHelperThreads } from '../../app/process/helper-threads.ts';
-import { raiseInliningLimit } from '../../app/process/v8-flags.ts';
-import { workerCount } from '../../app/process/worker-count.ts';
+import { workerCount } from '../../app/cluster/worker-configuration.ts';
+import { WORKER_VARIABLE } from '../../app/cluster/worker-context.ts';
+import { deprioritizeHelperThreads, raiseInliningLimit } from '../../app/process/helper-threads.ts';
 import {
   restUrl,
   rpcUrl,
@@ -11,8 +10,8 @@ import {
   wsUrl,
 } from '../../app/service.ts';
 import { logLevelOf, openLog } from '../../app/telemetry/log-output.ts';
-import { configurationArguments, configurationOptions, parseArguments } from '../../config/arguments.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import { configurationArguments, configurationOptions, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 
@@ -53,7 +52,7 @@ const curl = (url: string, key: string): string =>
 const restCall = (url: string, key: string): string =>
   `curl '${url}/wallet/balance?wallet=11111111111111111111111111111111' -H 'x-api-key: ${key}'`;
 
-/** Nothing happens on a ledger of one's own until somebody does it. Any address will do. */
+/** The embedded ledger has no other transactions. Any address works. */
 const airdrop = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"requestAirdrop","params":["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]}'`;
 
@@ -66,7 +65,7 @@ const NODE = import.meta.url.endsWith('.ts') ? 'npx node' : 'node';
 const listen = (url: string, key: string): string =>
   `${NODE} -e 'const s = new WebSocket("${url}?api-key=${key}"); s.onopen = () => s.send(\`${SLOTS}\`); s.onmessage = ({ data }) => console.log(data)'`;
 
-/** Shows what a stream of the shred stage, or of the standard one, tells; by reflection it needs no .proto files. */
+/** Shows a stream; reflection makes .proto files unnecessary. */
 function grpcurl(url: string, key: string, method: string, request: string): string {
   const { protocol, host } = new URL(url);
   const plaintext = protocol === 'http:' ? '-plaintext ' : '';
@@ -80,7 +79,7 @@ const ALL_TRANSACTIONS = '{"deshred_transactions":{"all":{}}}';
 
 type Product = Service['newKeys'][number]['key']['product'];
 
-/** What a key is for, and lines to paste. */
+/** Description of a key and lines to paste. */
 const usage: Readonly<Record<Product, (service: Service, secret: string) => string[]>> = {
   rpc: (service, secret) => [
     `JSON-RPC, WebSocket and REST; every endpoint of REST on ${service.url}/docs`,
@@ -155,7 +154,6 @@ function describeMode({ isDevelopment }: Service, { dev }: Configuration): strin
   return dev ? '  --dev has no effect: nodes are configured, and calls go to them.\n' : '';
 }
 
-/** The dashboard's first page, for whoever started this. */
 function describeSetup({ setupUrl }: Service): string {
   return setupUrl === null ? '' : `  Make the operator's account, once, within a week:\n    ${setupUrl}\n\n`;
 }

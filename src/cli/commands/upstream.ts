@@ -3,10 +3,9 @@ import {
   type UpstreamCommands,
   withUpstreamCommands,
 } from '../../app/commands/upstreams.ts';
-import { configurationArguments, type ParsedArguments, parseArguments } from '../../config/arguments.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
-import { readApiToken } from '../api-token.ts';
-import { getAuditActor } from '../audit-actor.ts';
+import { configurationArguments, type ParsedArguments, parseArguments } from '../../config/sources.ts';
+import { getAuditActor, readApiToken } from '../api-token.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { type NodeValues, parseNodeChange, parseNodeInput } from '../node-arguments.ts';
 import { addedNodeText, changedNodeText, upstreamTable } from '../upstream-text.ts';
@@ -75,7 +74,7 @@ type Values = NodeValues & Readonly<{ reason?: string; force?: boolean }>;
 
 type Job = Readonly<{ commands: UpstreamCommands; node: string; values: Values }>;
 
-/** What an action answers, for people and for programs. */
+/** Result of an action, as text and as JSON. */
 type Report = Readonly<{ text: string; json: unknown }>;
 
 async function list({ commands }: Job): Promise<Report> {
@@ -120,7 +119,6 @@ async function remove({ commands, node, values: { force = false } }: Job): Promi
 
 type Action = Readonly<{ does: (job: Job) => Promise<Report>; takes: readonly (keyof Values)[] }>;
 
-/** What may be said of a node when it is added, and later. */
 const nodeNames = [
   ...(['url', 'ws', 'grpc', 'header'] as const),
   ...(['requests-per-second', 'requests-burst', 'pipelining'] as const),

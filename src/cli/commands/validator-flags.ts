@@ -1,6 +1,6 @@
 import { UsageError } from '../command.ts';
 
-/** What becomes of an option of solana-test-validator that has no meaning here. */
+/** Handling of options of solana-test-validator that have no meaning here. */
 type FlagRule = Readonly<{
   /** Values that follow it. */
   values: 0 | 1;

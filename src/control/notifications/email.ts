@@ -97,10 +97,10 @@ type MailRateLimits = Readonly<{
   /** Per hour and customer, and per hour and user or token. */
   customerPerHour: number;
   /** Per hour and receiver. */
-  receiverPerHour: number;
+  recipientPerHour: number;
 }>;
 
-export const mailRateLimits: MailRateLimits = { customerPerHour: 30, receiverPerHour: 5 };
+export const mailRateLimits: MailRateLimits = { customerPerHour: 30, recipientPerHour: 5 };
 
 type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }>;
 
@@ -124,12 +124,12 @@ export class MailRateLimiter {
 
   /** @returns 0 if the mail may be sent, else the wait in milliseconds. */
   take({ customer, sender, to }: RateLimitedMail): number {
-    const { customerPerHour, receiverPerHour } = this.#limits;
+    const { customerPerHour, recipientPerHour } = this.#limits;
     const now = this.#now();
     const shares = [
       [`customer ${customer}`, customerPerHour],
       [`sender ${sender}`, customerPerHour],
-      [`to ${to.toLowerCase()}`, receiverPerHour],
+      [`to ${to.toLowerCase()}`, recipientPerHour],
     ] as const;
     const sent = shares.map(([name, most]) => {
       const times = (this.#sent.get(name) ?? []).filter((at) => at > now - HOUR_MS);

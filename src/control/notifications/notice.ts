@@ -17,7 +17,7 @@ export type NoticeLimits = Readonly<{
   /** Minimum interval between a delivery and a test of the same target. */
   testIntervalMs: number;
   /** Retention of delivered notifications. */
-  keptDays: number;
+  retentionDays: number;
 }>;
 
 export const noticeLimits: NoticeLimits = {
@@ -30,7 +30,7 @@ export const noticeLimits: NoticeLimits = {
   retryMaxMs: 3_600_000,
   targetsMax: 10,
   testIntervalMs: 5_000,
-  keptDays: 400,
+  retentionDays: 400,
 };
 
 /** Quota thresholds in percent; each is notified once a month. */

@@ -140,7 +140,7 @@ export class Notifier {
         if ((await this.#watch.checkQuotas(this.#now())) > 0) void this.deliver();
         if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
         this.#prunedAt = performance.now();
-        await pruneNotices(this.#options.store, this.#now() - this.#options.limits.keptDays * DAY_MS);
+        await pruneNotices(this.#options.store, this.#now() - this.#options.limits.retentionDays * DAY_MS);
       })
       .finally(() => {
         this.#round = null;

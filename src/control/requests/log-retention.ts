@@ -127,7 +127,7 @@ class RowCounts {
 }
 
 export type RetentionLimits = Readonly<{
-  keptHours: number;
+  retentionHours: number;
   /** Rows of one customer. */
   customerRowsMax: number;
   /** Rows in total. */
@@ -135,7 +135,7 @@ export type RetentionLimits = Readonly<{
 }>;
 
 export const retentionLimits: RetentionLimits = {
-  keptHours: 72,
+  retentionHours: 72,
   customerRowsMax: 50_000,
   rowsMax: 500_000,
 };
@@ -184,9 +184,9 @@ export class LogRetention {
   }
 
   async #pruneTable(table: RetainedTable, counts: RowCounts, nowMs: number): Promise<void> {
-    const { keptHours, customerRowsMax, rowsMax } = this.#limits;
+    const { retentionHours, customerRowsMax, rowsMax } = this.#limits;
     await counts.update(nowMs - SETTLE_MS);
-    await this.#delete(table, counts, { before: firstIdAt(nowMs - keptHours * HOUR_MS) });
+    await this.#delete(table, counts, { before: firstIdAt(nowMs - retentionHours * HOUR_MS) });
     for (const [customer, rows] of [...counts.byCustomer]) {
       if (rows > customerRowsMax)
         await this.#delete(table, counts, { customer, rows: rows - customerRowsMax });

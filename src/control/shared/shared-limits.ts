@@ -267,7 +267,7 @@ export type SharingLimits = Readonly<{
   /** A gateway silent for this long is removed and its connection slots are freed. */
   presenceMs: number;
   /** Assumed number of gateways before the first sync. */
-  gatewaysLeast: number;
+  gatewaysMin: number;
   /** Names per kind and sync; others wait for the next. */
   namesMax: number;
 }>;
@@ -278,7 +278,7 @@ export const sharingLimits: SharingLimits = {
   commandTimeoutMs: 1_000,
   reconnectMaxMs: 500,
   presenceMs: 10_000,
-  gatewaysLeast: 1,
+  gatewaysMin: 1,
   namesMax: 5_000,
 };
 
@@ -320,7 +320,7 @@ export class SharedLimits {
 
   constructor(options: SharedLimitsOptions) {
     this.#options = options;
-    this.#gateways = options.gatewaysLeast;
+    this.#gateways = options.gatewaysMin;
     const { parts, prefix, namesMax, presenceMs, syncIntervalMs: intervalMs } = options;
     const common = { gateway: this.gateway, namesMax };
     this.#syncs = [
@@ -420,7 +420,7 @@ export class SharedLimits {
   #markDisconnected(error: unknown): void {
     if (this.#isConnected === false) return;
     this.#isConnected = false;
-    this.#divide(Math.max(this.#gateways, this.#options.gatewaysLeast));
+    this.#divide(Math.max(this.#gateways, this.#options.gatewaysMin));
     this.#options.onState?.(error);
   }
 

@@ -21,7 +21,7 @@ function refusalOf(wrongKeys: FailedAuthLimiter, from: ClientInfo, nowMs = 0): F
 
 describe('failed-authentication limiter', () => {
   const open = (options: Partial<FailedAuthOptions> = {}) =>
-    new FailedAuthLimiter({ wrongKeysPerMinute: 3, blockMs: 10_000, ...options });
+    new FailedAuthLimiter({ failedAuthPerMinute: 3, blockMs: 10_000, ...options });
 
   it('blocks an address at the limit per minute, for blockMs', () => {
     const wrongKeys = open();
@@ -66,7 +66,7 @@ describe('failed-authentication limiter', () => {
       expect(refusalOf(wrongKeys, from)).toBeNull();
     }
     expect(wrongKeys.size).toBe(0);
-    const usual = new FailedAuthLimiter({ wrongKeysPerMinute: 1 });
+    const usual = new FailedAuthLimiter({ failedAuthPerMinute: 1 });
     for (const from of [clientInfoFor('127.0.0.1'), clientInfoFor('::1')]) storm(usual, from, 1);
     expect(usual.size).toBe(0);
   });

@@ -6,7 +6,7 @@ import type { ClientInfo } from '../../protocol/request-handler.ts';
 
 export type FailedAuthOptions = Readonly<{
   /** Invalid keys from one address within a minute that block it. */
-  wrongKeysPerMinute: number;
+  failedAuthPerMinute: number;
   /** How long the address is blocked, whatever key it sends. */
   blockMs: number;
   /** Addresses that are counted, least recently used evicted first. */
@@ -16,7 +16,7 @@ export type FailedAuthOptions = Readonly<{
 }>;
 
 export const failedAuthOptions: FailedAuthOptions = {
-  wrongKeysPerMinute: 120,
+  failedAuthPerMinute: 120,
   blockMs: 60_000,
   addressesMax: 100_000,
   // A proxy on the same host would block all clients for the failures of one.
@@ -65,8 +65,8 @@ export class FailedAuthLimiter {
     if (ip === null || isProxy || this.#exempt.has(ip)) return;
     const count = this.#countFor(ip.site, nowMs);
     count.failures += 1;
-    const { wrongKeysPerMinute, blockMs } = this.#options;
-    if (count.failures < wrongKeysPerMinute) return;
+    const { failedAuthPerMinute, blockMs } = this.#options;
+    if (count.failures < failedAuthPerMinute) return;
     count.blockedUntilMs = nowMs + blockMs;
     // The count restarts after the block.
     count.failures = 0;

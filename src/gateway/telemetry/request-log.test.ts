@@ -47,15 +47,15 @@ function visitOf(
   return { ...visit, client, startedAt, key: record, trace: log.start(startedAt) };
 }
 
-const never: Partial<RequestLogOptions> = { perSecond: 0, share: 0 };
+const never: Partial<RequestLogOptions> = { perSecond: 0, sampleRatio: 0 };
 
 describe('request sampling', () => {
   it('samples perSecond requests, then a share', () => {
-    const log = new RequestLog({ perSecond: 3, share: 0 });
+    const log = new RequestLog({ perSecond: 3, sampleRatio: 0 });
     const begin = (at: number) => log.start(at) !== null;
     expect([1_000, 1_100, 1_200, 1_300, 1_999].map(begin)).toEqual([true, true, true, false, false]);
     expect([2_000, 2_001].map(begin)).toEqual([true, true]);
-    const all = new RequestLog({ perSecond: 0, share: 1 });
+    const all = new RequestLog({ perSecond: 0, sampleRatio: 1 });
     expect(all.start(5)).not.toBeNull();
   });
 

@@ -13,7 +13,7 @@ export type RequestLogOptions = Readonly<{
   /** Requests per second sampled with all steps. */
   perSecond: number;
   /** Share of further requests that is sampled, 0 to 1. */
-  share: number;
+  sampleRatio: number;
   /** Failed and slow requests per second stored without steps, if they were not sampled. */
   lateMax: number;
   /** Latency from which a request is slow. */
@@ -28,7 +28,7 @@ export type RequestLogOptions = Readonly<{
 
 export const requestLogOptions: RequestLogOptions = {
   perSecond: 20,
-  share: 0.01,
+  sampleRatio: 0.01,
   lateMax: 20,
   slowMs: 1_000,
   entriesMax: 5_000,
@@ -172,7 +172,7 @@ export class RequestLog {
       this.#sampled = 0;
       this.#unsampled = 0;
     }
-    if (this.#sampled >= this.#options.perSecond) return Math.random() < this.#options.share;
+    if (this.#sampled >= this.#options.perSecond) return Math.random() < this.#options.sampleRatio;
     this.#sampled++;
     return true;
   }

@@ -66,7 +66,7 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     cancelsBurstMax: number;
     cancelsPerSecondMax: number;
     /** Time for which an address may not reconnect after a flood; 0: it may. */
-    offenderMs: number;
+    abuseBlockMs: number;
     offendersMax: number;
 
     /** Receive window per call (SETTINGS_INITIAL_WINDOW_SIZE). */
@@ -119,7 +119,7 @@ export const grpcServerOptions: GrpcServerOptions = {
   controlFramesPerSecondMax: 1_000,
   cancelsBurstMax: 200,
   cancelsPerSecondMax: 100,
-  offenderMs: 3_000,
+  abuseBlockMs: 3_000,
   offendersMax: 10_000,
   windowBytes: MIB,
   compression: 'sender',

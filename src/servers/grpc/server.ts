@@ -44,7 +44,7 @@ export class GrpcServer {
     this.#log = log;
     this.#http2 = http2Options(this.#options);
     this.#connections = new Connections(sweepIntervalOf(this.#options));
-    this.#blocklist = new AbuseBlocklist(this.#options.offenderMs, this.#options.offendersMax);
+    this.#blocklist = new AbuseBlocklist(this.#options.abuseBlockMs, this.#options.offendersMax);
     this.#caps = new ConnectionCaps(this.#options, this.#options.proxies);
     this.#services = new Services(handler, (service) => !this.draining && health(service), this.#options);
     const { requestsMaxBytes, queuesMaxBytes, joinMs } = this.#options;

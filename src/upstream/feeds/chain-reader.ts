@@ -145,10 +145,10 @@ export class ChainReader {
 
   constructor(options: ChainReaderOptions) {
     this.#options = options;
-    const { blocksKept, blocksKeptBytes } = options.limits;
+    const { blockCacheMax, blockCacheMaxBytes } = options.limits;
     this.#blockCache = new BlockCache({
-      blocksMax: blocksKept,
-      bytesMax: blocksKeptBytes,
+      blocksMax: blockCacheMax,
+      bytesMax: blockCacheMaxBytes,
       idleMs: CACHE_IDLE_MS,
     });
     this.#readSemaphore = new Semaphore(options.limits.blockReadsMax);

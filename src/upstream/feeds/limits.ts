@@ -35,9 +35,9 @@ export const feedLimits = {
   heldMax: 20_000,
   /** Remembered messages per subscription, for deduplication. */
   seenMax: 20_000,
-  blocksKept: 64,
+  blockCacheMax: 64,
   /** Size of the cached blocks, as received. */
-  blocksKeptBytes: 128 * 1024 * 1024,
+  blockCacheMaxBytes: 128 * 1024 * 1024,
   blockReadsMax: 4,
   /** Lag after which block subscriptions fail. */
   followerLagMaxSlots: 600,

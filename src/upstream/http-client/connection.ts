@@ -29,7 +29,7 @@ export type ConnectionLimits = StreamingLimits &
   Readonly<{
     connectTimeoutMs: number;
     idleTimeoutMs: number;
-    answerMaxBytes: number;
+    responseMaxBytes: number;
   }>;
 
 export interface ConnectionContext extends StreamingContext {

@@ -10,9 +10,9 @@ let reader: HttpResponseReader | null = null;
 afterEach(() => reader?.free());
 
 /** Feeds the pieces as separate reads of one buffer, and stops where the reader does. */
-function readIn(pieces: readonly Buffer[], answerMaxBytes = MAX): HttpResponseReader {
+function readIn(pieces: readonly Buffer[], responseMaxBytes = MAX): HttpResponseReader {
   reader?.free();
-  reader = new HttpResponseReader({ answerMaxBytes }, budget);
+  reader = new HttpResponseReader({ responseMaxBytes }, budget);
   const shared = Buffer.alloc(Math.max(1, ...pieces.map(({ length }) => length)));
   for (const piece of pieces) {
     piece.copy(shared);

@@ -104,7 +104,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   streamThreshold = Number.POSITIVE_INFINITY;
   readonly body: BodyBuffer;
   readonly #parser = new HttpParser('response', this);
-  readonly #limits: Readonly<{ answerMaxBytes: number }>;
+  readonly #limits: Readonly<{ responseMaxBytes: number }>;
   readonly #name = new HeaderNameMatcher();
   #field: TrackedHeader | null = null;
   #isInName = false;
@@ -117,7 +117,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   #isParsed = false;
   #plainRemaining = 0;
 
-  constructor(limits: Readonly<{ answerMaxBytes: number }>, budget: ByteBudget) {
+  constructor(limits: Readonly<{ responseMaxBytes: number }>, budget: ByteBudget) {
     this.body = new BodyBuffer(budget);
     this.#limits = limits;
   }
@@ -262,7 +262,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
       return;
     }
     this.#bodyBytes += end - start;
-    if (this.#bodyBytes > this.#limits.answerMaxBytes) this.readState = 'too-large';
+    if (this.#bodyBytes > this.#limits.responseMaxBytes) this.readState = 'too-large';
     else this.#bufferBody(bytes, start, end);
   }
 
@@ -286,7 +286,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
       this.keepAlive &&= contentLength <= 0;
       return false;
     }
-    if (contentLength > this.#limits.answerMaxBytes) {
+    if (contentLength > this.#limits.responseMaxBytes) {
       this.readState = 'too-large';
       return true;
     }

@@ -44,7 +44,7 @@ export type OffChainLimits = Readonly<{
   /** An aborted fetch counts against its host after this time. */
   slowMs: number;
   /** Lifetime of a document. */
-  documentKeptMs: number;
+  documentTtlMs: number;
   /** Lifetime of a permanent absence: 404, not JSON, forbidden address. */
   absenceKeptMs: number;
   /** Lifetime of a transient failure. */
@@ -81,7 +81,7 @@ export const offChainLimits: OffChainLimits = {
   circuitFailuresMax: 3,
   circuitOpenMs: 5_000,
   slowMs: 1_500,
-  documentKeptMs: 24 * 3_600_000,
+  documentTtlMs: 24 * 3_600_000,
   absenceKeptMs: 10 * 60_000,
   failureKeptMs: 20_000,
   memoryMaxBytes: 32 * 1024 * 1024,

@@ -211,8 +211,8 @@ export class OffChainClient {
   }
 
   #cacheResult(uri: string, fetched: FetchResult): void {
-    const { documentKeptMs, absenceKeptMs, failureKeptMs } = this.#limits;
-    if (fetched.kind === 'document') this.#cacheFor(uri, fetched.bytes, documentKeptMs, this.#disk);
+    const { documentTtlMs, absenceKeptMs, failureKeptMs } = this.#limits;
+    if (fetched.kind === 'document') this.#cacheFor(uri, fetched.bytes, documentTtlMs, this.#disk);
     if (fetched.kind === 'absent') this.#cacheFor(uri, null, absenceKeptMs, this.#disk);
     if (fetched.kind === 'failed') this.#cacheFor(uri, null, failureKeptMs, null);
   }

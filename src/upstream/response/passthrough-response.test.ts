@@ -44,7 +44,7 @@ function begin(start: Buffer, bytes: number | null, read = true): Passing {
   };
   const owner = {
     network: 'devnet',
-    answerMaxBytes: 9,
+    responseMaxBytes: 9,
     onStreamEnd: (end: StreamEnd) => ends.push(end),
   } as const;
   const answer = new PassthroughResponse(Buffer.from(start), bytes, ID, control, owner);

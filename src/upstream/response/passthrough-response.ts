@@ -20,7 +20,7 @@ export type StreamEnd = 'complete' | 'invalid' | 'lost' | 'canceled';
 /** Called once, at the end. */
 export interface StreamListener {
   readonly network: Network;
-  readonly answerMaxBytes: number;
+  readonly responseMaxBytes: number;
   onStreamEnd(end: StreamEnd): void;
 }
 
@@ -156,8 +156,8 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     end: StreamEnd,
     code: 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT' | 'ANSWER_TOO_LARGE' | 'OVERLOADED' | 'CLIENT_GONE',
   ): void {
-    const { network, answerMaxBytes } = this.#listener;
-    const facts = code === 'ANSWER_TOO_LARGE' ? { network, answerMaxBytes } : { network };
+    const { network, responseMaxBytes } = this.#listener;
+    const facts = code === 'ANSWER_TOO_LARGE' ? { network, answerMaxBytes: responseMaxBytes } : { network };
     const reader = this.#reader;
     this.#failure = new Failure(code, { facts, cause: new Error(`streamed response aborted: ${end}`) });
     this.#finish(end);

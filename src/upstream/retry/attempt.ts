@@ -103,8 +103,8 @@ class Attempt implements NodeRequest, StreamListener {
     return this.#node.network;
   }
 
-  get answerMaxBytes(): number {
-    return this.#node.answerMaxBytes;
+  get responseMaxBytes(): number {
+    return this.#node.responseMaxBytes;
   }
 
   send(timeoutMs: number): PendingRequest {

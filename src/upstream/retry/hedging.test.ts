@@ -5,7 +5,7 @@ import { HedgeBudget, type HedgeCandidate, HedgeTimer, MethodLatencies } from '.
 
 describe('HedgeBudget', () => {
   it('allows a share of the calls after a burst', () => {
-    const budget = new HedgeBudget({ hedgeShare: 0.05, hedgeBurst: 10 });
+    const budget = new HedgeBudget({ hedgeRatio: 0.05, hedgeBurst: 10 });
     const made = (calls: number): number => {
       let hedges = 0;
       for (let i = 0; i < calls; i++) {
@@ -19,7 +19,7 @@ describe('HedgeBudget', () => {
   });
 
   it('allows none when hedging is disabled', () => {
-    const budget = new HedgeBudget({ hedgeShare: 0, hedgeBurst: 10 });
+    const budget = new HedgeBudget({ hedgeRatio: 0, hedgeBurst: 10 });
     budget.earn();
     expect(budget.spend()).toBe(false);
   });

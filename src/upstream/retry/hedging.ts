@@ -1,7 +1,7 @@
 import { bucketOf, createHistogram, quantile } from '../../base/histogram.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
 
-export type HedgeLimits = Readonly<{ hedgeShare: number; hedgeBurst: number }>;
+export type HedgeLimits = Readonly<{ hedgeRatio: number; hedgeBurst: number }>;
 
 /** Token bucket that limits hedges to a share of the calls that may be hedged. */
 export class HedgeBudget {
@@ -15,11 +15,11 @@ export class HedgeBudget {
   }
 
   earn(): void {
-    this.#tokens = Math.min(this.#limits.hedgeBurst, this.#tokens + this.#limits.hedgeShare);
+    this.#tokens = Math.min(this.#limits.hedgeBurst, this.#tokens + this.#limits.hedgeRatio);
   }
 
   spend(): boolean {
-    if (this.#limits.hedgeShare <= 0 || this.#tokens < 1) return false;
+    if (this.#limits.hedgeRatio <= 0 || this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
   }

@@ -156,7 +156,7 @@ function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryD
     return decideRetry(state.call.row.kind, outcome);
   if (state.isDoubted) return 'return';
   if (state.isActive) return 'confirm';
-  const needsConfirmation = state.limits.askTwiceForNull && state.call.row.history === 'signature';
+  const needsConfirmation = state.limits.confirmNullResults && state.call.row.history === 'signature';
   return needsConfirmation && hasUsableNode(state, node) ? 'confirm' : 'return';
 }
 
@@ -251,8 +251,8 @@ export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   const history = state.steps.map((step) => `${step.node.name}: ${outcomeText(step.outcome)}`);
   const cause = new Error(history.join('; ') || 'no node available');
   if (state.isTooLarge && outcome?.kind !== 'aborted') {
-    const { answerMaxBytes } = state.limits;
-    return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes }, cause });
+    const { responseMaxBytes } = state.limits;
+    return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes: responseMaxBytes }, cause });
   }
   if (outcome?.kind === 'over-budget') return new Failure('OVERLOADED', { facts, cause, retryAfter });
   const refusal = refusalOf(state.steps.map((step) => step.outcome));

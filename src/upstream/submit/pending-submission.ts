@@ -47,7 +47,7 @@ export class PendingSubmission {
     this.watched = new WatchedTransaction(signature, 'confirmed', lifetime);
     this.endsAt = performance.now() + limits.pendingMaxMs;
     this.#rebroadcastsMax = rebroadcastsMax;
-    this.scheduleIn(limits.rebroadcastMs);
+    this.scheduleIn(limits.rebroadcastIntervalMs);
   }
 
   /** The bytes are stored twice: in params and key. */

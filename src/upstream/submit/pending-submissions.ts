@@ -119,7 +119,7 @@ export class PendingSubmissions {
       .catch(() => this.#end(submission, { name: 'unconfirmed', ...notLanded }));
     this.#timer ??= setInterval(
       () => this.#checkDue(),
-      Math.max(1, this.#parts.limits.rebroadcastMs / CHECKS_PER_INTERVAL),
+      Math.max(1, this.#parts.limits.rebroadcastIntervalMs / CHECKS_PER_INTERVAL),
     );
     return submission;
   }
@@ -167,17 +167,17 @@ export class PendingSubmissions {
   }
 
   #rebroadcast(submission: PendingSubmission): void {
-    const { rebroadcastMs } = this.#parts.limits;
+    const { rebroadcastIntervalMs } = this.#parts.limits;
     const rebroadcast = new Rebroadcast(submission, () => this.#inFlight--);
     this.#inFlight++;
     if (!rebroadcast.start(this.#parts)) {
       this.#inFlight--;
-      submission.scheduleIn(rebroadcastMs / CHECKS_PER_INTERVAL);
+      submission.scheduleIn(rebroadcastIntervalMs / CHECKS_PER_INTERVAL);
       return;
     }
     this.#setOf(submission.rebroadcasts).delete(submission);
     this.#setOf(++submission.rebroadcasts).add(submission);
-    submission.scheduleIn(rebroadcastMs);
+    submission.scheduleIn(rebroadcastIntervalMs);
   }
 
   #onLanded(submission: PendingSubmission, { err, failure }: Confirmation): void {

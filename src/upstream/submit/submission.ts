@@ -23,7 +23,7 @@ export type SubmitLimits = Readonly<{
   callersMax: number;
   /** Time per attempt at one target, where no retry follows. */
   attemptTimeoutMs: number;
-  rebroadcastMs: number;
+  rebroadcastIntervalMs: number;
   rebroadcastsAtATime: number;
   /** Tracked transactions; beyond it those rebroadcast most often are shed. */
   pendingMax: number;
@@ -45,7 +45,7 @@ export const submitLimits: SubmitLimits = {
   underWayMax: 10_000,
   callersMax: 50_000,
   attemptTimeoutMs: 5_000,
-  rebroadcastMs: 2_000,
+  rebroadcastIntervalMs: 2_000,
   rebroadcastsAtATime: 64,
   pendingMax: 10_000,
   pendingMaxBytes: 32 * 1024 * 1024,

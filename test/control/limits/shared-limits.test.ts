@@ -212,13 +212,13 @@ describe.skipIf(redisProgram === null)(
 
     it('start with shares if the server is unreachable', async () => {
       await redis.kill();
-      const alone = gateways.add({ gatewaysLeast: 4, connectTimeoutMs: 50 });
+      const alone = gateways.add({ gatewaysMin: 4, connectTimeoutMs: 50 });
       await alone.shared.start();
       expect(alone.takeAll()).toBe(25);
     });
 
     it('do not wait for a stalled server', async () => {
-      const [a] = (await gateways.start(1, { commandTimeoutMs: 100, gatewaysLeast: 2 })) as [Gateway];
+      const [a] = (await gateways.start(1, { commandTimeoutMs: 100, gatewaysMin: 2 })) as [Gateway];
       redis.pause();
       a.take(1);
       await a.shared.sync();

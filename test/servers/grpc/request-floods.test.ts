@@ -196,7 +196,7 @@ describe('an address that flooded', () => {
   });
 
   it('may reconnect if the block time is 0', async () => {
-    await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, offenderMs: 0 });
+    await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, abuseBlockMs: 0 });
     await flood();
     expect(await isClosedAtOnce()).toBe(false);
   });

@@ -61,9 +61,9 @@ describe('connections to a node', () => {
     raw = await startRaw(responding);
     node = new UpstreamNode({ name: 'raw', url: raw.url }, 'devnet', limits);
     expect(await outcomeText(node)).toBe('7');
-    limits.answerMaxBytes = 10;
+    limits.responseMaxBytes = 10;
     expect([await outcomeText(node), raw.sockets.length]).toEqual(['too-large', 1]);
-    Object.assign(limits, { answerMaxBytes: 1_000, connectionsMax: 3 });
+    Object.assign(limits, { responseMaxBytes: 1_000, connectionsMax: 3 });
     raw.become(unresponsive);
     const pending = calls(3);
     await until(() => raw.requests.length === 5);
@@ -343,7 +343,7 @@ describe('response', () => {
       'invalid',
     ],
   ])('may be %s', async (_name, script, expected) => {
-    await open(script, { answerMaxBytes: 100_000 });
+    await open(script, { responseMaxBytes: 100_000 });
     expect(await outcomeText(node)).toBe(expected);
   });
 

@@ -249,7 +249,7 @@ describe('streamed response', () => {
     ],
   ])('that %s is rejected', async (_name, framed, code) => {
     await open(({ socket, id }) => socket.end(framed(envelope(id, long(MIB)), id)), {
-      answerMaxBytes: 1.5 * MIB,
+      responseMaxBytes: 1.5 * MIB,
     });
     const got = await reading();
     await until(() => got.end !== null);

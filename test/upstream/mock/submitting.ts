@@ -58,7 +58,7 @@ export type SubmitScene = Scene &
 /** Short; no rebroadcasts by default. */
 const testLimits: Partial<SubmitLimits> = {
   attemptTimeoutMs: 2_000,
-  rebroadcastMs: 60_000,
+  rebroadcastIntervalMs: 60_000,
   statusPollMs: 10,
   expiryPollMs: 10,
 };

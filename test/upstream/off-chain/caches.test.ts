@@ -68,7 +68,7 @@ describe('cached documents', () => {
   });
 
   it('expire; absences sooner', async () => {
-    const client = await start({ documentKeptMs: 1_000, absenceKeptMs: 100 });
+    const client = await start({ documentTtlMs: 1_000, absenceKeptMs: 100 });
     host.scripts.set('/none', bytes('', {}, 404));
     const both = () => read(client, '/1', '/none');
     expect(await both()).toEqual([{ at: '/1' }, undefined]);

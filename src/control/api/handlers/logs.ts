@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000;
 const noLog: LogServices = {
   share: 0,
   perSecond: 0,
-  keptHours: retentionLimits.keptHours,
+  keptHours: retentionLimits.retentionHours,
   tails: new LogTails(),
 };
 

@@ -11,7 +11,7 @@ import {
 import { createLogger } from '../../base/log.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { LiveConfiguration } from '../../config/live-configuration.ts';
-import { openSending } from './submission.ts';
+import { openSending } from './upstream-middleware.ts';
 
 it('Endpoints for sending have the limits that were read last', async () => {
   const scene = await stage([accepting()]);
@@ -33,7 +33,7 @@ it('Endpoints for sending have the limits that were read last', async () => {
   };
   try {
     expect(await outcome()).toBe('ok');
-    live.replace({ ...configuration, upstreamPool: { ...read.upstreamPool, answerMaxBytes: 10 } });
+    live.replace({ ...configuration, upstreamPool: { ...read.upstreamPool, responseMaxBytes: 10 } });
     expect(await outcome()).toBe('response too large');
   } finally {
     await sending.close();

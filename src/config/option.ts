@@ -1,0 +1,169 @@
+import type { z } from 'zod';
+
+/** Builders of the rows of the configuration table, and the types that follow from the rows. */
+
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+export const camelCase = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+export const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+type Details = Readonly<{
+  /** Shown in the first part of the example file. */
+  common?: boolean;
+  /** A reload applies a change; otherwise a restart does. */
+  reload?: boolean;
+  /** Redacted when shown; may be written as `env:NAME` or `file:PATH`. */
+  secret?: boolean;
+  /** Shows a secret without its secret parts. */
+  show?: (value: string) => string;
+  /** Environment variable that overrides the file. */
+  env?: string;
+  /** Command-line option that overrides both, without dashes. */
+  flag?: string;
+  /** TOML value for the documentation of an option without a default. */
+  example?: string;
+}>;
+
+/** One option. `Value` is what the program reads. */
+export type Option<Value = unknown> = Details &
+  Readonly<{
+    form: 'option';
+    /** Validates a value that is present; its description is the type in the documentation. */
+    kind: z.ZodType;
+    /** `undefined`: required, or completed from other options. */
+    default: unknown;
+    isRequired: boolean;
+    doc: string;
+    /** Rows of the nested table or tables. */
+    rows?: Rows;
+    /** Never set: carries the type. */
+    value?: Value;
+  }>;
+
+// biome-ignore lint/suspicious/noExplicitAny: rows have values of different types.
+export type Rows = Readonly<Record<string, Option<any>>>;
+
+type ValueOf<Row> = Row extends Option<infer Value> ? Value : never;
+
+/** Values of rows under their names in the program. */
+export type ValuesOf<Table extends Rows> = {
+  readonly [Key in keyof Table & string as CamelCase<Key>]: ValueOf<Table[Key]>;
+};
+
+type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
+
+/** Fixed limits of a section by their names in the program; only tests override them. */
+export type InternalLimits = object;
+
+/** `[name]`: options of operators, and the fixed limits that the same modules read beside them. */
+export type Section<Table extends Rows = Rows, Internal extends InternalLimits = InternalLimits> = Readonly<{
+  form: 'section';
+  doc: string;
+  rows: Table;
+  internal: Internal;
+}>;
+
+/** `[[name]]`. */
+export type Tables<Table extends Rows = Rows> = Readonly<{
+  form: 'tables';
+  doc: string;
+  rows: Table;
+  max: number;
+  /** Word for one of them in errors. */
+  item: string;
+  reload: boolean;
+}>;
+
+export type Entry = Option | Section | Tables;
+
+/** Value of an entry of the schema. */
+export type EntryValue<Value> =
+  Value extends Option<infer Single>
+    ? Single
+    : Value extends Section<infer Table, infer Internal>
+      ? ValuesOf<Table> & { readonly [Name in keyof Internal]: Widened<Internal[Name]> }
+      : Value extends Tables<infer Table>
+        ? readonly ValuesOf<Table>[]
+        : never;
+
+/** Values of the entries of a schema under their names in the program. */
+export type EntryValues<Entries> = {
+  readonly [Key in keyof Entries & string as CamelCase<Key>]: EntryValue<Entries[Key]>;
+};
+
+/** An option with a default; `null` means not set. */
+export const option = <Value, Fallback extends Value | null>(
+  kind: z.ZodType<Value>,
+  fallback: Fallback,
+  doc: string,
+  details: Details = {},
+): Option<Fallback extends null ? Value | null : Value> => ({
+  ...{ form: 'option', kind, default: fallback, isRequired: false, doc },
+  ...details,
+});
+
+/** An option that must be given. */
+export const required = <Value>(
+  kind: z.ZodType<Value>,
+  doc: string,
+  details: Details = {},
+): Option<Value> => ({
+  ...{ form: 'option', kind, default: undefined, isRequired: true, doc },
+  ...details,
+});
+
+/** An option whose default depends on other options. */
+export const optional = <Value>(
+  kind: z.ZodType<Value>,
+  doc: string,
+  details: Details = {},
+): Option<Value | undefined> => ({
+  ...{ form: 'option', kind, default: undefined, isRequired: false, doc },
+  ...details,
+});
+
+export const section = <Table extends Rows, Internal extends InternalLimits = Record<never, never>>(
+  doc: string,
+  rows: Table,
+  internal?: Internal,
+): Section<Table, Internal> => ({ form: 'section', doc, rows, internal: internal ?? ({} as Internal) });
+
+export const tables = <Table extends Rows>(
+  doc: string,
+  rows: Table,
+  { max, item, reload = false }: Readonly<{ max: number; item: string; reload?: boolean }>,
+): Tables<Table> => ({ form: 'tables', doc, rows, max, item, reload });
+
+/** The named members of module defaults. */
+export const pick = <Source, const Name extends keyof Source>(
+  source: Source,
+  names: readonly Name[],
+): Pick<Source, Name> =>
+  Object.fromEntries(names.map((name) => [name, source[name]])) as unknown as Pick<Source, Name>;
+
+/** Members whose names are chosen by the user. */
+const VERBATIM: ReadonlySet<string> = new Set(['headers', 'prices']);
+
+/** Renames the members of parsed TOML to the names of the program. */
+export function camelNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelNames);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [
+    camelCase(name),
+    VERBATIM.has(name) ? member : camelNames(member),
+  ]);
+  return Object.fromEntries(members);
+}
+
+/** A table of options, a list of them, or a value: what rows validate as. */
+export function schemaOf(row: Option): z.ZodType {
+  if (row.isRequired) return row.kind;
+  if (row.default === undefined) return row.kind.optional();
+  if (row.default === null) return row.kind.nullable().default(null);
+  return row.kind.default(row.default);
+}

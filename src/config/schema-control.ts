@@ -1,0 +1,413 @@
+import { accountLimits } from '../control/accounts/account-options.ts';
+import { controlApiOptions } from '../control/api/server/limits.ts';
+import { databaseOptions, describePostgres } from '../control/database/open.ts';
+import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/change-key.ts';
+import { keyFeedOptions } from '../control/keys/key-feed.ts';
+import { keyLimits } from '../control/keys/key-register.ts';
+import { mailLimits, mailRateLimits } from '../control/notifications/email.ts';
+import { noticeLimits } from '../control/notifications/notice.ts';
+import { heartbeatOptions } from '../control/requests/gateway-heartbeat.ts';
+import { retentionLimits } from '../control/requests/log-retention.ts';
+import { tailLimits } from '../control/requests/log-tails.ts';
+import { requestWriterOptions } from '../control/requests/request-writer.ts';
+import { quotaReaderLimits } from '../control/shared/quota-reader.ts';
+import { sharingLimits } from '../control/shared/shared-limits.ts';
+import { usageJournalOptions } from '../control/usage/usage-journal.ts';
+import { usageRetention } from '../control/usage/usage-retention.ts';
+import { usageWriterOptions } from '../control/usage/usage-writer.ts';
+import { failedAuthOptions } from '../gateway/auth/failed-auth-limiter.ts';
+import { defaultPlanLimits as planLimits } from '../gateway/auth/key-record.ts';
+import { quotaLedgerOptions } from '../gateway/limits/quota.ts';
+import { usageMeterOptions } from '../gateway/metering/usage-meter.ts';
+import { requestLogOptions } from '../gateway/telemetry/request-log.ts';
+import { products } from '../protocol/product.ts';
+import { postLimits } from '../upstream/off-chain/checked-post.ts';
+import { option, optional, pick, required, section } from './option.ts';
+import {
+  cidr,
+  connectableNetwork,
+  DAY_MS,
+  databaseUrl,
+  GIB,
+  HOUR_MS,
+  httpUrl,
+  label,
+  line,
+  list,
+  MIB,
+  methodPrices,
+  oneOf,
+  onOff,
+  originUrl,
+  path,
+  ratio,
+  redisUrl,
+  scannerPem,
+  secretLine,
+  smtpUrl,
+  tableList,
+  text,
+  whole,
+} from './value-types.ts';
+
+/** Options of the database, keys, accounts, limits, notices and plans. */
+
+export const store = section(
+  'Database of keys, plans, usage and audit.',
+  {
+    database_url: option(databaseUrl, null, 'PostgreSQL; without it SQLite in data_dir/solway.db.', {
+      common: true,
+      secret: true,
+      env: 'DATABASE_URL',
+      example: '"postgres://user:password@host:5432/solway"',
+      show: describePostgres,
+    }),
+    connections_max: option(whole(2, 1_000), databaseOptions.connectionsMax, 'PostgreSQL connections.'),
+    query_timeout_ms: option(whole(100, HOUR_MS), databaseOptions.queryTimeoutMs, 'Time for a query.'),
+  },
+  {
+    ...pick(databaseOptions, ['connectTimeoutMs', 'hangsAfterMs', 'lockWaitMs']),
+    awayAfterMs: keyFeedOptions.awayAfterMs,
+  },
+);
+
+const SCANNER_KEYS_MAX = 32;
+
+const scannerKeyRows = {
+  id: required(
+    text(/^[A-Za-z0-9._-]{1,128}$/, 'the id of a public key, as the scanner names it'),
+    'Id of the public key.',
+  ),
+  pem: required(scannerPem, 'Public key, P-256.'),
+};
+
+export const keys = section(
+  'API keys and usage.',
+  {
+    // The first start creates a key of each product.
+    keys_max: option(
+      whole(Object.keys(products).length, 10_000_000),
+      1_000_000,
+      'Active keys, about 1 KB of memory each.',
+    ),
+    customer_keys_max: option(whole(1, 10_000_000), keyLimits.customerKeysMax, 'Keys of one customer.', {
+      reload: true,
+    }),
+    overlap_hours: option(
+      whole(0, OVERLAP_MAX_MS / HOUR_MS),
+      OVERLAP_DEFAULT_MS / HOUR_MS,
+      'Time that the old key stays valid after a rotation.',
+      { reload: true },
+    ),
+    failed_auth_per_minute: option(
+      whole(1, 1_000_000),
+      failedAuthOptions.failedAuthPerMinute,
+      'Invalid keys from one address before it is blocked.',
+      { common: true, reload: true },
+    ),
+    failed_auth_block_ms: option(whole(100, HOUR_MS), failedAuthOptions.blockMs, 'Duration of the block.', {
+      reload: true,
+    }),
+    failed_auth_exempt: option(
+      list(cidr, 256, 'failed_auth_exempt = ["127.0.0.0/8"]'),
+      [...failedAuthOptions.exempt],
+      'Addresses that are never blocked; trusted proxies are exempt as well.',
+    ),
+    revoke_leaked: option(onOff, false, 'Revoke keys that a secret scanner reports.', { reload: true }),
+    scanner_keys: {
+      ...option(
+        tableList(
+          scannerKeyRows,
+          SCANNER_KEYS_MAX,
+          'keys',
+          'is not a list of tables: write each key under its own [[keys.scanner_keys]]',
+        ),
+        [],
+        'Public keys of secret scanners that may report to /api/v1/secret-scanning.',
+      ),
+      rows: scannerKeyRows,
+    },
+    usage_retention_days: option(
+      whole(1, 36_500),
+      usageRetention.daysDays,
+      'Days that usage per day is kept.',
+      { common: true },
+    ),
+    usage_hours_days: option(whole(1, 36_500), usageRetention.hoursDays, 'Days that usage per hour is kept.'),
+    usage_minutes_days: option(
+      whole(1, 36_500),
+      usageRetention.minutesDays,
+      'Days that usage per minute is kept.',
+    ),
+    usage_journal_max_bytes: option(
+      whole(MIB, 64 * GIB),
+      usageJournalOptions.maxBytes,
+      'Usage kept on disk while the database is unavailable.',
+    ),
+  },
+  {
+    pollIntervalMs: keyFeedOptions.pollIntervalMs,
+    usageFlushIntervalMs: usageWriterOptions.flushIntervalMs,
+    usageRowsMax: usageMeterOptions.rowsMax,
+    addressesMax: failedAuthOptions.addressesMax,
+  },
+);
+
+const oidcRows = {
+  id: required(
+    text(/^[a-z0-9][a-z0-9-]{0,31}$/, '1 to 32 small letters, digits and dashes'),
+    'Last part of the redirect URI <public_url>/api/auth/callback/<id>.',
+    { example: '"example"' },
+  ),
+  name: required(label, 'Label of the button.', { example: '"Example"' }),
+  discovery_url: required(httpUrl, 'Discovery document.', {
+    example: '"https://id.example.com/.well-known/openid-configuration"',
+  }),
+  client_id: required(text(/^\P{Cc}{1,512}$/u, 'text of one line'), 'Client id.', { example: '"solway"' }),
+  client_secret: required(secretLine, 'Client secret.', { secret: true, example: '"env:OIDC_SECRET"' }),
+};
+
+const PROVIDERS_MAX = 16;
+
+export const accounts = section(
+  'Accounts of the dashboard and the control API.',
+  {
+    sign_up: option(oneOf(['invited', 'open']), 'invited', 'Who may create an account.', {
+      common: true,
+      reload: true,
+    }),
+    public_url: option(originUrl, null, 'Public address of the service: for mailed links and cookies.', {
+      common: true,
+      example: '"https://solway.example.com"',
+    }),
+    password_min: option(whole(8, 128), accountLimits.passwordMin, 'Shortest password.'),
+    session_days: option(whole(1, 365), accountLimits.sessionMs / DAY_MS, 'Days that a session lasts.'),
+    invitation_days: option(
+      whole(1, 365),
+      accountLimits.invitationMs / DAY_MS,
+      'Days that an invitation is valid.',
+      { reload: true },
+    ),
+    members_max: option(whole(1, 100_000), accountLimits.membersMax, 'Members of one customer.', {
+      reload: true,
+    }),
+    oidc: {
+      ...option(
+        tableList(
+          oidcRows,
+          PROVIDERS_MAX,
+          'providers',
+          'is not a list of tables: write each provider under its own [[accounts.oidc]]',
+        ).refine((all) => new Set(all.map(({ id }) => id)).size === all.length, {
+          error: 'two providers have the same id: give each its own',
+        }),
+        [],
+        'OpenID Connect providers.',
+      ),
+      rows: oidcRows,
+    },
+  },
+  {
+    accountFreeTries: accountLimits.accountTries.freeTries,
+    addressFreeTries: accountLimits.addressTries.freeTries,
+    ...pick(accountLimits, [
+      'hashesMax',
+      'hashesWaitingMax',
+      'invitationsMax',
+      'tokensMax',
+      'customersPerUserMax',
+    ]),
+  },
+);
+
+export const shared = section(
+  'Limits shared by several gateways through Redis or Valkey.',
+  {
+    redis_url: option(redisUrl, null, 'Address; rediss:// for TLS.', {
+      common: true,
+      secret: true,
+      env: 'REDIS_URL',
+      example: '"rediss://user:password@host:6379"',
+    }),
+    tls_ca: option(path, null, 'Certificate authorities in PEM, for a private one.', {
+      example: '"redis-ca.pem"',
+    }),
+    prefix: option(
+      text(/^[A-Za-z0-9._:-]{0,64}$/, 'up to 64 letters, digits, dots, dashes and colons'),
+      'solway:',
+      'Prefix of the names of its keys.',
+    ),
+    gateways_min: option(
+      whole(1, 1_000),
+      sharingLimits.gatewaysMin,
+      'Gateways to assume until the server was reached.',
+    ),
+  },
+  sharingLimits,
+);
+
+export const notices = section(
+  'Notices to customers, by webhook and mail.',
+  {
+    allow_networks: option(
+      list(connectableNetwork, 256, 'allow_networks = ["10.0.0.0/8"]'),
+      [],
+      'Private networks that webhooks may reach.',
+    ),
+    ports: option(
+      list(whole(1, 65_535), 64, 'ports = [80, 443]'),
+      [80, 443],
+      'Ports that webhooks may reach.',
+    ),
+    retention_days: option(whole(32, 36_500), noticeLimits.retentionDays, 'Days that notices are kept.', {
+      reload: true,
+    }),
+  },
+  { ...noticeLimits, ...postLimits },
+);
+
+export const mail = section(
+  'Mail: notices, invitations, password links.',
+  {
+    smtp_url: option(smtpUrl, null, 'Mail server.', {
+      common: true,
+      reload: true,
+      secret: true,
+      example: '"smtps://user:password@host:465"',
+    }),
+    from: option(line, null, 'Sender.', {
+      common: true,
+      reload: true,
+      example: '"Solway <noreply@example.com>"',
+    }),
+    customer_per_hour: option(
+      whole(0, 100_000),
+      mailRateLimits.customerPerHour,
+      'Invitations and tests of one customer, and of one user.',
+      { reload: true },
+    ),
+    recipient_per_hour: option(
+      whole(0, 100_000),
+      mailRateLimits.recipientPerHour,
+      'Invitations and tests to one address.',
+      { reload: true },
+    ),
+  },
+  mailLimits,
+);
+
+export const requestLog = section(
+  'Request log of customers.',
+  {
+    per_second: option(
+      whole(0, 100_000),
+      requestLogOptions.perSecond,
+      'Requests logged a second with all their steps.',
+      { reload: true },
+    ),
+    sample_ratio: option(ratio, requestLogOptions.sampleRatio, 'Share of the requests beyond it.', {
+      reload: true,
+    }),
+    slow_ms: option(
+      whole(1, HOUR_MS),
+      requestLogOptions.slowMs,
+      'Slower requests are logged like failures.',
+      {
+        reload: true,
+      },
+    ),
+    body_max_bytes: option(
+      whole(0, 65_536),
+      requestLogOptions.bodyMaxBytes,
+      'Bytes of params and results kept, for keys that allow it.',
+      { reload: true },
+    ),
+    retention_hours: option(whole(1, 8_760), retentionLimits.retentionHours, 'Hours that entries are kept.', {
+      common: true,
+      reload: true,
+    }),
+    rows_max: option(whole(1, 1_000_000_000), retentionLimits.rowsMax, 'Entries in all.', { reload: true }),
+  },
+  {
+    ...pick(requestLogOptions, ['lateMax', 'entriesMax', 'stepsMax']),
+    customerRowsMax: retentionLimits.customerRowsMax,
+    flushIntervalMs: requestWriterOptions.flushIntervalMs,
+    ...pick(tailLimits, ['tailsMax', 'customerTailsMax', 'followerTailsMax', 'operatorTailsKept']),
+  },
+);
+
+/** Rows of each plan: `[plans.<id>]`. */
+export const planRows = {
+  name: optional(label, 'Name in the dashboard. Default: the id.', { example: '"default"' }),
+  rpc_per_second: option(whole(0, 10_000_000), planLimits.rpcPerSecond, 'JSON-RPC calls a second; 0: any.', {
+    common: true,
+  }),
+  rpc_burst: option(whole(1, 10_000_000), planLimits.rpcBurst, 'Calls at once.', { common: true }),
+  monthly_credits: option(whole(0, 2 ** 48), planLimits.monthlyCredits, 'Credits a month (UTC); 0: any.', {
+    common: true,
+  }),
+  quota_is_hard: option(onOff, planLimits.quotaIsHard, 'Refuse calls beyond them instead of only notifying.'),
+  stream_credits: option(
+    whole(0, 1_000_000),
+    planLimits.streamCredits,
+    'Credits for 100,000 bytes of notifications and stream messages.',
+  ),
+  prices: option(
+    methodPrices,
+    {},
+    'Credits of methods and endpoints that differ from docs/reference/json-rpc.md.',
+    {
+      example: '{ getProgramAccounts = 10 }',
+    },
+  ),
+  ws_connections_max: option(
+    whole(0, 1_000_000),
+    planLimits.wsConnectionsMax,
+    'WebSocket connections of a key.',
+  ),
+  ws_subscriptions_max: option(
+    whole(1, 1_000_000),
+    planLimits.wsSubscriptionsMax,
+    'Subscriptions of one connection.',
+  ),
+  ws_message_max_bytes: option(
+    whole(1_024, 256 * MIB),
+    planLimits.wsMessageMaxBytes,
+    'Longest message of a client.',
+  ),
+  grpc_streams_max: option(whole(0, 1_000_000), planLimits.grpcStreamsMax, 'gRPC streams of a key.'),
+  grpc_filters_max: option(whole(1, 1_000_000), planLimits.grpcFiltersMax, 'Filters of one request.'),
+  grpc_blocks_max: option(whole(0, 1_000_000), planLimits.grpcBlocksMax, 'Block filters among them.'),
+  grpc_pubkeys_max: option(whole(0, 100_000_000), planLimits.grpcPubkeysMax, 'Addresses in all of them.'),
+  grpc_cuckoo_max_bytes: option(
+    whole(0, 2_047 * MIB),
+    planLimits.grpcCuckooMaxBytes,
+    'Bytes of cuckoo filters, at least 65,536 each.',
+  ),
+};
+
+/** A plan whose limits are reached at once, to test clients with. */
+export const REHEARSAL_PLAN_ID = 'rehearsal';
+
+export const rehearsalPlan = {
+  name: 'rehearsal',
+  rpc_per_second: 1,
+  rpc_burst: 2,
+  ws_connections_max: 2,
+  ws_subscriptions_max: 2,
+  grpc_streams_max: 2,
+  monthly_credits: 100,
+  stream_credits: 1,
+} as const;
+
+/** Fixed. */
+export const controlApi = section('', {}, controlApiOptions);
+export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderLimits });
+export const gateways = section(
+  '',
+  {},
+  {
+    ...pick(heartbeatOptions, ['heartbeatMs', 'lookIntervalMs', 'goneAfterMs']),
+    connectionsListedMax: heartbeatOptions.connectionsMax,
+  },
+);

@@ -1,0 +1,470 @@
+import { semiWalletLimits } from '../control/semi-wallets/key-derivation.ts';
+import { storageLimits } from '../control/storage/file-store.ts';
+import { pinningServiceLimits } from '../control/storage/pinning-backend.ts';
+import { storageServiceLimits } from '../control/storage/storage-service.ts';
+import { messageRateOptions } from '../gateway/limits/message-rate-limiter.ts';
+import { confirmationLimits } from '../gateway/rest/confirmations.ts';
+import { restLimits } from '../gateway/rest/rest-gateway.ts';
+import { sessionMinSlotsOptions } from '../gateway/session-min-slots.ts';
+import { otlpOptions } from '../gateway/telemetry/otlp-exporter.ts';
+import { requestCounterOptions } from '../gateway/telemetry/request-counters.ts';
+import { subscriptionLimits } from '../gateway/websocket/session.ts';
+import { topicHubOptions as topic } from '../gateway/websocket/topic-hub.ts';
+import { networks } from '../protocol/call.ts';
+import { envelopeLimits } from '../protocol/request-envelope.ts';
+import { fastHttpOptions } from '../servers/fast-path/context.ts';
+import { grpcServerOptions as grpc } from '../servers/grpc/options.ts';
+import { httpOptions as http } from '../servers/http/options.ts';
+import { ipfsServerOptions } from '../servers/ipfs/server.ts';
+import { uploadLimits } from '../servers/rest/multipart.ts';
+import { restServerOptions } from '../servers/rest/server.ts';
+import { rpcServerOptions as rpc } from '../servers/rpc/options.ts';
+import { webSocketOptions as ws } from '../servers/websocket/server.ts';
+import { geyserHubOptions as hub } from '../streams/geyser/geyser-hub-options.ts';
+import { monotonicReadsLimits } from '../upstream/middleware/monotonic-reads.ts';
+import { option, pick, required, section } from './option.ts';
+import {
+  cidr,
+  DAY_MS,
+  GIB,
+  gatewayUrl,
+  HOUR_MS,
+  headers,
+  host,
+  httpUrl,
+  line,
+  list,
+  MIB,
+  oneOf,
+  onOff,
+  path,
+  ratio,
+  table,
+  text,
+  whole,
+  wholeOrAuto,
+} from './value-types.ts';
+
+/** Options of listeners, REST, stored files, the embedded ledger, metrics and logs. */
+
+/** Processes of one service. */
+export const WORKERS_MAX = 64;
+
+const tlsRows = {
+  cert_file: required(path, 'Certificate chain in PEM; reread when it changes.', {
+    common: true,
+    example: '"/etc/solway/cert.pem"',
+  }),
+  key_file: required(path, 'Private key in PEM.', { common: true, example: '"/etc/solway/key.pem"' }),
+  min_version: option(oneOf(['1.2', '1.3']), '1.2', 'Oldest TLS version accepted.'),
+  hsts_max_age_s: option(
+    whole(0, 100_000_000),
+    31_536_000,
+    'Seconds of Strict-Transport-Security; 0 omits it.',
+  ),
+};
+
+export const server = section(
+  'HTTP listener: JSON-RPC, WebSocket, REST, dashboard.',
+  {
+    host: option(host, '127.0.0.1', 'Address to listen on; 0.0.0.0 for every interface.', {
+      common: true,
+      env: 'SOLWAY_HOST',
+      flag: 'host',
+    }),
+    port: option(whole(0, 65_535), 8080, 'Port to listen on; 0 takes a free one.', {
+      common: true,
+      env: 'SOLWAY_PORT',
+      flag: 'port',
+    }),
+    workers: option(wholeOrAuto(1, WORKERS_MAX), 1, 'Processes; "auto" for one per processor.', {
+      common: true,
+      flag: 'workers',
+    }),
+    trusted_proxies: option(
+      list(cidr, 256, 'trusted_proxies = ["10.0.0.0/8"]'),
+      [],
+      'Proxies whose X-Forwarded-For is trusted.',
+      { common: true, reload: true },
+    ),
+    body_max_bytes: option(whole(1_024, 256 * MIB), rpc.bodyMaxBytes, 'Longest JSON-RPC request body.'),
+    bodies_max_bytes: option(
+      whole(MIB, 64 * GIB),
+      rpc.bodiesMaxBytes,
+      'Memory for all request bodies; beyond it: OVERLOADED.',
+    ),
+    responses_max_bytes: option(
+      whole(MIB, 64 * GIB),
+      rpc.answersMaxBytes,
+      'Memory for responses that wait for clients; beyond it: OVERLOADED.',
+    ),
+    batch_calls_max: option(whole(1, 10_000), envelopeLimits.batchMax, 'Calls in one JSON-RPC batch.'),
+    connections_max: option(whole(1, 1_000_000), http.connectionsMax, 'Open connections.'),
+    connections_per_address_max: option(
+      whole(1, 1_000_000),
+      http.connectionsPerAddressMax,
+      'Open connections of one address (IPv6: one /64).',
+    ),
+    connections_exempt: option(
+      list(cidr, 256, 'connections_exempt = ["127.0.0.0/8"]'),
+      [...http.connectionsExempt],
+      'Addresses without that limit, here and for gRPC; trusted proxies are exempt as well.',
+    ),
+    requests_in_flight_max: option(
+      whole(1, 1_000_000),
+      http.requestsInFlightMax,
+      'Concurrent requests; beyond it: OVERLOADED.',
+    ),
+    request_timeout_ms: option(
+      whole(100, HOUR_MS),
+      http.requestTimeoutMs,
+      'Time for a client to send a request.',
+    ),
+    keep_alive_timeout_ms: option(
+      whole(100, HOUR_MS),
+      http.keepAliveTimeoutMs,
+      'Idle connections close after this; longer than the idle time of a proxy in front.',
+    ),
+    fast_path: option(onOff, true, 'Serve plain JSON-RPC requests without the HTTP server of Node.js.'),
+    drain_notice_ms: option(
+      whole(0, HOUR_MS),
+      0,
+      'After SIGTERM, time in which /ready returns 503 and requests are still served.',
+    ),
+    drain_grace_ms: option(whole(0, HOUR_MS), 10_000, 'Time for running requests after that.'),
+    tls: {
+      ...option(table(tlsRows), null, 'TLS of the HTTP listener; without it plain text.'),
+      rows: tlsRows,
+    },
+  },
+  {
+    ...pick(rpc, ['batchConcurrency', 'batchAnswersMaxBytes']),
+    ...pick(http, ['headersMaxBytes', 'headersTimeoutMs', 'ownTimeMaxMs', 'idleTimeoutMs']),
+    fastPathHeadMaxBytes: fastHttpOptions.headMaxBytes,
+    fastPathBodyMaxBytes: fastHttpOptions.bodyMaxBytes,
+  },
+);
+
+export const networksSection = section('Default network.', {
+  default: option(oneOf(networks), 'mainnet-beta', 'Network of /v1/rpc and of nodes that name none.', {
+    common: true,
+    env: 'SOLWAY_NETWORK',
+  }),
+});
+
+export const sessions = section(
+  'Monotonic reads (header x-solway-session).',
+  {
+    idle_ms: option(
+      whole(1_000, DAY_MS),
+      sessionMinSlotsOptions.idleMs,
+      'Unused sessions expire after this.',
+    ),
+  },
+  {
+    ...pick(sessionMinSlotsOptions, ['sessionsMax', 'keySessionsMax']),
+    waitMs: monotonicReadsLimits.waitMs,
+  },
+);
+
+export const websocket = section(
+  'WebSocket connections and subscriptions.',
+  {
+    connections_max: option(whole(1, 1_000_000), ws.connectionsMax, 'Connections of all keys.', {
+      reload: true,
+    }),
+    messages_per_second: option(
+      whole(1, 10_000_000),
+      messageRateOptions.messagesPerSecond,
+      'Messages of one key; a plan with more calls allows more.',
+      { reload: true },
+    ),
+    key_subscriptions_max: option(
+      whole(1, 10_000_000),
+      subscriptionLimits.keySubscriptionsMax,
+      'Subscriptions of one key.',
+      { reload: true },
+    ),
+    queue_max_bytes: option(
+      whole(64 * 1_024, 2_047 * MIB),
+      ws.queueMaxBytes,
+      'Bytes queued for one client; beyond it: LAGGING.',
+    ),
+    queues_max_bytes: option(
+      whole(MIB, 64 * GIB),
+      ws.queuesMaxBytes,
+      'Memory for all queues; beyond it the slowest clients are closed.',
+    ),
+    idle_timeout_ms: option(
+      whole(100, DAY_MS),
+      ws.idleTimeoutMs,
+      'Connections without subscription, call or ping close after this.',
+    ),
+  },
+  {
+    ...pick(ws, ['callsInFlightMax', 'callsWaitingMax', 'callsWaitingMaxBytes', 'allCallsInFlightMax']),
+    ...pick(ws, ['pingIntervalMs', 'pongTimeoutMs', 'closeTimeoutMs', 'lookIntervalMs']),
+    keyAddressesMax: subscriptionLimits.keyAddressesMax,
+    ...pick(topic, ['addressesMax', 'topicsMax']),
+    topicsIdleMax: topic.idleMax,
+    topicGraceMs: topic.graceMs,
+    topicOpenTimeoutMs: topic.openTimeoutMs,
+    topicBufferedMax: topic.bufferedMax,
+  },
+);
+
+export const grpcSection = section(
+  'gRPC listener: Yellowstone and shred-stage streams.',
+  {
+    enabled: option(onOff, true, 'Open the gRPC listener.', { common: true }),
+    host: option(host, null, 'Address to listen on. Default: server.host.', { example: '"127.0.0.1"' }),
+    port: option(whole(0, 65_535), 50_051, 'Port to listen on; 0 takes a free one.', {
+      common: true,
+      env: 'SOLWAY_GRPC_PORT',
+      flag: 'grpc-port',
+    }),
+    tls_cert: option(path, null, 'Certificate chain in PEM; without it plain text.', {
+      common: true,
+      example: '"/etc/solway/cert.pem"',
+    }),
+    tls_key: option(path, null, 'Private key in PEM.', { common: true, example: '"/etc/solway/key.pem"' }),
+    connections_max: option(whole(1, 1_000_000), grpc.connectionsMax, 'Open connections.'),
+    connections_per_address_max: option(
+      whole(1, 1_000_000),
+      grpc.connectionsPerAddressMax,
+      'Open connections of one address.',
+    ),
+    streams_max: option(whole(1, 1_000_000), grpc.streamsMax, 'Streams of all keys.'),
+    messages_per_second: option(
+      whole(1, 10_000_000),
+      messageRateOptions.messagesPerSecond,
+      'Messages that one key may send.',
+    ),
+    queue_max_bytes: option(
+      whole(64 * 1_024, 16 * GIB),
+      grpc.queueMaxBytes,
+      'Bytes queued for one client; beyond it its stream ends.',
+    ),
+    queues_max_bytes: option(
+      whole(MIB, 64 * GIB),
+      grpc.queuesMaxBytes,
+      'Memory for all queues; beyond it the slowest streams end.',
+    ),
+    compression: option(
+      oneOf(['never', 'sender', 'accepted']),
+      grpc.compression,
+      'Compress for no client, for those that compress, or for all that accept it.',
+    ),
+    abuse_block_ms: option(
+      whole(0, HOUR_MS),
+      grpc.abuseBlockMs,
+      'Block of an address after abuse; 0 behind a proxy shared by all clients.',
+    ),
+  },
+  {
+    ...pick(grpc, ['streamsPerConnectionMax', 'keylessStreamsMax', 'keylessStreamsPerConnectionMax']),
+    ...pick(grpc, ['keylessStreamMaxMs', 'unaryInFlightMax', 'headerListMaxBytes', 'smallMessageMaxBytes']),
+    ...pick(grpc, ['messageMaxBytes', 'unpackedRatioMax', 'unpackedFreeBytes', 'requestsMaxBytes']),
+    ...pick(grpc, ['requestsPerConnectionMaxBytes', 'queueMaxMessages', 'joinMs', 'pingIntervalMs']),
+    ...pick(grpc, ['keepaliveIntervalMs', 'keepaliveTimeoutMs', 'handshakeTimeoutMs']),
+    ...pick(grpc, ['firstCallTimeoutMs', 'idleTimeoutMs', 'requestTimeoutMs', 'endTimeoutMs']),
+    ...pick(grpc, ['controlFramesPerSecondMax', 'cancelsBurstMax', 'cancelsPerSecondMax', 'offendersMax']),
+    ...pick(grpc, ['windowBytes', 'compressionLeastBytes', 'compressionMaxBytes']),
+  },
+);
+
+export const replay = section(
+  'Replay of old slots to gRPC streams (from_slot).',
+  {
+    slots: option(whole(0, 100_000), hub.replaySlots, 'Slots kept; 0 for none.'),
+    max_bytes: option(
+      whole(MIB, 1_024 * GIB),
+      hub.replayMaxBytes,
+      'Memory for them; beyond it the oldest go.',
+    ),
+  },
+  {
+    waitingSlotsMax: hub.waitingSlotsMax,
+    aheadBytes: hub.replayAheadBytes,
+    pauseMs: hub.replayPauseMs,
+    replaysMax: hub.replaysMax,
+    readyTimeoutMs: hub.replayReadyTimeoutMs,
+  },
+);
+
+/** Fixed. */
+export const blocks = section(
+  '',
+  {},
+  {
+    timeSliceMs: hub.blocksTimeSliceMs,
+    waitingMax: hub.blocksWaitingMax,
+    queueMaxMessages: hub.behindBlocksMaxMessages,
+    queueMaxBytes: hub.behindBlocksMaxBytes,
+  },
+);
+
+export const rest = section(
+  'REST interface.',
+  {
+    requests_per_minute: option(
+      whole(1, 10_000_000),
+      restLimits.requestsPerMinute,
+      'Requests of one key to one group of endpoints.',
+      { reload: true },
+    ),
+    key_in_flight_max: option(
+      whole(1, 1_000_000),
+      restLimits.keyInFlightMax,
+      'Concurrent requests of a key.',
+      {
+        reload: true,
+      },
+    ),
+    timeout_ms: option(whole(100, HOUR_MS), restLimits.timeoutMs, 'Time for a request.', { reload: true }),
+    history_days: option(whole(1, 36_500), 4, 'Days that transaction/history reaches back.'),
+    domain_suffix: option(
+      text(/^\.[a-z0-9-]{1,32}$/, 'a dot and a name, such as ".sol"'),
+      '.sol',
+      'Suffix of domain names.',
+    ),
+    token_list: option(path, null, 'JSON list of known tokens that overrides their own metadata.', {
+      example: '"tokens.json"',
+    }),
+  },
+  { ...restLimits, ...pick(restServerOptions, ['bodyMaxBytes', 'bodiesMaxBytes']) },
+);
+
+export const storage = section(
+  'Stored files, in data_dir/files.',
+  {
+    gateway: option(
+      gatewayUrl,
+      null,
+      'Public address of /ipfs/, on a host name of its own. Default: the address of the service.',
+      { example: '"https://files.example.com/ipfs/"' },
+    ),
+    file_max_bytes: option(whole(1_024, 1_024 * GIB), storageLimits.fileMaxBytes, 'Longest file.'),
+    total_max_bytes: option(
+      whole(1_024, 1_048_576 * GIB),
+      storageLimits.totalMaxBytes,
+      'All files; not for Kubo.',
+    ),
+  },
+  storageLimits,
+);
+
+export const uploads = section(
+  'Uploads of files.',
+  {
+    upload_max_ms: option(whole(100, DAY_MS / 2), uploadLimits.uploadMaxMs, 'Time for an upload.'),
+  },
+  pick(uploadLimits, [
+    ...(['besideMaxBytes', 'partsMax', 'partHeadersMax', 'partHeadersMaxBytes'] as const),
+    ...(['progressMs', 'progressLeastBytes'] as const),
+  ]),
+);
+
+export const ipfs = section(
+  'Gateway to stored files (/ipfs/).',
+  {
+    open_max: option(whole(1, 100_000), ipfsServerOptions.openMax, 'Concurrent responses.'),
+    open_per_address_max: option(
+      whole(1, 100_000),
+      ipfsServerOptions.openPerAddressMax,
+      'Those to one address; behind a proxy that is every client, so set both to the same.',
+    ),
+  },
+  pick(ipfsServerOptions, ['progressMs', 'progressLeastBytes', 'answerMaxMs']),
+);
+
+export const kubo = section(
+  'Kubo node that stores the files instead of the disk; requires storage.gateway.',
+  {
+    url: option(httpUrl, null, 'RPC address.', { secret: true, example: '"http://127.0.0.1:5001"' }),
+    authorization: option(line, null, 'Authorization header.', {
+      secret: true,
+      example: '"env:KUBO_AUTHORIZATION"',
+    }),
+  },
+  storageServiceLimits,
+);
+
+export const pinning = section(
+  'Service that pins the stored files (IPFS Pinning Service API).',
+  {
+    url: option(httpUrl, null, 'Address before /pins.', {
+      secret: true,
+      example: '"https://pinning.example.com"',
+    }),
+    token: option(line, null, 'Bearer token.', { secret: true, example: '"env:PINNING_TOKEN"' }),
+    origins: option(
+      list(line, 20, 'origins = ["/dns4/files.example.com/tcp/4001/p2p/…"]'),
+      [],
+      'Multiaddrs from which the service fetches blocks.',
+    ),
+  },
+  pinningServiceLimits,
+);
+
+export const semiWallets = section(
+  'Keypairs stored under passwords of their owners.',
+  {
+    iterations: option(
+      whole(600_000, 100_000_000),
+      semiWalletLimits.iterations,
+      'PBKDF2 iterations for new passwords.',
+    ),
+  },
+  semiWalletLimits,
+);
+
+export const metrics = section('Prometheus metrics at GET /metrics.', {
+  open: option(onOff, false, 'Serve metrics without a token.', { common: true }),
+  token: option(line, null, 'Bearer token that serves metrics.', {
+    common: true,
+    secret: true,
+    example: '"env:METRICS_TOKEN"',
+  }),
+  keys_max: option(
+    whole(0, 100_000),
+    requestCounterOptions.keysMax,
+    'Keys with series of their own; the others share one.',
+  ),
+});
+
+export const telemetry = section(
+  'OpenTelemetry spans over OTLP/HTTP.',
+  {
+    otlp_url: option(httpUrl, null, 'Collector; /v1/traces is added to an address without a path.', {
+      common: true,
+      secret: true,
+      example: '"http://127.0.0.1:4318"',
+    }),
+    headers: option(headers, {}, 'Sent to the collector.', {
+      secret: true,
+      example: '{ "authorization" = "env:OTLP_AUTHORIZATION" }',
+    }),
+    sample_ratio: option(ratio, 0.01, 'Share of requests that are traced.'),
+  },
+  otlpOptions,
+);
+
+const logLevels = ['auto', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+export const log = section('Log.', {
+  level: option(oneOf(logLevels), 'auto', '"auto": info, or warn on a terminal.', {
+    common: true,
+    reload: true,
+    env: 'SOLWAY_LOG_LEVEL',
+    flag: 'log-level',
+  }),
+  file: option(path, null, 'Log file. Default: standard error.', {
+    common: true,
+    env: 'SOLWAY_LOG_FILE',
+    example: '"solway.log"',
+  }),
+});
+
+/** Fixed. */
+export const confirmations = section('', {}, confirmationLimits);

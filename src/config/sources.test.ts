@@ -1,0 +1,203 @@
+import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { complaint, file, folder, load } from '../../test/app/load-configuration.ts';
+import { defaultPlanLimits } from '../gateway/auth/key-record.ts';
+import { showConfiguration } from './render.ts';
+
+describe('the sources of the configuration', () => {
+  it('have the precedence command line, environment, file', () => {
+    const toml = 'data_dir = "f"\n[server]\nport = 1\nhost = "f"\n[log]\nlevel = "warn"';
+    const environment = { SOLWAY_PORT: '2', SOLWAY_HOST: 'e', SOLWAY_NETWORK: 'devnet' };
+    const { server, log, networks, dataDir } = load(toml, ['--port', '3'], environment);
+    expect([server.port, server.host, log.level, networks.default]).toEqual([3, 'e', 'warn', 'devnet']);
+    expect(dataDir).toBe(join(process.cwd(), 'f'));
+  });
+
+  it('take the network that all nodes name as the default one, unless one is set', () => {
+    const node = (network: string) => ['--upstream', 'https://a', '--network', network];
+    const networkOf = (...given: Parameters<typeof load>) => load(...given).networks.default;
+    expect(networkOf('', [...node('devnet'), ...node('devnet')])).toBe('devnet');
+    expect(networkOf('[[upstream]]\nurl = "https://a"\nnetwork = "testnet"')).toBe('testnet');
+    expect(networkOf('', ['--upstream', 'https://b', ...node('devnet')])).toBe('mainnet-beta');
+    expect(networkOf('', [...node('mainnet-beta'), ...node('devnet')])).toBe('mainnet-beta');
+    const all = [...node('devnet'), ...node('testnet')];
+    expect(networkOf('', all, { SOLWAY_NETWORK: 'testnet' })).toBe('testnet');
+  });
+
+  it('ignore an empty variable', () => {
+    expect(load('', [], { SOLWAY_PORT: '', DATABASE_URL: '' }).server.port).toBe(8080);
+  });
+
+  it('name the file in errors as it was given', () => {
+    writeFileSync(file, 'hots = 1');
+    const named = relative(process.cwd(), file);
+    expect(() => load(null, ['--config', named])).toThrow(`${named}: hots: there is no such option`);
+    expect(() => load(null, [], { SOLWAY_CONFIG: file })).toThrow(`${file}: hots: there is no such option`);
+  });
+
+  it('find the file by SOLWAY_CONFIG', () => {
+    writeFileSync(file, '[server]\nport = 7');
+    expect(load(null, [], { SOLWAY_CONFIG: file })).toMatchObject({ file, server: { port: 7 } });
+  });
+
+  it('assign --ws, --grpc and --network to the --upstream before them, which replaces the nodes of the file', () => {
+    const args = [
+      '--upstream',
+      'https://a',
+      '--grpc=https://g',
+      '--upstream=https://b',
+      '--ws',
+      'wss://b',
+      '--network',
+      'devnet',
+    ];
+    expect(load('[[upstream]]\nurl = "https://a.example"\n', args).upstreams).toMatchObject([
+      { name: 'mainnet-beta-1', url: 'https://a', ws: 'wss://a', grpc: 'https://g' },
+      { name: 'devnet-1', url: 'https://b', ws: 'wss://b', grpc: null },
+    ]);
+  });
+
+  it('derive the WebSocket URL of a node unless it is given or off', () => {
+    const node = (ws: string) => `[[upstream]]\nurl = "http://h:8899/x"\n${ws}`;
+    const wsOf = (toml: string) => load(toml).upstreams[0]?.ws;
+    expect(wsOf(node(''))).toBe('ws://h:8900/x');
+    expect(wsOf(node('ws = "wss://other/y"'))).toBe('wss://other/y');
+    expect(wsOf(node('ws = "off"'))).toBeNull();
+    expect(complaint(node('ws = "of"'))).toBe(
+      'solway.toml: upstream[0].ws: the value is not a ws(s) URL or "off": write it as "wss://host/path"',
+    );
+  });
+
+  it('add the plans default and rehearsal to those of the file', () => {
+    const { plans } = load('[plans.gold]\nrpc_per_second = 5\nprices = { getBlock = 3 }');
+    expect(plans.filter(({ id }) => id !== 'rehearsal')).toEqual([
+      { id: 'default', name: 'default', limits: defaultPlanLimits },
+      {
+        id: 'gold',
+        name: 'gold',
+        limits: { ...defaultPlanLimits, rpcPerSecond: 5, prices: { getBlock: 3 } },
+      },
+    ]);
+    const limits = { rpcPerSecond: 1, rpcBurst: 2, wsConnectionsMax: 2, monthlyCredits: 100 };
+    expect(plans.find(({ id }) => id === 'rehearsal')?.limits).toMatchObject(limits);
+  });
+
+  it('override single limits of the rehearsal plan', () => {
+    const { plans } = load('[plans.rehearsal]\nmonthly_credits = 7');
+    expect(plans.find(({ id }) => id === 'rehearsal')?.limits).toMatchObject({
+      rpcPerSecond: 1,
+      monthlyCredits: 7,
+    });
+    expect(complaint('[plans]\nrehearsal = 5')).toContain('plans.rehearsal');
+  });
+});
+
+describe('secrets', () => {
+  const SECRET = 'hunter2hunter2';
+
+  it('are read from the environment or from a file', () => {
+    writeFileSync(join(folder, 'token'), `${SECRET}\n`);
+    const toml =
+      '[[upstream]]\nurl = "env:NODE"\nheaders = { Authorization = "file:token" }\n[store]\ndatabase_url = "env:DB"';
+    const environment = { NODE: `https://a/${SECRET}`, DB: `postgres://u:${SECRET}@h/d` };
+    const { upstreams, store } = load(toml, [], environment);
+    expect(upstreams[0]).toMatchObject({ url: `https://a/${SECRET}`, headers: { Authorization: SECRET } });
+    expect(store.databaseUrl).toBe(environment.DB);
+  });
+
+  it('are reported as missing when their file is empty or absent', () => {
+    writeFileSync(join(folder, 'empty'), '\n');
+    const line = (reference: string) => complaint(`[[upstream]]\nurl = "${reference}"`);
+    expect(line('file:empty')).toBe('solway.toml: upstream[0].url: "file:empty" is empty');
+    expect(line('file:none')).toContain('"file:none" cannot be read: put the value into');
+  });
+
+  it.each([
+    `https://${SECRET}@h.example/`,
+    `https://u:${SECRET}@h.example`,
+    `https://h.example/${SECRET}/`,
+    `https://h.example/?api-key=${SECRET}`,
+  ])('are not shown in the address of a node: %s', (url) => {
+    const database = `postgres://u:${SECRET}@h/d?password=${SECRET}`;
+    const node = `[[upstream]]\nurl = "${url}"\nheaders = { x = "${SECRET}" }\n`;
+    const toml = `${node}[store]\ndatabase_url = "${database}"`;
+    const shown = JSON.stringify(showConfiguration(load(toml)));
+    expect(shown).toContain('h.example');
+    expect(shown).not.toContain(SECRET);
+  });
+
+  it.each([
+    `[[upstream]]\nurl = "htps://u:${SECRET}@h/${SECRET}?x=${SECRET}"`,
+    `[[upstream]]\nurl = "https://h.example#${SECRET}"`,
+    `[[upstream]]\nurl = "https://u:${SECRET}#@h.example"`,
+    `[[upstream]]\nurl = "${SECRET}"`,
+    `[[upstream]]\nurl = "//${SECRET}"`,
+    `[[upstream]]\nurl = ["${SECRET}"]`,
+    `[[upstream]]\nurl = "https://a"\nname = "https://a/${SECRET}"`,
+    `[[upstream]]\nurl = "https://a"\nheaders = { x = "${SECRET}\\n" }`,
+    `[[upstream]]\nurl = "https://a/${SECRET}" nonsense`,
+    `[store]\ndatabase_url = "postgre://u:${SECRET}@h/d"`,
+    `[log]\nlevel = "svc_rpc_live_${SECRET}"`,
+  ])('are not shown in the error of %j', (toml) => {
+    expect(complaint(toml)).toMatch(/^solway\.toml: /);
+    expect(complaint(toml)).not.toContain(SECRET);
+  });
+});
+
+describe('references to secrets', () => {
+  const environment = {
+    REDIS: 'rediss://:geheim@redis.example:6379',
+    SMTP: 'smtp://u:geheim@mail.example:587',
+    TOKEN: 'geheim',
+  };
+
+  it('are resolved for every secret option', () => {
+    const { accounts, cache, mail, metrics, pinning, shared, telemetry } = load(
+      `[shared]
+    redis_url = "env:REDIS"
+    [cache]
+    redis_url = "env:REDIS"
+    [mail]
+    smtp_url = "env:SMTP"
+    from = "Solway <solway@example.com>"
+    [metrics]
+    token = "env:TOKEN"
+    [pinning]
+    url = "https://pins.example"
+    token = "env:TOKEN"
+    [telemetry]
+    otlp_url = "https://otlp.example"
+    headers = { "authorization" = "env:TOKEN" }
+    [accounts]
+    public_url = "https://solway.example"
+    [[accounts.oidc]]
+    id = "example"
+    name = "Example"
+    discovery_url = "https://id.example/.well-known/openid-configuration"
+    client_id = "solway"
+    client_secret = "env:TOKEN"`,
+      [],
+      environment,
+    );
+    expect([shared.redisUrl, cache.redisUrl, mail.smtpUrl]).toEqual([
+      environment.REDIS,
+      environment.REDIS,
+      environment.SMTP,
+    ]);
+    expect([metrics.token, pinning.token, telemetry.headers.authorization]).toEqual(Array(3).fill('geheim'));
+    expect(accounts.oidc[0]?.clientSecret).toBe('geheim');
+  });
+
+  it('are reported by their options when they cannot be resolved', () => {
+    const provider = 'id = "a"\nname = "A"\ndiscovery_url = "https://id.example"\nclient_id = "a"\n';
+    expect(
+      complaint(`[metrics]\ntoken = "env:NO"\n[[accounts.oidc]]\n${provider}client_secret = "file:none"`),
+    ).toMatch(
+      new RegExp(
+        '^solway\\.toml: metrics\\.token: "env:NO" names .*\n' +
+          'solway\\.toml: accounts\\.oidc\\[0\\]\\.client_secret: "file:none" cannot be read',
+      ),
+    );
+  });
+});

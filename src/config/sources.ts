@@ -1,0 +1,364 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parse, TomlError } from 'smol-toml';
+import { ConfigurationError, type Problem, type SourceOf } from './errors.ts';
+import { withoutOldNames } from './old-names.ts';
+import type { Option, Rows } from './option.ts';
+import { entries, publicEntries, singleOptions } from './schema.ts';
+import { nearestName } from './value-types.ts';
+
+/** Sources of the configuration: the file, below the environment, below the command line. */
+
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A node named on the command line. */
+export type UpstreamArguments = { url: string; ws?: string; grpc?: string; network?: string; name?: string };
+
+/** What the command line sets. */
+export type ConfigurationArguments = Readonly<{
+  config?: string | undefined;
+  /** Options by the names of their flags. */
+  flags?: Readonly<Record<string, string | true>>;
+  /** Replace the nodes of the file when there are any. */
+  upstreams: readonly UpstreamArguments[];
+}>;
+
+/** Invalid command line; the message says what to write. */
+export class ArgumentsError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ArgumentsError';
+  }
+}
+
+type Options = Readonly<
+  Record<string, Readonly<{ type: 'string' | 'boolean'; multiple?: boolean; short?: string }>>
+>;
+
+/** Dotted names by environment variable. */
+export const environmentFields: Readonly<Record<string, string>> = Object.fromEntries(
+  [...singleOptions].flatMap(([field, { env }]) => (env === undefined ? [] : [[env, field]])),
+);
+
+/** Dotted names by flag. */
+const flagFields: Readonly<Record<string, string>> = Object.fromEntries(
+  [...singleOptions].flatMap(([field, { flag }]) => (flag === undefined ? [] : [[flag, field]])),
+);
+
+const isBoolean = (field: string): boolean => typeof singleOptions.get(field)?.default === 'boolean';
+
+/** Options of every command that reads the configuration, for node:util parseArgs. */
+export const configurationOptions: Options = {
+  config: { type: 'string' },
+  ...Object.fromEntries(
+    Object.entries(flagFields).map(([flag, field]) => [
+      flag,
+      { type: isBoolean(field) ? ('boolean' as const) : ('string' as const) },
+    ]),
+  ),
+  upstream: { type: 'string', multiple: true },
+  ws: { type: 'string', multiple: true },
+  grpc: { type: 'string', multiple: true },
+  network: { type: 'string', multiple: true },
+};
+
+const UPSTREAMS_MAX = 256;
+const upstreamDetails = ['ws', 'grpc', 'network'] as const;
+type UpstreamDetail = (typeof upstreamDetails)[number];
+
+type Token = Readonly<{ kind: string; name?: string; value?: string | undefined }>;
+
+function addDetail(node: UpstreamArguments | undefined, name: UpstreamDetail, value: string): void {
+  if (node === undefined)
+    throw new ArgumentsError(`--${name} belongs to the --upstream before it: write --upstream URL first`);
+  if (node[name] !== undefined)
+    throw new ArgumentsError(`--${name} is given twice for one --upstream: repeat --upstream for each node`);
+  node[name] = value;
+}
+
+/** Nodes of the command line: each --ws, --grpc and --network belongs to the --upstream before it. */
+function upstreamGroups(tokens: readonly Token[]): UpstreamArguments[] {
+  const nodes: UpstreamArguments[] = [];
+  for (const { kind, name, value } of tokens) {
+    if (kind !== 'option' || value === undefined) continue;
+    if (name === 'upstream') nodes.push({ url: value });
+    else if (upstreamDetails.includes(name as UpstreamDetail))
+      addDetail(nodes.at(-1), name as UpstreamDetail, value);
+  }
+  if (nodes.length > UPSTREAMS_MAX)
+    throw new ArgumentsError(`--upstream is given more than ${UPSTREAMS_MAX} times`);
+  return nodes;
+}
+
+/** Options and positionals of a command line. */
+export type ParsedArguments = Readonly<{
+  values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+  positionals: readonly string[];
+  tokens: readonly Token[];
+}>;
+
+function checkNames(tokens: readonly Token[], options: Options): void {
+  for (const { kind, name } of tokens) {
+    if (kind !== 'option' || name === undefined || Object.hasOwn(options, name)) continue;
+    const nearest = nearestName(name, Object.keys(options));
+    const hint = nearest === null ? 'see --help' : `did you mean --${nearest}?`;
+    throw new ArgumentsError(`there is no option --${name}: ${hint}`);
+  }
+}
+
+/** node:util parseArgs with errors that say what to write. @throws ArgumentsError */
+export function parseArguments(args: readonly string[], options: Options): ParsedArguments {
+  const loose = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  checkNames(loose.tokens, options);
+  for (const token of loose.tokens) {
+    if (token.kind !== 'option') continue;
+    const takesValue = options[token.name]?.type === 'string';
+    if (takesValue && (token.value === undefined || token.value === ''))
+      throw new ArgumentsError(`--${token.name} needs a value`);
+    if (takesValue && !token.inlineValue && token.value?.startsWith('--'))
+      throw new ArgumentsError(`--${token.name} needs a value, and ${token.value} looks like an option`);
+    if (!takesValue && token.value !== undefined) throw new ArgumentsError(`--${token.name} takes no value`);
+  }
+  return loose;
+}
+
+/** The configuration that a command line sets. @throws ArgumentsError */
+export function configurationArguments({ values, tokens }: ParsedArguments): ConfigurationArguments {
+  const flags = Object.keys(flagFields).flatMap((flag): [string, string | true][] => {
+    const value = values[flag];
+    return typeof value === 'string' || value === true ? [[flag, value]] : [];
+  });
+  const config = typeof values.config === 'string' ? values.config : undefined;
+  return { config, flags: Object.fromEntries(flags), upstreams: upstreamGroups(tokens) };
+}
+
+const FILE_BYTES_MAX = 1024 * 1024;
+const DEFAULT_FILE = 'solway.toml';
+
+/** Developers and tests only: with the value "allow" the file may set fixed limits under `[internal.<section>]`. */
+export const INTERNAL_LIMITS_VARIABLE = 'SOLWAY_INTERNAL_LIMITS';
+
+type Table = { [name: string]: unknown };
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Merged values by the names of the file, before validation. */
+export type Sources = Readonly<{
+  raw: Table;
+  file: string | null;
+  sourceOf: SourceOf;
+  /** Names of earlier versions. */
+  problems: readonly Problem[];
+  /** Overrides of fixed limits, by section. */
+  internal: Table;
+}>;
+
+function fail(source: string, message: string): never {
+  throw new ConfigurationError([{ source, field: '', message }]);
+}
+
+function readToml(file: string, displayName: string): Table {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    fail(displayName, missing ? 'the file does not exist' : 'the file cannot be read: let this user read it');
+  }
+  if (text.length > FILE_BYTES_MAX) fail(displayName, 'the file is larger than 1 MiB');
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    // The rest of the message quotes the file, which may hold secrets.
+    const reason = error.message.split('\n')[0]?.replace('Invalid TOML document: ', '');
+    fail(displayName, `line ${error.line}, column ${error.column} is not TOML: ${reason}`);
+  }
+}
+
+/** --config, else SOLWAY_CONFIG, else solway.toml in the working directory, else none. */
+function chooseFile(given: ConfigurationArguments, environment: Environment): string | null {
+  const named = given.config ?? (environment.SOLWAY_CONFIG || undefined);
+  if (named !== undefined) return named;
+  return existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null;
+}
+
+/** Values outside of files are text; invalid text stays text, for validation to reject. */
+function scalar(field: string, value: string | true): string | number | boolean {
+  if (value === true) return value;
+  if (isBoolean(field) && /^(true|false|1|0)$/.test(value)) return value === 'true' || value === '1';
+  return typeof singleOptions.get(field)?.default === 'number' && /^\d{1,9}$/.test(value)
+    ? Number(value)
+    : value;
+}
+
+/** Source by dotted name. */
+type SourceNames = Map<string, string>;
+
+function put(raw: Table, field: string, value: unknown, names: SourceNames, source: string): void {
+  const path = field.split('.');
+  const last = path.pop()!;
+  let table = raw;
+  for (const name of path) {
+    // Anything but a table is a mistake of the file, which validation reports.
+    if (!isTable(table[name] ?? {})) return;
+    table[name] = { ...(table[name] as Table | undefined) };
+    table = table[name] as Table;
+  }
+  table[last] = value;
+  names.set(field, source);
+}
+
+function putEnvironment(raw: Table, environment: Environment, names: SourceNames): void {
+  for (const [variable, field] of Object.entries(environmentFields)) {
+    const value = environment[variable];
+    if (value) put(raw, field, scalar(field, value), names, variable);
+  }
+}
+
+function putArguments(
+  raw: Table,
+  { flags = {}, upstreams }: ConfigurationArguments,
+  names: SourceNames,
+): void {
+  for (const [flag, value] of Object.entries(flags)) {
+    const field = flagFields[flag];
+    if (field !== undefined) put(raw, field, scalar(field, value), names, `--${flag}`);
+  }
+  if (upstreams.length === 0) return;
+  put(raw, 'upstream', upstreams, names, '--upstream');
+  upstreams.forEach((node, index) => {
+    const nth = upstreams.length > 1 ? ` (${index + 1})` : '';
+    for (const name of Object.keys(node))
+      names.set(`upstream[${index}].${name}`, `--${name === 'url' ? 'upstream' : name}${nth}`);
+  });
+}
+
+function sourceFinder(names: SourceNames, fallback: string): SourceOf {
+  return (field) => {
+    const source = names.get(field);
+    // The name of an option or variable is enough.
+    return source === undefined ? { source: fallback, field } : { source, field: '' };
+  };
+}
+
+const fileNames: ReadonlySet<string> = new Set(publicEntries.map(([name]) => name));
+
+type WrittenSources = Omit<Sources, 'internal'> & Readonly<{ folder: string }>;
+
+/** Merges the sources; references are not resolved. @throws ConfigurationError for an unreadable file. */
+export function readWrittenSources(given: ConfigurationArguments, environment: Environment): WrittenSources {
+  const displayName = chooseFile(given, environment);
+  const file = displayName === null ? null : resolve(displayName);
+  const source = displayName ?? 'configuration';
+  const written = file === null || displayName === null ? {} : readToml(file, displayName);
+  const { raw, problems } = withoutOldNames(written, (name) => fileNames.has(name));
+  const names: SourceNames = new Map();
+  putEnvironment(raw, environment, names);
+  putArguments(raw, given, names);
+  return {
+    ...{ raw, file },
+    sourceOf: sourceFinder(names, source),
+    problems: problems.map((problem) => ({ source, ...problem })),
+    folder: file === null ? process.cwd() : dirname(file),
+  };
+}
+
+/** The message names the reference, never a value. */
+export class SecretReferenceError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SecretReferenceError';
+  }
+}
+
+const SECRET_FILE_BYTES_MAX = 64 * 1024;
+
+function fromEnvironment(name: string, environment: Environment): string {
+  const value = environment[name];
+  if (value !== undefined && value !== '') return value;
+  throw new SecretReferenceError(
+    `"env:${name}" names an environment variable that is not set: set ${name}, or write the value here`,
+  );
+}
+
+function fromFile(path: string, folder: string): string {
+  const file = resolve(folder, path);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    throw new SecretReferenceError(`"file:${path}" cannot be read: put the value into ${file}`);
+  }
+  if (text.length <= SECRET_FILE_BYTES_MAX && text.trim() !== '') return text.trim();
+  throw new SecretReferenceError(`"file:${path}" is ${text.trim() === '' ? 'empty' : 'too large'}`);
+}
+
+/** Resolves `env:NAME` and `file:PATH` (relative to `folder`). @throws SecretReferenceError */
+export function resolveReference(text: string, environment: Environment, folder: string): string {
+  if (text.startsWith('env:')) return fromEnvironment(text.slice(4), environment);
+  if (text.startsWith('file:')) return fromFile(text.slice(5), folder);
+  return text;
+}
+
+/** Returns the value in place of a reference; `field` is its dotted name. */
+type Resolve = (value: unknown, field: string) => unknown;
+
+function resolveValue(
+  { rows, secret }: Pick<Option, 'rows' | 'secret'>,
+  value: unknown,
+  at: string,
+  resolveOne: Resolve,
+): unknown {
+  if (rows !== undefined)
+    return Array.isArray(value)
+      ? value.map((item: unknown, index) => resolveRows(rows, item, `${at}[${index}]`, resolveOne))
+      : resolveRows(rows, value, at, resolveOne);
+  if (!secret) return value;
+  if (!isTable(value)) return resolveOne(value, at);
+  const members = Object.entries(value).map(([name, one]) => [name, resolveOne(one, `${at}.${name}`)]);
+  return Object.fromEntries(members);
+}
+
+function resolveRows(rows: Rows, table: unknown, at: string, resolveOne: Resolve): unknown {
+  if (!isTable(table)) return table;
+  const members = Object.entries(table).map(([name, value]) => {
+    const row = Object.hasOwn(rows, name) ? rows[name] : undefined;
+    return [name, row === undefined ? value : resolveValue(row, value, `${at}.${name}`, resolveOne)];
+  });
+  return Object.fromEntries(members);
+}
+
+/** Resolves `env:` and `file:` references of secret options. */
+function resolveReferences(raw: Table, resolveOne: Resolve): Table {
+  const members = Object.entries(raw).map(([name, value]) => {
+    const entry = Object.hasOwn(entries, name) ? entries[name] : undefined;
+    if (entry === undefined || entry.form === 'option') return [name, value];
+    return [name, resolveValue({ rows: entry.rows }, value, name, resolveOne)];
+  });
+  return Object.fromEntries(members) as Table;
+}
+
+/** Merges the sources and resolves references. @throws ConfigurationError for an unreadable file or reference. */
+export function readSources(given: ConfigurationArguments, environment: Environment): Sources {
+  const { raw, file, sourceOf, folder, problems } = readWrittenSources(given, environment);
+  const unresolved: Problem[] = [];
+  const resolved = resolveReferences(raw, (value, field) => {
+    if (typeof value !== 'string') return value;
+    try {
+      return resolveReference(value, environment, folder);
+    } catch (error) {
+      if (!(error instanceof SecretReferenceError)) throw error;
+      unresolved.push({ ...sourceOf(field), message: error.message });
+      return undefined;
+    }
+  });
+  if (unresolved.length > 0) throw new ConfigurationError([...problems, ...unresolved]);
+  const { internal, ...others } = resolved;
+  if (environment[INTERNAL_LIMITS_VARIABLE] !== 'allow' || !isTable(internal))
+    return { raw: resolved, file, sourceOf, problems, internal: {} };
+  return { raw: others, file, sourceOf, problems, internal };
+}

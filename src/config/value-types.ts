@@ -1,0 +1,319 @@
+import { z } from 'zod';
+import { parseCidr } from '../base/ip-address.ts';
+import { readScannerKey } from '../control/keys/leaked-keys.ts';
+import { AddressRules } from '../upstream/off-chain/address-rules.ts';
+import { sendersOf } from '../upstream/shreds/udp-shred-receiver.ts';
+import { showUrl, showValue, UNKNOWN_NAMES_SEPARATOR } from './errors.ts';
+import { type Rows, schemaOf, type ValuesOf } from './option.ts';
+
+/**
+ * Types of values. Errors say what is wrong and what to write; the description of each is its type in the
+ * documentation.
+ */
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+/** 2^20 bytes. */
+export const MIB = 1024 * 1024;
+/** 2^30 bytes. */
+export const GIB = 1024 * MIB;
+
+const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, '_');
+
+type Check = (value: unknown) => boolean;
+
+const custom = <Value>(check: Check, description: string, error: string | ((shown: string) => string)) =>
+  z
+    .custom<Value>(check, {
+      error: typeof error === 'string' ? error : ({ input }) => error(showValue(input)),
+    })
+    .describe(description);
+
+const isWhole =
+  (min: number, max: number): Check =>
+  (value) =>
+    Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+
+export const whole = (min: number, max: number) =>
+  custom<number>(
+    isWhole(min, max),
+    `integer, ${grouped(min)} to ${grouped(max)}`,
+    (shown) => `${shown} is not a whole number from ${min} to ${max}`,
+  );
+
+export const wholeOrAuto = (min: number, max: number) =>
+  custom<number | 'auto'>(
+    (value) => value === 'auto' || isWhole(min, max)(value),
+    `integer, ${min} to ${max}, or \`"auto"\``,
+    (shown) => `${shown} is not a whole number from ${min} to ${max} or "auto"`,
+  );
+
+export const ratio = custom<number>(
+  (value) => typeof value === 'number' && value >= 0 && value <= 1,
+  'number, 0 to 1',
+  (shown) => `${shown} is not a number from 0 to 1`,
+);
+
+export const onOff = custom<boolean>(
+  (value) => typeof value === 'boolean',
+  'boolean',
+  (shown) => `${shown} is not true or false`,
+);
+
+export const switchOrAuto = custom<boolean | 'auto'>(
+  (value) => typeof value === 'boolean' || value === 'auto',
+  'boolean or `"auto"`',
+  (shown) => `${shown} is not true, false or "auto"`,
+);
+
+export function oneOf<const Allowed extends readonly string[]>(allowed: Allowed) {
+  const quoted = allowed.map((one) => `"${one}"`);
+  return custom<Allowed[number]>(
+    (value) => typeof value === 'string' && allowed.includes(value),
+    quoted.map((one) => `\`${one}\``).join(', '),
+    (shown) => `${shown} is not one of ${quoted.join(', ')}`,
+  );
+}
+
+/** Text of a pattern; `rule` completes "must be". */
+export const text = (pattern: RegExp, rule: string, description = 'text') =>
+  custom<string>(
+    (value) => typeof value === 'string' && pattern.test(value),
+    description,
+    (shown) => `${shown} must be ${rule}`,
+  );
+
+export const host = text(
+  /^[A-Za-z0-9.:_-]{1,255}$/,
+  'a host name or address such as "127.0.0.1" or "0.0.0.0"',
+  'host name or address',
+);
+
+export const nodeName = text(
+  /^[A-Za-z0-9._-]{1,64}$/,
+  'a name of 1 to 64 letters, digits, dots, dashes or underscores',
+  'name',
+);
+
+/** A path, or other text of one line. */
+export const line = text(/^\P{Cc}{1,4096}$/u, 'text of 1 to 4096 characters');
+export const path = line.describe('path');
+
+export const label = text(/^\P{C}{1,64}$/u, '1 to 64 printable characters');
+
+/** Never shown in errors. */
+export const secretLine = custom<string>(
+  (value) => typeof value === 'string' && /^\P{Cc}{1,2048}$/u.test(value),
+  'text',
+  'is not text of one line: write it as "env:NAME" or "file:PATH"',
+);
+
+const WEB_SCHEMES = /^(?:http|ws)s?:$/;
+
+function isDecodable(value: string): boolean {
+  try {
+    decodeURIComponent(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Fault of a URL that parses but cannot be requested; null: none. */
+function faultOfWebUrl({ protocol, username, password, href }: URL): string | null {
+  if (!WEB_SCHEMES.test(protocol)) return null;
+  if (href.includes('#')) return 'has a fragment, which is never sent: remove "#" and what follows it';
+  if (isDecodable(username) && isDecodable(password)) return null;
+  return 'has an invalid "%" escape in its user name or password: write "%" itself as "%25"';
+}
+
+/**
+ * A URL of one of the schemes. The value may hold a key, so errors show only its scheme and host.
+ * @param kind - `an http(s) URL`.
+ * @param allowed - other texts that are valid.
+ */
+export function url(
+  schemes: readonly string[],
+  kind: string,
+  example: string,
+  allowed: readonly string[] = [],
+) {
+  const wrong = `is not ${kind}: write it as "${example}"`;
+  const faultOf = (value: unknown): string | null => {
+    if (typeof value !== 'string') return wrong;
+    if (allowed.includes(value)) return null;
+    const parsed = URL.parse(value);
+    if (parsed === null || !schemes.includes(parsed.protocol) || parsed.hostname === '') return wrong;
+    return faultOfWebUrl(parsed);
+  };
+  const shownOf = (input: unknown): string => {
+    if (typeof input !== 'string') return showValue(input);
+    return input.includes('://') ? `"${showUrl(input)}"` : 'the value';
+  };
+  return z
+    .custom<string>((value) => faultOf(value) === null, {
+      error: ({ input }) =>
+        input === undefined ? `is missing: write it as "${example}"` : `${shownOf(input)} ${faultOf(input)}`,
+    })
+    .describe(kind.replace(/^an? /, ''));
+}
+
+export const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
+export const redisUrl = url(['redis:', 'rediss:'], 'a Redis URL', 'rediss://user:password@host:6379');
+export const smtpUrl = url(['smtp:', 'smtps:'], 'an smtp(s) URL', 'smtp://user:password@host:587');
+export const databaseUrl = url(
+  ['postgres:', 'postgresql:'],
+  'a PostgreSQL URL',
+  'postgres://user@host/database',
+);
+
+/** `ws` of a node that has no PubSub. */
+export const WS_OFF = 'off';
+export const wsUrl = url(['ws:', 'wss:'], 'a ws(s) URL or "off"', 'wss://host/path', [WS_OFF]);
+
+export const originUrl = httpUrl
+  .refine(
+    (value) => {
+      const { origin, href } = new URL(value);
+      return href === `${origin}/`;
+    },
+    { error: 'has more than scheme, host and port: write it as "https://host"' },
+  )
+  .describe('http(s) URL without a path');
+
+export const gatewayUrl = custom<string>(
+  (value) => httpUrl.safeParse(value).success && String(value).endsWith('/'),
+  'http(s) URL that ends in `/`',
+  (shown) => `${shown} must be a URL that ends in "/", as in "https://host/ipfs/"`,
+);
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+
+/** One line of Latin-1. */
+const HEADER_VALUE = /^[\x20-\x7e\xa0-\xff]{0,8192}$/;
+
+/** Header values are often credentials, so errors never show them. */
+export const headers = z
+  .record(
+    z.string(),
+    z.custom<string>((value) => typeof value === 'string' && HEADER_VALUE.test(value), {
+      error: 'the value is not one line of Latin-1 text, as headers require: encode other characters',
+    }),
+    { error: 'is not a table: write it as headers = { "x-token" = "env:TOKEN" }' },
+  )
+  .refine((table) => Object.keys(table).every((name) => HEADER_NAME.test(name)), {
+    error: 'a name is not a valid HTTP header name',
+  })
+  .describe('table of text');
+
+function succeeds(parse: () => unknown): boolean {
+  try {
+    parse();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const addressKind = (check: (value: string) => boolean, rule: string) =>
+  custom<string>(
+    (value) => typeof value === 'string' && check(value),
+    'CIDR range',
+    (shown) => `${shown} must be ${rule}`,
+  );
+
+export const cidr = addressKind(
+  (value) => parseCidr(value) !== null,
+  'an address or a range such as "10.0.0.0/8" or "fd00::/8"',
+);
+
+/** A network that may be connected to besides the public internet. */
+export const connectableNetwork = addressKind(
+  (value) => succeeds(() => new AddressRules([value])),
+  'a network such as "10.0.0.0/8" or "fd00::/8"',
+);
+
+export const shredSender = addressKind(
+  (value) => succeeds(() => sendersOf([value])),
+  'an address or a network such as "203.0.113.7" or "10.0.0.0/8"',
+);
+
+export const scannerPem = z
+  .custom<string>((value) => typeof value === 'string' && readScannerKey(value) !== null, {
+    error: 'must be a public key of P-256 in PEM: -----BEGIN PUBLIC KEY-----',
+  })
+  .describe('PEM');
+
+/** A list of at most `max` values. */
+export const list = <Value>(kind: z.ZodType<Value>, max: number, example: string) =>
+  z
+    .array(kind, { error: `is not a list: write ${example}` })
+    .max(max, { error: `has more than ${max}` })
+    .describe(`list of ${kind.description ?? 'text'}`);
+
+const METHOD_NAME = /^[A-Za-z0-9_./-]{1,64}$/;
+
+/** Credits by method or endpoint. */
+export const methodPrices = z
+  .record(z.string(), whole(0, 1_000_000), {
+    error: 'is not a table: write it as prices = { getProgramAccounts = 10 }',
+  })
+  .refine((table) => Object.keys(table).every((name) => METHOD_NAME.test(name)), {
+    error:
+      'a name is not the name of a method or endpoint: see docs/reference/json-rpc.md and docs/reference/rest.md',
+  })
+  .describe('table of integers');
+
+function distance(left: string, right: string): number {
+  let before = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const change = before[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1);
+      row.push(Math.min(change, before[j]! + 1, row[j - 1]! + 1));
+    }
+    before = row;
+  }
+  return before[right.length]!;
+}
+
+const COMPARED_LENGTH_MAX = 64;
+
+/** The candidate that a mistyped name most likely means; null when none is close. */
+export function nearestName(wrong: string, candidates: readonly string[]): string | null {
+  const typed = wrong.slice(0, COMPARED_LENGTH_MAX).toLowerCase().replaceAll('-', '_');
+  const ranked = candidates
+    .map((name) => ({ name, steps: distance(typed, name.toLowerCase()) }))
+    .sort((a, b) => a.steps - b.steps);
+  const best = ranked[0];
+  return best !== undefined && best.steps <= Math.max(2, Math.floor(best.name.length / 3)) ? best.name : null;
+}
+
+function unknownName(name: string, names: readonly string[]): string {
+  const nearest = nearestName(name, names);
+  return nearest === null
+    ? `there is no such option: the options here are ${names.join(', ')}`
+    : `there is no such option: did you mean "${nearest}"?`;
+}
+
+/** A table with these members and no others. */
+export const strictTable = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((name) => unknownName(name, Object.keys(shape))).join(UNKNOWN_NAMES_SEPARATOR)
+        : `${showValue(issue.input)} is not a table`,
+  });
+
+/** A table of options. Its value has the names of the program once `camelNames` was applied. */
+export const table = <Table extends Rows>(rows: Table): z.ZodType<ValuesOf<Table>> =>
+  strictTable(Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, schemaOf(row)]))).describe(
+    'table',
+  ) as unknown as z.ZodType<ValuesOf<Table>>;
+
+/** A list of tables of options. */
+export const tableList = <Table extends Rows>(rows: Table, max: number, items: string, error: string) =>
+  z
+    .array(table(rows), { error })
+    .max(max, { error: `has more than ${max} ${items}` })
+    .describe('list of tables');
