@@ -67,7 +67,9 @@ export class Reads {
       const { method, params, isLong = false } = question;
       checker.note({
         kind: client.name,
-        what: `${method} ${JSON.stringify(params).slice(0, 120)}${requested.length > 1 ? ` in a batch of ${requested.length}` : ''}`,
+        what:
+          `${method} ${JSON.stringify(params).slice(0, 120)}` +
+          (requested.length > 1 ? ` in a batch of ${requested.length}` : ''),
         ...{ startedAt, endedAt, fault: faultOf(question, reply) },
         isBrokenOff: isLong && reply.kind === 'broken',
       });
