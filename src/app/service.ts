@@ -177,21 +177,26 @@ async function runFirstStart(
   return { newKeys, setupUrl: await firstOperatorLink(configuration, access.store, url) };
 }
 
+/** Opens the data folder and the database in it. The ports are checked first, by the primary alone. */
+async function openData(options: ServiceOptions, configuration: Configuration): Promise<Access> {
+  const { environment, log, workerContext } = options;
+  if (workerContext === undefined) await checkPorts(configuration);
+  await openDataDir(configuration.dataDir);
+  return openAccess(configuration, environment, log, workerContext?.limits);
+}
+
 /**
  * Builds the service and opens its listeners.
  * @throws the errors of its parts; everything started is stopped again.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { environment, log, workerContext } = options;
+  const { log, workerContext } = options;
   const live = new LiveConfiguration(options.configuration, workerContext?.toWorkerConfiguration);
   const configuration = live.view;
   const stops: Stops = [];
   const stopAll = () => stopEach(stops.splice(0).reverse());
   try {
-    // The primary has looked, and holds them.
-    if (workerContext === undefined) await checkPorts(configuration);
-    await openDataDir(configuration.dataDir);
-    const access = await openAccess(configuration, environment, log, workerContext?.limits);
+    const access = await openData(options, configuration);
     stops.push(access.stop);
     const { shreds, ledger } = await sharedServicesOf(options, configuration, access.store, stops);
     const added = await openAddedNodes(access.store, access.peppers, log);
@@ -203,37 +208,26 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stops.push(telemetry.stop);
     await telemetry.start();
     const nodes = await firstAnswers(upstreams, options);
-    const { enabled } = configuration.grpc;
-    const streams = enabled ? openStreams(configuration, upstreams, shreds, log) : null;
+    const streams = configuration.grpc.enabled ? openStreams(configuration, upstreams, shreds, log) : null;
     stops.push(async () => streams?.stop());
-    const { activeNodes } = upstreams;
+    const { activeNodes, isDevelopment } = upstreams;
     added.follow(activeNodes);
     const reload = reloadServiceOf(options, live, activeNodes, access);
     const rest = await openRestServices(configuration, access, workerContext, log);
     stops.push(rest.stop);
-    const { isDevelopment } = upstreams;
     const hasShredStage = shreds !== null;
     let serviceAddress: ServiceAddress = { url: '', grpcUrl: null, hasShredStage, isDevelopment };
     const mailer = openMailer(configuration);
     const notices = await openNotices(configuration, access, mailer, log);
     stops.push(notices.stop);
+    const { store, peppers, refreshKeys } = access;
     const more = {
-      ...{ ...notices.services, ...reload.services },
-      ...{ nodes: added.nodeFacts(activeNodes), log: telemetry.log, refreshKeys: access.refreshKeys },
-      configuration: () => showConfiguration(live.current),
+      ...{ ...notices.services, ...reload.services, nodes: added.nodeFacts(activeNodes), refreshKeys },
+      ...{ log: telemetry.log, configuration: () => showConfiguration(live.current) },
     };
-    const { store, peppers } = access;
     const control = openControl({
-      ...{
-        configuration,
-        store,
-        peppers,
-        endpoints: endpointFacts,
-        source: upstreams.pool,
-        mailer,
-        more,
-        log,
-      },
+      ...{ configuration, store, peppers, endpoints: endpointFacts, source: upstreams.pool },
+      ...{ mailer, more, log },
       serviceAddress: () => serviceAddress,
     });
     stops.push(async () => control.stop());
@@ -245,7 +239,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     rest.setUrl(urls.url);
     telemetry.setUrl(urls.url);
     serviceAddress = { ...serviceAddress, ...urls };
-    // A worker has none: the primary's is for all.
     if (workerContext === undefined)
       stops.push(await openReloadSocket(configuration.dataDir, reload.services.reload, log));
     const first = await runFirstStart(options, configuration, access, urls.url);
