@@ -98,7 +98,7 @@ async function reach(address: string, init: RequestInit): Promise<Response> {
     throw new ApiProblem(
       0,
       'UNREACHABLE',
-      'The service does not answer. Is it running, and is this machine online?',
+      'The service did not respond. Check that it is running and that you are online.',
     );
   }
 }
@@ -128,7 +128,7 @@ function problemOf(response: Response, value: unknown): ApiProblem {
   return new ApiProblem(
     response.status,
     body.code ?? `HTTP_${response.status}`,
-    body.message ?? `The service answered with status ${response.status}.`,
+    body.message ?? `The service responded with HTTP status ${response.status}.`,
     body.fields,
     Number.isFinite(after) ? after : null,
   );
@@ -136,4 +136,4 @@ function problemOf(response: Response, value: unknown): ApiProblem {
 
 /** The words of a problem, of whatever was thrown. */
 export const messageOf = (thrown: unknown): string =>
-  thrown instanceof ApiProblem ? thrown.message : 'Something went wrong in this page. Reload it to go on.';
+  thrown instanceof ApiProblem ? thrown.message : 'This page failed to load. Reload to try again.';

@@ -26,9 +26,9 @@ function roundedPercent(share: number): readonly [percent: number, digits: 1 | 2
  * rest add up as they are shown.
  */
 export function formatShare(share: number): string {
-  if (share >= 1) return '100 %';
+  if (share >= 1) return '100%';
   const [percent, digits] = roundedPercent(Math.min(share, 1 - share));
-  return `${(share > 0.5 ? 100 - percent : percent).toFixed(digits)} %`;
+  return `${(share > 0.5 ? 100 - percent : percent).toFixed(digits)}%`;
 }
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];

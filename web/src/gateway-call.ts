@@ -34,7 +34,7 @@ async function send(address: string, init: RequestInit): Promise<GatewayResponse
       }),
     };
   } catch {
-    const text = 'The door did not answer. Is the service running, and may this page reach it?';
+    const text = 'The service did not respond. Check that it is running and reachable from this browser.';
     return { status: 0, ms: performance.now() - startedAt, text, bytes: 0, limits: [] };
   }
 }
@@ -57,11 +57,11 @@ export function refusalOf(response: GatewayResponse): string | null {
   try {
     const value = JSON.parse(response.text) as { error?: { message?: string } | string; message?: string };
     if (typeof value.error === 'string') return value.error;
-    if (value.error !== undefined) return value.error.message ?? 'The call was refused.';
+    if (value.error !== undefined) return value.error.message ?? 'The request was rejected.';
     return response.status < 400
       ? null
-      : (value.message ?? `The door answered with status ${response.status}.`);
+      : (value.message ?? `The service responded with HTTP status ${response.status}.`);
   } catch {
-    return response.status < 400 ? null : `The door answered with status ${response.status}.`;
+    return response.status < 400 ? null : `The service responded with HTTP status ${response.status}.`;
   }
 }

@@ -79,7 +79,7 @@ export function ChartFrame(props: FrameProps) {
           </Suspense>
           {isFlat(series) ? (
             <p className="plot-empty" aria-hidden="true">
-              {empty ?? 'Nothing in this stretch'}
+              {empty ?? 'No data in this time range'}
             </p>
           ) : null}
           {point === null ? null : <Tip point={point}>{tip(point)}</Tip>}
@@ -142,7 +142,7 @@ export function StepTip({
         ))}
         {total === undefined || rows.length < 2 ? null : (
           <div className="plot-tip-total">
-            <dt>Together</dt>
+            <dt>Total</dt>
             <dd>{format(total)}</dd>
           </div>
         )}

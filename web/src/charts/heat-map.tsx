@@ -30,7 +30,7 @@ const nameOf = (bounds: readonly number[], row: number): string => {
   const bound = bounds[row];
   const below = bounds[row - 1];
   if (bound !== undefined && Number.isFinite(bound)) return `up to ${formatMs(bound)}`;
-  return below === undefined ? 'any' : `over ${formatMs(below)}`;
+  return below === undefined ? 'any' : `more than ${formatMs(below)}`;
 };
 
 /** Leaves out rows below the first and above the last that has any: most of the range is never used. */

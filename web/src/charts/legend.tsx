@@ -53,7 +53,7 @@ export function Legend({
               type="button"
               className="legend-entry"
               aria-pressed={!hidden.isHidden(one.id)}
-              title="Press to leave it out, twice or with Shift to see it alone"
+              title="Click to hide; double-click or Shift-click to isolate"
               onClick={({ shiftKey }) => (shiftKey ? hidden.showAlone(one.id) : hidden.toggle(one.id))}
               onDoubleClick={() => hidden.showAlone(one.id)}
             >

@@ -44,7 +44,7 @@ function seriesOf({ periodFrom, periodTo, days, limit, projected }: QuotaLinePro
     { id: 'used', label: 'Used', color: '--series-1', values: used },
     ...(projected === null
       ? []
-      : [{ id: 'ahead', label: 'At this pace', color: '--series-2', values: ahead } as const]),
+      : [{ id: 'ahead', label: 'Projected', color: '--series-2', values: ahead } as const]),
     ...(limit === null
       ? []
       : [{ id: 'quota', label: 'Quota', color: '--bad', values: used.map(() => limit) } as const]),
@@ -115,7 +115,7 @@ export function QuotaLine(props: QuotaLineProps) {
             </li>
           ))}
           {limit === null ? null : (
-            <li className="legend-still muted">dotted: 80 and 95 %, where notices go out</li>
+            <li className="legend-still muted">Dotted lines: notifications at 80% and 95%</li>
           )}
         </ul>
       }

@@ -90,16 +90,16 @@ export function summarize(
   kind: 'counted' | 'measured',
 ): string {
   const stretch = `${title}, from ${formatTime(axis.from)} to ${formatTime(axis.to)} UTC.`;
-  if (isFlat(series)) return `${stretch} Nothing in this stretch.`;
+  if (isFlat(series)) return `${stretch} No data in this time range.`;
   const sentences = series.map(({ label, values }) => {
     const measuredValues = values.filter((value) => value !== null);
     const [least, most] = [Math.min(...measuredValues), Math.max(...measuredValues)];
-    if (measuredValues.length === 0) return `${label}: nothing measured.`;
+    if (measuredValues.length === 0) return `${label}: no data.`;
     const when = formatStep(axis.from + values.indexOf(most) * axis.stepMs, axis.stepMs);
     if (kind === 'measured')
       return `${label}: ${format(least)} to ${format(most)}, last ${format(measuredValues.at(-1) ?? 0)}.`;
     const sum = measuredValues.reduce((all, value) => all + value, 0);
-    return `${label}: ${format(sum)} in all, at most ${format(most)} at ${when}.`;
+    return `${label}: ${format(sum)} total, peak ${format(most)} at ${when}.`;
   });
   return `${stretch} ${sentences.join(' ')}`;
 }

@@ -94,5 +94,5 @@ export function StackedArea(props: StackedAreaProps) {
 function withSum(series: readonly Series[], axis: TimeAxis): readonly Series[] {
   if (series.length < 2) return series;
   const values = stack(series, stepsOf(axis)).at(-1) ?? [];
-  return [...series, { id: 'sum', label: 'Together', color: '--ink-3', values }];
+  return [...series, { id: 'sum', label: 'Total', color: '--ink-3', values }];
 }

@@ -9,7 +9,7 @@ const kinds: Readonly<Record<string, string>> = {
   user: 'person',
   token: 'token',
   cli: 'command line',
-  system: 'the service',
+  system: 'system',
 };
 
 /** Who did it: `user:anna@example.com` in words. */

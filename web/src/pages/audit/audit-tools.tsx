@@ -29,7 +29,7 @@ export function AuditTools({
         {children}
         <form className="row" onSubmit={submit} key={action ?? ''}>
           <label htmlFor={id} className="visually-hidden">
-            Kind of change
+            Action
           </label>
           <input
             id={id}
@@ -42,15 +42,14 @@ export function AuditTools({
             spellCheck={false}
           />
           <Button type="submit" icon="filter">
-            Only these
+            Filter
           </Button>
-          {action === undefined ? null : <Button onClick={() => onAction(undefined)}>Show all</Button>}
+          {action === undefined ? null : <Button onClick={() => onAction(undefined)}>Clear filter</Button>}
         </form>
       </search>
       <a className="button" href={exportAddress} download="audit.jsonl">
         <Icon name="download" />
-        JSON lines
-      </a>
+        Export JSON Lines </a>
     </div>
   );
 }
@@ -61,16 +60,16 @@ export function NoChanges() {
   const change = useChangeSearch();
   return (
     <EmptyState
-      title="Nothing was changed in this stretch"
+      title="No changes in this time range"
       action={
         range.name === '30d' ? null : (
           <Button onClick={() => change({ range: '30d', from: undefined, to: undefined })}>
-            Look at 30 days
+            Show last 30 days
           </Button>
         )
       }
     >
-      Every change to keys, members, limits and nodes leaves a line here, with who made it and from where.
+      Changes to keys, members, limits, and nodes are recorded here.
     </EmptyState>
   );
 }

@@ -31,7 +31,7 @@ export function ErrorsPage() {
   return (
     <Page
       title="Errors"
-      question="What went wrong, whose fault was it, and where?"
+      question="Failed requests by outcome, error code, method, and API key."
       updatedAt={errors.dataUpdatedAt}
       ranged
       actions={<KeySwitch />}
@@ -50,8 +50,8 @@ function ErrorsContent({ errors }: { errors: Errors }) {
   const series = useMemo(() => outcomeSeries({ ...byStatus, ok: [] }), [byStatus]);
   if (rows.length === 0)
     return (
-      <EmptyState title="Nothing went wrong in this stretch">
-        Every call gave a result, or none was made. <Link to="/usage">What was used</Link>
+      <EmptyState title="No errors in this time range">
+        All requests succeeded, or none were made. <Link to="/usage">View usage</Link>
       </EmptyState>
     );
   return (
@@ -62,11 +62,11 @@ function ErrorsContent({ errors }: { errors: Errors }) {
       </Panel>
       <Panel
         title="By code"
-        note="From the request log, which keeps a share of the requests. An example opens there."
+        note="From the sampled request log. Open an example to see the full request."
       >
         <CodeTable codes={codes} />
       </Panel>
-      <Panel title="By method and key">
+      <Panel title="By method and API key">
         <WhereTable rows={rows} />
       </Panel>
     </>

@@ -42,7 +42,7 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
   },
   {
     id: 'key',
-    title: 'Key',
+    title: 'API key',
     cell: ({ key }) => (
       <span className="short" title={key}>
         {nameOf(key === '' ? null : key)}
@@ -61,7 +61,7 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
   },
   {
     id: 'last',
-    title: 'Last',
+    title: 'Last seen',
     align: 'end',
     cell: ({ lastAt }) => <Ago at={lastAt} />,
     sortBy: ({ lastAt }) => lastAt,
@@ -75,7 +75,7 @@ export function WhereTable({ rows }: { rows: readonly Row[] }) {
   const columns = useMemo(() => columnsOf(nameOf), [nameOf]);
   return (
     <Table
-      caption="Errors by method and key"
+      caption="Errors by method and API key"
       columns={columns}
       rows={rows}
       rowKey={({ status, method, product, key }) => `${status} ${method} ${product} ${key}`}

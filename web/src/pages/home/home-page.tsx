@@ -26,7 +26,7 @@ export function HomePage() {
   const { data } = summary;
 
   return (
-    <Page title="Home" question="Is all well, and what is left?" updatedAt={summary.dataUpdatedAt} ranged>
+    <Page title="Home" question="Traffic, latency, and remaining quota at a glance." updatedAt={summary.dataUpdatedAt} ranged>
       <Fault problem={summary.error} />
       {data === undefined ? (
         summary.error === null && <Skeleton height="l" />
@@ -44,7 +44,7 @@ export function HomePage() {
                 {data.quotas.map((quota) => (
                   <QuotaMeter key={quota.planId} quota={quota} />
                 ))}
-                {data.quotas.length === 0 ? <p className="muted">No key, so no quota yet.</p> : null}
+                {data.quotas.length === 0 ? <p className="muted">Create an API key to see its quota.</p> : null}
               </Panel>
               {user.isOperator ? <UpstreamStrip /> : null}
             </div>
@@ -76,7 +76,7 @@ function Tiles({ summary }: { summary: Summary }) {
         delta={{ now: now.requests, before: before.requests, good: null }}
       />
       <Tile
-        label="Success"
+        label="Success rate"
         value={share === null ? '–' : formatShare(share)}
         values={requests.map((all, step) => (all === 0 ? null : (byStatus.ok?.[step] ?? 0) / all))}
         delta={{
@@ -87,7 +87,7 @@ function Tiles({ summary }: { summary: Summary }) {
         }}
       />
       <Tile
-        label="Latency, 95th percentile"
+        label="Latency (p95)"
         value={formatMs(now.latency.p95)}
         values={p95}
         delta={{ now: now.latency.p95, before: before.latency.p95, good: 'down' }}
@@ -100,7 +100,7 @@ function Tiles({ summary }: { summary: Summary }) {
         note={monthNote(quotas)}
       />
       <Tile
-        label="Open now"
+        label="Open connections"
         value={formatCount(connections.websocket + connections.grpc)}
         note={
           <>
@@ -141,17 +141,17 @@ function Errors({ summary }: { summary: Summary }) {
     })
     .filter(({ requests }) => requests > 0);
   return (
-    <Panel title="Errors by reason" aside={<Link to="/errors">Errors</Link>}>
+    <Panel title="Errors by outcome" aside={<Link to="/errors">Errors</Link>}>
       <Table
-        caption="Errors by reason"
+        caption="Errors by outcome"
         rows={rows}
         rowKey={({ id }) => id}
         initialSort={{ column: 'requests', down: true }}
-        empty={<p className="muted">None in this stretch.</p>}
+        empty={<p className="muted">No errors in this time range.</p>}
         columns={[
           {
             id: 'reason',
-            title: 'Reason',
+            title: 'Outcome',
             sortBy: ({ id }) => outcomes[id].label,
             cell: ({ id }) => (
               <>

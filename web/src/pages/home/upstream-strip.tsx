@@ -25,7 +25,7 @@ export function UpstreamStrip() {
               <Chip tone={tones[node.state] ?? 'bad'}>{node.state}</Chip>
             </span>
             <span className="muted">
-              {node.slot === null ? 'no slot yet' : `slot ${formatCount(Number(node.slot))}`}
+              {node.slot === null ? 'slot unknown' : `slot ${formatCount(Number(node.slot))}`}
               {node.lagSlots === null || node.lagSlots === '0' ? '' : `, ${node.lagSlots} behind`}
               {node.latencyMs === null ? '' : `, ${formatMs(node.latencyMs)}`}
             </span>

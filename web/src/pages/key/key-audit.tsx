@@ -19,22 +19,22 @@ export function KeyAudit({ keyId }: { keyId: string }) {
   if (audit.data === undefined) return audit.error === null ? <Skeleton /> : <Fault problem={audit.error} />;
   return (
     <Table
-      caption="Changes of this key"
+      caption="Audit log of this API key"
       rows={audit.data.items}
       rowKey={({ id }) => String(id)}
       csvName={`solway-${keyId}-audit`}
-      empty={<p className="muted">No change is on record.</p>}
+      empty={<p className="muted">No changes recorded.</p>}
       columns={[
         {
           id: 'at',
-          title: 'When (UTC)',
+          title: 'Time (UTC)',
           sortBy: ({ at }) => at,
           csv: ({ at }) => new Date(at).toISOString(),
           cell: ({ at }) => <Time at={at} />,
         },
         {
           id: 'action',
-          title: 'What',
+          title: 'Action',
           sortBy: ({ action }) => action,
           csv: ({ action }) => action,
           cell: ({ action, detail }) => (
@@ -50,14 +50,14 @@ export function KeyAudit({ keyId }: { keyId: string }) {
         },
         {
           id: 'actor',
-          title: 'Who',
+          title: 'Actor',
           sortBy: ({ actor }) => actor,
           csv: ({ actor }) => actor,
           cell: ({ actor }) => actor,
         },
         {
           id: 'address',
-          title: 'From',
+          title: 'IP address',
           csv: ({ address }) => address,
           cell: ({ address }) => <span className="mono">{address ?? '–'}</span>,
         },

@@ -28,7 +28,7 @@ export function KeyConnections({ keyId }: { keyId: string }) {
     kill.mutate(
       { path: { customer: customer.id, connection: id } },
       {
-        onSuccess: () => toast('Closed. Its client may come back.'),
+        onSuccess: () => toast('Connection closed. The client may reconnect.'),
         onError: (problem) => toast(messageOf(problem), 'bad'),
       },
     );
@@ -36,14 +36,14 @@ export function KeyConnections({ keyId }: { keyId: string }) {
   if (open.data === undefined) return open.error === null ? <Skeleton /> : <Fault problem={open.error} />;
   return (
     <Table
-      caption="Open connections of this key"
+      caption="Open connections of this API key"
       columns={[
         ...columns,
         ...(can('developer')
           ? [
               {
                 id: 'close',
-                title: 'Close it',
+                title: 'Actions',
                 hideTitle: true,
                 align: 'end' as const,
                 cell: (row: ConnectionJson) => (
@@ -59,8 +59,8 @@ export function KeyConnections({ keyId }: { keyId: string }) {
       rowKey={({ id }) => id}
       csvName={`solway-${keyId}-connections`}
       empty={
-        <EmptyState title="Nothing is open.">
-          WebSockets and gRPC streams of this key are listed here.
+        <EmptyState title="No open connections.">
+          Open WebSocket connections and gRPC streams of this API key appear here.
         </EmptyState>
       }
     />
@@ -70,7 +70,7 @@ export function KeyConnections({ keyId }: { keyId: string }) {
 const columns: readonly Column<ConnectionJson>[] = [
   {
     id: 'kind',
-    title: 'Kind',
+    title: 'Type',
     sortBy: ({ kind }) => kind,
     csv: ({ kind }) => kind,
     cell: ({ kind, about }) => (
@@ -82,7 +82,7 @@ const columns: readonly Column<ConnectionJson>[] = [
   },
   {
     id: 'from',
-    title: 'From',
+    title: 'IP address',
     sortBy: ({ address }) => address,
     csv: ({ address }) => address,
     cell: ({ address, gateway }) => (
@@ -94,7 +94,7 @@ const columns: readonly Column<ConnectionJson>[] = [
   },
   {
     id: 'since',
-    title: 'Since',
+    title: 'Opened',
     sortBy: ({ since }) => since,
     csv: ({ since }) => new Date(since).toISOString(),
     cell: ({ since }) => <Ago at={since} />,
@@ -122,7 +122,7 @@ const columns: readonly Column<ConnectionJson>[] = [
   },
   {
     id: 'waiting',
-    title: 'Waiting',
+    title: 'Queued',
     align: 'end',
     sortBy: ({ queuedMessages }) => queuedMessages,
     csv: ({ queuedMessages }) => queuedMessages,

@@ -23,13 +23,13 @@ export function KeySettings({ target }: { target: KeyJson }) {
     const body = { name, ...rules, ...(target.state === 'rotating' ? {} : { expiresAt }) };
     change.mutate(
       { path: { customer: customer.id, key: target.id }, body },
-      { onSuccess: () => toast('Saved. It is in force everywhere within a second.') },
+      { onSuccess: () => toast('Saved. Takes effect within a second.') },
     );
   };
 
   return (
     <form onSubmit={submit} className="stack form">
-      <p className="muted">All keys of the family follow; those that call now are held to it at once.</p>
+      <p className="muted">Changes apply to this key and its rotated versions within a second.</p>
       <Field label="Name" name="name" problem={change.error}>
         {(field) => (
           <input

@@ -47,17 +47,17 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
       <div className="tiles">
         <Tile label="Requests" value={formatShort(totals.requests)} />
         <Tile label="Credits" value={formatShort(totals.credits)} />
-        <Tile label="Sent to it" value={formatBytes(totals.bytesOut)} />
-        <Tile label="Messages" value={formatShort(totals.messages)} />
-        {by === 'status' ? <Tile label="Limited" value={formatShort(limited ?? 0)} /> : null}
+        <Tile label="Response data" value={formatBytes(totals.bytesOut)} />
+        <Tile label="Stream messages" value={formatShort(totals.messages)} />
+        {by === 'status' ? <Tile label="Rate limited" value={formatShort(limited ?? 0)} /> : null}
       </div>
       <div className="columns columns-2">
         <Panel
           title="Requests"
-          aside={<Choice label="Parted by" options={cuts} value={by} onChange={setBy} />}
+          aside={<Choice label="Group by" options={cuts} value={by} onChange={setBy} />}
         >
           <StackedArea
-            title="Requests of this key"
+            title="Requests of this API key"
             axis={axis}
             series={requests}
             csvName={`solway-${keyId}-requests`}
@@ -69,7 +69,7 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
             <Skeleton height="m" />
           ) : (
             <Lines
-              title="Latency of this key"
+              title="Latency of this API key"
               axis={performance.data.axis}
               series={percentileSeries(performance.data.series)}
               format={formatMs}
