@@ -10,7 +10,7 @@ import { type Product, productNames, productUses, ruleFacts } from './key-labels
 import { RulesFields } from './rules-fields.tsx';
 import { isAboutRules, noRules, type RulesForm, rulesBody } from './rules-form.ts';
 
-const steps = ['What it is for', 'Rules', 'Review'] as const;
+const steps = ['Product', 'Rules', 'Review'] as const;
 
 type Draft = Readonly<{ product: Product; name: string; isPublic: boolean; planId: string }>;
 export type NewKey = Readonly<{ secret: string; key: KeyJson }>;
@@ -46,7 +46,7 @@ export function CreateDialog({
   };
 
   return (
-    <Dialog title="Make a key" onClose={onClose}>
+    <Dialog title="Create API key" onClose={onClose}>
       <form onSubmit={next} className="stack">
         <Steps at={step} />
         {step === 0 ? (
@@ -69,7 +69,7 @@ export function CreateDialog({
             <Button onClick={() => setStep(step - 1)}>Back</Button>
           )}
           <Button kind="primary" type="submit" busy={create.isPending}>
-            {step === 2 ? 'Make the key' : 'Next'}
+            {step === 2 ? 'Create key' : 'Next'}
           </Button>
         </DialogActions>
       </form>
@@ -114,7 +114,7 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
       <Field
         label="Name"
         name="name"
-        hint="Where it is used, so that you know it again: backend, browser, indexer."
+        hint="For example: backend, browser, indexer."
       >
         {(field) => (
           <input
@@ -131,16 +131,16 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
         <Tick
           checked={draft.isPublic}
           onChange={(isPublic) => onChange({ isPublic })}
-          hint="It stands in a web page, where anybody can read it. Give its origins, and a rate for one address, in the next step."
+          hint="Anyone can read a key in a web page. Set allowed origins and a rate limit per IP address in the next step."
         >
-          A public key, for a browser
+          Public key (for browsers)
         </Tick>
       ) : null}
       {service.plans.length > 1 ? (
         <Field
           label="Plan"
           name="planId"
-          hint="A rehearsal plan has tiny limits, to see what your program does beyond them."
+          hint="The rehearsal plan has very low limits, to test how your application handles them."
         >
           {(field) => (
             <select
@@ -149,7 +149,7 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
               value={draft.planId}
               onChange={(event) => onChange({ planId: event.target.value })}
             >
-              <option value="">The customer's</option>
+              <option value="">Customer's plan</option>
               {service.plans
                 .filter(({ id }) => user.isOperator || id === 'rehearsal')
                 .map(({ id, name }) => (
@@ -173,8 +173,8 @@ function Review({ draft, rules }: { draft: Draft; rules: RulesForm }) {
         facts={[
           ['Product', `${productNames[draft.product]}: ${productUses[draft.product]}`],
           ['Name', draft.name],
-          ['Kind', draft.isPublic ? 'public, for a browser' : 'secret'],
-          ['Plan', draft.planId === '' ? "the customer's" : draft.planId],
+          ['Type', draft.isPublic ? 'Public (for browsers)' : 'Secret'],
+          ['Plan', draft.planId === '' ? "Customer's plan" : draft.planId],
           ...ruleFacts({
             ...body,
             networks: body.networks as KeyJson['networks'],
@@ -183,7 +183,7 @@ function Review({ draft, rules }: { draft: Draft; rules: RulesForm }) {
           } as Parameters<typeof ruleFacts>[0]),
         ]}
       />
-      <p className="muted">The key is shown once, in the next window. Keep it then.</p>
+      <p className="muted">The key is shown once, in the next dialog. Store it somewhere safe.</p>
     </>
   );
 }

@@ -23,9 +23,9 @@ export function Overlap({ item, onCut }: { item: KeyJson; onCut: () => void }) {
   if (item.state !== 'rotating' || item.expiresAt === null) return null;
   return (
     <span className="overlap">
-      ends in {formatSpan(item.expiresAt - now)}
+      expires in {formatSpan(item.expiresAt - now)}
       <Button size="s" onClick={onCut}>
-        Cut now
+        Expire now
       </Button>
     </span>
   );
@@ -74,7 +74,7 @@ export function KeyMenu({
   const items: MenuItem[] = [{ label: 'Details', onSelect: onOpen }, ...actionsOf(item, commands)];
   return (
     <Menu
-      label={`What to do with ${item.name}`}
+      label={`Actions for ${item.name}`}
       button={<Icon name="more" />}
       buttonProps={{ kind: 'quiet', className: 'icon-button' }}
       align="end"

@@ -16,7 +16,7 @@ export const productNames: Readonly<Record<Product, string>> = {
 export const productUses: Readonly<Record<Product, string>> = {
   rpc: 'JSON-RPC, WebSocket subscriptions and REST',
   grpc: 'Yellowstone gRPC streams',
-  fs: 'transactions before they are run, over gRPC',
+  fs: 'transactions before execution, over gRPC',
 };
 
 export const statusTones: Readonly<Record<KeyStatus, Tone>> = {
@@ -45,17 +45,17 @@ export type RuleName =
 export function ruleFacts(key: Pick<KeyJson, RuleName>): readonly (readonly [name: string, value: string])[] {
   const { networks, cidrs, origins, methods, rate, addressPerSecond, expiresAt } = key;
   return [
-    ['Networks', networks?.join(', ') ?? 'all'],
-    ['Addresses', cidrs?.join(', ') ?? 'any'],
-    ['Origins', origins?.join(', ') ?? 'any, and none'],
-    ['Methods', methods?.join(', ') ?? 'all'],
-    ['Rate', rate === null ? 'as the plan has it' : `${rate.perSecond} a second, ${rate.burst} at once`],
-    ['From one address', addressPerSecond === null ? 'as much as the key' : `${addressPerSecond} a second`],
-    ['Expires', expiresAt === null ? 'never' : `${formatTime(expiresAt)} UTC`],
+    ['Allowed networks', networks?.join(', ') ?? 'All'],
+    ['Allowed IP addresses', cidrs?.join(', ') ?? 'Any'],
+    ['Allowed origins', origins?.join(', ') ?? 'Any'],
+    ['Allowed methods', methods?.join(', ') ?? 'All'],
+    ['Rate limit', rate === null ? 'Plan default' : `${rate.perSecond} requests/s, burst ${rate.burst}`],
+    ['Rate limit per IP address', addressPerSecond === null ? 'Same as the key' : `${addressPerSecond} requests/s`],
+    ['Expires', expiresAt === null ? 'Never' : `${formatTime(expiresAt)} UTC`],
     [
       'Request log',
-      key.logsBodies ? 'keeps the start of parameters and results' : 'keeps no parameters and results',
+      key.logsBodies ? 'Includes parameters and results (truncated)' : 'Metadata only',
     ],
-    ['Reads', key.neverBack ? 'never go back' : 'as the nodes have come'],
+    ['Monotonic reads', key.neverBack ? 'On' : 'Off'],
   ];
 }

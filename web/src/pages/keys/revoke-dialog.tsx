@@ -24,7 +24,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
       {
         onSuccess: () => {
           toast(
-            targets.length === 1 ? `“${confirmation}” is revoked.` : `${targets.length} keys are revoked.`,
+            targets.length === 1 ? `“${confirmation}” revoked.` : `${targets.length} keys revoked.`,
           );
           onClose();
         },
@@ -40,8 +40,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
     >
       <form onSubmit={submit} className="stack">
         <p>
-          {targets.length === 1 ? 'It stops' : 'They stop'} within a second, open sockets and streams close,
-          and there is no way back. To change keys without a break, rotate instead.
+          This cannot be undone. Requests are rejected within a second, and open WebSocket connections and gRPC streams are closed. To replace a key without downtime, rotate it instead.
         </p>
         {targets.length > 1 ? (
           <ul className="consequences">
@@ -55,7 +54,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
         <Field
           label={
             <>
-              Type <code>{confirmation}</code> to go on
+              Type <code>{confirmation}</code> to confirm
             </>
           }
           name="word"

@@ -44,23 +44,22 @@ export function RotateDialog({
   return (
     <Dialog title={`Rotate “${target.name}”`} onClose={onClose}>
       <div className="stack">
-        <p>A new key is made and shown once. How long should the old one go on?</p>
-        <Choice label="Overlap" options={overlaps} value={overlap} onChange={setOverlap} />
+        <p>Creates a new key, shown once. Choose how long the current key stays valid.</p>
+        <Choice label="Grace period" options={overlaps} value={overlap} onChange={setOverlap} />
         <ul className="consequences">
-          <li>The new key works at once, with the same rules, limits, quota and usage.</li>
+          <li>The new key takes effect immediately and shares rules, limits, quota, and usage.</li>
           {overlapMs === 0 ? (
             <li>
-              <strong>{target.start}…</strong> stops within a second, and its open sockets and streams close.
+              <strong>{target.start}…</strong> stops working within a second, and its open connections are closed.
             </li>
           ) : (
             <>
               <li>
-                <strong>{target.start}…</strong> goes on for {formatSpan(overlapMs)}, until{' '}
-                {formatTime(now + overlapMs)} UTC. Put the new key everywhere before.
+                <strong>{target.start}…</strong> stays valid for {formatSpan(overlapMs)}, until{' '}
+                {formatTime(now + overlapMs)} UTC. Deploy the new key before then.
               </li>
               <li>
-                Then it stops, and sockets and streams that it opened close. You can cut this short at any
-                time.
+                Its open connections are closed when it expires. You can expire it earlier at any time.
               </li>
             </>
           )}

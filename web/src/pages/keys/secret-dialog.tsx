@@ -27,39 +27,39 @@ export function SecretDialog({
   const file = (): void => downloadText('.env', 'text/plain', envFile(product, service.urls, secret));
 
   return (
-    <Dialog title={`The key “${key.name}”`} size="l" canClose={isSaved} onClose={onClose}>
+    <Dialog title={`API key “${key.name}”`} size="l" canClose={isSaved} onClose={onClose}>
       <div className="stack">
-        <p>This is the only time that it is shown. Nobody can look it up later; a lost key is rotated.</p>
-        <output className="secret mono" aria-label="The key">
+        <p>Copy this key now. It will not be shown again. If you lose it, rotate the key.</p>
+        <output className="secret mono" aria-label="API key">
           {secret}
         </output>
         <div className="row">
-          <CopyButton kind="primary" text={secret} label="Copy the key" />
+          <CopyButton kind="primary" text={secret} label="Copy key" />
           <Button icon="download" onClick={file}>
             Download .env
           </Button>
           {product === 'rpc' ? <TestButton secret={secret} /> : null}
         </div>
         {product === 'rpc' ? null : (
-          <section className="stack-tight" aria-label="How to test it">
+          <section className="stack-tight" aria-label="Test the key">
             <p>
-              Test it from a shell: a browser cannot call gRPC. A key that works is answered with a version.
+              Browsers cannot call gRPC, so run this command in a terminal. A valid key returns the server version.
             </p>
-            <Snippet text={streamTest(service.urls, secret)} label="the test call" />
+            <Snippet text={streamTest(service.urls, secret)} label="test command" />
           </section>
         )}
         <Tabs
-          label="Programs that use the key"
+          label="Code samples"
           tabs={snippetsFor(product, service.urls, secret).map(({ id, label, text }) => ({
             id,
             label,
-            panel: () => <Snippet text={text} label={`the ${label} program`} />,
+            panel: () => <Snippet text={text} label={`${label} sample`} />,
           }))}
         />
         {product === 'fs' ? <NoTransactionsHint /> : null}
         <DialogActions>
           <Tick checked={isSaved} onChange={setIsSaved}>
-            I have stored it
+            I have saved this key
           </Tick>
           <Button
             kind="primary"
@@ -81,12 +81,11 @@ export function SecretDialog({
 function NoTransactionsHint() {
   const { service } = useSession();
   return (
-    <section className="stack-tight" aria-label="When it stays silent">
+    <section className="stack-tight" aria-label="If the stream is empty">
       <p>
-        On the embedded ledger nobody sends transactions but you: the stream stays silent until you have one
-        run, with a key for JSON-RPC in place of &lt;API_KEY&gt;.
+        The embedded ledger has no traffic of its own. Send a transaction to see it in the stream; replace &lt;API_KEY&gt; with an RPC key.
       </p>
-      <Snippet text={airdropCall(service.urls)} label="the airdrop" />
+      <Snippet text={airdropCall(service.urls)} label="airdrop command" />
     </section>
   );
 }
@@ -118,7 +117,7 @@ function TestButton({ secret }: { secret: string }) {
     const refusal = refusalOf(answer);
     setResult({
       isGood: refusal === null,
-      text: refusal ?? `It works: getHealth answered in ${formatMs(answer.ms)}.`,
+      text: refusal ?? `Key is valid: getHealth responded in ${formatMs(answer.ms)}.`,
     });
     setIsBusy(false);
   };

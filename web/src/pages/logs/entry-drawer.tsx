@@ -41,7 +41,7 @@ function EntryFacts({ entry }: { entry: Entry }) {
       </div>
       <p className="muted">{outcomes[entry.status].about}</p>
       <section className="stack-tight">
-        <h3>Where the time went</h3>
+        <h3>Timeline</h3>
         <Waterfall steps={entry.steps} totalMs={entry.ms} />
       </section>
       <Facts entry={entry} />
@@ -50,7 +50,7 @@ function EntryFacts({ entry }: { entry: Entry }) {
       {entry.params === null && entry.result === null ? <NoBodies entry={entry} /> : null}
       <div className="row">
         {curl === null ? null : <CopyButton text={curl} label="Copy as curl" size="s" />}
-        <CopyButton text={window.location.href} label="Copy the link" size="s" />
+        <CopyButton text={window.location.href} label="Copy link" size="s" />
         <CopyButton text={JSON.stringify(entry, null, 2)} label="Copy as JSON" size="s" />
       </div>
     </div>
@@ -59,14 +59,14 @@ function EntryFacts({ entry }: { entry: Entry }) {
 
 const Facts = ({ entry }: { entry: Entry }) => (
   <dl className="facts">
-    <dt>Time, UTC</dt>
+    <dt>Time (UTC)</dt>
     <dd>
       <Time at={entry.at} withMs />
     </dd>
-    <dt>Key</dt>
+    <dt>API key</dt>
     <dd>
       {entry.keyId === null ? (
-        'no key'
+        '—'
       ) : (
         <Link to="/keys/$key" params={{ key: entry.keyId }}>
           {entry.keyName ?? entry.keyId}
@@ -79,23 +79,23 @@ const Facts = ({ entry }: { entry: Entry }) => (
       {entry.network === null ? '' : `, ${entry.network}`}
     </dd>
     <dt>HTTP status</dt>
-    <dd>{entry.http === 0 ? 'not over HTTP' : entry.http}</dd>
+    <dd>{entry.http === 0 ? '—' : entry.http}</dd>
     <dt>JSON-RPC code</dt>
-    <dd>{entry.rpcCode === 0 ? 'none' : entry.rpcCode}</dd>
-    <dt>Bytes</dt>
+    <dd>{entry.rpcCode === 0 ? '—' : entry.rpcCode}</dd>
+    <dt>Size</dt>
     <dd>
       {formatBytes(entry.bytesIn)} in, {formatBytes(entry.bytesOut)} out
     </dd>
-    <dt>Upstream</dt>
-    <dd>{entry.node ?? 'none was asked'}</dd>
-    <dt>From</dt>
+    <dt>Node</dt>
+    <dd>{entry.node ?? '—'}</dd>
+    <dt>IP address</dt>
     <dd className="mono">
       {entry.address}
       {entry.origin === null ? '' : ` · ${entry.origin}`}
     </dd>
     <dt>Gateway</dt>
     <dd className="mono">{entry.gateway}</dd>
-    <dt>Id</dt>
+    <dt>Request ID</dt>
     <dd className="mono">{entry.id}</dd>
   </dl>
 );
@@ -109,7 +109,7 @@ function Body({ title, text }: { title: string; text: string | null }) {
       <h3>{title}</h3>
       <Snippet
         text={parsed === undefined ? `${text} …` : JSON.stringify(parsed, null, 2)}
-        label={`the ${title.toLowerCase()}`}
+        label={title.toLowerCase()}
       />
     </section>
   );
@@ -117,10 +117,10 @@ function Body({ title, text }: { title: string; text: string | null }) {
 
 const NoBodies = ({ entry: { keyId } }: { entry: Entry }) => (
   <p className="muted">
-    Parameters and result are not kept.{' '}
+    Parameters and results are not logged for this key.{' '}
     {keyId === null ? null : (
       <Link to="/keys/$key" params={{ key: keyId }}>
-        Keep them for this key
+        Change key settings
       </Link>
     )}
   </p>

@@ -22,8 +22,8 @@ export const FilterBar = (part: Part) => (
     />
     <Enter {...part} name="method" label="Method" placeholder="getBalance" />
     <Enter {...part} name="rpcCode" label="JSON-RPC code" placeholder="-32602" pattern="-?[0-9]{1,6}" />
-    <Enter {...part} name="minMs" label="At least, ms" placeholder="250" pattern="[0-9]{1,7}" />
-    <Enter {...part} name="address" label="From address" placeholder="203.0.113.7" />
+    <Enter {...part} name="minMs" label="Minimum latency (ms)" placeholder="250" pattern="[0-9]{1,7}" />
+    <Enter {...part} name="address" label="IP address" placeholder="203.0.113.7" />
   </search>
 );
 

@@ -25,19 +25,19 @@ export function Histogram({ histogram }: { histogram: LogHistogram }) {
         color: '--status-ok',
         values: counts.map((count, at) => count - (errors[at] ?? 0)),
       },
-      { id: 'errors', label: 'Not OK', color: '--status-gateway', values: errors },
+      { id: 'errors', label: 'Error', color: '--status-gateway', values: errors },
     ],
     [counts, errors],
   );
   return (
     <Bars
-      title="Requests in the log over time"
+      title="Logged requests over time"
       axis={axis}
       series={series}
       height={HEIGHT_PX}
       csvName="log-histogram"
       onZoom={zoom}
-      empty="The log has nothing here"
+      empty="No data in this time range"
       legend={
         <ul className="legend">
           {series.map(({ id, label, color }) => (

@@ -19,7 +19,7 @@ export type LogFields = Readonly<Partial<Record<LogField, string>>>;
 export const productTitles: Readonly<Record<LogEntryJson['product'], string>> = {
   rpc: 'RPC',
   grpc: 'gRPC',
-  fs: 'Shred-stage',
+  fs: 'Shreds',
 };
 
 /** What the control API is asked with; what is not one of its words is left out. */
@@ -43,7 +43,7 @@ const labels = {
   status: 'outcome',
   product: 'product',
   rpcCode: 'code',
-  minMs: 'at least',
+  minMs: 'latency ≥',
   address: 'from',
 } as const satisfies Partial<Record<LogField, string>>;
 

@@ -62,7 +62,7 @@ export function LogsPage() {
   return (
     <Page
       title="Logs"
-      question="What happened to a single request?"
+      question="Search individual requests and see their timeline."
       updatedAt={logs.dataUpdatedAt}
       ranged
       actions={<KeySwitch />}

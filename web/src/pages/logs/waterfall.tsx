@@ -10,11 +10,11 @@ const BAR_LEAST = 6;
 const titles: Readonly<Record<string, string>> = {
   authenticate: 'Authenticate',
   limit: 'Limits',
-  queue: 'Wait for a turn',
+  queue: 'Queue',
   cache: 'Cache',
-  shared: 'Shared with a call on its way',
-  heads: 'Known slots',
-  store: 'Cache of all gateways',
+  shared: 'Coalescing',
+  heads: 'Slot cache',
+  store: 'Shared cache',
   upstream: 'Upstream',
 };
 
@@ -28,19 +28,18 @@ export function Waterfall({ steps, totalMs }: { steps: readonly Step[]; totalMs:
   if (steps.length === 0)
     return (
       <p className="muted">
-        Of this request the steps were not kept, because it was not chosen at its start. It is here because it
-        was slow or went wrong.
+        No timeline: this request was not sampled. It was logged because it was slow or failed.
       </p>
     );
   const end = Math.max(totalMs, ...steps.map(({ endMs }) => endMs), 0.001);
   return (
     <table className="waterfall">
-      <caption className="visually-hidden">Steps of the request</caption>
+      <caption className="visually-hidden">Request timeline</caption>
       <thead className="visually-hidden">
         <tr>
           <th scope="col">Step</th>
-          <th scope="col">From</th>
-          <th scope="col">Took</th>
+          <th scope="col">Start</th>
+          <th scope="col">Duration</th>
           <th scope="col">Outcome</th>
         </tr>
       </thead>
@@ -61,7 +60,7 @@ export function Waterfall({ steps, totalMs }: { steps: readonly Step[]; totalMs:
           </tr>
         ))}
         <tr className="waterfall-total">
-          <th scope="row">Together</th>
+          <th scope="row">Total</th>
           <td>
             <span className="visually-hidden">{formatMs(0)}</span>
           </td>

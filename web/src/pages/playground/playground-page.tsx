@@ -24,7 +24,7 @@ const FIRST_METHOD = 'getBalance';
 export function PlaygroundPage() {
   const methods = useCall('GET /methods', {});
   return (
-    <Page title="Playground" question="What does a call answer, how fast, and what does it cost?">
+    <Page title="Playground" question="Send a request and see the response, latency, and cost.">
       <Fault problem={methods.error} />
       {methods.data === undefined ? (
         methods.error === null && <Skeleton height="l" />
@@ -40,7 +40,7 @@ function Playground({ methods }: { methods: readonly Method[] }) {
   const method = methods.find((one) => one.name === name) ?? methods[0];
   const [text, setText] = useState(() => (method === undefined ? '[]' : startText(method)));
   const [secret, setSecret] = useState('');
-  if (method === undefined) return <p className="muted">This service has no methods.</p>;
+  if (method === undefined) return <p className="muted">No methods available.</p>;
 
   const choose = (chosen: string): void => {
     setName(chosen);
@@ -72,7 +72,7 @@ function MethodSelect({
     <Field
       label="Method"
       name="method"
-      hint={`${formatCount(chosen.credits)} ${chosen.credits === 1 ? 'credit' : 'credits'} a call`}
+      hint={`${formatCount(chosen.credits)} ${chosen.credits === 1 ? 'credit' : 'credits'} per request`}
     >
       {(field) => (
         <select
@@ -137,9 +137,9 @@ function Run({
       >
         {children}
         <Field
-          label={method.kind === 'rpc' ? 'Parameters' : 'Query'}
+          label={method.kind === 'rpc' ? 'Parameters' : 'Query parameters'}
           name="params"
-          hint={method.kind === 'rpc' ? 'A JSON list.' : 'A JSON object: its members become the query.'}
+          hint={method.kind === 'rpc' ? 'A JSON array.' : 'A JSON object with the query parameters.'}
         >
           {(field) => (
             <textarea
@@ -177,10 +177,10 @@ function Run({
           </Button>
         </div>
       </form>
-      <Panel title="Answer">
+      <Panel title="Response">
         {response === null ? (
           <p className="muted">
-            Nothing was called yet. An address that is always there: <code>{ANY_ADDRESS}</code>
+            Send a request to see the response. An address that always exists: <code>{ANY_ADDRESS}</code>
           </p>
         ) : (
           <ResponseView

@@ -26,15 +26,15 @@ export function readParams(method: Method, text: string): Request {
   try {
     value = JSON.parse(text === '' ? (method.kind === 'rpc' ? '[]' : '{}') : text);
   } catch (thrown) {
-    return bad(`This is not JSON: ${(thrown as Error).message}`);
+    return bad(`Invalid JSON: ${(thrown as Error).message}`);
   }
   if (method.kind === 'rpc') {
-    if (!Array.isArray(value)) return bad('Parameters are a list: put them between [ and ].');
+    if (!Array.isArray(value)) return bad('Parameters must be a JSON array: [ … ].');
     const json = `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(method.name)},"params":${text === '' ? '[]' : text.trim()}}`;
     return { isGood: true, kind: 'rpc', json };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return bad('The query is an object: put its members between { and }.');
+    return bad('Query parameters must be a JSON object: { … }.');
   const query = new URLSearchParams(Object.entries(value).map(([name, part]) => [name, String(part)]));
   return { isGood: true, kind: 'rest', path: method.path ?? '', query };
 }

@@ -33,21 +33,21 @@ export function ResponseView({
     <div className="stack">
       <p className="row" role="status">
         <Chip tone={refusal === null ? 'good' : 'bad'}>
-          {response.status === 0 ? 'no answer' : response.status}
+          {response.status === 0 ? 'No response' : response.status}
         </Chip>
         <strong>{name}</strong>
-        <span>{refusal ?? 'gave a result'}</span>
+        <span>{refusal ?? 'Success'}</span>
       </p>
       <Facts
         facts={[
-          ['Time', `${formatMs(response.ms)} to this browser`],
+          ['Latency', `${formatMs(response.ms)} measured in this browser`],
           ['Size', formatBytes(response.bytes)],
-          ...(credits === null ? [] : [['Credits', `${credits} where it counts`] as const]),
+          ...(credits === null ? [] : [['Credits', String(credits)] as const]),
           ...response.limits.map(([header, value]) => [header, <code key={header}>{value}</code>] as const),
         ]}
       />
-      <Snippet text={pretty(response.text)} label="the answer" />
-      {response.text.length > DISPLAY_MAX ? <p className="muted">Only the start is shown.</p> : null}
+      <Snippet text={pretty(response.text)} label="response" />
+      {response.text.length > DISPLAY_MAX ? <p className="muted">Response truncated.</p> : null}
     </div>
   );
 }
