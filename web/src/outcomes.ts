@@ -45,7 +45,12 @@ export const outcomes: Readonly<Record<UsageStatus, Outcome>> = {
     color: '--status-upstream',
     tone: 'bad',
   },
-  gateway: { label: 'Gateway error', about: 'Internal error in the gateway.', color: '--status-gateway', tone: 'bad' },
+  gateway: {
+    label: 'Gateway error',
+    about: 'Internal error in the gateway.',
+    color: '--status-gateway',
+    tone: 'bad',
+  },
 };
 
 export const outcomeNames = Object.keys(outcomes) as readonly UsageStatus[];

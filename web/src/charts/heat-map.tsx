@@ -86,7 +86,7 @@ function specOf(axis: TimeAxis, rows: Rows): PlotSpec {
   };
 }
 
-/** How many calls took how long, over time: the darker, the more. */
+/** How More requests took how long, over time: the darker, the more. */
 export function HeatMap(props: HeatMapProps) {
   const { axis, boundsMs, counts } = props;
   const rows = useMemo(() => usedRows({ boundsMs, counts }), [boundsMs, counts]);
@@ -119,7 +119,7 @@ export function HeatMap(props: HeatMapProps) {
           <>
             <p className="plot-tip-title">{formatStep(axis.from + step * axis.stepMs, axis.stepMs)} UTC</p>
             <p>
-              {nameOf(rows.bounds, row)}: <strong>{formatCount(count)}</strong> calls
+              {nameOf(rows.bounds, row)}: <strong>{formatCount(count)}</strong> requests
             </p>
           </>
         );
@@ -131,12 +131,13 @@ export function HeatMap(props: HeatMapProps) {
 /** What the depth of a colour means. */
 const Scale = () => (
   <p className="heat-scale">
-    few
+    {' '}
+    Fewer
     <svg width="72" height="10" viewBox="0 0 72 10" aria-hidden="true" focusable="false">
       {[0.14, 0.3, 0.45, 0.6, 0.8, 1].map((opacity, index) => (
         <rect key={opacity} x={index * 12} width="11" height="10" opacity={opacity} />
       ))}
     </svg>
-    many calls
+    More requests
   </p>
 );

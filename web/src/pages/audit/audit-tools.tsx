@@ -49,7 +49,8 @@ export function AuditTools({
       </search>
       <a className="button" href={exportAddress} download="audit.jsonl">
         <Icon name="download" />
-        Export JSON Lines </a>
+        Export JSON Lines{' '}
+      </a>
     </div>
   );
 }

@@ -26,7 +26,12 @@ export function HomePage() {
   const { data } = summary;
 
   return (
-    <Page title="Home" question="Traffic, latency, and remaining quota at a glance." updatedAt={summary.dataUpdatedAt} ranged>
+    <Page
+      title="Home"
+      question="Traffic, latency, and remaining quota at a glance."
+      updatedAt={summary.dataUpdatedAt}
+      ranged
+    >
       <Fault problem={summary.error} />
       {data === undefined ? (
         summary.error === null && <Skeleton height="l" />
@@ -40,11 +45,13 @@ export function HomePage() {
               <Errors summary={data} />
             </div>
             <div className="stack home-aside">
-              <Panel title="Quota" aside={<Link to="/usage">Usage</Link>}>
+              <Panel title="Quota" aside={<Link to="/usage">View usage</Link>}>
                 {data.quotas.map((quota) => (
                   <QuotaMeter key={quota.planId} quota={quota} />
                 ))}
-                {data.quotas.length === 0 ? <p className="muted">Create an API key to see its quota.</p> : null}
+                {data.quotas.length === 0 ? (
+                  <p className="muted">Create an API key to see its quota.</p>
+                ) : null}
               </Panel>
               {user.isOperator ? <UpstreamStrip /> : null}
             </div>

@@ -41,7 +41,9 @@ export function QuotaMeter({ quota }: { quota: QuotaJson }) {
       </p>
       <Forecast quota={quota} limit={limit} />
       <p className="muted">
-        {isHard ? 'Requests over the quota are rejected.' : 'Requests over the quota are still served; notifications are sent.'}
+        {isHard
+          ? 'Requests over the quota are rejected.'
+          : 'Requests over the quota are still served; notifications are sent.'}
       </p>
     </div>
   );
@@ -57,7 +59,8 @@ function Forecast({ quota: { projected, exhaustedAt }, limit }: { quota: QuotaJs
     );
   return (
     <p className="quota-warning">
-      Projected to reach the quota on {formatDay(exhaustedAt)}; {formatShort(projected)} credits by the end of the month.
+      Projected to reach the quota on {formatDay(exhaustedAt)}; {formatShort(projected)} credits by the end of
+      the month.
     </p>
   );
 }

@@ -14,7 +14,7 @@ const tones: Readonly<Record<string, Tone>> = { healthy: 'good', lagging: 'warn'
 export function UpstreamStrip() {
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS });
   return (
-    <Panel title="Upstreams" aside={<Link to="/upstreams">All</Link>}>
+    <Panel title="Upstreams" aside={<Link to="/upstreams">View all</Link>}>
       <Fault problem={upstreams.error} />
       {upstreams.data === undefined && upstreams.error === null ? <Skeleton lines={3} /> : null}
       <ul className="nodes">

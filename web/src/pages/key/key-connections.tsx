@@ -48,7 +48,7 @@ export function KeyConnections({ keyId }: { keyId: string }) {
                 align: 'end' as const,
                 cell: (row: ConnectionJson) => (
                   <Button size="s" kind="danger" onClick={() => close(row)}>
-                    Close<span className="visually-hidden"> the connection from {row.address}</span>
+                    Close<span className="visually-hidden"> connection from {row.address}</span>
                   </Button>
                 ),
               },

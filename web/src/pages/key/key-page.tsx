@@ -39,8 +39,8 @@ export function KeyPage() {
 
   return (
     <Page
-      title={data?.key.name ?? 'Key'}
-      question={<Link to="/keys">All keys</Link>}
+      title={data?.key.name ?? 'API key'}
+      question={<Link to="/keys">All API keys</Link>}
       updatedAt={one.dataUpdatedAt}
       ranged
       actions={
@@ -67,8 +67,7 @@ function NoSuchKey({ id }: { id: string }) {
   const { customer } = useSession();
   return (
     <EmptyState title="API key not found" action={<Link to="/keys">All API keys of {customer.name}</Link>}>
-      No key of {customer.name} has the id <code>{id}</code>. It may belong to another customer, or the
-      address was cut short.
+      {customer.name} has no API key with ID <code>{id}</code>. Check the URL, or switch to another customer.
     </EmptyState>
   );
 }
@@ -143,7 +142,10 @@ function KeyStatusPanel({ one: { key, family }, commands }: { one: KeyDetail; co
           ]}
         />
         {others.length === 0 ? null : (
-          <Panel title="Related API keys" note="Rotated versions of this key share limits, quota, rules, and usage.">
+          <Panel
+            title="Related API keys"
+            note="Rotated versions of this key share limits, quota, rules, and usage."
+          >
             <ul>
               {others.map((other) => (
                 <li key={other.id} className="row">

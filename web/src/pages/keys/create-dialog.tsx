@@ -111,11 +111,7 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
           </label>
         ))}
       </fieldset>
-      <Field
-        label="Name"
-        name="name"
-        hint="For example: backend, browser, indexer."
-      >
+      <Field label="Name" name="name" hint="For example: backend, browser, indexer.">
         {(field) => (
           <input
             {...field}

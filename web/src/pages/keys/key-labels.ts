@@ -50,12 +50,12 @@ export function ruleFacts(key: Pick<KeyJson, RuleName>): readonly (readonly [nam
     ['Allowed origins', origins?.join(', ') ?? 'Any'],
     ['Allowed methods', methods?.join(', ') ?? 'All'],
     ['Rate limit', rate === null ? 'Plan default' : `${rate.perSecond} requests/s, burst ${rate.burst}`],
-    ['Rate limit per IP address', addressPerSecond === null ? 'Same as the key' : `${addressPerSecond} requests/s`],
-    ['Expires', expiresAt === null ? 'Never' : `${formatTime(expiresAt)} UTC`],
     [
-      'Request log',
-      key.logsBodies ? 'Includes parameters and results (truncated)' : 'Metadata only',
+      'Rate limit per IP address',
+      addressPerSecond === null ? 'Same as the key' : `${addressPerSecond} requests/s`,
     ],
+    ['Expires', expiresAt === null ? 'Never' : `${formatTime(expiresAt)} UTC`],
+    ['Request log', key.logsBodies ? 'Includes parameters and results (truncated)' : 'Metadata only'],
     ['Monotonic reads', key.neverBack ? 'On' : 'Off'],
   ];
 }

@@ -98,7 +98,7 @@ export function KeysPage() {
         </div>
         {targets.length === 0 ? null : (
           <Button kind="danger" onClick={() => commands.revoke(targets)}>
-            Revoke {targets.length} chosen…
+            Revoke {targets.length} selected…
           </Button>
         )}
       </div>
@@ -134,7 +134,8 @@ export function KeysPage() {
       )}
       {keys.data?.next == null ? null : (
         <p className="muted">
-          Only the first {formatCount(KEYS_MAX)} API keys are shown and searched. Use the control API to list all of them.
+          Only the first {formatCount(KEYS_MAX)} API keys are shown and searched. Use the control API to list
+          all of them.
         </p>
       )}
       {commands.dialog}
@@ -197,7 +198,7 @@ function NoKeys({ hasAny, hasMore, onCreate }: { hasAny: boolean; hasMore: boole
         ) : null
       }
     >
-      Every call carries one. Create key, put it into the line below, and see the call on Home.
+      Every request needs an API key. Create one, use it in the command below, and see the request on Home.
     </EmptyState>
   );
 }

@@ -23,9 +23,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
       { path: { customer: customer.id }, body: { ids: targets.map(({ id }) => id) } },
       {
         onSuccess: () => {
-          toast(
-            targets.length === 1 ? `“${confirmation}” revoked.` : `${targets.length} keys revoked.`,
-          );
+          toast(targets.length === 1 ? `“${confirmation}” revoked.` : `${targets.length} keys revoked.`);
           onClose();
         },
       },
@@ -40,7 +38,8 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
     >
       <form onSubmit={submit} className="stack">
         <p>
-          This cannot be undone. Requests are rejected within a second, and open WebSocket connections and gRPC streams are closed. To replace a key without downtime, rotate it instead.
+          This cannot be undone. Requests are rejected within a second, and open WebSocket connections and
+          gRPC streams are closed. To replace a key without downtime, rotate it instead.
         </p>
         {targets.length > 1 ? (
           <ul className="consequences">

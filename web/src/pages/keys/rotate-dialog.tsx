@@ -50,7 +50,8 @@ export function RotateDialog({
           <li>The new key takes effect immediately and shares rules, limits, quota, and usage.</li>
           {overlapMs === 0 ? (
             <li>
-              <strong>{target.start}…</strong> stops working within a second, and its open connections are closed.
+              <strong>{target.start}…</strong> stops working within a second, and its open connections are
+              closed.
             </li>
           ) : (
             <>
@@ -58,9 +59,7 @@ export function RotateDialog({
                 <strong>{target.start}…</strong> stays valid for {formatSpan(overlapMs)}, until{' '}
                 {formatTime(now + overlapMs)} UTC. Deploy the new key before then.
               </li>
-              <li>
-                Its open connections are closed when it expires. You can expire it earlier at any time.
-              </li>
+              <li>Its open connections are closed when it expires. You can expire it earlier at any time.</li>
             </>
           )}
         </ul>

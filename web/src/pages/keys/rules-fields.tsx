@@ -38,7 +38,13 @@ export function RulesFields(props: Props) {
         hint="One per line. Wildcards are supported, such as get*. Leave empty to allow all."
       />
       {product === 'rpc' ? <Rates {...props} /> : null}
-      <Field label="Expires" name="expiresAt" optional problem={problem} hint="UTC. Leave empty for no expiration.">
+      <Field
+        label="Expires"
+        name="expiresAt"
+        optional
+        problem={problem}
+        hint="UTC. Leave empty for no expiration."
+      >
         {(field) => (
           <input
             {...field}

@@ -43,7 +43,8 @@ export function SecretDialog({
         {product === 'rpc' ? null : (
           <section className="stack-tight" aria-label="Test the key">
             <p>
-              Browsers cannot call gRPC, so run this command in a terminal. A valid key returns the server version.
+              Browsers cannot call gRPC, so run this command in a terminal. A valid key returns the server
+              version.
             </p>
             <Snippet text={streamTest(service.urls, secret)} label="test command" />
           </section>
@@ -83,7 +84,8 @@ function NoTransactionsHint() {
   return (
     <section className="stack-tight" aria-label="If the stream is empty">
       <p>
-        The embedded ledger has no traffic of its own. Send a transaction to see it in the stream; replace &lt;API_KEY&gt; with an RPC key.
+        The embedded ledger has no traffic of its own. Send a transaction to see it in the stream; replace
+        &lt;API_KEY&gt; with an RPC key.
       </p>
       <Snippet text={airdropCall(service.urls)} label="airdrop command" />
     </section>

@@ -152,7 +152,8 @@ export function EntryTable({
           </EmptyState>
         ) : (
           <EmptyState title="No requests in this time range" snippet={firstCall(service.urls)}>
-            Send a request with an API key, or choose a longer time range. Requests appear within about a second.
+            Send a request with an API key, or choose a longer time range. Requests appear within about a
+            second.
           </EmptyState>
         )
       }

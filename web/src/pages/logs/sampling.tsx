@@ -13,7 +13,9 @@ export function Sampling({
   if (share >= 1) return <p className="muted">All requests are logged and kept for {retention}.</p>;
   return (
     <p className="muted">
-      Sampled: each gateway logs {formatCount(perSecond)} requests per second, {Number((share * 100).toFixed(2))}% of the rest, and all slow or failed requests. Kept for {retention}. See Usage for complete counts.
+      Sampled: each gateway logs {formatCount(perSecond)} requests per second,{' '}
+      {Number((share * 100).toFixed(2))}% of the rest, and all slow or failed requests. Kept for {retention}.
+      See Usage for complete counts.
     </p>
   );
 }

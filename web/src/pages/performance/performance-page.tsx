@@ -94,7 +94,10 @@ function PerformanceContent({
           onZoom={zoom}
         />
       </Panel>
-      <Panel title="Latency distribution" note="Each column is a time interval; each row is a latency bucket.">
+      <Panel
+        title="Latency distribution"
+        note="Each column is a time interval; each row is a latency bucket."
+      >
         <HeatMap
           title="Requests by latency over time"
           axis={axis}

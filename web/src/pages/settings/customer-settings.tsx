@@ -28,14 +28,14 @@ export function CustomerSettings() {
       <Facts
         facts={[
           [
-            'Id',
+            'Customer ID',
             <span key="id" className="row row-close">
               <code>{customer.id}</code>
-              <CopyButton compact size="s" text={customer.id} label="Copy the id" />
+              <CopyButton compact size="s" text={customer.id} label="Copy customer ID" />
             </span>,
           ],
           ['Plan', plan?.name ?? customer.planId],
-          ['State', customer.state],
+          ['Status', customer.state],
           ['Your role', customer.role],
         ]}
       />

@@ -20,17 +20,17 @@ export function EndToken({
   const [isBusy, setIsBusy] = useState(false);
   return (
     <ConfirmDialog
-      title={`End the token “${token.name}”`}
-      action="End it"
+      title={`Revoke token “${token.name}”`}
+      action="Revoke"
       problem={problem}
       isBusy={isBusy}
       choice={
         <Tick
           checked={withMade}
           onChange={setWithMade}
-          hint="Other tokens, those that these made, and open invitations."
+          hint="Includes other tokens, directly or indirectly, and pending invitations."
         >
-          End what was made with it, too
+          Also revoke everything created with this token
         </Tick>
       }
       onClose={onClose}
@@ -41,7 +41,7 @@ export function EndToken({
           .finally(() => setIsBusy(false));
       }}
     >
-      Programs that use it are refused from then on.
+      Applications that use this token lose access immediately.
     </ConfirmDialog>
   );
 }

@@ -34,7 +34,7 @@ export function OperatorCustomers() {
         <input
           className="input filter-search"
           type="search"
-          aria-label="Find a customer by name"
+          aria-label="Search customers by name"
           placeholder="Name"
           value={search}
           onChange={(event) => setSearch(event.target.value)}
@@ -49,12 +49,12 @@ export function OperatorCustomers() {
           rows={customers.data.items}
           rowKey={({ id }) => id}
           csvName="solway-customers"
-          empty={<p className="muted">No customer has such a name.</p>}
+          empty={<p className="muted">No matching customers.</p>}
           columns={columns(setSuspending)}
         />
       )}
       {customers.data?.next == null ? null : (
-        <p className="muted">Only the first {CUSTOMERS_MAX} are shown: search for the others.</p>
+        <p className="muted">Only the first {CUSTOMERS_MAX} customers are shown. Search to find others.</p>
       )}
       <CreateCustomer />
       {suspending === null ? null : (
@@ -88,14 +88,14 @@ const columns = (onSuspend: (row: Row) => void) => [
   },
   {
     id: 'state',
-    title: 'State',
+    title: 'Status',
     sortBy: ({ state }: Row) => state,
     csv: ({ state }: Row) => state,
     cell: ({ state }: Row) => <Chip tone={state === 'active' ? 'good' : 'bad'}>{state}</Chip>,
   },
   ...(['members', 'keys', 'creditsUsed'] as const).map((field) => ({
     id: field,
-    title: { members: 'Members', keys: 'Keys', creditsUsed: 'Credits this month' }[field],
+    title: { members: 'Members', keys: 'API keys', creditsUsed: 'Credits this month' }[field],
     align: 'end' as const,
     sortBy: (row: Row) => row[field],
     csv: (row: Row) => row[field],
@@ -103,7 +103,7 @@ const columns = (onSuspend: (row: Row) => void) => [
   })),
   {
     id: 'do',
-    title: 'What to do',
+    title: 'Actions',
     hideTitle: true,
     align: 'end' as const,
     cell: (row: Row) =>
@@ -139,9 +139,7 @@ function PlanSelect({ row }: { row: Row }) {
       className="select"
       aria-label={`Plan of ${row.name}`}
       value={row.planId}
-      onChange={(event) =>
-        change(row.id, { planId: event.target.value }, `The plan of ${row.name} is changed.`)
-      }
+      onChange={(event) => change(row.id, { planId: event.target.value }, `Plan of ${row.name} updated.`)}
     >
       {service.plans.some(({ id }) => id === row.planId) ? null : (
         <option value={row.planId}>{row.planId}</option>
@@ -158,7 +156,7 @@ function PlanSelect({ row }: { row: Row }) {
 function Resume({ row }: { row: Row }) {
   const change = useCustomerChange();
   return (
-    <Button size="s" onClick={() => change(row.id, { state: 'active' }, `${row.name} is served again.`)}>
+    <Button size="s" onClick={() => change(row.id, { state: 'active' }, `${row.name} resumed.`)}>
       Resume<span className="visually-hidden"> {row.name}</span>
     </Button>
   );
@@ -180,8 +178,8 @@ function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => vo
         )
       }
     >
-      {customer.keys === 1 ? 'Its key is' : `Its ${formatCount(customer.keys)} keys are`} refused within a
-      second, and its members can only look, until it is resumed.
+      {customer.keys === 1 ? 'Its API key is' : `Its ${formatCount(customer.keys)} API keys are`} rejected
+      within a second, and its members have read-only access until you resume it.
     </ConfirmDialog>
   );
 }
@@ -197,7 +195,7 @@ function CreateCustomer() {
       {
         onSuccess: (created) => {
           setName('');
-          toast(`${created.name} is made. Open it, and invite its people under Team.`);
+          toast(`${created.name} created. Open it and invite members under Team.`);
         },
       },
     );
@@ -208,7 +206,7 @@ function CreateCustomer() {
       <Fault problem={make.error} />
       <div>
         <Button type="submit" busy={make.isPending}>
-          Make a customer
+          Create customer
         </Button>
       </div>
     </form>

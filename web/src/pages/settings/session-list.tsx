@@ -28,7 +28,7 @@ function browserOf(userAgent: string | null): string {
     ['Safari/', 'Safari'],
   ] as const;
   const systems = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS X', 'Linux'];
-  const name = names.find(([mark]) => text.includes(mark))?.[1] ?? 'Another program';
+  const name = names.find(([mark]) => text.includes(mark))?.[1] ?? 'Unknown browser';
   const system = systems.find((one) => text.includes(one));
   return system === undefined ? name : `${name} on ${system}`;
 }
@@ -52,10 +52,10 @@ export function SessionList() {
   const isOwn = ({ id }: Session): boolean => id === own.data?.id;
   return (
     <Panel
-      title="Signed in"
+      title="Active sessions"
       aside={
         (sessions.data?.length ?? 0) > 1 ? (
-          <Button size="s" onClick={() => void end(revokeOtherSessions, 'All others are signed out.')}>
+          <Button size="s" onClick={() => void end(revokeOtherSessions, 'All other sessions signed out.')}>
             Sign out all others
           </Button>
         ) : null
@@ -67,7 +67,8 @@ export function SessionList() {
         {sessions.data?.map((session) => (
           <li key={session.id}>
             <div>
-              <strong>{browserOf(session.userAgent)}</strong> {isOwn(session) ? <Chip>this one</Chip> : null}
+              <strong>{browserOf(session.userAgent)}</strong>{' '}
+              {isOwn(session) ? <Chip>This session</Chip> : null}
               <span className="table-second">
                 since <Ago at={Date.parse(session.createdAt)} />
                 {session.ipAddress ? `, from ${session.ipAddress}` : ''}
@@ -77,7 +78,7 @@ export function SessionList() {
               <Button
                 size="s"
                 kind="quiet"
-                onClick={() => void end(() => revokeSession(session.token), 'It is signed out.')}
+                onClick={() => void end(() => revokeSession(session.token), 'Session signed out.')}
               >
                 Sign out<span className="visually-hidden"> {browserOf(session.userAgent)}</span>
               </Button>

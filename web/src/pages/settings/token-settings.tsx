@@ -22,7 +22,7 @@ export function CustomerTokens() {
   const end = useChange('DELETE /customers/{customer}/tokens/{token}');
   return (
     <Tokens
-      note={`Programs use the control API for ${customer.name} with these.`}
+      note={`Access tokens for the control API of ${customer.name}.`}
       tokens={tokens.data?.tokens}
       problem={tokens.error ?? create.error}
       isBusy={create.isPending}
@@ -45,7 +45,7 @@ export function OperatorTokens() {
   const end = useChange('DELETE /tokens/{token}');
   return (
     <Tokens
-      note="Programs use the control API as the operator with these: they may everything."
+      note="Access tokens for the control API with full operator access."
       tokens={tokens.data?.tokens}
       problem={tokens.error ?? create.error}
       isBusy={create.isPending}
@@ -118,7 +118,7 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
         title="No tokens yet."
         snippet={`curl ${window.location.origin}/api/v1/me -H 'Authorization: Bearer <TOKEN>'`}
       >
-        A token does what its role may, without signing in.
+        A token has the permissions of its role.
       </EmptyState>
     }
     columns={[
@@ -139,11 +139,11 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
         title: 'Last used',
         sortBy: ({ lastUsedAt }) => lastUsedAt,
         cell: ({ lastUsedAt }) =>
-          lastUsedAt === null ? <span className="muted">not yet</span> : <Ago at={lastUsedAt} />,
+          lastUsedAt === null ? <span className="muted">Never</span> : <Ago at={lastUsedAt} />,
       },
       {
         id: 'made',
-        title: 'Made',
+        title: 'Created',
         wideOnly: true,
         sortBy: ({ createdAt }) => createdAt,
         cell: ({ createdAt, createdBy }) => (
@@ -159,16 +159,16 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
         wideOnly: true,
         sortBy: ({ expiresAt }) => expiresAt,
         cell: ({ expiresAt }) =>
-          expiresAt === null ? <span className="muted">never</span> : <Time at={expiresAt} />,
+          expiresAt === null ? <span className="muted">Never</span> : <Time at={expiresAt} />,
       },
       {
         id: 'end',
-        title: 'End',
+        title: 'Revoke',
         hideTitle: true,
         align: 'end',
         cell: (token) => (
           <Button size="s" kind="quiet" onClick={() => onEnd(token)}>
-            End…<span className="visually-hidden"> the token {token.name}</span>
+            Revoke…<span className="visually-hidden"> token {token.name}</span>
           </Button>
         ),
       },
@@ -180,8 +180,8 @@ const DAY_MS = 86_400_000;
 const lives = [
   ['30', '30 days'],
   ['90', '90 days'],
-  ['365', 'a year'],
-  ['', 'without end'],
+  ['365', '1 year'],
+  ['', 'No expiration'],
 ] as const;
 
 function CreateToken({
@@ -231,7 +231,7 @@ function CreateToken({
             )}
           </Field>
         ) : null}
-        <Field label="Lives" name="expiresAt" problem={problem}>
+        <Field label="Expiration" name="expiresAt" problem={problem}>
           {(field) => (
             <select
               {...field}
@@ -251,7 +251,7 @@ function CreateToken({
       <Fault problem={problem} />
       <div>
         <Button type="submit" busy={isBusy}>
-          Make a token
+          Create token
         </Button>
       </div>
     </form>
@@ -259,10 +259,10 @@ function CreateToken({
 }
 
 const TokenSecret = ({ secret, onClose }: { secret: string; onClose: () => void }) => (
-  <Dialog title="The token" onClose={onClose}>
+  <Dialog title="API token" onClose={onClose}>
     <div className="stack">
-      <p>It is shown only now. Keep it where your program finds it.</p>
-      <Snippet text={secret} label="the token" />
+      <p>Copy this token now. It will not be shown again.</p>
+      <Snippet text={secret} label="token" />
       <DialogActions>
         <Button kind="primary" onClick={onClose}>
           Done

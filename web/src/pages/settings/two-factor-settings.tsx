@@ -23,15 +23,13 @@ export function TwoFactorSettings() {
   const close = (): void => setOpen(null);
   return (
     <Panel
-      title="Second factor"
-      aside={user.twoFactor ? <Chip tone="good">on</Chip> : <Chip tone="warn">off</Chip>}
+      title="Two-factor authentication"
+      aside={user.twoFactor ? <Chip tone="good">On</Chip> : <Chip tone="warn">Off</Chip>}
     >
-      <p>
-        Six digits of an app on your phone, asked for after the password. Who has only the password stays out.
-      </p>
+      <p>Requires a six-digit code from an authenticator app when you sign in.</p>
       <div>
         {user.twoFactor ? (
-          <Button onClick={() => setOpen('disable')}>Switch off…</Button>
+          <Button onClick={() => setOpen('disable')}>Disable…</Button>
         ) : (
           <Button onClick={() => setOpen('enable')}>Set up…</Button>
         )}
@@ -53,7 +51,7 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
     run(async () => setSetup(await enableTwoFactor(password)));
   };
   return (
-    <Dialog title="Set up a second factor" size="s" onClose={onClose}>
+    <Dialog title="Set up two-factor authentication" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
         <TextInput
           label="Password"
@@ -90,29 +88,32 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
     run(async () => {
       await submitTotp(code.replaceAll(/\s/g, ''), false);
       await client.invalidateQueries();
-      toast('The second factor is on.');
+      toast('Two-factor authentication enabled.');
       onClose();
     });
   };
   return (
-    <Dialog title="Set up a second factor" size="l" onClose={onClose}>
+    <Dialog title="Set up two-factor authentication" size="l" onClose={onClose}>
       <form onSubmit={submit} className="columns columns-2">
         <div className="stack">
-          <p>Scan this with an authenticator app, or copy the address into it.</p>
-          <QrPicture text={setup.totpURI} label="Picture of the address below, for an authenticator app" />
-          <Snippet text={setup.totpURI} label="the address for the app" />
+          <p>Scan this QR code with an authenticator app, or paste the URI below into it.</p>
+          <QrPicture text={setup.totpURI} label="QR code for an authenticator app" />
+          <Snippet text={setup.totpURI} label="setup URI" />
         </div>
         <div className="stack">
-          <p>Each of these codes gets you in once, without the phone. They are shown only now.</p>
+          <p>
+            Use a backup code to sign in without your phone. Each code works once. They will not be shown
+            again.
+          </p>
           <pre className="backup mono">{codes}</pre>
           <div className="row">
-            <CopyButton text={codes} label="Copy the codes" />
+            <CopyButton text={codes} label="Copy backup codes" />
           </div>
           <Tick checked={isSaved} onChange={setIsSaved}>
-            I have stored the codes
+            I have saved these codes
           </Tick>
           <TextInput
-            label="Code of the app"
+            label="Authentication code"
             name="code"
             autoComplete="one-time-code"
             value={code}
@@ -123,7 +124,7 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
           <DialogActions>
             <Button onClick={onClose}>Cancel</Button>
             <Button kind="primary" type="submit" busy={isBusy} disabled={!isSaved}>
-              Switch on
+              Enable
             </Button>
           </DialogActions>
         </div>
@@ -143,14 +144,14 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
     run(async () => {
       await disableTwoFactor(password);
       await client.invalidateQueries();
-      toast('The second factor is off.');
+      toast('Two-factor authentication disabled.');
       onClose();
     });
   };
   return (
-    <Dialog title="Switch the second factor off" size="s" onClose={onClose}>
+    <Dialog title="Disable two-factor authentication" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
-        <p>From then on the password alone is enough.</p>
+        <p>You will sign in with your password only.</p>
         <TextInput
           label="Password"
           name="password"
@@ -164,7 +165,7 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="danger" type="submit" busy={isBusy}>
-            Switch off
+            Disable
           </Button>
         </DialogActions>
       </form>

@@ -54,7 +54,7 @@ function Profile() {
           problem={problem}
         />
         <p>
-          <span className="muted">E-mail</span> {user.email}
+          <span className="muted">Email</span> {user.email}
         </p>
         <Fault problem={problem} />
         <div>
@@ -82,14 +82,14 @@ function Password() {
       setCurrent('');
       setNext('');
       await client.invalidateQueries();
-      toast('The password is changed. Other browsers are signed out.');
+      toast('Password changed. Other sessions were signed out.');
     });
   };
   return (
     <Panel title="Password">
       <form onSubmit={submit} className="stack">
         <TextInput
-          label="Password now"
+          label="Current password"
           name="currentPassword"
           type="password"
           autoComplete="current-password"
@@ -102,7 +102,7 @@ function Password() {
           name="newPassword"
           type="password"
           autoComplete="new-password"
-          hint={`${passwordRule} Other browsers are signed out.`}
+          hint={`${passwordRule} Other sessions will be signed out.`}
           value={next}
           onChange={setNext}
           problem={problem}
@@ -110,7 +110,7 @@ function Password() {
         <Fault problem={problem} />
         <div>
           <Button type="submit" busy={isBusy}>
-            Change the password
+            Change password
           </Button>
         </div>
       </form>
@@ -124,7 +124,7 @@ function LinkedAccounts() {
   const { problem, isBusy, run } = useAttempt();
   if (service.oidc.length === 0) return null;
   return (
-    <Panel title="Other ways in" note="Link an account elsewhere, and sign in with it from then on.">
+    <Panel title="Linked accounts" note="Link an external account to sign in with it.">
       <div className="row">
         {service.oidc.map(({ id, name }) => (
           <Button

@@ -30,8 +30,7 @@ function Invitation({ title }: { title: string }) {
   const acceptInvitation = useAcceptOnce(token);
 
   const body = (): ReactNode => {
-    if (token === '')
-      return <p>This address has no invitation in it. Open the link as it was given to you.</p>;
+    if (token === '') return <p>This URL does not contain an invitation. Open the full link you received.</p>;
     if (invitationQuery.error !== null) return <Fault problem={invitationQuery.error} />;
     if (invitationQuery.data === undefined || me.data === undefined) return <Skeleton />;
     const { customerName, email, role, isOperator, expiresAt } = invitationQuery.data;
@@ -39,10 +38,10 @@ function Invitation({ title }: { title: string }) {
       <>
         <p>
           {isOperator
-            ? 'This makes you the operator of this service: customers, nodes, plans and all keys are yours to look after.'
+            ? 'Creates the operator account, with full access to customers, nodes, plans, and API keys.'
             : `You join ${customerName} as ${role}.`}{' '}
           <span className="muted">
-            The link works once, until <Time at={expiresAt} /> UTC.
+            This link works once and expires on <Time at={expiresAt} /> UTC.
           </span>
         </p>
         {me.data.user === null ? (
@@ -50,7 +49,7 @@ function Invitation({ title }: { title: string }) {
             <SignUpForm email={email} invitation={token} onDone={acceptInvitation} />
             {isOperator ? null : (
               <p>
-                You have an account? <Link to="/sign-in">Sign in</Link>, then open the link again.
+                Already have an account? <Link to="/sign-in">Sign in</Link>, then open this link again.
               </p>
             )}
           </>

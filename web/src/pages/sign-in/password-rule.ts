@@ -9,6 +9,6 @@ export const passwordRule = `At least ${PASSWORD_MIN} characters.`;
 /** @throws ApiProblem that names the field, as the service would: the page has words for it, the browser a bubble. */
 export function checkPassword(password: string, field: 'password' | 'newPassword'): void {
   if (password.length >= PASSWORD_MIN) return;
-  const text = `${PASSWORD_MIN} characters at least: there are ${password.length}`;
-  throw new ApiProblem(422, 'INVALID', 'The password is too short.', { [field]: text });
+  const text = `Use at least ${PASSWORD_MIN} characters (currently ${password.length}).`;
+  throw new ApiProblem(422, 'INVALID', 'Password too short.', { [field]: text });
 }

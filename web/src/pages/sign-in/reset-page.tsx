@@ -28,15 +28,15 @@ function RequestResetLink() {
     });
   };
   return (
-    <AuthLayout title="A new password">
+    <AuthLayout title="Reset password">
       {isSent ? (
         <p role="status">
-          If there is an account with this address, a link is on its way. It works for an hour.
+          If an account exists for this email address, we sent a reset link. It expires in one hour.
         </p>
       ) : (
         <form onSubmit={submit} className="stack">
           <TextInput
-            label="E-mail"
+            label="Email"
             name="email"
             type="email"
             autoComplete="username"
@@ -46,7 +46,7 @@ function RequestResetLink() {
           />
           <Fault problem={problem} />
           <Button kind="primary" type="submit" busy={isBusy}>
-            Send me a link
+            Send reset link
           </Button>
         </form>
       )}
@@ -67,12 +67,12 @@ function NewPassword({ token }: { token: string }) {
     run(async () => {
       checkPassword(password, 'newPassword');
       await resetPassword(token, password);
-      toast('The password is set. Sign in with it.');
+      toast('Password changed. Sign in with your new password.');
       await navigate({ to: '/sign-in', search: {} });
     });
   };
   return (
-    <AuthLayout title="A new password">
+    <AuthLayout title="Reset password">
       <form onSubmit={submit} className="stack">
         <TextInput
           label="New password"
@@ -80,14 +80,14 @@ function NewPassword({ token }: { token: string }) {
           type="password"
           autoComplete="new-password"
           isFirst
-          hint={`${passwordRule} You are signed out everywhere else.`}
+          hint={`${passwordRule} All sessions will be signed out.`}
           value={password}
           onChange={setPassword}
           problem={problem}
         />
         <Fault problem={problem} />
         <Button kind="primary" type="submit" busy={isBusy}>
-          Set it
+          Set password
         </Button>
       </form>
     </AuthLayout>

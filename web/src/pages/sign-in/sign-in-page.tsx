@@ -31,13 +31,15 @@ export function SignInPage() {
     <AuthLayout title="Sign in">
       {service?.needsSetup === true ? (
         <p className="banner">
-          Nobody has an account here yet. Open the link that the service printed when it was first started; it
-          makes the operator's.
+          No accounts exist yet. Open the setup link that the service printed on first start to create the
+          operator account.
         </p>
       ) : null}
       {error === undefined ? null : (
         <Fault
-          problem={new Error('The other place did not sign you in. Ask for an invitation, or try again.')}
+          problem={
+            new Error('Sign-in with the external account failed. Try again, or ask for an invitation.')
+          }
         />
       )}
       <PasswordForm onCode={() => setStep('code')} />
@@ -46,12 +48,12 @@ export function SignInPage() {
       ))}
       {service?.mail === true ? (
         <p>
-          <Link to="/reset-password">You forgot the password?</Link>
+          <Link to="/reset-password">Forgot your password?</Link>
         </p>
       ) : null}
       {service?.signUp === 'open' ? (
         <p>
-          No account yet? <Link to="/sign-up">Sign up</Link>
+          Don’t have an account? <Link to="/sign-up">Sign up</Link>
         </p>
       ) : null}
     </AuthLayout>
@@ -76,7 +78,7 @@ function PasswordForm({ onCode }: { onCode: () => void }) {
   return (
     <form onSubmit={submit} className="stack">
       <TextInput
-        label="E-mail"
+        label="Email"
         name="email"
         type="email"
         autoComplete="username"
@@ -132,13 +134,17 @@ function SecondFactor() {
   };
 
   return (
-    <AuthLayout title="The second factor">
+    <AuthLayout title="Two-factor authentication">
       <form onSubmit={submit} className="stack">
         <Field
-          label={isBackup ? 'Backup code' : 'Code'}
+          label={isBackup ? 'Backup code' : 'Authentication code'}
           name="code"
           problem={problem}
-          hint={isBackup ? 'One of those that you were shown; each works once.' : 'Six digits from your app.'}
+          hint={
+            isBackup
+              ? 'One of your backup codes. Each works once.'
+              : 'The six-digit code from your authenticator app.'
+          }
         >
           {(field) => (
             <input
@@ -157,12 +163,12 @@ function SecondFactor() {
         </Field>
         {isBackup ? null : (
           <Tick checked={trusts} onChange={setTrusts}>
-            Do not ask again in this browser
+            Trust this browser
           </Tick>
         )}
         <Fault problem={problem} />
         <Button kind="primary" type="submit" busy={isBusy}>
-          Go on
+          Continue{' '}
         </Button>
         <Button
           kind="quiet"
@@ -171,7 +177,7 @@ function SecondFactor() {
             setCode('');
           }}
         >
-          {isBackup ? 'Use the app' : 'Use a backup code'}
+          {isBackup ? 'Use authenticator app' : 'Use a backup code'}
         </Button>
       </form>
     </AuthLayout>

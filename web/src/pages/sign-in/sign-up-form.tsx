@@ -48,7 +48,7 @@ export function SignUpForm({
         problem={problem}
       />
       <TextInput
-        label="E-mail"
+        label="Email"
         name="email"
         type="email"
         autoComplete="username"
@@ -62,14 +62,14 @@ export function SignUpForm({
         name="password"
         type="password"
         autoComplete="new-password"
-        hint={`${passwordRule} A few words that belong to nobody else are good.`}
+        hint={`${passwordRule} A passphrase of several words works well.`}
         value={password}
         onChange={setPassword}
         problem={problem}
       />
       <Fault problem={problem} />
       <Button kind="primary" type="submit" busy={isBusy}>
-        Make the account
+        Create account
       </Button>
     </form>
   );

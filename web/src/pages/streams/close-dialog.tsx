@@ -16,7 +16,7 @@ export function CloseDialog({ connection, onDone }: { connection: ConnectionJson
       { path: { customer: customer.id, connection: connection.id } },
       {
         onSuccess: () => {
-          toast('It closes within a second.');
+          toast('Closing connection.');
           onDone();
         },
       },
@@ -27,14 +27,14 @@ export function CloseDialog({ connection, onDone }: { connection: ConnectionJson
       <div className="stack">
         <p>
           The {what} of {connection.keyName ?? connection.keyId} from{' '}
-          <span className="mono">{connection.address}</span> is closed with a code that says so. The key stays
-          valid: most clients connect again. To keep one out, disable or revoke its key.
+          <span className="mono">{connection.address}</span> will be closed. The API key stays valid, so most
+          clients reconnect. To block a client, disable or revoke its key.
         </p>
         <Fault problem={change.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           <Button kind="danger" busy={change.isPending} onClick={close}>
-            Close the {what}
+            Close {what}
           </Button>
         </DialogActions>
       </div>

@@ -23,13 +23,13 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   if (invite.data !== undefined) {
     const { link, mailed } = invite.data;
     return (
-      <Dialog title={`${invite.data.invitation.email} is invited`} onClose={onClose}>
+      <Dialog title={`${invite.data.invitation.email} invited`} onClose={onClose}>
         <div className="stack">
           <p>
-            {mailed ? 'The link was mailed. You can also pass it on yourself; ' : 'Pass this link on; '}
-            it is shown only now, and works once.
+            {mailed ? 'The invitation was emailed. You can also share this link. ' : 'Share this link. '}
+            It works once and will not be shown again.
           </p>
-          <Snippet text={link} label="the link" />
+          <Snippet text={link} label="invitation link" />
           <DialogActions>
             <Button kind="primary" onClick={onClose}>
               Done
@@ -40,9 +40,9 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Dialog title="Invite somebody" size="s" onClose={onClose}>
+    <Dialog title="Invite member" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
-        <Field label="E-mail" name="email" problem={invite.error}>
+        <Field label="Email" name="email" problem={invite.error}>
           {(field) => (
             <input
               {...field}

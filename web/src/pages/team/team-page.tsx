@@ -30,11 +30,11 @@ export function TeamPage() {
   return (
     <Page
       title="Team"
-      question={`Who may do what for ${customer.name}?`}
+      question={`Members and roles of ${customer.name}.`}
       actions={
         can('admin') ? (
           <Button kind="primary" icon="plus" onClick={() => setIsInviting(true)}>
-            Invite somebody
+            Invite member
           </Button>
         ) : null
       }
@@ -77,7 +77,7 @@ function Members({ members }: { members: readonly Member[] }) {
         rows={members}
         rowKey={({ userId }) => userId}
         csvName="solway-members"
-        empty={<EmptyState title="Nobody is a member here.">Invite the first one.</EmptyState>}
+        empty={<EmptyState title="No members yet.">Invite the first member.</EmptyState>}
         columns={[
           {
             id: 'name',
@@ -101,15 +101,15 @@ function Members({ members }: { members: readonly Member[] }) {
           },
           {
             id: 'second',
-            title: 'Second factor',
+            title: 'Two-factor',
             wideOnly: true,
             sortBy: ({ twoFactor }) => Number(twoFactor),
             csv: ({ twoFactor }) => String(twoFactor),
-            cell: ({ twoFactor }) => (twoFactor ? <Chip tone="good">on</Chip> : <Chip tone="warn">off</Chip>),
+            cell: ({ twoFactor }) => (twoFactor ? <Chip tone="good">On</Chip> : <Chip tone="warn">Off</Chip>),
           },
           {
             id: 'since',
-            title: 'Since (UTC)',
+            title: 'Joined (UTC)',
             wideOnly: true,
             sortBy: ({ since }) => since,
             csv: ({ since }) => new Date(since).toISOString(),
@@ -154,7 +154,7 @@ function RoleSelect({ member }: { member: Member }) {
             body: { role: event.target.value as MemberRole },
           },
           {
-            onSuccess: ({ name, role }) => toast(`${name} is ${role} now.`),
+            onSuccess: ({ name, role }) => toast(`${name} is now ${role}.`),
             onError: (problem) => toast(messageOf(problem), 'bad'),
           },
         )
@@ -184,14 +184,14 @@ function LeaveDialog({ member, onClose }: { member: Member; onClose: () => void 
         remove.mutate({ path: { customer: customer.id, user: member.userId } }, { onSuccess: onClose })
       }
     >
-      {isSelf ? 'You' : member.name} can no longer open the pages of {customer.name}. Keys go on working: if
-      their secrets left with somebody, rotate them.
+      {isSelf ? 'You' : member.name} will lose access to {customer.name}. API keys keep working. Rotate keys
+      that this person knows.
     </ConfirmDialog>
   );
 }
 
 /** Whom an invitation is for, and as what. */
-const inviteeOf = ({ email }: Invitation): string => (email === '' ? 'anybody with the link' : email);
+const inviteeOf = ({ email }: Invitation): string => (email === '' ? 'Anyone with the link' : email);
 const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'operator' : role);
 
 function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
@@ -204,21 +204,21 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
         caption="Invitations"
         rows={invitations}
         rowKey={({ id }) => id}
-        empty={<p className="muted">Nobody is invited at the moment.</p>}
+        empty={<p className="muted">No pending invitations.</p>}
         columns={[
-          { id: 'email', title: 'E-mail', sortBy: inviteeOf, cell: inviteeOf },
+          { id: 'email', title: 'Email', sortBy: inviteeOf, cell: inviteeOf },
           { id: 'role', title: 'Role', sortBy: roleOf, cell: roleOf },
-          { id: 'by', title: 'By', wideOnly: true, cell: ({ createdBy }) => createdBy },
+          { id: 'by', title: 'Invited by', wideOnly: true, cell: ({ createdBy }) => createdBy },
           {
             id: 'until',
-            title: 'Until (UTC)',
+            title: 'Expires (UTC)',
             wideOnly: true,
             sortBy: ({ expiresAt }) => expiresAt,
             cell: ({ expiresAt }) => <Time at={expiresAt} />,
           },
           {
             id: 'back',
-            title: 'Take back',
+            title: 'Revoke',
             hideTitle: true,
             align: 'end',
             cell: (invitation) => (
@@ -229,13 +229,13 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
                   withdraw.mutate(
                     { path: { customer: customer.id, invitation: invitation.id } },
                     {
-                      onSuccess: () => toast(`The invitation of ${inviteeOf(invitation)} is taken back.`),
+                      onSuccess: () => toast(`Invitation for ${inviteeOf(invitation)} revoked.`),
                       onError: (problem) => toast(messageOf(problem), 'bad'),
                     },
                   )
                 }
               >
-                Take back<span className="visually-hidden"> the invitation of {inviteeOf(invitation)}</span>
+                Revoke<span className="visually-hidden"> invitation for {inviteeOf(invitation)}</span>
               </Button>
             ),
           },

@@ -17,24 +17,24 @@ export function LandedTiles({ items }: { items: readonly Submission[] }) {
   const times = items.flatMap(({ attempts }) => attempts.map(({ ms }) => ms));
   return (
     <div className="tiles">
-      <Tile label="Sent" value={formatCount(items.length)} note="of those shown below" />
+      <Tile label="Sent" value={formatCount(items.length)} note="shown below" />
       <Tile
         label="Landed"
         value={decided === 0 ? '–' : formatShare(landed / decided)}
-        note={`${formatCount(landed)} of ${formatCount(decided)} that were accepted and had their time`}
+        note={`${formatCount(landed)} of ${formatCount(decided)} accepted and finalized or expired`}
       />
       <Tile
         label="Failed on chain"
         value={formatCount(count('failed'))}
-        note="they landed and paid their fee"
+        note="landed with an error; fee charged"
       />
-      <Tile label="Never landed" value={formatCount(count('lost'))} note="accepted by a node, then gone" />
+      <Tile label="Expired" value={formatCount(count('lost'))} note="accepted by a node but never landed" />
       <Tile
-        label="Refused"
+        label="Rejected"
         value={formatCount(count('refused'))}
-        note="by the nodes, as with a failed preflight"
+        note="by the nodes, for example after a failed preflight"
       />
-      <Tile label="Time of an attempt" value={formatMs(middleOf(times))} note="half of them were faster" />
+      <Tile label="Submission latency (p50)" value={formatMs(middleOf(times))} note="per attempt" />
     </div>
   );
 }

@@ -30,16 +30,16 @@ export function SignatureSearch({
           className="input mono"
           type="text"
           defaultValue={value ?? ''}
-          placeholder="Signature of a transaction"
+          placeholder="Transaction signature"
           pattern={SIGNATURE}
-          title="A signature: 64 to 88 characters of base58"
+          title="A base58 signature, 64 to 88 characters"
           autoComplete="off"
           spellCheck={false}
         />
         <Button type="submit" icon="search">
-          Find
+          Search{' '}
         </Button>
-        {value === undefined ? null : <Button onClick={() => onSearch(undefined)}>Show all</Button>}
+        {value === undefined ? null : <Button onClick={() => onSearch(undefined)}>Clear</Button>}
       </form>
     </search>
   );

@@ -16,7 +16,7 @@ const columnsOf = (
 ): Column<Submission>[] => [
   {
     id: 'at',
-    title: 'Sent, UTC',
+    title: 'Sent (UTC)',
     cell: ({ at }) => <Time at={at} />,
     sortBy: ({ at }) => at,
     csv: ({ at }) => new Date(at).toISOString(),
@@ -39,7 +39,7 @@ const columnsOf = (
   },
   {
     id: 'landing',
-    title: 'On chain',
+    title: 'Status',
     cell: (item) => {
       const { label, tone } = transactionStatusOf(item, Date.now());
       return <Chip tone={tone}>{label}</Chip>;
@@ -58,7 +58,7 @@ const columnsOf = (
   },
   {
     id: 'outcome',
-    title: 'Nodes said',
+    title: 'Node response',
     cell: ({ outcome }) => outcome,
     sortBy: ({ outcome }) => outcome,
     csv: ({ outcome }) => outcome,
@@ -91,7 +91,7 @@ const columnsOf = (
   },
   {
     id: 'key',
-    title: 'Key',
+    title: 'API key',
     wideOnly: true,
     cell: ({ keyId }) => (
       <span className="short" title={`${nameOf(keyId)} ${keyId}`}>

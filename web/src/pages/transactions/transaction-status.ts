@@ -8,11 +8,11 @@ const PENDING_MS = 90_000;
 
 /** How following a transaction ended, in words. */
 export const resultLabels: Readonly<Record<NonNullable<Submission['fate']>['name'], string>> = {
-  confirmed: 'until it was confirmed',
-  failed: 'until it was confirmed, with an error',
-  expired: 'until its blockhash had expired',
-  unconfirmed: 'for as long as any is, and it was not seen to land',
-  shed: 'for a while, then given up to make room for others',
+  confirmed: 'Until confirmed',
+  failed: 'Until confirmed with an error',
+  expired: 'Until the blockhash expired',
+  unconfirmed: 'Until the tracking time limit; not seen to land',
+  shed: 'Stopped early: too many tracked transactions',
 };
 
 /** Where it landed and with which error, as the chain says now or said then. */
@@ -43,6 +43,6 @@ export function transactionStatusOf(
   if (fate?.name === 'confirmed') return { label: 'confirmed', tone: 'good', kind: 'landed' };
   if (fate?.name === 'expired') return { label: 'expired', tone: 'warn', kind: 'lost' };
   if (outcome !== 'accepted') return { label: 'refused', tone: 'bad', kind: 'refused' };
-  if (now - at < PENDING_MS) return { label: 'not there yet', tone: 'neutral', kind: 'pending' };
-  return { label: 'never landed', tone: 'warn', kind: 'lost' };
+  if (now - at < PENDING_MS) return { label: 'pending', tone: 'neutral', kind: 'pending' };
+  return { label: 'expired', tone: 'warn', kind: 'lost' };
 }
