@@ -20,14 +20,14 @@ export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
       <div className="door">
         <Mark size={36} />
         <ModeBanner />
-        <h1>{mayMake ? 'One name to begin with' : 'You belong to no customer yet'}</h1>
+        <h1>{mayMake ? 'Create a customer' : 'You are not a member of any customer'}</h1>
         {mayMake ? (
           <form onSubmit={submit} className="stack">
             <Field
-              label="Customer"
+              label="Customer name"
               name="name"
               problem={make.error}
-              hint="Keys, quota and members belong to it: your company, your team, or you."
+              hint="Your company or team. API keys, quota, and members belong to it."
             >
               {(field) => (
                 <input
@@ -42,11 +42,10 @@ export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
             </Field>
             <Fault problem={make.error} />
             <Button kind="primary" type="submit" busy={make.isPending}>
-              Begin
-            </Button>
+              Create customer </Button>
           </form>
         ) : (
-          <p>Ask an owner or admin to invite you, then open the link that they give you.</p>
+          <p>Ask an owner or admin for an invitation link.</p>
         )}
       </div>
     </main>

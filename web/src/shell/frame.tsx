@@ -39,7 +39,7 @@ function SignedInFrame({ me, user }: { me: Me; user: User }) {
   return (
     <SessionProvider value={session}>
       <a href="#page" className="skip">
-        Skip to the page
+        Skip to content
       </a>
       <div className="frame">
         <Rail />
@@ -48,7 +48,7 @@ function SignedInFrame({ me, user }: { me: Me; user: User }) {
           <ModeBanner />
           {session.customer.state === 'suspended' ? (
             <p className="banner" role="status">
-              {session.customer.name} is suspended: its keys are refused, and pages can only be looked at.
+              {session.customer.name} is suspended. Its API keys are rejected, and the dashboard is read-only.
             </p>
           ) : null}
           <Outlet />
@@ -89,7 +89,7 @@ function customersOf(me: Me, user: User): readonly Customer[] {
   if (!user.isOperator || me.customers.some(({ id }) => id === DEFAULT_CUSTOMER_ID)) return me.customers;
   const defaultTenant = {
     id: DEFAULT_CUSTOMER_ID,
-    name: 'House',
+    name: 'Default',
     planId: '',
     state: 'active',
     createdAt: 0,

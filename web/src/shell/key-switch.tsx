@@ -23,7 +23,7 @@ export function KeySwitch() {
         value={key ?? ''}
         onChange={(event) => change({ key: event.target.value === '' ? undefined : event.target.value })}
       >
-        <option value="">All keys</option>
+        <option value="">All API keys</option>
         {key === undefined || items.some(({ id }) => id === key) ? null : <option value={key}>{key}</option>}
         {items.map((item) => (
           <option key={item.id} value={item.id}>

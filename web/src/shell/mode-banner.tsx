@@ -6,7 +6,7 @@ export function ModeBanner() {
   if (me.data?.service.mode !== 'development') return null;
   return (
     <p className="banner" role="status">
-      Development mode: an embedded ledger answers, not a Solana network.
+      Development mode: requests are served by an embedded ledger, not a Solana network.
     </p>
   );
 }

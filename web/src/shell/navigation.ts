@@ -26,10 +26,10 @@ export type NavItem = Readonly<{
 /** Where one can go, in groups of the rail. */
 export const navItems: readonly Readonly<{ title: string; navItems: readonly NavItem[] }>[] = [
   {
-    title: 'Now',
+    title: 'Overview',
     navItems: [
       { to: '/', title: 'Home', icon: 'home', first: true },
-      { to: '/keys', title: 'Keys', icon: 'key', first: true },
+      { to: '/keys', title: 'API keys', icon: 'key', first: true },
       { to: '/playground', title: 'Playground', icon: 'play' },
     ],
   },
@@ -45,11 +45,11 @@ export const navItems: readonly Readonly<{ title: string; navItems: readonly Nav
     ],
   },
   {
-    title: 'House',
+    title: 'Administration',
     navItems: [
       { to: '/upstreams', title: 'Upstreams', icon: 'nodes', needs: 'operator' },
       { to: '/team', title: 'Team', icon: 'team' },
-      { to: '/audit', title: 'Audit', icon: 'audit', needs: 'admin' },
+      { to: '/audit', title: 'Audit log', icon: 'audit', needs: 'admin' },
       { to: '/settings', title: 'Settings', icon: 'settings' },
     ],
   },

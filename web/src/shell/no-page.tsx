@@ -6,9 +6,9 @@ export const NoSuchPage = () => (
   <main className="alone">
     <div className="door">
       <Mark size={36} />
-      <h1>There is no such page</h1>
+      <h1>Page not found</h1>
       <p>
-        <Link to="/">Go home</Link>, or check the address.
+        <Link to="/">Go home</Link>, or check the URL.
       </p>
     </div>
   </main>
@@ -19,10 +19,10 @@ export const PageFault = () => (
   <main className="alone">
     <div className="door" role="alert">
       <Mark size={36} />
-      <h1>This page went wrong</h1>
-      <p>The service may have been updated while it was open. Nothing that you changed is lost.</p>
+      <h1>This page failed to load</h1>
+      <p>The service may have been updated. Reload to try again.</p>
       <Button kind="primary" onClick={() => window.location.reload()}>
-        Load it again
+        Reload
       </Button>
     </div>
   </main>

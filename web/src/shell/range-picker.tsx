@@ -23,7 +23,7 @@ export function RangePicker() {
   return (
     <>
       <fieldset className="choice">
-        <legend className="visually-hidden">Stretch of time</legend>
+        <legend className="visually-hidden">Time range</legend>
         {rangeNames.map((name) =>
           name === 'custom' ? (
             <button
@@ -85,9 +85,9 @@ function CustomRange({
   };
 
   return (
-    <Dialog title="A stretch of time" size="s" onClose={onClose}>
+    <Dialog title="Custom time range" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
-        <Field label="From" name="from" hint="Both in UTC.">
+        <Field label="From" name="from" hint="All times are in UTC.">
           {(field) => (
             <input
               {...field}
@@ -111,12 +111,11 @@ function CustomRange({
             />
           )}
         </Field>
-        {fits ? null : <p className="field-fault">The start must lie before the end.</p>}
+        {fits ? null : <p className="field-fault">The start must be before the end.</p>}
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" disabled={!fits}>
-            Show
-          </Button>
+            Apply </Button>
         </DialogActions>
       </form>
     </Dialog>

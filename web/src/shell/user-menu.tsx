@@ -11,7 +11,7 @@ import { useSession } from './session.tsx';
 
 const icons: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' };
 const names: Readonly<Record<Theme, string>> = {
-  system: "Theme: the system's",
+  system: 'Theme: system',
   light: 'Theme: light',
   dark: 'Theme: dark',
 };
@@ -57,7 +57,7 @@ export function UserMenu() {
         head={
           <>
             <strong>{user.email}</strong>
-            {user.isOperator ? <span className="muted">Operator of this service</span> : null}
+            {user.isOperator ? <span className="muted">Operator</span> : null}
           </>
         }
         items={[

@@ -24,7 +24,7 @@ export function CopyButton({
       clearTimeout(timer.current);
       timer.current = window.setTimeout(() => setIsDone(false), FEEDBACK_MS);
     } catch {
-      toast('The browser did not let this page copy. Select the text and copy it by hand.', 'bad');
+      toast('Copying was blocked by the browser. Select the text and copy it manually.', 'bad');
     }
   };
 

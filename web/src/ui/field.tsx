@@ -92,7 +92,7 @@ export function Tick({
 /** What was refused as a whole, above the buttons of a form; of fields that it shows themselves nothing is said twice. */
 export function Fault({ problem }: { problem: unknown }) {
   if (problem === null || problem === undefined) return null;
-  const text = problem instanceof Error ? problem.message : 'Something went wrong in this page.';
+  const text = problem instanceof Error ? problem.message : 'This page failed to load. Reload to try again.';
   return (
     <p className="fault" role="alert">
       {text}

@@ -8,12 +8,12 @@ export const MoreButton = ({ list, what }: { list: PagedList<unknown>; what: str
     <Fault problem={list.problem} />
     {list.hasMore ? (
       <Button onClick={list.more} busy={list.isLoading}>
-        Show older {what}s
+        Load more {what}s
       </Button>
     ) : null}
     <span className="muted">
       {list.items.length} {list.items.length === 1 ? what : `${what}s`} shown
-      {list.hasMore ? '' : ', no older ones'}
+      {list.hasMore ? '' : ' (all loaded)'}
     </span>
   </div>
 );

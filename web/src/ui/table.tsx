@@ -165,7 +165,7 @@ function ChooseAll<Row>({ rows, rowKey, selection }: SelectionProps<Row> & { row
     <th scope="col" className="choose">
       <input
         type="checkbox"
-        aria-label="Choose all"
+        aria-label="Select all"
         checked={all}
         disabled={able.length === 0}
         onChange={() => selection.onChange(new Set(all ? [] : able))}
@@ -180,7 +180,7 @@ function ChooseRow<Row>({ row, rowKey, selection }: SelectionProps<Row> & { row:
     <td className="choose">
       <input
         type="checkbox"
-        aria-label={`Choose ${selection.rowName(row)}`}
+        aria-label={`Select ${selection.rowName(row)}`}
         checked={selection.chosen.has(id)}
         disabled={!(selection.canChoose?.(row) ?? true)}
         onChange={(event) => {

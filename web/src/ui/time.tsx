@@ -3,7 +3,7 @@ import { formatAgo, formatLocal, formatTime, isoTime } from '../format.ts';
 
 /** A moment in UTC, with the reader's own clock on hover. */
 export const Time = ({ at, withMs = false }: { at: number; withMs?: boolean }) => (
-  <time dateTime={isoTime(at)} title={`${formatLocal(at)} (your clock)`} className="time">
+  <time dateTime={isoTime(at)} title={`${formatLocal(at)} (local time)`} className="time">
     {formatTime(at, withMs)}
   </time>
 );
@@ -16,7 +16,7 @@ export const ShortTime = ({ at }: { at: number }) => {
   return (
     <time
       dateTime={isoTime(at)}
-      title={`${formatTime(at, true)} UTC · ${formatLocal(at)} (your clock)`}
+      title={`${formatTime(at, true)} UTC · ${formatLocal(at)} (local time)`}
       className="time"
     >
       {formatTime(at, true).slice(isToday ? 11 : 5)}
@@ -30,7 +30,7 @@ export function Ago({ at }: { at: number }) {
   return (
     <time
       dateTime={isoTime(at)}
-      title={`${formatTime(at)} UTC · ${formatLocal(at)} (your clock)`}
+      title={`${formatTime(at)} UTC · ${formatLocal(at)} (local time)`}
       className="time"
     >
       {formatAgo(at, now)}

@@ -28,7 +28,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
       { body: { ...connectionInputOf(draft), name: draft.name.trim(), force } },
       {
         onSuccess: ({ node, notes }) => {
-          toast([`${node.name} is added: every gateway takes it up within two seconds.`, ...notes].join(' '));
+          toast([`${node.name} added. All gateways use it within two seconds.`, ...notes].join(' '));
           onDone();
         },
       },
@@ -39,7 +39,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   };
 
   return (
-    <Dialog title="Add a node" onClose={onDone}>
+    <Dialog title="Add node" onClose={onDone}>
       <form className="stack" onSubmit={submit}>
         <DraftFields draft={draft} onChange={change} problem={add.error ?? test.error} />
         {test.data === undefined ? null : <NodeReport report={test.data} />}
@@ -55,11 +55,11 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
           </Button>
           {isIncompatible(add.error) ? (
             <Button kind="danger" busy={add.isPending} onClick={() => addIt(true)}>
-              Add it all the same
+              Add anyway
             </Button>
           ) : (
             <Button kind="primary" type="submit" busy={add.isPending}>
-              Add the node
+              Add node
             </Button>
           )}
         </DialogActions>

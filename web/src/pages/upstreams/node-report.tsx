@@ -11,17 +11,17 @@ export function NodeReport({ report }: { report: NodeReportJson }) {
     <section className="stack-tight" aria-label="Test" aria-live="polite">
       <p className="row">
         <Chip tone={isCompatible ? (findings.length === 0 ? 'good' : 'warn') : 'bad'}>
-          {isCompatible ? 'fit' : 'not fit'}
+          {isCompatible ? 'Compatible' : 'Incompatible'}
         </Chip>
-        {findings.length === 0 ? 'It answers, and nothing speaks against it.' : null}
+        {findings.length === 0 ? 'The node responded; no issues found.' : null}
       </p>
       {reachable ? (
         <Facts
           facts={[
-            ['Version', version ?? 'not told'],
-            ['Slot', slot ?? 'not told'],
+            ['Version', version ?? 'Unknown'],
+            ['Slot', slot ?? 'Unknown'],
             ['Latency', formatMs(latencyMs)],
-            ['History', firstAvailableBlock === null ? 'none' : `from block ${firstAvailableBlock}`],
+            ['History', firstAvailableBlock === null ? 'None' : `from block ${firstAvailableBlock}`],
           ]}
         />
       ) : null}

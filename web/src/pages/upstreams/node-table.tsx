@@ -23,7 +23,7 @@ const tones: Readonly<Record<string, Tone>> = {
 
 const sources: Readonly<Record<NodeJson['source'], string>> = {
   file: 'configuration',
-  added: 'added here',
+  added: 'dashboard',
   ledger: 'embedded ledger',
 };
 
@@ -81,37 +81,37 @@ const columns: Column<NodeJson>[] = [
   },
   {
     id: 'source',
-    title: 'From',
+    title: 'Source',
     cell: ({ source }) => sources[source],
     sortBy: ({ source }) => sources[source],
     wideOnly: true,
   },
-  { id: 'feeds', title: 'Feeds', cell: feedsOf, sortBy: feedsOf, wideOnly: true },
+  { id: 'feeds', title: 'Streaming source', cell: feedsOf, sortBy: feedsOf, wideOnly: true },
   number('slot', 'Slot', ({ slot }) => toNumber(slot), formatCount),
   number(
     'lag',
-    'Behind',
+    'Slots behind',
     ({ lagSlots }) => toNumber(lagSlots),
     (lag) => `${formatCount(lag)} slots`,
   ),
   number('latency', 'Latency', ({ latencyMs }) => latencyMs, formatMs),
   {
-    ...number('failed', 'Failed lately', ({ failedShare }) => failedShare ?? null, formatShare),
+    ...number('failed', 'Error rate', ({ failedShare }) => failedShare ?? null, formatShare),
     wideOnly: true,
   },
   {
-    ...number('throttled', 'Throttled lately', ({ throttledShare }) => throttledShare ?? null, formatShare),
+    ...number('throttled', 'Throttle rate', ({ throttledShare }) => throttledShare ?? null, formatShare),
     wideOnly: true,
   },
   { ...number('flight', 'In flight', ({ inFlight }) => inFlight, formatCount), wideOnly: true },
   {
-    ...number('failures', 'Failures in a row', ({ failuresInRow }) => failuresInRow, formatCount),
+    ...number('failures', 'Consecutive failures', ({ failuresInRow }) => failuresInRow, formatCount),
     wideOnly: true,
   },
   {
     ...number(
       'silent',
-      'Last answer',
+      'Last response',
       ({ silentMs }) => silentMs,
       (ms) => (ms < 1_000 ? 'now' : `${formatSpan(ms)} ago`),
     ),
@@ -121,7 +121,7 @@ const columns: Column<NodeJson>[] = [
 
 const gatewayColumn: Column<NodeJson> = {
   id: 'gateway',
-  title: 'Seen by',
+  title: 'Gateway',
   wideOnly: true,
   cell: ({ gateway }) => <span className="mono">{gateway}</span>,
   sortBy: ({ gateway }) => gateway,
@@ -150,7 +150,7 @@ export function NodeTable({
   );
   return (
     <Table
-      caption="Nodes as gateways see them"
+      caption="Nodes"
       columns={all}
       rows={nodes}
       rowKey={({ gateway, network, name }) => `${gateway} ${network} ${name}`}
@@ -158,10 +158,10 @@ export function NodeTable({
       csvName="nodes"
       empty={
         <EmptyState
-          title="There is no node behind this service"
+          title="No upstream nodes"
           snippet={'[[upstream]]\nnetwork = "devnet"\nname = "first"\nurl = "http://127.0.0.1:8899"'}
         >
-          Calls are answered from the embedded ledger. Name nodes in the configuration and start it again.
+          Requests are served by the embedded ledger. Add nodes to the configuration file and restart the service.
         </EmptyState>
       }
     />

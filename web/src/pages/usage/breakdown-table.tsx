@@ -60,17 +60,17 @@ const columnsOf = (by: Dimension, title: string, credits: number): Column<Row>[]
   },
   number('requests', 'Requests', ({ totals }) => totals.requests, formatCount),
   {
-    ...number('ok', 'Success', ({ totals }) => shareOf(totals.ok, totals.requests), formatShare),
+    ...number('ok', 'Success rate', ({ totals }) => shareOf(totals.ok, totals.requests), formatShare),
     csv: ({ totals }) => totals.ok,
   },
   number('credits', 'Credits', ({ totals }) => totals.credits, formatCount),
   {
-    ...number('share', 'Of all credits', ({ totals }) => shareOf(totals.credits, credits), formatShare),
+    ...number('share', 'Share of credits', ({ totals }) => shareOf(totals.credits, credits), formatShare),
     wideOnly: true,
   },
-  { ...number('out', 'Sent', ({ totals }) => totals.bytesOut, formatBytes), wideOnly: true },
-  { ...number('in', 'Received', ({ totals }) => totals.bytesIn, formatBytes), wideOnly: true },
-  { ...number('messages', 'Messages', ({ totals }) => totals.messages, formatCount), wideOnly: true },
+  { ...number('out', 'Request data', ({ totals }) => totals.bytesOut, formatBytes), wideOnly: true },
+  { ...number('in', 'Response data', ({ totals }) => totals.bytesIn, formatBytes), wideOnly: true },
+  { ...number('messages', 'Stream messages', ({ totals }) => totals.messages, formatCount), wideOnly: true },
 ];
 
 const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);

@@ -71,17 +71,17 @@ export function Breakdown() {
 
   return (
     <Panel
-      title="What it was used for"
+      title="Usage breakdown"
       aside={
         <>
           <Choice
-            label="By"
+            label="Group by"
             value={by}
             options={dimensions.map((value) => ({ value, label: dimensionTitles[value] }))}
             onChange={(value) => change({ by: value })}
           />
           <Choice
-            label="Measure"
+            label="Metric"
             value={measure}
             options={measures.map((value) => ({ value, label: measureTitles[value] }))}
             onChange={setMeasure}
@@ -126,10 +126,10 @@ function NoUsage() {
   const { service } = useSession();
   return (
     <EmptyState
-      title="Nothing was used in this stretch"
+      title="No usage in this time range"
       snippet={`curl ${service.urls.http}/v1/rpc -H 'Authorization: Bearer <API_KEY>' -H 'Content-Type: application/json' \\\n  -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`}
     >
-      Choose a longer stretch above, or make a call with a key: it is counted here within a few seconds.
+      Choose a longer time range, or send a request with an API key. Usage appears within a few seconds.
     </EmptyState>
   );
 }
@@ -146,17 +146,17 @@ function Export({ by }: { by: Dimension }) {
   const json = addressOf('GET /customers/{customer}/usage', { path, query: { key, by, ...bounds } });
   return (
     <details className="more">
-      <summary>Take the numbers along</summary>
+      <summary>Export</summary>
       <div className="stack-tight">
         <p>
           <a className="button" href={csv} download="usage.csv">
             <Icon name="download" />
-            Every row as CSV
+            Download CSV
           </a>
         </p>
-        <p className="muted">Or ask the control API, with a token from the team page:</p>
+        <p className="muted">Or call the control API with an API token from Settings:</p>
         <Snippet
-          label="the call"
+          label="command"
           text={`curl '${window.location.origin}${json}' \\\n  -H 'Authorization: Bearer <ADMIN_TOKEN>'`}
         />
       </div>

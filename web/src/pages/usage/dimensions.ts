@@ -6,7 +6,7 @@ export type Dimension = (typeof dimensions)[number];
 
 export const dimensionTitles: Readonly<Record<Dimension, string>> = {
   product: 'Product',
-  key: 'Key',
+  key: 'API key',
   method: 'Method',
   status: 'Outcome',
 };

@@ -34,9 +34,9 @@ export function MonthCharts({ quota }: { quota: Quota }) {
 
   return (
     <div className="columns columns-2">
-      <Panel title="Credits of the month, added up">
+      <Panel title="Cumulative credits this month">
         <QuotaLine
-          title="Credits of the month, added up, against the quota"
+          title="Cumulative credits this month, compared with the quota"
           periodFrom={periodFrom}
           periodTo={periodTo}
           days={days}
@@ -45,8 +45,8 @@ export function MonthCharts({ quota }: { quota: Quota }) {
           csvName="quota"
         />
       </Panel>
-      <Panel title="Credits of each day">
-        <Bars title="Credits of each day" axis={axis} series={series} csvName="days" onZoom={zoom} />
+      <Panel title="Credits per day">
+        <Bars title="Credits per day" axis={axis} series={series} csvName="days" onZoom={zoom} />
       </Panel>
     </div>
   );
