@@ -10,7 +10,7 @@ import { RangePicker } from './range-picker.tsx';
 export function Page({
   title,
   question,
-  UpdatedAt,
+  updatedAt,
   ranged = false,
   actions,
   children,
@@ -18,7 +18,7 @@ export function Page({
   title: string;
   question?: ReactNode;
   /** When what is shown came in, in Unix milliseconds: `dataUpdatedAt` of its query; 0: not yet. */
-  UpdatedAt?: number;
+  updatedAt?: number;
   /** Whether the page follows the stretch of time in the URL. */
   ranged?: boolean;
   actions?: ReactNode;
@@ -49,9 +49,9 @@ export function Page({
           {question === undefined ? null : <p className="page-question">{question}</p>}
         </div>
         <div className="page-tools">
-          {UpdatedAt === undefined || UpdatedAt === 0 ? null : (
+          {updatedAt === undefined || updatedAt === 0 ? null : (
             <span className="freshness">
-              Updated <Ago at={UpdatedAt} />
+              Updated <Ago at={updatedAt} />
             </span>
           )}
           {ranged ? <RangePicker /> : null}
