@@ -42,7 +42,8 @@ export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
             </Field>
             <Fault problem={make.error} />
             <Button kind="primary" type="submit" busy={make.isPending}>
-              Create customer </Button>
+              Create customer{' '}
+            </Button>
           </form>
         ) : (
           <p>Ask an owner or admin for an invitation link.</p>

@@ -115,7 +115,8 @@ function CustomRange({
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" disabled={!fits}>
-            Apply </Button>
+            Apply{' '}
+          </Button>
         </DialogActions>
       </form>
     </Dialog>

@@ -50,7 +50,10 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
     <Dialog title={`Edit ${name} (${network})`} onClose={onDone}>
       <form className="stack" onSubmit={submit}>
         <TextFields fields={optionalFields} {...fields} />
-        <HeadersField {...fields} hint="One name: value per line. Replaces all headers. Leave empty to keep the current ones." />
+        <HeadersField
+          {...fields}
+          hint="One name: value per line. Replaces all headers. Leave empty to keep the current ones."
+        />
         <TextFields fields={limitFields} {...fields} />
         <Fault problem={change.error} />
         <DialogActions>

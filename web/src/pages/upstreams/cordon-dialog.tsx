@@ -54,7 +54,8 @@ export function CordonDialog({
         ) : (
           <>
             <p>
-              {name} ({network}) receives no new requests until you uncordon it. In-flight requests complete. If all nodes of a network are cordoned, they are still used.
+              {name} ({network}) receives no new requests until you uncordon it. In-flight requests complete.
+              If all nodes of a network are cordoned, they are still used.
             </p>
             {isLast ? (
               <p className="banner">

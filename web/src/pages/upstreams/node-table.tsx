@@ -161,7 +161,8 @@ export function NodeTable({
           title="No upstream nodes"
           snippet={'[[upstream]]\nnetwork = "devnet"\nname = "first"\nurl = "http://127.0.0.1:8899"'}
         >
-          Requests are served by the embedded ledger. Add nodes to the configuration file and restart the service.
+          Requests are served by the embedded ledger. Add nodes to the configuration file and restart the
+          service.
         </EmptyState>
       }
     />

@@ -54,6 +54,7 @@ const Pace = ({ quota: { projected } }: { quota: QuotaJson }) =>
 function PaceNote({ quota: { projected, exhaustedAt, limit, used } }: { quota: QuotaJson }) {
   if (limit !== null && used >= limit) return <span className="delta-bad">Quota reached</span>;
   if (projected === null) return <>Not enough data</>;
-  if (exhaustedAt !== null) return <span className="delta-bad">reaches quota on {formatDay(exhaustedAt)}</span>;
+  if (exhaustedAt !== null)
+    return <span className="delta-bad">reaches quota on {formatDay(exhaustedAt)}</span>;
   return <>{limit === null ? 'by the end of the month' : `${formatShare(projected / limit)} of the quota`}</>;
 }
