@@ -1,13 +1,9 @@
-/** Calls to the doors themselves, with a customer's key, from this page. */
-
 export type GatewayResponse = Readonly<{
-  /** 0: nobody answered. */
+  /** 0: no response. */
   status: number;
-  /** Milliseconds until the whole answer was there, as this browser saw it. */
   ms: number;
   text: string;
   bytes: number;
-  /** RateLimit, RateLimit-Policy and Retry-After, where they were sent. */
   limits: readonly (readonly [name: string, value: string])[];
 }>;
 
@@ -39,7 +35,6 @@ async function send(address: string, init: RequestInit): Promise<GatewayResponse
   }
 }
 
-/** One JSON-RPC call. The page comes from the same listener, so the path is enough. */
 export const callRpc = (secret: string, json: string): Promise<GatewayResponse> =>
   send('/v1/rpc', {
     method: 'POST',
@@ -47,11 +42,9 @@ export const callRpc = (secret: string, json: string): Promise<GatewayResponse> 
     body: json,
   });
 
-/** One GET of the REST interface. */
 export const callRest = (secret: string, path: string, query: URLSearchParams): Promise<GatewayResponse> =>
   send(`${path}${query.size > 0 ? `?${query}` : ''}`, { headers: { 'x-api-key': secret } });
 
-/** What was refused, in the door's own words; null: it gave a result. */
 export function refusalOf(response: GatewayResponse): string | null {
   if (response.status === 0) return response.text;
   try {

@@ -2,16 +2,14 @@ import type { UsageStatus } from '../../src/gateway/metering/usage-meter.ts';
 import type { Series } from './charts/series.ts';
 import type { Tone } from './ui/chip.tsx';
 
-/** How a request ended, in words. */
 export type Outcome = Readonly<{
   label: string;
-  /** One sentence: what it means, and for whom. */
   about: string;
   color: `--status-${UsageStatus}`;
   tone: Tone;
 }>;
 
-/** In the order in which charts stack them: what went well at the bottom. */
+/** Stacking order, from the bottom up. */
 export const outcomes: Readonly<Record<UsageStatus, Outcome>> = {
   ok: { label: 'OK', about: 'The request succeeded.', color: '--status-ok', tone: 'good' },
   rpcError: {
@@ -55,7 +53,6 @@ export const outcomes: Readonly<Record<UsageStatus, Outcome>> = {
 
 export const outcomeNames = Object.keys(outcomes) as readonly UsageStatus[];
 
-/** Requests per step and outcome as series, from the bottom up; outcomes that never were are left out. */
 export const outcomeSeries = (
   byStatus: Readonly<Partial<Record<UsageStatus, readonly number[]>>>,
 ): readonly Series[] =>

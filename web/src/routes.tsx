@@ -22,7 +22,6 @@ const root = createRootRoute({
   errorComponent: PageFault,
 });
 
-/** Pages around which the frame stands; what it keeps in the URL goes along from one to the next. */
 const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
@@ -31,7 +30,7 @@ const frame = createRoute({
   search: { middlewares: [retainSearchParams(['customer', 'key', 'range', 'from', 'to'])] },
 });
 
-/** Fields of the URL that only one page has are read by that page, and stay as they are. */
+/** Other search fields belong to individual pages and are kept. */
 const inFrame = { getParentRoute: () => frame } as const;
 const withFields = {
   ...inFrame,
@@ -117,7 +116,7 @@ const framed = [
   }),
 ] as const;
 
-/** Where one is taken after signing in: a path of ours and nothing else. */
+/** Allows only local paths, to prevent open redirects. */
 const readNext = (search: Record<string, unknown>): { next?: string; error?: string } => ({
   ...(typeof search.next === 'string' && /^\/(?![/\\])/.test(search.next) ? { next: search.next } : {}),
   ...(typeof search.error === 'string' ? { error: search.error } : {}),

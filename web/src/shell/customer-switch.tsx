@@ -4,10 +4,8 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useSession } from './session.tsx';
 
-/** Remembered for the next visit, where no URL says. */
 export const CUSTOMER_STORED_AS = 'solway.customer';
 
-/** Whose pages are shown, of those that one belongs to. */
 export function CustomerSwitch() {
   const { customer, customers } = useSession();
   const change = useChangeSearch();

@@ -5,7 +5,6 @@ import { Fault, Field } from '../ui/field.tsx';
 import { Mark } from '../ui/icon.tsx';
 import { ModeBanner } from './mode-banner.tsx';
 
-/** Who belongs to no customer yet makes one, where that is open, or waits to be invited. */
 export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
   const [name, setName] = useState('');
   const make = useChange('POST /customers');

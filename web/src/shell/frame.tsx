@@ -12,7 +12,6 @@ import { ModeBanner } from './mode-banner.tsx';
 import { Rail } from './rail.tsx';
 import { type Customer, type Me, roleAllows, type Session, SessionProvider, type User } from './session.tsx';
 
-/** What stands around every page of who is signed in. */
 export function Frame() {
   const me = useCall('GET /me', {}, { refetchMs: 60_000 });
 
@@ -22,7 +21,6 @@ export function Frame() {
   return <SignedInFrame me={me.data} user={me.data.user} />;
 }
 
-/** Leads to the sign-in page, once, and from there back to here. */
 function ToSignIn() {
   const router = useRouter();
   useEffect(() => {
@@ -58,7 +56,6 @@ function SignedInFrame({ me, user }: { me: Me; user: User }) {
   );
 }
 
-/** The customer in the URL, else the one of the last visit, else the first. */
 function useChosenCustomer(me: Me, user: User): Session | null {
   const { customer: requestedId } = useFrameSearch();
   const ownCustomer = useMemo(() => customersOf(me, user), [me, user]);
@@ -84,7 +81,6 @@ function useChosenCustomer(me: Me, user: User): Session | null {
   }, [ownCustomer, foreign.data, requestedId, user, me.service]);
 }
 
-/** Those that one is a member of; the operator always has the house's own. */
 function customersOf(me: Me, user: User): readonly Customer[] {
   if (!user.isOperator || me.customers.some(({ id }) => id === DEFAULT_CUSTOMER_ID)) return me.customers;
   const defaultTenant = {

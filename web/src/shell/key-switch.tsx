@@ -2,10 +2,8 @@ import { useCall } from '../queries.ts';
 import { useChangeSearch, useFrameSearch } from '../range.ts';
 import { useSession } from './session.tsx';
 
-/** Keys that the list offers. */
 const KEYS_LISTED_MAX = 200;
 
-/** Narrows a page to one key; it stands in the URL as `key` and goes along. */
 export function KeySwitch() {
   const { customer } = useSession();
   const { key } = useFrameSearch();

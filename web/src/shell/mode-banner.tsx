@@ -1,6 +1,5 @@
 import { useCall } from '../queries.ts';
 
-/** In development mode, says so on every page. */
 export function ModeBanner() {
   const me = useCall('GET /me', {});
   if (me.data?.service.mode !== 'development') return null;

@@ -17,13 +17,10 @@ export type NavItem = Readonly<{
     | '/settings';
   title: string;
   icon: IconName;
-  /** Only shown to the operator, or to who may see the audit log. */
   needs?: 'operator' | 'admin';
-  /** Among the few at the bottom of a phone. */
   first?: boolean;
 }>;
 
-/** Where one can go, in groups of the rail. */
 export const navItems: readonly Readonly<{ title: string; navItems: readonly NavItem[] }>[] = [
   {
     title: 'Overview',

@@ -14,7 +14,7 @@ export const NoSuchPage = () => (
   </main>
 );
 
-/** A fault of ours. After an update of the service, the parts of a page that was open before are gone. */
+/** After an update of the service, script chunks of the old version are gone. */
 export const PageFault = () => (
   <main className="alone">
     <div className="door" role="alert">

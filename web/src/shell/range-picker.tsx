@@ -14,7 +14,6 @@ const titles: Readonly<Record<RangeName, string>> = {
   custom: 'Custom',
 };
 
-/** Which stretch of time the page shows; it stands in the URL. */
 export function RangePicker() {
   const range = useRange();
   const change = useChangeSearch();
@@ -62,7 +61,6 @@ export function RangePicker() {
   );
 }
 
-/** What `<input type="datetime-local">` holds, read as UTC. */
 const toInput = (at: number): string => formatTime(at).replace(' ', 'T').slice(0, 16);
 const fromInput = (text: string): number => Date.parse(`${text}Z`);
 

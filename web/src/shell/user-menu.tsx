@@ -16,14 +16,12 @@ const names: Readonly<Record<Theme, string>> = {
   dark: 'Theme: dark',
 };
 
-/** Goes through the themes: the system's, light, dark. */
 export function ThemeSwitch() {
   const [theme, setTheme] = useTheme();
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system';
   return <IconButton icon={icons[theme]} label={names[theme]} onClick={() => setTheme(next)} />;
 }
 
-/** Who is signed in, and the way out. */
 export function UserMenu() {
   const { user } = useSession();
   const client = useQueryClient();

@@ -3,7 +3,6 @@ import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { Fault } from './field.tsx';
 
-/** Asks once more before something that somebody will miss; it says what follows. */
 export const ConfirmDialog = ({
   title,
   action,
@@ -15,10 +14,8 @@ export const ConfirmDialog = ({
   onConfirm,
 }: {
   title: string;
-  /** What the button says. */
   action: string;
   children: ReactNode;
-  /** What is chosen on the way. */
   choice?: ReactNode;
   problem: unknown;
   isBusy: boolean;

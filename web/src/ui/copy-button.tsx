@@ -4,7 +4,6 @@ import { useToast } from './toast.tsx';
 
 const FEEDBACK_MS = 2_000;
 
-/** Copies a text and says so. `label` names what is copied: "Copy the key". */
 export function CopyButton({
   text,
   label,

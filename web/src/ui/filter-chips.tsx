@@ -3,13 +3,11 @@ import { Icon } from './icon.tsx';
 
 export type FilterChip = Readonly<{ id: string; label: string; value: string }>;
 
-/** What a page is narrowed to; each can be taken away. */
 export function FilterChips({
   chips,
   onRemove,
 }: {
   chips: readonly FilterChip[];
-  /** Asked for with the ids of those that go. */
   onRemove: (ids: readonly string[]) => void;
 }) {
   if (chips.length === 0) return null;

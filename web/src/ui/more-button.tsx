@@ -2,7 +2,6 @@ import type { PagedList } from '../paged-list.ts';
 import { Button } from './button.tsx';
 import { Fault } from './field.tsx';
 
-/** At the end of a list: the page behind it, and how much is shown. @param what - a word for one of them. */
 export const MoreButton = ({ list, what }: { list: PagedList<unknown>; what: string }) => (
   <div className="row">
     <Fault problem={list.problem} />

@@ -3,9 +3,6 @@ import type { ReactNode } from 'react';
 import { Fault } from './field.tsx';
 import { Skeleton } from './skeleton.tsx';
 
-/**
- * What was asked for, once it is there. What was there stays when asking again fails, with the reason above it.
- */
 export function Pending<Data>({
   query,
   height = 'l',

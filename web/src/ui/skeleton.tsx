@@ -1,4 +1,3 @@
-/** The place of what is still on its way. */
 export const Skeleton = ({ lines = 3, height }: { lines?: number; height?: 's' | 'm' | 'l' }) => (
   <div className={`skeleton ${height === undefined ? '' : `skeleton-${height}`}`} role="status">
     <span className="visually-hidden">Loading</span>

@@ -1,6 +1,5 @@
 import { CopyButton } from './copy-button.tsx';
 
-/** Text to copy: code or a secret. Long lines can be scrolled by keyboard. */
 export const Snippet = ({ text, label }: { text: string; label: string }) => (
   <div className="snippet">
     <section aria-label={label}>

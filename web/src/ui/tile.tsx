@@ -5,13 +5,10 @@ import { Sparkline } from './sparkline.tsx';
 export type Delta = Readonly<{
   now: number | null;
   before: number | null;
-  /** Which way is good news; null: neither. */
   good: 'up' | 'down' | null;
-  /** How a difference is said where percentages of a number are none, such as points. */
   formatDifference?: (difference: number) => string;
 }>;
 
-/** One number of the page with its line and how it was before. */
 export function Tile({
   label,
   value,

@@ -3,7 +3,6 @@ import { Snippet } from '../../ui/snippet.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type AuditEntry, actorOf } from './audit-entry.ts';
 
-/** One change with all that was noted of it. */
 export function AuditDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { name, kind } = actorOf(entry.actor);
   return (

@@ -8,7 +8,6 @@ import { CustomerAudit } from './customer-audit.tsx';
 import '../../styles/traffic.css';
 import '../../styles/logs.css';
 
-/** What was changed, by whom and from where; for the operator also everywhere, and whether the books agree. */
 export function AuditPage() {
   const { user, can, customer } = useSession();
   const mine = { id: 'customer', label: customer.name, panel: () => <CustomerAudit /> };

@@ -83,7 +83,6 @@ function Actor({ actor }: { actor: string }) {
   );
 }
 
-/** Changes, a row each; the time opens one. */
 export function AuditTable({
   entries,
   hasCustomers = false,

@@ -4,7 +4,6 @@ import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
-/** Finds one kind of change, and takes all of them along as lines of JSON. */
 export function AuditTools({
   action,
   onAction,
@@ -14,7 +13,6 @@ export function AuditTools({
   action: string | undefined;
   onAction: (action: string | undefined) => void;
   exportAddress: string;
-  /** What else narrows the list. */
   children?: ReactNode;
 }) {
   const id = useId();
@@ -55,7 +53,7 @@ export function AuditTools({
   );
 }
 
-/** Changes are rare: an hour often has none. */
+/** Changes are rare, so short ranges are often empty. */
 export function NoChanges() {
   const range = useRange();
   const change = useChangeSearch();

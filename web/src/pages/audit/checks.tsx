@@ -47,7 +47,6 @@ const columns: Column<Check>[] = [
   },
 ];
 
-/** Whether the books of usage agree with themselves: each sentence is looked at every hour. */
 export function Checks() {
   const checks = useCall('GET /checks', {}, { refetchMs: REFETCH_MS });
   return (

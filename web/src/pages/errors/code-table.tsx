@@ -50,7 +50,6 @@ const columns: Column<Row>[] = [
   },
 ];
 
-/** Codes with their texts, each with a request to look at. */
 export const CodeTable = ({ codes }: { codes: readonly Row[] }) => (
   <Table
     caption="Errors by code"

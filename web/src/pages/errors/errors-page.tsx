@@ -20,7 +20,6 @@ import '../../styles/traffic.css';
 
 type Errors = RouteOutput<'GET /customers/{customer}/errors'>;
 
-/** What did not give a result, why, and where. */
 export function ErrorsPage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
@@ -41,7 +40,6 @@ export function ErrorsPage() {
   );
 }
 
-/** Everything but what went well. */
 const wrong = outcomeNames.filter((name) => name !== 'ok');
 
 function ErrorsContent({ errors }: { errors: Errors }) {
@@ -70,7 +68,6 @@ function ErrorsContent({ errors }: { errors: Errors }) {
   );
 }
 
-/** Each outcome with how often it was, its share of what went wrong, and what it means. */
 function Outcomes({ errors: { byStatus, rows } }: { errors: Errors }) {
   const all = rows.reduce((sum, { requests }) => sum + requests, 0);
   return (

@@ -8,7 +8,7 @@ import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-/** Methods that are in no table are counted together; the log has them by their names. */
+/** Unknown methods are counted together; the log has their names. */
 const OTHER = 'other';
 
 type Row = RouteOutput<'GET /customers/{customer}/errors'>['rows'][number];
@@ -69,7 +69,6 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
   },
 ];
 
-/** Which method of which key went wrong how often; each opens the log. */
 export function WhereTable({ rows }: { rows: readonly Row[] }) {
   const nameOf = useKeyNames();
   const columns = useMemo(() => columnsOf(nameOf), [nameOf]);

@@ -8,7 +8,6 @@ import { Snippet } from '../../ui/snippet.tsx';
 
 const REFETCH_MS = 5_000;
 
-/** What is left to do until a first call gave a result. */
 export function GettingStarted() {
   const { customer, service } = useSession();
   const keys = useCall(

@@ -64,7 +64,6 @@ export function HomePage() {
 
 const shareOk = ({ requests, ok }: Summary['now']): number | null => (requests === 0 ? null : ok / requests);
 
-/** Requests of all outcomes, step by step. */
 function requestsOf({ byStatus }: Summary): number[] {
   const all = Object.values(byStatus);
   return (byStatus.ok ?? []).map((_, step) => all.reduce((sum, values) => sum + (values[step] ?? 0), 0));
@@ -137,7 +136,6 @@ function Requests({ summary }: { summary: Summary }) {
 
 type ErrorRow = Readonly<{ id: (typeof outcomeNames)[number]; requests: number; share: number }>;
 
-/** What did not give a result, by reason; the most first. */
 function Errors({ summary }: { summary: Summary }) {
   const all = summary.now.requests;
   const rows: readonly ErrorRow[] = outcomeNames

@@ -1,16 +1,13 @@
 import type { QuotaJson } from '../../../../src/control/api/contract/usage.ts';
 import { formatCount, formatDay, formatShare, formatShort } from '../../format.ts';
 
-/** Shares of a quota at which somebody is told. */
 const MARKS = [0.8, 0.95, 1];
 
-/** How far the scale goes beyond the quota at most. */
 const SCALE_MAX = 1.5;
 
 type Level = 'fine' | 'near' | 'over';
 const levelOf = (share: number): Level => (share >= 1 ? 'over' : share >= 0.8 ? 'near' : 'fine');
 
-/** How much of a month's credits is used, where the notices are, and how it will end if it goes on so. */
 export function QuotaMeter({ quota }: { quota: QuotaJson }) {
   const { planName, limit, used, isHard, periodTo } = quota;
   if (limit === null)

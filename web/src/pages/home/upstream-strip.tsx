@@ -10,7 +10,6 @@ const REFETCH_MS = 5_000;
 
 const tones: Readonly<Record<string, Tone>> = { healthy: 'good', lagging: 'warn', cordoned: 'neutral' };
 
-/** The nodes behind the service, a line each, for the operator. */
 export function UpstreamStrip() {
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS });
   return (

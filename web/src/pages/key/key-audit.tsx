@@ -6,10 +6,8 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const LINES_MAX = 100;
-/** The page of one key shows all of its past, whatever stretch the charts have. */
 const SINCE = 0;
 
-/** What was changed about one key, by whom. */
 export function KeyAudit({ keyId }: { keyId: string }) {
   const { customer } = useSession();
   const audit = useCall('GET /customers/{customer}/audit', {

@@ -13,7 +13,6 @@ import { useToast } from '../../ui/toast.tsx';
 
 const REFETCH_MS = 3_000;
 
-/** Sockets and streams that one key holds open, each with a way to end it. */
 export function KeyConnections({ keyId }: { keyId: string }) {
   const { customer, can } = useSession();
   const toast = useToast();

@@ -8,7 +8,6 @@ import { useToast } from '../../ui/toast.tsx';
 import { RulesFields } from '../keys/rules-fields.tsx';
 import { rulesBody, rulesOf } from '../keys/rules-form.ts';
 
-/** Name and rules of a key, to be changed. */
 export function KeySettings({ target }: { target: KeyJson }) {
   const { customer } = useSession();
   const toast = useToast();
@@ -19,7 +18,7 @@ export function KeySettings({ target }: { target: KeyJson }) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const { expiresAt, ...rules } = rulesBody(form);
-    // A key that is being replaced ends with its overlap, which is not for this form.
+    // A rotating key expires with its grace period, not through this form.
     const body = { name, ...rules, ...(target.state === 'rotating' ? {} : { expiresAt }) };
     change.mutate(
       { path: { customer: customer.id, key: target.id }, body },

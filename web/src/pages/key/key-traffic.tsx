@@ -20,7 +20,6 @@ const cuts = [
 ] as const;
 type Cut = (typeof cuts)[number]['value'];
 
-/** What one key did in the stretch of the URL. */
 export function KeyTraffic({ keyId }: { keyId: string }) {
   const { customer } = useSession();
   const zoom = useZoom();

@@ -15,7 +15,6 @@ const steps = ['Product', 'Rules', 'Review'] as const;
 type Draft = Readonly<{ product: Product; name: string; isPublic: boolean; planId: string }>;
 export type NewKey = Readonly<{ secret: string; key: KeyJson }>;
 
-/** Makes a key in three steps; the secret is for who opened it to show. */
 export function CreateDialog({
   onClose,
   onCreated,

@@ -8,7 +8,6 @@ import { useNow } from '../../ui/time.tsx';
 import type { KeyCommands } from './key-dialogs.tsx';
 import { isEnded, statusTones } from './key-labels.ts';
 
-/** How a key stands: its state, and what else must be seen at once. */
 export const KeyChips = ({ item }: { item: KeyJson }) => (
   <span className="row row-close">
     <Chip tone={statusTones[item.state]}>{item.state}</Chip>
@@ -17,7 +16,6 @@ export const KeyChips = ({ item }: { item: KeyJson }) => (
   </span>
 );
 
-/** How long a key that is being replaced still works, and the button that ends it. */
 export function Overlap({ item, onCut }: { item: KeyJson; onCut: () => void }) {
   const now = useNow();
   if (item.state !== 'rotating' || item.expiresAt === null) return null;
@@ -31,7 +29,6 @@ export function Overlap({ item, onCut }: { item: KeyJson; onCut: () => void }) {
   );
 }
 
-/** What can be done with one key, by its state. */
 const actionsOf = (item: KeyJson, commands: KeyCommands): readonly MenuItem[] => [
   { label: 'Rotate…', disabled: item.state !== 'active', onSelect: () => commands.rotate(item) },
   item.state === 'disabled'
@@ -45,7 +42,6 @@ const actionsOf = (item: KeyJson, commands: KeyCommands): readonly MenuItem[] =>
   },
 ];
 
-/** Its actions side by side, where there is one key on the page. */
 export const KeyButtons = ({ item, commands }: { item: KeyJson; commands: KeyCommands }) => (
   <>
     {actionsOf(item, commands).map(({ label, danger, disabled, onSelect }) => (
@@ -61,7 +57,6 @@ export const KeyButtons = ({ item, commands }: { item: KeyJson; commands: KeyCom
   </>
 );
 
-/** Its actions behind one button, for a row of a table. */
 export function KeyMenu({
   item,
   commands,

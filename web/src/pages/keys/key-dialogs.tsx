@@ -15,7 +15,6 @@ type OpenDialog =
   | Readonly<{ dialog: 'rotate'; target: KeyJson }>
   | Readonly<{ dialog: 'revoke'; targets: readonly KeyJson[] }>;
 
-/** What can be done with keys: the commands, and the dialog that one of them has open. */
 export function useKeyCommands(onRevoked: () => void = () => {}) {
   const { customer } = useSession();
   const toast = useToast();

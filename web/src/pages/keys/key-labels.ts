@@ -2,8 +2,6 @@ import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { formatTime } from '../../format.ts';
 import type { Tone } from '../../ui/chip.tsx';
 
-/** What keys are for and how they stand, in words. */
-
 export type Product = KeyJson['product'];
 export type KeyStatus = KeyJson['state'];
 
@@ -29,7 +27,6 @@ export const statusTones: Readonly<Record<KeyStatus, Tone>> = {
 
 export const isEnded = (state: KeyStatus): boolean => state === 'expired' || state === 'revoked';
 
-/** What a key may be restricted by. */
 export type RuleName =
   | 'networks'
   | 'cidrs'
@@ -41,7 +38,6 @@ export type RuleName =
   | 'logsBodies'
   | 'neverBack';
 
-/** Rules of a key as facts, each with what holds where nothing is said. */
 export function ruleFacts(key: Pick<KeyJson, RuleName>): readonly (readonly [name: string, value: string])[] {
   const { networks, cidrs, origins, methods, rate, addressPerSecond, expiresAt } = key;
   return [

@@ -20,7 +20,7 @@ import './keys.css';
 
 type KeyRow = RouteOutput<'GET /customers/{customer}/keys'>['items'][number];
 
-/** Keys are asked for at once, up to this many; beyond it the page says so. */
+/** API keys loaded at once; the page states when there are more. */
 const KEYS_MAX = 1_000;
 const REFETCH_MS = 5_000;
 

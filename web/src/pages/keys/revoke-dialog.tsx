@@ -7,7 +7,6 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Fault, Field } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
-/** Ends keys for ever, once their name (of several, their number) was typed. */
 export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]; onClose: () => void }) {
   const { customer } = useSession();
   const toast = useToast();

@@ -19,7 +19,6 @@ const overlaps = [
   { value: String(30 * 24 * HOUR_MS), label: '30 d' },
 ] as const;
 
-/** Puts a new key in the place of one, with a time in which both work. */
 export function RotateDialog({
   target,
   onClose,

@@ -11,7 +11,6 @@ type Props = Readonly<{
   problem: unknown;
 }>;
 
-/** What a key may be used for. Empty fields are no rule. */
 export function RulesFields(props: Props) {
   const { form, onChange, product, problem } = props;
   return (

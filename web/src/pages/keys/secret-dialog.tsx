@@ -13,7 +13,6 @@ import { Snippet } from '../../ui/snippet.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import type { NewKey } from './create-dialog.tsx';
 
-/** The one time that a key is shown. It closes when it was said to be kept. */
 export function SecretDialog({
   created: { secret, key },
   onClose,
@@ -78,7 +77,6 @@ export function SecretDialog({
   );
 }
 
-/** What makes the programs of a shred key say something, where nobody else sends transactions. */
 function NoTransactionsHint() {
   const { service } = useSession();
   return (
@@ -94,11 +92,10 @@ function NoTransactionsHint() {
 
 const HEALTH = '{"jsonrpc":"2.0","id":1,"method":"getHealth"}';
 
-/** How long a new key may take until every gateway knows it, with some to spare; and how often it is tried. */
+/** Time for a new key to reach all gateways, and the retry interval. */
 const IN_FORCE_MS = 3_000;
 const TRY_MS = 250;
 
-/** Calls getHealth with the key; as long as it may be too new to be known, again. */
 async function healthWith(secret: string): Promise<GatewayResponse> {
   const until = performance.now() + IN_FORCE_MS;
   for (;;) {
@@ -108,7 +105,6 @@ async function healthWith(secret: string): Promise<GatewayResponse> {
   }
 }
 
-/** Calls getHealth with the key, from here. */
 function TestButton({ secret }: { secret: string }) {
   const [result, setResult] = useState<{ text: string; isGood: boolean } | null>(null);
   const [isBusy, setIsBusy] = useState(false);

@@ -16,7 +16,6 @@ import { Waterfall } from './waterfall.tsx';
 
 type Entry = RouteOutput<'GET /customers/{customer}/logs/{entry}'>;
 
-/** One request with everything that is known of it. */
 export function EntryDrawer({ id, onClose }: { id: string; onClose: () => void }) {
   const { customer } = useSession();
   const entry = useCall('GET /customers/{customer}/logs/{entry}', {
@@ -100,7 +99,6 @@ const Facts = ({ entry }: { entry: Entry }) => (
   </dl>
 );
 
-/** A body with breaks where it is whole JSON; else as far as it was kept. */
 function Body({ title, text }: { title: string; text: string | null }) {
   if (text === null) return null;
   const parsed = parsedOf(text);
@@ -134,7 +132,7 @@ function parsedOf(text: string): unknown {
   }
 }
 
-/** The call as a shell would make it again; null where it was none that a shell makes, or was not kept whole. */
+/** Null for calls that curl cannot reproduce or whose parameters were truncated. */
 function curlOf(entry: Entry, urls: Parameters<typeof curlRpc>[0]): string | null {
   if (entry.product !== 'rpc' || entry.method.includes('/')) return null;
   const params = entry.params === null ? undefined : parsedOf(entry.params);

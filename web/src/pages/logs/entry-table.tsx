@@ -14,7 +14,6 @@ type Narrow = (change: { method?: string; address?: string }) => void;
 
 const HTTP_OK = 200;
 
-/** The code that tells most: ours by its name, a node's by its number. */
 export const codeOf = ({ failure, rpcCode }: LogEntryJson): string =>
   failure ?? (rpcCode === 0 ? '' : String(rpcCode));
 
@@ -124,7 +123,6 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
   },
 ];
 
-/** Requests, a row each; the time opens one. */
 export function EntryTable({
   rows,
   isNarrowed,

@@ -5,7 +5,6 @@ import { type LogField, type LogFields, productTitles } from './log-filters.ts';
 type Change = (change: Partial<Record<LogField, string | undefined>>) => void;
 type Part = Readonly<{ fields: LogFields; change: Change }>;
 
-/** What the rows are narrowed by. Text holds once it is entered or left. */
 export const FilterBar = (part: Part) => (
   <search className="filter-bar">
     <Choose
@@ -72,7 +71,7 @@ function Enter({
     <div className="filter-field">
       <label htmlFor={id}>{label}</label>
       <input
-        // Another value from outside, as by a chip that was taken away, is another field.
+        // Remounts the input when its value changes elsewhere.
         key={fields[name] ?? ''}
         id={id}
         className="input"

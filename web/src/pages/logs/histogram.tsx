@@ -9,7 +9,6 @@ type LogHistogram = RouteOutput<'GET /customers/{customer}/logs'>['histogram'];
 
 const HEIGHT_PX = 120;
 
-/** How many requests the log has, step by step, and how many of them went wrong. */
 export function Histogram({ histogram }: { histogram: LogHistogram }) {
   const zoom = useZoom();
   const { from, stepMs, counts, errors } = histogram;

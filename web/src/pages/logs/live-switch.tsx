@@ -9,7 +9,6 @@ const stateLabels: Readonly<Record<Exclude<TailState, 'off'>, readonly [text: st
   refused: ['Too many live tails; close one and retry', 'bad'],
 };
 
-/** Follows requests as they come; paused, what comes waits. */
 export function LiveSwitch({
   tail,
   isLive,

@@ -2,7 +2,6 @@ import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts'
 import type { UsageStatus } from '../../../../src/gateway/metering/usage-meter.ts';
 import { outcomeNames, outcomes } from '../../outcomes.ts';
 
-/** Fields of the log's URL. `entry` is the request that is open, `live` whether they are followed. */
 export const logFields = [
   'method',
   'status',
@@ -22,7 +21,6 @@ export const productTitles: Readonly<Record<LogEntryJson['product'], string>> = 
   fs: 'Shreds',
 };
 
-/** What the control API is asked with; what is not one of its words is left out. */
 export function queryOf(
   { method, status, product, rpcCode, minMs, address }: LogFields,
   key: string | undefined,
@@ -47,7 +45,6 @@ const labels = {
   address: 'from',
 } as const satisfies Partial<Record<LogField, string>>;
 
-/** What is narrowed to, as chips. */
 export function chipsOf(fields: LogFields) {
   return (Object.keys(labels) as (keyof typeof labels)[]).flatMap((id) => {
     const value = fields[id];

@@ -3,7 +3,6 @@ import { formatCount, formatSpan } from '../../format.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What of all requests is here, and for how long. */
 export function Sampling({
   sampling: { share, perSecond, keptHours },
 }: {

@@ -4,7 +4,6 @@ import { formatMs } from '../../format.ts';
 type Step = RouteOutput<'GET /customers/{customer}/logs/{entry}'>['steps'][number];
 
 const WIDTH = 1000;
-/** The narrowest bar, of WIDTH. */
 const BAR_LEAST = 6;
 
 const titles: Readonly<Record<string, string>> = {
@@ -23,7 +22,6 @@ const toneOf = ({ name, outcome }: Step): string => {
   return outcome.startsWith('JSON-RPC') ? 'warn' : 'bad';
 };
 
-/** The steps of a request, each where it lay in its time. */
 export function Waterfall({ steps, totalMs }: { steps: readonly Step[]; totalMs: number }) {
   if (steps.length === 0)
     return (

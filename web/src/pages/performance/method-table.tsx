@@ -66,7 +66,6 @@ const columnsOf = (onMethod: (name: string) => void): Column<Row>[] => [
   },
 ];
 
-/** Each method with its latencies. */
 export function MethodTable({
   methods,
   onMethod,

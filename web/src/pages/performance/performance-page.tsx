@@ -23,7 +23,6 @@ type Performance = RouteOutput<'GET /customers/{customer}/performance'>;
 
 const fields = ['method'] as const;
 
-/** How long calls took: over time, by method, and how it was spread. */
 export function PerformancePage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();

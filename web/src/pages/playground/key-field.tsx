@@ -7,7 +7,6 @@ import { Field } from '../../ui/field.tsx';
 const KEYS_MAX = 1_000;
 const PASTE = 'paste';
 
-/** Which key calls: one whose secret this page has seen, or one that is pasted. */
 export function KeyField({ secret, onChange }: { secret: string; onChange: (secret: string) => void }) {
   const { customer } = useSession();
   const keys = useCall('GET /customers/{customer}/keys', {

@@ -96,7 +96,6 @@ function MethodSelect({
   );
 }
 
-/** The parameters of one call, the button that makes it, and what came back. */
 function Run({
   method,
   text,

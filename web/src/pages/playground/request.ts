@@ -2,13 +2,11 @@ import type { Me } from '../../shell/session.tsx';
 import { curlRpc } from '../../snippets.ts';
 import type { Method } from './playground-page.tsx';
 
-/** What is written in the editor, as a request. */
 export type Request =
   | Readonly<{ isGood: true; kind: 'rpc'; json: string }>
   | Readonly<{ isGood: true; kind: 'rest'; path: string; query: URLSearchParams }>
   | Readonly<{ isGood: false; fault: string }>;
 
-/** What stands in the editor at first, laid out to be read. */
 export function startText({ kind, example }: Method): string {
   try {
     return JSON.stringify(JSON.parse(example), null, 2);
@@ -20,7 +18,7 @@ export function startText({ kind, example }: Method): string {
 
 const bad = (fault: string): Request => ({ isGood: false, fault });
 
-/** Reads the editor. Numbers go to the door as they are written: u64 values survive. */
+/** Sends numbers as typed, to preserve u64 values. */
 export function readParams(method: Method, text: string): Request {
   let value: unknown;
   try {
@@ -39,7 +37,6 @@ export function readParams(method: Method, text: string): Request {
   return { isGood: true, kind: 'rest', path: method.path ?? '', query };
 }
 
-/** The same request from a shell. */
 export function asCurl(
   urls: Me['service']['urls'],
   secret: string,

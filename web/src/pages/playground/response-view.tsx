@@ -4,10 +4,9 @@ import { Chip } from '../../ui/chip.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 
-/** Longer answers are shown by their start; who wants them whole has curl. */
 const DISPLAY_MAX = 100_000;
 
-/** Laid out to be read, unless numbers would lose digits by it. */
+/** Formats JSON unless numbers would lose precision. */
 function pretty(text: string): string {
   const start = text.slice(0, DISPLAY_MAX);
   if (text.length > DISPLAY_MAX || /\d{16}/.test(text)) return start;
@@ -18,7 +17,6 @@ function pretty(text: string): string {
   }
 }
 
-/** What came back: how it ended, how long it took, what it cost, what is left, and the bytes. */
 export function ResponseView({
   name,
   response,

@@ -8,7 +8,6 @@ import { Fault } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 
-/** The customer that the pages are of. */
 export function CustomerSettings() {
   const { customer, service, can } = useSession();
   const toast = useToast();

@@ -5,7 +5,6 @@ import { Tick } from '../../ui/field.tsx';
 
 export type Token = RouteOutput<'GET /customers/{customer}/tokens'>['tokens'][number];
 
-/** Ends a token and, unless that is not wanted, what was made with it. */
 export function EndToken({
   token,
   onEnd,

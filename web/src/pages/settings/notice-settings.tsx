@@ -17,7 +17,6 @@ import { useToast } from '../../ui/toast.tsx';
 
 type Target = RouteOutput<'GET /customers/{customer}/notices'>['targets'][number];
 
-/** Who is told when a quota is used to 80, 95 and 100 %. */
 export function NoticeSettings() {
   const { customer, can, service } = useSession();
   const notices = useCall('GET /customers/{customer}/notices', { path: { customer: customer.id } });

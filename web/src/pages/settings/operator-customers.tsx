@@ -19,7 +19,6 @@ type Row = RouteOutput<'GET /customers'>['items'][number];
 
 const CUSTOMERS_MAX = 200;
 
-/** All customers, for the operator: their plans, and whether they are served. */
 export function OperatorCustomers() {
   const [search, setSearch] = useState('');
   const [suspending, setSuspending] = useState<Row | null>(null);

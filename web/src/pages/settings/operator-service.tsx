@@ -16,7 +16,6 @@ import { TextInput } from '../sign-in/text-input.tsx';
 
 type Plan = RouteOutput<'GET /plans'>['plans'][number];
 
-/** The service itself, for the operator: how it is configured, its plans, its checks, and other operators. */
 export const OperatorService = () => (
   <div className="stack settings-wide">
     <Urls />
@@ -45,11 +44,9 @@ function Urls() {
   );
 }
 
-/** `1 key`, `2 keys`. */
 const countOf = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
-/** A limit as it is read. */
 function limitText(value: Plan['limits'][string]): ReactNode {
   if (typeof value === 'number') return value === 0 ? '0 (none)' : formatCount(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -164,7 +161,6 @@ function InviteOperator() {
   );
 }
 
-/** Lets the gateway that serves this page read its configuration again. */
 function ReloadConfiguration() {
   const reload = useChange('POST /reload');
   const { changed = [], restart = [] } = reload.data ?? {};

@@ -17,7 +17,6 @@ import { useToast } from '../../ui/toast.tsx';
 
 const KEY = ['sessions'];
 
-/** The browser of a user agent, as far as it is plain. */
 function browserOf(userAgent: string | null): string {
   const text = userAgent ?? '';
   const names = [
@@ -33,7 +32,6 @@ function browserOf(userAgent: string | null): string {
   return system === undefined ? name : `${name} on ${system}`;
 }
 
-/** Where one is signed in, each with a way to end it. */
 export function SessionList() {
   const client = useQueryClient();
   const toast = useToast();

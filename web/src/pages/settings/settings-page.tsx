@@ -10,7 +10,6 @@ import { CustomerTokens, OperatorTokens } from './token-settings.tsx';
 import { UserSettings } from './user-settings.tsx';
 import './settings.css';
 
-/** Which part is open, in the URL: it can be linked to, and stays when the page is loaded again. */
 const fields = ['tab'] as const;
 
 export function SettingsPage() {

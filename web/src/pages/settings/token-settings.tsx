@@ -14,7 +14,6 @@ import { TextInput } from '../sign-in/text-input.tsx';
 import { roles } from '../team/role-descriptions.ts';
 import { EndToken, type Token } from './end-token.tsx';
 
-/** Tokens with which programs use the control API for this customer. */
 export function CustomerTokens() {
   const { customer } = useSession();
   const tokens = useCall('GET /customers/{customer}/tokens', { path: { customer: customer.id } });
@@ -38,7 +37,6 @@ export function CustomerTokens() {
   );
 }
 
-/** Tokens with which programs use the control API as the operator. */
 export function OperatorTokens() {
   const tokens = useCall('GET /tokens', {});
   const create = useChange('POST /tokens');
@@ -203,7 +201,6 @@ function CreateToken({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const expiresAt = days === '' ? null : Date.now() + Number(days) * DAY_MS;
-    // Why it failed stands in `problem`.
     onCreate({ name: name.trim(), role, expiresAt }).then(
       () => setName(''),
       () => {},

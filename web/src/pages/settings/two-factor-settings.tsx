@@ -16,7 +16,6 @@ import { QrPicture } from './qr-picture.tsx';
 
 type Setup = Readonly<{ totpURI: string; backupCodes: readonly string[] }>;
 
-/** A code of an app beside the password. */
 export function TwoFactorSettings() {
   const { user } = useSession();
   const [open, setOpen] = useState<'enable' | 'disable' | null>(null);
@@ -74,7 +73,6 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The seed as picture and text, the backup codes, and the first code, by which it begins to hold. */
 function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void }) {
   const client = useQueryClient();
   const toast = useToast();

@@ -12,7 +12,6 @@ import { TextInput } from '../sign-in/text-input.tsx';
 import { SessionList } from './session-list.tsx';
 import { TwoFactorSettings } from './two-factor-settings.tsx';
 
-/** Who one is and how one signs in. */
 export const UserSettings = () => (
   <div className="columns columns-2 settings">
     <div className="stack">
@@ -118,7 +117,6 @@ function Password() {
   );
 }
 
-/** Accounts at other places by which one may sign in here; each is linked from within, once. */
 function LinkedAccounts() {
   const { service } = useSession();
   const { problem, isBusy, run } = useAttempt();

@@ -3,7 +3,6 @@ import { ModeBanner } from '../../shell/mode-banner.tsx';
 import { ThemeSwitch } from '../../shell/user-menu.tsx';
 import { Mark } from '../../ui/icon.tsx';
 
-/** What stands around the pages of who is not signed in. */
 export function AuthLayout({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Solway`;

@@ -12,10 +12,8 @@ import { AuthLayout } from './auth-layout.tsx';
 import { SignUpForm } from './sign-up-form.tsx';
 import { useUrlToken } from './url-token.ts';
 
-/** The first account: the operator's, by the link that the first start printed. */
 export const SetupPage = () => <Invitation title="Set up Solway" />;
 
-/** Joins a customer by a link. */
 export const InvitePage = () => <Invitation title="You are invited" />;
 
 function Invitation({ title }: { title: string }) {
@@ -62,7 +60,6 @@ function Invitation({ title }: { title: string }) {
   return <AuthLayout title={title}>{body()}</AuthLayout>;
 }
 
-/** Takes the invitation, and goes home. */
 function useAcceptOnce(token: string): () => Promise<void> {
   const client = useQueryClient();
   const navigate = useNavigate();

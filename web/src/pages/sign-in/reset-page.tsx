@@ -10,7 +10,6 @@ import { checkPassword, passwordRule } from './password-rule.ts';
 import { TextInput } from './text-input.tsx';
 import { useUrlToken } from './url-token.ts';
 
-/** Sets a new password: first asks for the link, then, by the link, for the password. */
 export function ResetPage() {
   const token = useUrlToken();
   return token === '' ? <RequestResetLink /> : <NewPassword token={token} />;

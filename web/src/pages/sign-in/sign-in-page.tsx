@@ -9,7 +9,6 @@ import { Fault, Field, Tick } from '../../ui/field.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 import { TextInput } from './text-input.tsx';
 
-/** Where one goes once signed in. */
 function useEnter(): () => Promise<void> {
   const router = useRouter();
   const client = useQueryClient();

@@ -6,13 +6,11 @@ import { Fault } from '../../ui/field.tsx';
 import { checkPassword, passwordRule } from './password-rule.ts';
 import { TextInput } from './text-input.tsx';
 
-/** Name, address and password of a new user. */
 export function SignUpForm({
   email: invited,
   invitation,
   onDone,
 }: {
-  /** The address that was invited; empty: any. */
   email: string;
   invitation?: string;
   onDone: () => Promise<void>;

@@ -6,7 +6,6 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Fault } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
-/** Asks before a connection is closed, and closes it. */
 export function CloseDialog({ connection, onDone }: { connection: ConnectionJson; onDone: () => void }) {
   const { customer } = useSession();
   const toast = useToast();

@@ -9,7 +9,6 @@ import { Ago } from '../../ui/time.tsx';
 
 type ConnectionColumn = Column<ConnectionJson>;
 
-/** From so many waiting messages on, a client reads slowly. */
 const QUEUED_MANY = 100;
 
 const columns: ConnectionColumn[] = [
@@ -105,13 +104,12 @@ const columns: ConnectionColumn[] = [
   },
 ];
 
-/** Shown at once; the others are on hover. */
 const FILTERS_DISPLAYED_MAX = 2;
 
 function About({ about, subscriptions }: Pick<ConnectionJson, 'about' | 'subscriptions'>) {
   if (subscriptions === 0) return <span className="muted">None</span>;
   const visible = about.slice(0, FILTERS_DISPLAYED_MAX);
-  // Of a stream `subscriptions` counts filters, and one word may tell of several.
+  // `subscriptions` counts filters, and one summary may cover several.
   const more = about.length - visible.length;
   return (
     <span className="stacked-words about-words" title={about.join('\n')}>
@@ -129,7 +127,6 @@ function About({ about, subscriptions }: Pick<ConnectionJson, 'about' | 'subscri
   );
 }
 
-/** Open connections, a row each, with the way to close one. */
 export function ConnectionTable({
   items,
   onClose,

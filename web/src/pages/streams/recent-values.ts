@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'react';
 
-/** Looks that are remembered: two minutes. */
+/** Two minutes of samples. */
 const SAMPLES_MAX = 60;
 
-/** What numbers were at the last looks, as long as this page is open, for lines behind them. */
 export function useRecentValues<Totals extends Readonly<Record<string, number>>>(
   totals: Totals | undefined,
   sampledAt: number,

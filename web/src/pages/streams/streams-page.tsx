@@ -17,7 +17,6 @@ import '../../styles/traffic.css';
 
 const REFETCH_MS = 2_000;
 
-/** Open WebSockets and gRPC streams, as they are now. */
 export function StreamsPage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();

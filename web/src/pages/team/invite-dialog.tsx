@@ -8,7 +8,6 @@ import { Fault, Field } from '../../ui/field.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { roles } from './role-descriptions.ts';
 
-/** Invites somebody; the link is shown once, and mailed where mail is configured. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { customer, can } = useSession();
   const [email, setEmail] = useState('');

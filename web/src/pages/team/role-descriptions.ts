@@ -1,6 +1,5 @@
 import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
 
-/** What each role may, the most first. Each may also all that the ones below it may. */
 export const roles: readonly Readonly<{ role: MemberRole; may: string }>[] = [
   { role: 'owner', may: 'Full access, including adding and removing owners' },
   { role: 'admin', may: 'Manages members, API tokens, and notifications; views the audit log' },

@@ -63,7 +63,6 @@ export function TeamPage() {
   );
 }
 
-/** Whether somebody's role or place here is for this user to change: only owners touch owners. */
 const mayChange = ({ can }: Session, member: Member): boolean =>
   can('admin') && (member.role !== 'owner' || can('owner'));
 
@@ -190,7 +189,6 @@ function LeaveDialog({ member, onClose }: { member: Member; onClose: () => void 
   );
 }
 
-/** Whom an invitation is for, and as what. */
 const inviteeOf = ({ email }: Invitation): string => (email === '' ? 'Anyone with the link' : email);
 const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'operator' : role);
 

@@ -3,11 +3,9 @@ import { Tile } from '../../ui/tile.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { type Submission, transactionStatusOf } from './transaction-status.ts';
 
-/** The middle of some numbers; null of none. */
 const middleOf = (values: readonly number[]): number | null =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null;
 
-/** What became of the transactions that are shown, in numbers. */
 export function LandedTiles({ items }: { items: readonly Submission[] }) {
   const now = useNow();
   const kinds = items.map((item) => transactionStatusOf(item, now).kind);

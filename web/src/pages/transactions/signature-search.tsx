@@ -1,10 +1,8 @@
 import { type FormEvent, useId } from 'react';
 import { Button } from '../../ui/button.tsx';
 
-/** 64 bytes in base58. */
 const SIGNATURE = '[1-9A-HJ-NP-Za-km-z]{64,88}';
 
-/** Finds a transaction by its signature. */
 export function SignatureSearch({
   value,
   onSearch,

@@ -29,7 +29,6 @@ const repeatColumns: Column<RepeatAttempt>[] = [
   },
 ];
 
-/** One transaction with each time that it was handed to a node. */
 export function SubmissionDrawer({ submission, onClose }: { submission: Submission; onClose: () => void }) {
   const nameOf = useKeyNames();
   const { signature, at, outcome, network, keyId, attempts, rebroadcasts, again, fate } = submission;

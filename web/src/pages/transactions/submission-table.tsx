@@ -7,7 +7,6 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { landedAt, type Submission, transactionStatusOf } from './transaction-status.ts';
 
-/** `5VERv8…k2Lm` */
 const shortOf = (signature: string): string => `${signature.slice(0, 8)}…${signature.slice(-6)}`;
 
 const columnsOf = (
@@ -119,7 +118,6 @@ function slotOf(item: Submission): number | null {
 const fastest = (attempts: Submission['attempts']): number | null =>
   attempts.length === 0 ? null : Math.min(...attempts.map(({ ms }) => ms));
 
-/** Transactions, a row each; the signature opens one. */
 export function SubmissionTable({
   items,
   onOpen,

@@ -3,10 +3,9 @@ import type { Tone } from '../../ui/chip.tsx';
 
 export type Submission = RouteOutput<'GET /customers/{customer}/transactions'>['items'][number];
 
-/** While a blockhash may still be valid a transaction may still land: 150 slots of 400 ms, and some room. */
+/** Blockhash validity: 150 slots of 400 ms, plus a margin. */
 const PENDING_MS = 90_000;
 
-/** How following a transaction ended, in words. */
 export const resultLabels: Readonly<Record<NonNullable<Submission['fate']>['name'], string>> = {
   confirmed: 'Until confirmed',
   failed: 'Until confirmed with an error',
@@ -15,14 +14,12 @@ export const resultLabels: Readonly<Record<NonNullable<Submission['fate']>['name
   shed: 'Stopped early: too many tracked transactions',
 };
 
-/** Where it landed and with which error, as the chain says now or said then. */
 export const landedAt = ({
   status,
   fate,
 }: Submission): Readonly<{ slot: string | null; err: string | null }> =>
   status ?? fate ?? { slot: null, err: null };
 
-/** What became of a transaction, in words. */
 export type TransactionStatus = Readonly<{
   label: string;
   tone: Tone;
@@ -31,7 +28,6 @@ export type TransactionStatus = Readonly<{
 
 const failed: TransactionStatus = { label: 'failed on chain', tone: 'bad', kind: 'failed' };
 
-/** What a transaction has come to, by what the chain says now, what was seen of it then, and what the nodes said. */
 export function transactionStatusOf(
   { outcome, status, fate, at }: Submission,
   now: number,

@@ -24,10 +24,9 @@ const REFETCH_MS = 5_000;
 const PAGE_ROWS = 100;
 const fields = ['signature'] as const;
 
-/** A signature may have been sent twice: with the time it is one submission. */
+/** A signature may be submitted twice; the time makes it unique. */
 const idOf = ({ signature, at }: Submission): string => `${signature} ${at}`;
 
-/** Transactions that were sent with the keys: to which nodes, and whether they landed. */
 export function TransactionsPage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();

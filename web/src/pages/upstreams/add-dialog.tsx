@@ -10,7 +10,6 @@ import { connectionInputOf, emptyDraft, type NodeDraft, networks } from './node-
 import { addressFields, type DraftProps, HeadersField, limitFields, TextFields } from './node-fields.tsx';
 import { NodeReport } from './node-report.tsx';
 
-/** Adds a node to every gateway; it is tested before, and taken all the same on purpose only. */
 export function AddDialog({ onDone }: { onDone: () => void }) {
   const { service } = useSession();
   const toast = useToast();

@@ -14,12 +14,11 @@ const hints: Readonly<Record<string, string>> = {
   grpc: 'Leave empty to keep the current value. Enter off to disable.',
 };
 
-/** Addresses are shown to nobody, so none is there to be changed: what is left empty stays. */
+/** URLs are never returned, so empty fields keep their values. */
 const optionalFields: readonly TextField[] = addressFields
   .filter(({ name }) => Object.hasOwn(hints, name))
   .map((field) => ({ ...field, hint: hints[field.name] ?? field.hint, optional: true }));
 
-/** Changes how an added node is reached and used; it is tested before, and taken all the same on purpose only. */
 export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: () => void }) {
   const { name, network } = node;
   const toast = useToast();

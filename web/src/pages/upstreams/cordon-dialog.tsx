@@ -13,14 +13,12 @@ const cordonText = (name: string, network: string, isLast: boolean): string =>
     ? `${name} cordoned, but still used: no other ${network} node is in service.`
     : `${name} cordoned. It receives no new requests.`;
 
-/** Takes a node out of service with a reason, or puts it back. */
 export function CordonDialog({
   node,
   isLast,
   onDone,
 }: {
   node: NodeJson;
-  /** No other node of its network is in service. */
   isLast: boolean;
   onDone: () => void;
 }) {

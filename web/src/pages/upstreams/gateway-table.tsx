@@ -27,7 +27,6 @@ const columns: Column<Gateway>[] = [
   },
 ];
 
-/** Processes that serve, a row each. */
 export const GatewayTable = ({ gateways }: { gateways: readonly Gateway[] }) => (
   <Table
     caption="Gateways"

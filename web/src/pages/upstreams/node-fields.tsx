@@ -2,7 +2,6 @@ import { Field } from '../../ui/field.tsx';
 import { type NodeDraft, optionNames } from './node-draft.ts';
 
 export type TextField = Readonly<{
-  /** As refusals name it. */
   name: string;
   of: Exclude<keyof NodeDraft, 'network' | 'headers'>;
   label: string;
@@ -10,7 +9,6 @@ export type TextField = Readonly<{
   optional?: boolean;
 }>;
 
-/** How a node is reached. */
 export const addressFields: readonly TextField[] = [
   { name: 'name', of: 'name', label: 'Name', hint: 'Shown in logs and the dashboard. Not secret.' },
   {
@@ -35,7 +33,6 @@ export const addressFields: readonly TextField[] = [
   },
 ];
 
-/** What it may be asked, and how. */
 export const limitFields: readonly TextField[] = [
   {
     name: 'requests_per_second',

@@ -3,7 +3,6 @@ import { formatMs } from '../../format.ts';
 import { Chip } from '../../ui/chip.tsx';
 import { Facts } from '../../ui/facts.tsx';
 
-/** What a node said of itself when it was tested. */
 export function NodeReport({ report }: { report: NodeReportJson }) {
   const { reachable, version, slot, latencyMs, firstAvailableBlock, findings } = report;
   const isCompatible = findings.every(({ severity }) => severity !== 'error');

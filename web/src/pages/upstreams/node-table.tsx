@@ -7,7 +7,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import type { NodeRemoval } from './remove-dialog.tsx';
 
-/** States as src/upstream/node.ts has them. */
+/** Mirrors src/upstream/node.ts. */
 const tones: Readonly<Record<string, Tone>> = {
   healthy: 'good',
   behind: 'warn',
@@ -27,7 +27,6 @@ const sources: Readonly<Record<NodeJson['source'], string>> = {
   ledger: 'embedded ledger',
 };
 
-/** What subscriptions and streams can be fed from. */
 const feedsOf = ({ hasWs, hasGrpc }: NodeJson): string =>
   [hasWs ? 'PubSub' : null, hasGrpc ? 'Geyser' : null].filter((feed) => feed !== null).join(', ') || 'none';
 
@@ -128,7 +127,6 @@ const gatewayColumn: Column<NodeJson> = {
   csv: ({ gateway }) => gateway,
 };
 
-/** Nodes, a row for each gateway that sees one, with the operator's word on them. */
 export function NodeTable({
   nodes,
   hasGateways,
@@ -138,9 +136,7 @@ export function NodeTable({
 }: {
   nodes: readonly NodeJson[];
   hasGateways: boolean;
-  /** To be cordoned, or put back into service. */
   onChange: (node: NodeJson) => void;
-  /** One that was added: to be reached or used in another way. */
   onEdit: (node: NodeJson) => void;
   onRemove: (node: NodeJson, removal: NodeRemoval) => void;
 }) {
@@ -209,7 +205,7 @@ const actionsColumn = (
   },
 });
 
-/** For those who hear the button and do not see its row. */
+/** For screen readers. */
 const NameOf = ({ node }: { node: NodeJson }) => (
   <span className="visually-hidden">
     {' '}

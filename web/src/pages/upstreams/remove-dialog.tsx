@@ -3,10 +3,8 @@ import { useChange } from '../../queries.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
-/** What is done with a node that is to answer no more. */
 export type NodeRemoval = 'drain' | 'remove';
 
-/** Drains a node, or removes one that was added. */
 export function RemoveDialog({
   node: { name, network },
   removal,
@@ -16,9 +14,7 @@ export function RemoveDialog({
 }: {
   node: NodeJson;
   removal: NodeRemoval;
-  /** No other node of its network is asked. */
   isLast: boolean;
-  /** Of those of its network that are asked, no other has Geyser. */
   isLastGeyser: boolean;
   onDone: () => void;
 }) {

@@ -19,7 +19,6 @@ import '../../styles/traffic.css';
 
 const REFETCH_MS = 2_000;
 
-/** The nodes behind the service, as each gateway sees them. */
 export function UpstreamsPage() {
   const { user, service } = useSession();
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS, enabled: user.isOperator });
@@ -98,11 +97,9 @@ export function UpstreamsPage() {
 
 type PendingRemoval = Readonly<{ node: NodeJson; removal: NodeRemoval }>;
 
-/** Whether all other nodes of a node's network are drained. */
 const isOnlyActive = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
   nodes.every((node) => node.network !== network || node.name === name || node.drained);
 
-/** Whether it has Geyser, and of the other nodes of its network none that is asked. */
 const isOnlyGeyser = (nodes: readonly NodeJson[], node: NodeJson): boolean =>
   node.hasGrpc &&
   isOnlyActive(
@@ -110,7 +107,6 @@ const isOnlyGeyser = (nodes: readonly NodeJson[], node: NodeJson): boolean =>
     node,
   );
 
-/** Whether all other nodes of a node's network are cordoned. */
 const isLastOf = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
   nodes.every((node) => node.network !== network || node.name === name || node.cordoned);
 

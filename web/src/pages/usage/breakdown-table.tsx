@@ -8,7 +8,6 @@ import type { Dimension, Usage, UsageSeries } from './dimensions.ts';
 
 type Row = UsageSeries & Readonly<{ displayName: string; color: `--${string}` }>;
 
-/** The totals of each part, with its share of the whole. */
 export function BreakdownTable({
   usage,
   series,

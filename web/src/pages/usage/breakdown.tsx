@@ -28,7 +28,7 @@ const measureTitles: Readonly<Record<Measure, string>> = {
 
 const fields = ['by'] as const;
 
-/** As many as there are colours that can be told apart; what is beyond is drawn as one. */
+/** Limited by the number of distinguishable colors. */
 const SERIES_MAX = 8;
 
 function seriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
@@ -44,7 +44,6 @@ function seriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
   ];
 }
 
-/** Outcomes have their words and colours; keys, methods and products those of their turn. */
 function allSeriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
   return usage.series.map((one, index) => {
     const outcome = by === 'status' ? outcomes[one.name as keyof typeof outcomes] : undefined;
@@ -57,7 +56,6 @@ function allSeriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
   });
 }
 
-/** What the stretch in the URL was used for. */
 export function Breakdown() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
@@ -106,7 +104,7 @@ function Parts({ usage, by, measure }: { usage: Usage; by: Dimension; measure: M
   return (
     <>
       <StackedArea
-        // Another parting has other series: none of them is hidden.
+        // Resets hidden series when the grouping changes.
         key={by}
         title={`${measureTitles[measure]} by ${dimensionTitles[by].toLowerCase()}`}
         axis={usage.axis}
@@ -134,13 +132,12 @@ function NoUsage() {
   );
 }
 
-/** The same as a file, and how a program asks for it. */
 function Export({ by }: { by: Dimension }) {
   const { customer } = useSession();
   const { key } = useFrameSearch();
   const range = useRange();
   const path = { customer: customer.id };
-  // As of when it is drawn: a link cannot be asked when it is pressed.
+  // Fixed at render time, because it is a plain link.
   const bounds = useMemo(() => range.bounds(), [range]);
   const csv = addressOf('GET /customers/{customer}/usage.csv', { path, query: { key, ...bounds } });
   const json = addressOf('GET /customers/{customer}/usage', { path, query: { key, by, ...bounds } });

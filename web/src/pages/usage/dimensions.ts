@@ -1,6 +1,5 @@
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 
-/** By what usage is parted. */
 export const dimensions = ['product', 'key', 'method', 'status'] as const;
 export type Dimension = (typeof dimensions)[number];
 

@@ -10,13 +10,12 @@ type Quota = RouteOutput<'GET /customers/{customer}/quota'>;
 
 const DAY_MS = 86_400_000;
 
-/** All of them together; one that is not known makes the sum unknown. */
+/** The sum of all quotas; null if one is unknown. */
 const sumOf = (values: readonly (number | null)[]): number | null =>
   values.some((value) => value === null) || values.length === 0
     ? null
     : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 
-/** The credits of the month: as they add up, and day by day. */
 export function MonthCharts({ quota }: { quota: Quota }) {
   const { quotas, days } = quota;
   const zoom = useZoom();

@@ -23,7 +23,6 @@ const columns: Column<Price>[] = [
   },
 ];
 
-/** What each method costs. */
 export function Prices({ prices }: { prices: readonly Price[] }) {
   const [text, setText] = useState('');
   const rows = useMemo(

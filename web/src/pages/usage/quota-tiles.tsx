@@ -4,7 +4,6 @@ import { Tile } from '../../ui/tile.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { QuotaBar } from './quota-bar.tsx';
 
-/** The month in numbers: for each plan of the customer's keys a row of tiles. */
 export const QuotaTiles = ({ quotas }: { quotas: readonly QuotaJson[] }) => (
   <div className="stack">
     {quotas.map((quota) => (

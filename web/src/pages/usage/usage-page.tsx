@@ -13,7 +13,6 @@ import '../../styles/traffic.css';
 
 const QUOTA_REFETCH_MS = 10_000;
 
-/** What was used, what is left of it, and what it costs. */
 export function UsagePage() {
   const { customer } = useSession();
   const quota = useCall(
