@@ -40,14 +40,14 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await settled(page);
   };
   const begin = async (product: string, name: string): Promise<void> => {
-    await page.getByRole('button', { name: 'Make a key' }).first().click();
+    await page.getByRole('button', { name: 'Create key' }).first().click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('radio', { name: new RegExp(`^${product} `) }).check();
     await dialog.getByLabel('Name').fill(name);
   };
   const finish = async (): Promise<void> => {
     await page.getByRole('button', { name: 'Next' }).click();
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
   };
   /** Goes through the steps of a new key without rules. */
   const make = async (product: string, name: string): Promise<string> => {

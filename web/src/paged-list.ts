@@ -25,7 +25,7 @@ export function usePagedList<Item>(
     problem: null,
   });
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: keyOf says the same each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: keyOf is stable
   useEffect(() => {
     if (newest === undefined) return;
     setHeld((before) => join(id, newest, before, keyOf));

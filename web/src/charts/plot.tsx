@@ -120,7 +120,7 @@ export function Plot(props: PlotProps) {
   const width = useWidth(box);
   const { spec, height } = props;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: data and width go into the plot that is there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: data and width update the existing plot
   useEffect(() => {
     if (box.current === null || width === 0) return;
     plot.current = make(box.current, width, latest);

@@ -1,3 +1,4 @@
+import { roleNames } from '../pages/team/role-descriptions.ts';
 import { useChangeSearch } from '../range.ts';
 import { remember } from '../theme.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -13,7 +14,7 @@ export function CustomerSwitch() {
     return (
       <p className="customer customer-only" title={customer.name}>
         <span className="customer-name">{customer.name}</span>
-        <span className="customer-role">{customer.role}</span>
+        <span className="customer-role">{roleNames[customer.role]}</span>
       </p>
     );
   return (
@@ -29,7 +30,7 @@ export function CustomerSwitch() {
       items={customers.map((one) => ({
         label: (
           <>
-            {one.name} <span className="muted">{one.role}</span>
+            {one.name} <span className="muted">{roleNames[one.role]}</span>
           </>
         ),
         checked: one.id === customer.id,

@@ -41,7 +41,7 @@ function SignedInFrame({ me, user }: { me: Me; user: User }) {
       </a>
       <div className="frame">
         <Rail />
-        {/* Another customer is another page: nothing of the one before stays. */}
+        {/* Remounts the page when the customer changes. */}
         <main id="page" tabIndex={-1} key={session.customer.id}>
           <ModeBanner />
           {session.customer.state === 'suspended' ? (

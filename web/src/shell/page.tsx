@@ -27,7 +27,7 @@ export function Page({
     document.title = `${title} · Solway`;
   }, [title]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each time that the path changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs on every path change
   useEffect(() => {
     if (first.current && window.history.length <= 1) return;
     first.current = false;

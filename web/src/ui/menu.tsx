@@ -81,7 +81,7 @@ export function Menu({ label, button, buttonProps, items, head, align = 'start' 
         <div role="menu" aria-label={label} tabIndex={-1} onKeyDown={onKeyDown}>
           {items.map((item, index) => (
             <MenuEntry
-              // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name, and stay in order
+              // biome-ignore lint/suspicious/noArrayIndexKey: no other key; the order is stable
               key={index}
               item={item}
               onDone={() => {

@@ -3,7 +3,7 @@ export const Skeleton = ({ lines = 3, height }: { lines?: number; height?: 's' |
     <span className="visually-hidden">Loading</span>
     {height === undefined
       ? Array.from({ length: lines }, (_, line) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines are all the same
+          // biome-ignore lint/suspicious/noArrayIndexKey: identical placeholder lines
           <span key={line} className="skeleton-line" />
         ))
       : null}

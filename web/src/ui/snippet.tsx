@@ -3,7 +3,7 @@ import { CopyButton } from './copy-button.tsx';
 export const Snippet = ({ text, label }: { text: string; label: string }) => (
   <div className="snippet">
     <section aria-label={label}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be keyboard accessible */}
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>

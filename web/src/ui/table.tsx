@@ -66,7 +66,7 @@ export function Table<Row>(props: TableProps<Row>) {
           )}
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be keyboard accessible */}
       <section className="table-scroll" aria-labelledby={captionId} tabIndex={0}>
         <table className="table">
           <caption id={captionId} className="visually-hidden">

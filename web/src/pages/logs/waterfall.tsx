@@ -43,7 +43,7 @@ export function Waterfall({ steps, totalMs }: { steps: readonly Step[]; totalMs:
       </thead>
       <tbody>
         {steps.map((step, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps stay in their order
+          // biome-ignore lint/suspicious/noArrayIndexKey: the order is stable
           <tr key={index}>
             <th scope="row">
               {titles[step.name] ?? step.name}

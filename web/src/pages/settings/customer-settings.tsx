@@ -7,6 +7,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { Fault } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
+import { roleNames } from '../team/role-descriptions.ts';
 
 export function CustomerSettings() {
   const { customer, service, can } = useSession();
@@ -35,7 +36,7 @@ export function CustomerSettings() {
           ],
           ['Plan', plan?.name ?? customer.planId],
           ['Status', customer.state],
-          ['Your role', customer.role],
+          ['Your role', roleNames[customer.role]],
         ]}
       />
       {can('admin') ? (

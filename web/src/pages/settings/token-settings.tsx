@@ -11,7 +11,7 @@ import { Snippet } from '../../ui/snippet.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
-import { roles } from '../team/role-descriptions.ts';
+import { roleNames, roles } from '../team/role-descriptions.ts';
 import { EndToken, type Token } from './end-token.tsx';
 
 export function CustomerTokens() {
@@ -131,7 +131,7 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
           </>
         ),
       },
-      { id: 'role', title: 'Role', sortBy: ({ role }) => role, cell: ({ role }) => role },
+      { id: 'role', title: 'Role', sortBy: ({ role }) => role, cell: ({ role }) => roleNames[role] },
       {
         id: 'used',
         title: 'Last used',
@@ -222,7 +222,9 @@ function CreateToken({
                 {roles
                   .filter((one) => user.isOperator || roleAllows(customer.role, one.role))
                   .map((one) => (
-                    <option key={one.role}>{one.role}</option>
+                    <option key={one.role} value={one.role}>
+                      {roleNames[one.role]}
+                    </option>
                   ))}
               </select>
             )}

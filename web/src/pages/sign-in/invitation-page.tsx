@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Fault } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
+import { roleNames } from '../team/role-descriptions.ts';
 import { AuthLayout } from './auth-layout.tsx';
 import { SignUpForm } from './sign-up-form.tsx';
 import { useUrlToken } from './url-token.ts';
@@ -37,7 +38,7 @@ function Invitation({ title }: { title: string }) {
         <p>
           {isOperator
             ? 'Creates the operator account, with full access to customers, nodes, plans, and API keys.'
-            : `You join ${customerName} as ${role}.`}{' '}
+            : `You join ${customerName} as ${roleNames[role]}.`}{' '}
           <span className="muted">
             This link works once and expires on <Time at={expiresAt} /> UTC.
           </span>

@@ -151,7 +151,7 @@ function SecondFactor() {
               key={String(isBackup)}
               className="input mono"
               required
-              // biome-ignore lint/a11y/noAutofocus: the page asks for nothing else
+              // biome-ignore lint/a11y/noAutofocus: the only field of the page
               autoFocus
               autoComplete="one-time-code"
               inputMode={isBackup ? 'text' : 'numeric'}

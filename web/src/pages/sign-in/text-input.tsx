@@ -32,7 +32,7 @@ export const TextInput = ({
         type={type}
         required
         disabled={disabled}
-        // biome-ignore lint/a11y/noAutofocus: of a page that is a form and nothing else
+        // biome-ignore lint/a11y/noAutofocus: first field of a form-only page
         autoFocus={isFirst}
         autoComplete={autoComplete}
         value={value}

@@ -8,7 +8,7 @@ export function useRecentValues<Totals extends Readonly<Record<string, number>>>
   sampledAt: number,
 ): (name: keyof Totals) => readonly number[] {
   const [samples, setSamples] = useState<readonly Totals[]>([]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once a look, also where nothing changed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs on every sample, even without changes
   useEffect(() => {
     if (totals !== undefined) setSamples((before) => [...before.slice(1 - SAMPLES_MAX), totals]);
   }, [sampledAt]);

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Fault, Field } from '../../ui/field.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
-import { roles } from './role-descriptions.ts';
+import { roleNames, roles } from './role-descriptions.ts';
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { customer, can } = useSession();
@@ -66,7 +66,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
                   onChange={() => setRole(one.role)}
                 />
                 <span>
-                  <strong>{one.role}</strong>
+                  <strong>{roleNames[one.role]}</strong>
                   <span className="muted">{one.may}</span>
                 </span>
               </label>

@@ -1,5 +1,11 @@
 import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
 
+export const roleNames: Readonly<Record<MemberRole, string>> = {
+  owner: 'Owner',
+  admin: 'Admin',
+  developer: 'Developer',
+  viewer: 'Viewer',
+};
 export const roles: readonly Readonly<{ role: MemberRole; may: string }>[] = [
   { role: 'owner', may: 'Full access, including adding and removing owners' },
   { role: 'admin', may: 'Manages members, API tokens, and notifications; views the audit log' },

@@ -16,7 +16,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { roles } from './role-descriptions.ts';
+import { roleNames, roles } from './role-descriptions.ts';
 
 type Team = RouteOutput<'GET /customers/{customer}/members'>;
 type Member = Team['members'][number];
@@ -52,7 +52,7 @@ export function TeamPage() {
         <dl className="facts">
           {roles.map(({ role, may }) => (
             <div key={role} className="facts-row">
-              <dt>{role}</dt>
+              <dt>{roleNames[role]}</dt>
               <dd>{may}</dd>
             </div>
           ))}
@@ -96,7 +96,11 @@ function Members({ members }: { members: readonly Member[] }) {
             sortBy: ({ role }) => role,
             csv: ({ role }) => role,
             cell: (member) =>
-              mayChange(session, member) ? <RoleSelect member={member} /> : <span>{member.role}</span>,
+              mayChange(session, member) ? (
+                <RoleSelect member={member} />
+              ) : (
+                <span>{roleNames[member.role]}</span>
+              ),
           },
           {
             id: 'second',
@@ -153,7 +157,7 @@ function RoleSelect({ member }: { member: Member }) {
             body: { role: event.target.value as MemberRole },
           },
           {
-            onSuccess: ({ name, role }) => toast(`${name} is now ${role}.`),
+            onSuccess: ({ name, role }) => toast(`${name} is now ${roleNames[role]}.`),
             onError: (problem) => toast(messageOf(problem), 'bad'),
           },
         )
@@ -162,7 +166,9 @@ function RoleSelect({ member }: { member: Member }) {
       {roles
         .filter(({ role }) => role !== 'owner' || can('owner'))
         .map(({ role }) => (
-          <option key={role}>{role}</option>
+          <option key={role} value={role}>
+            {roleNames[role]}
+          </option>
         ))}
     </select>
   );
@@ -190,7 +196,7 @@ function LeaveDialog({ member, onClose }: { member: Member; onClose: () => void 
 }
 
 const inviteeOf = ({ email }: Invitation): string => (email === '' ? 'Anyone with the link' : email);
-const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'operator' : role);
+const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'Operator' : roleNames[role]);
 
 function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
   const { customer } = useSession();

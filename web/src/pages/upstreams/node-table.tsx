@@ -69,7 +69,7 @@ const columns: Column<NodeJson>[] = [
       <span className="stacked-words">
         <span className="row">
           <Chip tone={tones[state] ?? 'neutral'}>{state}</Chip>
-          {/* The last of its network is asked all the same, and its state is said. */}
+          {/* The last node of a network stays in use, so its state is shown too. */}
           {cordoned && !drained && state !== 'cordoned' ? <Chip tone="accent">cordoned</Chip> : null}
         </span>
         {reason === null ? null : <span className="muted wrap-words">{reason}</span>}
@@ -191,8 +191,7 @@ const actionsColumn = (
         {node.source === 'added' ? (
           <>
             <Button size="s" onClick={() => onEdit(node)}>
-              Change
-              <NameOf node={node} />
+              Edit <NameOf node={node} />
             </Button>
             <Button size="s" onClick={() => onRemove(node, 'remove')}>
               Remove
@@ -209,6 +208,6 @@ const actionsColumn = (
 const NameOf = ({ node }: { node: NodeJson }) => (
   <span className="visually-hidden">
     {' '}
-    {node.name} of {node.network}
+    {node.name} ({node.network})
   </span>
 );
