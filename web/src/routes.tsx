@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { readFrameSearch } from './range.ts';
 import { Frame } from './shell/frame.tsx';
-import { NoSuchPage, PageFault } from './shell/no-page.tsx';
+import { ErrorPage, NotFoundPage } from './shell/no-page.tsx';
 import { Skeleton } from './ui/skeleton.tsx';
 import { ToastArea } from './ui/toast.tsx';
 
@@ -18,8 +18,8 @@ const root = createRootRoute({
       <Outlet />
     </ToastArea>
   ),
-  notFoundComponent: NoSuchPage,
-  errorComponent: PageFault,
+  notFoundComponent: NotFoundPage,
+  errorComponent: ErrorPage,
 });
 
 const frame = createRoute({

@@ -92,7 +92,7 @@ function axesOf(paint: Paint, latest: Latest): uPlot.Axis[] {
   ];
 }
 
-function make(element: HTMLElement, width: number, latest: Latest): uPlot {
+function createPlot(element: HTMLElement, width: number, latest: Latest): uPlot {
   const { spec, height, paint } = latest.current;
   const options: uPlot.Options = {
     ...shared(latest),
@@ -123,7 +123,7 @@ export function Plot(props: PlotProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: data and width update the existing plot
   useEffect(() => {
     if (box.current === null || width === 0) return;
-    plot.current = make(box.current, width, latest);
+    plot.current = createPlot(box.current, width, latest);
     return () => {
       plot.current?.destroy();
       plot.current = null;

@@ -69,8 +69,8 @@ export function summarize(
   { title, axis, series, format = formatCount }: ChartProps,
   kind: 'counted' | 'measured',
 ): string {
-  const stretch = `${title}, from ${formatTime(axis.from)} to ${formatTime(axis.to)} UTC.`;
-  if (isFlat(series)) return `${stretch} No data in this time range.`;
+  const intro = `${title}, from ${formatTime(axis.from)} to ${formatTime(axis.to)} UTC.`;
+  if (isFlat(series)) return `${intro} No data in this time range.`;
   const sentences = series.map(({ label, values }) => {
     const measuredValues = values.filter((value) => value !== null);
     const [least, most] = [Math.min(...measuredValues), Math.max(...measuredValues)];
@@ -81,5 +81,5 @@ export function summarize(
     const sum = measuredValues.reduce((all, value) => all + value, 0);
     return `${label}: ${format(sum)} total, peak ${format(most)} at ${when}.`;
   });
-  return `${stretch} ${sentences.join(' ')}`;
+  return `${intro} ${sentences.join(' ')}`;
 }

@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from 'react';
 import { useChange } from '../queries.ts';
 import { Button } from '../ui/button.tsx';
-import { Fault, Field } from '../ui/field.tsx';
+import { Field, FormError } from '../ui/field.tsx';
 import { Mark } from '../ui/icon.tsx';
 import { ModeBanner } from './mode-banner.tsx';
 
-export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
+export function FirstCustomer({ canCreate }: { canCreate: boolean }) {
   const [name, setName] = useState('');
   const make = useChange('POST /customers');
 
@@ -16,11 +16,11 @@ export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
 
   return (
     <main className="alone">
-      <div className="door">
+      <div className="auth-card">
         <Mark size={36} />
         <ModeBanner />
-        <h1>{mayMake ? 'Create a customer' : 'You are not a member of any customer'}</h1>
-        {mayMake ? (
+        <h1>{canCreate ? 'Create a customer' : 'You are not a member of any customer'}</h1>
+        {canCreate ? (
           <form onSubmit={submit} className="stack">
             <Field
               label="Customer name"
@@ -39,7 +39,7 @@ export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
                 />
               )}
             </Field>
-            <Fault problem={make.error} />
+            <FormError problem={make.error} />
             <Button kind="primary" type="submit" busy={make.isPending}>
               Create customer{' '}
             </Button>

@@ -4,7 +4,7 @@ import { DEFAULT_CUSTOMER_ID } from '../default-tenant.ts';
 import { useCall } from '../queries.ts';
 import { useFrameSearch } from '../range.ts';
 import { recall } from '../theme.ts';
-import { Fault } from '../ui/field.tsx';
+import { FormError } from '../ui/field.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { CUSTOMER_STORED_AS } from './customer-switch.tsx';
 import { FirstCustomer } from './first-customer.tsx';
@@ -16,7 +16,9 @@ export function Frame() {
   const me = useCall('GET /me', {}, { refetchMs: 60_000 });
 
   if (me.data === undefined)
-    return <main className="alone">{me.error === null ? <Skeleton /> : <Fault problem={me.error} />}</main>;
+    return (
+      <main className="alone">{me.error === null ? <Skeleton /> : <FormError problem={me.error} />}</main>
+    );
   if (me.data.user === null) return <ToSignIn />;
   return <SignedInFrame me={me.data} user={me.data.user} />;
 }
@@ -33,7 +35,7 @@ function ToSignIn() {
 
 function SignedInFrame({ me, user }: { me: Me; user: User }) {
   const session = useChosenCustomer(me, user);
-  if (session === null) return <FirstCustomer mayMake={me.service.signUp === 'open' || user.isOperator} />;
+  if (session === null) return <FirstCustomer canCreate={me.service.signUp === 'open' || user.isOperator} />;
   return (
     <SessionProvider value={session}>
       <a href="#page" className="skip">

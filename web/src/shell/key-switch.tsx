@@ -15,7 +15,7 @@ export function KeySwitch() {
   const items = keys.data?.items ?? [];
   return (
     <label className="key-switch">
-      <span className="visually-hidden">Key</span>
+      <span className="visually-hidden">API key</span>
       <select
         className="select"
         value={key ?? ''}

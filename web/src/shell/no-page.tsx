@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router';
 import { Button } from '../ui/button.tsx';
 import { Mark } from '../ui/icon.tsx';
 
-export const NoSuchPage = () => (
+export const NotFoundPage = () => (
   <main className="alone">
-    <div className="door">
+    <div className="auth-card">
       <Mark size={36} />
       <h1>Page not found</h1>
       <p>
@@ -15,9 +15,9 @@ export const NoSuchPage = () => (
 );
 
 /** After an update of the service, script chunks of the old version are gone. */
-export const PageFault = () => (
+export const ErrorPage = () => (
   <main className="alone">
-    <div className="door" role="alert">
+    <div className="auth-card" role="alert">
       <Mark size={36} />
       <h1>This page failed to load</h1>
       <p>The service may have been updated. Reload to try again.</p>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
-import { Fault } from './field.tsx';
+import { FormError } from './field.tsx';
 
 export const ConfirmDialog = ({
   title,
@@ -26,7 +26,7 @@ export const ConfirmDialog = ({
     <div className="stack">
       <p>{children}</p>
       {choice}
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" busy={isBusy} onClick={onConfirm}>

@@ -53,7 +53,7 @@ export function Field({ label, name, hint, problem, optional = false, children }
   );
 }
 
-export function Tick({
+export function Checkbox({
   checked,
   onChange,
   children,
@@ -87,7 +87,7 @@ export function Tick({
   );
 }
 
-export function Fault({ problem }: { problem: unknown }) {
+export function FormError({ problem }: { problem: unknown }) {
   if (problem === null || problem === undefined) return null;
   const text = problem instanceof Error ? problem.message : 'This page failed to load. Reload to try again.';
   return (

@@ -1,10 +1,10 @@
 import type { PagedList } from '../paged-list.ts';
 import { Button } from './button.tsx';
-import { Fault } from './field.tsx';
+import { FormError } from './field.tsx';
 
 export const MoreButton = ({ list, what }: { list: PagedList<unknown>; what: string }) => (
   <div className="row">
-    <Fault problem={list.problem} />
+    <FormError problem={list.problem} />
     {list.hasMore ? (
       <Button onClick={list.more} busy={list.isLoading}>
         Load more {what}s

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Fault } from './field.tsx';
+import { FormError } from './field.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 export function Pending<Data>({
@@ -13,10 +13,11 @@ export function Pending<Data>({
   children: (data: Data) => ReactNode;
 }) {
   const { data, error } = query;
-  if (data === undefined) return error === null ? <Skeleton height={height} /> : <Fault problem={error} />;
+  if (data === undefined)
+    return error === null ? <Skeleton height={height} /> : <FormError problem={error} />;
   return (
     <>
-      {error === null ? null : <Fault problem={error} />}
+      {error === null ? null : <FormError problem={error} />}
       {children(data)}
     </>
   );

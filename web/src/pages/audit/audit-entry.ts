@@ -5,7 +5,7 @@ type AuditItem = RouteOutput<'GET /audit'>['items'][number];
 export type AuditEntry = Omit<AuditItem, 'customerId'> & Partial<Pick<AuditItem, 'customerId'>>;
 
 const kinds: Readonly<Record<string, string>> = {
-  user: 'person',
+  user: 'user',
   token: 'token',
   cli: 'command line',
   system: 'system',

@@ -7,7 +7,7 @@ import { outcomeNames, outcomeSeries, outcomes } from '../../outcomes.ts';
 import { useRangedCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -32,7 +32,7 @@ export function HomePage() {
       updatedAt={summary.dataUpdatedAt}
       ranged
     >
-      <Fault problem={summary.error} />
+      <FormError problem={summary.error} />
       {data === undefined ? (
         summary.error === null && <Skeleton height="l" />
       ) : (

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { formatCount, formatMs } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { Chip, type Tone } from '../../ui/chip.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 
@@ -14,7 +14,7 @@ export function UpstreamStrip() {
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS });
   return (
     <Panel title="Upstreams" aside={<Link to="/upstreams">View all</Link>}>
-      <Fault problem={upstreams.error} />
+      <FormError problem={upstreams.error} />
       {upstreams.data === undefined && upstreams.error === null ? <Skeleton lines={3} /> : null}
       <ul className="nodes">
         {upstreams.data?.nodes.map((node) => (

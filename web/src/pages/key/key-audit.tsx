@@ -1,6 +1,6 @@
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -14,7 +14,8 @@ export function KeyAudit({ keyId }: { keyId: string }) {
     path: { customer: customer.id },
     query: { key: keyId, limit: LINES_MAX, from: SINCE },
   });
-  if (audit.data === undefined) return audit.error === null ? <Skeleton /> : <Fault problem={audit.error} />;
+  if (audit.data === undefined)
+    return audit.error === null ? <Skeleton /> : <FormError problem={audit.error} />;
   return (
     <Table
       caption="Audit log of this API key"

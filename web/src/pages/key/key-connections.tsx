@@ -5,7 +5,7 @@ import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
@@ -32,7 +32,7 @@ export function KeyConnections({ keyId }: { keyId: string }) {
       },
     );
 
-  if (open.data === undefined) return open.error === null ? <Skeleton /> : <Fault problem={open.error} />;
+  if (open.data === undefined) return open.error === null ? <Skeleton /> : <FormError problem={open.error} />;
   return (
     <Table
       caption="Open connections of this API key"

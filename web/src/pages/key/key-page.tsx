@@ -8,7 +8,7 @@ import { Chip } from '../../ui/chip.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -47,7 +47,7 @@ export function KeyPage() {
         data !== undefined && can('developer') ? <KeyButtons item={data.key} commands={commands} /> : null
       }
     >
-      {isMissing(one.error) ? <NoSuchKey id={id} /> : <Fault problem={one.error} />}
+      {isMissing(one.error) ? <NoSuchKey id={id} /> : <FormError problem={one.error} />}
       {data === undefined ? (
         one.error === null && <Skeleton height="l" />
       ) : (

@@ -3,7 +3,7 @@ import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { RulesFields } from '../keys/rules-fields.tsx';
 import { rulesBody, rulesOf } from '../keys/rules-form.ts';
@@ -47,7 +47,7 @@ export function KeySettings({ target }: { target: KeyJson }) {
         product={target.product}
         problem={change.error}
       />
-      <Fault problem={change.error} />
+      <FormError problem={change.error} />
       <div>
         <Button kind="primary" type="submit" busy={change.isPending}>
           Save

@@ -8,7 +8,7 @@ import { outcomeSeries } from '../../outcomes.ts';
 import { percentileSeries } from '../../percentiles.ts';
 import { useRangedCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Choice } from '../../ui/tabs.tsx';
@@ -29,7 +29,7 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
   const performance = useRangedCall('GET /customers/{customer}/performance', { path, query: { key: keyId } });
 
   if (usage.data === undefined)
-    return usage.error === null ? <Skeleton height="l" /> : <Fault problem={usage.error} />;
+    return usage.error === null ? <Skeleton height="l" /> : <FormError problem={usage.error} />;
   const { axis, series, totals } = usage.data;
   const requests =
     by === 'status'

@@ -5,7 +5,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Fault, Field, Tick } from '../../ui/field.tsx';
+import { Checkbox, Field, FormError } from '../../ui/field.tsx';
 import { type Product, productNames, productUses, ruleFacts } from './key-labels.ts';
 import { RulesFields } from './rules-fields.tsx';
 import { isAboutRules, noRules, type RulesForm, rulesBody } from './rules-form.ts';
@@ -28,7 +28,7 @@ export function CreateDialog({
   const [rules, setRules] = useState<RulesForm>(noRules);
   const create = useChange('POST /customers/{customer}/keys');
 
-  const make = (): void => {
+  const submit = (): void => {
     const { planId, ...named } = draft;
     create.mutate(
       {
@@ -41,7 +41,7 @@ export function CreateDialog({
   const next = (event: FormEvent): void => {
     event.preventDefault();
     if (step < steps.length - 1) setStep(step + 1);
-    else make();
+    else submit();
   };
 
   return (
@@ -60,7 +60,7 @@ export function CreateDialog({
           />
         ) : null}
         {step === 2 ? <Review draft={draft} rules={rules} /> : null}
-        <Fault problem={create.error} />
+        <FormError problem={create.error} />
         <DialogActions>
           {step === 0 ? (
             <Button onClick={onClose}>Cancel</Button>
@@ -123,13 +123,13 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
         )}
       </Field>
       {draft.product === 'rpc' ? (
-        <Tick
+        <Checkbox
           checked={draft.isPublic}
           onChange={(isPublic) => onChange({ isPublic })}
           hint="Anyone can read a key in a web page. Set allowed origins and a rate limit per IP address in the next step."
         >
           Public key (for browsers)
-        </Tick>
+        </Checkbox>
       ) : null}
       {service.plans.length > 1 ? (
         <Field

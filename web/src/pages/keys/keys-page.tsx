@@ -8,7 +8,7 @@ import { useSession } from '../../shell/session.tsx';
 import { firstCall } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault, Tick } from '../../ui/field.tsx';
+import { Checkbox, FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -92,9 +92,9 @@ export function KeysPage() {
             options={stateNames}
             onChange={(value) => setState(value)}
           />
-          <Tick checked={withRevoked} onChange={setWithRevoked}>
+          <Checkbox checked={withRevoked} onChange={setWithRevoked}>
             Show revoked
-          </Tick>
+          </Checkbox>
         </div>
         {targets.length === 0 ? null : (
           <Button kind="danger" onClick={() => commands.revoke(targets)}>
@@ -102,7 +102,7 @@ export function KeysPage() {
           </Button>
         )}
       </div>
-      <Fault problem={keys.error} />
+      <FormError problem={keys.error} />
       {keys.data === undefined ? (
         keys.error === null && <Skeleton height="l" />
       ) : (

@@ -4,7 +4,7 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
 export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]; onClose: () => void }) {
@@ -67,7 +67,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
             />
           )}
         </Field>
-        <Fault problem={revoke.error} />
+        <FormError problem={revoke.error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="danger" type="submit" disabled={typedText !== confirmation} busy={revoke.isPending}>

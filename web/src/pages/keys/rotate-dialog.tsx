@@ -5,7 +5,7 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Choice } from '../../ui/tabs.tsx';
 import { useNow } from '../../ui/time.tsx';
 import type { NewKey } from './create-dialog.tsx';
@@ -62,7 +62,7 @@ export function RotateDialog({
             </>
           )}
         </ul>
-        <Fault problem={rotate.error} />
+        <FormError problem={rotate.error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" busy={rotate.isPending} onClick={go}>

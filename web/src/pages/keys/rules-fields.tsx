@@ -1,4 +1,4 @@
-import { Field, Tick } from '../../ui/field.tsx';
+import { Checkbox, Field } from '../../ui/field.tsx';
 import type { Product } from './key-labels.ts';
 import type { RulesForm } from './rules-form.ts';
 
@@ -15,7 +15,7 @@ export function RulesFields(props: Props) {
   const { form, onChange, product, problem } = props;
   return (
     <div className="rules">
-      <NetworkTicks {...props} />
+      <NetworkCheckboxes {...props} />
       <Lines
         {...props}
         name="cidrs"
@@ -54,27 +54,27 @@ export function RulesFields(props: Props) {
           />
         )}
       </Field>
-      <Tick
+      <Checkbox
         checked={form.logsBodies}
         onChange={(logsBodies) => onChange({ logsBodies })}
         hint="Stores truncated parameters and results, with credentials removed. Visible to Developers and above."
       >
         Log parameters and results
-      </Tick>
+      </Checkbox>
       {product === 'rpc' ? (
-        <Tick
+        <Checkbox
           checked={form.neverBack}
           onChange={(neverBack) => onChange({ neverBack })}
           hint="Responses never come from an older slot than previous ones, whichever node serves them. A request that waits too long for such a node is rejected."
         >
           Monotonic reads
-        </Tick>
+        </Checkbox>
       ) : null}
     </div>
   );
 }
 
-function NetworkTicks({ form, onChange }: Props) {
+function NetworkCheckboxes({ form, onChange }: Props) {
   return (
     <fieldset className="field">
       <legend className="field-label">
@@ -82,7 +82,7 @@ function NetworkTicks({ form, onChange }: Props) {
       </legend>
       <div className="row">
         {networks.map((network) => (
-          <Tick
+          <Checkbox
             key={network}
             checked={form.networks.includes(network)}
             onChange={(isOn) =>
@@ -92,7 +92,7 @@ function NetworkTicks({ form, onChange }: Props) {
             }
           >
             {network}
-          </Tick>
+          </Checkbox>
         ))}
       </div>
       <p className="field-hint">Select none to allow all.</p>

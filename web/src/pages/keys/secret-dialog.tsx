@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { downloadText } from '../../ui/csv.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Tick } from '../../ui/field.tsx';
+import { Checkbox } from '../../ui/field.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import type { NewKey } from './create-dialog.tsx';
@@ -58,9 +58,9 @@ export function SecretDialog({
         />
         {product === 'fs' ? <NoTransactionsHint /> : null}
         <DialogActions>
-          <Tick checked={isSaved} onChange={setIsSaved}>
+          <Checkbox checked={isSaved} onChange={setIsSaved}>
             I have saved this key
-          </Tick>
+          </Checkbox>
           <Button
             kind="primary"
             disabled={!isSaved}
@@ -93,15 +93,15 @@ function NoTransactionsHint() {
 const HEALTH = '{"jsonrpc":"2.0","id":1,"method":"getHealth"}';
 
 /** Time for a new key to reach all gateways, and the retry interval. */
-const IN_FORCE_MS = 3_000;
-const TRY_MS = 250;
+const PROPAGATION_MS = 3_000;
+const RETRY_MS = 250;
 
-async function healthWith(secret: string): Promise<GatewayResponse> {
-  const until = performance.now() + IN_FORCE_MS;
+async function callGetHealth(secret: string): Promise<GatewayResponse> {
+  const until = performance.now() + PROPAGATION_MS;
   for (;;) {
     const answer = await callRpc(secret, HEALTH);
     if (refusalOf(answer) === null || performance.now() >= until) return answer;
-    await new Promise((resolve) => setTimeout(resolve, TRY_MS));
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
 
@@ -111,7 +111,7 @@ function TestButton({ secret }: { secret: string }) {
 
   const test = async (): Promise<void> => {
     setIsBusy(true);
-    const answer = await healthWith(secret);
+    const answer = await callGetHealth(secret);
     const refusal = refusalOf(answer);
     setResult({
       isGood: refusal === null,

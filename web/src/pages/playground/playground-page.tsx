@@ -9,7 +9,7 @@ import { useSession } from '../../shell/session.tsx';
 import { ANY_ADDRESS } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { KeyField } from './key-field.tsx';
@@ -25,7 +25,7 @@ export function PlaygroundPage() {
   const methods = useCall('GET /methods', {});
   return (
     <Page title="Playground" question="Send a request and see the response, latency, and cost.">
-      <Fault problem={methods.error} />
+      <FormError problem={methods.error} />
       {methods.data === undefined ? (
         methods.error === null && <Skeleton height="l" />
       ) : (

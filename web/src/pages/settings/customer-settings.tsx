@@ -4,7 +4,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 import { roleNames } from '../team/role-descriptions.ts';
@@ -42,7 +42,7 @@ export function CustomerSettings() {
       {can('admin') ? (
         <form onSubmit={submit} className="stack">
           <TextInput label="Name" name="name" value={name} onChange={setName} problem={change.error} />
-          <Fault problem={change.error} />
+          <FormError problem={change.error} />
           <div>
             <Button
               type="submit"

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Tick } from '../../ui/field.tsx';
+import { Checkbox } from '../../ui/field.tsx';
 
 export type Token = RouteOutput<'GET /customers/{customer}/tokens'>['tokens'][number];
 
@@ -24,13 +24,13 @@ export function EndToken({
       problem={problem}
       isBusy={isBusy}
       choice={
-        <Tick
+        <Checkbox
           checked={withMade}
           onChange={setWithMade}
           hint="Includes other tokens, directly or indirectly, and pending invitations."
         >
           Also revoke everything created with this token
-        </Tick>
+        </Checkbox>
       }
       onClose={onClose}
       onConfirm={() => {

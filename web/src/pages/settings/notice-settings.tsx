@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -24,7 +24,7 @@ export function NoticeSettings() {
   return (
     <div className="stack">
       <p className="muted">Sent once per month when a quota reaches 80%, 95%, and 100%.</p>
-      <Fault problem={notices.error} />
+      <FormError problem={notices.error} />
       {notices.data === undefined ? (
         notices.error === null && <Skeleton />
       ) : (
@@ -178,7 +178,7 @@ function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret:
           />
         )}
       </Field>
-      <Fault problem={add.error} />
+      <FormError problem={add.error} />
       <div>
         <Button type="submit" busy={add.isPending}>
           Add

@@ -9,7 +9,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -39,7 +39,7 @@ export function OperatorCustomers() {
           onChange={(event) => setSearch(event.target.value)}
         />
       </div>
-      <Fault problem={customers.error} />
+      <FormError problem={customers.error} />
       {customers.data === undefined ? (
         customers.error === null && <Skeleton />
       ) : (
@@ -186,10 +186,10 @@ function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => vo
 function CreateCustomer() {
   const toast = useToast();
   const [name, setName] = useState('');
-  const make = useChange('POST /customers');
+  const create = useChange('POST /customers');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    make.mutate(
+    create.mutate(
       { body: { name: name.trim() } },
       {
         onSuccess: (created) => {
@@ -201,10 +201,10 @@ function CreateCustomer() {
   };
   return (
     <form onSubmit={submit} className="stack form">
-      <TextInput label="New customer" name="name" value={name} onChange={setName} problem={make.error} />
-      <Fault problem={make.error} />
+      <TextInput label="New customer" name="name" value={name} onChange={setName} problem={create.error} />
+      <FormError problem={create.error} />
       <div>
-        <Button type="submit" busy={make.isPending}>
+        <Button type="submit" busy={create.isPending}>
           Create customer
         </Button>
       </div>

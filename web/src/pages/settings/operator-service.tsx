@@ -6,7 +6,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
@@ -58,7 +58,7 @@ function Plans() {
   const plans = useCall('GET /plans', {});
   return (
     <Panel title="Plans" note="Defined in the configuration; assigned to customers and API keys.">
-      <Fault problem={plans.error} />
+      <FormError problem={plans.error} />
       {plans.data === undefined && plans.error === null ? <Skeleton /> : null}
       <div className="plans">
         {plans.data?.plans.map((plan) => (
@@ -83,7 +83,7 @@ function Checks() {
   const checks = useCall('GET /checks', {});
   return (
     <Panel title="Consistency checks" note="Run hourly on usage records.">
-      <Fault problem={checks.error} />
+      <FormError problem={checks.error} />
       {checks.data === undefined ? (
         checks.error === null && <Skeleton />
       ) : (
@@ -144,7 +144,7 @@ function InviteOperator() {
           onChange={setEmail}
           problem={invite.error}
         />
-        <Fault problem={invite.error} />
+        <FormError problem={invite.error} />
         <div>
           <Button type="submit" busy={invite.isPending}>
             Send invitation
@@ -171,7 +171,7 @@ function ReloadConfiguration() {
           Reload configuration
         </Button>
       </div>
-      <Fault problem={reload.error} />
+      <FormError problem={reload.error} />
       {reload.data === undefined ? null : (
         <p role="status">
           {changed.length === 0 ? 'No changes.' : `Applied: ${changed.join(', ')}.`}
@@ -198,7 +198,7 @@ function Configuration() {
       }
     >
       <ReloadConfiguration />
-      <Fault problem={settings.error} />
+      <FormError problem={settings.error} />
       {settings.data === undefined ? (
         settings.error === null && <Skeleton />
       ) : (

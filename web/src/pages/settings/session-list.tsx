@@ -9,7 +9,7 @@ import {
 } from '../../auth.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Ago } from '../../ui/time.tsx';
@@ -59,7 +59,7 @@ export function SessionList() {
         ) : null
       }
     >
-      <Fault problem={sessions.error} />
+      <FormError problem={sessions.error} />
       {sessions.data === undefined && sessions.error === null ? <Skeleton /> : null}
       <ul className="sessions">
         {sessions.data?.map((session) => (

@@ -5,7 +5,7 @@ import { roleAllows, useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -247,7 +247,7 @@ function CreateToken({
           )}
         </Field>
       </div>
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <div>
         <Button type="submit" busy={isBusy}>
           Create token

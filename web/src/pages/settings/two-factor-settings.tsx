@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Tick } from '../../ui/field.tsx';
+import { Checkbox, FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -61,7 +61,7 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
           onChange={setPassword}
           problem={problem}
         />
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={isBusy}>
@@ -107,9 +107,9 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
           <div className="row">
             <CopyButton text={codes} label="Copy backup codes" />
           </div>
-          <Tick checked={isSaved} onChange={setIsSaved}>
+          <Checkbox checked={isSaved} onChange={setIsSaved}>
             I have saved these codes
-          </Tick>
+          </Checkbox>
           <TextInput
             label="Authentication code"
             name="code"
@@ -118,7 +118,7 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
             onChange={setCode}
             problem={problem}
           />
-          <Fault problem={problem} />
+          <FormError problem={problem} />
           <DialogActions>
             <Button onClick={onClose}>Cancel</Button>
             <Button kind="primary" type="submit" busy={isBusy} disabled={!isSaved}>
@@ -159,7 +159,7 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
           onChange={setPassword}
           problem={problem}
         />
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="danger" type="submit" busy={isBusy}>

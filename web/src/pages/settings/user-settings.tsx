@@ -4,7 +4,7 @@ import { useAttempt } from '../../attempt.ts';
 import { changeName, changePassword, startLink } from '../../auth.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { checkPassword, passwordRule } from '../sign-in/password-rule.ts';
@@ -55,7 +55,7 @@ function Profile() {
         <p>
           <span className="muted">Email</span> {user.email}
         </p>
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <div>
           <Button type="submit" busy={isBusy} disabled={name.trim() === '' || name === user.name}>
             Save
@@ -106,7 +106,7 @@ function Password() {
           onChange={setNext}
           problem={problem}
         />
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <div>
           <Button type="submit" busy={isBusy}>
             Change password
@@ -134,7 +134,7 @@ function LinkedAccounts() {
           </Button>
         ))}
       </div>
-      <Fault problem={problem} />
+      <FormError problem={problem} />
     </Panel>
   );
 }

@@ -9,7 +9,7 @@ export function AuthLayout({ title, children }: { title: string; children: React
   }, [title]);
   return (
     <main className="alone">
-      <div className="door">
+      <div className="auth-card">
         <div className="row-apart">
           <Mark size={36} />
           <ThemeSwitch />

@@ -5,7 +5,7 @@ import { call } from '../../api.ts';
 import { useAttempt } from '../../attempt.ts';
 import { useCall } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleNames } from '../team/role-descriptions.ts';
@@ -30,7 +30,7 @@ function Invitation({ title }: { title: string }) {
 
   const body = (): ReactNode => {
     if (token === '') return <p>This URL does not contain an invitation. Open the full link you received.</p>;
-    if (invitationQuery.error !== null) return <Fault problem={invitationQuery.error} />;
+    if (invitationQuery.error !== null) return <FormError problem={invitationQuery.error} />;
     if (invitationQuery.data === undefined || me.data === undefined) return <Skeleton />;
     const { customerName, email, role, isOperator, expiresAt } = invitationQuery.data;
     return (
@@ -75,7 +75,7 @@ function Join({ name, onJoin }: { name: string; onJoin: () => Promise<void> }) {
   const { problem, isBusy, run } = useAttempt();
   return (
     <>
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <Button kind="primary" busy={isBusy} onClick={() => run(onJoin)}>
         Join as {name}
       </Button>

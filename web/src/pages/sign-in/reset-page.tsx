@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { useAttempt } from '../../attempt.ts';
 import { requestReset, resetPassword } from '../../auth.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 import { checkPassword, passwordRule } from './password-rule.ts';
@@ -43,7 +43,7 @@ function RequestResetLink() {
             onChange={setEmail}
             problem={problem}
           />
-          <Fault problem={problem} />
+          <FormError problem={problem} />
           <Button kind="primary" type="submit" busy={isBusy}>
             Send reset link
           </Button>
@@ -84,7 +84,7 @@ function NewPassword({ token }: { token: string }) {
           onChange={setPassword}
           problem={problem}
         />
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <Button kind="primary" type="submit" busy={isBusy}>
           Set password
         </Button>

@@ -5,7 +5,7 @@ import { useAttempt } from '../../attempt.ts';
 import { signIn, startOidc, submitBackupCode, submitTotp } from '../../auth.ts';
 import { useCall } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fault, Field, Tick } from '../../ui/field.tsx';
+import { Checkbox, Field, FormError } from '../../ui/field.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 import { TextInput } from './text-input.tsx';
 
@@ -35,7 +35,7 @@ export function SignInPage() {
         </p>
       ) : null}
       {error === undefined ? null : (
-        <Fault
+        <FormError
           problem={
             new Error('Sign-in with the external account failed. Try again, or ask for an invitation.')
           }
@@ -94,7 +94,7 @@ function PasswordForm({ onCode }: { onCode: () => void }) {
         onChange={setPassword}
         problem={problem}
       />
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <Button kind="primary" type="submit" busy={isBusy}>
         Sign in
       </Button>
@@ -112,7 +112,7 @@ function OidcButton({ id, name, next }: { id: string; name: string; next: string
       >
         Sign in with {name}
       </Button>
-      <Fault problem={problem} />
+      <FormError problem={problem} />
     </>
   );
 }
@@ -161,11 +161,11 @@ function SecondFactor() {
           )}
         </Field>
         {isBackup ? null : (
-          <Tick checked={trusts} onChange={setTrusts}>
+          <Checkbox checked={trusts} onChange={setTrusts}>
             Trust this browser
-          </Tick>
+          </Checkbox>
         )}
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <Button kind="primary" type="submit" busy={isBusy}>
           Continue{' '}
         </Button>

@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { useAttempt } from '../../attempt.ts';
 import { signUp } from '../../auth.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { checkPassword, passwordRule } from './password-rule.ts';
 import { TextInput } from './text-input.tsx';
 
@@ -65,7 +65,7 @@ export function SignUpForm({
         onChange={setPassword}
         problem={problem}
       />
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <Button kind="primary" type="submit" busy={isBusy}>
         Create account
       </Button>

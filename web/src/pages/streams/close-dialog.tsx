@@ -3,7 +3,7 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
 export function CloseDialog({ connection, onDone }: { connection: ConnectionJson; onDone: () => void }) {
@@ -29,7 +29,7 @@ export function CloseDialog({ connection, onDone }: { connection: ConnectionJson
           <span className="mono">{connection.address}</span> will be closed. The API key stays valid, so most
           clients reconnect. To block a client, disable or revoke its key.
         </p>
-        <Fault problem={change.error} />
+        <FormError problem={change.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           <Button kind="danger" busy={change.isPending} onClick={close}>

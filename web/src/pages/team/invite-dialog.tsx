@@ -4,7 +4,7 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { roleNames, roles } from './role-descriptions.ts';
 
@@ -67,12 +67,12 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
                 />
                 <span>
                   <strong>{roleNames[one.role]}</strong>
-                  <span className="muted">{one.may}</span>
+                  <span className="muted">{one.description}</span>
                 </span>
               </label>
             ))}
         </fieldset>
-        <Fault problem={invite.error} />
+        <FormError problem={invite.error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={invite.isPending}>

@@ -6,12 +6,12 @@ export const roleNames: Readonly<Record<MemberRole, string>> = {
   developer: 'Developer',
   viewer: 'Viewer',
 };
-export const roles: readonly Readonly<{ role: MemberRole; may: string }>[] = [
-  { role: 'owner', may: 'Full access, including adding and removing owners' },
-  { role: 'admin', may: 'Manages members, API tokens, and notifications; views the audit log' },
+export const roles: readonly Readonly<{ role: MemberRole; description: string }>[] = [
+  { role: 'owner', description: 'Full access, including adding and removing owners' },
+  { role: 'admin', description: 'Manages members, API tokens, and notifications; views the audit log' },
   {
     role: 'developer',
-    may: 'Creates, edits, rotates, and revokes API keys; views request details; closes connections',
+    description: 'Creates, edits, rotates, and revokes API keys; views request details; closes connections',
   },
-  { role: 'viewer', may: 'Views API keys, usage, errors, and logs' },
+  { role: 'viewer', description: 'Views API keys, usage, errors, and logs' },
 ];

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -39,7 +39,7 @@ export function TeamPage() {
         ) : null
       }
     >
-      <Fault problem={team.error} />
+      <FormError problem={team.error} />
       {team.data === undefined ? (
         team.error === null && <Skeleton />
       ) : (
@@ -50,10 +50,10 @@ export function TeamPage() {
       )}
       <Panel title="Roles">
         <dl className="facts">
-          {roles.map(({ role, may }) => (
+          {roles.map(({ role, description }) => (
             <div key={role} className="facts-row">
               <dt>{roleNames[role]}</dt>
-              <dd>{may}</dd>
+              <dd>{description}</dd>
             </div>
           ))}
         </dl>

@@ -26,7 +26,11 @@ export function LandedTiles({ items }: { items: readonly Submission[] }) {
         value={formatCount(count('failed'))}
         note="landed with an error; fee charged"
       />
-      <Tile label="Expired" value={formatCount(count('lost'))} note="accepted by a node but never landed" />
+      <Tile
+        label="Not landed"
+        value={formatCount(count('lost'))}
+        note="accepted by a node but never landed"
+      />
       <Tile
         label="Rejected"
         value={formatCount(count('refused'))}

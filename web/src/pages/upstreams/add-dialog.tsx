@@ -3,7 +3,7 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { isIncompatible } from './is-incompatible.ts';
 import { connectionInputOf, emptyDraft, type NodeDraft, networks } from './node-draft.ts';
@@ -42,7 +42,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
       <form className="stack" onSubmit={submit}>
         <DraftFields draft={draft} onChange={change} problem={add.error ?? test.error} />
         {test.data === undefined ? null : <NodeReport report={test.data} />}
-        <Fault problem={add.error ?? test.error} />
+        <FormError problem={add.error ?? test.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           <Button

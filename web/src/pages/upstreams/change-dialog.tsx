@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { useChange } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { isIncompatible } from './is-incompatible.ts';
 import { type AddedNodeJson, draftOf, type NodeDraft, nodeUpdateOf } from './node-draft.ts';
@@ -54,7 +54,7 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
           hint="One name: value per line. Replaces all headers. Leave empty to keep the current ones."
         />
         <TextFields fields={limitFields} {...fields} />
-        <Fault problem={change.error} />
+        <FormError problem={change.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           {isIncompatible(change.error) ? (

@@ -3,7 +3,7 @@ import type { NodeJson } from '../../../../src/control/api/contract/operator.ts'
 import { useChange } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
 const REASON_MAX = 200;
@@ -79,7 +79,7 @@ export function CordonDialog({
             </Field>
           </>
         )}
-        <Fault problem={change.error} />
+        <FormError problem={change.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           <Button kind={cordoned ? 'primary' : 'danger'} type="submit" busy={change.isPending}>
