@@ -44,7 +44,7 @@ async function build(): Promise<void> {
 /** @returns whether a build ran. */
 export async function buildWhenNeeded(): Promise<boolean> {
   if (isFresh()) return false;
-  process.stderr.write('Building the dashboard (web/), once, for some seconds …\n');
+  process.stderr.write('Building the dashboard (web/) …\n');
   await build();
   return true;
 }
