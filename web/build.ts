@@ -1,16 +1,13 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Builds the dashboard into web/dist: `npm run build:web`. With `--when-needed`, as installing and starting ask for it,
- * only where it is missing or older than its sources, and without failing: the service runs without its pages too.
- */
+/** Builds web/dist. With `--when-needed`, only if missing or outdated, and failures are ignored. */
 
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
 const page = join(dist, 'dashboard.html');
 
-/** What the bundle is made of, beside packages. */
+/** Bundle sources. */
 const sources = ['src', 'public', 'dashboard.html', 'package.json', 'vite.config.ts', 'compress-assets.ts'];
 
 function newest(path: string): number {
@@ -22,11 +19,11 @@ function newest(path: string): number {
 const isFresh = (): boolean =>
   existsSync(page) && statSync(page).mtimeMs >= Math.max(...sources.map((name) => newest(join(root, name))));
 
-/** Builds beside what is there and puts it in its place at the end, so that a service never finds half of it. */
+/** Builds into a temporary directory and renames it, so that the service never sees a partial build. */
 async function build(): Promise<void> {
   const { build: bundle } = await import('vite');
   const bundleDir = join(root, 'node_modules', `.dashboard-${process.pid}`);
-  // A test may build it: the bundle is the published one either way.
+  // Tests set NODE_ENV; always build for production.
   const before = process.env.NODE_ENV;
   process.env.NODE_ENV = 'production';
   try {
@@ -44,16 +41,16 @@ async function build(): Promise<void> {
   renameSync(bundleDir, dist);
 }
 
-/** Builds where it is missing or older than its sources. @returns whether it was built. */
+/** @returns whether a build ran. */
 export async function buildWhenNeeded(): Promise<boolean> {
   if (isFresh()) return false;
-  process.stderr.write('Building the dashboard (web/), once, for some seconds …\n');
+  process.stderr.write('Building the dashboard (web/) …\n');
   await build();
   return true;
 }
 
 async function buildOrGoOn(): Promise<void> {
-  // An installation without the packages that build it: what was built elsewhere is served, or the page says how.
+  // Without the build packages, an existing build is served.
   if (!existsSync(join(root, 'src'))) return;
   try {
     await buildWhenNeeded();

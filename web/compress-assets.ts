@@ -16,7 +16,7 @@ async function compress(path: string): Promise<void> {
   await writeFile(`${path}.gz`, await zip(source, { level: 9 }));
 }
 
-/** Writes `.br` and `.gz` beside every file of the finished bundle, so that serving one compresses nothing. */
+/** Precompresses every file as `.br` and `.gz`. */
 export const compressAssets = (): Plugin => ({
   name: 'compress-assets',
   apply: 'build',

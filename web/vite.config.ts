@@ -8,7 +8,7 @@ export default defineConfig({
     target: 'es2023',
     rolldownOptions: { input: 'dashboard.html' },
     modulePreload: { polyfill: false },
-    // Images as files: the page's policy has no data: sources.
+    // The Content Security Policy forbids data: URLs.
     assetsInlineLimit: 0,
   },
   server: {

@@ -12,7 +12,7 @@ import { describeSignInPages, openSignUp } from './sign-in-pages.ts';
 import { type Dashboard, displayedKey, operator, setUp, startDashboard } from './start-dashboard.ts';
 import { describeTrafficPages, tinyQuota } from './traffic-pages.ts';
 
-const DEVELOPMENT_MODE = 'Development mode: an embedded ledger answers, not a Solana network.';
+const DEVELOPMENT_MODE = 'Development mode: requests are served by an embedded ledger, not a Solana network.';
 const run = promisify(execFile);
 /** How soon Home tells of a call. The better of two tries counts: a machine may stand still for a moment. */
 const PROMISED_MS = 5_000;
@@ -40,14 +40,14 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await settled(page);
   };
   const begin = async (product: string, name: string): Promise<void> => {
-    await page.getByRole('button', { name: 'Make a key' }).first().click();
+    await page.getByRole('button', { name: 'Create key' }).first().click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('radio', { name: new RegExp(`^${product} `) }).check();
     await dialog.getByLabel('Name').fill(name);
   };
   const finish = async (): Promise<void> => {
     await page.getByRole('button', { name: 'Next' }).click();
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
   };
   /** Goes through the steps of a new key without rules. */
   const make = async (product: string, name: string): Promise<string> => {
@@ -57,13 +57,13 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     return displayedKey(page);
   };
   const store = async (): Promise<void> => {
-    await page.getByLabel('I have stored it').check();
+    await page.getByLabel('I have saved this key').check();
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
   const row = (name: string) => page.getByRole('row', { name: new RegExp(name) });
   const command = async (name: string, what: string): Promise<void> => {
-    await page.getByRole('button', { name: `What to do with ${name}` }).click();
+    await page.getByRole('button', { name: `Actions for ${name}` }).click();
     await page.getByRole('menuitem', { name: what }).click();
   };
   const answersTo = async (key: string, headers: Record<string, string> = {}): Promise<string> => {
@@ -88,7 +88,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
   });
 
   it('makes a key whose secret is shown once, and closes only when it was stored', async () => {
-    await go('Keys');
+    await go('API keys');
     secret = await make('RPC', 'backend');
     expect(secret).toMatch(/^svc_rpc_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
     const dialog = page.getByRole('dialog');
@@ -97,7 +97,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     expect(await dialog.isVisible()).toBe(true);
     expect(await dialog.getByRole('button', { name: 'Done' }).isDisabled()).toBe(true);
     await dialog.getByRole('button', { name: 'Test' }).click();
-    await dialog.getByText('It works: getHealth answered').waitFor();
+    await dialog.getByText('Key is valid: getHealth responded').waitFor();
     programs.push(...(await displayedPrograms(page)));
     await dialog.getByRole('tab', { name: 'curl' }).click();
   });
@@ -118,31 +118,31 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     };
     const first = await delayOfOne();
     expect(first <= PROMISED_MS ? first : await delayOfOne()).toBeLessThanOrEqual(PROMISED_MS);
-    await page.getByRole('heading', { name: 'Errors by reason' }).waitFor();
+    await page.getByRole('heading', { name: 'Errors by outcome' }).waitFor();
     await page.getByRole('region', { name: 'Getting started' }).waitFor({ state: 'detached' });
   });
 
   it('makes keys of every kind, and says at the field what does not fit', async () => {
-    await go('Keys');
+    await go('API keys');
     const kinds = [
       ['gRPC', 'indexer', 'svc_grpc_live_'],
       ['Shreds', 'sniper', 'svc_fs_live_'],
     ] as const;
     for (const [product, name, start] of kinds) {
       expect((await make(product, name)).startsWith(start)).toBe(true);
-      await page.getByLabel('How to test it').getByText('geyser.Geyser/GetVersion').waitFor();
+      await page.getByLabel('Test the key').getByText('geyser.Geyser/GetVersion').waitFor();
       programs.push(...(await displayedPrograms(page)));
       await store();
     }
     await begin('RPC', 'browser');
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('A public key, for a browser').check();
+    await dialog.getByLabel('Public key (for browsers)').check();
     await dialog.getByRole('button', { name: 'Next' }).click();
-    await dialog.getByLabel('Origins').fill('app.example.com');
+    await dialog.getByLabel('Allowed origins').fill('app.example.com');
     await finish();
     await dialog.getByText('an origin such as https://app.example.com').first().waitFor();
-    await dialog.getByLabel('Origins').fill('https://app.example.com');
-    await dialog.getByLabel('From one address').fill('5');
+    await dialog.getByLabel('Allowed origins').fill('https://app.example.com');
+    await dialog.getByLabel('Requests per second per IP address').fill('5');
     await finish();
     const made = await displayedKey(page);
     await store();
@@ -171,7 +171,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     expect(next).not.toBe(secret);
     expect(await answersTo(secret)).toContain('200');
     expect(await answersTo(next)).toContain('200');
-    await row('rotating').getByRole('button', { name: 'Cut now' }).click();
+    await row('rotating').getByRole('button', { name: 'Expire now' }).click();
     await eventually(async () => !(await answersTo(secret)).startsWith('200'), 'the old key is refused');
     secret = next;
     keyId = next.slice('svc_rpc_live_'.length).slice(0, 8);
@@ -179,7 +179,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
 
   it('revokes by the typed name, and an open socket closes', async () => {
     const socket = await SocketClient.open(`${dashboard.service.ready.wsUrl}?api-key=${secret}`);
-    await page.getByLabel('State').selectOption('active');
+    await page.getByLabel('Status').selectOption('active');
     await command('backend', 'Revoke');
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByRole('button', { name: 'Revoke' }).isDisabled()).toBe(true);
@@ -196,7 +196,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.getByText(DEVELOPMENT_MODE).waitFor();
     await page.goto(`${dashboard.url}/team`);
-    await page.getByLabel('E-mail').fill(operator.email);
+    await page.getByLabel('Email').fill(operator.email);
     await page.getByLabel('Password').fill(operator.password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
@@ -204,13 +204,13 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
 
   it('keeps the open tab of Settings in the URL, and says where nothing is', async () => {
     await go('Settings');
-    await page.getByRole('tab', { name: 'Notices' }).click();
+    await page.getByRole('tab', { name: 'Notifications' }).click();
     await page.reload();
-    await page.getByRole('tab', { name: 'Notices', selected: true }).waitFor();
+    await page.getByRole('tab', { name: 'Notifications', selected: true }).waitFor();
     await page.goto(`${dashboard.url}/keys/AbCdEfGh`);
-    await page.getByRole('link', { name: 'All keys of House' }).waitFor();
+    await page.getByRole('link', { name: 'All API keys of House' }).waitFor();
     expect((await page.goto(`${dashboard.url}/nonsense/there`))?.status()).toBe(404);
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.goto(dashboard.url);
   });
 

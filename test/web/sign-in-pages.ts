@@ -19,9 +19,9 @@ const stranger = async ({ browser }: Dashboard): Promise<Page> =>
 /** Fills the form of a new account; the address is given where the form asks for one. */
 async function makeAccount(page: Page, name: string, email: string | null): Promise<void> {
   await page.getByLabel('Your name').fill(name);
-  if (email !== null) await page.getByLabel('E-mail').fill(email);
+  if (email !== null) await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill('one harbour for everybody');
-  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
 }
 
 /**
@@ -45,10 +45,10 @@ export function describeSignInPages(signed: () => SignedInPage): void {
       await theirs.getByRole('heading', { name: 'Sign up' }).waitFor();
       await checkPage(theirs, 'sign-up');
       await makeAccount(theirs, 'Nora New', 'nora@example.com');
-      await theirs.getByRole('heading', { name: 'One name to begin with' }).waitFor();
+      await theirs.getByRole('heading', { name: 'Create a customer' }).waitFor();
       await checkPage(theirs, 'first-customer');
       await theirs.getByRole('textbox').fill('Nora and friends');
-      await theirs.getByRole('button', { name: 'Begin' }).click();
+      await theirs.getByRole('button', { name: 'Create customer' }).click();
       await theirs.getByRole('region', { name: 'Getting started' }).waitFor();
       await checkPage(theirs, 'getting-started');
       await theirs.context().close();
@@ -56,22 +56,22 @@ export function describeSignInPages(signed: () => SignedInPage): void {
 
     it('let whoever was invited join by the link, which works once', async () => {
       await page.goto(`${dashboard.url}/team`);
-      await page.getByRole('button', { name: 'Invite somebody' }).click();
-      await page.getByLabel('E-mail').fill('ivan@example.com');
-      await page.getByRole('radio', { name: /^viewer/ }).check();
+      await page.getByRole('button', { name: 'Invite member' }).click();
+      await page.getByLabel('Email').fill('ivan@example.com');
+      await page.getByRole('radio', { name: /^Viewer/ }).check();
       await page.getByRole('button', { name: 'Invite', exact: true }).click();
       const dialog = page.getByRole('dialog');
       const link = (await dialog.locator('pre').textContent()) ?? '';
       await dialog.getByRole('button', { name: 'Done' }).click();
       const theirs = await stranger(dashboard);
       await theirs.goto(link);
-      await theirs.getByText('You join House as viewer.').waitFor();
+      await theirs.getByText('You join House as Viewer.').waitFor();
       expect(theirs.url()).not.toContain('token');
       await checkPage(theirs, 'invitation');
       await makeAccount(theirs, 'Ivan Invited', null);
       await theirs.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
       await page.reload();
-      await page.getByRole('row', { name: /Ivan Invited.*viewer/ }).waitFor();
+      await page.getByRole('row', { name: /Ivan Invited.*Viewer/ }).waitFor();
       const late = await stranger(dashboard);
       await late.goto(link);
       await late.getByRole('alert').waitFor();
@@ -96,9 +96,9 @@ export function describeSignInPages(signed: () => SignedInPage): void {
       await theirs.getByLabel('New password').waitFor();
       await checkPage(theirs, 'reset');
       await theirs.getByLabel('New password').fill(newPassword);
-      await theirs.getByRole('button', { name: 'Set it' }).click();
+      await theirs.getByRole('button', { name: 'Set password' }).click();
       await theirs.getByRole('heading', { name: 'Sign in' }).waitFor();
-      await theirs.getByLabel('E-mail').fill(operator.email);
+      await theirs.getByLabel('Email').fill(operator.email);
       await theirs.getByLabel('Password').fill(newPassword);
       await theirs.getByRole('button', { name: 'Sign in', exact: true }).click();
       await theirs.getByRole('heading', { name: 'Home', level: 1 }).waitFor();

@@ -40,16 +40,16 @@ export async function setUp({ browser, setupUrl }: Dashboard): Promise<WatchedPa
   await page.goto(setupUrl);
   await page.locator('[name="name"]:focus').waitFor();
   await page.getByLabel('Your name').fill(operator.name);
-  await page.getByLabel('E-mail').fill(operator.email);
+  await page.getByLabel('Email').fill(operator.email);
   await page.getByLabel('Password').fill('too short');
-  await page.getByRole('button', { name: 'Make the account' }).click();
-  await page.getByText('10 characters at least: there are 9').waitFor();
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByText('Use at least 10 characters (currently 9).').waitFor();
   await page.getByLabel('Password').fill(operator.password);
-  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   return watched;
 }
 
 /** What the dialog with a new key shows. */
 export const displayedKey = async (page: Page): Promise<string> =>
-  (await page.getByLabel('The key', { exact: true }).textContent()) ?? '';
+  (await page.getByLabel('API key', { exact: true }).textContent()) ?? '';

@@ -99,13 +99,13 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
 
     it('count what was called, with the same numbers as a table and a file', async () => {
       await open(`/usage?range=15m&key=${made.key.id}`);
-      await page.getByRole('row', { name: /^getSlot 12 100 %/ }).waitFor();
+      await page.getByRole('row', { name: /^getSlot 12 100%/ }).waitFor();
       await page.getByRole('button', { name: /^Show as table ?: Requests by method$/ }).click();
       const chart = page.getByRole('figure', { name: 'Requests by method' });
       await chart.getByRole('columnheader', { name: 'getSlot' }).waitFor();
-      await page.getByText('Take the numbers along').click();
+      await page.getByText('Export').click();
       const coming = page.waitForEvent('download');
-      await page.getByRole('link', { name: 'Every row as CSV' }).click();
+      await page.getByRole('link', { name: 'Download CSV' }).click();
       const file = await readFile(await (await coming).path(), 'utf8');
       expect(file).toContain('getSlot');
     });
@@ -134,7 +134,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
         .click();
       const drawer = page.getByRole('dialog', { name: 'getAccountInfo' });
       await drawer.getByRole('row', { name: /^Upstream/ }).waitFor();
-      expect(await drawer.getByLabel('the parameters', { exact: true }).textContent()).toContain('nonsense');
+      expect(await drawer.getByLabel('parameters', { exact: true }).textContent()).toContain('nonsense');
       await page.keyboard.press('Escape');
       await drawer.waitFor({ state: 'detached' });
     });
@@ -146,20 +146,20 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await page.waitForURL(/status=rpcError/);
       await cell('getSlot').first().waitFor({ state: 'detached' });
       await cell('getAccountInfo').first().waitFor();
-      await page.getByRole('button', { name: 'Do not narrow to outcome RPC error any more' }).click();
+      await page.getByRole('button', { name: 'Remove filter: outcome RPC error' }).click();
       await cell('getSlot').first().waitFor();
       expect(page.url()).not.toContain('status=');
     });
 
     it('follow the log live, and hold still while paused', async () => {
       await open(`/logs?range=15m&key=${made.key.id}`);
-      await page.getByRole('button', { name: 'Follow live' }).click();
+      await page.getByRole('button', { name: 'Live tail' }).click();
       await page.getByText('Live', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Pause' }).click();
       await gateway.post(bodyOf('getEpochInfo'));
       await page.getByText('Paused, 1 new').waitFor();
       expect(await cell('getEpochInfo').count()).toBe(0);
-      await page.getByRole('button', { name: 'Go on' }).click();
+      await page.getByRole('button', { name: 'Resume' }).click();
       await cell('getEpochInfo').waitFor();
     });
 
@@ -175,9 +175,9 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await open(`/errors?range=15m&key=${rehearsal.key.id}`);
       await cell('QUOTA_EXCEEDED').waitFor();
       await cell('RATE_LIMITED').waitFor();
-      await page.getByText('Refused because a rate limit or the quota was reached').waitFor();
+      await page.getByText('Rejected because a rate limit or quota was reached').waitFor();
       await open('/usage');
-      await page.getByText('the quota is used up').waitFor();
+      await page.getByText('Quota reached').waitFor();
     });
 
     it('list an open socket with what it listens to, and close it', async () => {
@@ -187,7 +187,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await open('/streams');
       const row = page.getByRole('row', { name: /WebSocket traffic slotSubscribe/ });
       await row.getByRole('button', { name: /^Close/ }).click();
-      await page.getByRole('button', { name: 'Close the WebSocket' }).click();
+      await page.getByRole('button', { name: 'Close WebSocket' }).click();
       expect((await socket.ended).code).toBe(1008);
       await row.waitFor({ state: 'detached' });
     });
@@ -196,7 +196,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       const signature = await sendTransfer(gateway);
       await open('/transactions');
       await page.getByLabel('Signature').fill(signature);
-      await page.getByRole('button', { name: 'Find' }).click();
+      await page.getByRole('button', { name: 'Search' }).click();
       await page.getByRole('row', { name: /(processed|confirmed|finalized) \d+ accepted 1/ }).waitFor();
       await page.getByTitle(signature).click();
       await page
@@ -218,18 +218,18 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await open('/audit?range=1h');
       await page.getByRole('tab', { name: 'All customers' }).click();
       await page.getByRole('row', { name: /node\.cordon.*reason: a new disk/ }).waitFor();
-      await page.getByRole('tab', { name: 'Checks of the books' }).click();
-      await page.getByRole('columnheader', { name: 'What must hold' }).waitFor();
+      await page.getByRole('tab', { name: 'Consistency checks' }).click();
+      await page.getByRole('columnheader', { name: 'Check' }).waitFor();
     });
 
     it('are told that no node can be added in development mode', async () => {
       await open('/upstreams');
-      await page.getByRole('button', { name: 'Add a node' }).click();
+      await page.getByRole('button', { name: 'Add node' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Network').selectOption('devnet');
       await dialog.getByLabel('Name').fill('second');
       await dialog.getByLabel('JSON-RPC').fill('http://127.0.0.1:1/');
-      await dialog.getByRole('button', { name: 'Add the node' }).click();
+      await dialog.getByRole('button', { name: 'Add node' }).click();
       await dialog.getByText('the service runs in development mode').waitFor();
       await page.keyboard.press('Escape');
     });
@@ -242,29 +242,29 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       const { page } = await setUp({ ...now.dashboard, url, setupUrl });
       await page.goto(`${url}/upstreams`);
       expect(await page.getByText('Development mode').count()).toBe(0);
-      await page.getByRole('button', { name: 'Add a node' }).click();
+      await page.getByRole('button', { name: 'Add node' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Network').selectOption('devnet');
       await dialog.getByLabel('Name').fill('second');
       await dialog.getByLabel('JSON-RPC').fill('http://127.0.0.1:1/');
       await dialog.getByRole('button', { name: 'Test' }).click();
-      await dialog.getByText('Connection failed.').waitFor();
-      await dialog.getByRole('button', { name: 'Add the node' }).click();
-      await dialog.getByRole('button', { name: 'Add it all the same' }).click();
+      await dialog.getByText('No connection can be made.').waitFor();
+      await dialog.getByRole('button', { name: 'Add node' }).click();
+      await dialog.getByRole('button', { name: 'Add anyway' }).click();
       await page.getByRole('row', { name: /second devnet/ }).waitFor();
-      await page.getByRole('button', { name: 'Change second of devnet' }).click();
-      await dialog.getByLabel('Requests a second').fill('50');
-      await dialog.getByRole('button', { name: 'Change the node' }).click();
-      await dialog.getByRole('button', { name: 'Change it all the same' }).click();
-      await page.getByText('second is changed').waitFor();
-      await page.getByRole('button', { name: 'Change second of devnet' }).click();
-      await dialog.getByLabel('Requests a second').and(page.locator('[value="50"]')).waitFor();
+      await page.getByRole('button', { name: 'Edit second (devnet)' }).click();
+      await dialog.getByLabel('Requests per second').fill('50');
+      await dialog.getByRole('button', { name: 'Save changes' }).click();
+      await dialog.getByRole('button', { name: 'Save anyway' }).click();
+      await page.getByText('second updated').waitFor();
+      await page.getByRole('button', { name: 'Edit second (devnet)' }).click();
+      await dialog.getByLabel('Requests per second').and(page.locator('[value="50"]')).waitFor();
       await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: 'Drain second of devnet' }).click();
-      await page.getByText('It is the last node of devnet').waitFor();
+      await page.getByRole('button', { name: 'Drain second (devnet)' }).click();
+      await page.getByText('This is the last devnet node').waitFor();
       await page.getByRole('button', { name: 'Drain', exact: true }).click();
       await page.getByRole('row', { name: /second devnet.*drain/ }).waitFor();
-      await page.getByRole('button', { name: 'Remove second of devnet' }).click();
+      await page.getByRole('button', { name: 'Remove second (devnet)' }).click();
       await page.getByRole('button', { name: 'Remove', exact: true }).click();
       await page.getByRole('row', { name: /second devnet/ }).waitFor({ state: 'detached' });
       await page.context().close();

@@ -5,12 +5,11 @@ import type {
   RouteOutput,
 } from '../../src/control/api/contract/contract.ts';
 
-/** Routes that answer with JSON; the others are links and streams, see `addressOf`. */
+/** Routes that return JSON. For links and streams, see `addressOf`. */
 export type CallName = {
   [Name in ContractName]: Contract[Name] extends { readonly result: unknown } ? Name : never;
 }[ContractName];
 
-/** The arguments behind a route's name: none where it asks for nothing. */
 export type InputArgs<Name extends ContractName> =
   Record<never, never> extends RouteInput<Name> ? [asked?: RouteInput<Name>] : [asked: RouteInput<Name>];
 
@@ -22,15 +21,14 @@ type Parts = Readonly<{
 
 const BASE = '/api/v1';
 
-/** Time for an answer to come, in milliseconds. */
+/** Response timeout in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
-/** Why the control API refused, in its own words; `fields` names what is wrong with which field. */
+/** Error from the control API. `fields` maps field names to messages. */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly fields: Readonly<Record<string, string>>;
-  /** Seconds. */
   readonly retryAfter: number | null;
 
   constructor(
@@ -49,7 +47,6 @@ export class ApiProblem extends Error {
   }
 }
 
-/** The address of a route, for links that download and for event streams. */
 export function addressOf<Name extends ContractName>(name: Name, ...[input]: InputArgs<Name>): string {
   const { path = {}, query = {} } = (input ?? {}) as Parts;
   const template = name.slice(name.indexOf('/'));
@@ -60,10 +57,7 @@ export function addressOf<Name extends ContractName>(name: Name, ...[input]: Inp
   return `${BASE}${filled}${search.size > 0 ? `?${search}` : ''}`;
 }
 
-/**
- * Asks the control API by a route's name in the contract.
- * @throws ApiProblem when it refuses, and with status 0 when nobody answers.
- */
+/** Calls the control API by route name. @throws ApiProblem on errors, with status 0 when unreachable. */
 export async function call<Name extends CallName>(
   name: Name,
   ...input: InputArgs<Name>
@@ -73,7 +67,6 @@ export async function call<Name extends CallName>(
   return answer as RouteOutput<Name>;
 }
 
-/** Sends one request with the session's cookie, and reads JSON. @throws ApiProblem */
 export async function send(address: string, method: string, body?: unknown): Promise<unknown> {
   const response = await reach(address, {
     method,
@@ -98,7 +91,7 @@ async function reach(address: string, init: RequestInit): Promise<Response> {
     throw new ApiProblem(
       0,
       'UNREACHABLE',
-      'The service does not answer. Is it running, and is this machine online?',
+      'The service did not respond. Check that it is running and that you are online.',
     );
   }
 }
@@ -118,7 +111,7 @@ type ProblemBody = Readonly<{
   error?: ProblemBody;
 }>;
 
-/** Both bodies that stand under /api: ours has an `error`, the sign-in's is flat. */
+/** Control API errors have an `error` object; better-auth errors are flat. */
 function problemOf(response: Response, value: unknown): ApiProblem {
   const outer = (typeof value === 'object' && value !== null ? value : {}) as ProblemBody;
   const body = typeof outer.error === 'object' && outer.error !== null ? outer.error : outer;
@@ -128,12 +121,11 @@ function problemOf(response: Response, value: unknown): ApiProblem {
   return new ApiProblem(
     response.status,
     body.code ?? `HTTP_${response.status}`,
-    body.message ?? `The service answered with status ${response.status}.`,
+    body.message ?? `The service responded with HTTP status ${response.status}.`,
     body.fields,
     Number.isFinite(after) ? after : null,
   );
 }
 
-/** The words of a problem, of whatever was thrown. */
 export const messageOf = (thrown: unknown): string =>
-  thrown instanceof ApiProblem ? thrown.message : 'Something went wrong in this page. Reload it to go on.';
+  thrown instanceof ApiProblem ? thrown.message : 'This page failed to load. Reload to try again.';

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 
-/** Runs what a form does, one at a time, and keeps why it failed. */
 export function useAttempt(): {
   problem: unknown;
   isBusy: boolean;

@@ -1,2 +1,2 @@
-/** The operator's own customer; HOUSE_CUSTOMER_ID of src/control/accounts/roles.ts. */
+/** Mirrors DEFAULT_CUSTOMER_ID of src/control/accounts/roles.ts. */
 export const DEFAULT_CUSTOMER_ID = 'house';

@@ -1,15 +1,13 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 
-/** Numbers stay numbers in the URL, where text of digits would be quoted. */
+/** Numbers stay numbers in the URL; digit strings would be quoted. */
 const NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/;
 const toSearch = (text: string): string | number => (NUMBER.test(text) ? Number(text) : text);
 
 type Fields<Name extends string> = Readonly<Partial<Record<Name, string>>>;
-/** undefined takes a field out. */
 type Change<Name extends string> = Readonly<Partial<Record<Name, string | undefined>>>;
 
-/** Fields of the URL that one page has on its own, as text. Pass names from a constant. */
 export function useFilters<Name extends string>(
   names: readonly Name[],
 ): [Fields<Name>, (change: Change<Name>) => void] {

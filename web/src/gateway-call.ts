@@ -1,13 +1,9 @@
-/** Calls to the doors themselves, with a customer's key, from this page. */
-
 export type GatewayResponse = Readonly<{
-  /** 0: nobody answered. */
+  /** 0: no response. */
   status: number;
-  /** Milliseconds until the whole answer was there, as this browser saw it. */
   ms: number;
   text: string;
   bytes: number;
-  /** RateLimit, RateLimit-Policy and Retry-After, where they were sent. */
   limits: readonly (readonly [name: string, value: string])[];
 }>;
 
@@ -34,12 +30,11 @@ async function send(address: string, init: RequestInit): Promise<GatewayResponse
       }),
     };
   } catch {
-    const text = 'The door did not answer. Is the service running, and may this page reach it?';
+    const text = 'The service did not respond. Check that it is running and reachable from this browser.';
     return { status: 0, ms: performance.now() - startedAt, text, bytes: 0, limits: [] };
   }
 }
 
-/** One JSON-RPC call. The page comes from the same listener, so the path is enough. */
 export const callRpc = (secret: string, json: string): Promise<GatewayResponse> =>
   send('/v1/rpc', {
     method: 'POST',
@@ -47,21 +42,19 @@ export const callRpc = (secret: string, json: string): Promise<GatewayResponse> 
     body: json,
   });
 
-/** One GET of the REST interface. */
 export const callRest = (secret: string, path: string, query: URLSearchParams): Promise<GatewayResponse> =>
   send(`${path}${query.size > 0 ? `?${query}` : ''}`, { headers: { 'x-api-key': secret } });
 
-/** What was refused, in the door's own words; null: it gave a result. */
 export function refusalOf(response: GatewayResponse): string | null {
   if (response.status === 0) return response.text;
   try {
     const value = JSON.parse(response.text) as { error?: { message?: string } | string; message?: string };
     if (typeof value.error === 'string') return value.error;
-    if (value.error !== undefined) return value.error.message ?? 'The call was refused.';
+    if (value.error !== undefined) return value.error.message ?? 'The request was rejected.';
     return response.status < 400
       ? null
-      : (value.message ?? `The door answered with status ${response.status}.`);
+      : (value.message ?? `The service responded with HTTP status ${response.status}.`);
   } catch {
-    return response.status < 400 ? null : `The door answered with status ${response.status}.`;
+    return response.status < 400 ? null : `The service responded with HTTP status ${response.status}.`;
   }
 }

@@ -2,10 +2,9 @@ import { useCallback, useMemo } from 'react';
 import { useCall } from './queries.ts';
 import { useSession } from './shell/session.tsx';
 
-/** The same question as the key switch asks, so that it is asked once. */
+/** Same query as the key switch, so that the cache is shared. */
 const KEYS_NAMED_MAX = 200;
 
-/** Names of the customer's keys by their ids; of one that is not known, its id. */
 export function useKeyNames(): (id: string | null) => string {
   const { customer } = useSession();
   const { data } = useCall('GET /customers/{customer}/keys', {
@@ -13,5 +12,5 @@ export function useKeyNames(): (id: string | null) => string {
     query: { limit: KEYS_NAMED_MAX, withRevoked: 'true' },
   });
   const names = useMemo(() => new Map(data?.items.map(({ id, name }) => [id, name])), [data]);
-  return useCallback((id) => (id === null ? 'no key' : (names.get(id) ?? id)), [names]);
+  return useCallback((id) => (id === null ? '—' : (names.get(id) ?? id)), [names]);
 }

@@ -9,7 +9,7 @@ import './styles/base.css';
 import './styles/ui.css';
 import './styles/shell.css';
 
-// The session ended: asked again, /me says so, and the frame leads to the sign-in page and back.
+// Session expired: refetch /me, which redirects to sign-in.
 whenSignedOut(() => void queryClient.invalidateQueries({ queryKey: ['GET /me'] }));
 
 const element = document.getElementById('root');

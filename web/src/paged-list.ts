@@ -3,7 +3,6 @@ import { useEffect, useState } from 'react';
 type Page<Item> = Readonly<{ items: readonly Item[]; next: string | null }>;
 type HeldPages<Item> = Page<Item> & Readonly<{ id: string; isGrown: boolean }>;
 
-/** What one list shows at most. */
 const ITEMS_MAX = 5_000;
 
 export type PagedList<Item> = Readonly<{
@@ -11,15 +10,9 @@ export type PagedList<Item> = Readonly<{
   hasMore: boolean;
   isLoading: boolean;
   problem: unknown;
-  /** Asks for the page behind what is shown. */
   more: () => void;
 }>;
 
-/**
- * A list whose newest page is asked for again and again, and whose older pages when they are wanted.
- * @param id - names what the list is of: with another one it begins anew.
- * @param load - gives the page behind a cursor.
- */
 export function usePagedList<Item>(
   id: string,
   newest: Page<Item> | undefined,
@@ -32,7 +25,7 @@ export function usePagedList<Item>(
     problem: null,
   });
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: keyOf says the same each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: keyOf is stable
   useEffect(() => {
     if (newest === undefined) return;
     setHeld((before) => join(id, newest, before, keyOf));
@@ -62,7 +55,7 @@ export function usePagedList<Item>(
   };
 }
 
-/** The newest page before what is held; where the two do not meet, the newest page alone. */
+/** Prepends the newest page; replaces the list if they do not overlap. */
 function join<Item>(
   id: string,
   newest: Page<Item>,

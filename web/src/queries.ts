@@ -10,7 +10,6 @@ import type { RouteInput, RouteOutput } from '../../src/control/api/contract/con
 import { ApiProblem, type CallName, call } from './api.ts';
 import { useRange } from './range.ts';
 
-/** Nobody is signed in any more: the frame then shows the page for it. */
 let onSignedOut: () => void = () => {};
 export const whenSignedOut = (listener: () => void): void => {
   onSignedOut = listener;
@@ -28,7 +27,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** Whether asking again may help: nobody answered, or the service was not able to. */
+/** Retries network and server errors only. */
 const isPassing = (problem: unknown): boolean =>
   problem instanceof ApiProblem && (problem.status === 0 || problem.status >= 500);
 
@@ -46,7 +45,6 @@ async function fetchRoute<Name extends CallName>(
 
 export type CallOptions = Readonly<{ refetchMs?: number | false; enabled?: boolean; keepPrevious?: boolean }>;
 
-/** Asks a route and keeps its answer fresh. */
 export function useCall<Name extends CallName>(
   name: Name,
   input: RouteInput<Name>,
@@ -61,7 +59,6 @@ export function useCall<Name extends CallName>(
   });
 }
 
-/** Routes whose query takes a stretch of time. */
 export type RangedName = {
   [Name in CallName]: RouteInput<Name> extends { query?: infer Query }
     ? 'from' extends keyof NonNullable<Query>
@@ -70,7 +67,6 @@ export type RangedName = {
     : never;
 }[CallName];
 
-/** Asks a route for the stretch of time in the URL, again and again while it moves on. */
 export function useRangedCall<Name extends RangedName>(
   name: Name,
   input: RouteInput<Name>,
@@ -85,7 +81,7 @@ export function useRangedCall<Name extends RangedName>(
     },
     refetchInterval: range.refetchMs,
     enabled,
-    // Another stretch of the same place: what was there stays until the new is.
+    // Keeps previous data while a new range loads.
     placeholderData: (before, query) =>
       isSameResource(query?.queryKey[1], input) ? (before as never) : undefined,
   });
@@ -95,7 +91,6 @@ const isSameResource = (one: unknown, other: unknown): boolean =>
   JSON.stringify((one as { path?: object } | undefined)?.path) ===
   JSON.stringify((other as { path?: object }).path);
 
-/** Changes something; then what any page shows is asked for again. */
 export function useChange<Name extends CallName>(
   name: Name,
 ): UseMutationResult<RouteOutput<Name>, Error, RouteInput<Name>> {

@@ -1,7 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 
-/** The stretch of time that a page shows. It stands in the URL and goes along from page to page. */
 export const rangeNames = ['15m', '1h', '24h', '7d', '30d', 'custom'] as const;
 export type RangeName = (typeof rangeNames)[number];
 
@@ -17,18 +16,14 @@ const lengths: Readonly<Record<Exclude<RangeName, 'custom'>, number>> = {
   '30d': 30 * 24 * HOUR_MS,
 };
 
-/** Stretches up to this long are asked for again each REFETCH_SHORT_MS. */
 const SHORT_MS = HOUR_MS;
 const REFETCH_SHORT_MS = 3_000;
 const REFETCH_LONG_MS = 30_000;
 
-/** What stands in the URL of every page. */
 export type FrameSearch = Readonly<{
   customer?: string | undefined;
-  /** A key to which pages are narrowed, by its id. */
   key?: string | undefined;
   range?: RangeName | undefined;
-  /** Unix milliseconds, of the range `custom`. */
   from?: number | undefined;
   to?: number | undefined;
 }>;
@@ -38,7 +33,7 @@ const textOf = (value: unknown): string | undefined =>
 const timeOf = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 
-/** Reads them; what does not fit is as if it were not there. */
+/** Invalid values are ignored. */
 export function readFrameSearch(search: Record<string, unknown>): FrameSearch {
   const from = timeOf(search.from);
   const to = timeOf(search.to);
@@ -56,17 +51,13 @@ export function readFrameSearch(search: Record<string, unknown>): FrameSearch {
 
 export type Range = Readonly<{
   name: RangeName;
-  /** Length in milliseconds. */
   ms: number;
-  /** Names the stretch for the cache of answers. */
   id: string;
-  /** How often to ask again, in milliseconds; false: what is past does not change. */
+  /** Refetch interval in milliseconds; false for past ranges. */
   refetchMs: number | false;
-  /** From and to as of now, in Unix milliseconds. */
   bounds: () => { from: number; to: number };
 }>;
 
-/** A range by what stands in the URL. */
 export function rangeOf(search: FrameSearch): Range {
   const name = search.range ?? DEFAULT_RANGE;
   if (name === 'custom') {
@@ -86,7 +77,6 @@ export function rangeOf(search: FrameSearch): Range {
   };
 }
 
-/** What stands in the URL of this page. */
 export const useFrameSearch = (): FrameSearch => useSearch({ strict: false });
 
 export function useRange(): Range {
@@ -94,7 +84,6 @@ export function useRange(): Range {
   return useMemo(() => rangeOf({ range, from, to }), [range, from, to]);
 }
 
-/** Changes what stands in the URL, and stays on the page. */
 export function useChangeSearch(): (change: FrameSearch) => void {
   const navigate = useNavigate();
   return useCallback(

@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { readFrameSearch } from './range.ts';
 import { Frame } from './shell/frame.tsx';
-import { NoSuchPage, PageFault } from './shell/no-page.tsx';
+import { ErrorPage, NotFoundPage } from './shell/no-page.tsx';
 import { Skeleton } from './ui/skeleton.tsx';
 import { ToastArea } from './ui/toast.tsx';
 
@@ -18,11 +18,10 @@ const root = createRootRoute({
       <Outlet />
     </ToastArea>
   ),
-  notFoundComponent: NoSuchPage,
-  errorComponent: PageFault,
+  notFoundComponent: NotFoundPage,
+  errorComponent: ErrorPage,
 });
 
-/** Pages around which the frame stands; what it keeps in the URL goes along from one to the next. */
 const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
@@ -31,7 +30,7 @@ const frame = createRoute({
   search: { middlewares: [retainSearchParams(['customer', 'key', 'range', 'from', 'to'])] },
 });
 
-/** Fields of the URL that only one page has are read by that page, and stay as they are. */
+/** Other search fields belong to individual pages and are kept. */
 const inFrame = { getParentRoute: () => frame } as const;
 const withFields = {
   ...inFrame,
@@ -117,7 +116,7 @@ const framed = [
   }),
 ] as const;
 
-/** Where one is taken after signing in: a path of ours and nothing else. */
+/** Allows only local paths, to prevent open redirects. */
 const readNext = (search: Record<string, unknown>): { next?: string; error?: string } => ({
   ...(typeof search.next === 'string' && /^\/(?![/\\])/.test(search.next) ? { next: search.next } : {}),
   ...(typeof search.error === 'string' ? { error: search.error } : {}),

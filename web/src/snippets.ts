@@ -1,18 +1,15 @@
 import type { RouteOutput } from '../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../src/control/api/contract/keys.ts';
 
-/** Programs that use a key, ready to run. */
-
 type Urls = RouteOutput<'GET /me'>['service']['urls'];
 export type CodeSnippet = Readonly<{ id: string; label: string; text: string }>;
 
-/** The system program's address: it is on every network. */
+/** The system program, present on every network. */
 export const ANY_ADDRESS = '11111111111111111111111111111111';
 
 const body = (method: string, params = ''): string =>
   `{"jsonrpc":"2.0","id":1,"method":"${method}"${params === '' ? '' : `,"params":${params}`}}`;
 
-/** One JSON-RPC call from a shell. */
 export const curlRpc = (urls: Urls, secret: string, json: string): string =>
   `curl ${urls.http}/v1/rpc \\
   -H 'Authorization: Bearer ${secret}' \\
@@ -100,14 +97,14 @@ func main() {
   },
 ];
 
-/** Where there is no door for streams, snippets show where it would be. */
+/** Placeholder for when the gRPC server is disabled. */
 const GRPC_PLACEHOLDER = 'http://127.0.0.1:50051';
 
 const streams = {
   grpc: {
     request: '{"slots":{"all":{}}}',
     method: 'geyser.Geyser/Subscribe',
-    // The published client refuses requests with fields left out.
+    // The published client rejects requests with missing fields.
     client: `{
   accounts: {},
   slots: { all: {} },
@@ -135,7 +132,6 @@ const streamUrl = ({ grpc }: Urls): URL =>
   new URL(grpc?.includes('://') ? grpc : `http://${grpc ?? GRPC_PLACEHOLDER.slice(7)}`);
 const plainFlag = ({ protocol }: URL): string => (protocol === 'http:' ? '-plaintext ' : '');
 
-/** What the published client of Rust is handed, and by which of its calls. */
 const rustStreams = {
   grpc: {
     uses: 'SubscribeRequest, SubscribeRequestFilterSlots',
@@ -216,7 +212,6 @@ stream.write(${client});`,
   ];
 }
 
-/** Programs that use a key of this product. */
 export const snippetsFor = (
   product: KeyJson['product'],
   urls: Urls,
@@ -224,13 +219,11 @@ export const snippetsFor = (
 ): readonly CodeSnippet[] =>
   product === 'rpc' ? rpcSnippets(urls, secret) : streamSnippets(urls, secret, product);
 
-/** The line that shows whether a key of a stream works: what it asks has one answer. */
 export const streamTest = (urls: Urls, secret: string): string => {
   const url = streamUrl(urls);
   return `grpcurl ${plainFlag(url)}-H 'x-token: ${secret}' ${url.host} geyser.Geyser/GetVersion`;
 };
 
-/** The line that has the embedded ledger run a transaction, with a key for JSON-RPC in its place. */
 export const airdropCall = (urls: Urls): string =>
   curlRpc(
     urls,
@@ -238,7 +231,6 @@ export const airdropCall = (urls: Urls): string =>
     body('requestAirdrop', '["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]'),
   );
 
-/** A key as lines of an environment file. */
 export function envFile(product: KeyJson['product'], urls: Urls, secret: string): string {
   if (product === 'rpc')
     return `SOLWAY_API_KEY=${secret}\nSOLWAY_RPC_URL=${urls.http}/v1/rpc\nSOLWAY_WS_URL=${urls.ws}/v1/ws\n`;
@@ -246,5 +238,4 @@ export function envFile(product: KeyJson['product'], urls: Urls, secret: string)
   return `${name}=${secret}\nSOLWAY_GRPC_URL=${urls.grpc ?? ''}\n`;
 }
 
-/** The line that makes the first call, while no key is at hand. */
 export const firstCall = (urls: Urls): string => curlRpc(urls, '<API_KEY>', body('getHealth'));

@@ -1,6 +1,5 @@
 import { useCallback, useState } from 'react';
 
-/** `system` follows the machine. */
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
@@ -10,7 +9,6 @@ const STORED_AS = 'solway.theme';
 const storedTheme = (): Theme =>
   themes.find((theme) => theme === document.documentElement.dataset.theme) ?? 'system';
 
-/** The theme and how to change it; charts hear of it by the event `solway-theme` on the window. */
 export function useTheme(): [Theme, (theme: Theme) => void] {
   const [theme, setTheme] = useState(storedTheme);
   const change = useCallback((next: Theme) => {
@@ -24,14 +22,11 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
   return [theme, change];
 }
 
-/** Keeps a choice of this browser; without storage it holds until the page is left. */
 export function remember(name: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(name);
     else localStorage.setItem(name, value);
-  } catch {
-    // Storage may be forbidden.
-  }
+  } catch {}
 }
 
 export function recall(name: string): string | null {

@@ -1,7 +1,7 @@
-// Before the first paint: the theme that was chosen, if one was.
+// Applies the saved theme before the first paint.
 try {
   const theme = localStorage.getItem('solway.theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // Without storage the system's theme holds.
+  // No storage: use the system theme.
 }

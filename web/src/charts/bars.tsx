@@ -16,7 +16,6 @@ import {
 export type BarsProps = ChartProps &
   Readonly<{ tick?: (value: number) => string; aside?: ReactNode; empty?: ReactNode; legend?: ReactNode }>;
 
-/** How much of its step a bar takes, and its widest in pixels. */
 const BAR_SHARE = 0.72;
 const BAR_MOST_PX = 48;
 
@@ -45,7 +44,6 @@ function specOf(axis: TimeAxis, series: readonly Series[], tick: (value: number)
   };
 }
 
-/** Counts of steps as bars, several on top of each other. */
 export function Bars(props: BarsProps) {
   const { axis, series, format = formatCount, tick = formatShort } = props;
   const spec = useMemo(() => specOf(axis, series, tick), [axis, series, tick]);

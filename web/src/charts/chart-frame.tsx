@@ -10,7 +10,7 @@ import { SeriesTable } from './series-table.tsx';
 import { Swatch } from './swatch.tsx';
 import '../styles/charts.css';
 
-/** With it comes the drawing library: the words of a page do not wait for it. */
+/** Lazy, so that text does not wait for the chart library. */
 const Plot = lazy(() => import('./plot.tsx').then(({ Plot }) => ({ default: Plot })));
 
 const HEIGHT_PX = 220;
@@ -18,20 +18,14 @@ const HEIGHT_PX = 220;
 type FrameProps = ChartProps &
   Readonly<{
     spec: PlotSpec;
-    /** What is drawn, as sentences. */
     summary: string;
-    /** The numbers of its table; without them those that are drawn. */
     tableSeries?: readonly Series[];
-    /** What is said at the mouse. */
     tip: (point: PlotPoint) => ReactNode;
     legend?: ReactNode;
-    /** Controls of this chart. */
     aside?: ReactNode;
-    /** Said where there is nothing to draw. */
     empty?: ReactNode;
   }>;
 
-/** What stands around every plot: legend, controls, the same numbers as table and file, and words for who does not see it. */
 export function ChartFrame(props: FrameProps) {
   const { title, axis, series, spec, summary, tip, legend, aside, empty, onZoom } = props;
   const { height = HEIGHT_PX, format = formatCount, csvName, tableSeries = series } = props;
@@ -79,7 +73,7 @@ export function ChartFrame(props: FrameProps) {
           </Suspense>
           {isFlat(series) ? (
             <p className="plot-empty" aria-hidden="true">
-              {empty ?? 'Nothing in this stretch'}
+              {empty ?? 'No data in this time range'}
             </p>
           ) : null}
           {point === null ? null : <Tip point={point}>{tip(point)}</Tip>}
@@ -89,7 +83,7 @@ export function ChartFrame(props: FrameProps) {
   );
 }
 
-/** The plot's place has its height before the plot is there, so that nothing jumps. */
+/** Reserves the height before the plot loads, to avoid layout shift. */
 const setHeight =
   (height: number) =>
   (element: HTMLDivElement | null): void =>
@@ -109,10 +103,8 @@ function Tip({ point: { left, width }, children }: { point: PlotPoint; children:
   );
 }
 
-/** Values of one step, the greatest first, so many at most. */
 const TIP_ROWS_MAX = 9;
 
-/** The numbers of one step. */
 export function StepTip({
   at,
   stepMs,
@@ -142,7 +134,7 @@ export function StepTip({
         ))}
         {total === undefined || rows.length < 2 ? null : (
           <div className="plot-tip-total">
-            <dt>Together</dt>
+            <dt>Total</dt>
             <dd>{format(total)}</dd>
           </div>
         )}

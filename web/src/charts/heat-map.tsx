@@ -17,23 +17,20 @@ import {
 
 export type HeatMapProps = Omit<ChartProps, 'series' | 'format'> &
   Readonly<{
-    /** Upper ends of the rows in milliseconds, the lowest first. */
     boundsMs: readonly number[];
-    /** Rows as `boundsMs`, columns as the steps of the axis. */
     counts: readonly (readonly number[])[];
   }>;
 
 type Rows = Readonly<{ bounds: readonly number[]; counts: readonly (readonly number[])[] }>;
 
-/** A last row of no end has none to be named by. */
 const nameOf = (bounds: readonly number[], row: number): string => {
   const bound = bounds[row];
   const below = bounds[row - 1];
   if (bound !== undefined && Number.isFinite(bound)) return `up to ${formatMs(bound)}`;
-  return below === undefined ? 'any' : `over ${formatMs(below)}`;
+  return below === undefined ? 'any' : `more than ${formatMs(below)}`;
 };
 
-/** Leaves out rows below the first and above the last that has any: most of the range is never used. */
+/** Drops empty rows at both ends. */
 function usedRows({ boundsMs, counts }: Pick<HeatMapProps, 'boundsMs' | 'counts'>): Rows {
   const used = counts.map((row) => row.some((count) => count > 0));
   const first = used.indexOf(true);
@@ -43,7 +40,7 @@ function usedRows({ boundsMs, counts }: Pick<HeatMapProps, 'boundsMs' | 'counts'
   return { bounds: boundsMs.slice(from, to), counts: counts.slice(from, to) };
 }
 
-/** The least that is drawn of what is not nothing. */
+/** Minimum opacity of a non-empty cell. */
 const ALPHA_LEAST = 0.14;
 
 function drawCells(plot: uPlot, paint: Paint, axis: TimeAxis, { counts }: Rows): void {
@@ -64,7 +61,6 @@ function drawCells(plot: uPlot, paint: Paint, axis: TimeAxis, { counts }: Rows):
   ctx.restore();
 }
 
-/** Marks at the lower ends of every so many rows. */
 const TICKS_MOST = 8;
 
 function specOf(axis: TimeAxis, rows: Rows): PlotSpec {
@@ -86,7 +82,6 @@ function specOf(axis: TimeAxis, rows: Rows): PlotSpec {
   };
 }
 
-/** How many calls took how long, over time: the darker, the more. */
 export function HeatMap(props: HeatMapProps) {
   const { axis, boundsMs, counts } = props;
   const rows = useMemo(() => usedRows({ boundsMs, counts }), [boundsMs, counts]);
@@ -119,7 +114,7 @@ export function HeatMap(props: HeatMapProps) {
           <>
             <p className="plot-tip-title">{formatStep(axis.from + step * axis.stepMs, axis.stepMs)} UTC</p>
             <p>
-              {nameOf(rows.bounds, row)}: <strong>{formatCount(count)}</strong> calls
+              {nameOf(rows.bounds, row)}: <strong>{formatCount(count)}</strong> requests
             </p>
           </>
         );
@@ -128,15 +123,15 @@ export function HeatMap(props: HeatMapProps) {
   );
 }
 
-/** What the depth of a colour means. */
 const Scale = () => (
   <p className="heat-scale">
-    few
+    {' '}
+    Fewer
     <svg width="72" height="10" viewBox="0 0 72 10" aria-hidden="true" focusable="false">
       {[0.14, 0.3, 0.45, 0.6, 0.8, 1].map((opacity, index) => (
         <rect key={opacity} x={index * 12} width="11" height="10" opacity={opacity} />
       ))}
     </svg>
-    many calls
+    More requests
   </p>
 );

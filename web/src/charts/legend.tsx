@@ -3,17 +3,14 @@ import { Button } from '../ui/button.tsx';
 import type { Series } from './series.ts';
 import { Swatch } from './swatch.tsx';
 
-/** Which series are left out, by their ids. */
 export type SeriesVisibility = Readonly<{
   visible: readonly Series[];
   isHidden: (id: string) => boolean;
   toggle: (id: string) => void;
-  /** Shows this one alone. */
   showAlone: (id: string) => void;
   reset: () => void;
 }>;
 
-/** The series of a chart of which some may be left out. @param initially - left out at first. */
 export function useSeriesVisibility(
   series: readonly Series[],
   initially: readonly string[] = [],
@@ -32,7 +29,6 @@ export function useSeriesVisibility(
   );
 }
 
-/** Names and colours of series. Pressed, one is left out or comes back; pressed twice, or with Shift, it stays alone. */
 export function Legend({
   series,
   hidden,
@@ -40,7 +36,6 @@ export function Legend({
 }: {
   series: readonly Series[];
   hidden: SeriesVisibility;
-  /** A number beside the name. */
   noteOf?: (series: Series) => string;
 }) {
   const isPart = series.some(({ id }) => hidden.isHidden(id));
@@ -53,7 +48,7 @@ export function Legend({
               type="button"
               className="legend-entry"
               aria-pressed={!hidden.isHidden(one.id)}
-              title="Press to leave it out, twice or with Shift to see it alone"
+              title="Click to hide; double-click or Shift-click to isolate"
               onClick={({ shiftKey }) => (shiftKey ? hidden.showAlone(one.id) : hidden.toggle(one.id))}
               onDoubleClick={() => hidden.showAlone(one.id)}
             >

@@ -16,16 +16,14 @@ import {
 
 export type LinesProps = ChartProps &
   Readonly<{
-    /** A scale on which each power of ten has the same room: outliers do not press the rest together. */
+    /** Logarithmic scale, so that outliers do not flatten the rest. */
     isLog?: boolean;
     tick?: (value: number) => string;
-    /** Series that are left out at first, by their ids. */
     hiddenAtFirst?: readonly string[];
     aside?: ReactNode;
     empty?: ReactNode;
   }>;
 
-/** Whole powers of ten around what is drawn. */
 const aroundInTens = (min: number | null, max: number | null): readonly [number, number] => [
   10 ** Math.floor(Math.log10(Math.max(min ?? 1, 0.01))),
   10 ** Math.ceil(Math.log10(Math.max(max ?? 10, 0.1) * 1.001)),
@@ -40,7 +38,7 @@ function specOf(
   const starts = startsOf(axis);
   return {
     shape: `${isLog} ${visible.map(({ id, color }) => `${id} ${color}`).join()}`,
-    // In the middle of its step, because it was measured all through it.
+    // Centered in the interval, because it was measured across it.
     data: [
       starts.map((at) => at + axis.stepMs / 2),
       ...visible.map(({ values }) => starts.map((_, step) => values[step] ?? null)),
@@ -59,14 +57,13 @@ function specOf(
           size: 4,
           fill: paint.of(color),
           stroke: paint.of(color),
-          // Where points lie too close to be drawn, one that stands alone would not be seen at all.
+          // Isolated points stay visible where points are too dense to draw.
           filter: (plot, at, areAllVisible) => (areAllVisible ? null : isolatedSteps(plot.data[at] ?? [])),
         },
       })),
   };
 }
 
-/** Levels over time, such as percentiles. What was not measured is a gap. */
 export function Lines(props: LinesProps) {
   const { axis, series, format = formatCount, tick = formatShort, isLog = false, hiddenAtFirst } = props;
   const hidden = useSeriesVisibility(series, hiddenAtFirst);

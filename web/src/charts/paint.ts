@@ -1,14 +1,11 @@
 import { useEffect, useState } from 'react';
 
-/** Colours of the theme that holds now, as canvas takes them. */
 export type Paint = Readonly<{
-  /** Says of a custom property of tokens.css what it is. */
   of: (token: `--${string}`) => string;
   ink: string;
   faint: string;
   rule: string;
   sheet: string;
-  /** A canvas font of the axes' size. */
   font: string;
 }>;
 
@@ -25,7 +22,6 @@ function readPaint(): Paint {
   };
 }
 
-/** The colours, read again when the theme changes: by the page's switch or by the system. */
 export function usePaint(): Paint {
   const [paint, setPaint] = useState(readPaint);
   useEffect(() => {

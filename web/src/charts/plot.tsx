@@ -5,7 +5,6 @@ import { type Paint, usePaint } from './paint.ts';
 import type { PlotSpec } from './plot-spec.ts';
 import { timeIncrements, timeTicks } from './ticks.ts';
 
-/** Where the mouse is: Unix milliseconds, and CSS pixels from the left of the whole plot. */
 export type PlotPoint = Readonly<{ at: number; value: number; left: number; width: number }>;
 
 type PlotProps = Readonly<{
@@ -15,7 +14,7 @@ type PlotProps = Readonly<{
   onZoom?: ((from: number, to: number) => void) | undefined;
 }>;
 
-/** Drawn over by less than this, in pixels, it was a press. */
+/** Drags shorter than this, in pixels, are clicks. */
 const DRAG_LEAST_PX = 6;
 const WIDTH_LEAST_PX = 120;
 const AXIS_Y_PX = 52;
@@ -93,7 +92,7 @@ function axesOf(paint: Paint, latest: Latest): uPlot.Axis[] {
   ];
 }
 
-function make(element: HTMLElement, width: number, latest: Latest): uPlot {
+function createPlot(element: HTMLElement, width: number, latest: Latest): uPlot {
   const { spec, height, paint } = latest.current;
   const options: uPlot.Options = {
     ...shared(latest),
@@ -111,7 +110,7 @@ function make(element: HTMLElement, width: number, latest: Latest): uPlot {
   return new uPlot(options, spec.data, element);
 }
 
-/** The canvas of a chart. Made anew with another theme or shape; else numbers and size are put into what is there. */
+/** Recreates the chart on theme or shape changes; otherwise updates data and size. */
 export function Plot(props: PlotProps) {
   const paint = usePaint();
   const box = useRef<HTMLDivElement>(null);
@@ -121,10 +120,10 @@ export function Plot(props: PlotProps) {
   const width = useWidth(box);
   const { spec, height } = props;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: data and width go into the plot that is there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: data and width update the existing plot
   useEffect(() => {
     if (box.current === null || width === 0) return;
-    plot.current = make(box.current, width, latest);
+    plot.current = createPlot(box.current, width, latest);
     return () => {
       plot.current?.destroy();
       plot.current = null;
@@ -139,7 +138,6 @@ export function Plot(props: PlotProps) {
   return <div ref={box} className="plot-canvas" aria-hidden="true" />;
 }
 
-/** The width that an element has, as it changes; 0 until it is known. */
 function useWidth(box: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
   useEffect(() => {

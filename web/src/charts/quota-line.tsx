@@ -9,22 +9,17 @@ const DAY_MS = 86_400_000;
 
 export type QuotaLineProps = Readonly<{
   title: string;
-  /** The calendar month. Unix milliseconds. */
   periodFrom: number;
   periodTo: number;
-  /** Credits of each day so far. */
   days: readonly Readonly<{ day: number; credits: number }>[];
-  /** Credits of the month; null: no quota. */
   limit: number | null;
-  /** Credits of the whole month at this pace; null: not known yet. */
   projected: number | null;
   csvName?: string;
 }>;
 
-/** Shares of a quota at which notices go out, besides the whole. */
+/** Quota shares that trigger notifications, besides 100%. */
 const MARKS = [0.8, 0.95] as const;
 
-/** Used so far by the end of each day, what it is going to, and the quota. */
 function seriesOf({ periodFrom, periodTo, days, limit, projected }: QuotaLineProps): Series[] {
   const steps = Math.round((periodTo - periodFrom) / DAY_MS);
   const now = Date.now();
@@ -44,7 +39,7 @@ function seriesOf({ periodFrom, periodTo, days, limit, projected }: QuotaLinePro
     { id: 'used', label: 'Used', color: '--series-1', values: used },
     ...(projected === null
       ? []
-      : [{ id: 'ahead', label: 'At this pace', color: '--series-2', values: ahead } as const]),
+      : [{ id: 'ahead', label: 'Projected', color: '--series-2', values: ahead } as const]),
     ...(limit === null
       ? []
       : [{ id: 'quota', label: 'Quota', color: '--bad', values: used.map(() => limit) } as const]),
@@ -54,7 +49,6 @@ function seriesOf({ periodFrom, periodTo, days, limit, projected }: QuotaLinePro
 function specOf(axis: TimeAxis, series: readonly Series[], limit: number | null): PlotSpec {
   return {
     shape: series.map(({ id }) => id).join(),
-    // At the end of each day, when so much was used.
     data: [startsOf(axis).map((at) => at + axis.stepMs / 2), ...series.map(({ values }) => [...values])],
     xRange: [axis.from, axis.to],
     yRange: fromZero(limit ?? 10),
@@ -87,7 +81,6 @@ function specOf(axis: TimeAxis, series: readonly Series[], limit: number | null)
   };
 }
 
-/** Credits of a month as they add up, against the quota and with where they go at this pace. */
 export function QuotaLine(props: QuotaLineProps) {
   const { title, periodFrom, periodTo, days, limit, projected } = props;
   const axis = useMemo<TimeAxis>(
@@ -115,7 +108,7 @@ export function QuotaLine(props: QuotaLineProps) {
             </li>
           ))}
           {limit === null ? null : (
-            <li className="legend-still muted">dotted: 80 and 95 %, where notices go out</li>
+            <li className="legend-still muted">Dotted lines: notifications at 80% and 95%</li>
           )}
         </ul>
       }

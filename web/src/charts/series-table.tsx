@@ -4,7 +4,6 @@ import { formatStep, type Series, startsOf, type TimeAxis } from './series.ts';
 
 type Row = Readonly<{ at: number; step: number }>;
 
-/** The numbers of a chart: a row a step, a column a series. */
 export function SeriesTable({
   title,
   axis,

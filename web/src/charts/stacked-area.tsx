@@ -19,17 +19,15 @@ export type { Series, TimeAxis } from './series.ts';
 
 export type StackedAreaProps = ChartProps &
   Readonly<{
-    /** A mark of the y axis in words, where the format's are too long. */
     tick?: (value: number) => string;
     aside?: ReactNode;
     empty?: ReactNode;
   }>;
 
-/** The later end of what is stacked is drawn first, and what is below it over it. */
 function specOf(axis: TimeAxis, visible: readonly Series[], tick: (value: number) => string): PlotSpec {
   const steps = stepsOf(axis);
   const starts = startsOf(axis);
-  // The last step gets its end, else it would be a line without width.
+  // Extends the last step; otherwise it would have no width.
   const times = [...starts, axis.from + steps * axis.stepMs];
   const sums = stack(visible, steps).map((values) => [...values, values.at(-1) ?? 0]);
   const runningFrom = Date.now() < axis.to + axis.stepMs ? starts.at(-1) : undefined;
@@ -54,7 +52,6 @@ function specOf(axis: TimeAxis, visible: readonly Series[], tick: (value: number
   };
 }
 
-/** Series on top of each other over time, with a legend, a cursor, and the same numbers as a table. */
 export function StackedArea(props: StackedAreaProps) {
   const { axis, series, format = formatCount, tick = formatShort } = props;
   const hidden = useSeriesVisibility(series);
@@ -90,9 +87,8 @@ export function StackedArea(props: StackedAreaProps) {
   );
 }
 
-/** With a last column that has all of them together. */
 function withSum(series: readonly Series[], axis: TimeAxis): readonly Series[] {
   if (series.length < 2) return series;
   const values = stack(series, stepsOf(axis)).at(-1) ?? [];
-  return [...series, { id: 'sum', label: 'Together', color: '--ink-3', values }];
+  return [...series, { id: 'sum', label: 'Total', color: '--ink-3', values }];
 }

@@ -3,7 +3,6 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Distances between two marks of a time axis, in milliseconds. All are whole parts or multiples of a day of UTC. */
 export const timeIncrements: number[] = [
   ...[1, 5, 10, 15, 30].map((number) => number * SECOND_MS),
   ...[1, 2, 5, 10, 15, 30].map((number) => number * MINUTE_MS),
@@ -13,7 +12,6 @@ export const timeIncrements: number[] = [
 
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-/** Marks of a time axis in words: the time of day, and the date where one begins. */
 export function timeTicks(splits: readonly number[], increment: number): string[] {
   return splits.map((at) => {
     if (increment >= DAY_MS || at % DAY_MS === 0) return day.format(at);

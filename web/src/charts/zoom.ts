@@ -1,10 +1,9 @@
 import { useCallback } from 'react';
 import { useChangeSearch } from '../range.ts';
 
-/** No stretch is shorter. */
+/** Minimum zoom range. */
 const STRETCH_LEAST_MS = 60_000;
 
-/** What a chart does when a stretch was drawn over: it becomes the page's, in the URL. */
 export function useZoom(): (from: number, to: number) => void {
   const change = useChangeSearch();
   return useCallback(

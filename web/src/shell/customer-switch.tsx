@@ -1,13 +1,12 @@
+import { roleNames } from '../pages/team/role-descriptions.ts';
 import { useChangeSearch } from '../range.ts';
 import { remember } from '../theme.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useSession } from './session.tsx';
 
-/** Remembered for the next visit, where no URL says. */
 export const CUSTOMER_STORED_AS = 'solway.customer';
 
-/** Whose pages are shown, of those that one belongs to. */
 export function CustomerSwitch() {
   const { customer, customers } = useSession();
   const change = useChangeSearch();
@@ -15,7 +14,7 @@ export function CustomerSwitch() {
     return (
       <p className="customer customer-only" title={customer.name}>
         <span className="customer-name">{customer.name}</span>
-        <span className="customer-role">{customer.role}</span>
+        <span className="customer-role">{roleNames[customer.role]}</span>
       </p>
     );
   return (
@@ -31,7 +30,7 @@ export function CustomerSwitch() {
       items={customers.map((one) => ({
         label: (
           <>
-            {one.name} <span className="muted">{one.role}</span>
+            {one.name} <span className="muted">{roleNames[one.role]}</span>
           </>
         ),
         checked: one.id === customer.id,

@@ -1,12 +1,11 @@
 import { type FormEvent, useState } from 'react';
 import { useChange } from '../queries.ts';
 import { Button } from '../ui/button.tsx';
-import { Fault, Field } from '../ui/field.tsx';
+import { Field, FormError } from '../ui/field.tsx';
 import { Mark } from '../ui/icon.tsx';
 import { ModeBanner } from './mode-banner.tsx';
 
-/** Who belongs to no customer yet makes one, where that is open, or waits to be invited. */
-export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
+export function FirstCustomer({ canCreate }: { canCreate: boolean }) {
   const [name, setName] = useState('');
   const make = useChange('POST /customers');
 
@@ -17,17 +16,17 @@ export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
 
   return (
     <main className="alone">
-      <div className="door">
+      <div className="auth-card">
         <Mark size={36} />
         <ModeBanner />
-        <h1>{mayMake ? 'One name to begin with' : 'You belong to no customer yet'}</h1>
-        {mayMake ? (
+        <h1>{canCreate ? 'Create a customer' : 'You are not a member of any customer'}</h1>
+        {canCreate ? (
           <form onSubmit={submit} className="stack">
             <Field
-              label="Customer"
+              label="Customer name"
               name="name"
               problem={make.error}
-              hint="Keys, quota and members belong to it: your company, your team, or you."
+              hint="Your company or team. API keys, quota, and members belong to it."
             >
               {(field) => (
                 <input
@@ -40,13 +39,13 @@ export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
                 />
               )}
             </Field>
-            <Fault problem={make.error} />
+            <FormError problem={make.error} />
             <Button kind="primary" type="submit" busy={make.isPending}>
-              Begin
+              Create customer{' '}
             </Button>
           </form>
         ) : (
-          <p>Ask an owner or admin to invite you, then open the link that they give you.</p>
+          <p>Ask an owner or admin for an invitation link.</p>
         )}
       </div>
     </main>

@@ -4,7 +4,7 @@ import { DEFAULT_CUSTOMER_ID } from '../default-tenant.ts';
 import { useCall } from '../queries.ts';
 import { useFrameSearch } from '../range.ts';
 import { recall } from '../theme.ts';
-import { Fault } from '../ui/field.tsx';
+import { FormError } from '../ui/field.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { CUSTOMER_STORED_AS } from './customer-switch.tsx';
 import { FirstCustomer } from './first-customer.tsx';
@@ -12,17 +12,17 @@ import { ModeBanner } from './mode-banner.tsx';
 import { Rail } from './rail.tsx';
 import { type Customer, type Me, roleAllows, type Session, SessionProvider, type User } from './session.tsx';
 
-/** What stands around every page of who is signed in. */
 export function Frame() {
   const me = useCall('GET /me', {}, { refetchMs: 60_000 });
 
   if (me.data === undefined)
-    return <main className="alone">{me.error === null ? <Skeleton /> : <Fault problem={me.error} />}</main>;
+    return (
+      <main className="alone">{me.error === null ? <Skeleton /> : <FormError problem={me.error} />}</main>
+    );
   if (me.data.user === null) return <ToSignIn />;
   return <SignedInFrame me={me.data} user={me.data.user} />;
 }
 
-/** Leads to the sign-in page, once, and from there back to here. */
 function ToSignIn() {
   const router = useRouter();
   useEffect(() => {
@@ -35,20 +35,20 @@ function ToSignIn() {
 
 function SignedInFrame({ me, user }: { me: Me; user: User }) {
   const session = useChosenCustomer(me, user);
-  if (session === null) return <FirstCustomer mayMake={me.service.signUp === 'open' || user.isOperator} />;
+  if (session === null) return <FirstCustomer canCreate={me.service.signUp === 'open' || user.isOperator} />;
   return (
     <SessionProvider value={session}>
       <a href="#page" className="skip">
-        Skip to the page
+        Skip to content
       </a>
       <div className="frame">
         <Rail />
-        {/* Another customer is another page: nothing of the one before stays. */}
+        {/* Remounts the page when the customer changes. */}
         <main id="page" tabIndex={-1} key={session.customer.id}>
           <ModeBanner />
           {session.customer.state === 'suspended' ? (
             <p className="banner" role="status">
-              {session.customer.name} is suspended: its keys are refused, and pages can only be looked at.
+              {session.customer.name} is suspended. Its API keys are rejected, and the dashboard is read-only.
             </p>
           ) : null}
           <Outlet />
@@ -58,7 +58,6 @@ function SignedInFrame({ me, user }: { me: Me; user: User }) {
   );
 }
 
-/** The customer in the URL, else the one of the last visit, else the first. */
 function useChosenCustomer(me: Me, user: User): Session | null {
   const { customer: requestedId } = useFrameSearch();
   const ownCustomer = useMemo(() => customersOf(me, user), [me, user]);
@@ -84,7 +83,6 @@ function useChosenCustomer(me: Me, user: User): Session | null {
   }, [ownCustomer, foreign.data, requestedId, user, me.service]);
 }
 
-/** Those that one is a member of; the operator always has the house's own. */
 function customersOf(me: Me, user: User): readonly Customer[] {
   if (!user.isOperator || me.customers.some(({ id }) => id === DEFAULT_CUSTOMER_ID)) return me.customers;
   const defaultTenant = {

@@ -2,10 +2,8 @@ import { useCall } from '../queries.ts';
 import { useChangeSearch, useFrameSearch } from '../range.ts';
 import { useSession } from './session.tsx';
 
-/** Keys that the list offers. */
 const KEYS_LISTED_MAX = 200;
 
-/** Narrows a page to one key; it stands in the URL as `key` and goes along. */
 export function KeySwitch() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
@@ -17,13 +15,13 @@ export function KeySwitch() {
   const items = keys.data?.items ?? [];
   return (
     <label className="key-switch">
-      <span className="visually-hidden">Key</span>
+      <span className="visually-hidden">API key</span>
       <select
         className="select"
         value={key ?? ''}
         onChange={(event) => change({ key: event.target.value === '' ? undefined : event.target.value })}
       >
-        <option value="">All keys</option>
+        <option value="">All API keys</option>
         {key === undefined || items.some(({ id }) => id === key) ? null : <option value={key}>{key}</option>}
         {items.map((item) => (
           <option key={item.id} value={item.id}>

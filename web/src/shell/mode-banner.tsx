@@ -1,12 +1,11 @@
 import { useCall } from '../queries.ts';
 
-/** In development mode, says so on every page. */
 export function ModeBanner() {
   const me = useCall('GET /me', {});
   if (me.data?.service.mode !== 'development') return null;
   return (
     <p className="banner" role="status">
-      Development mode: an embedded ledger answers, not a Solana network.
+      Development mode: requests are served by an embedded ledger, not a Solana network.
     </p>
   );
 }

@@ -17,19 +17,16 @@ export type NavItem = Readonly<{
     | '/settings';
   title: string;
   icon: IconName;
-  /** Only shown to the operator, or to who may see the audit log. */
   needs?: 'operator' | 'admin';
-  /** Among the few at the bottom of a phone. */
   first?: boolean;
 }>;
 
-/** Where one can go, in groups of the rail. */
 export const navItems: readonly Readonly<{ title: string; navItems: readonly NavItem[] }>[] = [
   {
-    title: 'Now',
+    title: 'Overview',
     navItems: [
       { to: '/', title: 'Home', icon: 'home', first: true },
-      { to: '/keys', title: 'Keys', icon: 'key', first: true },
+      { to: '/keys', title: 'API keys', icon: 'key', first: true },
       { to: '/playground', title: 'Playground', icon: 'play' },
     ],
   },
@@ -45,11 +42,11 @@ export const navItems: readonly Readonly<{ title: string; navItems: readonly Nav
     ],
   },
   {
-    title: 'House',
+    title: 'Administration',
     navItems: [
       { to: '/upstreams', title: 'Upstreams', icon: 'nodes', needs: 'operator' },
       { to: '/team', title: 'Team', icon: 'team' },
-      { to: '/audit', title: 'Audit', icon: 'audit', needs: 'admin' },
+      { to: '/audit', title: 'Audit log', icon: 'audit', needs: 'admin' },
       { to: '/settings', title: 'Settings', icon: 'settings' },
     ],
   },

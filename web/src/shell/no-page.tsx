@@ -2,27 +2,27 @@ import { Link } from '@tanstack/react-router';
 import { Button } from '../ui/button.tsx';
 import { Mark } from '../ui/icon.tsx';
 
-export const NoSuchPage = () => (
+export const NotFoundPage = () => (
   <main className="alone">
-    <div className="door">
+    <div className="auth-card">
       <Mark size={36} />
-      <h1>There is no such page</h1>
+      <h1>Page not found</h1>
       <p>
-        <Link to="/">Go home</Link>, or check the address.
+        <Link to="/">Go home</Link>, or check the URL.
       </p>
     </div>
   </main>
 );
 
-/** A fault of ours. After an update of the service, the parts of a page that was open before are gone. */
-export const PageFault = () => (
+/** After an update of the service, script chunks of the old version are gone. */
+export const ErrorPage = () => (
   <main className="alone">
-    <div className="door" role="alert">
+    <div className="auth-card" role="alert">
       <Mark size={36} />
-      <h1>This page went wrong</h1>
-      <p>The service may have been updated while it was open. Nothing that you changed is lost.</p>
+      <h1>This page failed to load</h1>
+      <p>The service may have been updated. Reload to try again.</p>
       <Button kind="primary" onClick={() => window.location.reload()}>
-        Load it again
+        Reload
       </Button>
     </div>
   </main>

@@ -3,10 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { Ago } from '../ui/time.tsx';
 import { RangePicker } from './range-picker.tsx';
 
-/**
- * A page: its title, the question that it answers, and what it shows. The title takes the focus when the page was
- * gone to, so that keyboard and screen reader begin here.
- */
+/** Moves focus to the title on navigation, for keyboard and screen reader users. */
 export function Page({
   title,
   question,
@@ -17,9 +14,7 @@ export function Page({
 }: {
   title: string;
   question?: ReactNode;
-  /** When what is shown came in, in Unix milliseconds: `dataUpdatedAt` of its query; 0: not yet. */
   updatedAt?: number;
-  /** Whether the page follows the stretch of time in the URL. */
   ranged?: boolean;
   actions?: ReactNode;
   children: ReactNode;
@@ -32,7 +27,7 @@ export function Page({
     document.title = `${title} · Solway`;
   }, [title]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each time that the path changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs on every path change
   useEffect(() => {
     if (first.current && window.history.length <= 1) return;
     first.current = false;
@@ -51,7 +46,7 @@ export function Page({
         <div className="page-tools">
           {updatedAt === undefined || updatedAt === 0 ? null : (
             <span className="freshness">
-              updated <Ago at={updatedAt} />
+              Updated <Ago at={updatedAt} />
             </span>
           )}
           {ranged ? <RangePicker /> : null}

@@ -12,7 +12,6 @@ const isVisible =
   ({ needs }: NavItem): boolean =>
     needs === undefined || user.isOperator || (needs === 'admin' && can('admin'));
 
-/** Where one can go: a rail at the left; on a phone a bar below, with the rest in a drawer. */
 export function Rail() {
   const session = useSession();
   const [isOpen, setIsOpen] = useState(false);

@@ -14,7 +14,6 @@ const titles: Readonly<Record<RangeName, string>> = {
   custom: 'Custom',
 };
 
-/** Which stretch of time the page shows; it stands in the URL. */
 export function RangePicker() {
   const range = useRange();
   const change = useChangeSearch();
@@ -23,7 +22,7 @@ export function RangePicker() {
   return (
     <>
       <fieldset className="choice">
-        <legend className="visually-hidden">Stretch of time</legend>
+        <legend className="visually-hidden">Time range</legend>
         {rangeNames.map((name) =>
           name === 'custom' ? (
             <button
@@ -62,7 +61,6 @@ export function RangePicker() {
   );
 }
 
-/** What `<input type="datetime-local">` holds, read as UTC. */
 const toInput = (at: number): string => formatTime(at).replace(' ', 'T').slice(0, 16);
 const fromInput = (text: string): number => Date.parse(`${text}Z`);
 
@@ -85,9 +83,9 @@ function CustomRange({
   };
 
   return (
-    <Dialog title="A stretch of time" size="s" onClose={onClose}>
+    <Dialog title="Custom time range" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
-        <Field label="From" name="from" hint="Both in UTC.">
+        <Field label="From" name="from" hint="All times are in UTC.">
           {(field) => (
             <input
               {...field}
@@ -111,11 +109,11 @@ function CustomRange({
             />
           )}
         </Field>
-        {fits ? null : <p className="field-fault">The start must lie before the end.</p>}
+        {fits ? null : <p className="field-fault">The start must be before the end.</p>}
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" disabled={!fits}>
-            Show
+            Apply{' '}
           </Button>
         </DialogActions>
       </form>

@@ -11,19 +11,17 @@ import { useSession } from './session.tsx';
 
 const icons: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' };
 const names: Readonly<Record<Theme, string>> = {
-  system: "Theme: the system's",
+  system: 'Theme: system',
   light: 'Theme: light',
   dark: 'Theme: dark',
 };
 
-/** Goes through the themes: the system's, light, dark. */
 export function ThemeSwitch() {
   const [theme, setTheme] = useTheme();
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system';
   return <IconButton icon={icons[theme]} label={names[theme]} onClick={() => setTheme(next)} />;
 }
 
-/** Who is signed in, and the way out. */
 export function UserMenu() {
   const { user } = useSession();
   const client = useQueryClient();
@@ -57,7 +55,7 @@ export function UserMenu() {
         head={
           <>
             <strong>{user.email}</strong>
-            {user.isOperator ? <span className="muted">Operator of this service</span> : null}
+            {user.isOperator ? <span className="muted">Operator</span> : null}
           </>
         }
         items={[

@@ -2,11 +2,9 @@ import type { ButtonHTMLAttributes, ReactNode, Ref } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
 export type ButtonProps = Readonly<{
-  /** `primary` once a page at most; `danger` for what cannot be undone. */
   kind?: 'primary' | 'plain' | 'quiet' | 'danger';
   size?: 'm' | 's';
   icon?: IconName;
-  /** While something is under way: it cannot be pressed again and says so. */
   busy?: boolean;
   children?: ReactNode;
   ref?: Ref<HTMLButtonElement>;
@@ -41,7 +39,6 @@ export function Button({
   );
 }
 
-/** A button of a drawing alone; `label` is what it is called. */
 export const IconButton = ({
   label,
   ...rest

@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
-import { Fault } from './field.tsx';
+import { FormError } from './field.tsx';
 
-/** Asks once more before something that somebody will miss; it says what follows. */
 export const ConfirmDialog = ({
   title,
   action,
@@ -15,10 +14,8 @@ export const ConfirmDialog = ({
   onConfirm,
 }: {
   title: string;
-  /** What the button says. */
   action: string;
   children: ReactNode;
-  /** What is chosen on the way. */
   choice?: ReactNode;
   problem: unknown;
   isBusy: boolean;
@@ -29,7 +26,7 @@ export const ConfirmDialog = ({
     <div className="stack">
       <p>{children}</p>
       {choice}
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" busy={isBusy} onClick={onConfirm}>

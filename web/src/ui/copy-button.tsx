@@ -4,7 +4,6 @@ import { useToast } from './toast.tsx';
 
 const FEEDBACK_MS = 2_000;
 
-/** Copies a text and says so. `label` names what is copied: "Copy the key". */
 export function CopyButton({
   text,
   label,
@@ -24,7 +23,7 @@ export function CopyButton({
       clearTimeout(timer.current);
       timer.current = window.setTimeout(() => setIsDone(false), FEEDBACK_MS);
     } catch {
-      toast('The browser did not let this page copy. Select the text and copy it by hand.', 'bad');
+      toast('Copying was blocked by the browser. Select the text and copy it manually.', 'bad');
     }
   };
 

@@ -1,4 +1,4 @@
-/** A spreadsheet takes these at the start of a cell for a formula, in full width too. */
+/** Characters that start a formula in spreadsheets, including full-width forms. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 function cell(value: number | string | null): string {
@@ -8,13 +8,12 @@ function cell(value: number | string | null): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Rows as RFC 4180 has them. Text that a spreadsheet would run is marked as text. */
+/** RFC 4180 rows. Escapes cells that a spreadsheet would evaluate. */
 export const toCsv = (
   head: readonly string[],
   rows: readonly (readonly (number | string | null)[])[],
 ): string => [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 
-/** Gives a text to the browser as a file. */
 export function downloadText(fileName: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');

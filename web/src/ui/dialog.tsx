@@ -3,16 +3,12 @@ import { IconButton } from './button.tsx';
 
 export type DialogProps = Readonly<{
   title: string;
-  /** Asked for by Escape, the cross, or a press beside it. */
   onClose: () => void;
-  /** false: it stays until what it asks for was done. */
   canClose?: boolean;
-  /** `drawer`: at the right edge, as high as the window. */
   size?: 's' | 'm' | 'l' | 'drawer';
   children: ReactNode;
 }>;
 
-/** The browser's own modal dialog: it holds the focus, gives it back, and makes the rest inert. Mount it to open it. */
 export function Dialog({ title, onClose, canClose = true, size = 'm', children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -37,7 +33,7 @@ export function Dialog({ title, onClose, canClose = true, size = 'm', children }
         if (canClose) onClose();
       }}
       onKeyDown={(event) => {
-        // A second Escape would close it without asking.
+        // Browsers close on a second Escape without a cancel event.
         if (event.key === 'Escape' && !canClose) event.preventDefault();
       }}
       onClick={(event) => {
@@ -55,7 +51,6 @@ export function Dialog({ title, onClose, canClose = true, size = 'm', children }
   );
 }
 
-/** The row of buttons at the end of a dialog. */
 export const DialogActions = ({ children }: { children: ReactNode }) => (
   <footer className="dialog-actions">{children}</footer>
 );

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { Snippet } from './snippet.tsx';
 
-/** Where nothing is yet: why, and the line that changes it. */
 export const EmptyState = ({
   title,
   children,

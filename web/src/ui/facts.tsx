@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 
-/** What is known of one thing, as names with their values. */
 export const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="facts">
     {facts.map(([name, value]) => (

@@ -5,7 +5,7 @@ type Attributes = Readonly<{ id: string; 'aria-describedby'?: string; 'aria-inva
 
 type FieldProps = Readonly<{
   label: ReactNode;
-  /** As the control API calls it: a refusal that names it is shown here. */
+  /** Field name in the control API, to match validation errors. */
   name: string;
   hint?: ReactNode;
   problem?: unknown;
@@ -13,7 +13,7 @@ type FieldProps = Readonly<{
   children: (attributes: Attributes) => ReactNode;
 }>;
 
-/** What a problem says of one field; lists are named with their place: `cidrs.0`. */
+/** Matches list items by index too: `cidrs.0`. */
 export function problemOfField(problem: unknown, name: string): string | undefined {
   if (!(problem instanceof ApiProblem)) return undefined;
   const [, text] =
@@ -21,7 +21,6 @@ export function problemOfField(problem: unknown, name: string): string | undefin
   return text;
 }
 
-/** A control with its label, what it is for, and what is wrong with it. */
 export function Field({ label, name, hint, problem, optional = false, children }: FieldProps) {
   const id = useId();
   const fault = problemOfField(problem, name);
@@ -54,8 +53,7 @@ export function Field({ label, name, hint, problem, optional = false, children }
   );
 }
 
-/** A box to tick with its words. */
-export function Tick({
+export function Checkbox({
   checked,
   onChange,
   children,
@@ -89,10 +87,9 @@ export function Tick({
   );
 }
 
-/** What was refused as a whole, above the buttons of a form; of fields that it shows themselves nothing is said twice. */
-export function Fault({ problem }: { problem: unknown }) {
+export function FormError({ problem }: { problem: unknown }) {
   if (problem === null || problem === undefined) return null;
-  const text = problem instanceof Error ? problem.message : 'Something went wrong in this page.';
+  const text = problem instanceof Error ? problem.message : 'This page failed to load. Reload to try again.';
   return (
     <p className="fault" role="alert">
       {text}

@@ -3,25 +3,23 @@ import { Icon } from './icon.tsx';
 
 export type FilterChip = Readonly<{ id: string; label: string; value: string }>;
 
-/** What a page is narrowed to; each can be taken away. */
 export function FilterChips({
   chips,
   onRemove,
 }: {
   chips: readonly FilterChip[];
-  /** Asked for with the ids of those that go. */
   onRemove: (ids: readonly string[]) => void;
 }) {
   if (chips.length === 0) return null;
   return (
-    <ul className="filter-chips" aria-label="Narrowed to">
+    <ul className="filter-chips" aria-label="Active filters">
       {chips.map(({ id, label, value }) => (
         <li key={id}>
           <button
             type="button"
             className="filter-chip"
             onClick={() => onRemove([id])}
-            aria-label={`Do not narrow to ${label} ${value} any more`}
+            aria-label={`Remove filter: ${label} ${value}`}
           >
             <span className="filter-chip-label">{label}</span>
             <span className="filter-chip-value">{value}</span>

@@ -1,4 +1,3 @@
-/** Line drawings of 16 by 16, in the colour of the text around them. */
 const drawings = {
   home: 'M2.5 7.5 8 3l5.5 4.5V13h-11z M6.5 13V9.5h3V13',
   key: 'M9.5 6.5a3 3 0 1 0-2.6 3L8 10.5h1.5V12H11v1.5h2.5V11L9.4 7.2 M5.7 5.8v.01',
@@ -41,7 +40,6 @@ export const Icon = ({ name, size = 16 }: { name: IconName; size?: number }) => 
   </svg>
 );
 
-/** Three ways through one gate. */
 export const Mark = ({ size = 22 }: { size?: number }) => (
   <svg className="mark" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true" focusable="false">
     <path className="mark-a" d="M3 25c9 0 8-18 17-18h9" />

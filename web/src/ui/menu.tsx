@@ -6,25 +6,20 @@ export type MenuItem = Readonly<{
   onSelect: () => void;
   danger?: boolean;
   disabled?: boolean;
-  /** Of a choice: whether it is the one that holds. */
   checked?: boolean;
 }>;
 
 type MenuProps = Readonly<{
-  /** What the button is called, where it shows no text. */
   label?: string;
   button: ReactNode;
   buttonProps?: Omit<ButtonProps, 'children'>;
   items: readonly MenuItem[];
-  /** Shown above the items. */
   head?: ReactNode;
   align?: 'start' | 'end';
 }>;
 
-/** Room between button and list, in pixels. */
 const GAP_PX = 4;
 
-/** A button with a list of commands: arrows, Home, End and first letters move in it, Escape closes it. */
 export function Menu({ label, button, buttonProps, items, head, align = 'start' }: MenuProps) {
   const id = useId();
   const opener = useRef<HTMLButtonElement>(null);
@@ -86,7 +81,7 @@ export function Menu({ label, button, buttonProps, items, head, align = 'start' 
         <div role="menu" aria-label={label} tabIndex={-1} onKeyDown={onKeyDown}>
           {items.map((item, index) => (
             <MenuEntry
-              // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name, and stay in order
+              // biome-ignore lint/suspicious/noArrayIndexKey: no other key; the order is stable
               key={index}
               item={item}
               onDone={() => {
@@ -120,7 +115,6 @@ function MenuEntry({ item, onDone }: { item: MenuItem; onDone: () => void }) {
   );
 }
 
-/** Where a key leads among the entries; null: nowhere. */
 function nextEntry(key: string, at: number, all: readonly HTMLElement[]): number | null {
   const count = all.length;
   if (count === 0) return null;
@@ -134,7 +128,6 @@ function nextEntry(key: string, at: number, all: readonly HTMLElement[]): number
   return order.find((index) => all[index]?.textContent?.trim().toLowerCase().startsWith(letter)) ?? null;
 }
 
-/** Beside the button, and inside the window. */
 function positionMenu(element: HTMLElement, box: DOMRect, align: 'start' | 'end'): void {
   const { offsetWidth, offsetHeight } = element;
   const desiredLeft = align === 'end' ? box.right - offsetWidth : box.left;

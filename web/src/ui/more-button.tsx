@@ -1,19 +1,18 @@
 import type { PagedList } from '../paged-list.ts';
 import { Button } from './button.tsx';
-import { Fault } from './field.tsx';
+import { FormError } from './field.tsx';
 
-/** At the end of a list: the page behind it, and how much is shown. @param what - a word for one of them. */
 export const MoreButton = ({ list, what }: { list: PagedList<unknown>; what: string }) => (
   <div className="row">
-    <Fault problem={list.problem} />
+    <FormError problem={list.problem} />
     {list.hasMore ? (
       <Button onClick={list.more} busy={list.isLoading}>
-        Show older {what}s
+        Load more {what}s
       </Button>
     ) : null}
     <span className="muted">
       {list.items.length} {list.items.length === 1 ? what : `${what}s`} shown
-      {list.hasMore ? '' : ', no older ones'}
+      {list.hasMore ? '' : ' (all loaded)'}
     </span>
   </div>
 );

@@ -2,7 +2,6 @@ import type { UsageStatus } from '../../../src/gateway/metering/usage-meter.ts';
 import { Swatch } from '../charts/swatch.tsx';
 import { outcomes } from '../outcomes.ts';
 
-/** How a request ended: its word beside the colour that it has in charts. */
 export const OutcomeChip = ({ status }: { status: UsageStatus }) => (
   <span className="outcome" title={outcomes[status].about}>
     <Swatch color={outcomes[status].color} />

@@ -1,6 +1,5 @@
 import { type ReactNode, useId } from 'react';
 
-/** A part of a page with its title; `aside` stands at the end of the title's line. */
 export function Panel({
   title,
   aside,

@@ -1,11 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Fault } from './field.tsx';
+import { FormError } from './field.tsx';
 import { Skeleton } from './skeleton.tsx';
 
-/**
- * What was asked for, once it is there. What was there stays when asking again fails, with the reason above it.
- */
 export function Pending<Data>({
   query,
   height = 'l',
@@ -16,10 +13,11 @@ export function Pending<Data>({
   children: (data: Data) => ReactNode;
 }) {
   const { data, error } = query;
-  if (data === undefined) return error === null ? <Skeleton height={height} /> : <Fault problem={error} />;
+  if (data === undefined)
+    return error === null ? <Skeleton height={height} /> : <FormError problem={error} />;
   return (
     <>
-      {error === null ? null : <Fault problem={error} />}
+      {error === null ? null : <FormError problem={error} />}
       {children(data)}
     </>
   );

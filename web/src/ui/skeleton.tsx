@@ -1,10 +1,9 @@
-/** The place of what is still on its way. */
 export const Skeleton = ({ lines = 3, height }: { lines?: number; height?: 's' | 'm' | 'l' }) => (
   <div className={`skeleton ${height === undefined ? '' : `skeleton-${height}`}`} role="status">
     <span className="visually-hidden">Loading</span>
     {height === undefined
       ? Array.from({ length: lines }, (_, line) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines are all the same
+          // biome-ignore lint/suspicious/noArrayIndexKey: identical placeholder lines
           <span key={line} className="skeleton-line" />
         ))
       : null}

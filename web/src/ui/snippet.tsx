@@ -1,10 +1,9 @@
 import { CopyButton } from './copy-button.tsx';
 
-/** Text to copy: code or a secret. Long lines can be scrolled by keyboard. */
 export const Snippet = ({ text, label }: { text: string; label: string }) => (
   <div className="snippet">
     <section aria-label={label}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be keyboard accessible */}
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>

@@ -1,7 +1,6 @@
 const WIDTH = 120;
 const HEIGHT = 28;
 
-/** Points of a line through what was measured; what was not is a gap. */
 function linesThrough(values: readonly (number | null)[]): string {
   const measured = values.filter((value) => value !== null);
   const top = Math.max(...measured, 0);
@@ -20,7 +19,7 @@ function linesThrough(values: readonly (number | null)[]): string {
   return path;
 }
 
-/** A line without axes. It repeats what is said in words beside it, so screen readers pass it over. */
+/** Decorative: screen readers skip it. */
 export const Sparkline = ({ values, tone }: { values: readonly (number | null)[]; tone?: 'bad' }) => (
   <svg
     className={`sparkline ${tone === 'bad' ? 'sparkline-bad' : ''}`}

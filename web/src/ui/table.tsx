@@ -7,41 +7,34 @@ export type Column<Row> = Readonly<{
   id: string;
   title: string;
   cell: (row: Row) => ReactNode;
-  /** What rows are sorted by; without it the column is not sortable. null goes last. */
+  /** Sort key; null sorts last. Omit to disable sorting. */
   sortBy?: (row: Row) => number | string | null;
-  /** The cell in a downloaded file; without it the column is left out there. */
+  /** CSV cell; omit to exclude the column. */
   csv?: (row: Row) => number | string | null;
   align?: 'end';
-  /** Left out on a narrow screen. */
   wideOnly?: boolean;
-  /** The title is not shown, as of a column of menus, which stays in sight where a table is too wide. */
   hideTitle?: boolean;
 }>;
 
 type Sort = Readonly<{ column: string; down: boolean }>;
 
 export type TableProps<Row> = Readonly<{
-  /** Names the table for screen readers. */
   caption: string;
   showCaption?: boolean;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row) => string;
   initialSort?: Sort;
-  /** Shown instead of rows where there are none. */
   empty?: ReactNode;
-  /** Name of the file without its end; without it there is nothing to download. */
   csvName?: string;
   selection?: Readonly<{
     chosen: ReadonlySet<string>;
     onChange: (chosen: ReadonlySet<string>) => void;
-    /** What a row is called, for its box. */
     rowName: (row: Row) => string;
     canChoose?: (row: Row) => boolean;
   }>;
 }>;
 
-/** Rows that can be sorted by their titles, chosen, and downloaded. */
 export function Table<Row>(props: TableProps<Row>) {
   const {
     caption,
@@ -73,7 +66,7 @@ export function Table<Row>(props: TableProps<Row>) {
           )}
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be keyboard accessible */}
       <section className="table-scroll" aria-labelledby={captionId} tabIndex={0}>
         <table className="table">
           <caption id={captionId} className="visually-hidden">
@@ -165,7 +158,7 @@ function ChooseAll<Row>({ rows, rowKey, selection }: SelectionProps<Row> & { row
     <th scope="col" className="choose">
       <input
         type="checkbox"
-        aria-label="Choose all"
+        aria-label="Select all"
         checked={all}
         disabled={able.length === 0}
         onChange={() => selection.onChange(new Set(all ? [] : able))}
@@ -180,7 +173,7 @@ function ChooseRow<Row>({ row, rowKey, selection }: SelectionProps<Row> & { row:
     <td className="choose">
       <input
         type="checkbox"
-        aria-label={`Choose ${selection.rowName(row)}`}
+        aria-label={`Select ${selection.rowName(row)}`}
         checked={selection.chosen.has(id)}
         disabled={!(selection.canChoose?.(row) ?? true)}
         onChange={(event) => {

@@ -5,12 +5,10 @@ export type Tab = Readonly<{ id: string; label: ReactNode; panel: () => ReactNod
 type TabsProps = Readonly<{
   label: string;
   tabs: readonly Tab[];
-  /** Which is shown and who keeps it, where that is not the strip itself. */
   chosen?: string | undefined;
   onChoose?: (id: string) => void;
 }>;
 
-/** Parts of which one is shown; arrows go from one to the next. */
 export function Tabs({ label, tabs, chosen: given, onChoose }: TabsProps) {
   const base = useId();
   const [own, setOwn] = useState(tabs[0]?.id);
@@ -71,7 +69,6 @@ export function Tabs({ label, tabs, chosen: given, onChoose }: TabsProps) {
   );
 }
 
-/** A choice of few that is shown whole, such as a measure of a chart. */
 export function Choice<Value extends string>({
   label,
   options,

@@ -5,13 +5,10 @@ import { Sparkline } from './sparkline.tsx';
 export type Delta = Readonly<{
   now: number | null;
   before: number | null;
-  /** Which way is good news; null: neither. */
   good: 'up' | 'down' | null;
-  /** How a difference is said where percentages of a number are none, such as points. */
   formatDifference?: (difference: number) => string;
 }>;
 
-/** One number of the page with its line and how it was before. */
 export function Tile({
   label,
   value,
@@ -45,19 +42,19 @@ function DeltaText({ delta: { now, before, good, formatDifference } }: { delta: 
   if (now === null || before === null) return null;
   const difference = now - before;
   if (formatDifference === undefined && before === 0)
-    return now === 0 ? null : <span className="delta">none before</span>;
+    return now === 0 ? null : <span className="delta">no previous data</span>;
   const direction = difference > 0 ? 'up' : 'down';
   const tone = difference === 0 || good === null ? '' : direction === good ? 'delta-good' : 'delta-bad';
   const size = formatDifference?.(Math.abs(difference)) ?? percentOf(Math.abs(difference) / before);
-  if (difference === 0 || /^0\.?0* /.test(size)) return <span className="delta">unchanged</span>;
+  if (difference === 0 || /^0\.?0*(?![\d.])/.test(size)) return <span className="delta">unchanged</span>;
   return (
     <span className={`delta ${tone}`}>
       <span aria-hidden="true">{direction === 'up' ? '↑' : '↓'}</span>
       <span className="visually-hidden">{direction}</span> {size}
-      <span className="visually-hidden"> against the stretch before</span>
+      <span className="visually-hidden"> compared with the previous period</span>
     </span>
   );
 }
 
 const percentOf = (share: number): string =>
-  share >= 10 ? `${formatShort(share)}×` : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+  share >= 10 ? `${formatShort(share)}×` : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)}%`;

@@ -9,7 +9,6 @@ const TOASTS_MAX = 4;
 
 const ToastContext = createContext<ShowToast>(() => {});
 
-/** Says what was done, in sight and to screen readers. */
 export const useToast = (): ShowToast => useContext(ToastContext);
 
 export function ToastArea({ children }: { children: ReactNode }) {
@@ -21,10 +20,10 @@ export function ToastArea({ children }: { children: ReactNode }) {
     (text, tone = 'good') => {
       last.current += 1;
       const id = last.current;
-      // Said again, it stands once.
+      // Replaces an identical message.
       const others = (all: readonly Toast[]) => all.filter((toast) => toast.text !== text);
       setToasts((all) => [...others(all).slice(1 - TOASTS_MAX), { id, text, tone }]);
-      // Problems stay until they were read.
+      // Errors stay until dismissed.
       if (tone === 'good') setTimeout(() => drop(id), VISIBLE_MS);
     },
     [drop],

@@ -14,7 +14,6 @@ const fields = ['action'] as const;
 const PAGE_ROWS = 100;
 const idOf = ({ id }: AuditEntry): string => String(id);
 
-/** What was changed at any customer, and of the house; for the operator. */
 export function AllAudit() {
   const range = useRange();
   const [{ action }, change] = useFilters(fields);

@@ -3,18 +3,17 @@ import { Snippet } from '../../ui/snippet.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type AuditEntry, actorOf } from './audit-entry.ts';
 
-/** One change with all that was noted of it. */
 export function AuditDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { name, kind } = actorOf(entry.actor);
   return (
     <Dialog title={entry.action} size="drawer" onClose={onClose}>
       <div className="stack">
         <dl className="facts">
-          <dt>Time, UTC</dt>
+          <dt>Time (UTC)</dt>
           <dd>
             <Time at={entry.at} withMs />
           </dd>
-          <dt>Who</dt>
+          <dt>Actor</dt>
           <dd>
             {name}
             {kind === null ? '' : ` (${kind})`}
@@ -25,18 +24,18 @@ export function AuditDrawer({ entry, onClose }: { entry: AuditEntry; onClose: ()
               <dd className="mono">{entry.customerId}</dd>
             </>
           )}
-          <dt>Key</dt>
-          <dd className="mono">{entry.keyId ?? 'none'}</dd>
-          <dt>From</dt>
-          <dd className="mono">{entry.address ?? 'not over the network'}</dd>
-          <dt>Browser or program</dt>
-          <dd>{entry.userAgent ?? 'not said'}</dd>
-          <dt>Request</dt>
-          <dd className="mono">{entry.requestId ?? 'none'}</dd>
-          <dt>Number</dt>
+          <dt>API key</dt>
+          <dd className="mono">{entry.keyId ?? '—'}</dd>
+          <dt>IP address</dt>
+          <dd className="mono">{entry.address ?? '—'}</dd>
+          <dt>User agent</dt>
+          <dd>{entry.userAgent ?? '—'}</dd>
+          <dt>Request ID</dt>
+          <dd className="mono">{entry.requestId ?? '—'}</dd>
+          <dt>Event ID</dt>
           <dd className="mono">{entry.id}</dd>
         </dl>
-        <Snippet text={JSON.stringify(entry.detail, null, 2)} label="the detail" />
+        <Snippet text={JSON.stringify(entry.detail, null, 2)} label="details" />
       </div>
     </Dialog>
   );

@@ -2,24 +2,21 @@ import type { RouteOutput } from '../../../../src/control/api/contract/contract.
 
 type AuditItem = RouteOutput<'GET /audit'>['items'][number];
 
-/** A line of either list; of one customer's own it is not said whose it is. */
 export type AuditEntry = Omit<AuditItem, 'customerId'> & Partial<Pick<AuditItem, 'customerId'>>;
 
 const kinds: Readonly<Record<string, string>> = {
-  user: 'person',
+  user: 'user',
   token: 'token',
   cli: 'command line',
-  system: 'the service',
+  system: 'system',
 };
 
-/** Who did it: `user:anna@example.com` in words. */
 export function actorOf(actor: string): Readonly<{ name: string; kind: string | null }> {
   const at = actor.indexOf(':');
   const kind = kinds[actor.slice(0, at)];
   return at < 0 || kind === undefined ? { name: actor, kind: null } : { name: actor.slice(at + 1), kind };
 }
 
-/** The facts of a change as short text. */
 export const detailOf = ({ detail }: AuditEntry): string =>
   Object.entries(detail)
     .map(([name, value]) => `${name}: ${value === null ? 'none' : String(value)}`)

@@ -8,26 +8,25 @@ import { CustomerAudit } from './customer-audit.tsx';
 import '../../styles/traffic.css';
 import '../../styles/logs.css';
 
-/** What was changed, by whom and from where; for the operator also everywhere, and whether the books agree. */
 export function AuditPage() {
   const { user, can, customer } = useSession();
   const mine = { id: 'customer', label: customer.name, panel: () => <CustomerAudit /> };
   return (
-    <Page title="Audit" question="Who changed what, when, and from where?" ranged>
+    <Page title="Audit log" question="Changes to keys, members, limits, and nodes." ranged>
       {user.isOperator ? (
         <Tabs
-          label="Whose"
+          label="Scope"
           tabs={[
             mine,
             { id: 'all', label: 'All customers', panel: () => <AllAudit /> },
-            { id: 'checks', label: 'Checks of the books', panel: () => <Checks /> },
+            { id: 'checks', label: 'Consistency checks', panel: () => <Checks /> },
           ]}
         />
       ) : can('admin') ? (
         <CustomerAudit />
       ) : (
-        <EmptyState title="Admins and owners see the audit log">
-          Ask one of them, or for a role that may more. Who that is stands under Team.
+        <EmptyState title="The audit log requires the Admin role">
+          Ask an owner or admin to change your role. See Team for the list of members.
         </EmptyState>
       )}
     </Page>

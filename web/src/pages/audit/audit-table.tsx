@@ -9,7 +9,7 @@ import { type AuditEntry, actorOf, detailOf } from './audit-entry.ts';
 const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): Column<AuditEntry>[] => [
   {
     id: 'at',
-    title: 'Time, UTC',
+    title: 'Time (UTC)',
     cell: (entry) => (
       <Button kind="quiet" size="s" className="link-button" onClick={() => onOpen(entry)}>
         <Time at={entry.at} />
@@ -21,14 +21,14 @@ const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): 
   },
   {
     id: 'action',
-    title: 'What',
+    title: 'Action',
     cell: ({ action }) => <code>{action}</code>,
     sortBy: ({ action }) => action,
     csv: ({ action }) => action,
   },
   {
     id: 'actor',
-    title: 'Who',
+    title: 'Actor',
     cell: ({ actor }) => <Actor actor={actor} />,
     sortBy: ({ actor }) => actor,
     csv: ({ actor }) => actor,
@@ -36,7 +36,7 @@ const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): 
   ...(hasCustomers ? [customerColumn] : []),
   {
     id: 'key',
-    title: 'Key',
+    title: 'API key',
     cell: ({ keyId }) =>
       keyId === null ? (
         '–'
@@ -50,14 +50,14 @@ const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): 
   },
   {
     id: 'detail',
-    title: 'Detail',
+    title: 'Details',
     wideOnly: true,
     cell: (entry) => <span className="detail-words">{detailOf(entry) || '–'}</span>,
     csv: detailOf,
   },
   {
     id: 'address',
-    title: 'From',
+    title: 'IP address',
     wideOnly: true,
     cell: ({ address }) => (address === null ? '–' : <span className="mono">{address}</span>),
     sortBy: ({ address }) => address,
@@ -83,7 +83,6 @@ function Actor({ actor }: { actor: string }) {
   );
 }
 
-/** Changes, a row each; the time opens one. */
 export function AuditTable({
   entries,
   hasCustomers = false,
@@ -98,7 +97,7 @@ export function AuditTable({
   return (
     <>
       <Table
-        caption="Changes"
+        caption="Audit log"
         columns={columns}
         rows={entries}
         rowKey={({ id }) => String(id)}

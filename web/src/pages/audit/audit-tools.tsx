@@ -4,7 +4,6 @@ import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
-/** Finds one kind of change, and takes all of them along as lines of JSON. */
 export function AuditTools({
   action,
   onAction,
@@ -14,7 +13,6 @@ export function AuditTools({
   action: string | undefined;
   onAction: (action: string | undefined) => void;
   exportAddress: string;
-  /** What else narrows the list. */
   children?: ReactNode;
 }) {
   const id = useId();
@@ -29,7 +27,7 @@ export function AuditTools({
         {children}
         <form className="row" onSubmit={submit} key={action ?? ''}>
           <label htmlFor={id} className="visually-hidden">
-            Kind of change
+            Action
           </label>
           <input
             id={id}
@@ -42,35 +40,35 @@ export function AuditTools({
             spellCheck={false}
           />
           <Button type="submit" icon="filter">
-            Only these
+            Filter
           </Button>
-          {action === undefined ? null : <Button onClick={() => onAction(undefined)}>Show all</Button>}
+          {action === undefined ? null : <Button onClick={() => onAction(undefined)}>Clear filter</Button>}
         </form>
       </search>
       <a className="button" href={exportAddress} download="audit.jsonl">
         <Icon name="download" />
-        JSON lines
+        Export JSON Lines{' '}
       </a>
     </div>
   );
 }
 
-/** Changes are rare: an hour often has none. */
+/** Changes are rare, so short ranges are often empty. */
 export function NoChanges() {
   const range = useRange();
   const change = useChangeSearch();
   return (
     <EmptyState
-      title="Nothing was changed in this stretch"
+      title="No changes in this time range"
       action={
         range.name === '30d' ? null : (
           <Button onClick={() => change({ range: '30d', from: undefined, to: undefined })}>
-            Look at 30 days
+            Show last 30 days
           </Button>
         )
       }
     >
-      Every change to keys, members, limits and nodes leaves a line here, with who made it and from where.
+      Changes to keys, members, limits, and nodes are recorded here.
     </EmptyState>
   );
 }

@@ -14,32 +14,32 @@ const REFETCH_MS = 30_000;
 const columns: Column<Check>[] = [
   {
     id: 'holds',
-    title: 'Holds',
+    title: 'Status',
     cell: ({ violations }) =>
       violations === 0 ? (
-        <Chip tone="good">yes</Chip>
+        <Chip tone="good">Passed</Chip>
       ) : (
-        <Chip tone="bad">{formatCount(violations)} against</Chip>
+        <Chip tone="bad">{formatCount(violations)} failed</Chip>
       ),
     sortBy: ({ violations }) => violations,
     csv: ({ violations }) => violations,
   },
   {
     id: 'name',
-    title: 'What must hold',
+    title: 'Check',
     cell: ({ name }) => <span className="wrap">{name}</span>,
     sortBy: ({ name }) => name,
     csv: ({ name }) => name,
   },
   {
     id: 'example',
-    title: 'Example against it',
+    title: 'Example',
     cell: ({ example }) => (example === null ? '–' : <code className="wrap">{example}</code>),
     csv: ({ example }) => example,
   },
   {
     id: 'ran',
-    title: 'Looked at',
+    title: 'Last run',
     align: 'end',
     cell: ({ ranAt }) => <Ago at={ranAt} />,
     sortBy: ({ ranAt }) => ranAt,
@@ -47,22 +47,21 @@ const columns: Column<Check>[] = [
   },
 ];
 
-/** Whether the books of usage agree with themselves: each sentence is looked at every hour. */
 export function Checks() {
   const checks = useCall('GET /checks', {}, { refetchMs: REFETCH_MS });
   return (
     <Pending query={checks} height="m">
       {({ checks: all }) => (
         <Table
-          caption="Checks of the books"
+          caption="Consistency checks"
           columns={columns}
           rows={all}
           rowKey={({ name }) => name}
           initialSort={{ column: 'holds', down: true }}
           csvName="checks"
           empty={
-            <EmptyState title="The books were not looked at yet">
-              They are looked at every hour, for the first time an hour after the service was started.
+            <EmptyState title="No checks have run yet">
+              Checks run hourly, starting one hour after the service starts.
             </EmptyState>
           }
         />

@@ -16,7 +16,6 @@ const fields = ['action'] as const;
 const PAGE_ROWS = 100;
 const idOf = ({ id }: AuditEntry): string => String(id);
 
-/** What was changed at one customer. */
 export function CustomerAudit() {
   const { customer } = useSession();
   const { key } = useFrameSearch();

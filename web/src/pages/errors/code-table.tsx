@@ -16,7 +16,7 @@ const columns: Column<Row>[] = [
   },
   {
     id: 'rpc',
-    title: 'JSON-RPC',
+    title: 'JSON-RPC code',
     align: 'end',
     cell: ({ rpcCode }) => (rpcCode === null || rpcCode === 0 ? '–' : <code>{rpcCode}</code>),
     sortBy: ({ rpcCode }) => rpcCode,
@@ -24,14 +24,14 @@ const columns: Column<Row>[] = [
   },
   {
     id: 'text',
-    title: 'Text',
+    title: 'Message',
     cell: ({ text }) => <span className="wrap">{text}</span>,
     sortBy: ({ text }) => text,
     csv: ({ text }) => text,
   },
   {
     id: 'count',
-    title: 'In the log',
+    title: 'Logged requests',
     align: 'end',
     cell: ({ count }) => formatCount(count),
     sortBy: ({ count }) => count,
@@ -50,7 +50,6 @@ const columns: Column<Row>[] = [
   },
 ];
 
-/** Codes with their texts, each with a request to look at. */
 export const CodeTable = ({ codes }: { codes: readonly Row[] }) => (
   <Table
     caption="Errors by code"
@@ -60,8 +59,8 @@ export const CodeTable = ({ codes }: { codes: readonly Row[] }) => (
     initialSort={{ column: 'count', down: true }}
     csvName="errors-by-code"
     empty={
-      <EmptyState title="The request log kept none of them">
-        It keeps a share of the requests for a limited time. The counts on this page are of all.
+      <EmptyState title="No matching requests in the request log">
+        The request log is sampled and kept for a limited time. The counts on this page include all requests.
       </EmptyState>
     }
   />

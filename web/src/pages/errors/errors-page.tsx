@@ -20,7 +20,6 @@ import '../../styles/traffic.css';
 
 type Errors = RouteOutput<'GET /customers/{customer}/errors'>;
 
-/** What did not give a result, why, and where. */
 export function ErrorsPage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
@@ -31,7 +30,7 @@ export function ErrorsPage() {
   return (
     <Page
       title="Errors"
-      question="What went wrong, whose fault was it, and where?"
+      question="Failed requests by outcome, error code, method, and API key."
       updatedAt={errors.dataUpdatedAt}
       ranged
       actions={<KeySwitch />}
@@ -41,7 +40,6 @@ export function ErrorsPage() {
   );
 }
 
-/** Everything but what went well. */
 const wrong = outcomeNames.filter((name) => name !== 'ok');
 
 function ErrorsContent({ errors }: { errors: Errors }) {
@@ -50,8 +48,8 @@ function ErrorsContent({ errors }: { errors: Errors }) {
   const series = useMemo(() => outcomeSeries({ ...byStatus, ok: [] }), [byStatus]);
   if (rows.length === 0)
     return (
-      <EmptyState title="Nothing went wrong in this stretch">
-        Every call gave a result, or none was made. <Link to="/usage">What was used</Link>
+      <EmptyState title="No errors in this time range">
+        All requests succeeded, or none were made. <Link to="/usage">View usage</Link>
       </EmptyState>
     );
   return (
@@ -60,20 +58,16 @@ function ErrorsContent({ errors }: { errors: Errors }) {
       <Panel title="By outcome over time">
         <StackedArea title="Errors by outcome" axis={axis} series={series} csvName="errors" onZoom={zoom} />
       </Panel>
-      <Panel
-        title="By code"
-        note="From the request log, which keeps a share of the requests. An example opens there."
-      >
+      <Panel title="By code" note="From the sampled request log. Open an example to see the full request.">
         <CodeTable codes={codes} />
       </Panel>
-      <Panel title="By method and key">
+      <Panel title="By method and API key">
         <WhereTable rows={rows} />
       </Panel>
     </>
   );
 }
 
-/** Each outcome with how often it was, its share of what went wrong, and what it means. */
 function Outcomes({ errors: { byStatus, rows } }: { errors: Errors }) {
   const all = rows.reduce((sum, { requests }) => sum + requests, 0);
   return (

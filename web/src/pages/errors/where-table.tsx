@@ -8,7 +8,7 @@ import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-/** Methods that are in no table are counted together; the log has them by their names. */
+/** Unknown methods are counted together; the log has their names. */
 const OTHER = 'other';
 
 type Row = RouteOutput<'GET /customers/{customer}/errors'>['rows'][number];
@@ -42,7 +42,7 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
   },
   {
     id: 'key',
-    title: 'Key',
+    title: 'API key',
     cell: ({ key }) => (
       <span className="short" title={key}>
         {nameOf(key === '' ? null : key)}
@@ -61,7 +61,7 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
   },
   {
     id: 'last',
-    title: 'Last',
+    title: 'Last seen',
     align: 'end',
     cell: ({ lastAt }) => <Ago at={lastAt} />,
     sortBy: ({ lastAt }) => lastAt,
@@ -69,13 +69,12 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
   },
 ];
 
-/** Which method of which key went wrong how often; each opens the log. */
 export function WhereTable({ rows }: { rows: readonly Row[] }) {
   const nameOf = useKeyNames();
   const columns = useMemo(() => columnsOf(nameOf), [nameOf]);
   return (
     <Table
-      caption="Errors by method and key"
+      caption="Errors by method and API key"
       columns={columns}
       rows={rows}
       rowKey={({ status, method, product, key }) => `${status} ${method} ${product} ${key}`}

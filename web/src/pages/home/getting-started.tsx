@@ -8,7 +8,6 @@ import { Snippet } from '../../ui/snippet.tsx';
 
 const REFETCH_MS = 5_000;
 
-/** What is left to do until a first call gave a result. */
 export function GettingStarted() {
   const { customer, service } = useSession();
   const keys = useCall(
@@ -20,13 +19,13 @@ export function GettingStarted() {
   return (
     <section className="begin" aria-label="Getting started">
       <ol>
-        <Step isDone>You have an account.</Step>
+        <Step isDone>Create an account.</Step>
         <Step isDone={hasKey}>
-          <Link to="/keys">Make a key.</Link> It is shown once, with programs that use it.
+          <Link to="/keys">Create an API key.</Link> It is shown once, with code samples.
         </Step>
         <Step isDone={false}>
-          Make a call. It shows up here within seconds.
-          <Snippet text={firstCall(service.urls)} label="the first call" />
+          Send a request. It appears here within seconds.
+          <Snippet text={firstCall(service.urls)} label="first request" />
         </Step>
       </ol>
     </section>

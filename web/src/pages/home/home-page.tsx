@@ -7,7 +7,7 @@ import { outcomeNames, outcomeSeries, outcomes } from '../../outcomes.ts';
 import { useRangedCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -26,8 +26,13 @@ export function HomePage() {
   const { data } = summary;
 
   return (
-    <Page title="Home" question="Is all well, and what is left?" updatedAt={summary.dataUpdatedAt} ranged>
-      <Fault problem={summary.error} />
+    <Page
+      title="Home"
+      question="Traffic, latency, and remaining quota at a glance."
+      updatedAt={summary.dataUpdatedAt}
+      ranged
+    >
+      <FormError problem={summary.error} />
       {data === undefined ? (
         summary.error === null && <Skeleton height="l" />
       ) : (
@@ -40,11 +45,13 @@ export function HomePage() {
               <Errors summary={data} />
             </div>
             <div className="stack home-aside">
-              <Panel title="Quota" aside={<Link to="/usage">Usage</Link>}>
+              <Panel title="Quota" aside={<Link to="/usage">View usage</Link>}>
                 {data.quotas.map((quota) => (
                   <QuotaMeter key={quota.planId} quota={quota} />
                 ))}
-                {data.quotas.length === 0 ? <p className="muted">No key, so no quota yet.</p> : null}
+                {data.quotas.length === 0 ? (
+                  <p className="muted">Create an API key to see its quota.</p>
+                ) : null}
               </Panel>
               {user.isOperator ? <UpstreamStrip /> : null}
             </div>
@@ -57,7 +64,6 @@ export function HomePage() {
 
 const shareOk = ({ requests, ok }: Summary['now']): number | null => (requests === 0 ? null : ok / requests);
 
-/** Requests of all outcomes, step by step. */
 function requestsOf({ byStatus }: Summary): number[] {
   const all = Object.values(byStatus);
   return (byStatus.ok ?? []).map((_, step) => all.reduce((sum, values) => sum + (values[step] ?? 0), 0));
@@ -76,7 +82,7 @@ function Tiles({ summary }: { summary: Summary }) {
         delta={{ now: now.requests, before: before.requests, good: null }}
       />
       <Tile
-        label="Success"
+        label="Success rate"
         value={share === null ? '–' : formatShare(share)}
         values={requests.map((all, step) => (all === 0 ? null : (byStatus.ok?.[step] ?? 0) / all))}
         delta={{
@@ -87,7 +93,7 @@ function Tiles({ summary }: { summary: Summary }) {
         }}
       />
       <Tile
-        label="Latency, 95th percentile"
+        label="Latency (p95)"
         value={formatMs(now.latency.p95)}
         values={p95}
         delta={{ now: now.latency.p95, before: before.latency.p95, good: 'down' }}
@@ -100,7 +106,7 @@ function Tiles({ summary }: { summary: Summary }) {
         note={monthNote(quotas)}
       />
       <Tile
-        label="Open now"
+        label="Open connections"
         value={formatCount(connections.websocket + connections.grpc)}
         note={
           <>
@@ -130,7 +136,6 @@ function Requests({ summary }: { summary: Summary }) {
 
 type ErrorRow = Readonly<{ id: (typeof outcomeNames)[number]; requests: number; share: number }>;
 
-/** What did not give a result, by reason; the most first. */
 function Errors({ summary }: { summary: Summary }) {
   const all = summary.now.requests;
   const rows: readonly ErrorRow[] = outcomeNames
@@ -141,17 +146,17 @@ function Errors({ summary }: { summary: Summary }) {
     })
     .filter(({ requests }) => requests > 0);
   return (
-    <Panel title="Errors by reason" aside={<Link to="/errors">Errors</Link>}>
+    <Panel title="Errors by outcome" aside={<Link to="/errors">Errors</Link>}>
       <Table
-        caption="Errors by reason"
+        caption="Errors by outcome"
         rows={rows}
         rowKey={({ id }) => id}
         initialSort={{ column: 'requests', down: true }}
-        empty={<p className="muted">None in this stretch.</p>}
+        empty={<p className="muted">No errors in this time range.</p>}
         columns={[
           {
             id: 'reason',
-            title: 'Reason',
+            title: 'Outcome',
             sortBy: ({ id }) => outcomes[id].label,
             cell: ({ id }) => (
               <>

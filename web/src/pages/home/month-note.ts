@@ -1,7 +1,6 @@
 import type { QuotaJson } from '../../../../src/control/api/contract/usage.ts';
 import { formatShort } from '../../format.ts';
 
-/** Credits of the month in a few words. Where only some plans have a quota, there is nothing that all are part of. */
 export function monthNote(quotas: readonly Pick<QuotaJson, 'used' | 'limit'>[]): string {
   const limits = quotas.map(({ limit }) => limit).filter((limit) => limit !== null);
   if (limits.length === 0) return 'no quota';

@@ -1,16 +1,13 @@
 import type { QuotaJson } from '../../../../src/control/api/contract/usage.ts';
 import { formatCount, formatDay, formatShare, formatShort } from '../../format.ts';
 
-/** Shares of a quota at which somebody is told. */
 const MARKS = [0.8, 0.95, 1];
 
-/** How far the scale goes beyond the quota at most. */
 const SCALE_MAX = 1.5;
 
 type Level = 'fine' | 'near' | 'over';
 const levelOf = (share: number): Level => (share >= 1 ? 'over' : share >= 0.8 ? 'near' : 'fine');
 
-/** How much of a month's credits is used, where the notices are, and how it will end if it goes on so. */
 export function QuotaMeter({ quota }: { quota: QuotaJson }) {
   const { planName, limit, used, isHard, periodTo } = quota;
   if (limit === null)
@@ -37,28 +34,30 @@ export function QuotaMeter({ quota }: { quota: QuotaJson }) {
       />
       <p>
         {formatCount(used)} <span className="muted">of</span> {formatCount(limit)}{' '}
-        <span className="muted">credits; anew on {formatDay(periodTo)}</span>
+        <span className="muted">credits. Resets on {formatDay(periodTo)}</span>
       </p>
       <Forecast quota={quota} limit={limit} />
       <p className="muted">
-        {isHard ? 'Beyond it calls are refused.' : 'Beyond it calls go on, and are told.'}
+        {isHard
+          ? 'Requests over the quota are rejected.'
+          : 'Requests over the quota are still served; notifications are sent.'}
       </p>
     </div>
   );
 }
 
 function Forecast({ quota: { projected, exhaustedAt }, limit }: { quota: QuotaJson; limit: number }) {
-  if (projected === null) return <p className="muted">Too little use to tell how the month will end.</p>;
+  if (projected === null) return <p className="muted">Not enough data for a forecast.</p>;
   if (exhaustedAt === null)
     return (
       <p className="muted">
-        At this pace {formatShort(projected)} by the end of the month, {formatShare(projected / limit)}.
+        Projected this month: {formatShort(projected)} credits ({formatShare(projected / limit)} of quota).
       </p>
     );
   return (
     <p className="quota-warning">
-      At this pace it is used up on {formatDay(exhaustedAt)}; {formatShort(projected)} by the end of the
-      month.
+      Projected to reach the quota on {formatDay(exhaustedAt)}; {formatShort(projected)} credits by the end of
+      the month.
     </p>
   );
 }
@@ -72,7 +71,7 @@ function Bar({ share, projected, name }: { share: number; projected: number | nu
       viewBox="0 0 100 14"
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${name}: ${formatShare(share)} of the quota is used`}
+      aria-label={`${name}: ${formatShare(share)} of quota used`}
     >
       <rect className="quota-room" x="0" y="3" width={x(1)} height="8" />
       {projected === null ? null : (

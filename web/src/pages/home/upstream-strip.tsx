@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { formatCount, formatMs } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { Chip, type Tone } from '../../ui/chip.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 
@@ -10,12 +10,11 @@ const REFETCH_MS = 5_000;
 
 const tones: Readonly<Record<string, Tone>> = { healthy: 'good', lagging: 'warn', cordoned: 'neutral' };
 
-/** The nodes behind the service, a line each, for the operator. */
 export function UpstreamStrip() {
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS });
   return (
-    <Panel title="Upstreams" aside={<Link to="/upstreams">All</Link>}>
-      <Fault problem={upstreams.error} />
+    <Panel title="Upstreams" aside={<Link to="/upstreams">View all</Link>}>
+      <FormError problem={upstreams.error} />
       {upstreams.data === undefined && upstreams.error === null ? <Skeleton lines={3} /> : null}
       <ul className="nodes">
         {upstreams.data?.nodes.map((node) => (
@@ -25,7 +24,7 @@ export function UpstreamStrip() {
               <Chip tone={tones[node.state] ?? 'bad'}>{node.state}</Chip>
             </span>
             <span className="muted">
-              {node.slot === null ? 'no slot yet' : `slot ${formatCount(Number(node.slot))}`}
+              {node.slot === null ? 'slot unknown' : `slot ${formatCount(Number(node.slot))}`}
               {node.lagSlots === null || node.lagSlots === '0' ? '' : `, ${node.lagSlots} behind`}
               {node.latencyMs === null ? '' : `, ${formatMs(node.latencyMs)}`}
             </span>

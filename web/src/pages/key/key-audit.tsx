@@ -1,40 +1,39 @@
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const LINES_MAX = 100;
-/** The page of one key shows all of its past, whatever stretch the charts have. */
 const SINCE = 0;
 
-/** What was changed about one key, by whom. */
 export function KeyAudit({ keyId }: { keyId: string }) {
   const { customer } = useSession();
   const audit = useCall('GET /customers/{customer}/audit', {
     path: { customer: customer.id },
     query: { key: keyId, limit: LINES_MAX, from: SINCE },
   });
-  if (audit.data === undefined) return audit.error === null ? <Skeleton /> : <Fault problem={audit.error} />;
+  if (audit.data === undefined)
+    return audit.error === null ? <Skeleton /> : <FormError problem={audit.error} />;
   return (
     <Table
-      caption="Changes of this key"
+      caption="Audit log of this API key"
       rows={audit.data.items}
       rowKey={({ id }) => String(id)}
       csvName={`solway-${keyId}-audit`}
-      empty={<p className="muted">No change is on record.</p>}
+      empty={<p className="muted">No changes recorded.</p>}
       columns={[
         {
           id: 'at',
-          title: 'When (UTC)',
+          title: 'Time (UTC)',
           sortBy: ({ at }) => at,
           csv: ({ at }) => new Date(at).toISOString(),
           cell: ({ at }) => <Time at={at} />,
         },
         {
           id: 'action',
-          title: 'What',
+          title: 'Action',
           sortBy: ({ action }) => action,
           csv: ({ action }) => action,
           cell: ({ action, detail }) => (
@@ -50,14 +49,14 @@ export function KeyAudit({ keyId }: { keyId: string }) {
         },
         {
           id: 'actor',
-          title: 'Who',
+          title: 'Actor',
           sortBy: ({ actor }) => actor,
           csv: ({ actor }) => actor,
           cell: ({ actor }) => actor,
         },
         {
           id: 'address',
-          title: 'From',
+          title: 'IP address',
           csv: ({ address }) => address,
           cell: ({ address }) => <span className="mono">{address ?? '–'}</span>,
         },

@@ -5,7 +5,7 @@ import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
@@ -13,7 +13,6 @@ import { useToast } from '../../ui/toast.tsx';
 
 const REFETCH_MS = 3_000;
 
-/** Sockets and streams that one key holds open, each with a way to end it. */
 export function KeyConnections({ keyId }: { keyId: string }) {
   const { customer, can } = useSession();
   const toast = useToast();
@@ -28,27 +27,27 @@ export function KeyConnections({ keyId }: { keyId: string }) {
     kill.mutate(
       { path: { customer: customer.id, connection: id } },
       {
-        onSuccess: () => toast('Closed. Its client may come back.'),
+        onSuccess: () => toast('Connection closed. The client may reconnect.'),
         onError: (problem) => toast(messageOf(problem), 'bad'),
       },
     );
 
-  if (open.data === undefined) return open.error === null ? <Skeleton /> : <Fault problem={open.error} />;
+  if (open.data === undefined) return open.error === null ? <Skeleton /> : <FormError problem={open.error} />;
   return (
     <Table
-      caption="Open connections of this key"
+      caption="Open connections of this API key"
       columns={[
         ...columns,
         ...(can('developer')
           ? [
               {
                 id: 'close',
-                title: 'Close it',
+                title: 'Actions',
                 hideTitle: true,
                 align: 'end' as const,
                 cell: (row: ConnectionJson) => (
                   <Button size="s" kind="danger" onClick={() => close(row)}>
-                    Close<span className="visually-hidden"> the connection from {row.address}</span>
+                    Close<span className="visually-hidden"> connection from {row.address}</span>
                   </Button>
                 ),
               },
@@ -59,8 +58,8 @@ export function KeyConnections({ keyId }: { keyId: string }) {
       rowKey={({ id }) => id}
       csvName={`solway-${keyId}-connections`}
       empty={
-        <EmptyState title="Nothing is open.">
-          WebSockets and gRPC streams of this key are listed here.
+        <EmptyState title="No open connections.">
+          Open WebSocket connections and gRPC streams of this API key appear here.
         </EmptyState>
       }
     />
@@ -70,7 +69,7 @@ export function KeyConnections({ keyId }: { keyId: string }) {
 const columns: readonly Column<ConnectionJson>[] = [
   {
     id: 'kind',
-    title: 'Kind',
+    title: 'Type',
     sortBy: ({ kind }) => kind,
     csv: ({ kind }) => kind,
     cell: ({ kind, about }) => (
@@ -82,7 +81,7 @@ const columns: readonly Column<ConnectionJson>[] = [
   },
   {
     id: 'from',
-    title: 'From',
+    title: 'IP address',
     sortBy: ({ address }) => address,
     csv: ({ address }) => address,
     cell: ({ address, gateway }) => (
@@ -94,7 +93,7 @@ const columns: readonly Column<ConnectionJson>[] = [
   },
   {
     id: 'since',
-    title: 'Since',
+    title: 'Opened',
     sortBy: ({ since }) => since,
     csv: ({ since }) => new Date(since).toISOString(),
     cell: ({ since }) => <Ago at={since} />,
@@ -122,7 +121,7 @@ const columns: readonly Column<ConnectionJson>[] = [
   },
   {
     id: 'waiting',
-    title: 'Waiting',
+    title: 'Queued',
     align: 'end',
     sortBy: ({ queuedMessages }) => queuedMessages,
     csv: ({ queuedMessages }) => queuedMessages,

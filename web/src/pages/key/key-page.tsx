@@ -8,7 +8,7 @@ import { Chip } from '../../ui/chip.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -39,21 +39,21 @@ export function KeyPage() {
 
   return (
     <Page
-      title={data?.key.name ?? 'Key'}
-      question={<Link to="/keys">All keys</Link>}
+      title={data?.key.name ?? 'API key'}
+      question={<Link to="/keys">All API keys</Link>}
       updatedAt={one.dataUpdatedAt}
       ranged
       actions={
         data !== undefined && can('developer') ? <KeyButtons item={data.key} commands={commands} /> : null
       }
     >
-      {isMissing(one.error) ? <NoSuchKey id={id} /> : <Fault problem={one.error} />}
+      {isMissing(one.error) ? <NoSuchKey id={id} /> : <FormError problem={one.error} />}
       {data === undefined ? (
         one.error === null && <Skeleton height="l" />
       ) : (
         <>
           <KeyStatusPanel one={data} commands={commands} />
-          <Tabs label="About this key" tabs={tabsOf(data, can('developer'), can('admin'))} />
+          <Tabs label="API key details" tabs={tabsOf(data, can('developer'), can('admin'))} />
         </>
       )}
       {commands.dialog}
@@ -66,9 +66,8 @@ const isMissing = (problem: unknown): boolean => problem instanceof ApiProblem &
 function NoSuchKey({ id }: { id: string }) {
   const { customer } = useSession();
   return (
-    <EmptyState title="There is no such key" action={<Link to="/keys">All keys of {customer.name}</Link>}>
-      No key of {customer.name} has the id <code>{id}</code>. It may belong to another customer, or the
-      address was cut short.
+    <EmptyState title="API key not found" action={<Link to="/keys">All API keys of {customer.name}</Link>}>
+      {customer.name} has no API key with ID <code>{id}</code>. Check the URL, or switch to another customer.
     </EmptyState>
   );
 }
@@ -76,7 +75,7 @@ function NoSuchKey({ id }: { id: string }) {
 function tabsOf({ key }: KeyDetail, canChange: boolean, canAudit: boolean) {
   return [
     { id: 'traffic', label: 'Traffic', panel: () => <KeyTraffic keyId={key.id} /> },
-    { id: 'connections', label: 'Open connections', panel: () => <KeyConnections keyId={key.id} /> },
+    { id: 'connections', label: 'Connections', panel: () => <KeyConnections keyId={key.id} /> },
     {
       id: 'settings',
       label: 'Settings',
@@ -87,7 +86,7 @@ function tabsOf({ key }: KeyDetail, canChange: boolean, canAudit: boolean) {
           <Facts facts={ruleFacts(key)} />
         ),
     },
-    ...(canAudit ? [{ id: 'audit', label: 'Audit', panel: () => <KeyAudit keyId={key.id} /> }] : []),
+    ...(canAudit ? [{ id: 'audit', label: 'Audit log', panel: () => <KeyAudit keyId={key.id} /> }] : []),
   ];
 }
 
@@ -101,11 +100,11 @@ function KeyStatusPanel({ one: { key, family }, commands }: { one: KeyDetail; co
             'Key',
             <span key="start" className="row row-close">
               <code>{key.start}…</code>
-              <CopyButton compact size="s" text={key.id} label="Copy its id" />
+              <CopyButton compact size="s" text={key.id} label="Copy API key ID" />
             </span>,
           ],
           [
-            'State',
+            'Status',
             <span key="state">
               <KeyChips item={key} />
               <Overlap item={key} onCut={() => commands.cut(key)} />
@@ -121,14 +120,14 @@ function KeyStatusPanel({ one: { key, family }, commands }: { one: KeyDetail; co
             [
               'Last used',
               key.lastUsedAt === null ? (
-                'not yet'
+                'Never'
               ) : (
                 <span key="used">
                   <Ago at={key.lastUsedAt} /> <span className="mono muted">{key.lastUsedFrom}</span>
                 </span>
               ),
             ],
-            ['Made', <Time key="made" at={key.createdAt} />],
+            ['Created', <Time key="made" at={key.createdAt} />],
             ['Expires', key.expiresAt === null ? 'never' : <Time key="expires" at={key.expiresAt} />],
             ...(key.leakedAt === null
               ? []
@@ -136,14 +135,17 @@ function KeyStatusPanel({ one: { key, family }, commands }: { one: KeyDetail; co
                   [
                     'Leaked',
                     <span key="leaked">
-                      <Chip tone="bad">reported</Chip> <Time at={key.leakedAt} />. Rotate it.
+                      <Chip tone="bad">reported</Chip> <Time at={key.leakedAt} />. Rotate this key.
                     </span>,
                   ] as const,
                 ]),
           ]}
         />
         {others.length === 0 ? null : (
-          <Panel title="The same family" note="They share limits, quota, rules and usage.">
+          <Panel
+            title="Related API keys"
+            note="Rotated versions of this key share limits, quota, rules, and usage."
+          >
             <ul>
               {others.map((other) => (
                 <li key={other.id} className="row">

@@ -3,12 +3,11 @@ import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { RulesFields } from '../keys/rules-fields.tsx';
 import { rulesBody, rulesOf } from '../keys/rules-form.ts';
 
-/** Name and rules of a key, to be changed. */
 export function KeySettings({ target }: { target: KeyJson }) {
   const { customer } = useSession();
   const toast = useToast();
@@ -19,17 +18,17 @@ export function KeySettings({ target }: { target: KeyJson }) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const { expiresAt, ...rules } = rulesBody(form);
-    // A key that is being replaced ends with its overlap, which is not for this form.
+    // A rotating key expires with its grace period, not through this form.
     const body = { name, ...rules, ...(target.state === 'rotating' ? {} : { expiresAt }) };
     change.mutate(
       { path: { customer: customer.id, key: target.id }, body },
-      { onSuccess: () => toast('Saved. It is in force everywhere within a second.') },
+      { onSuccess: () => toast('Saved. Takes effect within a second.') },
     );
   };
 
   return (
     <form onSubmit={submit} className="stack form">
-      <p className="muted">All keys of the family follow; those that call now are held to it at once.</p>
+      <p className="muted">Changes apply to this key and its rotated versions within a second.</p>
       <Field label="Name" name="name" problem={change.error}>
         {(field) => (
           <input
@@ -48,7 +47,7 @@ export function KeySettings({ target }: { target: KeyJson }) {
         product={target.product}
         problem={change.error}
       />
-      <Fault problem={change.error} />
+      <FormError problem={change.error} />
       <div>
         <Button kind="primary" type="submit" busy={change.isPending}>
           Save

@@ -8,7 +8,7 @@ import { outcomeSeries } from '../../outcomes.ts';
 import { percentileSeries } from '../../percentiles.ts';
 import { useRangedCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Choice } from '../../ui/tabs.tsx';
@@ -20,7 +20,6 @@ const cuts = [
 ] as const;
 type Cut = (typeof cuts)[number]['value'];
 
-/** What one key did in the stretch of the URL. */
 export function KeyTraffic({ keyId }: { keyId: string }) {
   const { customer } = useSession();
   const zoom = useZoom();
@@ -30,7 +29,7 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
   const performance = useRangedCall('GET /customers/{customer}/performance', { path, query: { key: keyId } });
 
   if (usage.data === undefined)
-    return usage.error === null ? <Skeleton height="l" /> : <Fault problem={usage.error} />;
+    return usage.error === null ? <Skeleton height="l" /> : <FormError problem={usage.error} />;
   const { axis, series, totals } = usage.data;
   const requests =
     by === 'status'
@@ -47,17 +46,17 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
       <div className="tiles">
         <Tile label="Requests" value={formatShort(totals.requests)} />
         <Tile label="Credits" value={formatShort(totals.credits)} />
-        <Tile label="Sent to it" value={formatBytes(totals.bytesOut)} />
-        <Tile label="Messages" value={formatShort(totals.messages)} />
-        {by === 'status' ? <Tile label="Limited" value={formatShort(limited ?? 0)} /> : null}
+        <Tile label="Response data" value={formatBytes(totals.bytesOut)} />
+        <Tile label="Stream messages" value={formatShort(totals.messages)} />
+        {by === 'status' ? <Tile label="Rate limited" value={formatShort(limited ?? 0)} /> : null}
       </div>
       <div className="columns columns-2">
         <Panel
           title="Requests"
-          aside={<Choice label="Parted by" options={cuts} value={by} onChange={setBy} />}
+          aside={<Choice label="Group by" options={cuts} value={by} onChange={setBy} />}
         >
           <StackedArea
-            title="Requests of this key"
+            title="Requests of this API key"
             axis={axis}
             series={requests}
             csvName={`solway-${keyId}-requests`}
@@ -69,7 +68,7 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
             <Skeleton height="m" />
           ) : (
             <Lines
-              title="Latency of this key"
+              title="Latency of this API key"
               axis={performance.data.axis}
               series={percentileSeries(performance.data.series)}
               format={formatMs}

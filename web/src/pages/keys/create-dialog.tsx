@@ -5,17 +5,16 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Fault, Field, Tick } from '../../ui/field.tsx';
+import { Checkbox, Field, FormError } from '../../ui/field.tsx';
 import { type Product, productNames, productUses, ruleFacts } from './key-labels.ts';
 import { RulesFields } from './rules-fields.tsx';
 import { isAboutRules, noRules, type RulesForm, rulesBody } from './rules-form.ts';
 
-const steps = ['What it is for', 'Rules', 'Review'] as const;
+const steps = ['Product', 'Rules', 'Review'] as const;
 
 type Draft = Readonly<{ product: Product; name: string; isPublic: boolean; planId: string }>;
 export type NewKey = Readonly<{ secret: string; key: KeyJson }>;
 
-/** Makes a key in three steps; the secret is for who opened it to show. */
 export function CreateDialog({
   onClose,
   onCreated,
@@ -29,7 +28,7 @@ export function CreateDialog({
   const [rules, setRules] = useState<RulesForm>(noRules);
   const create = useChange('POST /customers/{customer}/keys');
 
-  const make = (): void => {
+  const submit = (): void => {
     const { planId, ...named } = draft;
     create.mutate(
       {
@@ -42,11 +41,11 @@ export function CreateDialog({
   const next = (event: FormEvent): void => {
     event.preventDefault();
     if (step < steps.length - 1) setStep(step + 1);
-    else make();
+    else submit();
   };
 
   return (
-    <Dialog title="Make a key" onClose={onClose}>
+    <Dialog title="Create API key" onClose={onClose}>
       <form onSubmit={next} className="stack">
         <Steps at={step} />
         {step === 0 ? (
@@ -61,7 +60,7 @@ export function CreateDialog({
           />
         ) : null}
         {step === 2 ? <Review draft={draft} rules={rules} /> : null}
-        <Fault problem={create.error} />
+        <FormError problem={create.error} />
         <DialogActions>
           {step === 0 ? (
             <Button onClick={onClose}>Cancel</Button>
@@ -69,7 +68,7 @@ export function CreateDialog({
             <Button onClick={() => setStep(step - 1)}>Back</Button>
           )}
           <Button kind="primary" type="submit" busy={create.isPending}>
-            {step === 2 ? 'Make the key' : 'Next'}
+            {step === 2 ? 'Create key' : 'Next'}
           </Button>
         </DialogActions>
       </form>
@@ -111,11 +110,7 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
           </label>
         ))}
       </fieldset>
-      <Field
-        label="Name"
-        name="name"
-        hint="Where it is used, so that you know it again: backend, browser, indexer."
-      >
+      <Field label="Name" name="name" hint="For example: backend, browser, indexer.">
         {(field) => (
           <input
             {...field}
@@ -128,19 +123,19 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
         )}
       </Field>
       {draft.product === 'rpc' ? (
-        <Tick
+        <Checkbox
           checked={draft.isPublic}
           onChange={(isPublic) => onChange({ isPublic })}
-          hint="It stands in a web page, where anybody can read it. Give its origins, and a rate for one address, in the next step."
+          hint="Anyone can read a key in a web page. Set allowed origins and a rate limit per IP address in the next step."
         >
-          A public key, for a browser
-        </Tick>
+          Public key (for browsers)
+        </Checkbox>
       ) : null}
       {service.plans.length > 1 ? (
         <Field
           label="Plan"
           name="planId"
-          hint="A rehearsal plan has tiny limits, to see what your program does beyond them."
+          hint="The rehearsal plan has very low limits, to test how your application handles them."
         >
           {(field) => (
             <select
@@ -149,7 +144,7 @@ function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial
               value={draft.planId}
               onChange={(event) => onChange({ planId: event.target.value })}
             >
-              <option value="">The customer's</option>
+              <option value="">Customer's plan</option>
               {service.plans
                 .filter(({ id }) => user.isOperator || id === 'rehearsal')
                 .map(({ id, name }) => (
@@ -173,8 +168,8 @@ function Review({ draft, rules }: { draft: Draft; rules: RulesForm }) {
         facts={[
           ['Product', `${productNames[draft.product]}: ${productUses[draft.product]}`],
           ['Name', draft.name],
-          ['Kind', draft.isPublic ? 'public, for a browser' : 'secret'],
-          ['Plan', draft.planId === '' ? "the customer's" : draft.planId],
+          ['Type', draft.isPublic ? 'Public (for browsers)' : 'Secret'],
+          ['Plan', draft.planId === '' ? "Customer's plan" : draft.planId],
           ...ruleFacts({
             ...body,
             networks: body.networks as KeyJson['networks'],
@@ -183,7 +178,7 @@ function Review({ draft, rules }: { draft: Draft; rules: RulesForm }) {
           } as Parameters<typeof ruleFacts>[0]),
         ]}
       />
-      <p className="muted">The key is shown once, in the next window. Keep it then.</p>
+      <p className="muted">The key is shown once, in the next dialog. Store it somewhere safe.</p>
     </>
   );
 }

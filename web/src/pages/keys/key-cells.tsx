@@ -8,7 +8,6 @@ import { useNow } from '../../ui/time.tsx';
 import type { KeyCommands } from './key-dialogs.tsx';
 import { isEnded, statusTones } from './key-labels.ts';
 
-/** How a key stands: its state, and what else must be seen at once. */
 export const KeyChips = ({ item }: { item: KeyJson }) => (
   <span className="row row-close">
     <Chip tone={statusTones[item.state]}>{item.state}</Chip>
@@ -17,21 +16,19 @@ export const KeyChips = ({ item }: { item: KeyJson }) => (
   </span>
 );
 
-/** How long a key that is being replaced still works, and the button that ends it. */
 export function Overlap({ item, onCut }: { item: KeyJson; onCut: () => void }) {
   const now = useNow();
   if (item.state !== 'rotating' || item.expiresAt === null) return null;
   return (
     <span className="overlap">
-      ends in {formatSpan(item.expiresAt - now)}
+      expires in {formatSpan(item.expiresAt - now)}
       <Button size="s" onClick={onCut}>
-        Cut now
+        Expire now
       </Button>
     </span>
   );
 }
 
-/** What can be done with one key, by its state. */
 const actionsOf = (item: KeyJson, commands: KeyCommands): readonly MenuItem[] => [
   { label: 'Rotate…', disabled: item.state !== 'active', onSelect: () => commands.rotate(item) },
   item.state === 'disabled'
@@ -45,7 +42,6 @@ const actionsOf = (item: KeyJson, commands: KeyCommands): readonly MenuItem[] =>
   },
 ];
 
-/** Its actions side by side, where there is one key on the page. */
 export const KeyButtons = ({ item, commands }: { item: KeyJson; commands: KeyCommands }) => (
   <>
     {actionsOf(item, commands).map(({ label, danger, disabled, onSelect }) => (
@@ -61,7 +57,6 @@ export const KeyButtons = ({ item, commands }: { item: KeyJson; commands: KeyCom
   </>
 );
 
-/** Its actions behind one button, for a row of a table. */
 export function KeyMenu({
   item,
   commands,
@@ -74,7 +69,7 @@ export function KeyMenu({
   const items: MenuItem[] = [{ label: 'Details', onSelect: onOpen }, ...actionsOf(item, commands)];
   return (
     <Menu
-      label={`What to do with ${item.name}`}
+      label={`Actions for ${item.name}`}
       button={<Icon name="more" />}
       buttonProps={{ kind: 'quiet', className: 'icon-button' }}
       align="end"

@@ -15,7 +15,6 @@ type OpenDialog =
   | Readonly<{ dialog: 'rotate'; target: KeyJson }>
   | Readonly<{ dialog: 'revoke'; targets: readonly KeyJson[] }>;
 
-/** What can be done with keys: the commands, and the dialog that one of them has open. */
 export function useKeyCommands(onRevoked: () => void = () => {}) {
   const { customer } = useSession();
   const toast = useToast();
@@ -36,9 +35,9 @@ export function useKeyCommands(onRevoked: () => void = () => {}) {
     create: () => setOpen({ dialog: 'create' }),
     rotate: (target: KeyJson) => setOpen({ dialog: 'rotate', target }),
     revoke: (targets: readonly KeyJson[]) => setOpen({ dialog: 'revoke', targets }),
-    disable: (key: KeyJson) => disable.mutate(at(key), notify(`“${key.name}” is disabled.`)),
-    enable: (key: KeyJson) => enable.mutate(at(key), notify(`“${key.name}” works again.`)),
-    cut: (key: KeyJson) => cut.mutate(at(key), notify('The overlap is over; only the new key works.')),
+    disable: (key: KeyJson) => disable.mutate(at(key), notify(`“${key.name}” disabled.`)),
+    enable: (key: KeyJson) => enable.mutate(at(key), notify(`“${key.name}” enabled.`)),
+    cut: (key: KeyJson) => cut.mutate(at(key), notify('Previous key expired. Only the new key is valid.')),
     dialog: (
       <>
         {open?.dialog === 'create' ? <CreateDialog onClose={close} onCreated={show} /> : null}

@@ -2,8 +2,6 @@ import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { formatTime } from '../../format.ts';
 import type { Tone } from '../../ui/chip.tsx';
 
-/** What keys are for and how they stand, in words. */
-
 export type Product = KeyJson['product'];
 export type KeyStatus = KeyJson['state'];
 
@@ -16,7 +14,7 @@ export const productNames: Readonly<Record<Product, string>> = {
 export const productUses: Readonly<Record<Product, string>> = {
   rpc: 'JSON-RPC, WebSocket subscriptions and REST',
   grpc: 'Yellowstone gRPC streams',
-  fs: 'transactions before they are run, over gRPC',
+  fs: 'transactions before execution, over gRPC',
 };
 
 export const statusTones: Readonly<Record<KeyStatus, Tone>> = {
@@ -29,7 +27,6 @@ export const statusTones: Readonly<Record<KeyStatus, Tone>> = {
 
 export const isEnded = (state: KeyStatus): boolean => state === 'expired' || state === 'revoked';
 
-/** What a key may be restricted by. */
 export type RuleName =
   | 'networks'
   | 'cidrs'
@@ -41,21 +38,20 @@ export type RuleName =
   | 'logsBodies'
   | 'neverBack';
 
-/** Rules of a key as facts, each with what holds where nothing is said. */
 export function ruleFacts(key: Pick<KeyJson, RuleName>): readonly (readonly [name: string, value: string])[] {
   const { networks, cidrs, origins, methods, rate, addressPerSecond, expiresAt } = key;
   return [
-    ['Networks', networks?.join(', ') ?? 'all'],
-    ['Addresses', cidrs?.join(', ') ?? 'any'],
-    ['Origins', origins?.join(', ') ?? 'any, and none'],
-    ['Methods', methods?.join(', ') ?? 'all'],
-    ['Rate', rate === null ? 'as the plan has it' : `${rate.perSecond} a second, ${rate.burst} at once`],
-    ['From one address', addressPerSecond === null ? 'as much as the key' : `${addressPerSecond} a second`],
-    ['Expires', expiresAt === null ? 'never' : `${formatTime(expiresAt)} UTC`],
+    ['Allowed networks', networks?.join(', ') ?? 'All'],
+    ['Allowed IP addresses', cidrs?.join(', ') ?? 'Any'],
+    ['Allowed origins', origins?.join(', ') ?? 'Any'],
+    ['Allowed methods', methods?.join(', ') ?? 'All'],
+    ['Rate limit', rate === null ? 'Plan default' : `${rate.perSecond} requests/s, burst ${rate.burst}`],
     [
-      'Request log',
-      key.logsBodies ? 'keeps the start of parameters and results' : 'keeps no parameters and results',
+      'Rate limit per IP address',
+      addressPerSecond === null ? 'Same as the key' : `${addressPerSecond} requests/s`,
     ],
-    ['Reads', key.neverBack ? 'never go back' : 'as the nodes have come'],
+    ['Expires', expiresAt === null ? 'Never' : `${formatTime(expiresAt)} UTC`],
+    ['Request log', key.logsBodies ? 'Includes parameters and results (truncated)' : 'Metadata only'],
+    ['Monotonic reads', key.neverBack ? 'On' : 'Off'],
   ];
 }

@@ -8,7 +8,7 @@ import { useSession } from '../../shell/session.tsx';
 import { firstCall } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault, Tick } from '../../ui/field.tsx';
+import { Checkbox, FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -20,7 +20,7 @@ import './keys.css';
 
 type KeyRow = RouteOutput<'GET /customers/{customer}/keys'>['items'][number];
 
-/** Keys are asked for at once, up to this many; beyond it the page says so. */
+/** API keys loaded at once; the page states when there are more. */
 const KEYS_MAX = 1_000;
 const REFETCH_MS = 5_000;
 
@@ -57,13 +57,13 @@ export function KeysPage() {
 
   return (
     <Page
-      title="Keys"
-      question="Who may call, for what, and what did each do lately?"
+      title="API keys"
+      question="Create and manage API keys."
       updatedAt={keys.dataUpdatedAt}
       actions={
         can('developer') ? (
           <Button kind="primary" icon="plus" onClick={commands.create}>
-            Make a key
+            Create key
           </Button>
         ) : null
       }
@@ -73,8 +73,8 @@ export function KeysPage() {
           <input
             className="input filter-search"
             type="search"
-            aria-label="Find by name or start"
-            placeholder="Name or start"
+            aria-label="Search by name or prefix"
+            placeholder="Name or prefix"
             value={search}
             onChange={(event) => setSearch(event.target.value)}
           />
@@ -86,28 +86,28 @@ export function KeysPage() {
             onChange={(value) => setProduct(value)}
           />
           <FilterSelect
-            label="State"
-            all="All states"
+            label="Status"
+            all="All statuses"
             value={state}
             options={stateNames}
             onChange={(value) => setState(value)}
           />
-          <Tick checked={withRevoked} onChange={setWithRevoked}>
-            with revoked
-          </Tick>
+          <Checkbox checked={withRevoked} onChange={setWithRevoked}>
+            Show revoked
+          </Checkbox>
         </div>
         {targets.length === 0 ? null : (
           <Button kind="danger" onClick={() => commands.revoke(targets)}>
-            Revoke {targets.length} chosen…
+            Revoke {targets.length} selected…
           </Button>
         )}
       </div>
-      <Fault problem={keys.error} />
+      <FormError problem={keys.error} />
       {keys.data === undefined ? (
         keys.error === null && <Skeleton height="l" />
       ) : (
         <Table
-          caption="Keys"
+          caption="API keys"
           columns={columns}
           rows={rows}
           rowKey={({ id }) => id}
@@ -134,7 +134,8 @@ export function KeysPage() {
       )}
       {keys.data?.next == null ? null : (
         <p className="muted">
-          Only the first {formatCount(KEYS_MAX)} are shown and searched. The control API has the rest.
+          Only the first {formatCount(KEYS_MAX)} API keys are shown and searched. Use the control API to list
+          all of them.
         </p>
       )}
       {commands.dialog}
@@ -183,21 +184,21 @@ function FilterSelect<Value extends string>({
 function NoKeys({ hasAny, hasMore, onCreate }: { hasAny: boolean; hasMore: boolean; onCreate: () => void }) {
   const { service, can } = useSession();
   if (hasMore)
-    return <EmptyState title={`None of the first ${formatCount(KEYS_MAX)} keys fits the filters.`} />;
-  if (hasAny) return <EmptyState title="No key fits the filters." />;
+    return <EmptyState title={`None of the first ${formatCount(KEYS_MAX)} API keys matches the filters.`} />;
+  if (hasAny) return <EmptyState title="No API keys match the filters." />;
   return (
     <EmptyState
-      title="No keys yet."
+      title="No API keys yet."
       snippet={firstCall(service.urls)}
       action={
         can('developer') ? (
           <Button kind="primary" icon="plus" onClick={onCreate}>
-            Make a key
+            Create key
           </Button>
         ) : null
       }
     >
-      Every call carries one. Make a key, put it into the line below, and see the call on Home.
+      Every request needs an API key. Create one, use it in the command below, and see the request on Home.
     </EmptyState>
   );
 }
@@ -207,7 +208,7 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
   return [
     {
       id: 'name',
-      title: 'Key',
+      title: 'API key',
       sortBy: ({ name }) => name,
       csv: ({ name }) => name,
       cell: (row) => (
@@ -228,7 +229,7 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
     },
     {
       id: 'state',
-      title: 'State',
+      title: 'Status',
       sortBy: ({ state }) => state,
       csv: ({ state }) => state,
       cell: (row) => (
@@ -240,7 +241,7 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
     },
     {
       id: 'rate',
-      title: 'Limit',
+      title: 'Rate limit',
       align: 'end',
       wideOnly: true,
       sortBy: ({ rate }) => rate?.perSecond ?? null,
@@ -261,7 +262,7 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
       ? [
           {
             id: 'menu',
-            title: 'What to do',
+            title: 'Actions',
             hideTitle: true,
             align: 'end' as const,
             cell: (row: KeyRow) => (
@@ -283,7 +284,7 @@ const ErrorShare = ({ errors, all }: { errors: number; all: number }) =>
 const activityColumns: readonly Column<KeyRow>[] = [
   {
     id: 'requests',
-    title: 'Requests, 24 h',
+    title: 'Requests (24 h)',
     align: 'end',
     sortBy: ({ requests24h }) => sum(requests24h),
     csv: ({ requests24h }) => sum(requests24h),
@@ -305,7 +306,7 @@ const activityColumns: readonly Column<KeyRow>[] = [
     csv: ({ lastUsedAt }) => (lastUsedAt === null ? null : new Date(lastUsedAt).toISOString()),
     cell: ({ lastUsedAt, lastUsedFrom, state }) =>
       lastUsedAt === null ? (
-        <span className="muted">{isEnded(state) ? 'never' : 'not yet'}</span>
+        <span className="muted">{isEnded(state) ? 'never' : 'Never'}</span>
       ) : (
         <span className="key-used">
           <Ago at={lastUsedAt} />
@@ -315,7 +316,7 @@ const activityColumns: readonly Column<KeyRow>[] = [
   },
   {
     id: 'created',
-    title: 'Made',
+    title: 'Created',
     wideOnly: true,
     sortBy: ({ createdAt }) => createdAt,
     csv: ({ createdAt }) => new Date(createdAt).toISOString(),

@@ -4,10 +4,9 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
-/** Ends keys for ever, once their name (of several, their number) was typed. */
 export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]; onClose: () => void }) {
   const { customer } = useSession();
   const toast = useToast();
@@ -23,9 +22,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
       { path: { customer: customer.id }, body: { ids: targets.map(({ id }) => id) } },
       {
         onSuccess: () => {
-          toast(
-            targets.length === 1 ? `“${confirmation}” is revoked.` : `${targets.length} keys are revoked.`,
-          );
+          toast(targets.length === 1 ? `“${confirmation}” revoked.` : `${targets.length} keys revoked.`);
           onClose();
         },
       },
@@ -40,8 +37,8 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
     >
       <form onSubmit={submit} className="stack">
         <p>
-          {targets.length === 1 ? 'It stops' : 'They stop'} within a second, open sockets and streams close,
-          and there is no way back. To change keys without a break, rotate instead.
+          This cannot be undone. Requests are rejected within a second, and open WebSocket connections and
+          gRPC streams are closed. To replace a key without downtime, rotate it instead.
         </p>
         {targets.length > 1 ? (
           <ul className="consequences">
@@ -55,7 +52,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
         <Field
           label={
             <>
-              Type <code>{confirmation}</code> to go on
+              Type <code>{confirmation}</code> to confirm
             </>
           }
           name="word"
@@ -70,7 +67,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
             />
           )}
         </Field>
-        <Fault problem={revoke.error} />
+        <FormError problem={revoke.error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="danger" type="submit" disabled={typedText !== confirmation} busy={revoke.isPending}>

@@ -5,7 +5,7 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Choice } from '../../ui/tabs.tsx';
 import { useNow } from '../../ui/time.tsx';
 import type { NewKey } from './create-dialog.tsx';
@@ -19,7 +19,6 @@ const overlaps = [
   { value: String(30 * 24 * HOUR_MS), label: '30 d' },
 ] as const;
 
-/** Puts a new key in the place of one, with a time in which both work. */
 export function RotateDialog({
   target,
   onClose,
@@ -44,28 +43,26 @@ export function RotateDialog({
   return (
     <Dialog title={`Rotate “${target.name}”`} onClose={onClose}>
       <div className="stack">
-        <p>A new key is made and shown once. How long should the old one go on?</p>
-        <Choice label="Overlap" options={overlaps} value={overlap} onChange={setOverlap} />
+        <p>Creates a new key, shown once. Choose how long the current key stays valid.</p>
+        <Choice label="Grace period" options={overlaps} value={overlap} onChange={setOverlap} />
         <ul className="consequences">
-          <li>The new key works at once, with the same rules, limits, quota and usage.</li>
+          <li>The new key takes effect immediately and shares rules, limits, quota, and usage.</li>
           {overlapMs === 0 ? (
             <li>
-              <strong>{target.start}…</strong> stops within a second, and its open sockets and streams close.
+              <strong>{target.start}…</strong> stops working within a second, and its open connections are
+              closed.
             </li>
           ) : (
             <>
               <li>
-                <strong>{target.start}…</strong> goes on for {formatSpan(overlapMs)}, until{' '}
-                {formatTime(now + overlapMs)} UTC. Put the new key everywhere before.
+                <strong>{target.start}…</strong> stays valid for {formatSpan(overlapMs)}, until{' '}
+                {formatTime(now + overlapMs)} UTC. Deploy the new key before then.
               </li>
-              <li>
-                Then it stops, and sockets and streams that it opened close. You can cut this short at any
-                time.
-              </li>
+              <li>Its open connections are closed when it expires. You can expire it earlier at any time.</li>
             </>
           )}
         </ul>
-        <Fault problem={rotate.error} />
+        <FormError problem={rotate.error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" busy={rotate.isPending} onClick={go}>

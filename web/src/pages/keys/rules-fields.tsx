@@ -1,4 +1,4 @@
-import { Field, Tick } from '../../ui/field.tsx';
+import { Checkbox, Field } from '../../ui/field.tsx';
 import type { Product } from './key-labels.ts';
 import type { RulesForm } from './rules-form.ts';
 
@@ -11,34 +11,39 @@ type Props = Readonly<{
   problem: unknown;
 }>;
 
-/** What a key may be used for. Empty fields are no rule. */
 export function RulesFields(props: Props) {
   const { form, onChange, product, problem } = props;
   return (
     <div className="rules">
-      <NetworkTicks {...props} />
+      <NetworkCheckboxes {...props} />
       <Lines
         {...props}
         name="cidrs"
-        label="Addresses"
-        hint="One a line: 192.0.2.0/24, 2001:db8::/32 or one address. Empty: from anywhere."
+        label="Allowed IP addresses"
+        hint="One CIDR range or IP address per line, such as 192.0.2.0/24 or 2001:db8::/32. Leave empty to allow any."
       />
       {product === 'rpc' ? (
         <Lines
           {...props}
           name="origins"
-          label="Origins"
-          hint="Web pages that may use it, such as https://app.example.com or https://*.example.com. Others, and programs that send none, are refused."
+          label="Allowed origins"
+          hint="One per line, such as https://app.example.com or https://*.example.com. Requests from other origins, or without an Origin header, are rejected. Leave empty to allow any."
         />
       ) : null}
       <Lines
         {...props}
         name="methods"
-        label="Methods"
-        hint="Such as getBalance, or get* for all that begin so."
+        label="Allowed methods"
+        hint="One per line. Wildcards are supported, such as get*. Leave empty to allow all."
       />
       {product === 'rpc' ? <Rates {...props} /> : null}
-      <Field label="Expires" name="expiresAt" optional problem={problem} hint="In UTC.">
+      <Field
+        label="Expires"
+        name="expiresAt"
+        optional
+        problem={problem}
+        hint="UTC. Leave empty for no expiration."
+      >
         {(field) => (
           <input
             {...field}
@@ -49,35 +54,35 @@ export function RulesFields(props: Props) {
           />
         )}
       </Field>
-      <Tick
+      <Checkbox
         checked={form.logsBodies}
         onChange={(logsBodies) => onChange({ logsBodies })}
-        hint="The first bytes of each, without credentials, for who may open single requests."
+        hint="Stores truncated parameters and results, with credentials removed. Visible to Developers and above."
       >
-        Keep parameters and results in the request log
-      </Tick>
+        Log parameters and results
+      </Checkbox>
       {product === 'rpc' ? (
-        <Tick
+        <Checkbox
           checked={form.neverBack}
           onChange={(neverBack) => onChange({ neverBack })}
-          hint="No read is of an older slot than the one before, whichever node answers. One that waits for that longer than a moment is refused."
+          hint="Responses never come from an older slot than previous ones, whichever node serves them. A request that waits too long for such a node is rejected."
         >
-          Reads never go back
-        </Tick>
+          Monotonic reads
+        </Checkbox>
       ) : null}
     </div>
   );
 }
 
-function NetworkTicks({ form, onChange }: Props) {
+function NetworkCheckboxes({ form, onChange }: Props) {
   return (
     <fieldset className="field">
       <legend className="field-label">
-        Networks<span className="field-optional"> optional</span>
+        Allowed networks<span className="field-optional"> optional</span>
       </legend>
       <div className="row">
         {networks.map((network) => (
-          <Tick
+          <Checkbox
             key={network}
             checked={form.networks.includes(network)}
             onChange={(isOn) =>
@@ -87,10 +92,10 @@ function NetworkTicks({ form, onChange }: Props) {
             }
           >
             {network}
-          </Tick>
+          </Checkbox>
         ))}
       </div>
-      <p className="field-hint">None ticked: all of them.</p>
+      <p className="field-hint">Select none to allow all.</p>
     </fieldset>
   );
 }
@@ -152,16 +157,16 @@ const Rates = (props: Props) => (
       {...props}
       name="perSecond"
       field="rate.perSecond"
-      label="Calls a second"
-      hint="Empty: the plan's."
+      label="Requests per second"
+      hint="Leave empty for the plan's limit."
     />
-    <Amount {...props} name="burst" field="rate.burst" label="At once" hint="Empty: twice as many." />
+    <Amount {...props} name="burst" field="rate.burst" label="Burst" hint="Leave empty for twice the rate." />
     <Amount
       {...props}
       name="addressPerSecond"
       field="addressPerSecond"
-      label="From one address"
-      hint="A second. Empty: as the key."
+      label="Requests per second per IP address"
+      hint="Leave empty for no separate limit."
     />
   </div>
 );

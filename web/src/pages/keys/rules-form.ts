@@ -4,7 +4,6 @@ import { ApiProblem } from '../../api.ts';
 import { isoTime } from '../../format.ts';
 import type { RuleName } from './key-labels.ts';
 
-/** The rules of a key as a form has them: all text, lists one line each, empty for no rule. */
 export type RulesForm = Readonly<{
   networks: readonly string[];
   cidrs: string;
@@ -13,7 +12,6 @@ export type RulesForm = Readonly<{
   perSecond: string;
   burst: string;
   addressPerSecond: string;
-  /** As `<input type="datetime-local">` has it, read as UTC. */
   expiresAt: string;
   logsBodies: boolean;
   neverBack: boolean;
@@ -58,7 +56,6 @@ const lines = (text: string): string[] | null => {
 };
 const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
 
-/** What is sent of a form. Whether it fits is for the control API to say. */
 export function rulesBody(form: RulesForm): RulesBody {
   const perSecond = numberOf(form.perSecond);
   return {
@@ -76,7 +73,6 @@ export function rulesBody(form: RulesForm): RulesBody {
 
 const ruleFields = ['networks', 'cidrs', 'origins', 'methods', 'rate', 'addressPerSecond', 'expiresAt'];
 
-/** Whether a refusal names one of the rules, so that their form is where to go back to. */
 export const isAboutRules = (problem: unknown): boolean =>
   problem instanceof ApiProblem &&
   Object.keys(problem.fields).some((field) => ruleFields.some((rule) => field.startsWith(rule)));

@@ -8,12 +8,11 @@ import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { downloadText } from '../../ui/csv.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Tick } from '../../ui/field.tsx';
+import { Checkbox } from '../../ui/field.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import type { NewKey } from './create-dialog.tsx';
 
-/** The one time that a key is shown. It closes when it was said to be kept. */
 export function SecretDialog({
   created: { secret, key },
   onClose,
@@ -27,40 +26,41 @@ export function SecretDialog({
   const file = (): void => downloadText('.env', 'text/plain', envFile(product, service.urls, secret));
 
   return (
-    <Dialog title={`The key “${key.name}”`} size="l" canClose={isSaved} onClose={onClose}>
+    <Dialog title={`API key “${key.name}”`} size="l" canClose={isSaved} onClose={onClose}>
       <div className="stack">
-        <p>This is the only time that it is shown. Nobody can look it up later; a lost key is rotated.</p>
-        <output className="secret mono" aria-label="The key">
+        <p>Copy this key now. It will not be shown again. If you lose it, rotate the key.</p>
+        <output className="secret mono" aria-label="API key">
           {secret}
         </output>
         <div className="row">
-          <CopyButton kind="primary" text={secret} label="Copy the key" />
+          <CopyButton kind="primary" text={secret} label="Copy key" />
           <Button icon="download" onClick={file}>
             Download .env
           </Button>
           {product === 'rpc' ? <TestButton secret={secret} /> : null}
         </div>
         {product === 'rpc' ? null : (
-          <section className="stack-tight" aria-label="How to test it">
+          <section className="stack-tight" aria-label="Test the key">
             <p>
-              Test it from a shell: a browser cannot call gRPC. A key that works is answered with a version.
+              Browsers cannot call gRPC, so run this command in a terminal. A valid key returns the server
+              version.
             </p>
-            <Snippet text={streamTest(service.urls, secret)} label="the test call" />
+            <Snippet text={streamTest(service.urls, secret)} label="test command" />
           </section>
         )}
         <Tabs
-          label="Programs that use the key"
+          label="Code samples"
           tabs={snippetsFor(product, service.urls, secret).map(({ id, label, text }) => ({
             id,
             label,
-            panel: () => <Snippet text={text} label={`the ${label} program`} />,
+            panel: () => <Snippet text={text} label={`${label} sample`} />,
           }))}
         />
         {product === 'fs' ? <NoTransactionsHint /> : null}
         <DialogActions>
-          <Tick checked={isSaved} onChange={setIsSaved}>
-            I have stored it
-          </Tick>
+          <Checkbox checked={isSaved} onChange={setIsSaved}>
+            I have saved this key
+          </Checkbox>
           <Button
             kind="primary"
             disabled={!isSaved}
@@ -77,48 +77,45 @@ export function SecretDialog({
   );
 }
 
-/** What makes the programs of a shred key say something, where nobody else sends transactions. */
 function NoTransactionsHint() {
   const { service } = useSession();
   return (
-    <section className="stack-tight" aria-label="When it stays silent">
+    <section className="stack-tight" aria-label="If the stream is empty">
       <p>
-        On the embedded ledger nobody sends transactions but you: the stream stays silent until you have one
-        run, with a key for JSON-RPC in place of &lt;API_KEY&gt;.
+        The embedded ledger has no traffic of its own. Send a transaction to see it in the stream; replace
+        &lt;API_KEY&gt; with an RPC key.
       </p>
-      <Snippet text={airdropCall(service.urls)} label="the airdrop" />
+      <Snippet text={airdropCall(service.urls)} label="airdrop command" />
     </section>
   );
 }
 
 const HEALTH = '{"jsonrpc":"2.0","id":1,"method":"getHealth"}';
 
-/** How long a new key may take until every gateway knows it, with some to spare; and how often it is tried. */
-const IN_FORCE_MS = 3_000;
-const TRY_MS = 250;
+/** Time for a new key to reach all gateways, and the retry interval. */
+const PROPAGATION_MS = 3_000;
+const RETRY_MS = 250;
 
-/** Calls getHealth with the key; as long as it may be too new to be known, again. */
-async function healthWith(secret: string): Promise<GatewayResponse> {
-  const until = performance.now() + IN_FORCE_MS;
+async function callGetHealth(secret: string): Promise<GatewayResponse> {
+  const until = performance.now() + PROPAGATION_MS;
   for (;;) {
     const answer = await callRpc(secret, HEALTH);
     if (refusalOf(answer) === null || performance.now() >= until) return answer;
-    await new Promise((resolve) => setTimeout(resolve, TRY_MS));
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
 
-/** Calls getHealth with the key, from here. */
 function TestButton({ secret }: { secret: string }) {
   const [result, setResult] = useState<{ text: string; isGood: boolean } | null>(null);
   const [isBusy, setIsBusy] = useState(false);
 
   const test = async (): Promise<void> => {
     setIsBusy(true);
-    const answer = await healthWith(secret);
+    const answer = await callGetHealth(secret);
     const refusal = refusalOf(answer);
     setResult({
       isGood: refusal === null,
-      text: refusal ?? `It works: getHealth answered in ${formatMs(answer.ms)}.`,
+      text: refusal ?? `Key is valid: getHealth responded in ${formatMs(answer.ms)}.`,
     });
     setIsBusy(false);
   };

@@ -16,7 +16,6 @@ import { Waterfall } from './waterfall.tsx';
 
 type Entry = RouteOutput<'GET /customers/{customer}/logs/{entry}'>;
 
-/** One request with everything that is known of it. */
 export function EntryDrawer({ id, onClose }: { id: string; onClose: () => void }) {
   const { customer } = useSession();
   const entry = useCall('GET /customers/{customer}/logs/{entry}', {
@@ -41,7 +40,7 @@ function EntryFacts({ entry }: { entry: Entry }) {
       </div>
       <p className="muted">{outcomes[entry.status].about}</p>
       <section className="stack-tight">
-        <h3>Where the time went</h3>
+        <h3>Timeline</h3>
         <Waterfall steps={entry.steps} totalMs={entry.ms} />
       </section>
       <Facts entry={entry} />
@@ -50,7 +49,7 @@ function EntryFacts({ entry }: { entry: Entry }) {
       {entry.params === null && entry.result === null ? <NoBodies entry={entry} /> : null}
       <div className="row">
         {curl === null ? null : <CopyButton text={curl} label="Copy as curl" size="s" />}
-        <CopyButton text={window.location.href} label="Copy the link" size="s" />
+        <CopyButton text={window.location.href} label="Copy link" size="s" />
         <CopyButton text={JSON.stringify(entry, null, 2)} label="Copy as JSON" size="s" />
       </div>
     </div>
@@ -59,14 +58,14 @@ function EntryFacts({ entry }: { entry: Entry }) {
 
 const Facts = ({ entry }: { entry: Entry }) => (
   <dl className="facts">
-    <dt>Time, UTC</dt>
+    <dt>Time (UTC)</dt>
     <dd>
       <Time at={entry.at} withMs />
     </dd>
-    <dt>Key</dt>
+    <dt>API key</dt>
     <dd>
       {entry.keyId === null ? (
-        'no key'
+        '—'
       ) : (
         <Link to="/keys/$key" params={{ key: entry.keyId }}>
           {entry.keyName ?? entry.keyId}
@@ -79,28 +78,27 @@ const Facts = ({ entry }: { entry: Entry }) => (
       {entry.network === null ? '' : `, ${entry.network}`}
     </dd>
     <dt>HTTP status</dt>
-    <dd>{entry.http === 0 ? 'not over HTTP' : entry.http}</dd>
+    <dd>{entry.http === 0 ? '—' : entry.http}</dd>
     <dt>JSON-RPC code</dt>
-    <dd>{entry.rpcCode === 0 ? 'none' : entry.rpcCode}</dd>
-    <dt>Bytes</dt>
+    <dd>{entry.rpcCode === 0 ? '—' : entry.rpcCode}</dd>
+    <dt>Size</dt>
     <dd>
       {formatBytes(entry.bytesIn)} in, {formatBytes(entry.bytesOut)} out
     </dd>
-    <dt>Upstream</dt>
-    <dd>{entry.node ?? 'none was asked'}</dd>
-    <dt>From</dt>
+    <dt>Node</dt>
+    <dd>{entry.node ?? '—'}</dd>
+    <dt>IP address</dt>
     <dd className="mono">
       {entry.address}
       {entry.origin === null ? '' : ` · ${entry.origin}`}
     </dd>
     <dt>Gateway</dt>
     <dd className="mono">{entry.gateway}</dd>
-    <dt>Id</dt>
+    <dt>Request ID</dt>
     <dd className="mono">{entry.id}</dd>
   </dl>
 );
 
-/** A body with breaks where it is whole JSON; else as far as it was kept. */
 function Body({ title, text }: { title: string; text: string | null }) {
   if (text === null) return null;
   const parsed = parsedOf(text);
@@ -109,7 +107,7 @@ function Body({ title, text }: { title: string; text: string | null }) {
       <h3>{title}</h3>
       <Snippet
         text={parsed === undefined ? `${text} …` : JSON.stringify(parsed, null, 2)}
-        label={`the ${title.toLowerCase()}`}
+        label={title.toLowerCase()}
       />
     </section>
   );
@@ -117,10 +115,10 @@ function Body({ title, text }: { title: string; text: string | null }) {
 
 const NoBodies = ({ entry: { keyId } }: { entry: Entry }) => (
   <p className="muted">
-    Parameters and result are not kept.{' '}
+    Parameters and results are not logged for this key.{' '}
     {keyId === null ? null : (
       <Link to="/keys/$key" params={{ key: keyId }}>
-        Keep them for this key
+        Change key settings
       </Link>
     )}
   </p>
@@ -134,7 +132,7 @@ function parsedOf(text: string): unknown {
   }
 }
 
-/** The call as a shell would make it again; null where it was none that a shell makes, or was not kept whole. */
+/** Null for calls that curl cannot reproduce or whose parameters were truncated. */
 function curlOf(entry: Entry, urls: Parameters<typeof curlRpc>[0]): string | null {
   if (entry.product !== 'rpc' || entry.method.includes('/')) return null;
   const params = entry.params === null ? undefined : parsedOf(entry.params);

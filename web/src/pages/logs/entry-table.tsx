@@ -14,14 +14,13 @@ type Narrow = (change: { method?: string; address?: string }) => void;
 
 const HTTP_OK = 200;
 
-/** The code that tells most: ours by its name, a node's by its number. */
 export const codeOf = ({ failure, rpcCode }: LogEntryJson): string =>
   failure ?? (rpcCode === 0 ? '' : String(rpcCode));
 
 const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEntryJson>[] => [
   {
     id: 'at',
-    title: 'Time, UTC',
+    title: 'Time (UTC)',
     cell: ({ id, at, method }) => (
       <Button kind="quiet" size="s" className="link-button mono" onClick={() => onOpen(id)}>
         <ShortTime at={at} />
@@ -46,7 +45,7 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
         kind="quiet"
         size="s"
         className="plain-button mono"
-        title={`Only ${method}`}
+        title={`Filter by ${method}`}
         onClick={() => onNarrow({ method })}
       >
         {method}
@@ -69,7 +68,7 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
   },
   {
     id: 'ms',
-    title: 'Time taken',
+    title: 'Latency',
     align: 'end',
     cell: ({ ms }) => formatMs(ms),
     sortBy: ({ ms }) => ms,
@@ -77,7 +76,7 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
   },
   {
     id: 'bytes',
-    title: 'Sent',
+    title: 'Response size',
     align: 'end',
     wideOnly: true,
     cell: ({ bytesOut }) => formatBytes(bytesOut),
@@ -86,11 +85,11 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
   },
   {
     id: 'key',
-    title: 'Key',
+    title: 'API key',
     wideOnly: true,
     cell: ({ keyId, keyName }) => (
       <span className="short" title={`${keyName ?? ''} ${keyId ?? ''}`}>
-        {keyName ?? keyId ?? 'no key'}
+        {keyName ?? keyId ?? '—'}
       </span>
     ),
     sortBy: ({ keyName, keyId }) => keyName ?? keyId,
@@ -98,7 +97,7 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
   },
   {
     id: 'node',
-    title: 'Upstream',
+    title: 'Node',
     wideOnly: true,
     cell: ({ node }) => node ?? '–',
     sortBy: ({ node }) => node,
@@ -106,14 +105,14 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
   },
   {
     id: 'address',
-    title: 'From',
+    title: 'IP address',
     wideOnly: true,
     cell: ({ address }) => (
       <Button
         kind="quiet"
         size="s"
         className="plain-button mono"
-        title={`Only from ${address}`}
+        title={`Filter by ${address}`}
         onClick={() => onNarrow({ address })}
       >
         {address}
@@ -124,7 +123,6 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
   },
 ];
 
-/** Requests, a row each; the time opens one. */
 export function EntryTable({
   rows,
   isNarrowed,
@@ -147,12 +145,13 @@ export function EntryTable({
       csvName="requests"
       empty={
         isNarrowed ? (
-          <EmptyState title="No request in the log is like that">
-            Take a filter away, or choose a longer stretch above.
+          <EmptyState title="No requests match the filters">
+            Remove a filter or choose a longer time range.
           </EmptyState>
         ) : (
-          <EmptyState title="The log has no request of this stretch" snippet={firstCall(service.urls)}>
-            Make a call with a key: it is here about a second later. Or choose a longer stretch above.
+          <EmptyState title="No requests in this time range" snippet={firstCall(service.urls)}>
+            Send a request with an API key, or choose a longer time range. Requests appear within about a
+            second.
           </EmptyState>
         )
       }

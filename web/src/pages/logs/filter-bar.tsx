@@ -5,7 +5,6 @@ import { type LogField, type LogFields, productTitles } from './log-filters.ts';
 type Change = (change: Partial<Record<LogField, string | undefined>>) => void;
 type Part = Readonly<{ fields: LogFields; change: Change }>;
 
-/** What the rows are narrowed by. Text holds once it is entered or left. */
 export const FilterBar = (part: Part) => (
   <search className="filter-bar">
     <Choose
@@ -22,8 +21,8 @@ export const FilterBar = (part: Part) => (
     />
     <Enter {...part} name="method" label="Method" placeholder="getBalance" />
     <Enter {...part} name="rpcCode" label="JSON-RPC code" placeholder="-32602" pattern="-?[0-9]{1,6}" />
-    <Enter {...part} name="minMs" label="At least, ms" placeholder="250" pattern="[0-9]{1,7}" />
-    <Enter {...part} name="address" label="From address" placeholder="203.0.113.7" />
+    <Enter {...part} name="minMs" label="Minimum latency (ms)" placeholder="250" pattern="[0-9]{1,7}" />
+    <Enter {...part} name="address" label="IP address" placeholder="203.0.113.7" />
   </search>
 );
 
@@ -72,7 +71,7 @@ function Enter({
     <div className="filter-field">
       <label htmlFor={id}>{label}</label>
       <input
-        // Another value from outside, as by a chip that was taken away, is another field.
+        // Remounts the input when its value changes elsewhere.
         key={fields[name] ?? ''}
         id={id}
         className="input"

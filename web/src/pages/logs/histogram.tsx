@@ -9,7 +9,6 @@ type LogHistogram = RouteOutput<'GET /customers/{customer}/logs'>['histogram'];
 
 const HEIGHT_PX = 120;
 
-/** How many requests the log has, step by step, and how many of them went wrong. */
 export function Histogram({ histogram }: { histogram: LogHistogram }) {
   const zoom = useZoom();
   const { from, stepMs, counts, errors } = histogram;
@@ -25,19 +24,19 @@ export function Histogram({ histogram }: { histogram: LogHistogram }) {
         color: '--status-ok',
         values: counts.map((count, at) => count - (errors[at] ?? 0)),
       },
-      { id: 'errors', label: 'Not OK', color: '--status-gateway', values: errors },
+      { id: 'errors', label: 'Error', color: '--status-gateway', values: errors },
     ],
     [counts, errors],
   );
   return (
     <Bars
-      title="Requests in the log over time"
+      title="Logged requests over time"
       axis={axis}
       series={series}
       height={HEIGHT_PX}
       csvName="log-histogram"
       onZoom={zoom}
-      empty="The log has nothing here"
+      empty="No data in this time range"
       legend={
         <ul className="legend">
           {series.map(({ id, label, color }) => (

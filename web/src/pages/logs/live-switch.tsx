@@ -5,11 +5,10 @@ import type { Tail, TailState } from './live-tail.ts';
 const stateLabels: Readonly<Record<Exclude<TailState, 'off'>, readonly [text: string, tone: Tone]>> = {
   connecting: ['Connecting', 'neutral'],
   live: ['Live', 'good'],
-  lost: ['Connection lost, trying again', 'warn'],
-  refused: ['Too many pages follow the log: close one', 'bad'],
+  lost: ['Connection lost; reconnecting', 'warn'],
+  refused: ['Too many live tails; close one and retry', 'bad'],
 };
 
-/** Follows requests as they come; paused, what comes waits. */
 export function LiveSwitch({
   tail,
   isLive,
@@ -26,7 +25,7 @@ export function LiveSwitch({
   if (!isLive)
     return (
       <Button icon="play" size="s" onClick={() => onLive(true)}>
-        Follow live
+        Live tail
       </Button>
     );
   const [text, tone] = tail.state === 'off' ? (['Live', 'good'] as const) : stateLabels[tail.state];
@@ -34,7 +33,7 @@ export function LiveSwitch({
     <div className="row" role="status">
       <Chip tone={isPaused ? 'warn' : tone}>{isPaused ? `Paused, ${tail.waiting} new` : text}</Chip>
       <Button icon={isPaused ? 'play' : 'pause'} size="s" onClick={() => onPause(!isPaused)}>
-        {isPaused ? 'Go on' : 'Pause'}
+        {isPaused ? 'Resume' : 'Pause'}
       </Button>
       <Button size="s" kind="quiet" onClick={() => onLive(false)}>
         Stop

@@ -1,26 +1,20 @@
 import { useEffect, useState } from 'react';
 import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts';
 
-/** Rows of a tail that are held. */
 const ROWS_MAX = 500;
 
 export type TailState = 'off' | 'connecting' | 'live' | 'lost' | 'refused';
 
 export type Tail = Readonly<{
   state: TailState;
-  /** Newest first. */
   rows: readonly LogEntryJson[];
-  /** Came while it was paused, and is shown when it goes on. */
+  /** Received while paused; shown on resume. */
   waiting: number;
 }>;
 
 type TailRows = Readonly<{ visible: readonly LogEntryJson[]; waiting: readonly LogEntryJson[] }>;
 const nothing: TailRows = { visible: [], waiting: [] };
 
-/**
- * Requests as they come, by server-sent events.
- * @param address - of the events; null: not followed.
- */
 export function useLiveTail(address: string | null, isPaused: boolean): Tail {
   const [state, setState] = useState<TailState>('off');
   const [held, setHeld] = useState<TailRows>(nothing);
@@ -31,7 +25,7 @@ export function useLiveTail(address: string | null, isPaused: boolean): Tail {
     if (address === null) return;
     const source = new EventSource(address);
     source.onopen = () => setState('live');
-    // The browser tries again by itself, unless it was refused.
+    // EventSource reconnects by itself unless rejected.
     source.onerror = () => setState(source.readyState === EventSource.CLOSED ? 'refused' : 'lost');
     source.addEventListener('message', ({ data }: MessageEvent<string>) => {
       const entry = JSON.parse(data) as LogEntryJson;

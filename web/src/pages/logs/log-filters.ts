@@ -2,7 +2,6 @@ import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts'
 import type { UsageStatus } from '../../../../src/gateway/metering/usage-meter.ts';
 import { outcomeNames, outcomes } from '../../outcomes.ts';
 
-/** Fields of the log's URL. `entry` is the request that is open, `live` whether they are followed. */
 export const logFields = [
   'method',
   'status',
@@ -19,10 +18,9 @@ export type LogFields = Readonly<Partial<Record<LogField, string>>>;
 export const productTitles: Readonly<Record<LogEntryJson['product'], string>> = {
   rpc: 'RPC',
   grpc: 'gRPC',
-  fs: 'Shred-stage',
+  fs: 'Shreds',
 };
 
-/** What the control API is asked with; what is not one of its words is left out. */
 export function queryOf(
   { method, status, product, rpcCode, minMs, address }: LogFields,
   key: string | undefined,
@@ -43,11 +41,10 @@ const labels = {
   status: 'outcome',
   product: 'product',
   rpcCode: 'code',
-  minMs: 'at least',
+  minMs: 'latency ≥',
   address: 'from',
 } as const satisfies Partial<Record<LogField, string>>;
 
-/** What is narrowed to, as chips. */
 export function chipsOf(fields: LogFields) {
   return (Object.keys(labels) as (keyof typeof labels)[]).flatMap((id) => {
     const value = fields[id];

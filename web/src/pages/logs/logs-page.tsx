@@ -26,7 +26,6 @@ const PAGE_ROWS = 100;
 
 const idOf = ({ id }: LogEntryJson): string => id;
 
-/** Single requests: which there were, and each with every step of its way. */
 export function LogsPage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
@@ -44,7 +43,6 @@ export function LogsPage() {
       query: { ...query, ...range.bounds(), limit: PAGE_ROWS, cursor },
     }),
   );
-  /** While it is paused: the rows as they were then. */
   const [frozen, setFrozen] = useState<readonly LogEntryJson[] | null>(null);
   const isPaused = frozen !== null;
   const isLive = fields.live === '1';
@@ -62,7 +60,7 @@ export function LogsPage() {
   return (
     <Page
       title="Logs"
-      question="What happened to a single request?"
+      question="Search individual requests and see their timeline."
       updatedAt={logs.dataUpdatedAt}
       ranged
       actions={<KeySwitch />}
@@ -108,7 +106,6 @@ function useLogQuery(fields: LogFields, key: string | undefined) {
   return useMemo(() => queryOf(fields, key), [fields, key]);
 }
 
-/** Those that were followed and those that were asked for, each once, the newest first. */
 function mergeRows(tail: readonly LogEntryJson[], fetched: readonly LogEntryJson[]): readonly LogEntryJson[] {
   if (tail.length === 0) return fetched;
   const all = new Map([...tail, ...fetched].map((entry) => [entry.id, entry]));

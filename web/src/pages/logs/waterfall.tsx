@@ -4,17 +4,16 @@ import { formatMs } from '../../format.ts';
 type Step = RouteOutput<'GET /customers/{customer}/logs/{entry}'>['steps'][number];
 
 const WIDTH = 1000;
-/** The narrowest bar, of WIDTH. */
 const BAR_LEAST = 6;
 
 const titles: Readonly<Record<string, string>> = {
   authenticate: 'Authenticate',
   limit: 'Limits',
-  queue: 'Wait for a turn',
+  queue: 'Queue',
   cache: 'Cache',
-  shared: 'Shared with a call on its way',
-  heads: 'Known slots',
-  store: 'Cache of all gateways',
+  shared: 'Coalescing',
+  heads: 'Slot cache',
+  store: 'Shared cache',
   upstream: 'Upstream',
 };
 
@@ -23,30 +22,28 @@ const toneOf = ({ name, outcome }: Step): string => {
   return outcome.startsWith('JSON-RPC') ? 'warn' : 'bad';
 };
 
-/** The steps of a request, each where it lay in its time. */
 export function Waterfall({ steps, totalMs }: { steps: readonly Step[]; totalMs: number }) {
   if (steps.length === 0)
     return (
       <p className="muted">
-        Of this request the steps were not kept, because it was not chosen at its start. It is here because it
-        was slow or went wrong.
+        No timeline: this request was not sampled. It was logged because it was slow or failed.
       </p>
     );
   const end = Math.max(totalMs, ...steps.map(({ endMs }) => endMs), 0.001);
   return (
     <table className="waterfall">
-      <caption className="visually-hidden">Steps of the request</caption>
+      <caption className="visually-hidden">Request timeline</caption>
       <thead className="visually-hidden">
         <tr>
           <th scope="col">Step</th>
-          <th scope="col">From</th>
-          <th scope="col">Took</th>
+          <th scope="col">Start</th>
+          <th scope="col">Duration</th>
           <th scope="col">Outcome</th>
         </tr>
       </thead>
       <tbody>
         {steps.map((step, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps stay in their order
+          // biome-ignore lint/suspicious/noArrayIndexKey: the order is stable
           <tr key={index}>
             <th scope="row">
               {titles[step.name] ?? step.name}
@@ -61,7 +58,7 @@ export function Waterfall({ steps, totalMs }: { steps: readonly Step[]; totalMs:
           </tr>
         ))}
         <tr className="waterfall-total">
-          <th scope="row">Together</th>
+          <th scope="row">Total</th>
           <td>
             <span className="visually-hidden">{formatMs(0)}</span>
           </td>

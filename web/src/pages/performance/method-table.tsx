@@ -30,7 +30,7 @@ const columnsOf = (onMethod: (name: string) => void): Column<Row>[] => [
   },
   {
     id: 'requests',
-    title: 'Calls',
+    title: 'Requests',
     align: 'end',
     cell: ({ requests }) => formatCount(requests),
     sortBy: ({ requests }) => requests,
@@ -49,7 +49,7 @@ const columnsOf = (onMethod: (name: string) => void): Column<Row>[] => [
   ),
   {
     id: 'errors',
-    title: 'Errors',
+    title: 'Error rate',
     align: 'end',
     cell: ({ errors, requests }) => (errors === 0 ? '–' : formatShare(errors / Math.max(1, requests))),
     sortBy: ({ errors, requests }) => errors / Math.max(1, requests),
@@ -57,7 +57,7 @@ const columnsOf = (onMethod: (name: string) => void): Column<Row>[] => [
   },
   {
     id: 'bytes',
-    title: 'Average answer',
+    title: 'Average response size',
     align: 'end',
     wideOnly: true,
     cell: ({ averageBytes }) => formatBytes(averageBytes),
@@ -66,7 +66,6 @@ const columnsOf = (onMethod: (name: string) => void): Column<Row>[] => [
   },
 ];
 
-/** Each method with its latencies. */
 export function MethodTable({
   methods,
   onMethod,

@@ -23,7 +23,6 @@ type Performance = RouteOutput<'GET /customers/{customer}/performance'>;
 
 const fields = ['method'] as const;
 
-/** How long calls took: over time, by method, and how it was spread. */
 export function PerformancePage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
@@ -36,7 +35,7 @@ export function PerformancePage() {
   return (
     <Page
       title="Performance"
-      question="How long do calls take, and which are slow?"
+      question="Request latency over time, by method, and its distribution."
       updatedAt={performance.dataUpdatedAt}
       ranged
       actions={<KeySwitch />}
@@ -48,8 +47,8 @@ export function PerformancePage() {
       <Pending query={performance}>
         {(data) =>
           data.methods.length === 0 ? (
-            <EmptyState title="No call was measured in this stretch">
-              Choose a longer stretch above. Times are from authentication to the last byte of the answer.
+            <EmptyState title="No data in this time range">
+              Choose a longer time range. Latency is measured from authentication to the last response byte.
             </EmptyState>
           ) : (
             <PerformanceContent performance={data} onMethod={(name) => change({ method: name })} />
@@ -80,7 +79,7 @@ function PerformanceContent({
     <>
       <Panel
         title="Latency over time"
-        note="Of 100 calls, 50, 95 or 99 were at least as fast. Press a percentile to leave it out."
+        note="Percentiles of request latency. Click a percentile to hide it."
         aside={<Choice label="Scale" options={scales} value={scale} onChange={setScale} />}
       >
         <Lines
@@ -94,9 +93,12 @@ function PerformanceContent({
           onZoom={zoom}
         />
       </Panel>
-      <Panel title="How calls were spread" note="Each column is a step of time, each row a latency.">
+      <Panel
+        title="Latency distribution"
+        note="Each column is a time interval; each row is a latency bucket."
+      >
         <HeatMap
-          title="Calls by latency over time"
+          title="Requests by latency over time"
           axis={axis}
           boundsMs={heat.boundsMs}
           counts={heat.counts}
@@ -104,7 +106,7 @@ function PerformanceContent({
           onZoom={zoom}
         />
       </Panel>
-      <Panel title="By method" note="Press a method to see it alone.">
+      <Panel title="By method" note="Click a method to isolate it.">
         <MethodTable methods={methods} onMethod={onMethod} />
       </Panel>
     </>

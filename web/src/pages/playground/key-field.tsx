@@ -7,7 +7,6 @@ import { Field } from '../../ui/field.tsx';
 const KEYS_MAX = 1_000;
 const PASTE = 'paste';
 
-/** Which key calls: one whose secret this page has seen, or one that is pasted. */
 export function KeyField({ secret, onChange }: { secret: string; onChange: (secret: string) => void }) {
   const { customer } = useSession();
   const keys = useCall('GET /customers/{customer}/keys', {
@@ -21,7 +20,7 @@ export function KeyField({ secret, onChange }: { secret: string; onChange: (secr
   return (
     <>
       {availableKeys.length === 0 ? null : (
-        <Field label="Key" name="known">
+        <Field label="API key" name="known">
           {(field) => (
             <select
               {...field}
@@ -32,7 +31,7 @@ export function KeyField({ secret, onChange }: { secret: string; onChange: (secr
                 onChange(secretOf(event.target.value) ?? '');
               }}
             >
-              <option value={PASTE}>Paste one</option>
+              <option value={PASTE}>Paste a key…</option>
               {availableKeys.map((key) => (
                 <option key={key.id} value={key.id}>
                   {key.name} · {key.start}…
@@ -44,12 +43,12 @@ export function KeyField({ secret, onChange }: { secret: string; onChange: (secr
       )}
       {choice === PASTE ? (
         <Field
-          label="Your key"
+          label="Your API key"
           name="secret"
           hint={
             secret !== '' && id === null
-              ? 'This does not look like a whole key; it is sent as it is.'
-              : 'An RPC key. It stays in this page until you leave or reload it, and is kept nowhere.'
+              ? 'This does not look like a complete API key.'
+              : 'An RPC key. It stays in memory until you leave or reload this page and is never stored.'
           }
         >
           {(field) => (

@@ -9,7 +9,7 @@ import { useSession } from '../../shell/session.tsx';
 import { ANY_ADDRESS } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { KeyField } from './key-field.tsx';
@@ -24,8 +24,8 @@ const FIRST_METHOD = 'getBalance';
 export function PlaygroundPage() {
   const methods = useCall('GET /methods', {});
   return (
-    <Page title="Playground" question="What does a call answer, how fast, and what does it cost?">
-      <Fault problem={methods.error} />
+    <Page title="Playground" question="Send a request and see the response, latency, and cost.">
+      <FormError problem={methods.error} />
       {methods.data === undefined ? (
         methods.error === null && <Skeleton height="l" />
       ) : (
@@ -40,7 +40,7 @@ function Playground({ methods }: { methods: readonly Method[] }) {
   const method = methods.find((one) => one.name === name) ?? methods[0];
   const [text, setText] = useState(() => (method === undefined ? '[]' : startText(method)));
   const [secret, setSecret] = useState('');
-  if (method === undefined) return <p className="muted">This service has no methods.</p>;
+  if (method === undefined) return <p className="muted">No methods available.</p>;
 
   const choose = (chosen: string): void => {
     setName(chosen);
@@ -72,7 +72,7 @@ function MethodSelect({
     <Field
       label="Method"
       name="method"
-      hint={`${formatCount(chosen.credits)} ${chosen.credits === 1 ? 'credit' : 'credits'} a call`}
+      hint={`${formatCount(chosen.credits)} ${chosen.credits === 1 ? 'credit' : 'credits'} per request`}
     >
       {(field) => (
         <select
@@ -96,7 +96,6 @@ function MethodSelect({
   );
 }
 
-/** The parameters of one call, the button that makes it, and what came back. */
 function Run({
   method,
   text,
@@ -137,9 +136,9 @@ function Run({
       >
         {children}
         <Field
-          label={method.kind === 'rpc' ? 'Parameters' : 'Query'}
+          label={method.kind === 'rpc' ? 'Parameters' : 'Query parameters'}
           name="params"
-          hint={method.kind === 'rpc' ? 'A JSON list.' : 'A JSON object: its members become the query.'}
+          hint={method.kind === 'rpc' ? 'A JSON array.' : 'A JSON object with the query parameters.'}
         >
           {(field) => (
             <textarea
@@ -177,10 +176,10 @@ function Run({
           </Button>
         </div>
       </form>
-      <Panel title="Answer">
+      <Panel title="Response">
         {response === null ? (
           <p className="muted">
-            Nothing was called yet. An address that is always there: <code>{ANY_ADDRESS}</code>
+            Send a request to see the response. An address that always exists: <code>{ANY_ADDRESS}</code>
           </p>
         ) : (
           <ResponseView

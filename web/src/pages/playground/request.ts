@@ -2,13 +2,11 @@ import type { Me } from '../../shell/session.tsx';
 import { curlRpc } from '../../snippets.ts';
 import type { Method } from './playground-page.tsx';
 
-/** What is written in the editor, as a request. */
 export type Request =
   | Readonly<{ isGood: true; kind: 'rpc'; json: string }>
   | Readonly<{ isGood: true; kind: 'rest'; path: string; query: URLSearchParams }>
   | Readonly<{ isGood: false; fault: string }>;
 
-/** What stands in the editor at first, laid out to be read. */
 export function startText({ kind, example }: Method): string {
   try {
     return JSON.stringify(JSON.parse(example), null, 2);
@@ -20,26 +18,25 @@ export function startText({ kind, example }: Method): string {
 
 const bad = (fault: string): Request => ({ isGood: false, fault });
 
-/** Reads the editor. Numbers go to the door as they are written: u64 values survive. */
+/** Sends numbers as typed, to preserve u64 values. */
 export function readParams(method: Method, text: string): Request {
   let value: unknown;
   try {
     value = JSON.parse(text === '' ? (method.kind === 'rpc' ? '[]' : '{}') : text);
   } catch (thrown) {
-    return bad(`This is not JSON: ${(thrown as Error).message}`);
+    return bad(`Invalid JSON: ${(thrown as Error).message}`);
   }
   if (method.kind === 'rpc') {
-    if (!Array.isArray(value)) return bad('Parameters are a list: put them between [ and ].');
+    if (!Array.isArray(value)) return bad('Parameters must be a JSON array: [ … ].');
     const json = `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(method.name)},"params":${text === '' ? '[]' : text.trim()}}`;
     return { isGood: true, kind: 'rpc', json };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return bad('The query is an object: put its members between { and }.');
+    return bad('Query parameters must be a JSON object: { … }.');
   const query = new URLSearchParams(Object.entries(value).map(([name, part]) => [name, String(part)]));
   return { isGood: true, kind: 'rest', path: method.path ?? '', query };
 }
 
-/** The same request from a shell. */
 export function asCurl(
   urls: Me['service']['urls'],
   secret: string,

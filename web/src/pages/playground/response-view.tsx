@@ -4,10 +4,9 @@ import { Chip } from '../../ui/chip.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 
-/** Longer answers are shown by their start; who wants them whole has curl. */
 const DISPLAY_MAX = 100_000;
 
-/** Laid out to be read, unless numbers would lose digits by it. */
+/** Formats JSON unless numbers would lose precision. */
 function pretty(text: string): string {
   const start = text.slice(0, DISPLAY_MAX);
   if (text.length > DISPLAY_MAX || /\d{16}/.test(text)) return start;
@@ -18,7 +17,6 @@ function pretty(text: string): string {
   }
 }
 
-/** What came back: how it ended, how long it took, what it cost, what is left, and the bytes. */
 export function ResponseView({
   name,
   response,
@@ -33,21 +31,21 @@ export function ResponseView({
     <div className="stack">
       <p className="row" role="status">
         <Chip tone={refusal === null ? 'good' : 'bad'}>
-          {response.status === 0 ? 'no answer' : response.status}
+          {response.status === 0 ? 'No response' : response.status}
         </Chip>
         <strong>{name}</strong>
-        <span>{refusal ?? 'gave a result'}</span>
+        <span>{refusal ?? 'Success'}</span>
       </p>
       <Facts
         facts={[
-          ['Time', `${formatMs(response.ms)} to this browser`],
+          ['Latency', `${formatMs(response.ms)} measured in this browser`],
           ['Size', formatBytes(response.bytes)],
-          ...(credits === null ? [] : [['Credits', `${credits} where it counts`] as const]),
+          ...(credits === null ? [] : [['Credits', String(credits)] as const]),
           ...response.limits.map(([header, value]) => [header, <code key={header}>{value}</code>] as const),
         ]}
       />
-      <Snippet text={pretty(response.text)} label="the answer" />
-      {response.text.length > DISPLAY_MAX ? <p className="muted">Only the start is shown.</p> : null}
+      <Snippet text={pretty(response.text)} label="response" />
+      {response.text.length > DISPLAY_MAX ? <p className="muted">Response truncated.</p> : null}
     </div>
   );
 }

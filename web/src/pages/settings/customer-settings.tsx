@@ -4,11 +4,11 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
+import { roleNames } from '../team/role-descriptions.ts';
 
-/** The customer that the pages are of. */
 export function CustomerSettings() {
   const { customer, service, can } = useSession();
   const toast = useToast();
@@ -28,21 +28,21 @@ export function CustomerSettings() {
       <Facts
         facts={[
           [
-            'Id',
+            'Customer ID',
             <span key="id" className="row row-close">
               <code>{customer.id}</code>
-              <CopyButton compact size="s" text={customer.id} label="Copy the id" />
+              <CopyButton compact size="s" text={customer.id} label="Copy customer ID" />
             </span>,
           ],
           ['Plan', plan?.name ?? customer.planId],
-          ['State', customer.state],
-          ['Your role', customer.role],
+          ['Status', customer.state],
+          ['Your role', roleNames[customer.role]],
         ]}
       />
       {can('admin') ? (
         <form onSubmit={submit} className="stack">
           <TextInput label="Name" name="name" value={name} onChange={setName} problem={change.error} />
-          <Fault problem={change.error} />
+          <FormError problem={change.error} />
           <div>
             <Button
               type="submit"

@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Tick } from '../../ui/field.tsx';
+import { Checkbox } from '../../ui/field.tsx';
 
 export type Token = RouteOutput<'GET /customers/{customer}/tokens'>['tokens'][number];
 
-/** Ends a token and, unless that is not wanted, what was made with it. */
 export function EndToken({
   token,
   onEnd,
@@ -20,18 +19,18 @@ export function EndToken({
   const [isBusy, setIsBusy] = useState(false);
   return (
     <ConfirmDialog
-      title={`End the token “${token.name}”`}
-      action="End it"
+      title={`Revoke token “${token.name}”`}
+      action="Revoke"
       problem={problem}
       isBusy={isBusy}
       choice={
-        <Tick
+        <Checkbox
           checked={withMade}
           onChange={setWithMade}
-          hint="Other tokens, those that these made, and open invitations."
+          hint="Includes other tokens, directly or indirectly, and pending invitations."
         >
-          End what was made with it, too
-        </Tick>
+          Also revoke everything created with this token
+        </Checkbox>
       }
       onClose={onClose}
       onConfirm={() => {
@@ -41,7 +40,7 @@ export function EndToken({
           .finally(() => setIsBusy(false));
       }}
     >
-      Programs that use it are refused from then on.
+      Applications that use this token lose access immediately.
     </ConfirmDialog>
   );
 }

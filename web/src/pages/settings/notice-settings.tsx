@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -17,15 +17,14 @@ import { useToast } from '../../ui/toast.tsx';
 
 type Target = RouteOutput<'GET /customers/{customer}/notices'>['targets'][number];
 
-/** Who is told when a quota is used to 80, 95 and 100 %. */
 export function NoticeSettings() {
   const { customer, can, service } = useSession();
   const notices = useCall('GET /customers/{customer}/notices', { path: { customer: customer.id } });
   const [secret, setSecret] = useState<string | null>(null);
   return (
     <div className="stack">
-      <p className="muted">Told when a quota is used to 80, 95 and 100 %, once each a month.</p>
-      <Fault problem={notices.error} />
+      <p className="muted">Sent once per month when a quota reaches 80%, 95%, and 100%.</p>
+      <FormError problem={notices.error} />
       {notices.data === undefined ? (
         notices.error === null && <Skeleton />
       ) : (
@@ -33,12 +32,10 @@ export function NoticeSettings() {
       )}
       {can('admin') ? <AddTarget hasMail={service.mail} onSecret={setSecret} /> : null}
       {secret === null ? null : (
-        <Dialog title="The webhook's secret" onClose={() => setSecret(null)}>
+        <Dialog title="Webhook signing secret" onClose={() => setSecret(null)}>
           <div className="stack">
-            <p>
-              It signs every call of the webhook, so that you can tell ours from others. It is shown only now.
-            </p>
-            <Snippet text={secret} label="the secret" />
+            <p>Use this secret to verify webhook signatures. It will not be shown again.</p>
+            <Snippet text={secret} label="signing secret" />
             <DialogActions>
               <Button kind="primary" onClick={() => setSecret(null)}>
                 Done
@@ -54,14 +51,14 @@ export function NoticeSettings() {
 function Targets({ targets, canChange }: { targets: readonly Target[]; canChange: boolean }) {
   return (
     <Table
-      caption="Who is told"
+      caption="Recipients"
       rows={targets}
       rowKey={({ id }) => id}
-      empty={<EmptyState title="Nobody is told yet.">Add a webhook or an address below.</EmptyState>}
+      empty={<EmptyState title="No recipients yet.">Add a webhook or an email address below.</EmptyState>}
       columns={[
         {
           id: 'to',
-          title: 'To',
+          title: 'Recipient',
           sortBy: ({ to }) => to,
           cell: ({ to, kind }) => (
             <>
@@ -72,11 +69,11 @@ function Targets({ targets, canChange }: { targets: readonly Target[]; canChange
         },
         {
           id: 'last',
-          title: 'Last time',
+          title: 'Last sent',
           sortBy: ({ lastSentAt }) => lastSentAt,
           cell: ({ lastSentAt, lastProblem }) => (
             <>
-              {lastSentAt === null ? <span className="muted">not yet</span> : <Ago at={lastSentAt} />}
+              {lastSentAt === null ? <span className="muted">Never</span> : <Ago at={lastSentAt} />}
               {lastProblem === null ? null : (
                 <span className="table-second">
                   <Chip tone="bad">failed</Chip> {lastProblem}
@@ -89,7 +86,7 @@ function Targets({ targets, canChange }: { targets: readonly Target[]; canChange
           ? [
               {
                 id: 'do',
-                title: 'What to do',
+                title: 'Actions',
                 hideTitle: true,
                 align: 'end' as const,
                 cell: (target: Target) => <TargetButtons target={target} />,
@@ -120,7 +117,7 @@ function TargetButtons({ target }: { target: Target }) {
               onSuccess: ({ delivered, problem }) =>
                 delivered
                   ? toast('Delivered.')
-                  : toast(`Not delivered: ${problem ?? 'no reason was given'}`, 'bad'),
+                  : toast(`Delivery failed: ${problem ?? 'unknown reason'}`, 'bad'),
               onError,
             },
           )
@@ -142,7 +139,7 @@ function TargetButtons({ target }: { target: Target }) {
 
 const kinds = [
   { value: 'webhook', label: 'Webhook' },
-  { value: 'email', label: 'E-mail' },
+  { value: 'email', label: 'Email' },
 ] as const;
 
 function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret: string) => void }) {
@@ -167,8 +164,8 @@ function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret:
   };
   return (
     <form onSubmit={submit} className="stack form">
-      {hasMail ? <Choice label="How" options={kinds} value={kind} onChange={setKind} /> : null}
-      <Field label={kind === 'webhook' ? 'URL of the webhook' : 'E-mail'} name="to" problem={add.error}>
+      {hasMail ? <Choice label="Channel" options={kinds} value={kind} onChange={setKind} /> : null}
+      <Field label={kind === 'webhook' ? 'Webhook URL' : 'Email'} name="to" problem={add.error}>
         {(field) => (
           <input
             {...field}
@@ -181,7 +178,7 @@ function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret:
           />
         )}
       </Field>
-      <Fault problem={add.error} />
+      <FormError problem={add.error} />
       <div>
         <Button type="submit" busy={add.isPending}>
           Add

@@ -9,7 +9,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -19,7 +19,6 @@ type Row = RouteOutput<'GET /customers'>['items'][number];
 
 const CUSTOMERS_MAX = 200;
 
-/** All customers, for the operator: their plans, and whether they are served. */
 export function OperatorCustomers() {
   const [search, setSearch] = useState('');
   const [suspending, setSuspending] = useState<Row | null>(null);
@@ -34,13 +33,13 @@ export function OperatorCustomers() {
         <input
           className="input filter-search"
           type="search"
-          aria-label="Find a customer by name"
+          aria-label="Search customers by name"
           placeholder="Name"
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
       </div>
-      <Fault problem={customers.error} />
+      <FormError problem={customers.error} />
       {customers.data === undefined ? (
         customers.error === null && <Skeleton />
       ) : (
@@ -49,12 +48,12 @@ export function OperatorCustomers() {
           rows={customers.data.items}
           rowKey={({ id }) => id}
           csvName="solway-customers"
-          empty={<p className="muted">No customer has such a name.</p>}
+          empty={<p className="muted">No matching customers.</p>}
           columns={columns(setSuspending)}
         />
       )}
       {customers.data?.next == null ? null : (
-        <p className="muted">Only the first {CUSTOMERS_MAX} are shown: search for the others.</p>
+        <p className="muted">Only the first {CUSTOMERS_MAX} customers are shown. Search to find others.</p>
       )}
       <CreateCustomer />
       {suspending === null ? null : (
@@ -88,14 +87,14 @@ const columns = (onSuspend: (row: Row) => void) => [
   },
   {
     id: 'state',
-    title: 'State',
+    title: 'Status',
     sortBy: ({ state }: Row) => state,
     csv: ({ state }: Row) => state,
     cell: ({ state }: Row) => <Chip tone={state === 'active' ? 'good' : 'bad'}>{state}</Chip>,
   },
   ...(['members', 'keys', 'creditsUsed'] as const).map((field) => ({
     id: field,
-    title: { members: 'Members', keys: 'Keys', creditsUsed: 'Credits this month' }[field],
+    title: { members: 'Members', keys: 'API keys', creditsUsed: 'Credits this month' }[field],
     align: 'end' as const,
     sortBy: (row: Row) => row[field],
     csv: (row: Row) => row[field],
@@ -103,7 +102,7 @@ const columns = (onSuspend: (row: Row) => void) => [
   })),
   {
     id: 'do',
-    title: 'What to do',
+    title: 'Actions',
     hideTitle: true,
     align: 'end' as const,
     cell: (row: Row) =>
@@ -139,9 +138,7 @@ function PlanSelect({ row }: { row: Row }) {
       className="select"
       aria-label={`Plan of ${row.name}`}
       value={row.planId}
-      onChange={(event) =>
-        change(row.id, { planId: event.target.value }, `The plan of ${row.name} is changed.`)
-      }
+      onChange={(event) => change(row.id, { planId: event.target.value }, `Plan of ${row.name} updated.`)}
     >
       {service.plans.some(({ id }) => id === row.planId) ? null : (
         <option value={row.planId}>{row.planId}</option>
@@ -158,7 +155,7 @@ function PlanSelect({ row }: { row: Row }) {
 function Resume({ row }: { row: Row }) {
   const change = useCustomerChange();
   return (
-    <Button size="s" onClick={() => change(row.id, { state: 'active' }, `${row.name} is served again.`)}>
+    <Button size="s" onClick={() => change(row.id, { state: 'active' }, `${row.name} resumed.`)}>
       Resume<span className="visually-hidden"> {row.name}</span>
     </Button>
   );
@@ -180,8 +177,8 @@ function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => vo
         )
       }
     >
-      {customer.keys === 1 ? 'Its key is' : `Its ${formatCount(customer.keys)} keys are`} refused within a
-      second, and its members can only look, until it is resumed.
+      {customer.keys === 1 ? 'Its API key is' : `Its ${formatCount(customer.keys)} API keys are`} rejected
+      within a second, and its members have read-only access until you resume it.
     </ConfirmDialog>
   );
 }
@@ -189,26 +186,26 @@ function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => vo
 function CreateCustomer() {
   const toast = useToast();
   const [name, setName] = useState('');
-  const make = useChange('POST /customers');
+  const create = useChange('POST /customers');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    make.mutate(
+    create.mutate(
       { body: { name: name.trim() } },
       {
         onSuccess: (created) => {
           setName('');
-          toast(`${created.name} is made. Open it, and invite its people under Team.`);
+          toast(`${created.name} created. Open it and invite members under Team.`);
         },
       },
     );
   };
   return (
     <form onSubmit={submit} className="stack form">
-      <TextInput label="New customer" name="name" value={name} onChange={setName} problem={make.error} />
-      <Fault problem={make.error} />
+      <TextInput label="New customer" name="name" value={name} onChange={setName} problem={create.error} />
+      <FormError problem={create.error} />
       <div>
-        <Button type="submit" busy={make.isPending}>
-          Make a customer
+        <Button type="submit" busy={create.isPending}>
+          Create customer
         </Button>
       </div>
     </form>

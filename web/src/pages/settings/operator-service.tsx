@@ -6,7 +6,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
@@ -16,7 +16,6 @@ import { TextInput } from '../sign-in/text-input.tsx';
 
 type Plan = RouteOutput<'GET /plans'>['plans'][number];
 
-/** The service itself, for the operator: how it is configured, its plans, its checks, and other operators. */
 export const OperatorService = () => (
   <div className="stack settings-wide">
     <Urls />
@@ -35,35 +34,31 @@ function Urls() {
         facts={[
           ['HTTP', <code key="http">{service.urls.http}</code>],
           ['WebSocket', <code key="ws">{service.urls.ws}</code>],
-          ['gRPC', service.urls.grpc === null ? 'switched off' : <code key="grpc">{service.urls.grpc}</code>],
+          ['gRPC', service.urls.grpc === null ? 'disabled' : <code key="grpc">{service.urls.grpc}</code>],
           ['Network', service.network],
-          ['Sign-up', service.signUp === 'open' ? 'open to anybody' : 'by invitation'],
-          ['Mail', service.mail ? 'configured' : 'not configured: links are passed on by hand'],
+          ['Sign-up', service.signUp === 'open' ? 'Open' : 'Invitation only'],
+          ['Email', service.mail ? 'Configured' : 'Not configured; share links manually'],
         ]}
       />
     </Panel>
   );
 }
 
-/** `1 key`, `2 keys`. */
 const countOf = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
-/** A limit as it is read. */
 function limitText(value: Plan['limits'][string]): ReactNode {
   if (typeof value === 'number') return value === 0 ? '0 (none)' : formatCount(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const prices = Object.entries(value);
-  return prices.length === 0
-    ? 'as the table has them'
-    : prices.map(([name, credits]) => `${name} ${credits}`).join(', ');
+  return prices.length === 0 ? 'Default' : prices.map(([name, credits]) => `${name} ${credits}`).join(', ');
 }
 
 function Plans() {
   const plans = useCall('GET /plans', {});
   return (
-    <Panel title="Plans" note="They are made in the configuration, and named by customers and keys.">
-      <Fault problem={plans.error} />
+    <Panel title="Plans" note="Defined in the configuration; assigned to customers and API keys.">
+      <FormError problem={plans.error} />
       {plans.data === undefined && plans.error === null ? <Skeleton /> : null}
       <div className="plans">
         {plans.data?.plans.map((plan) => (
@@ -87,20 +82,20 @@ function Plans() {
 function Checks() {
   const checks = useCall('GET /checks', {});
   return (
-    <Panel title="Checks of the books" note="Each hour; all is well when none is contradicted.">
-      <Fault problem={checks.error} />
+    <Panel title="Consistency checks" note="Run hourly on usage records.">
+      <FormError problem={checks.error} />
       {checks.data === undefined ? (
         checks.error === null && <Skeleton />
       ) : (
         <Table
-          caption="Checks of the books"
+          caption="Consistency checks"
           rows={checks.data.checks}
           rowKey={({ name }) => name}
-          empty={<p className="muted">None ran yet.</p>}
+          empty={<p className="muted">No checks have run yet.</p>}
           columns={[
             {
               id: 'name',
-              title: 'What must hold',
+              title: 'Check',
               sortBy: ({ name }) => name,
               cell: ({ name, example }) => (
                 <>
@@ -111,7 +106,7 @@ function Checks() {
             },
             {
               id: 'violations',
-              title: 'Contradicted',
+              title: 'Violations',
               align: 'end',
               sortBy: ({ violations }) => violations,
               cell: ({ violations }) => (
@@ -120,7 +115,7 @@ function Checks() {
             },
             {
               id: 'ran',
-              title: 'Ran',
+              title: 'Last run',
               sortBy: ({ ranAt }) => ranAt,
               cell: ({ ranAt }) => <Ago at={ranAt} />,
             },
@@ -139,34 +134,33 @@ function InviteOperator() {
     invite.mutate({ body: { email } });
   };
   return (
-    <Panel title="Another operator" note="Operators may everything, with every customer.">
+    <Panel title="Invite operator" note="Operators have full access to all customers.">
       <form onSubmit={submit} className="stack form">
         <TextInput
-          label="E-mail"
+          label="Email"
           name="email"
           type="email"
           value={email}
           onChange={setEmail}
           problem={invite.error}
         />
-        <Fault problem={invite.error} />
+        <FormError problem={invite.error} />
         <div>
           <Button type="submit" busy={invite.isPending}>
-            Invite an operator
+            Send invitation
           </Button>
         </div>
       </form>
       {invite.data === undefined ? null : (
         <>
-          <p>Pass this link on; it is shown only now, and works once.</p>
-          <Snippet text={invite.data.link} label="the link" />
+          <p>Share this link. It works once and will not be shown again.</p>
+          <Snippet text={invite.data.link} label="invitation link" />
         </>
       )}
     </Panel>
   );
 }
 
-/** Lets the gateway that serves this page read its configuration again. */
 function ReloadConfiguration() {
   const reload = useChange('POST /reload');
   const { changed = [], restart = [] } = reload.data ?? {};
@@ -174,14 +168,14 @@ function ReloadConfiguration() {
     <div className="stack-tight">
       <div>
         <Button busy={reload.isPending} onClick={() => reload.mutate({})}>
-          Read it again
+          Reload configuration
         </Button>
       </div>
-      <Fault problem={reload.error} />
+      <FormError problem={reload.error} />
       {reload.data === undefined ? null : (
         <p role="status">
-          {changed.length === 0 ? 'Nothing else is in force.' : `In force now: ${changed.join(', ')}.`}
-          {restart.length === 0 ? null : ` These need a restart: ${restart.join(', ')}.`}
+          {changed.length === 0 ? 'No changes.' : `Applied: ${changed.join(', ')}.`}
+          {restart.length === 0 ? null : ` Restart required: ${restart.join(', ')}.`}
         </p>
       )}
     </div>
@@ -192,23 +186,23 @@ function Configuration() {
   const settings = useCall('GET /settings', {});
   return (
     <Panel
-      title="Configuration in force"
+      title="Active configuration"
       note={
         settings.data === undefined ? null : settings.data.file === null ? (
-          'No file: defaults, environment and command line.'
+          'No configuration file. Values come from defaults, environment variables, and the command line.'
         ) : (
           <>
-            From <code>{settings.data.file}</code>; without its secrets.
+            From <code>{settings.data.file}</code>. Secrets are hidden.
           </>
         )
       }
     >
       <ReloadConfiguration />
-      <Fault problem={settings.error} />
+      <FormError problem={settings.error} />
       {settings.data === undefined ? (
         settings.error === null && <Skeleton />
       ) : (
-        <Snippet text={JSON.stringify(settings.data.configuration, null, 2)} label="the configuration" />
+        <Snippet text={JSON.stringify(settings.data.configuration, null, 2)} label="configuration" />
       )}
     </Panel>
   );

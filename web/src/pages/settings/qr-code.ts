@@ -1,9 +1,6 @@
-/**
- * QR codes (ISO/IEC 18004) of texts up to 271 bytes: byte mode, error correction L, versions 1 to 10. Enough for the
- * address of a second factor, so that no library comes along for it.
- */
+/** QR codes (ISO/IEC 18004) up to 271 bytes: byte mode, level L, versions 1 to 10. Avoids a library for setup URIs. */
 
-/** By version: code words in all, blocks, and code words for correction in each block, at level L. */
+/** By version: total code words, blocks, and error correction code words per block, at level L. */
 const versions = [
   [26, 1, 7],
   [44, 1, 10],
@@ -17,7 +14,7 @@ const versions = [
   [346, 4, 18],
 ] as const;
 
-/** Centres of the alignment patterns, by version. */
+/** Alignment pattern centers, by version. */
 const alignments: readonly (readonly number[])[] = [
   [],
   [6, 18],
@@ -31,7 +28,7 @@ const alignments: readonly (readonly number[])[] = [
   [6, 28, 50],
 ];
 
-/** Level L in the format's two bits. */
+/** Format bits of level L. */
 const LEVEL_BITS = 1;
 
 /** Multiplication in GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1. */
@@ -44,7 +41,7 @@ function multiply(a: number, b: number): number {
   return product;
 }
 
-/** The divisor of Reed-Solomon with so many words of correction, without its leading 1. */
+/** Reed-Solomon generator polynomial, without its leading 1. */
 function generator(degree: number): Uint8Array {
   const result = new Uint8Array(degree);
   result[degree - 1] = 1;
@@ -70,7 +67,6 @@ function correctionOf(data: Uint8Array, divisor: Uint8Array): Uint8Array {
   return result;
 }
 
-/** Mode, length, bytes and padding of a text, as the data words of a version. */
 function dataWords(bytes: Uint8Array, version: number, capacity: number): Uint8Array {
   const lengthBits = version < 10 ? 8 : 16;
   const bits: number[] = [];
@@ -90,7 +86,6 @@ function dataWords(bytes: Uint8Array, version: number, capacity: number): Uint8A
   return words;
 }
 
-/** Data and correction of all blocks, woven as they are drawn. */
 function codeWords(bytes: Uint8Array, version: number): Uint8Array {
   const [total, blocks, correction] = versions[version - 1] as (typeof versions)[number];
   const data = dataWords(bytes, version, total - blocks * correction);
@@ -111,7 +106,6 @@ function codeWords(bytes: Uint8Array, version: number): Uint8Array {
   return Uint8Array.from(woven);
 }
 
-/** The picture while it is drawn: dark or not, and whether a module is of a fixed pattern. */
 class Drawing {
   readonly size: number;
   readonly dark: boolean[][];
@@ -157,14 +151,12 @@ class Drawing {
     this.#versionBits();
   }
 
-  /** Rings around a centre, of which those at the distances in `light` are light. */
   #rings(x: number, y: number, radius: number, light: readonly number[]): void {
     for (let dy = -radius; dy <= radius; dy++)
       for (let dx = -radius; dx <= radius; dx++)
         this.#set(x + dx, y + dy, !light.includes(Math.max(Math.abs(dx), Math.abs(dy))));
   }
 
-  /** Level and mask, protected and drawn twice. */
   format(mask: number): void {
     const data = (LEVEL_BITS << 3) | mask;
     let rest = data;
@@ -195,7 +187,6 @@ class Drawing {
     }
   }
 
-  /** Bits of the words, in columns of two from the right, up and down in turn. */
   words(words: Uint8Array, mask: number): void {
     let at = 0;
     for (let right = this.size - 1; right >= 1; right -= 2) {
@@ -228,7 +219,7 @@ function isMasked(mask: number, x: number, y: number): boolean {
   return rules[mask] === 0;
 }
 
-/** How hard a picture is to read: long runs and squares of one colour, and an uneven share of dark. */
+/** Penalty score of a mask. */
 function penalty(dark: readonly (readonly boolean[])[]): number {
   const size = dark.length;
   let result = 0;
@@ -252,7 +243,7 @@ function penalty(dark: readonly (readonly boolean[])[]): number {
   return result + 10 * Math.floor(Math.abs((count * 20) / (size * size) - 10));
 }
 
-/** @returns rows of modules, true for dark; null for a text that is too long. */
+/** @returns rows of modules, true for dark; null if the text is too long. */
 export function qrModules(text: string): readonly (readonly boolean[])[] | null {
   const bytes = new TextEncoder().encode(text);
   const at = versions.findIndex(([total, blocks, correction], index) => {

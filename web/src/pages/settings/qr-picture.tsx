@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
 import { qrModules } from './qr-code.ts';
 
-/** Empty modules around the code, without which readers do not find it. */
+/** Quiet zone in modules, required by scanners. */
 const QUIET = 4;
 
-/** A text as a QR code: dark on light in both themes, since many readers want it so. */
+/** Dark on light in both themes, as many scanners require. */
 export function QrPicture({ text, label }: { text: string; label: string }) {
   const rows = useMemo(() => qrModules(text), [text]);
   if (rows === null) return null;

@@ -9,7 +9,7 @@ import {
 } from '../../auth.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Ago } from '../../ui/time.tsx';
@@ -17,7 +17,6 @@ import { useToast } from '../../ui/toast.tsx';
 
 const KEY = ['sessions'];
 
-/** The browser of a user agent, as far as it is plain. */
 function browserOf(userAgent: string | null): string {
   const text = userAgent ?? '';
   const names = [
@@ -28,12 +27,11 @@ function browserOf(userAgent: string | null): string {
     ['Safari/', 'Safari'],
   ] as const;
   const systems = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS X', 'Linux'];
-  const name = names.find(([mark]) => text.includes(mark))?.[1] ?? 'Another program';
+  const name = names.find(([mark]) => text.includes(mark))?.[1] ?? 'Unknown browser';
   const system = systems.find((one) => text.includes(one));
   return system === undefined ? name : `${name} on ${system}`;
 }
 
-/** Where one is signed in, each with a way to end it. */
 export function SessionList() {
   const client = useQueryClient();
   const toast = useToast();
@@ -52,22 +50,23 @@ export function SessionList() {
   const isOwn = ({ id }: Session): boolean => id === own.data?.id;
   return (
     <Panel
-      title="Signed in"
+      title="Active sessions"
       aside={
         (sessions.data?.length ?? 0) > 1 ? (
-          <Button size="s" onClick={() => void end(revokeOtherSessions, 'All others are signed out.')}>
+          <Button size="s" onClick={() => void end(revokeOtherSessions, 'All other sessions signed out.')}>
             Sign out all others
           </Button>
         ) : null
       }
     >
-      <Fault problem={sessions.error} />
+      <FormError problem={sessions.error} />
       {sessions.data === undefined && sessions.error === null ? <Skeleton /> : null}
       <ul className="sessions">
         {sessions.data?.map((session) => (
           <li key={session.id}>
             <div>
-              <strong>{browserOf(session.userAgent)}</strong> {isOwn(session) ? <Chip>this one</Chip> : null}
+              <strong>{browserOf(session.userAgent)}</strong>{' '}
+              {isOwn(session) ? <Chip>This session</Chip> : null}
               <span className="table-second">
                 since <Ago at={Date.parse(session.createdAt)} />
                 {session.ipAddress ? `, from ${session.ipAddress}` : ''}
@@ -77,7 +76,7 @@ export function SessionList() {
               <Button
                 size="s"
                 kind="quiet"
-                onClick={() => void end(() => revokeSession(session.token), 'It is signed out.')}
+                onClick={() => void end(() => revokeSession(session.token), 'Session signed out.')}
               >
                 Sign out<span className="visually-hidden"> {browserOf(session.userAgent)}</span>
               </Button>

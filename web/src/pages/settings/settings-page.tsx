@@ -10,28 +10,27 @@ import { CustomerTokens, OperatorTokens } from './token-settings.tsx';
 import { UserSettings } from './user-settings.tsx';
 import './settings.css';
 
-/** Which part is open, in the URL: it can be linked to, and stays when the page is loaded again. */
 const fields = ['tab'] as const;
 
 export function SettingsPage() {
   const [{ tab }, change] = useFilters(fields);
   const { customer, user, can } = useSession();
   return (
-    <Page title="Settings" question="How should it be for you, and for your team?">
+    <Page title="Settings" question="Your profile, notifications, API tokens, and customer settings.">
       <Tabs
         label="Settings"
         chosen={tab}
         onChoose={(id) => change({ tab: id })}
         tabs={[
-          { id: 'you', label: 'You', panel: () => <UserSettings /> },
+          { id: 'you', label: 'Profile', panel: () => <UserSettings /> },
           { id: 'customer', label: customer.name, panel: () => <CustomerSettings /> },
-          { id: 'notices', label: 'Notices', panel: () => <NoticeSettings /> },
+          { id: 'notices', label: 'Notifications', panel: () => <NoticeSettings /> },
           ...(can('admin') ? [{ id: 'tokens', label: 'API tokens', panel: () => <CustomerTokens /> }] : []),
           ...(user.isOperator
             ? [
                 { id: 'customers', label: 'Customers', panel: () => <OperatorCustomers /> },
                 { id: 'service', label: 'Service', panel: () => <OperatorService /> },
-                { id: 'operator-tokens', label: "Operator's tokens", panel: () => <OperatorTokens /> },
+                { id: 'operator-tokens', label: 'Operator tokens', panel: () => <OperatorTokens /> },
               ]
             : []),
         ]}

@@ -5,16 +5,15 @@ import { roleAllows, useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
-import { roles } from '../team/role-descriptions.ts';
+import { roleNames, roles } from '../team/role-descriptions.ts';
 import { EndToken, type Token } from './end-token.tsx';
 
-/** Tokens with which programs use the control API for this customer. */
 export function CustomerTokens() {
   const { customer } = useSession();
   const tokens = useCall('GET /customers/{customer}/tokens', { path: { customer: customer.id } });
@@ -22,7 +21,7 @@ export function CustomerTokens() {
   const end = useChange('DELETE /customers/{customer}/tokens/{token}');
   return (
     <Tokens
-      note={`Programs use the control API for ${customer.name} with these.`}
+      note={`Access tokens for the control API of ${customer.name}.`}
       tokens={tokens.data?.tokens}
       problem={tokens.error ?? create.error}
       isBusy={create.isPending}
@@ -38,14 +37,13 @@ export function CustomerTokens() {
   );
 }
 
-/** Tokens with which programs use the control API as the operator. */
 export function OperatorTokens() {
   const tokens = useCall('GET /tokens', {});
   const create = useChange('POST /tokens');
   const end = useChange('DELETE /tokens/{token}');
   return (
     <Tokens
-      note="Programs use the control API as the operator with these: they may everything."
+      note="Access tokens for the control API with full operator access."
       tokens={tokens.data?.tokens}
       problem={tokens.error ?? create.error}
       isBusy={create.isPending}
@@ -118,7 +116,7 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
         title="No tokens yet."
         snippet={`curl ${window.location.origin}/api/v1/me -H 'Authorization: Bearer <TOKEN>'`}
       >
-        A token does what its role may, without signing in.
+        A token has the permissions of its role.
       </EmptyState>
     }
     columns={[
@@ -133,17 +131,17 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
           </>
         ),
       },
-      { id: 'role', title: 'Role', sortBy: ({ role }) => role, cell: ({ role }) => role },
+      { id: 'role', title: 'Role', sortBy: ({ role }) => role, cell: ({ role }) => roleNames[role] },
       {
         id: 'used',
         title: 'Last used',
         sortBy: ({ lastUsedAt }) => lastUsedAt,
         cell: ({ lastUsedAt }) =>
-          lastUsedAt === null ? <span className="muted">not yet</span> : <Ago at={lastUsedAt} />,
+          lastUsedAt === null ? <span className="muted">Never</span> : <Ago at={lastUsedAt} />,
       },
       {
         id: 'made',
-        title: 'Made',
+        title: 'Created',
         wideOnly: true,
         sortBy: ({ createdAt }) => createdAt,
         cell: ({ createdAt, createdBy }) => (
@@ -159,16 +157,16 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
         wideOnly: true,
         sortBy: ({ expiresAt }) => expiresAt,
         cell: ({ expiresAt }) =>
-          expiresAt === null ? <span className="muted">never</span> : <Time at={expiresAt} />,
+          expiresAt === null ? <span className="muted">Never</span> : <Time at={expiresAt} />,
       },
       {
         id: 'end',
-        title: 'End',
+        title: 'Revoke',
         hideTitle: true,
         align: 'end',
         cell: (token) => (
           <Button size="s" kind="quiet" onClick={() => onEnd(token)}>
-            End…<span className="visually-hidden"> the token {token.name}</span>
+            Revoke…<span className="visually-hidden"> token {token.name}</span>
           </Button>
         ),
       },
@@ -180,8 +178,8 @@ const DAY_MS = 86_400_000;
 const lives = [
   ['30', '30 days'],
   ['90', '90 days'],
-  ['365', 'a year'],
-  ['', 'without end'],
+  ['365', '1 year'],
+  ['', 'No expiration'],
 ] as const;
 
 function CreateToken({
@@ -203,7 +201,6 @@ function CreateToken({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const expiresAt = days === '' ? null : Date.now() + Number(days) * DAY_MS;
-    // Why it failed stands in `problem`.
     onCreate({ name: name.trim(), role, expiresAt }).then(
       () => setName(''),
       () => {},
@@ -225,13 +222,15 @@ function CreateToken({
                 {roles
                   .filter((one) => user.isOperator || roleAllows(customer.role, one.role))
                   .map((one) => (
-                    <option key={one.role}>{one.role}</option>
+                    <option key={one.role} value={one.role}>
+                      {roleNames[one.role]}
+                    </option>
                   ))}
               </select>
             )}
           </Field>
         ) : null}
-        <Field label="Lives" name="expiresAt" problem={problem}>
+        <Field label="Expiration" name="expiresAt" problem={problem}>
           {(field) => (
             <select
               {...field}
@@ -248,10 +247,10 @@ function CreateToken({
           )}
         </Field>
       </div>
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <div>
         <Button type="submit" busy={isBusy}>
-          Make a token
+          Create token
         </Button>
       </div>
     </form>
@@ -259,10 +258,10 @@ function CreateToken({
 }
 
 const TokenSecret = ({ secret, onClose }: { secret: string; onClose: () => void }) => (
-  <Dialog title="The token" onClose={onClose}>
+  <Dialog title="API token" onClose={onClose}>
     <div className="stack">
-      <p>It is shown only now. Keep it where your program finds it.</p>
-      <Snippet text={secret} label="the token" />
+      <p>Copy this token now. It will not be shown again.</p>
+      <Snippet text={secret} label="token" />
       <DialogActions>
         <Button kind="primary" onClick={onClose}>
           Done

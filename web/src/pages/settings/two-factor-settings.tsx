@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Tick } from '../../ui/field.tsx';
+import { Checkbox, FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -16,22 +16,19 @@ import { QrPicture } from './qr-picture.tsx';
 
 type Setup = Readonly<{ totpURI: string; backupCodes: readonly string[] }>;
 
-/** A code of an app beside the password. */
 export function TwoFactorSettings() {
   const { user } = useSession();
   const [open, setOpen] = useState<'enable' | 'disable' | null>(null);
   const close = (): void => setOpen(null);
   return (
     <Panel
-      title="Second factor"
-      aside={user.twoFactor ? <Chip tone="good">on</Chip> : <Chip tone="warn">off</Chip>}
+      title="Two-factor authentication"
+      aside={user.twoFactor ? <Chip tone="good">On</Chip> : <Chip tone="warn">Off</Chip>}
     >
-      <p>
-        Six digits of an app on your phone, asked for after the password. Who has only the password stays out.
-      </p>
+      <p>Requires a six-digit code from an authenticator app when you sign in.</p>
       <div>
         {user.twoFactor ? (
-          <Button onClick={() => setOpen('disable')}>Switch off…</Button>
+          <Button onClick={() => setOpen('disable')}>Disable…</Button>
         ) : (
           <Button onClick={() => setOpen('enable')}>Set up…</Button>
         )}
@@ -53,7 +50,7 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
     run(async () => setSetup(await enableTwoFactor(password)));
   };
   return (
-    <Dialog title="Set up a second factor" size="s" onClose={onClose}>
+    <Dialog title="Set up two-factor authentication" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
         <TextInput
           label="Password"
@@ -64,7 +61,7 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
           onChange={setPassword}
           problem={problem}
         />
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={isBusy}>
@@ -76,7 +73,6 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The seed as picture and text, the backup codes, and the first code, by which it begins to hold. */
 function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void }) {
   const client = useQueryClient();
   const toast = useToast();
@@ -90,40 +86,43 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
     run(async () => {
       await submitTotp(code.replaceAll(/\s/g, ''), false);
       await client.invalidateQueries();
-      toast('The second factor is on.');
+      toast('Two-factor authentication enabled.');
       onClose();
     });
   };
   return (
-    <Dialog title="Set up a second factor" size="l" onClose={onClose}>
+    <Dialog title="Set up two-factor authentication" size="l" onClose={onClose}>
       <form onSubmit={submit} className="columns columns-2">
         <div className="stack">
-          <p>Scan this with an authenticator app, or copy the address into it.</p>
-          <QrPicture text={setup.totpURI} label="Picture of the address below, for an authenticator app" />
-          <Snippet text={setup.totpURI} label="the address for the app" />
+          <p>Scan this QR code with an authenticator app, or paste the URI below into it.</p>
+          <QrPicture text={setup.totpURI} label="QR code for an authenticator app" />
+          <Snippet text={setup.totpURI} label="setup URI" />
         </div>
         <div className="stack">
-          <p>Each of these codes gets you in once, without the phone. They are shown only now.</p>
+          <p>
+            Use a backup code to sign in without your phone. Each code works once. They will not be shown
+            again.
+          </p>
           <pre className="backup mono">{codes}</pre>
           <div className="row">
-            <CopyButton text={codes} label="Copy the codes" />
+            <CopyButton text={codes} label="Copy backup codes" />
           </div>
-          <Tick checked={isSaved} onChange={setIsSaved}>
-            I have stored the codes
-          </Tick>
+          <Checkbox checked={isSaved} onChange={setIsSaved}>
+            I have saved these codes
+          </Checkbox>
           <TextInput
-            label="Code of the app"
+            label="Authentication code"
             name="code"
             autoComplete="one-time-code"
             value={code}
             onChange={setCode}
             problem={problem}
           />
-          <Fault problem={problem} />
+          <FormError problem={problem} />
           <DialogActions>
             <Button onClick={onClose}>Cancel</Button>
             <Button kind="primary" type="submit" busy={isBusy} disabled={!isSaved}>
-              Switch on
+              Enable
             </Button>
           </DialogActions>
         </div>
@@ -143,14 +142,14 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
     run(async () => {
       await disableTwoFactor(password);
       await client.invalidateQueries();
-      toast('The second factor is off.');
+      toast('Two-factor authentication disabled.');
       onClose();
     });
   };
   return (
-    <Dialog title="Switch the second factor off" size="s" onClose={onClose}>
+    <Dialog title="Disable two-factor authentication" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
-        <p>From then on the password alone is enough.</p>
+        <p>You will sign in with your password only.</p>
         <TextInput
           label="Password"
           name="password"
@@ -160,11 +159,11 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
           onChange={setPassword}
           problem={problem}
         />
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="danger" type="submit" busy={isBusy}>
-            Switch off
+            Disable
           </Button>
         </DialogActions>
       </form>

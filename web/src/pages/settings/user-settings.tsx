@@ -4,7 +4,7 @@ import { useAttempt } from '../../attempt.ts';
 import { changeName, changePassword, startLink } from '../../auth.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { checkPassword, passwordRule } from '../sign-in/password-rule.ts';
@@ -12,7 +12,6 @@ import { TextInput } from '../sign-in/text-input.tsx';
 import { SessionList } from './session-list.tsx';
 import { TwoFactorSettings } from './two-factor-settings.tsx';
 
-/** Who one is and how one signs in. */
 export const UserSettings = () => (
   <div className="columns columns-2 settings">
     <div className="stack">
@@ -54,9 +53,9 @@ function Profile() {
           problem={problem}
         />
         <p>
-          <span className="muted">E-mail</span> {user.email}
+          <span className="muted">Email</span> {user.email}
         </p>
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <div>
           <Button type="submit" busy={isBusy} disabled={name.trim() === '' || name === user.name}>
             Save
@@ -82,14 +81,14 @@ function Password() {
       setCurrent('');
       setNext('');
       await client.invalidateQueries();
-      toast('The password is changed. Other browsers are signed out.');
+      toast('Password changed. Other sessions were signed out.');
     });
   };
   return (
     <Panel title="Password">
       <form onSubmit={submit} className="stack">
         <TextInput
-          label="Password now"
+          label="Current password"
           name="currentPassword"
           type="password"
           autoComplete="current-password"
@@ -102,15 +101,15 @@ function Password() {
           name="newPassword"
           type="password"
           autoComplete="new-password"
-          hint={`${passwordRule} Other browsers are signed out.`}
+          hint={`${passwordRule} Other sessions will be signed out.`}
           value={next}
           onChange={setNext}
           problem={problem}
         />
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <div>
           <Button type="submit" busy={isBusy}>
-            Change the password
+            Change password
           </Button>
         </div>
       </form>
@@ -118,13 +117,12 @@ function Password() {
   );
 }
 
-/** Accounts at other places by which one may sign in here; each is linked from within, once. */
 function LinkedAccounts() {
   const { service } = useSession();
   const { problem, isBusy, run } = useAttempt();
   if (service.oidc.length === 0) return null;
   return (
-    <Panel title="Other ways in" note="Link an account elsewhere, and sign in with it from then on.">
+    <Panel title="Linked accounts" note="Link an external account to sign in with it.">
       <div className="row">
         {service.oidc.map(({ id, name }) => (
           <Button
@@ -136,7 +134,7 @@ function LinkedAccounts() {
           </Button>
         ))}
       </div>
-      <Fault problem={problem} />
+      <FormError problem={problem} />
     </Panel>
   );
 }

@@ -3,14 +3,13 @@ import { ModeBanner } from '../../shell/mode-banner.tsx';
 import { ThemeSwitch } from '../../shell/user-menu.tsx';
 import { Mark } from '../../ui/icon.tsx';
 
-/** What stands around the pages of who is not signed in. */
 export function AuthLayout({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Solway`;
   }, [title]);
   return (
     <main className="alone">
-      <div className="door">
+      <div className="auth-card">
         <div className="row-apart">
           <Mark size={36} />
           <ThemeSwitch />

@@ -5,17 +5,16 @@ import { call } from '../../api.ts';
 import { useAttempt } from '../../attempt.ts';
 import { useCall } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
+import { roleNames } from '../team/role-descriptions.ts';
 import { AuthLayout } from './auth-layout.tsx';
 import { SignUpForm } from './sign-up-form.tsx';
 import { useUrlToken } from './url-token.ts';
 
-/** The first account: the operator's, by the link that the first start printed. */
 export const SetupPage = () => <Invitation title="Set up Solway" />;
 
-/** Joins a customer by a link. */
 export const InvitePage = () => <Invitation title="You are invited" />;
 
 function Invitation({ title }: { title: string }) {
@@ -30,19 +29,18 @@ function Invitation({ title }: { title: string }) {
   const acceptInvitation = useAcceptOnce(token);
 
   const body = (): ReactNode => {
-    if (token === '')
-      return <p>This address has no invitation in it. Open the link as it was given to you.</p>;
-    if (invitationQuery.error !== null) return <Fault problem={invitationQuery.error} />;
+    if (token === '') return <p>This URL does not contain an invitation. Open the full link you received.</p>;
+    if (invitationQuery.error !== null) return <FormError problem={invitationQuery.error} />;
     if (invitationQuery.data === undefined || me.data === undefined) return <Skeleton />;
     const { customerName, email, role, isOperator, expiresAt } = invitationQuery.data;
     return (
       <>
         <p>
           {isOperator
-            ? 'This makes you the operator of this service: customers, nodes, plans and all keys are yours to look after.'
-            : `You join ${customerName} as ${role}.`}{' '}
+            ? 'Creates the operator account, with full access to customers, nodes, plans, and API keys.'
+            : `You join ${customerName} as ${roleNames[role]}.`}{' '}
           <span className="muted">
-            The link works once, until <Time at={expiresAt} /> UTC.
+            This link works once and expires on <Time at={expiresAt} /> UTC.
           </span>
         </p>
         {me.data.user === null ? (
@@ -50,7 +48,7 @@ function Invitation({ title }: { title: string }) {
             <SignUpForm email={email} invitation={token} onDone={acceptInvitation} />
             {isOperator ? null : (
               <p>
-                You have an account? <Link to="/sign-in">Sign in</Link>, then open the link again.
+                Already have an account? <Link to="/sign-in">Sign in</Link>, then open this link again.
               </p>
             )}
           </>
@@ -63,7 +61,6 @@ function Invitation({ title }: { title: string }) {
   return <AuthLayout title={title}>{body()}</AuthLayout>;
 }
 
-/** Takes the invitation, and goes home. */
 function useAcceptOnce(token: string): () => Promise<void> {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -78,7 +75,7 @@ function Join({ name, onJoin }: { name: string; onJoin: () => Promise<void> }) {
   const { problem, isBusy, run } = useAttempt();
   return (
     <>
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <Button kind="primary" busy={isBusy} onClick={() => run(onJoin)}>
         Join as {name}
       </Button>

@@ -1,14 +1,13 @@
 import { ApiProblem } from '../../api.ts';
 
-/** As the service has it: accountLimits of src/control/accounts/account-options.ts. It decides; this only helps. */
+/** Mirrors accountLimits of src/control/accounts/account-options.ts; the service decides. */
 const PASSWORD_MIN = 10;
 
-/** What a new password must be, said beside its field. */
 export const passwordRule = `At least ${PASSWORD_MIN} characters.`;
 
-/** @throws ApiProblem that names the field, as the service would: the page has words for it, the browser a bubble. */
+/** @throws ApiProblem naming the field, to show it inline instead of in a browser popup. */
 export function checkPassword(password: string, field: 'password' | 'newPassword'): void {
   if (password.length >= PASSWORD_MIN) return;
-  const text = `${PASSWORD_MIN} characters at least: there are ${password.length}`;
-  throw new ApiProblem(422, 'INVALID', 'The password is too short.', { [field]: text });
+  const text = `Use at least ${PASSWORD_MIN} characters (currently ${password.length}).`;
+  throw new ApiProblem(422, 'INVALID', 'Password too short.', { [field]: text });
 }

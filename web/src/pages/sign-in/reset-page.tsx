@@ -3,14 +3,13 @@ import { type FormEvent, useState } from 'react';
 import { useAttempt } from '../../attempt.ts';
 import { requestReset, resetPassword } from '../../auth.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 import { checkPassword, passwordRule } from './password-rule.ts';
 import { TextInput } from './text-input.tsx';
 import { useUrlToken } from './url-token.ts';
 
-/** Sets a new password: first asks for the link, then, by the link, for the password. */
 export function ResetPage() {
   const token = useUrlToken();
   return token === '' ? <RequestResetLink /> : <NewPassword token={token} />;
@@ -28,15 +27,15 @@ function RequestResetLink() {
     });
   };
   return (
-    <AuthLayout title="A new password">
+    <AuthLayout title="Reset password">
       {isSent ? (
         <p role="status">
-          If there is an account with this address, a link is on its way. It works for an hour.
+          If an account exists for this email address, we sent a reset link. It expires in one hour.
         </p>
       ) : (
         <form onSubmit={submit} className="stack">
           <TextInput
-            label="E-mail"
+            label="Email"
             name="email"
             type="email"
             autoComplete="username"
@@ -44,9 +43,9 @@ function RequestResetLink() {
             onChange={setEmail}
             problem={problem}
           />
-          <Fault problem={problem} />
+          <FormError problem={problem} />
           <Button kind="primary" type="submit" busy={isBusy}>
-            Send me a link
+            Send reset link
           </Button>
         </form>
       )}
@@ -67,12 +66,12 @@ function NewPassword({ token }: { token: string }) {
     run(async () => {
       checkPassword(password, 'newPassword');
       await resetPassword(token, password);
-      toast('The password is set. Sign in with it.');
+      toast('Password changed. Sign in with your new password.');
       await navigate({ to: '/sign-in', search: {} });
     });
   };
   return (
-    <AuthLayout title="A new password">
+    <AuthLayout title="Reset password">
       <form onSubmit={submit} className="stack">
         <TextInput
           label="New password"
@@ -80,14 +79,14 @@ function NewPassword({ token }: { token: string }) {
           type="password"
           autoComplete="new-password"
           isFirst
-          hint={`${passwordRule} You are signed out everywhere else.`}
+          hint={`${passwordRule} All sessions will be signed out.`}
           value={password}
           onChange={setPassword}
           problem={problem}
         />
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <Button kind="primary" type="submit" busy={isBusy}>
-          Set it
+          Set password
         </Button>
       </form>
     </AuthLayout>

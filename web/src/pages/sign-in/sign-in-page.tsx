@@ -5,11 +5,10 @@ import { useAttempt } from '../../attempt.ts';
 import { signIn, startOidc, submitBackupCode, submitTotp } from '../../auth.ts';
 import { useCall } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fault, Field, Tick } from '../../ui/field.tsx';
+import { Checkbox, Field, FormError } from '../../ui/field.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 import { TextInput } from './text-input.tsx';
 
-/** Where one goes once signed in. */
 function useEnter(): () => Promise<void> {
   const router = useRouter();
   const client = useQueryClient();
@@ -31,13 +30,15 @@ export function SignInPage() {
     <AuthLayout title="Sign in">
       {service?.needsSetup === true ? (
         <p className="banner">
-          Nobody has an account here yet. Open the link that the service printed when it was first started; it
-          makes the operator's.
+          No accounts exist yet. Open the setup link that the service printed on first start to create the
+          operator account.
         </p>
       ) : null}
       {error === undefined ? null : (
-        <Fault
-          problem={new Error('The other place did not sign you in. Ask for an invitation, or try again.')}
+        <FormError
+          problem={
+            new Error('Sign-in with the external account failed. Try again, or ask for an invitation.')
+          }
         />
       )}
       <PasswordForm onCode={() => setStep('code')} />
@@ -46,12 +47,12 @@ export function SignInPage() {
       ))}
       {service?.mail === true ? (
         <p>
-          <Link to="/reset-password">You forgot the password?</Link>
+          <Link to="/reset-password">Forgot your password?</Link>
         </p>
       ) : null}
       {service?.signUp === 'open' ? (
         <p>
-          No account yet? <Link to="/sign-up">Sign up</Link>
+          Don’t have an account? <Link to="/sign-up">Sign up</Link>
         </p>
       ) : null}
     </AuthLayout>
@@ -76,7 +77,7 @@ function PasswordForm({ onCode }: { onCode: () => void }) {
   return (
     <form onSubmit={submit} className="stack">
       <TextInput
-        label="E-mail"
+        label="Email"
         name="email"
         type="email"
         autoComplete="username"
@@ -93,7 +94,7 @@ function PasswordForm({ onCode }: { onCode: () => void }) {
         onChange={setPassword}
         problem={problem}
       />
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <Button kind="primary" type="submit" busy={isBusy}>
         Sign in
       </Button>
@@ -111,7 +112,7 @@ function OidcButton({ id, name, next }: { id: string; name: string; next: string
       >
         Sign in with {name}
       </Button>
-      <Fault problem={problem} />
+      <FormError problem={problem} />
     </>
   );
 }
@@ -132,13 +133,17 @@ function SecondFactor() {
   };
 
   return (
-    <AuthLayout title="The second factor">
+    <AuthLayout title="Two-factor authentication">
       <form onSubmit={submit} className="stack">
         <Field
-          label={isBackup ? 'Backup code' : 'Code'}
+          label={isBackup ? 'Backup code' : 'Authentication code'}
           name="code"
           problem={problem}
-          hint={isBackup ? 'One of those that you were shown; each works once.' : 'Six digits from your app.'}
+          hint={
+            isBackup
+              ? 'One of your backup codes. Each works once.'
+              : 'The six-digit code from your authenticator app.'
+          }
         >
           {(field) => (
             <input
@@ -146,7 +151,7 @@ function SecondFactor() {
               key={String(isBackup)}
               className="input mono"
               required
-              // biome-ignore lint/a11y/noAutofocus: the page asks for nothing else
+              // biome-ignore lint/a11y/noAutofocus: the only field of the page
               autoFocus
               autoComplete="one-time-code"
               inputMode={isBackup ? 'text' : 'numeric'}
@@ -156,13 +161,13 @@ function SecondFactor() {
           )}
         </Field>
         {isBackup ? null : (
-          <Tick checked={trusts} onChange={setTrusts}>
-            Do not ask again in this browser
-          </Tick>
+          <Checkbox checked={trusts} onChange={setTrusts}>
+            Trust this browser
+          </Checkbox>
         )}
-        <Fault problem={problem} />
+        <FormError problem={problem} />
         <Button kind="primary" type="submit" busy={isBusy}>
-          Go on
+          Continue{' '}
         </Button>
         <Button
           kind="quiet"
@@ -171,7 +176,7 @@ function SecondFactor() {
             setCode('');
           }}
         >
-          {isBackup ? 'Use the app' : 'Use a backup code'}
+          {isBackup ? 'Use authenticator app' : 'Use a backup code'}
         </Button>
       </form>
     </AuthLayout>

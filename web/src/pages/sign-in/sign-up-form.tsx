@@ -2,17 +2,15 @@ import { type FormEvent, useState } from 'react';
 import { useAttempt } from '../../attempt.ts';
 import { signUp } from '../../auth.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { checkPassword, passwordRule } from './password-rule.ts';
 import { TextInput } from './text-input.tsx';
 
-/** Name, address and password of a new user. */
 export function SignUpForm({
   email: invited,
   invitation,
   onDone,
 }: {
-  /** The address that was invited; empty: any. */
   email: string;
   invitation?: string;
   onDone: () => Promise<void>;
@@ -48,7 +46,7 @@ export function SignUpForm({
         problem={problem}
       />
       <TextInput
-        label="E-mail"
+        label="Email"
         name="email"
         type="email"
         autoComplete="username"
@@ -62,14 +60,14 @@ export function SignUpForm({
         name="password"
         type="password"
         autoComplete="new-password"
-        hint={`${passwordRule} A few words that belong to nobody else are good.`}
+        hint={`${passwordRule} A passphrase of several words works well.`}
         value={password}
         onChange={setPassword}
         problem={problem}
       />
-      <Fault problem={problem} />
+      <FormError problem={problem} />
       <Button kind="primary" type="submit" busy={isBusy}>
-        Make the account
+        Create account
       </Button>
     </form>
   );

@@ -13,7 +13,7 @@ export function SignUpPage() {
     <AuthLayout title="Sign up">
       {me.data?.service.signUp === 'invited' ? (
         <p>
-          Accounts are made by invitation here. Ask an owner or admin of your team for a link, or{' '}
+          Sign-up is by invitation only. Ask an owner or admin of your team for a link, or{' '}
           <Link to="/sign-in">sign in</Link>.
         </p>
       ) : (
@@ -26,7 +26,7 @@ export function SignUpPage() {
             }}
           />
           <p>
-            You have an account? <Link to="/sign-in">Sign in</Link>
+            Already have an account? <Link to="/sign-in">Sign in</Link>
           </p>
         </>
       )}

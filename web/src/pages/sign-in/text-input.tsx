@@ -1,7 +1,6 @@
 import type { HTMLInputAutoCompleteAttribute, HTMLInputTypeAttribute, ReactNode } from 'react';
 import { Field } from '../../ui/field.tsx';
 
-/** A line of text with its label, for the small forms. */
 export const TextInput = ({
   label,
   name,
@@ -22,7 +21,6 @@ export const TextInput = ({
   hint?: ReactNode;
   type?: HTMLInputTypeAttribute;
   autoComplete?: HTMLInputAutoCompleteAttribute;
-  /** Where one begins to write when the page comes up. */
   isFirst?: boolean;
   disabled?: boolean;
 }) => (
@@ -34,7 +32,7 @@ export const TextInput = ({
         type={type}
         required
         disabled={disabled}
-        // biome-ignore lint/a11y/noAutofocus: of a page that is a form and nothing else
+        // biome-ignore lint/a11y/noAutofocus: first field of a form-only page
         autoFocus={isFirst}
         autoComplete={autoComplete}
         value={value}

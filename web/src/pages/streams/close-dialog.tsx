@@ -3,10 +3,9 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
-/** Asks before a connection is closed, and closes it. */
 export function CloseDialog({ connection, onDone }: { connection: ConnectionJson; onDone: () => void }) {
   const { customer } = useSession();
   const toast = useToast();
@@ -16,7 +15,7 @@ export function CloseDialog({ connection, onDone }: { connection: ConnectionJson
       { path: { customer: customer.id, connection: connection.id } },
       {
         onSuccess: () => {
-          toast('It closes within a second.');
+          toast('Closing connection.');
           onDone();
         },
       },
@@ -27,14 +26,14 @@ export function CloseDialog({ connection, onDone }: { connection: ConnectionJson
       <div className="stack">
         <p>
           The {what} of {connection.keyName ?? connection.keyId} from{' '}
-          <span className="mono">{connection.address}</span> is closed with a code that says so. The key stays
-          valid: most clients connect again. To keep one out, disable or revoke its key.
+          <span className="mono">{connection.address}</span> will be closed. The API key stays valid, so most
+          clients reconnect. To block a client, disable or revoke its key.
         </p>
-        <Fault problem={change.error} />
+        <FormError problem={change.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           <Button kind="danger" busy={change.isPending} onClick={close}>
-            Close the {what}
+            Close {what}
           </Button>
         </DialogActions>
       </div>

@@ -9,13 +9,12 @@ import { Ago } from '../../ui/time.tsx';
 
 type ConnectionColumn = Column<ConnectionJson>;
 
-/** From so many waiting messages on, a client reads slowly. */
 const QUEUED_MANY = 100;
 
 const columns: ConnectionColumn[] = [
   {
     id: 'kind',
-    title: 'Kind',
+    title: 'Type',
     cell: ({ kind, rpc }) => (
       <span className="stacked-words">
         {kind === 'websocket' ? 'WebSocket' : 'gRPC'}
@@ -31,7 +30,7 @@ const columns: ConnectionColumn[] = [
   },
   {
     id: 'key',
-    title: 'Key',
+    title: 'API key',
     cell: ({ keyId, keyName }) => (
       <span className="short" title={`${keyName ?? ''} ${keyId}`}>
         {keyName ?? keyId}
@@ -42,7 +41,7 @@ const columns: ConnectionColumn[] = [
   },
   {
     id: 'about',
-    title: 'Subscribed to',
+    title: 'Subscriptions',
     cell: ({ about, subscriptions }) => <About about={about} subscriptions={subscriptions} />,
     sortBy: ({ subscriptions }) => subscriptions,
     csv: ({ about }) => about.join('; '),
@@ -52,7 +51,7 @@ const columns: ConnectionColumn[] = [
     title: 'Messages/s',
     align: 'end',
     cell: ({ messagesPerSecond, messages }) => (
-      <span title={`${formatCount(messages)} in all`}>{formatRate(messagesPerSecond)}</span>
+      <span title={`${formatCount(messages)} total`}>{formatRate(messagesPerSecond)}</span>
     ),
     sortBy: ({ messagesPerSecond }) => messagesPerSecond,
     csv: ({ messagesPerSecond }) => messagesPerSecond,
@@ -63,14 +62,14 @@ const columns: ConnectionColumn[] = [
     align: 'end',
     wideOnly: true,
     cell: ({ bytesPerSecond, bytes }) => (
-      <span title={`${formatBytes(bytes)} in all`}>{formatBytes(bytesPerSecond)}</span>
+      <span title={`${formatBytes(bytes)} total`}>{formatBytes(bytesPerSecond)}</span>
     ),
     sortBy: ({ bytesPerSecond }) => bytesPerSecond,
     csv: ({ bytesPerSecond }) => bytesPerSecond,
   },
   {
     id: 'queued',
-    title: 'Waiting',
+    title: 'Queued',
     align: 'end',
     cell: ({ queuedMessages, queuedBytes }) =>
       queuedMessages === 0 && queuedBytes === 0 ? (
@@ -85,17 +84,17 @@ const columns: ConnectionColumn[] = [
   },
   {
     id: 'since',
-    title: 'Open since',
+    title: 'Opened',
     cell: ({ since }) => <Ago at={since} />,
     sortBy: ({ since }) => since,
     csv: ({ since }) => new Date(since).toISOString(),
   },
   {
     id: 'address',
-    title: 'From',
+    title: 'IP address',
     wideOnly: true,
     cell: ({ address, gateway }) => (
-      <span className="stacked-words" title={`at the gateway ${gateway}`}>
+      <span className="stacked-words" title={`Gateway ${gateway}`}>
         <span className="mono">{address}</span>
         <span className="muted short">{gateway}</span>
       </span>
@@ -105,13 +104,12 @@ const columns: ConnectionColumn[] = [
   },
 ];
 
-/** Shown at once; the others are on hover. */
 const FILTERS_DISPLAYED_MAX = 2;
 
 function About({ about, subscriptions }: Pick<ConnectionJson, 'about' | 'subscriptions'>) {
-  if (subscriptions === 0) return <span className="muted">nothing</span>;
+  if (subscriptions === 0) return <span className="muted">None</span>;
   const visible = about.slice(0, FILTERS_DISPLAYED_MAX);
-  // Of a stream `subscriptions` counts filters, and one word may tell of several.
+  // `subscriptions` counts filters, and one summary may cover several.
   const more = about.length - visible.length;
   return (
     <span className="stacked-words about-words" title={about.join('\n')}>
@@ -122,14 +120,13 @@ function About({ about, subscriptions }: Pick<ConnectionJson, 'about' | 'subscri
       ))}
       {more > 0 ? (
         <span className="muted">
-          and {formatCount(more)} more, {formatCount(subscriptions)} in all
+          and {formatCount(more)} more, {formatCount(subscriptions)} total
         </span>
       ) : null}
     </span>
   );
 }
 
-/** Open connections, a row each, with the way to close one. */
 export function ConnectionTable({
   items,
   onClose,
@@ -165,7 +162,7 @@ const closeColumn = (onClose: (connection: ConnectionJson) => void): ConnectionC
   align: 'end',
   cell: (connection) => (
     <Button size="s" onClick={() => onClose(connection)}>
-      Close<span className="visually-hidden"> the connection from {connection.address}</span>
+      Close<span className="visually-hidden"> connection from {connection.address}</span>
     </Button>
   ),
 });

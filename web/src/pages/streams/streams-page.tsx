@@ -17,7 +17,6 @@ import '../../styles/traffic.css';
 
 const REFETCH_MS = 2_000;
 
-/** Open WebSockets and gRPC streams, as they are now. */
 export function StreamsPage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
@@ -32,7 +31,7 @@ export function StreamsPage() {
   return (
     <Page
       title="Streams"
-      question="What is open now, and does it keep up?"
+      question="Open WebSocket connections and gRPC streams."
       updatedAt={connections.dataUpdatedAt}
       actions={<KeySwitch />}
     >
@@ -40,25 +39,29 @@ export function StreamsPage() {
         {({ items, totals, laggedLastHour }) => (
           <>
             <div className="tiles">
-              <Tile label="WebSockets" value={formatCount(totals.websocket)} values={recent('websocket')} />
+              <Tile
+                label="WebSocket connections"
+                value={formatCount(totals.websocket)}
+                values={recent('websocket')}
+              />
               <Tile label="gRPC streams" value={formatCount(totals.grpc)} values={recent('grpc')} />
               <Tile
-                label="Messages a second"
+                label="Messages/s"
                 value={formatRate(totals.messagesPerSecond)}
                 values={recent('messagesPerSecond')}
               />
               <Tile
-                label="Bytes a second"
+                label="Bytes/s"
                 value={formatBytes(totals.bytesPerSecond)}
                 values={recent('bytesPerSecond')}
               />
               <Tile
-                label="Cut for reading slowly"
+                label="Slow-consumer disconnects"
                 value={formatCount(laggedLastHour)}
                 note={
                   laggedLastHour === 0
                     ? 'none in the last hour'
-                    : 'in the last hour: ask for less, or read faster'
+                    : 'in the last hour; narrow filters or read faster'
                 }
               />
             </div>
@@ -75,9 +78,8 @@ function NoConnections() {
   const { service } = useSession();
   const wscat = snippetsFor('rpc', service.urls, '<API_KEY>').find(({ id }) => id === 'wscat');
   return (
-    <EmptyState title="Nothing is open" {...(wscat === undefined ? {} : { snippet: wscat.text })}>
-      Sockets and streams are listed here a moment after they are opened, with what they subscribe to, how
-      fast messages go, and what waits because it is read slowly.
+    <EmptyState title="No open connections" {...(wscat === undefined ? {} : { snippet: wscat.text })}>
+      Open connections appear here with their subscriptions, message rates, and queued messages.
     </EmptyState>
   );
 }

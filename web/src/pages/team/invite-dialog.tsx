@@ -4,11 +4,10 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
-import { roles } from './role-descriptions.ts';
+import { roleNames, roles } from './role-descriptions.ts';
 
-/** Invites somebody; the link is shown once, and mailed where mail is configured. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { customer, can } = useSession();
   const [email, setEmail] = useState('');
@@ -23,13 +22,13 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   if (invite.data !== undefined) {
     const { link, mailed } = invite.data;
     return (
-      <Dialog title={`${invite.data.invitation.email} is invited`} onClose={onClose}>
+      <Dialog title={`${invite.data.invitation.email} invited`} onClose={onClose}>
         <div className="stack">
           <p>
-            {mailed ? 'The link was mailed. You can also pass it on yourself; ' : 'Pass this link on; '}
-            it is shown only now, and works once.
+            {mailed ? 'The invitation was emailed. You can also share this link. ' : 'Share this link. '}
+            It works once and will not be shown again.
           </p>
-          <Snippet text={link} label="the link" />
+          <Snippet text={link} label="invitation link" />
           <DialogActions>
             <Button kind="primary" onClick={onClose}>
               Done
@@ -40,9 +39,9 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Dialog title="Invite somebody" size="s" onClose={onClose}>
+    <Dialog title="Invite member" size="s" onClose={onClose}>
       <form onSubmit={submit} className="stack">
-        <Field label="E-mail" name="email" problem={invite.error}>
+        <Field label="Email" name="email" problem={invite.error}>
           {(field) => (
             <input
               {...field}
@@ -67,13 +66,13 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
                   onChange={() => setRole(one.role)}
                 />
                 <span>
-                  <strong>{one.role}</strong>
-                  <span className="muted">{one.may}</span>
+                  <strong>{roleNames[one.role]}</strong>
+                  <span className="muted">{one.description}</span>
                 </span>
               </label>
             ))}
         </fieldset>
-        <Fault problem={invite.error} />
+        <FormError problem={invite.error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={invite.isPending}>

@@ -1,12 +1,17 @@
 import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
 
-/** What each role may, the most first. Each may also all that the ones below it may. */
-export const roles: readonly Readonly<{ role: MemberRole; may: string }>[] = [
-  { role: 'owner', may: 'makes owners, and everything else' },
-  { role: 'admin', may: 'invites and removes people, makes API tokens, sets notices, reads the audit log' },
+export const roleNames: Readonly<Record<MemberRole, string>> = {
+  owner: 'Owner',
+  admin: 'Admin',
+  developer: 'Developer',
+  viewer: 'Viewer',
+};
+export const roles: readonly Readonly<{ role: MemberRole; description: string }>[] = [
+  { role: 'owner', description: 'Full access, including adding and removing owners' },
+  { role: 'admin', description: 'Manages members, API tokens, and notifications; views the audit log' },
   {
     role: 'developer',
-    may: 'makes, changes, rotates and revokes keys, opens single requests, closes connections',
+    description: 'Creates, edits, rotates, and revokes API keys; views request details; closes connections',
   },
-  { role: 'viewer', may: 'looks at keys, usage, errors and logs' },
+  { role: 'viewer', description: 'Views API keys, usage, errors, and logs' },
 ];

@@ -9,14 +9,14 @@ import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { roles } from './role-descriptions.ts';
+import { roleNames, roles } from './role-descriptions.ts';
 
 type Team = RouteOutput<'GET /customers/{customer}/members'>;
 type Member = Team['members'][number];
@@ -30,16 +30,16 @@ export function TeamPage() {
   return (
     <Page
       title="Team"
-      question={`Who may do what for ${customer.name}?`}
+      question={`Members and roles of ${customer.name}.`}
       actions={
         can('admin') ? (
           <Button kind="primary" icon="plus" onClick={() => setIsInviting(true)}>
-            Invite somebody
+            Invite member
           </Button>
         ) : null
       }
     >
-      <Fault problem={team.error} />
+      <FormError problem={team.error} />
       {team.data === undefined ? (
         team.error === null && <Skeleton />
       ) : (
@@ -50,10 +50,10 @@ export function TeamPage() {
       )}
       <Panel title="Roles">
         <dl className="facts">
-          {roles.map(({ role, may }) => (
+          {roles.map(({ role, description }) => (
             <div key={role} className="facts-row">
-              <dt>{role}</dt>
-              <dd>{may}</dd>
+              <dt>{roleNames[role]}</dt>
+              <dd>{description}</dd>
             </div>
           ))}
         </dl>
@@ -63,7 +63,6 @@ export function TeamPage() {
   );
 }
 
-/** Whether somebody's role or place here is for this user to change: only owners touch owners. */
 const mayChange = ({ can }: Session, member: Member): boolean =>
   can('admin') && (member.role !== 'owner' || can('owner'));
 
@@ -77,7 +76,7 @@ function Members({ members }: { members: readonly Member[] }) {
         rows={members}
         rowKey={({ userId }) => userId}
         csvName="solway-members"
-        empty={<EmptyState title="Nobody is a member here.">Invite the first one.</EmptyState>}
+        empty={<EmptyState title="No members yet.">Invite the first member.</EmptyState>}
         columns={[
           {
             id: 'name',
@@ -97,19 +96,23 @@ function Members({ members }: { members: readonly Member[] }) {
             sortBy: ({ role }) => role,
             csv: ({ role }) => role,
             cell: (member) =>
-              mayChange(session, member) ? <RoleSelect member={member} /> : <span>{member.role}</span>,
+              mayChange(session, member) ? (
+                <RoleSelect member={member} />
+              ) : (
+                <span>{roleNames[member.role]}</span>
+              ),
           },
           {
             id: 'second',
-            title: 'Second factor',
+            title: 'Two-factor',
             wideOnly: true,
             sortBy: ({ twoFactor }) => Number(twoFactor),
             csv: ({ twoFactor }) => String(twoFactor),
-            cell: ({ twoFactor }) => (twoFactor ? <Chip tone="good">on</Chip> : <Chip tone="warn">off</Chip>),
+            cell: ({ twoFactor }) => (twoFactor ? <Chip tone="good">On</Chip> : <Chip tone="warn">Off</Chip>),
           },
           {
             id: 'since',
-            title: 'Since (UTC)',
+            title: 'Joined (UTC)',
             wideOnly: true,
             sortBy: ({ since }) => since,
             csv: ({ since }) => new Date(since).toISOString(),
@@ -154,7 +157,7 @@ function RoleSelect({ member }: { member: Member }) {
             body: { role: event.target.value as MemberRole },
           },
           {
-            onSuccess: ({ name, role }) => toast(`${name} is ${role} now.`),
+            onSuccess: ({ name, role }) => toast(`${name} is now ${roleNames[role]}.`),
             onError: (problem) => toast(messageOf(problem), 'bad'),
           },
         )
@@ -163,7 +166,9 @@ function RoleSelect({ member }: { member: Member }) {
       {roles
         .filter(({ role }) => role !== 'owner' || can('owner'))
         .map(({ role }) => (
-          <option key={role}>{role}</option>
+          <option key={role} value={role}>
+            {roleNames[role]}
+          </option>
         ))}
     </select>
   );
@@ -184,15 +189,14 @@ function LeaveDialog({ member, onClose }: { member: Member; onClose: () => void 
         remove.mutate({ path: { customer: customer.id, user: member.userId } }, { onSuccess: onClose })
       }
     >
-      {isSelf ? 'You' : member.name} can no longer open the pages of {customer.name}. Keys go on working: if
-      their secrets left with somebody, rotate them.
+      {isSelf ? 'You' : member.name} will lose access to {customer.name}. API keys keep working. Rotate keys
+      that this person knows.
     </ConfirmDialog>
   );
 }
 
-/** Whom an invitation is for, and as what. */
-const inviteeOf = ({ email }: Invitation): string => (email === '' ? 'anybody with the link' : email);
-const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'operator' : role);
+const inviteeOf = ({ email }: Invitation): string => (email === '' ? 'Anyone with the link' : email);
+const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'Operator' : roleNames[role]);
 
 function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
   const { customer } = useSession();
@@ -204,21 +208,21 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
         caption="Invitations"
         rows={invitations}
         rowKey={({ id }) => id}
-        empty={<p className="muted">Nobody is invited at the moment.</p>}
+        empty={<p className="muted">No pending invitations.</p>}
         columns={[
-          { id: 'email', title: 'E-mail', sortBy: inviteeOf, cell: inviteeOf },
+          { id: 'email', title: 'Email', sortBy: inviteeOf, cell: inviteeOf },
           { id: 'role', title: 'Role', sortBy: roleOf, cell: roleOf },
-          { id: 'by', title: 'By', wideOnly: true, cell: ({ createdBy }) => createdBy },
+          { id: 'by', title: 'Invited by', wideOnly: true, cell: ({ createdBy }) => createdBy },
           {
             id: 'until',
-            title: 'Until (UTC)',
+            title: 'Expires (UTC)',
             wideOnly: true,
             sortBy: ({ expiresAt }) => expiresAt,
             cell: ({ expiresAt }) => <Time at={expiresAt} />,
           },
           {
             id: 'back',
-            title: 'Take back',
+            title: 'Revoke',
             hideTitle: true,
             align: 'end',
             cell: (invitation) => (
@@ -229,13 +233,13 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
                   withdraw.mutate(
                     { path: { customer: customer.id, invitation: invitation.id } },
                     {
-                      onSuccess: () => toast(`The invitation of ${inviteeOf(invitation)} is taken back.`),
+                      onSuccess: () => toast(`Invitation for ${inviteeOf(invitation)} revoked.`),
                       onError: (problem) => toast(messageOf(problem), 'bad'),
                     },
                   )
                 }
               >
-                Take back<span className="visually-hidden"> the invitation of {inviteeOf(invitation)}</span>
+                Revoke<span className="visually-hidden"> invitation for {inviteeOf(invitation)}</span>
               </Button>
             ),
           },

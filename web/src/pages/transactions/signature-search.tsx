@@ -1,10 +1,8 @@
 import { type FormEvent, useId } from 'react';
 import { Button } from '../../ui/button.tsx';
 
-/** 64 bytes in base58. */
 const SIGNATURE = '[1-9A-HJ-NP-Za-km-z]{64,88}';
 
-/** Finds a transaction by its signature. */
 export function SignatureSearch({
   value,
   onSearch,
@@ -30,16 +28,16 @@ export function SignatureSearch({
           className="input mono"
           type="text"
           defaultValue={value ?? ''}
-          placeholder="Signature of a transaction"
+          placeholder="Transaction signature"
           pattern={SIGNATURE}
-          title="A signature: 64 to 88 characters of base58"
+          title="A base58 signature, 64 to 88 characters"
           autoComplete="off"
           spellCheck={false}
         />
         <Button type="submit" icon="search">
-          Find
+          Search{' '}
         </Button>
-        {value === undefined ? null : <Button onClick={() => onSearch(undefined)}>Show all</Button>}
+        {value === undefined ? null : <Button onClick={() => onSearch(undefined)}>Clear</Button>}
       </form>
     </search>
   );

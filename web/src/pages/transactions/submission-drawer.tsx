@@ -12,8 +12,8 @@ type RepeatAttempt = Submission['again'][number];
 
 const columns = <Row extends Attempt>(): Column<Row>[] => [
   { id: 'node', title: 'Node', cell: ({ node }) => node, sortBy: ({ node }) => node },
-  { id: 'at', title: 'At, UTC', cell: ({ at }) => <Time at={at} withMs />, sortBy: ({ at }) => at },
-  { id: 'ms', title: 'Took', align: 'end', cell: ({ ms }) => formatMs(ms), sortBy: ({ ms }) => ms },
+  { id: 'at', title: 'Time (UTC)', cell: ({ at }) => <Time at={at} withMs />, sortBy: ({ at }) => at },
+  { id: 'ms', title: 'Latency', align: 'end', cell: ({ ms }) => formatMs(ms), sortBy: ({ ms }) => ms },
   { id: 'outcome', title: 'Outcome', cell: ({ outcome }) => outcome, sortBy: ({ outcome }) => outcome },
 ];
 
@@ -22,14 +22,13 @@ const repeatColumns: Column<RepeatAttempt>[] = [
   ...columns<RepeatAttempt>(),
   {
     id: 'times',
-    title: 'Times',
+    title: 'Count',
     align: 'end',
     cell: ({ times }) => formatCount(times),
     sortBy: ({ times }) => times,
   },
 ];
 
-/** One transaction with each time that it was handed to a node. */
 export function SubmissionDrawer({ submission, onClose }: { submission: Submission; onClose: () => void }) {
   const nameOf = useKeyNames();
   const { signature, at, outcome, network, keyId, attempts, rebroadcasts, again, fate } = submission;
@@ -38,36 +37,36 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
   return (
     <Dialog title="Transaction" size="drawer" onClose={onClose}>
       <div className="stack">
-        <Snippet text={signature} label="the signature" />
+        <Snippet text={signature} label="signature" />
         <dl className="facts">
-          <dt>On chain</dt>
+          <dt>Status</dt>
           <dd>
             <Chip tone={tone}>{word}</Chip>
             {slot === null ? null : ` in slot ${slot}`}
           </dd>
           {err === null ? null : (
             <>
-              <dt>Error on chain</dt>
+              <dt>Transaction error</dt>
               <dd className="mono">{err}</dd>
             </>
           )}
-          <dt>The nodes said</dt>
+          <dt>Node response</dt>
           <dd>{outcome}</dd>
           {fate === null ? null : (
             <>
-              <dt>Followed</dt>
+              <dt>Tracking</dt>
               <dd>{resultLabels[fate.name]}</dd>
               <dt>Rebroadcasts</dt>
               <dd>{formatCount(rebroadcasts)}</dd>
             </>
           )}
-          <dt>Sent, UTC</dt>
+          <dt>Sent (UTC)</dt>
           <dd>
             <Time at={at} withMs />
           </dd>
           <dt>Network</dt>
           <dd>{network}</dd>
-          <dt>Key</dt>
+          <dt>API key</dt>
           <dd>{nameOf(keyId)}</dd>
         </dl>
         <Table
@@ -78,13 +77,13 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
           rowKey={({ node, at: attemptAt }) => `${node} ${attemptAt}`}
           empty={
             <p className="muted">
-              It was handed to no node: the same transaction may have been sent a moment before.
+              Not submitted to any node. The same transaction may have been sent shortly before.
             </p>
           }
         />
         {again.length === 0 ? null : (
           <Table
-            caption="Rebroadcasts, the last of each kind"
+            caption="Rebroadcasts (most recent per outcome)"
             showCaption
             columns={repeatColumns}
             rows={again}

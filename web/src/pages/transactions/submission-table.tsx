@@ -7,7 +7,6 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { landedAt, type Submission, transactionStatusOf } from './transaction-status.ts';
 
-/** `5VERv8…k2Lm` */
 const shortOf = (signature: string): string => `${signature.slice(0, 8)}…${signature.slice(-6)}`;
 
 const columnsOf = (
@@ -16,7 +15,7 @@ const columnsOf = (
 ): Column<Submission>[] => [
   {
     id: 'at',
-    title: 'Sent, UTC',
+    title: 'Sent (UTC)',
     cell: ({ at }) => <Time at={at} />,
     sortBy: ({ at }) => at,
     csv: ({ at }) => new Date(at).toISOString(),
@@ -39,7 +38,7 @@ const columnsOf = (
   },
   {
     id: 'landing',
-    title: 'On chain',
+    title: 'Status',
     cell: (item) => {
       const { label, tone } = transactionStatusOf(item, Date.now());
       return <Chip tone={tone}>{label}</Chip>;
@@ -58,7 +57,7 @@ const columnsOf = (
   },
   {
     id: 'outcome',
-    title: 'Nodes said',
+    title: 'Node response',
     cell: ({ outcome }) => outcome,
     sortBy: ({ outcome }) => outcome,
     csv: ({ outcome }) => outcome,
@@ -91,7 +90,7 @@ const columnsOf = (
   },
   {
     id: 'key',
-    title: 'Key',
+    title: 'API key',
     wideOnly: true,
     cell: ({ keyId }) => (
       <span className="short" title={`${nameOf(keyId)} ${keyId}`}>
@@ -119,7 +118,6 @@ function slotOf(item: Submission): number | null {
 const fastest = (attempts: Submission['attempts']): number | null =>
   attempts.length === 0 ? null : Math.min(...attempts.map(({ ms }) => ms));
 
-/** Transactions, a row each; the signature opens one. */
 export function SubmissionTable({
   items,
   onOpen,

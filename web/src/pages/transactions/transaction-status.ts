@@ -3,26 +3,23 @@ import type { Tone } from '../../ui/chip.tsx';
 
 export type Submission = RouteOutput<'GET /customers/{customer}/transactions'>['items'][number];
 
-/** While a blockhash may still be valid a transaction may still land: 150 slots of 400 ms, and some room. */
+/** Blockhash validity: 150 slots of 400 ms, plus a margin. */
 const PENDING_MS = 90_000;
 
-/** How following a transaction ended, in words. */
 export const resultLabels: Readonly<Record<NonNullable<Submission['fate']>['name'], string>> = {
-  confirmed: 'until it was confirmed',
-  failed: 'until it was confirmed, with an error',
-  expired: 'until its blockhash had expired',
-  unconfirmed: 'for as long as any is, and it was not seen to land',
-  shed: 'for a while, then given up to make room for others',
+  confirmed: 'Until confirmed',
+  failed: 'Until confirmed with an error',
+  expired: 'Until the blockhash expired',
+  unconfirmed: 'Until the tracking time limit; not seen to land',
+  shed: 'Stopped early: too many tracked transactions',
 };
 
-/** Where it landed and with which error, as the chain says now or said then. */
 export const landedAt = ({
   status,
   fate,
 }: Submission): Readonly<{ slot: string | null; err: string | null }> =>
   status ?? fate ?? { slot: null, err: null };
 
-/** What became of a transaction, in words. */
 export type TransactionStatus = Readonly<{
   label: string;
   tone: Tone;
@@ -31,7 +28,6 @@ export type TransactionStatus = Readonly<{
 
 const failed: TransactionStatus = { label: 'failed on chain', tone: 'bad', kind: 'failed' };
 
-/** What a transaction has come to, by what the chain says now, what was seen of it then, and what the nodes said. */
 export function transactionStatusOf(
   { outcome, status, fate, at }: Submission,
   now: number,
@@ -42,7 +38,7 @@ export function transactionStatusOf(
   if (fate?.name === 'failed') return failed;
   if (fate?.name === 'confirmed') return { label: 'confirmed', tone: 'good', kind: 'landed' };
   if (fate?.name === 'expired') return { label: 'expired', tone: 'warn', kind: 'lost' };
-  if (outcome !== 'accepted') return { label: 'refused', tone: 'bad', kind: 'refused' };
-  if (now - at < PENDING_MS) return { label: 'not there yet', tone: 'neutral', kind: 'pending' };
-  return { label: 'never landed', tone: 'warn', kind: 'lost' };
+  if (outcome !== 'accepted') return { label: 'rejected', tone: 'bad', kind: 'refused' };
+  if (now - at < PENDING_MS) return { label: 'pending', tone: 'neutral', kind: 'pending' };
+  return { label: 'not landed', tone: 'warn', kind: 'lost' };
 }

@@ -24,10 +24,9 @@ const REFETCH_MS = 5_000;
 const PAGE_ROWS = 100;
 const fields = ['signature'] as const;
 
-/** A signature may have been sent twice: with the time it is one submission. */
+/** A signature may be submitted twice; the time makes it unique. */
 const idOf = ({ signature, at }: Submission): string => `${signature} ${at}`;
 
-/** Transactions that were sent with the keys: to which nodes, and whether they landed. */
 export function TransactionsPage() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
@@ -48,7 +47,7 @@ export function TransactionsPage() {
   return (
     <Page
       title="Transactions"
-      question="Did what was sent land, and how was it sent?"
+      question="Transactions sent with sendTransaction, and whether they landed."
       updatedAt={sent.dataUpdatedAt}
       actions={<KeySwitch />}
     >
@@ -76,15 +75,16 @@ function NoTransactions() {
   const json =
     '{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["<SIGNED_TRANSACTION>",{"encoding":"base64"}]}';
   return (
-    <EmptyState title="No transaction was sent yet" snippet={curlRpc(service.urls, '<API_KEY>', json)}>
-      What is sent with sendTransaction is listed here with each node that it was handed to, what the node
-      said, and what the chain says now.
+    <EmptyState title="No transactions yet" snippet={curlRpc(service.urls, '<API_KEY>', json)}>
+      Transactions sent with sendTransaction appear here with each submission, the node’s response, and the
+      on-chain status.
     </EmptyState>
   );
 }
 
 const NotFound = ({ signature }: { signature: string }) => (
-  <EmptyState title="No transaction of this signature was sent with your keys">
-    <span className="mono wrap">{signature}</span> Older ones are not kept.
+  <EmptyState title="No transaction found with this signature">
+    <span className="mono wrap">{signature}</span> Only recent transactions sent with your API keys are
+    listed.
   </EmptyState>
 );

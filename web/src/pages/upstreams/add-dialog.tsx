@@ -3,14 +3,13 @@ import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { isIncompatible } from './is-incompatible.ts';
 import { connectionInputOf, emptyDraft, type NodeDraft, networks } from './node-draft.ts';
 import { addressFields, type DraftProps, HeadersField, limitFields, TextFields } from './node-fields.tsx';
 import { NodeReport } from './node-report.tsx';
 
-/** Adds a node to every gateway; it is tested before, and taken all the same on purpose only. */
 export function AddDialog({ onDone }: { onDone: () => void }) {
   const { service } = useSession();
   const toast = useToast();
@@ -28,7 +27,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
       { body: { ...connectionInputOf(draft), name: draft.name.trim(), force } },
       {
         onSuccess: ({ node, notes }) => {
-          toast([`${node.name} is added: every gateway takes it up within two seconds.`, ...notes].join(' '));
+          toast([`${node.name} added. All gateways use it within two seconds.`, ...notes].join(' '));
           onDone();
         },
       },
@@ -39,11 +38,11 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   };
 
   return (
-    <Dialog title="Add a node" onClose={onDone}>
+    <Dialog title="Add node" onClose={onDone}>
       <form className="stack" onSubmit={submit}>
         <DraftFields draft={draft} onChange={change} problem={add.error ?? test.error} />
         {test.data === undefined ? null : <NodeReport report={test.data} />}
-        <Fault problem={add.error ?? test.error} />
+        <FormError problem={add.error ?? test.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           <Button
@@ -55,11 +54,11 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
           </Button>
           {isIncompatible(add.error) ? (
             <Button kind="danger" busy={add.isPending} onClick={() => addIt(true)}>
-              Add it all the same
+              Add anyway
             </Button>
           ) : (
             <Button kind="primary" type="submit" busy={add.isPending}>
-              Add the node
+              Add node
             </Button>
           )}
         </DialogActions>

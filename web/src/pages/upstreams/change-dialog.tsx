@@ -2,24 +2,23 @@ import { type FormEvent, useState } from 'react';
 import { useChange } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault } from '../../ui/field.tsx';
+import { FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { isIncompatible } from './is-incompatible.ts';
 import { type AddedNodeJson, draftOf, type NodeDraft, nodeUpdateOf } from './node-draft.ts';
 import { addressFields, HeadersField, limitFields, type TextField, TextFields } from './node-fields.tsx';
 
 const hints: Readonly<Record<string, string>> = {
-  url: 'Left empty it stays.',
-  ws: 'Left empty it stays. Write off if it has none.',
-  grpc: 'Left empty it stays. Write off if it has none.',
+  url: 'Leave empty to keep the current value.',
+  ws: 'Leave empty to keep the current value. Enter off to disable.',
+  grpc: 'Leave empty to keep the current value. Enter off to disable.',
 };
 
-/** Addresses are shown to nobody, so none is there to be changed: what is left empty stays. */
+/** URLs are never returned, so empty fields keep their values. */
 const optionalFields: readonly TextField[] = addressFields
   .filter(({ name }) => Object.hasOwn(hints, name))
   .map((field) => ({ ...field, hint: hints[field.name] ?? field.hint, optional: true }));
 
-/** Changes how an added node is reached and used; it is tested before, and taken all the same on purpose only. */
 export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: () => void }) {
   const { name, network } = node;
   const toast = useToast();
@@ -35,7 +34,7 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
       { path: { node: name }, body: { ...nodeUpdateOf(draft), force } },
       {
         onSuccess: ({ notes }) => {
-          toast([`${name} is changed: every gateway follows within two seconds.`, ...notes].join(' '));
+          toast([`${name} updated. All gateways apply the change within two seconds.`, ...notes].join(' '));
           onDone();
         },
       },
@@ -47,21 +46,24 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
   const fields = { draft, onChange: edit, problem: change.error };
 
   return (
-    <Dialog title={`Change ${name} of ${network}`} onClose={onDone}>
+    <Dialog title={`Edit ${name} (${network})`} onClose={onDone}>
       <form className="stack" onSubmit={submit}>
         <TextFields fields={optionalFields} {...fields} />
-        <HeadersField {...fields} hint="All of them, one on each line; left empty they stay." />
+        <HeadersField
+          {...fields}
+          hint="One name: value per line. Replaces all headers. Leave empty to keep the current ones."
+        />
         <TextFields fields={limitFields} {...fields} />
-        <Fault problem={change.error} />
+        <FormError problem={change.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           {isIncompatible(change.error) ? (
             <Button kind="danger" busy={change.isPending} onClick={() => changeIt(true)}>
-              Change it all the same
+              Save anyway
             </Button>
           ) : (
             <Button kind="primary" type="submit" busy={change.isPending}>
-              Change the node
+              Save changes
             </Button>
           )}
         </DialogActions>

@@ -3,24 +3,22 @@ import type { NodeJson } from '../../../../src/control/api/contract/operator.ts'
 import { useChange } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Fault, Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
 const REASON_MAX = 200;
 
 const cordonText = (name: string, network: string, isLast: boolean): string =>
   isLast
-    ? `${name} is cordoned, and is asked all the same: no other node of ${network} is in service.`
-    : `${name} gets no more calls.`;
+    ? `${name} cordoned, but still used: no other ${network} node is in service.`
+    : `${name} cordoned. It receives no new requests.`;
 
-/** Takes a node out of service with a reason, or puts it back. */
 export function CordonDialog({
   node,
   isLast,
   onDone,
 }: {
   node: NodeJson;
-  /** No other node of its network is in service. */
   isLast: boolean;
   onDone: () => void;
 }) {
@@ -35,7 +33,7 @@ export function CordonDialog({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const onSuccess = (): void => {
-      toast(cordoned ? `${name} is back in service.` : cordonText(name, network, isLast));
+      toast(cordoned ? `${name} uncordoned.` : cordonText(name, network, isLast));
       onDone();
     };
     const path = { node: name };
@@ -44,22 +42,22 @@ export function CordonDialog({
   };
 
   return (
-    <Dialog title={cordoned ? `Put ${name} back into service?` : `Cordon ${name}?`} size="s" onClose={onDone}>
+    <Dialog title={cordoned ? `Uncordon ${name}?` : `Cordon ${name}?`} size="s" onClose={onDone}>
       <form className="stack" onSubmit={submit}>
         {cordoned ? (
           <p>
-            Every gateway asks {name} of {network} again within a second or two.
-            {node.reason === null ? '' : ` It was taken out because: ${node.reason}.`}
+            All gateways send requests to {name} ({network}) again within two seconds.
+            {node.reason === null ? '' : ` Cordon reason: ${node.reason}.`}
           </p>
         ) : (
           <>
             <p>
-              No gateway asks {name} of {network} any more until it is uncordoned. Calls that wait for it are
-              finished. Where every node of a network is cordoned, they are asked all the same.
+              {name} ({network}) receives no new requests until you uncordon it. In-flight requests complete.
+              If all nodes of a network are cordoned, they are still used.
             </p>
             {isLast ? (
               <p className="banner">
-                No other node of {network} is in service: this one goes on being asked until another is.
+                No other {network} node is in service. This node stays in use until another one is available.
               </p>
             ) : null}
             <Field
@@ -67,7 +65,7 @@ export function CordonDialog({
               name="reason"
               optional
               problem={cordon.error}
-              hint="Shown beside the node, and in the audit log."
+              hint="Shown next to the node and in the audit log."
             >
               {(field) => (
                 <input
@@ -81,7 +79,7 @@ export function CordonDialog({
             </Field>
           </>
         )}
-        <Fault problem={change.error} />
+        <FormError problem={change.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
           <Button kind={cordoned ? 'primary' : 'danger'} type="submit" busy={change.isPending}>

@@ -5,7 +5,12 @@ import { Ago } from '../../ui/time.tsx';
 type Gateway = RouteOutput<'GET /upstreams'>['gateways'][number];
 
 const columns: Column<Gateway>[] = [
-  { id: 'id', title: 'Id', cell: ({ id }) => <span className="mono">{id}</span>, sortBy: ({ id }) => id },
+  {
+    id: 'id',
+    title: 'Gateway ID',
+    cell: ({ id }) => <span className="mono">{id}</span>,
+    sortBy: ({ id }) => id,
+  },
   { id: 'host', title: 'Host', cell: ({ host }) => host, sortBy: ({ host }) => host },
   { id: 'version', title: 'Version', cell: ({ version }) => version, sortBy: ({ version }) => version },
   {
@@ -14,17 +19,21 @@ const columns: Column<Gateway>[] = [
     cell: ({ startedAt }) => <Ago at={startedAt} />,
     sortBy: ({ startedAt }) => startedAt,
   },
-  { id: 'seen', title: 'Seen', cell: ({ seenAt }) => <Ago at={seenAt} />, sortBy: ({ seenAt }) => seenAt },
+  {
+    id: 'seen',
+    title: 'Last seen',
+    cell: ({ seenAt }) => <Ago at={seenAt} />,
+    sortBy: ({ seenAt }) => seenAt,
+  },
 ];
 
-/** Processes that serve, a row each. */
 export const GatewayTable = ({ gateways }: { gateways: readonly Gateway[] }) => (
   <Table
-    caption="Gateways that serve"
+    caption="Gateways"
     columns={columns}
     rows={gateways}
     rowKey={({ id }) => id}
     initialSort={{ column: 'started', down: true }}
-    empty={<p className="muted">None has told of itself yet.</p>}
+    empty={<p className="muted">No gateway has reported yet.</p>}
   />
 );

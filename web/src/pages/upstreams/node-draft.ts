@@ -1,16 +1,13 @@
 import type { RouteInput, RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 
-/** A node that was added, as it may be shown. */
 export type AddedNodeJson = RouteOutput<'GET /upstreams'>['added'][number];
 
-/** A node as its form has it: text all over. */
 export type NodeDraft = Readonly<{
   network: string;
   name: string;
   url: string;
   ws: string;
   grpc: string;
-  /** A line for each: `name: value`. */
   headers: string;
   requestsPerSecond: string;
   requestsBurst: string;
@@ -29,10 +26,9 @@ export const emptyDraft = (network: string): NodeDraft => ({
   pipelining: '',
 });
 
-/** Networks as src/protocol/call.ts has them. */
+/** Mirrors src/protocol/call.ts. */
 export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
 
-/** `name: value` on each line; what is left of the first colon is the name. */
 export function headersIn(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return Object.fromEntries(
@@ -43,14 +39,13 @@ export function headersIn(text: string): Record<string, string> {
   );
 }
 
-/** Options of a node as the form has them, by their names in the configuration. */
 export const optionNames = {
   requests_per_second: 'requestsPerSecond',
   requests_burst: 'requestsBurst',
   pipelining: 'pipelining',
 } as const;
 
-/** What is left empty is as the configuration has it; what is no number is refused by the service, in its words. */
+/** Empty fields use configuration defaults; the service validates numbers. */
 function optionsIn(draft: NodeDraft): Record<string, unknown> {
   const written = Object.entries(optionNames).map(([name, field]) => [name, draft[field].trim()] as const);
   return Object.fromEntries(
@@ -62,7 +57,6 @@ function optionsIn(draft: NodeDraft): Record<string, unknown> {
 
 type ConnectionInput = RouteInput<'POST /upstreams/test'>['body'];
 
-/** What is asked of a draft; an address that is left empty is derived, or there is none. */
 export function connectionInputOf(draft: NodeDraft): ConnectionInput {
   const { network, url, ws, grpc, headers } = draft;
   return {
@@ -75,7 +69,6 @@ export function connectionInputOf(draft: NodeDraft): ConnectionInput {
   };
 }
 
-/** A draft of what an added node is now, as far as it may be shown. */
 export function draftOf({ network, name, options }: AddedNodeJson): NodeDraft {
   const written = Object.entries(optionNames).map(([option, field]) => {
     const value = options?.[option];
@@ -86,7 +79,6 @@ export function draftOf({ network, name, options }: AddedNodeJson): NodeDraft {
 
 type NodeUpdate = Omit<RouteInput<'PATCH /upstreams/{node}'>['body'], 'force'>;
 
-/** What is to be changed by a draft: addresses and headers that are left empty stay. */
 export function nodeUpdateOf(draft: NodeDraft): NodeUpdate {
   const [url, ws, grpc] = [draft.url.trim(), draft.ws.trim(), draft.grpc.trim()];
   return {

@@ -2,7 +2,6 @@ import { Field } from '../../ui/field.tsx';
 import { type NodeDraft, optionNames } from './node-draft.ts';
 
 export type TextField = Readonly<{
-  /** As refusals name it. */
   name: string;
   of: Exclude<keyof NodeDraft, 'network' | 'headers'>;
   label: string;
@@ -10,52 +9,50 @@ export type TextField = Readonly<{
   optional?: boolean;
 }>;
 
-/** How a node is reached. */
 export const addressFields: readonly TextField[] = [
-  { name: 'name', of: 'name', label: 'Name', hint: 'What logs and pages call it. Public.' },
+  { name: 'name', of: 'name', label: 'Name', hint: 'Shown in logs and the dashboard. Not secret.' },
   {
     name: 'url',
     of: 'url',
     label: 'JSON-RPC',
-    hint: 'http or https. Kept under a key of the server, and never shown again.',
+    hint: 'http or https URL. Stored encrypted and never shown again.',
   },
   {
     name: 'ws',
     of: 'ws',
     label: 'PubSub',
-    hint: 'ws or wss; left empty it is derived as clients do. Write off if it has none.',
+    hint: 'ws or wss URL. Leave empty to derive it from the JSON-RPC URL. Enter off if the node has none.',
     optional: true,
   },
   {
     name: 'grpc',
     of: 'grpc',
     label: 'Geyser gRPC',
-    hint: 'http or https; left empty it has none.',
+    hint: 'http or https URL. Leave empty if the node has none.',
     optional: true,
   },
 ];
 
-/** What it may be asked, and how. */
 export const limitFields: readonly TextField[] = [
   {
     name: 'requests_per_second',
     of: optionNames.requests_per_second,
-    label: 'Requests a second',
-    hint: 'What it may be asked; left empty as much as there is to ask.',
+    label: 'Requests per second',
+    hint: 'Request limit per second. Leave empty for no limit.',
     optional: true,
   },
   {
     name: 'requests_burst',
     of: optionNames.requests_burst,
-    label: 'Requests at once',
-    hint: 'Left empty as many as in a second.',
+    label: 'Burst',
+    hint: 'Leave empty to use the limit per second.',
     optional: true,
   },
   {
     name: 'pipelining',
     of: optionNames.pipelining,
     label: 'Pipelining',
-    hint: 'Reads that may be on their way over one connection, up to 16; left empty one.',
+    hint: 'Concurrent reads per connection, up to 16. Default: 1.',
     optional: true,
   },
 ];
@@ -93,7 +90,7 @@ export const HeadersField = ({
   draft,
   onChange,
   problem,
-  hint = 'One on each line, as in x-token: secret. Kept as the addresses are.',
+  hint = 'One name: value per line, such as x-token: secret. Stored encrypted.',
 }: DraftProps & { readonly hint?: string }) => (
   <Field label="Headers" name="headers" hint={hint} optional problem={problem}>
     {(field) => (

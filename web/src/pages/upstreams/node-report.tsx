@@ -3,7 +3,6 @@ import { formatMs } from '../../format.ts';
 import { Chip } from '../../ui/chip.tsx';
 import { Facts } from '../../ui/facts.tsx';
 
-/** What a node said of itself when it was tested. */
 export function NodeReport({ report }: { report: NodeReportJson }) {
   const { reachable, version, slot, latencyMs, firstAvailableBlock, findings } = report;
   const isCompatible = findings.every(({ severity }) => severity !== 'error');
@@ -11,17 +10,17 @@ export function NodeReport({ report }: { report: NodeReportJson }) {
     <section className="stack-tight" aria-label="Test" aria-live="polite">
       <p className="row">
         <Chip tone={isCompatible ? (findings.length === 0 ? 'good' : 'warn') : 'bad'}>
-          {isCompatible ? 'fit' : 'not fit'}
+          {isCompatible ? 'Compatible' : 'Incompatible'}
         </Chip>
-        {findings.length === 0 ? 'It answers, and nothing speaks against it.' : null}
+        {findings.length === 0 ? 'The node responded; no issues found.' : null}
       </p>
       {reachable ? (
         <Facts
           facts={[
-            ['Version', version ?? 'not told'],
-            ['Slot', slot ?? 'not told'],
+            ['Version', version ?? 'Unknown'],
+            ['Slot', slot ?? 'Unknown'],
             ['Latency', formatMs(latencyMs)],
-            ['History', firstAvailableBlock === null ? 'none' : `from block ${firstAvailableBlock}`],
+            ['History', firstAvailableBlock === null ? 'None' : `from block ${firstAvailableBlock}`],
           ]}
         />
       ) : null}

@@ -7,7 +7,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import type { NodeRemoval } from './remove-dialog.tsx';
 
-/** States as src/upstream/node.ts has them. */
+/** Mirrors src/upstream/node.ts. */
 const tones: Readonly<Record<string, Tone>> = {
   healthy: 'good',
   behind: 'warn',
@@ -23,11 +23,10 @@ const tones: Readonly<Record<string, Tone>> = {
 
 const sources: Readonly<Record<NodeJson['source'], string>> = {
   file: 'configuration',
-  added: 'added here',
+  added: 'dashboard',
   ledger: 'embedded ledger',
 };
 
-/** What subscriptions and streams can be fed from. */
 const feedsOf = ({ hasWs, hasGrpc }: NodeJson): string =>
   [hasWs ? 'PubSub' : null, hasGrpc ? 'Geyser' : null].filter((feed) => feed !== null).join(', ') || 'none';
 
@@ -70,7 +69,7 @@ const columns: Column<NodeJson>[] = [
       <span className="stacked-words">
         <span className="row">
           <Chip tone={tones[state] ?? 'neutral'}>{state}</Chip>
-          {/* The last of its network is asked all the same, and its state is said. */}
+          {/* The last node of a network stays in use, so its state is shown too. */}
           {cordoned && !drained && state !== 'cordoned' ? <Chip tone="accent">cordoned</Chip> : null}
         </span>
         {reason === null ? null : <span className="muted wrap-words">{reason}</span>}
@@ -81,37 +80,37 @@ const columns: Column<NodeJson>[] = [
   },
   {
     id: 'source',
-    title: 'From',
+    title: 'Source',
     cell: ({ source }) => sources[source],
     sortBy: ({ source }) => sources[source],
     wideOnly: true,
   },
-  { id: 'feeds', title: 'Feeds', cell: feedsOf, sortBy: feedsOf, wideOnly: true },
+  { id: 'feeds', title: 'Streaming source', cell: feedsOf, sortBy: feedsOf, wideOnly: true },
   number('slot', 'Slot', ({ slot }) => toNumber(slot), formatCount),
   number(
     'lag',
-    'Behind',
+    'Slots behind',
     ({ lagSlots }) => toNumber(lagSlots),
     (lag) => `${formatCount(lag)} slots`,
   ),
   number('latency', 'Latency', ({ latencyMs }) => latencyMs, formatMs),
   {
-    ...number('failed', 'Failed lately', ({ failedShare }) => failedShare ?? null, formatShare),
+    ...number('failed', 'Error rate', ({ failedShare }) => failedShare ?? null, formatShare),
     wideOnly: true,
   },
   {
-    ...number('throttled', 'Throttled lately', ({ throttledShare }) => throttledShare ?? null, formatShare),
+    ...number('throttled', 'Throttle rate', ({ throttledShare }) => throttledShare ?? null, formatShare),
     wideOnly: true,
   },
   { ...number('flight', 'In flight', ({ inFlight }) => inFlight, formatCount), wideOnly: true },
   {
-    ...number('failures', 'Failures in a row', ({ failuresInRow }) => failuresInRow, formatCount),
+    ...number('failures', 'Consecutive failures', ({ failuresInRow }) => failuresInRow, formatCount),
     wideOnly: true,
   },
   {
     ...number(
       'silent',
-      'Last answer',
+      'Last response',
       ({ silentMs }) => silentMs,
       (ms) => (ms < 1_000 ? 'now' : `${formatSpan(ms)} ago`),
     ),
@@ -121,14 +120,13 @@ const columns: Column<NodeJson>[] = [
 
 const gatewayColumn: Column<NodeJson> = {
   id: 'gateway',
-  title: 'Seen by',
+  title: 'Gateway',
   wideOnly: true,
   cell: ({ gateway }) => <span className="mono">{gateway}</span>,
   sortBy: ({ gateway }) => gateway,
   csv: ({ gateway }) => gateway,
 };
 
-/** Nodes, a row for each gateway that sees one, with the operator's word on them. */
 export function NodeTable({
   nodes,
   hasGateways,
@@ -138,9 +136,7 @@ export function NodeTable({
 }: {
   nodes: readonly NodeJson[];
   hasGateways: boolean;
-  /** To be cordoned, or put back into service. */
   onChange: (node: NodeJson) => void;
-  /** One that was added: to be reached or used in another way. */
   onEdit: (node: NodeJson) => void;
   onRemove: (node: NodeJson, removal: NodeRemoval) => void;
 }) {
@@ -150,7 +146,7 @@ export function NodeTable({
   );
   return (
     <Table
-      caption="Nodes as gateways see them"
+      caption="Nodes"
       columns={all}
       rows={nodes}
       rowKey={({ gateway, network, name }) => `${gateway} ${network} ${name}`}
@@ -158,10 +154,11 @@ export function NodeTable({
       csvName="nodes"
       empty={
         <EmptyState
-          title="There is no node behind this service"
+          title="No upstream nodes"
           snippet={'[[upstream]]\nnetwork = "devnet"\nname = "first"\nurl = "http://127.0.0.1:8899"'}
         >
-          Calls are answered from the embedded ledger. Name nodes in the configuration and start it again.
+          Requests are served by the embedded ledger. Add nodes to the configuration file and restart the
+          service.
         </EmptyState>
       }
     />
@@ -194,8 +191,7 @@ const actionsColumn = (
         {node.source === 'added' ? (
           <>
             <Button size="s" onClick={() => onEdit(node)}>
-              Change
-              <NameOf node={node} />
+              Edit <NameOf node={node} />
             </Button>
             <Button size="s" onClick={() => onRemove(node, 'remove')}>
               Remove
@@ -208,10 +204,10 @@ const actionsColumn = (
   },
 });
 
-/** For those who hear the button and do not see its row. */
+/** For screen readers. */
 const NameOf = ({ node }: { node: NodeJson }) => (
   <span className="visually-hidden">
     {' '}
-    {node.name} of {node.network}
+    {node.name} ({node.network})
   </span>
 );

@@ -3,10 +3,8 @@ import { useChange } from '../../queries.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
-/** What is done with a node that is to answer no more. */
 export type NodeRemoval = 'drain' | 'remove';
 
-/** Drains a node, or removes one that was added. */
 export function RemoveDialog({
   node: { name, network },
   removal,
@@ -16,9 +14,7 @@ export function RemoveDialog({
 }: {
   node: NodeJson;
   removal: NodeRemoval;
-  /** No other node of its network is asked. */
   isLast: boolean;
-  /** Of those of its network that are asked, no other has Geyser. */
   isLastGeyser: boolean;
   onDone: () => void;
 }) {
@@ -32,7 +28,7 @@ export function RemoveDialog({
   const onConfirm = (): void => {
     const path = { node: name };
     const onSuccess = (): void => {
-      toast(isDrain ? `${name} is drained.` : `${name} is removed.`);
+      toast(isDrain ? `${name} drained.` : `${name} removed.`);
       onDone();
     };
     if (isDrain) drain.mutate({ path, body: { network, force } }, { onSuccess });
@@ -49,11 +45,11 @@ export function RemoveDialog({
       onConfirm={onConfirm}
     >
       {isDrain
-        ? `No gateway puts another call to ${name} of ${network}. Calls under way finish, and subscriptions and streams move to other nodes, until it is uncordoned.`
-        : `${name} of ${network} leaves every gateway for good. Calls under way finish, and subscriptions and streams move to other nodes.`}
-      {isLast ? ` It is the last node of ${network}: without it no call is answered.` : null}
+        ? `${name} (${network}) receives no new requests until you uncordon it. In-flight requests complete; subscriptions and streams move to other nodes.`
+        : `${name} (${network}) is permanently removed from all gateways. In-flight requests complete; subscriptions and streams move to other nodes.`}
+      {isLast ? ` This is the last ${network} node. Without it, all ${network} requests fail.` : null}
       {isLastGeyser && !isLast
-        ? ` It is the last node of ${network} with Geyser: gRPC streams that are fed from it end, and go on from PubSub and blocks, which tell less.`
+        ? ` This is the last ${network} node with Geyser. Its gRPC streams end and fall back to PubSub and blocks, with less data.`
         : null}
     </ConfirmDialog>
   );

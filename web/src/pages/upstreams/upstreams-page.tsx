@@ -19,7 +19,6 @@ import '../../styles/traffic.css';
 
 const REFETCH_MS = 2_000;
 
-/** The nodes behind the service, as each gateway sees them. */
 export function UpstreamsPage() {
   const { user, service } = useSession();
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS, enabled: user.isOperator });
@@ -37,19 +36,19 @@ export function UpstreamsPage() {
   if (!user.isOperator)
     return (
       <Page title="Upstreams">
-        <EmptyState title="Only the operator sees the nodes">
-          How fast calls were and whether a node was at fault is under Performance and Errors.
+        <EmptyState title="Upstreams are visible to operators only">
+          See Performance and Errors for latency and upstream errors.
         </EmptyState>
       </Page>
     );
   return (
     <Page
       title="Upstreams"
-      question="Which nodes answer, which are behind, and which are out of service?"
+      question="Health, slot lag, and status of upstream nodes."
       updatedAt={upstreams.dataUpdatedAt}
       actions={
         <Button kind="primary" onClick={() => setIsAdding(true)}>
-          Add a node
+          Add node
         </Button>
       }
     >
@@ -66,7 +65,7 @@ export function UpstreamsPage() {
                 onRemove={onRemove}
               />
             </Panel>
-            <Panel title="Gateways" note="Processes of this service that told of themselves lately.">
+            <Panel title="Gateways" note="Gateway processes that reported recently.">
               <GatewayTable gateways={gateways} />
             </Panel>
           </>
@@ -98,11 +97,9 @@ export function UpstreamsPage() {
 
 type PendingRemoval = Readonly<{ node: NodeJson; removal: NodeRemoval }>;
 
-/** Whether all other nodes of a node's network are drained. */
 const isOnlyActive = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
   nodes.every((node) => node.network !== network || node.name === name || node.drained);
 
-/** Whether it has Geyser, and of the other nodes of its network none that is asked. */
 const isOnlyGeyser = (nodes: readonly NodeJson[], node: NodeJson): boolean =>
   node.hasGrpc &&
   isOnlyActive(
@@ -110,7 +107,6 @@ const isOnlyGeyser = (nodes: readonly NodeJson[], node: NodeJson): boolean =>
     node,
   );
 
-/** Whether all other nodes of a node's network are cordoned. */
 const isLastOf = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
   nodes.every((node) => node.network !== network || node.name === name || node.cordoned);
 
@@ -123,13 +119,13 @@ function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
   return (
     <div className="tiles">
       <Tile
-        label="Healthy, in service"
+        label="Healthy nodes"
         value={`${healthy.length} of ${nodes.length}`}
-        note={cordoned === 0 ? 'none is cordoned' : `${cordoned} cordoned`}
+        note={cordoned === 0 ? 'none cordoned' : `${cordoned} cordoned`}
       />
       <Tile label="Highest slot" value={slots.length === 0 ? '–' : formatCount(Math.max(...slots))} />
       <Tile
-        label="Furthest behind"
+        label="Maximum lag"
         value={lags.length === 0 ? '–' : `${formatCount(Math.max(0, ...lags))} slots`}
       />
       <Tile
@@ -139,7 +135,7 @@ function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
       <Tile
         label="In flight"
         value={formatCount(nodes.reduce((sum, { inFlight }) => sum + inFlight, 0))}
-        note="calls that wait for an answer"
+        note="requests awaiting a response"
       />
     </div>
   );

@@ -8,7 +8,6 @@ import type { Dimension, Usage, UsageSeries } from './dimensions.ts';
 
 type Row = UsageSeries & Readonly<{ displayName: string; color: `--${string}` }>;
 
-/** The totals of each part, with its share of the whole. */
 export function BreakdownTable({
   usage,
   series,
@@ -60,17 +59,17 @@ const columnsOf = (by: Dimension, title: string, credits: number): Column<Row>[]
   },
   number('requests', 'Requests', ({ totals }) => totals.requests, formatCount),
   {
-    ...number('ok', 'Success', ({ totals }) => shareOf(totals.ok, totals.requests), formatShare),
+    ...number('ok', 'Success rate', ({ totals }) => shareOf(totals.ok, totals.requests), formatShare),
     csv: ({ totals }) => totals.ok,
   },
   number('credits', 'Credits', ({ totals }) => totals.credits, formatCount),
   {
-    ...number('share', 'Of all credits', ({ totals }) => shareOf(totals.credits, credits), formatShare),
+    ...number('share', 'Share of credits', ({ totals }) => shareOf(totals.credits, credits), formatShare),
     wideOnly: true,
   },
-  { ...number('out', 'Sent', ({ totals }) => totals.bytesOut, formatBytes), wideOnly: true },
-  { ...number('in', 'Received', ({ totals }) => totals.bytesIn, formatBytes), wideOnly: true },
-  { ...number('messages', 'Messages', ({ totals }) => totals.messages, formatCount), wideOnly: true },
+  { ...number('out', 'Request data', ({ totals }) => totals.bytesOut, formatBytes), wideOnly: true },
+  { ...number('in', 'Response data', ({ totals }) => totals.bytesIn, formatBytes), wideOnly: true },
+  { ...number('messages', 'Stream messages', ({ totals }) => totals.messages, formatCount), wideOnly: true },
 ];
 
 const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);

@@ -28,7 +28,7 @@ const measureTitles: Readonly<Record<Measure, string>> = {
 
 const fields = ['by'] as const;
 
-/** As many as there are colours that can be told apart; what is beyond is drawn as one. */
+/** Limited by the number of distinguishable colors. */
 const SERIES_MAX = 8;
 
 function seriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
@@ -44,7 +44,6 @@ function seriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
   ];
 }
 
-/** Outcomes have their words and colours; keys, methods and products those of their turn. */
 function allSeriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
   return usage.series.map((one, index) => {
     const outcome = by === 'status' ? outcomes[one.name as keyof typeof outcomes] : undefined;
@@ -57,7 +56,6 @@ function allSeriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
   });
 }
 
-/** What the stretch in the URL was used for. */
 export function Breakdown() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
@@ -71,17 +69,17 @@ export function Breakdown() {
 
   return (
     <Panel
-      title="What it was used for"
+      title="Usage breakdown"
       aside={
         <>
           <Choice
-            label="By"
+            label="Group by"
             value={by}
             options={dimensions.map((value) => ({ value, label: dimensionTitles[value] }))}
             onChange={(value) => change({ by: value })}
           />
           <Choice
-            label="Measure"
+            label="Metric"
             value={measure}
             options={measures.map((value) => ({ value, label: measureTitles[value] }))}
             onChange={setMeasure}
@@ -106,7 +104,7 @@ function Parts({ usage, by, measure }: { usage: Usage; by: Dimension; measure: M
   return (
     <>
       <StackedArea
-        // Another parting has other series: none of them is hidden.
+        // Resets hidden series when the grouping changes.
         key={by}
         title={`${measureTitles[measure]} by ${dimensionTitles[by].toLowerCase()}`}
         axis={usage.axis}
@@ -126,37 +124,36 @@ function NoUsage() {
   const { service } = useSession();
   return (
     <EmptyState
-      title="Nothing was used in this stretch"
+      title="No usage in this time range"
       snippet={`curl ${service.urls.http}/v1/rpc -H 'Authorization: Bearer <API_KEY>' -H 'Content-Type: application/json' \\\n  -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`}
     >
-      Choose a longer stretch above, or make a call with a key: it is counted here within a few seconds.
+      Choose a longer time range, or send a request with an API key. Usage appears within a few seconds.
     </EmptyState>
   );
 }
 
-/** The same as a file, and how a program asks for it. */
 function Export({ by }: { by: Dimension }) {
   const { customer } = useSession();
   const { key } = useFrameSearch();
   const range = useRange();
   const path = { customer: customer.id };
-  // As of when it is drawn: a link cannot be asked when it is pressed.
+  // Fixed at render time, because it is a plain link.
   const bounds = useMemo(() => range.bounds(), [range]);
   const csv = addressOf('GET /customers/{customer}/usage.csv', { path, query: { key, ...bounds } });
   const json = addressOf('GET /customers/{customer}/usage', { path, query: { key, by, ...bounds } });
   return (
     <details className="more">
-      <summary>Take the numbers along</summary>
+      <summary>Export</summary>
       <div className="stack-tight">
         <p>
           <a className="button" href={csv} download="usage.csv">
             <Icon name="download" />
-            Every row as CSV
+            Download CSV
           </a>
         </p>
-        <p className="muted">Or ask the control API, with a token from the team page:</p>
+        <p className="muted">Or call the control API with an API token from Settings:</p>
         <Snippet
-          label="the call"
+          label="command"
           text={`curl '${window.location.origin}${json}' \\\n  -H 'Authorization: Bearer <ADMIN_TOKEN>'`}
         />
       </div>

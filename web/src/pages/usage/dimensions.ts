@@ -1,12 +1,11 @@
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 
-/** By what usage is parted. */
 export const dimensions = ['product', 'key', 'method', 'status'] as const;
 export type Dimension = (typeof dimensions)[number];
 
 export const dimensionTitles: Readonly<Record<Dimension, string>> = {
   product: 'Product',
-  key: 'Key',
+  key: 'API key',
   method: 'Method',
   status: 'Outcome',
 };

@@ -10,13 +10,12 @@ type Quota = RouteOutput<'GET /customers/{customer}/quota'>;
 
 const DAY_MS = 86_400_000;
 
-/** All of them together; one that is not known makes the sum unknown. */
+/** The sum of all quotas; null if one is unknown. */
 const sumOf = (values: readonly (number | null)[]): number | null =>
   values.some((value) => value === null) || values.length === 0
     ? null
     : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 
-/** The credits of the month: as they add up, and day by day. */
 export function MonthCharts({ quota }: { quota: Quota }) {
   const { quotas, days } = quota;
   const zoom = useZoom();
@@ -34,9 +33,9 @@ export function MonthCharts({ quota }: { quota: Quota }) {
 
   return (
     <div className="columns columns-2">
-      <Panel title="Credits of the month, added up">
+      <Panel title="Cumulative credits this month">
         <QuotaLine
-          title="Credits of the month, added up, against the quota"
+          title="Cumulative credits this month, compared with the quota"
           periodFrom={periodFrom}
           periodTo={periodTo}
           days={days}
@@ -45,8 +44,8 @@ export function MonthCharts({ quota }: { quota: Quota }) {
           csvName="quota"
         />
       </Panel>
-      <Panel title="Credits of each day">
-        <Bars title="Credits of each day" axis={axis} series={series} csvName="days" onZoom={zoom} />
+      <Panel title="Credits per day">
+        <Bars title="Credits per day" axis={axis} series={series} csvName="days" onZoom={zoom} />
       </Panel>
     </div>
   );

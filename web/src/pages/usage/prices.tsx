@@ -23,7 +23,6 @@ const columns: Column<Price>[] = [
   },
 ];
 
-/** What each method costs. */
 export function Prices({ prices }: { prices: readonly Price[] }) {
   const [text, setText] = useState('');
   const rows = useMemo(
@@ -35,20 +34,20 @@ export function Prices({ prices }: { prices: readonly Price[] }) {
       <input
         className="input"
         type="search"
-        aria-label="Find a method"
-        placeholder="Find a method"
+        aria-label="Search methods"
+        placeholder="Search methods"
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
       <div className="tall">
         <Table
-          caption="Credits a call"
+          caption="Credits per request"
           columns={columns}
           rows={rows}
           rowKey={({ method }) => method}
           initialSort={{ column: 'method', down: false }}
           csvName="prices"
-          empty={<p className="muted">No method is called so.</p>}
+          empty={<p className="muted">No matching methods.</p>}
         />
       </div>
     </div>

@@ -1,12 +1,10 @@
 import { formatCount, formatShare } from '../../format.ts';
 
-/** Shares of a quota at which notices go out. */
 const MARKS = [0.8, 0.95] as const;
 const WIDTH = 200;
 
 const toneOf = (share: number): string => (share >= 1 ? 'bad' : share >= MARKS[0] ? 'warn' : 'good');
 
-/** How much of a quota is used, with marks where notices go out. */
 export function QuotaBar({ used, limit }: { used: number; limit: number }) {
   const share = limit === 0 ? 1 : used / limit;
   const summary = `${formatShare(Math.min(1, share))} of ${formatCount(limit)} credits used`;

@@ -4,7 +4,6 @@ import { Tile } from '../../ui/tile.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { QuotaBar } from './quota-bar.tsx';
 
-/** The month in numbers: for each plan of the customer's keys a row of tiles. */
 export const QuotaTiles = ({ quotas }: { quotas: readonly QuotaJson[] }) => (
   <div className="stack">
     {quotas.map((quota) => (
@@ -22,25 +21,25 @@ function QuotaRow({ quota }: { quota: QuotaJson }) {
   const last = periodTo - 1;
   return (
     <div className="tiles">
-      <Tile label="Used this month" value={<Credits value={used} />} note={`plan ${planName}`}>
+      <Tile label="Used this month" value={<Credits value={used} />} note={`${planName} plan`}>
         {limit === null ? null : <QuotaBar used={used} limit={limit} />}
       </Tile>
       <Tile
-        label="Left"
+        label="Remaining"
         value={limit === null ? 'No quota' : <Credits value={Math.max(0, limit - used)} />}
-        note={limit === null ? 'of this plan' : `of ${formatCount(limit)} · ${quotaTypeText(isHard)}`}
+        note={limit === null ? 'for this plan' : `of ${formatCount(limit)} · ${quotaTypeText(isHard)}`}
       />
-      <Tile label="At this pace" value={<Pace quota={quota} />} note={<PaceNote quota={quota} />} />
+      <Tile label="Projected" value={<Pace quota={quota} />} note={<PaceNote quota={quota} />} />
       <Tile
-        label="Begins anew"
+        label="Resets on"
         value={formatDay(periodTo)}
-        note={`in ${formatSpan(Math.max(0, periodTo - now))} · since ${formatDay(periodFrom)}, until ${formatDay(last)} UTC`}
+        note={`in ${formatSpan(Math.max(0, periodTo - now))} · current period: ${formatDay(periodFrom)} to ${formatDay(last)} UTC`}
       />
     </div>
   );
 }
 
-const quotaTypeText = (isHard: boolean): string => (isHard ? 'then calls are refused' : 'then calls go on');
+const quotaTypeText = (isHard: boolean): string => (isHard ? 'hard limit' : 'soft limit');
 
 const Credits = ({ value }: { value: number }) => (
   <span title={`${formatCount(value)} credits`}>
@@ -52,8 +51,9 @@ const Pace = ({ quota: { projected } }: { quota: QuotaJson }) =>
   projected === null ? <>–</> : <Credits value={projected} />;
 
 function PaceNote({ quota: { projected, exhaustedAt, limit, used } }: { quota: QuotaJson }) {
-  if (limit !== null && used >= limit) return <span className="delta-bad">the quota is used up</span>;
-  if (projected === null) return <>too little to tell yet</>;
-  if (exhaustedAt !== null) return <span className="delta-bad">used up on {formatDay(exhaustedAt)}</span>;
+  if (limit !== null && used >= limit) return <span className="delta-bad">Quota reached</span>;
+  if (projected === null) return <>Not enough data</>;
+  if (exhaustedAt !== null)
+    return <span className="delta-bad">reaches quota on {formatDay(exhaustedAt)}</span>;
   return <>{limit === null ? 'by the end of the month' : `${formatShare(projected / limit)} of the quota`}</>;
 }

@@ -13,7 +13,6 @@ import '../../styles/traffic.css';
 
 const QUOTA_REFETCH_MS = 10_000;
 
-/** What was used, what is left of it, and what it costs. */
 export function UsagePage() {
   const { customer } = useSession();
   const quota = useCall(
@@ -25,7 +24,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage and quota"
-      question="What was used, and will it last the month?"
+      question="Usage, remaining quota, and method prices."
       updatedAt={quota.dataUpdatedAt}
       ranged
       actions={<KeySwitch />}
@@ -36,8 +35,8 @@ export function UsagePage() {
             <QuotaTiles quotas={data.quotas} />
             <MonthCharts quota={data} />
             <p className="muted">
-              At 80, 95 and 100 % of a quota, webhooks and addresses are told.{' '}
-              <Link to="/settings">Who is told</Link>
+              Notifications are sent at 80%, 95%, and 100% of a quota.{' '}
+              <Link to="/settings">Manage notifications</Link>
             </p>
           </>
         )}
@@ -46,11 +45,11 @@ export function UsagePage() {
       <Pending query={quota} height="m">
         {(data) => (
           <Panel
-            title="What calls cost"
+            title="Pricing"
             note={
               data.streamCredits > 0
-                ? `In credits a call. Streams and notifications cost ${data.streamCredits} ${data.streamCredits === 1 ? 'credit' : 'credits'} per 0.1 MB.`
-                : 'In credits a call. Streams and notifications cost nothing.'
+                ? `Credits per request. Streams and notifications cost ${data.streamCredits} ${data.streamCredits === 1 ? 'credit' : 'credits'} per 0.1 MB.`
+                : 'Credits per request. Streams and notifications are free.'
             }
           >
             <Prices prices={data.prices} />
