@@ -6,9 +6,9 @@ import { scratchFolder } from './engine/scratch.ts';
 
 export const from = 'the operator';
 export const covers = [
-  'config/field-types.ts',
-  'config/layers.ts',
-  'config/sections/rest.ts',
+  'config/value-types.ts',
+  'config/sources.ts',
+  'config/value-types.ts',
   'config/configuration.ts',
 ];
 

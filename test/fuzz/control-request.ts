@@ -17,7 +17,7 @@ import type { Random } from './engine/mutate.ts';
 export const from = 'clients of the control API';
 export const covers = [
   'control/api/cursor.ts',
-  'control/api/server/parse-route-input.ts',
+  'control/api/server/read-request.ts',
   'control/api/server/read-request.ts',
 ];
 

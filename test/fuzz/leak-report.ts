@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { readScannerKey, ScannerSignatures } from '../../src/control/keys/leaked-keys.ts';
 
 export const from = 'whoever reports leaked secrets, and the operator';
-export const covers = ['control/keys/scanner-signature.ts'];
+export const covers = ['control/keys/leaked-keys.ts'];
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();

@@ -17,7 +17,7 @@ export const covers = [
   'solana/ed25519.ts',
   'localnet/history/account-codec.ts',
   'localnet/genesis/account-file.ts',
-  'localnet/history/frame.ts',
+  'localnet/history/segment-log.ts',
   'localnet/genesis/ledger-dir.ts',
   'localnet/genesis/ledger-lock.ts',
   'localnet/history/snapshot-file.ts',

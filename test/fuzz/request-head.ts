@@ -10,9 +10,9 @@ import { accepted } from './engine/accepted.ts';
 export const from = 'clients';
 export const covers = [
   'gateway/telemetry/request-log.ts',
-  'servers/credential.ts',
+  'servers/caller.ts',
   'servers/grpc/decode.ts',
-  'servers/session-header.ts',
+  'servers/caller.ts',
 ];
 
 /** The target of a request, then its fields, a line each. */

@@ -16,7 +16,7 @@ export const from = 'the disk';
 export const covers = [
   'localnet/history/account-codec.ts',
   'localnet/history/record-codec.ts',
-  'localnet/history/reward-codec.ts',
+  'localnet/history/record-codec.ts',
   'localnet/bank/slot-trace.ts',
   'localnet/history/transaction-codec.ts',
 ];

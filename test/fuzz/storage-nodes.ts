@@ -13,7 +13,7 @@ import { acceptedLater } from './engine/accepted.ts';
 import { scratchFolder } from './engine/scratch.ts';
 
 export const from = 'nodes of Kubo and pinning services';
-export const covers = ['control/storage/kubo-backend.ts', 'control/storage/pinning-service.ts'];
+export const covers = ['control/storage/kubo-backend.ts', 'control/storage/pinning-backend.ts'];
 
 const CONTENT = Buffer.from('some bytes');
 const CID = 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4';

@@ -2,7 +2,7 @@ import { parseMetadata, sanitizeMetadata, serializeMetadata } from '../../src/co
 import { mediaTypeOf } from '../../src/control/storage/upload-spool.ts';
 
 export const from = 'clients and the disk';
-export const covers = ['control/storage/file-metadata.ts'];
+export const covers = ['control/storage/file-store.ts'];
 
 /** What is written about a file; or its name, a line break, and its type. */
 export const seeds: readonly Uint8Array[] = [

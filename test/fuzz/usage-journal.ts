@@ -11,7 +11,7 @@ import type { StoredUsage } from '../../src/control/usage/usage-rows.ts';
 import { scratchFolder } from './engine/scratch.ts';
 
 export const from = 'the disk';
-export const covers = ['control/usage/journal-line.ts', 'control/usage/journal-replay.ts'];
+export const covers = ['control/usage/usage-journal.ts', 'control/usage/usage-journal.ts'];
 
 const row: StoredUsage = {
   ...{ minute: 29_000_000, keyId: '7hQ2mKpZ', product: 'rpc', method: 'getSlot', status: 'ok' },

@@ -218,7 +218,7 @@ describe('with an operator token, on another machine', () => {
     expect(await remote(['revoke', '11111111'])).toEqual(none);
     expect(await remote(['create', '--name', 'x', '--cidr', '192.0.2.0/33'])).toMatchObject({
       code: 2,
-      err: 'solway: --cidr: "192.0.2.0/33" is no address and no range such as 192.0.2.0/24 or 2001:db8::/32\n',
+      err: 'solway: --cidr: "192.0.2.0/33" is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32\n',
     });
     token = `${token.slice(0, -1)}${token.endsWith('1') ? '2' : '1'}`;
     const { code, err } = await remote(['list']);

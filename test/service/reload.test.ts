@@ -57,7 +57,7 @@ it('a running service reloads its configuration on SIGHUP and by command, and ne
 
   configure(`${nodeTable('third', first)}[server]\nbody_max_bytes = 5\n`);
   service.process.kill('SIGHUP');
-  await eventually(async () => service.output().includes('what was read is not good'), 'the log says so');
+  await eventually(async () => service.output().includes('Configuration reload rejected'), 'the log says so');
   await expect(api.sendRequest('POST', '/reload')).rejects.toThrow(/409.*server\.body_max_bytes/);
   await waitForPoll(second);
   expect(requestCountOf(first)).toBe(before);

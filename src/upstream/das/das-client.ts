@@ -20,7 +20,7 @@ export type DasLimits = Readonly<{
   /** Per server when another may follow. */
   tryTimeoutMs: number;
   connectTimeoutMs: number;
-  answerMaxBytes: number;
+  responseMaxBytes: number;
   /** Per server. */
   connectionsMax: number;
   /** Requests in flight or queued per server. */
@@ -32,7 +32,7 @@ export const dasLimits: DasLimits = {
   timeoutMs: 15_000,
   tryTimeoutMs: 8_000,
   connectTimeoutMs: 3_000,
-  answerMaxBytes: 16 * 1024 * 1024,
+  responseMaxBytes: 16 * 1024 * 1024,
   connectionsMax: 32,
   inFlightMax: 256,
 };

@@ -104,7 +104,7 @@ describe('DasClient', () => {
   ] as [string, Behaviour][])('fails over when a server %s', async (_, behaviour) => {
     // Short only for a server that does not respond.
     const tryTimeoutMs = behaviour === silent ? 600 : 10_000;
-    const das = await stage([behaviour, answer('"second"')], { tryTimeoutMs, answerMaxBytes: 5_000 });
+    const das = await stage([behaviour, answer('"second"')], { tryTimeoutMs, responseMaxBytes: 5_000 });
     expect(await query(das)).toBe('second');
     expect(requests()[1]).toBe(1);
     expect(lines).not.toContain(SECRET);
