@@ -26,7 +26,7 @@ export const covers = [
   'solana/address-lookup-table.ts',
   'solana/nonce.ts',
   'solana/stake-state.ts',
-  'ledger/sysvar/',
+  'solana/sysvars.ts',
   'solana/token/',
   'solana/vote-state.ts',
 ];

@@ -13,7 +13,7 @@ export const covers = [
   'http/llhttp.ts',
   'http/simple-header-parser.ts',
   'servers/caller.ts',
-  'servers/raw/',
+  'servers/fast-path/',
   'servers/http/decode.ts',
 ];
 

@@ -25,7 +25,9 @@ import { accepted } from './engine/accepted.ts';
 
 export const from = 'nodes';
 export const covers = [
-  'localnet/history/account-codec.ts',
+  'protocol/rest/node-refusal.ts',
+  'solana/encoding/ui-account.ts',
+  'upstream/retry-after.ts',
   'solana/encoding/read-ui-meta.ts',
   'upstream/retry/attempt.ts',
   'upstream/confirmations/watched-transaction.ts',

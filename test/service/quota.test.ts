@@ -57,7 +57,7 @@ describe('a quota of 6 credits', () => {
     ]);
     const ended = await socket.ended;
     expect(ended.code).toBe(1008);
-    expect(ended.reason).toMatch(/^QUOTA_EXCEEDED: The credits of this month are used up/);
+    expect(ended.reason).toMatch(/^QUOTA_EXCEEDED: Monthly credit limit reached/);
     const away = SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
     await expect(away).rejects.toThrow('429');
     expect(mock.count('getHealth')).toBe(3);
