@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { publicEntries } from '../src/config/schema.ts';
 import { environmentFields } from '../src/config/sources.ts';
 import { contract } from '../src/control/api/contract/contract.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
@@ -141,15 +142,12 @@ describe('the reference of the interfaces', () => {
 
 describe('settings in the documentation', () => {
   it('exist', () => {
-    const known = new Set<string>();
-    const sections = new Set<string>();
-    let section = '';
-    for (const line of read('config/solway.example.toml').split('\n')) {
-      section = /^(?:# )?\[+([\w.]+)\]+$/.exec(line)?.[1] ?? section;
-      sections.add(section);
-      const name = /^(?:# )?(\w+) = /.exec(line)?.[1];
-      if (name !== undefined) known.add(section === '' ? name : `${section}.${name}`);
-    }
+    const sections = new Set(publicEntries.map(([name]) => name));
+    const known = new Set(
+      publicEntries.flatMap(([name, entry]) =>
+        entry.form === 'option' ? [name] : Object.keys(entry.rows).map((field) => `${name}.${field}`),
+      ),
+    );
     const named = pages.flatMap((page) =>
       [...read(page).matchAll(/`([a-z_]+)\.(\w+)(?: = [^`]*)?`/g)]
         // A file, and an option of grpc-js.

@@ -212,34 +212,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const rest = await openRestServices(configuration, access, workerContext, log);
     stops.push(rest.stop);
     const { isDevelopment } = upstreams;
-    let serviceAddress: ServiceAddress = {
-      url: '',
-      grpcUrl: null,
-      hasShredStage: shreds !== null,
-      isDevelopment,
-    };
+    const hasShredStage = shreds !== null;
+    let serviceAddress: ServiceAddress = { url: '', grpcUrl: null, hasShredStage, isDevelopment };
     const mailer = openMailer(configuration);
     const notices = await openNotices(configuration, access, mailer, log);
     stops.push(notices.stop);
+    const more = {
+      ...{ ...notices.services, ...reload.services, nodes: added.nodeFacts(activeNodes), log: telemetry.log },
+      refreshKeys: access.refreshKeys,
+      configuration: () => showConfiguration(live.current),
+    };
+    const { store, peppers } = access;
     const control = openControl({
-      configuration,
-      store: access.store,
-      peppers: access.peppers,
-      endpoints: endpointFacts,
-      source: upstreams.pool,
-      mailer,
-      serviceAddress: () => serviceAddress,
-      more: {
-        ...{
-          ...notices.services,
-          ...reload.services,
-          nodes: added.nodeFacts(activeNodes),
-          log: telemetry.log,
-        },
-        refreshKeys: access.refreshKeys,
-        configuration: () => showConfiguration(live.current),
-      },
-      log,
+      ...{ configuration, store, peppers, endpoints: endpointFacts, source: upstreams.pool, mailer },
+      ...{ serviceAddress: () => serviceAddress, more, log },
     });
     stops.push(async () => control.stop());
     const servers = buildServers(configuration, access, upstreams, streams, rest, control, telemetry, log);

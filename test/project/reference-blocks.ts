@@ -8,6 +8,8 @@ import { command as operator } from '../../src/cli/commands/operator.ts';
 import { command as reload } from '../../src/cli/commands/reload.ts';
 import { command as up } from '../../src/cli/commands/up.ts';
 import { command as upstream } from '../../src/cli/commands/upstream.ts';
+import { snakeCase } from '../../src/config/option.ts';
+import { singleOptions } from '../../src/config/schema.ts';
 import { environmentFields } from '../../src/config/sources.ts';
 import { contract } from '../../src/control/api/contract/contract.ts';
 import type { Route } from '../../src/control/api/contract/route.ts';
@@ -86,8 +88,6 @@ const limitTable =
       ]),
     );
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 export const referenceBlocks: Readonly<Record<string, Block>> = {
   errors: errorTable(false),
   'rest-errors': errorTable(true),
@@ -150,10 +150,12 @@ export const referenceBlocks: Readonly<Record<string, Block>> = {
   'divided-limits': () =>
     tableOf(
       ['section', 'divided among the workers'],
-      Object.entries(dividedFields).map(([section, fields]) => [
-        `\`[${snakeCase(section)}]\``,
-        fields.map((field) => `\`${snakeCase(field)}\``).join(', '),
-      ]),
+      Object.entries(dividedFields).flatMap(([section, fields]) => {
+        const name = snakeCase(section);
+        const options = fields.map(snakeCase).filter((field) => singleOptions.has(`${name}.${field}`));
+        if (options.length === 0) return [];
+        return [[`\`[${name}]\``, options.map((field) => `\`${field}\``).join(', ')]];
+      }),
     ),
   ...Object.fromEntries(Object.keys(documentedLimits).map((name) => [name, limitTable(name)])),
 };

@@ -132,7 +132,9 @@ function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
   return [...networks].flatMap(([network, chains]): Finding[] => {
     if (chains.size < 2) return [];
     const chainList = [...chains].map(([hash, nodes]) => `${hash} (${nodes.join(', ')})`).join(' and ');
-    const text = `its nodes belong to different chains: their genesis hashes are ${chainList}. Take out those of the wrong chain.`;
+    const text =
+      `its nodes belong to different chains: their genesis hashes are ${chainList}. ` +
+      'Take out those of the wrong chain.';
     return [{ subject: `network ${network}`, verdict: 'bad', text }];
   });
 }

@@ -1,5 +1,5 @@
 import { pagesUrl } from '../../app/commands/operators.ts';
-import { ReloadError, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
+import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
 import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
 import {
   configurationArguments,
@@ -7,7 +7,6 @@ import {
   type ParsedArguments,
   parseArguments,
 } from '../../config/sources.ts';
-import type { ReloadResult } from '../../control/api/services.ts';
 import { getAuditActor, readApiToken } from '../api-token.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 

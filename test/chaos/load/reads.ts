@@ -65,9 +65,10 @@ export class Reads {
     for (const [at, question] of requested.entries()) {
       const reply = replies[at] as Reply;
       const { method, params, isLong = false } = question;
+      const batch = requested.length > 1 ? ` in a batch of ${requested.length}` : '';
       checker.note({
         kind: client.name,
-        what: `${method} ${JSON.stringify(params).slice(0, 120)}${requested.length > 1 ? ` in a batch of ${requested.length}` : ''}`,
+        what: `${method} ${JSON.stringify(params).slice(0, 120)}${batch}`,
         ...{ startedAt, endedAt, fault: faultOf(question, reply) },
         isBrokenOff: isLong && reply.kind === 'broken',
       });
