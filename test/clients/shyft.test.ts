@@ -47,7 +47,11 @@ let folder: string;
 const placedAccounts = () => {
   const of = (verified: boolean) => ({ collection: { address: placed.collection, verified } });
   const said = { royalty: 500, creators: [artist], updateAuthority: artist };
-  const issued = { amount: 1n, decimals: 0, metadataFields: { name: 'Foxes', symbol: 'FOX', standard: 0 } } as const;
+  const issued = {
+    amount: 1n,
+    decimals: 0,
+    metadataFields: { name: 'Foxes', symbol: 'FOX', standard: 0 },
+  } as const;
   return [
     ...domain('solway', collector),
     ...domain('zebra', collector),

@@ -279,7 +279,12 @@ describe('bytes that are no client frame', () => {
     ['a ping in fragments', clientFrame(0x09, Buffer.from('x')), 1002, 'Invalid WebSocket frame'],
     ['a ping that is too long', clientFrame(0x89, Buffer.alloc(126)), 1002, 'Invalid WebSocket frame'],
     ['text that is not UTF-8', clientFrame(0x81, Buffer.from([0xff, 0xfe])), 1007, 'Parse error'],
-    ['a close code that means nothing', clientFrame(0x88, Buffer.from([0, 5])), 1002, 'Invalid WebSocket frame'],
+    [
+      'a close code that means nothing',
+      clientFrame(0x88, Buffer.from([0, 5])),
+      1002,
+      'Invalid WebSocket frame',
+    ],
   ];
   it.each(faults)('such as %s end the connection', async (_, bytes, code, reason) => {
     const wire = await server.upgradedClient();
