@@ -65,7 +65,6 @@ export class Reads {
     for (const [at, question] of requested.entries()) {
       const reply = replies[at] as Reply;
       const { method, params, isLong = false } = question;
-      const batch = requested.length > 1 ? ` in a batch of ${requested.length}` : '';
       checker.note({
         kind: client.name,
         what:
