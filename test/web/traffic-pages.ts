@@ -248,7 +248,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await dialog.getByLabel('Name').fill('second');
       await dialog.getByLabel('JSON-RPC').fill('http://127.0.0.1:1/');
       await dialog.getByRole('button', { name: 'Test' }).click();
-      await dialog.getByText('No connection can be made.').waitFor();
+      await dialog.getByText('Connection failed.').waitFor();
       await dialog.getByRole('button', { name: 'Add node' }).click();
       await dialog.getByRole('button', { name: 'Add anyway' }).click();
       await page.getByRole('row', { name: /second devnet/ }).waitFor();
