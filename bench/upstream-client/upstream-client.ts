@@ -58,7 +58,7 @@ function spreads(value: (client: ClientKind) => readonly number[]): Record<Clien
 }
 
 function print({ perCpuSecond, overUndici }: Summary): void {
-  console.log('requests to a node for a second of CPU of whoever asks, 64 under way:');
+  console.log('requests to a node per CPU second of the client, 64 in flight:');
   for (const client of clients) {
     const { median, min, max } = overUndici[client];
     const rate = Math.round(perCpuSecond[client].median / 100) / 10;
