@@ -242,7 +242,7 @@ describe('solway doctor', () => {
     expect(code).toBe(1);
     expect(out).toContain(
       'BAD   network mainnet-beta: its nodes belong to different chains: their genesis hashes are ' +
-        `${'A'.repeat(43)} (mainnet-beta-1) and ${'B'.repeat(43)} (mainnet-beta-2). Take out those`,
+        `${'A'.repeat(43)} (mainnet-beta-1) and ${'B'.repeat(43)} (mainnet-beta-2). Remove the nodes`,
     );
     const alike = await doctor('--upstream', one, '--ws', socketOf(one), '--upstream', one);
     expect([alike.code, alike.out]).toEqual([0, expect.not.stringContaining('different chains')]);
