@@ -27,7 +27,7 @@ const pending: readonly string[] = [
   'src/decoding/',
   'src/gateway/',
   'src/http/',
-  'src/localnet/',
+  'packages/localnet/',
   'src/protocol/',
   'src/streams/',
   'src/upstream/',

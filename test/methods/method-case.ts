@@ -1,5 +1,5 @@
+import type { Genesis } from '../../packages/localnet/src/node.ts';
 import { type JsonValue, type WritableJson, writeJson } from '../../src/base/json.ts';
-import type { Genesis } from '../../src/localnet/node.ts';
 
 /** Facts of the ledger under test for the params of a case. */
 export type CaseLedger = Readonly<{

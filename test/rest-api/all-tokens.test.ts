@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { key, mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { Chain } from '../../src/decoding/chain/chain.ts';
 import { TokenNames } from '../../src/decoding/token/token-names.ts';
 import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { nativeMint, programs } from '../../src/solana/programs.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
-import { key, mint, tokenAccount } from '../localnet/support/accounts.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import {
   Documents,

@@ -10,12 +10,12 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { readExecutedTransaction } from '../../src/decoding/transaction/read-executed-transaction.ts';
 import { parsed } from '../../src/rest-api/transaction/parsed.ts';
 import { raw } from '../../src/rest-api/transaction/raw.ts';
-import { SOL } from '../localnet/ledger/lab.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { answerOf, LedgerCaller } from './ledger-caller.ts';
 import { TransactionSender } from './transaction-sender.ts';
 

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { at } from '../../packages/localnet/test/ledger/lab.ts';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { Chain } from '../../src/decoding/chain/chain.ts';
 import { domainMint, ownedDomains } from '../../src/decoding/sns/domains.ts';
@@ -11,8 +13,6 @@ import { getDomains } from '../../src/rest-api/wallet/get_domains.ts';
 import { resolveAddress } from '../../src/rest-api/wallet/resolve_address.ts';
 import type { Account } from '../../src/solana/account/account.ts';
 import type { Address } from '../../src/solana/address.ts';
-import { at } from '../localnet/ledger/lab.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { type Answering, answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import {
   type AccountEntry,

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { key } from '../../packages/localnet/test/support/accounts.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { read } from '../../src/rest-api/nft/read.ts';
 import { readAll } from '../../src/rest-api/nft/read_all.ts';
@@ -11,8 +13,6 @@ import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import { collections } from '../../src/rest-api/wallet/collections.ts';
 import { getPortfolio } from '../../src/rest-api/wallet/get_portfolio.ts';
 import type { Address } from '../../src/solana/address.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
-import { key } from '../localnet/support/accounts.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import {
   coreAsset,

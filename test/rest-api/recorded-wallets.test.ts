@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import { ByteWriter } from '../../src/base/bytes.ts';
 import { parseTokenList } from '../../src/decoding/token/token-list.ts';
 import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
@@ -8,8 +10,6 @@ import { getPortfolio } from '../../src/rest-api/wallet/get_portfolio.ts';
 import { tokenBalance } from '../../src/rest-api/wallet/token_balance.ts';
 import type { Account } from '../../src/solana/account/account.ts';
 import type { Address } from '../../src/solana/address.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
-import { mint, tokenAccount } from '../localnet/support/accounts.ts';
 import { answerOf, LedgerCaller } from './ledger-caller.ts';
 import { Documents, tokenServices } from './token-fixtures.ts';
 

@@ -7,11 +7,11 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { WritableJson } from '../../src/base/json.ts';
 import { sendSol } from '../../src/rest-api/wallet/send_sol.ts';
 import { lamports } from '../../src/solana/units.ts';
-import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
 let rig: Rig;

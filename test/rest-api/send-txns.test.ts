@@ -1,11 +1,11 @@
 import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { decoded } from '../../packages/localnet/test/ledger/lab.ts';
 import { Failure, type FailureCode } from '../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
 import { sendManyTxns } from '../../src/rest-api/transaction/send_many_txns.ts';
 import { sendTxn } from '../../src/rest-api/transaction/send_txn.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
-import { decoded } from '../localnet/ledger/lab.ts';
 import { eventually } from '../service/eventually.ts';
 import { ScriptedFeed } from '../streams/scripted-feed.ts';
 import { SubmissionFixture } from './submission-fixture.ts';

@@ -1,5 +1,6 @@
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
@@ -9,7 +10,6 @@ import { parsed } from '../../src/rest-api/transaction/parsed.ts';
 import { raw } from '../../src/rest-api/transaction/raw.ts';
 import { transactionHistory } from '../../src/rest-api/wallet/transaction_history.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { type Answering, answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import { TransactionSender } from './transaction-sender.ts';
 

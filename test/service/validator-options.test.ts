@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Keypair, PublicKey, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBaseAccounts } from '../../src/localnet/bank/vm.ts';
+import { newBaseAccounts } from '../../packages/localnet/src/bank/vm.ts';
 import { runSolway } from '../cli/run-solway.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';

@@ -1,8 +1,8 @@
 import { closeSync, constants, readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasLedger, readGenesis } from '../../../packages/localnet/src/genesis/ledger-dir.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { hasLedger, readGenesis } from '../../localnet/genesis/ledger-dir.ts';
 import { problemText } from '../problem-text.ts';
 import { ledgerFolder } from '../process/data-dir.ts';
 import { checkPortFree, checkUdpPortFree, type ListenAddress, ListenError } from '../servers/listen.ts';

@@ -1,10 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readAccountDir, readAccountFile } from '../../../packages/localnet/src/genesis/account-file.ts';
+import { shredVersion } from '../../../packages/localnet/src/genesis/shred-version.ts';
+import type { Contact, Genesis } from '../../../packages/localnet/src/node.ts';
+import { FEATURE_SET, VERSION } from '../../../packages/localnet/src/version.ts';
 import { ArgumentsError } from '../../config/sources.ts';
-import { readAccountDir, readAccountFile } from '../../localnet/genesis/account-file.ts';
-import { shredVersion } from '../../localnet/genesis/shred-version.ts';
-import type { Contact, Genesis } from '../../localnet/node.ts';
-import { FEATURE_SET, VERSION } from '../../localnet/version.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
 import { Keypair } from '../../solana/ed25519.ts';

@@ -1,5 +1,5 @@
+import type { OpenLocalNode } from '../../../packages/localnet/src/genesis/open.ts';
 import type { Logger } from '../../base/log.ts';
-import type { OpenLocalNode } from '../../localnet/genesis/open.ts';
 import { updateKinds } from '../../protocol/geyser/raw-update.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import { UnauthenticatedHandler } from '../../streams/geyser/geyser-handler.ts';

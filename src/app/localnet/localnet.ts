@@ -1,18 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../base/log.ts';
-import { localnetDefaults } from '../../config/schema-upstream.ts';
-import { LedgerInUseError } from '../../localnet/genesis/ledger-lock.ts';
-import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../../localnet/genesis/open.ts';
-import { type LocalnetServer, startLocalnetServer } from '../../localnet/http/server.ts';
+import { LedgerInUseError } from '../../../packages/localnet/src/genesis/ledger-lock.ts';
+import {
+  type LocalNodeOptions,
+  type OpenLocalNode,
+  openLocalNode,
+} from '../../../packages/localnet/src/genesis/open.ts';
+import { type LocalnetServer, startLocalnetServer } from '../../../packages/localnet/src/http/server.ts';
 import {
   type FaucetServer,
   type SignAirdrop,
   startFaucetServer,
-} from '../../localnet/network/faucet-server.ts';
-import { type GossipSocket, holdGossipPort } from '../../localnet/network/gossip-socket.ts';
-import { openShredSender, type ShredSender, type ShredTarget } from '../../localnet/network/shred-sender.ts';
-import type { Contact, Genesis } from '../../localnet/node.ts';
-import { type PubsubServer, startPubsubServer } from '../../localnet/pubsub/server.ts';
+} from '../../../packages/localnet/src/network/faucet-server.ts';
+import { type GossipSocket, holdGossipPort } from '../../../packages/localnet/src/network/gossip-socket.ts';
+import {
+  openShredSender,
+  type ShredSender,
+  type ShredTarget,
+} from '../../../packages/localnet/src/network/shred-sender.ts';
+import type { Contact, Genesis } from '../../../packages/localnet/src/node.ts';
+import { type PubsubServer, startPubsubServer } from '../../../packages/localnet/src/pubsub/server.ts';
+import type { Logger } from '../../base/log.ts';
+import { localnetDefaults } from '../../config/schema-upstream.ts';
 import { openOnConsecutivePorts, openOnFreePorts } from './find-free-ports.ts';
 import { writeValidatorLog } from './genesis-files.ts';
 import type { LocalnetGeyser } from './localnet-geyser.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { OpenLocalNode } from '../../localnet/genesis/open.ts';
+import type { OpenLocalNode } from '../../../packages/localnet/src/genesis/open.ts';
 
 /** Slots that may wait for the disk meanwhile. */
 const UNDURABLE_SLOTS_MAX = 128n;

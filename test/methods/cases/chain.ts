@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { FEATURE_SET, VERSION } from '../../../src/localnet/version.ts';
+import { FEATURE_SET, VERSION } from '../../../packages/localnet/src/version.ts';
 import { answer, arity, context, refusal, sameResult, tuple, withoutParameters } from '../case-families.ts';
 import { type CaseLedger, fixed, invalid, type MethodCase, made } from '../method-case.ts';
 
