@@ -29,7 +29,7 @@ function madeFor({ name }: Endpoint): string[] {
   const apart = new Set(unreachable(graph, [`src/rest-api/${name}.ts`]));
   const texts = [...graph.keys()]
     .filter((file) => !apart.has(file))
-    .map((file) => readFileSync(join(source, file), 'utf8'));
+    .map((file) => readFileSync(join(root, file), 'utf8'));
   const codes = texts.flatMap((text) =>
     [...text.matchAll(/new (?:Failure\(|NodeRefusal\([^)]*?, )'(\w+)'/g)].map(([, code = '']) => code),
   );
