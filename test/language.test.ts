@@ -55,7 +55,6 @@ const pending: readonly string[] = [
   'test/streams/',
   'test/upstream/',
   'test/web/',
-  'web/src/',
 ];
 
 const isPending = (file: string): boolean => pending.some((prefix) => file.startsWith(prefix));

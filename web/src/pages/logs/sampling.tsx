@@ -9,7 +9,7 @@ export function Sampling({
   sampling: RouteOutput<'GET /customers/{customer}/logs'>['sampling'];
 }) {
   const retention = formatSpan(keptHours * HOUR_MS);
-  if (share >= 1) return <p className="muted">All requests are logged and kept for {retention}.</p>;
+  if (share >= 1) return <p className="muted">All requests are logged and retained for {retention}.</p>;
   return (
     <p className="muted">
       Sampled: each gateway logs {formatCount(perSecond)} requests per second,{' '}
