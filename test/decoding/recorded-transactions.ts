@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type JsonValue, parseJson } from '../../../src/base/json.ts';
-import type { ExecutedTransaction } from '../../../src/decoding/transaction/executed-transaction.ts';
-import { readExecutedTransaction } from '../../../src/decoding/transaction/read-executed-transaction.ts';
+import { type JsonValue, parseJson } from '../../src/base/json.ts';
+import type { ExecutedTransaction } from '../../src/decoding/transaction/executed-transaction.ts';
+import { readExecutedTransaction } from '../../src/decoding/transaction/read-executed-transaction.ts';
 
 /** ../shared/data/rest/getTransaction: one recorded response per file. */
-const folder = join(import.meta.dirname, '../../../../shared/data/rest/getTransaction');
+const folder = join(import.meta.dirname, '../../../shared/data/rest/getTransaction');
 
 export const recordsPresent: boolean = existsSync(folder);
 

@@ -12,13 +12,6 @@ const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8'
 
 export const hasRecordings = existsSync(folder);
 
-export function readRecorded(file: string): ExecutedTransaction {
-  const answer = parseJson(textOf(join('getTransaction', file))) as JsonMembers;
-  const transaction = readExecutedTransaction((answer.result ?? answer) as JsonValue);
-  if (transaction === null) throw new Error(`no transaction in ${file}`);
-  return transaction;
-}
-
 type Stored = Readonly<{
   signature: string;
   slot: number;
