@@ -124,18 +124,6 @@ describe('the first start', () => {
       }),
     );
   });
-
-  it('prints a curl command that answers getBalance and getLatestBlockhash as well', async () => {
-    const line = CURL.exec(first.program.stdout())![1]!;
-    const sendRequest = async (call: string) =>
-      JSON.parse(await runInShell(line.replace('"method":"getHealth"', call)));
-    expect(await sendRequest(`"method":"getBalance","params":["${account}"]`)).toMatchObject({
-      result: { value: 0 },
-    });
-    const { result } = await sendRequest('"method":"getLatestBlockhash"');
-    expect(result.value.blockhash).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
-    expect(result.value.lastValidBlockHeight).toBeGreaterThanOrEqual(150);
-  });
 });
 
 async function fund(): Promise<Slots> {
