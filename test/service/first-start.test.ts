@@ -185,27 +185,3 @@ describe('a start that fails because its port is taken', () => {
     await next.stop();
   });
 });
-
-describe('a start that fails because of its embedded ledger', () => {
-  it('reports it in one sentence, with the field to change', async () => {
-    const port = new URL(first.url).port;
-    const configuration = writeConfiguration(`[localnet]\nrpc_port = ${port}\n`);
-    const failing = startProgram(['up', '--dev', '--port', '0', '--config', configuration, '--json']);
-    expect(await failing.ended).toBe(1);
-    const remedy = 'stop what listens there or choose another with localnet.rpc_port';
-    expect(JSON.parse(failing.stdout())).toEqual({
-      error: `the embedded ledger did not start: port ${port} of 127.0.0.1 is taken: ${remedy}`,
-    });
-  });
-});
-
-describe('a start that fails because of its log file', () => {
-  it('reports it in one sentence and exits with code 1', async () => {
-    const configuration = writeConfiguration('[log]\nfile = "none/solway.log"\n');
-    const failing = startProgram(['up', '--dev', '--port', '0', '--config', configuration]);
-    expect(await failing.ended).toBe(1);
-    expect(failing.output()).toBe(
-      'solway: log.file names none/solway.log, which cannot be opened: its folder does not exist: make it (ENOENT)\n',
-    );
-  });
-});
