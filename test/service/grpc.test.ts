@@ -104,34 +104,6 @@ describe('a stream', () => {
     const before = neighbour.messages;
     await eventually(async () => neighbour.messages > before + 3, 'the neighbour continues');
   });
-
-  it('is limited by the plan', async () => {
-    const { secret } = await createKey('--plan', 'small');
-    const first = listen(secret);
-    await first.first;
-    expect(await listen(secret).ended).toMatchObject({
-      ...{ status: 8, name: 'CONNECTION_LIMIT', facts: { streamsMax: 1 } },
-    });
-    first.close();
-    await first.ended;
-    const opened = async () => {
-      const again = listen(secret);
-      return Promise.race([again.first.then(() => true), again.ended.then(() => false)]);
-    };
-    await eventually(opened, 'the permit is free again');
-  });
-
-  it('has as many filters as the plan allows, and ends with the plugin’s message', async () => {
-    const { secret } = await createKey('--plan', 'small');
-    const stream = listen(secret);
-    stream.send({ ...slots, blocksMeta: ['meta'] });
-    expect(await stream.ended).toEqual({
-      status: 3,
-      text: 'Max amount of filters reached, only 1 allowed',
-      name: 'FILTER_LIMIT',
-      facts: { of: 'filters', max: 1 },
-    });
-  });
 });
 
 it('counts streams, requests, calls, messages and bytes in the store', async () => {

@@ -206,21 +206,6 @@ describe('methods', () => {
   });
 });
 
-it('a refusal can be read by the page that gets it, after a CORS preflight', async () => {
-  const { secret } = await keyWith({ origins: ['https://app.example.com'] });
-  const from = { origin: 'https://evil.example' };
-  const preflightHeaders = {
-    'access-control-request-method': 'POST',
-    'access-control-request-headers': 'authorization',
-  };
-  const preflight = await http(service.ready.rpcUrl, 'OPTIONS', preflightHeaders, from);
-  expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
-  expect(preflight.headers['access-control-allow-headers']).toContain('authorization');
-  const refused = await post(secret, from, callOf('getSlot'));
-  expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([403, '*']);
-  expect(JSON.parse(refused.body).error.data.code).toBe('ORIGIN_FORBIDDEN');
-});
-
 it('a forged address neither bypasses limits nor harms another client', async () => {
   const { secret } = await keyWith({});
   for (let wrong = 0; wrong < WRONG_KEYS; wrong++) {
