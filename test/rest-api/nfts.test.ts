@@ -251,19 +251,6 @@ describe('nft/search', () => {
   const found = async (fields: { [name: string]: JsonValue }): Promise<Address[]> =>
     mintsOf(await searchOf(fields));
 
-  it('returns all without filters', async () => {
-    const page = await searchOf({});
-    expect(mintsOf(page)).toEqual(ALL);
-    expect(page).toMatchObject({
-      page: 1,
-      size: 10,
-      total_data: 6,
-      total_page: 1,
-      total_count: 6,
-      total_pages: 1,
-    });
-  });
-
   it('filters by any of the creators', async () => {
     expect(await found({ creators: ANN })).toEqual(inTextOrder(mints(10, 11)));
     const query = new Map([
@@ -345,13 +332,6 @@ describe('wallet/collections', () => {
     expect(actual.at(-1)).toEqual({ name: '', nft_count: 2, mints: inTextOrder([mint(14), CORE]) });
     expect(groups).toHaveLength(3);
     expect(groups[0]?.nfts[0]).toMatchObject({ creators: [{ share: 100 }], is_loaded_metadata: true });
-  });
-});
-
-it('uses the NFT symbol for a collection without family', async () => {
-  const { result } = await answerOf(collections, { wallet_address: COLLECTOR }, caller, services);
-  expect(result).toMatchObject({
-    collections: [{ address: COLLECTION, name: 'The collection', family: 'TKN', nft_count: 120 }],
   });
 });
 

@@ -124,18 +124,6 @@ describe('the first start', () => {
       }),
     );
   });
-
-  it('prints a curl command that answers getBalance and getLatestBlockhash as well', async () => {
-    const line = CURL.exec(first.program.stdout())![1]!;
-    const sendRequest = async (call: string) =>
-      JSON.parse(await runInShell(line.replace('"method":"getHealth"', call)));
-    expect(await sendRequest(`"method":"getBalance","params":["${account}"]`)).toMatchObject({
-      result: { value: 0 },
-    });
-    const { result } = await sendRequest('"method":"getLatestBlockhash"');
-    expect(result.value.blockhash).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
-    expect(result.value.lastValidBlockHeight).toBeGreaterThanOrEqual(150);
-  });
 });
 
 async function fund(): Promise<Slots> {
@@ -195,29 +183,5 @@ describe('a start that fails because its port is taken', () => {
     await next.said(/Stop with Ctrl\+C/);
     expect(new Set(next.stdout().match(SECRET)).size).toBe(3);
     await next.stop();
-  });
-});
-
-describe('a start that fails because of its embedded ledger', () => {
-  it('reports it in one sentence, with the field to change', async () => {
-    const port = new URL(first.url).port;
-    const configuration = writeConfiguration(`[localnet]\nrpc_port = ${port}\n`);
-    const failing = startProgram(['up', '--dev', '--port', '0', '--config', configuration, '--json']);
-    expect(await failing.ended).toBe(1);
-    const remedy = 'stop what listens there or choose another with localnet.rpc_port';
-    expect(JSON.parse(failing.stdout())).toEqual({
-      error: `the embedded ledger did not start: port ${port} of 127.0.0.1 is taken: ${remedy}`,
-    });
-  });
-});
-
-describe('a start that fails because of its log file', () => {
-  it('reports it in one sentence and exits with code 1', async () => {
-    const configuration = writeConfiguration('[log]\nfile = "none/solway.log"\n');
-    const failing = startProgram(['up', '--dev', '--port', '0', '--config', configuration]);
-    expect(await failing.ended).toBe(1);
-    expect(failing.output()).toBe(
-      'solway: log.file names none/solway.log, which cannot be opened: its folder does not exist: make it (ENOENT)\n',
-    );
   });
 });

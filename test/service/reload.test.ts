@@ -5,7 +5,6 @@ import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';
-import { temporaryFolder } from './program.ts';
 import { createRpcClient } from './rpc-client.ts';
 import { runCommand } from './run-command.ts';
 import { type RunningService, startService } from './start-service.ts';
@@ -96,12 +95,6 @@ it('solway reload finds the service by its data folder without a token, and repo
   const { items } = await api.sendRequest<{ items: { actor: string; action: string }[] }>('GET', '/audit');
   const actors = items.filter(({ action }) => action === 'configuration.reload').map(({ actor }) => actor);
   expect(actors[0]).toMatch(/^cli:/);
-});
-
-it('solway reload reports where it looked when no service uses the data folder', async () => {
-  const folder = temporaryFolder('reload');
-  const words = expect.stringContaining(`no running service uses the data folder ${folder}`);
-  expect(await runCommand('reload', '--data-dir', folder)).toMatchObject({ code: 1, err: words });
 });
 
 it('an added node serves calls within two seconds, and none after its removal', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Keypair, PublicKey, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBaseAccounts } from '../../packages/localnet/src/bank/vm.ts';
-import { runSolway } from '../cli/run-solway.ts';
+import { runHere } from '../cli/run-solway.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
@@ -95,7 +95,7 @@ describe('the options of solana-test-validator', () => {
   });
 
   it('that are not supported are refused', async () => {
-    const { code, err } = await runSolway(folder, ['localnet', '--clone', MEMO]);
+    const { code, err } = await runHere(folder, ['localnet', '--clone', MEMO]);
     expect(code).toBe(2);
     expect(err).toContain('--clone is not possible here: nothing is copied from other clusters');
   });

@@ -40,42 +40,6 @@ it('has no snapshot before the first one is written', async () => {
 type Method = Parameters<Rig['callRpc']>[0];
 
 describe('chain position', () => {
-  it.each<[Method, JsonValue[], JsonValue]>([
-    ['getSlot', [], FINALIZED],
-    ['getSlot', [{ commitment: 'finalized' }], FINALIZED],
-    ['getSlot', [{ commitment: 'confirmed' }], TIP - 1],
-    ['getSlot', [{ commitment: 'processed', minContextSlot: TIP }], TIP],
-    ['getBlockHeight', [], FINALIZED],
-    ['getBlockHeight', [{ commitment: 'processed' }], TIP],
-    ['getTransactionCount', [], 1],
-    [
-      'getEpochInfo',
-      [],
-      {
-        absoluteSlot: FINALIZED,
-        blockHeight: FINALIZED,
-        epoch: 0,
-        slotIndex: FINALIZED,
-        slotsInEpoch: SLOTS_PER_EPOCH,
-        transactionCount: 1,
-      },
-    ],
-    [
-      'getEpochInfo',
-      [{ commitment: 'processed' }],
-      {
-        absoluteSlot: TIP,
-        blockHeight: TIP,
-        epoch: 1,
-        slotIndex: 8,
-        slotsInEpoch: SLOTS_PER_EPOCH,
-        transactionCount: 1,
-      },
-    ],
-  ])('%s %j', async (method, params, result) => {
-    expect(await ledger.callRpc(method, ...params)).toEqual(result);
-  });
-
   const contextual = [
     'getSlot',
     'getBlockHeight',
@@ -122,21 +86,6 @@ describe('getStakeMinimumDelegation', () => {
 });
 
 describe('constant results', () => {
-  it('need no parameters', async () => {
-    const { genesis } = ledger.node;
-    expect(await ledger.callRpcRaw('getHealth', undefined)).toBe('"ok"');
-    expect(await ledger.callRpc('getGenesisHash')).toBe(genesis.hash);
-    expect(await ledger.callRpc('getIdentity')).toEqual({ identity });
-    expect(await ledger.callRpc('getVersion')).toEqual({ 'feature-set': 565236538, 'solana-core': '4.2.1' });
-    expect(await ledger.callRpc('getEpochSchedule')).toEqual({
-      firstNormalEpoch: 0,
-      firstNormalSlot: 0,
-      leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
-      slotsPerEpoch: SLOTS_PER_EPOCH,
-      warmup: false,
-    });
-  });
-
   it('show whole inflation rates with a point', async () => {
     expect(await ledger.callRpcRaw('getInflationRate', [])).toBe(
       '{"epoch":0,"foundation":0.004,"total":0.08,"validator":0.076}',

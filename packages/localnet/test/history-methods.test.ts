@@ -253,12 +253,6 @@ describe('getBlock', () => {
     ]);
   });
 
-  it('returns slot 0 with the genesis time', async () => {
-    const time = Number(rig.node.genesis.creationTime);
-    expect(await rig.result('getBlock', [0])).toMatchObject({ blockHeight: 0, blockTime: time });
-    expect(await rig.result('getBlockTime', [0])).toBe(time);
-  });
-
   it('returns a confirmed slot on request', async () => {
     const slot = rig.slot('confirmed');
     const unavailable = { code: -32004, message: `Block not available for slot ${slot}` };
@@ -390,16 +384,6 @@ describe('ledger start', () => {
 });
 
 describe('getSignaturesForAddress', () => {
-  const list = async (config: object = {}): Promise<string[]> =>
-    (await rig.result('getSignaturesForAddress', [recipient, config])).map(
-      ({ signature }: { signature: string }) => signature,
-    );
-  const newestFirst = (): string[] => [versioned, ...sent.toReversed()].map(({ signature }) => signature);
-
-  it('lists newest first, also within a slot', async () => {
-    expect(await list()).toEqual(newestFirst());
-  });
-
   it('returns the required members', async () => {
     const entries = await rig.result('getSignaturesForAddress', [recipient]);
     expect(entries[2]).toEqual({
@@ -417,15 +401,6 @@ describe('getSignaturesForAddress', () => {
       transactionIndex: 1,
       err: null,
     });
-  });
-
-  it('pages with before, until and limit', async () => {
-    const all = newestFirst();
-    expect(await list({ limit: 2 })).toEqual(all.slice(0, 2));
-    expect(await list({ limit: 2, before: all[1] })).toEqual(all.slice(2, 4));
-    expect(await list({ before: all[3], until: all[5] })).toEqual([all[4]]);
-    expect(await list({ before: all[5] })).toEqual([]);
-    expect(await list({ until: all[0] })).toEqual([]);
   });
 
   it('returns only confirmed entries with their status', async () => {

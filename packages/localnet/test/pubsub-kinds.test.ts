@@ -7,7 +7,6 @@ import {
 } from '@solana/spl-token';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../../src/solana/base58.ts';
 import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
 import { SOL } from './ledger/lab.ts';
 import { openPubsubRig, type PubsubRig, type RawClient } from './pubsub-rig.ts';
@@ -78,16 +77,6 @@ describe('accountSubscribe', () => {
     }
   });
 
-  it('notifies a closed account as an empty system account', async () => {
-    const from = rig.lab.wallet(1);
-    const id = await client.call('accountSubscribe', [from.publicKey.toBase58(), processed]);
-    rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL - 5000));
-    rig.lab.freeze();
-    expect(await client.received(id)).toMatchObject({
-      value: { lamports: 0, owner: SystemProgram.programId.toBase58(), data: '', space: 0 },
-    });
-  });
-
   it('notifies the clock in every slot', async () => {
     const clock = 'SysvarC1ock11111111111111111111111111111111';
     const id = await client.call('accountSubscribe', [clock, { ...processed, encoding: 'jsonParsed' }]);
@@ -97,14 +86,6 @@ describe('accountSubscribe', () => {
       expect(value.data.parsed.info.slot).toBe(tip());
     }
     await client.silence();
-  });
-
-  it('notifies changes of the slot that was open when subscribing', async () => {
-    const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
-    rig.lab.node.submit(rig.lab.transfer(from, to, SOL));
-    const id = await client.call('accountSubscribe', [to.toBase58(), processed]);
-    rig.lab.freeze();
-    expect(await client.received(id)).toMatchObject({ value: { lamports: SOL } });
   });
 });
 
@@ -167,14 +148,6 @@ describe('programSubscribe', () => {
         data: { parsed: { info: { mint: made.mint.toBase58(), tokenAmount: { uiAmountString: '5' } } } },
       },
     });
-    await client.silence();
-  });
-
-  it('omits accounts without match', async () => {
-    const filters = [{ dataSize: 165 }, { memcmp: { offset: 0, bytes: encodeBase58(Buffer.alloc(8, 9)) } }];
-    await client.call('programSubscribe', [program, { ...processed, encoding: 'base64', filters }]);
-    tokenAccount();
-    rig.lab.freeze();
     await client.silence();
   });
 });
@@ -251,14 +224,6 @@ describe('signatureSubscribe', () => {
     expect((await client.received(id)).value).toEqual({ err: null });
     expect((await client.received(confirmed)).value).toEqual({ err: null });
     await client.silence();
-  });
-
-  it('notifies the error of a failed transaction', async () => {
-    const transaction = rig.lab.transfer(rig.lab.wallet(1), Keypair.generate().publicKey, SOL);
-    const id = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
-    rig.lab.node.submit(transaction);
-    rig.lab.freeze();
-    expect((await client.received(id)).value).toEqual({ err: { InstructionError: [0, { Custom: 1 }] } });
   });
 
   it('notifies receipt first on request', async () => {
@@ -376,29 +341,6 @@ describe('blockSubscribe', () => {
         ],
         rewards: [{ rewardType: 'Fee', lamports: 2500 }],
       },
-    });
-  });
-
-  it('honors the requested view', async () => {
-    const signatures = { ...confirmed, transactionDetails: 'signatures' };
-    const id = await client.call('blockSubscribe', ['all', signatures]);
-    const json = await client.call('blockSubscribe', ['all', { ...confirmed, encoding: 'json' }]);
-    rig.lab.freeze();
-    await client.json();
-    await client.json();
-    const transaction = rig.lab.transfer(rig.lab.wallet(), Keypair.generate().publicKey, SOL);
-    rig.lab.node.submit(transaction);
-    rig.lab.freeze(2);
-    const received = new Map<string, unknown>();
-    for (let i = 0; i < 6; i++) {
-      const { params } = await client.json();
-      received.set(`${params.subscription} ${params.result.value.slot}`, params.result.value.block);
-    }
-    const slot = tip() - 1;
-    expect(received.get(`${id} ${slot}`)).toMatchObject({ signatures: [signatureOf(transaction)] });
-    expect(received.get(`${id} ${slot}`)).not.toHaveProperty('transactions');
-    expect(received.get(`${json} ${slot}`)).toMatchObject({
-      transactions: [{ transaction: { message: { accountKeys: expect.any(Array) } } }],
     });
   });
 

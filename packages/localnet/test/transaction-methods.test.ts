@@ -131,16 +131,6 @@ describe('sendTransaction', () => {
     });
   });
 
-  it('rejects duplicate compute budget requests', async () => {
-    const { base64 } = sign(payer, [unitPrice(1n), unitPrice(1n), memo('x')], await blockhash());
-    const error = {
-      code: -32602,
-      message: 'invalid transaction: Transaction contains a duplicate instruction (1) that is not allowed',
-    };
-    expect(await rig.error('sendTransaction', [base64, BASE64])).toEqual(error);
-    expect(await rig.error('simulateTransaction', [base64, { encoding: 'base64' }])).toEqual(error);
-  });
-
   it('checks minContextSlot before the transaction', async () => {
     const { base64 } = await someTransfer();
     const tip = rig.slot('processed');
@@ -224,16 +214,6 @@ describe('sendTransaction', () => {
     );
     rig.freeze();
     expect(rig.node.bank('processed').account(recipient)?.lamports).toBe(before);
-  });
-
-  it('accepts a repeated transaction in the open slot and runs it once', async () => {
-    const before = rig.node.bank('processed').account(recipient)?.lamports ?? 0n;
-    const sent = await someTransfer();
-    for (let i = 0; i < 2; i++) {
-      expect(await rig.result('sendTransaction', [sent.base64, BASE64])).toBe(sent.signature);
-    }
-    rig.freeze();
-    expect(rig.node.bank('processed').account(recipient)?.lamports).toBe(before + amount - 1n);
   });
 
   it('returns the signature without preflight whatever the outcome', async () => {
@@ -321,22 +301,6 @@ describe('simulateTransaction', () => {
     expect(rig.node.bank('processed').account(payer.address)?.lamports).toBe(balance);
   });
 
-  it('returns balances and no inner instructions when accounts cannot be loaded', async () => {
-    const { base64 } = sign(payer, [transfer(payer.address, recipient, 1n)], UNKNOWN_HASH);
-    const held = Number(rig.node.bank('processed').account(payer.address)?.lamports);
-    const value = await simulate(base64, { innerInstructions: true });
-    expect(value).toMatchObject({
-      err: 'BlockhashNotFound',
-      fee: null,
-      innerInstructions: null,
-      loadedAccountsDataSize: 0,
-      preBalances: [held, expect.any(Number), expect.any(Number)],
-      preTokenBalances: [],
-      postTokenBalances: [],
-    });
-    expect(value.postBalances).toEqual(value.preBalances);
-  });
-
   it('returns the fee of a transaction that can only be charged', async () => {
     const absent = Keypair.generate().address;
     const nothing = { programId: absent, accounts: [], data: new Uint8Array() };
@@ -364,35 +328,6 @@ describe('simulateTransaction', () => {
     expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toMatchObject([
       { err: null },
     ]);
-  });
-
-  it('returns a drained account without lamports', async () => {
-    const poor = Keypair.generate();
-    await rig.result('requestAirdrop', [poor.address, SOL]);
-    rig.freeze();
-    const all = transfer(poor.address, recipient, SOL - 5000n);
-    const { base64 } = sign(poor, [all], await blockhash());
-    const accounts = { encoding: 'base64', addresses: [poor.address] };
-    expect((await simulate(base64, { accounts })).accounts).toMatchObject([{ lamports: 0, space: 0 }]);
-  });
-
-  it('needs no signature unless sigVerify is set', async () => {
-    const { base64 } = sign(payer, [memo('x')], await blockhash(), null);
-    expect((await simulate(base64)).err).toBeNull();
-    expect(await simulate(base64, { sigVerify: true })).toMatchObject({
-      err: 'SignatureFailure',
-      logs: [],
-      unitsConsumed: 0,
-      fee: null,
-    });
-  });
-
-  it('replaces the blockhash on request and returns it', async () => {
-    const { base64 } = sign(payer, [memo('x')], UNKNOWN_HASH);
-    expect((await simulate(base64)).err).toBe('BlockhashNotFound');
-    const value = await simulate(base64, { replaceRecentBlockhash: true });
-    const latest = (await rig.result('getLatestBlockhash', [{ commitment: 'processed' }])).value;
-    expect(value).toMatchObject({ err: null, replacementBlockhash: latest });
   });
 
   it('returns accounts after the run', async () => {
@@ -622,11 +557,6 @@ describe('blockhash', () => {
     expect(await valid()).toBe(false);
   });
 
-  it('is invalid at a commitment that has not reached it', async () => {
-    const params = [await blockhash(), { commitment: 'finalized' }];
-    expect((await rig.result('isBlockhashValid', params)).value).toBe(false);
-  });
-
   it.each([
     ['l', 'Invalid'],
     ['1111', 'WrongSize'],
@@ -669,10 +599,6 @@ describe('getFeeForMessage', () => {
     expect(await fee(message)).toBe(5_000);
     rig.freeze();
     expect(await fee(message)).toBeNull();
-  });
-
-  it('is null for an unknown blockhash', async () => {
-    expect(await fee(sign(payer, [memo('x')], UNKNOWN_HASH).message)).toBeNull();
   });
 
   it.each([

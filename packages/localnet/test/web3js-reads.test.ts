@@ -88,4 +88,13 @@ describe('@solana/web3.js reads', () => {
     expect(await connection.getInflationRate()).toMatchObject({ total: 0.08 });
     expect((await connection.getStakeMinimumDelegation()).value).toBe(1_000_000_000);
   });
+
+  it('validators', async () => {
+    const { identity, faucet } = ledger.node.genesis;
+    expect((await connection.getBlockProduction()).value.byIdentity[identity]).toEqual([10, 10]);
+    const largest = (await connection.getLargestAccounts()).value;
+    expect(largest.slice(0, 3).map(({ address }) => address.toBase58())).toContain(faucet);
+    expect(await connection.getInflationGovernor()).toMatchObject({ initial: 0.08, foundation: 0.05 });
+    expect(await connection.getRecentPerformanceSamples(5)).toEqual([]);
+  });
 });

@@ -2,7 +2,7 @@ import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { programs, sysvarOwner, sysvars } from '../../../../src/solana/programs.ts';
 import { decodeSlotHashes, decodeSlotHistory, decodeStakeHistory } from '../../../../src/solana/sysvars.ts';
-import { at, Lab, SOL } from './lab.ts';
+import { Lab, SOL } from './lab.ts';
 
 let lab: Lab;
 beforeEach(async () => {
@@ -16,10 +16,6 @@ const slots = () =>
   );
 
 describe('commitments', () => {
-  it('start at slot 0', () => {
-    expect(slots()).toEqual([0, 0, 0]);
-  });
-
   it('trail the tip by 1 and 31 slots once durable', async () => {
     lab.freeze(40);
     await lab.durable();
@@ -49,17 +45,6 @@ describe('commitments', () => {
     lab.freeze();
     await lab.durable();
     expect(lab.balance(to.publicKey, 'finalized')).toBe(BigInt(2 * SOL));
-  });
-
-  it('find accounts by owner as of their slot', () => {
-    const newcomer = lab.wallet();
-    const has = (commitment: 'processed' | 'confirmed'): boolean =>
-      [...lab.node.bank(commitment).accountsByOwner(programs.system)].some(
-        ([address]) => address === at(newcomer.publicKey),
-      );
-    expect([has('processed'), has('confirmed')]).toEqual([true, false]);
-    lab.freeze();
-    expect([has('processed'), has('confirmed')]).toEqual([true, true]);
   });
 });
 

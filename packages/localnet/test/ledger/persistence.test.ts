@@ -2,17 +2,14 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
-  truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -144,20 +141,6 @@ describe('log', () => {
     }
   });
 
-  it('opens at the last complete slot when cut anywhere', async () => {
-    await busySlots(4);
-    const tip = Number(lab.node.bank('processed').slot);
-    await lab.node.stop();
-    const [file] = logFiles();
-    const whole = statSync(file!).size;
-    truncateSync(file!, whole - 3);
-    await lab.reopen();
-    expect(lab.node.bank('processed').slot).toBe(BigInt(tip - 1));
-    expect(lab.node.history.block(BigInt(tip) as never)).toBeNull();
-    lab.freeze();
-    expect(lab.node.bank('processed').slot).toBe(BigInt(tip));
-  });
-
   it('reports damage in the middle with what to do', async () => {
     await busySlots(5);
     await lab.node.stop();
@@ -256,10 +239,6 @@ describe('ledger directory', () => {
     expect(existsSync(ledgerDir)).toBe(false);
   });
 
-  it('is held by one process at a time', async () => {
-    await expect(openLocalNode({ ledgerDir: lab.dir, manual: true })).rejects.toThrow(/is in use by process/);
-  });
-
   it('is taken over from a dead process', async () => {
     await lab.node.stop();
     const lock = JSON.stringify({ pid: 2 ** 22 + 1, started: '1', boot: 'another boot' });
@@ -279,14 +258,5 @@ describe('ledger directory', () => {
     lab.freeze(40);
     await lab.durable();
     expect(lab.node.bank('finalized').slot).toBe(59n);
-  });
-
-  it('that cannot be created is an error', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'solway-')), 'file');
-    writeFileSync(file, '');
-    await expect(openLocalNode({ ledgerDir: join(file, 'ledger'), manual: true })).rejects.toThrow(
-      /ENOTDIR|EEXIST/,
-    );
-    rmSync(file);
   });
 });

@@ -241,22 +241,6 @@ describe('embedded ledger shreds', () => {
     expect(course).toEqual(['entries', 'rest', 'entries', 'transaction', 'rest']);
   });
 
-  it('use several erasure batches for large transactions', async () => {
-    await open();
-    const from = await wallet(1000);
-    const transfers = Array.from({ length: 200 }, (_, n) =>
-      lab.transfer(from, Keypair.generate().publicKey, SOL + n),
-    );
-    await Promise.all(transfers.map((each) => lab.node.send(each)));
-    const { slot } = lab.node.freeze();
-    expect(received().signaturesIn(slot)).toEqual(transfers.map(signatureOf));
-    expect(inBlock(slot)).toEqual(transfers.map(signatureOf));
-    const atOnce = sent.filter(
-      (_packets, nth) => course.filter((what) => what !== 'transaction')[nth] === 'entries',
-    );
-    expect(Math.max(...atOnce.map((packets) => packets.length))).toBe(32);
-  });
-
   it('end with the ledger, which answers pending transactions', async () => {
     await open();
     const from = await wallet();
@@ -311,17 +295,5 @@ describe('over UDP', () => {
     expect(early).toEqual(Array(5).fill(true));
     await sender.close();
     for (const { socket } of listeners) socket.close();
-  });
-
-  it('lost shreds do not stop the ledger', async () => {
-    const { socket, target } = await listening();
-    socket.close();
-    const sender = await openShredSender({ targets: [target], log: pino({ level: 'silent' }) });
-    await open({ sendShreds: sender.send });
-    const from = await wallet();
-    const transfer = lab.transfer(from, Keypair.generate().publicKey, SOL);
-    expect(await lab.node.send(transfer)).toBe('taken');
-    expect(inBlock(lab.node.freeze().slot)).toEqual([signatureOf(transfer)]);
-    await sender.close();
   });
 });

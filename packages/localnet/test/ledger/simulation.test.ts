@@ -1,9 +1,6 @@
-import { Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { Keypair, SystemProgram } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeMessage } from '../../../../src/solana/message/message.ts';
-import { encodeTransaction } from '../../../../src/solana/transaction/encode-transaction.ts';
-import { deploy, memoElf } from './deploy.ts';
-import { at, decoded, Lab, SOL } from './lab.ts';
+import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -121,39 +118,6 @@ describe('simulation', () => {
     lab.freeze();
     expect(lab.node.simulate(transaction, lab.node.bank('processed'), plain).err).toBe('AlreadyProcessed');
     expect(lab.node.simulate(transaction, before, plain).err).toBeNull();
-  });
-
-  it('survives a key that becomes a program later', () => {
-    const payer = lab.wallet();
-    const before = lab.node.bank('processed');
-    const program = deploy(lab, payer, memoElf(lab));
-    const bank = lab.node.bank('processed');
-    const call = lab.legacy(
-      [payer],
-      [new TransactionInstruction({ programId: program, keys: [], data: Buffer.of(65) })],
-    );
-    const replaced = { ...plain, replaceRecentBlockhash: true };
-    expect(lab.node.simulate(call, bank, replaced).err).toBeNull();
-    // The VM looks up a program in its cache first, even if no instruction names it.
-    const { message } = lab.transfer(payer, payer.publicKey, 1);
-    const unused = encodeMessage({
-      ...message,
-      header: { ...message.header, numReadonlyUnsignedAccounts: 2 },
-      accountKeys: [...message.accountKeys, at(program)],
-    });
-    const transaction = decoded(encodeTransaction([new Uint8Array(64)], unused));
-    expect(lab.node.simulate(transaction, bank, replaced).err).toBeNull();
-    expect(lab.node.simulate(transaction, before, replaced).err).toBeNull();
-  });
-
-  it('keeps logs and units of a failed transaction', () => {
-    const [from, to] = [lab.wallet(), Keypair.generate()];
-    const transaction = lab.transfer(from, to.publicKey, 100 * SOL);
-    const result = lab.node.simulate(transaction, lab.node.bank('processed'), plain);
-    expect(result.err).toEqual({ InstructionError: [0, { Custom: 1 }] });
-    expect(result.logs.join()).toContain('insufficient lamports 9999995000, need 100000000000');
-    expect(result.unitsConsumed).toBe(150n);
-    expect(result.postAccounts.size).toBe(0);
   });
 
   it('of a payer without lamports equals one that was not loaded', () => {

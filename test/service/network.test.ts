@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The query parameter `network` of JSON-RPC and WebSocket. */
+/** The query parameter `network` of JSON-RPC, WebSocket and REST. */
 const nodeOf =
   (balance: number): Behaviour =>
   ({ id, method }, reply) => {
@@ -41,7 +41,7 @@ async function sendRequest(
   const bytes = JSON.stringify(body);
   const sent = isChunked ? { body: new Blob([bytes]).stream(), duplex: 'half' as const } : { body: bytes };
   const response = await fetch(`${service.ready.rpcUrl}${query}`, { method: 'POST', headers, ...sent });
-  // biome-ignore lint/suspicious/noExplicitAny: what is asked decides what it is.
+  // biome-ignore lint/suspicious/noExplicitAny: the type depends on the request.
   return { status: response.status, body: (await response.json()) as any };
 }
 
@@ -100,5 +100,27 @@ describe('?network= of a WebSocket', () => {
     expect(JSON.parse(await text(response))).toMatchObject({
       error: { data: { code: 'NETWORK_NOT_SERVED', network: 'devnet', served: 'mainnet-beta' } },
     });
+  });
+});
+
+describe('?network= of REST', () => {
+  const balanceOn = async (network: string) => {
+    const query = `wallet=${CALL.params[0]}&network=${network}`;
+    const headers = { 'x-api-key': service.key };
+    const response = await fetch(`${service.ready.url}/sol/v1/wallet/balance?${query}`, { headers });
+    const { result, error } = (await response.json()) as Record<string, Record<string, unknown>>;
+    return [response.status, result?.balance ?? error?.code];
+  };
+  const counts = () => [main.count('getBalance'), dev.count('getBalance')];
+
+  it('uses only nodes of that network, also when they are unavailable', async () => {
+    const [before = 0, devBefore = 0] = counts();
+    expect(await balanceOn('testnet')).toEqual([400, 'NETWORK_NOT_SERVED']);
+    expect(await balanceOn('devnet')).toEqual([200, DEV / 1e9]);
+    expect(counts()).toEqual([before, devBefore + 1]);
+    await dev.close();
+    expect(await balanceOn('devnet')).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+    expect(await balanceOn('mainnet-beta')).toEqual([200, MAIN / 1e9]);
+    expect(main.count('getBalance')).toBe(before + 1);
   });
 });
