@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of package.json, which lies two folders up from src/cli and dist/cli alike. */
+/** Version of package.json, two folders up from both src/app and dist/app. */
 export const PROGRAM_VERSION: string = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;
