@@ -1,4 +1,3 @@
-import type { AccountJson, KeyedAccountJson } from '../../protocol/rpc/account-json.ts';
 import type { AccountConfig } from '../../protocol/rpc/parameters.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Account } from '../../solana/account/account.ts';
@@ -12,6 +11,7 @@ import {
 import type { AccountLookup } from '../../solana/parsed/account/parsed-account.ts';
 import type { MintScale } from '../../solana/token/extensions.ts';
 import type { Bank } from '../node.ts';
+import type { AccountJson, KeyedAccountJson } from './account-json.ts';
 import { findMint } from './token-mint.ts';
 
 type AccountView = Readonly<{

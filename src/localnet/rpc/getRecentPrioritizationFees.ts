@@ -1,8 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
-import {
-  type GetRecentPrioritizationFeesResult,
-  parseGetRecentPrioritizationFees,
-} from '../../protocol/rpc/getRecentPrioritizationFees.ts';
+import { limitInputs, positional, readAddress } from '../../protocol/rpc/parameters.ts';
+import { optional, readStrings } from '../../protocol/rpc/serde.ts';
 import type { Address } from '../../solana/address.ts';
 import type { Block } from '../../solana/block.ts';
 import { allKeys, isWritable } from '../../solana/message/message-keys.ts';
@@ -11,6 +9,21 @@ import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import { type Slot, U64_MAX } from '../../solana/units.ts';
 import type { History, LocalNode } from '../node.ts';
+
+const LOCKED_ACCOUNTS_MAX = 128;
+
+/** `prioritizationFee` in micro-lamports per compute unit. */
+type GetRecentPrioritizationFeesResult = readonly Readonly<{
+  slot: Slot;
+  prioritizationFee: bigint;
+}>[];
+
+/** `[addresses]`, at most 128. */
+export function parseGetRecentPrioritizationFees(params: JsonValue | undefined) {
+  const texts = optional(positional(params, 0, 1)[0], readStrings) ?? [];
+  limitInputs(texts, LOCKED_ACCOUNTS_MAX);
+  return { accounts: texts.map(readAddress) };
+}
 
 /** Source: Agave runtime/src/prioritization_fee_cache.rs, `MAX_NUM_RECENT_BLOCKS`. */
 const RECENT_BLOCKS = 150;

@@ -1,9 +1,29 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { type GetSupplyResult, parseGetSupply } from '../../protocol/rpc/getSupply.ts';
-import { lamports } from '../../solana/units.ts';
+import { configObject, lenientCommitment, positional } from '../../protocol/rpc/parameters.ts';
+import { member, readBoolean } from '../../protocol/rpc/serde.ts';
+import type { Address } from '../../solana/address.ts';
+import { type Lamports, lamports } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { nonCirculatingSupply } from './non-circulating-accounts.ts';
+
+/** Inside a context; all in lamports. */
+type GetSupplyResult = Readonly<{
+  circulating: Lamports;
+  nonCirculating: Lamports;
+  nonCirculatingAccounts: readonly Address[];
+  total: Lamports;
+}>;
+
+/** `{commitment, excludeNonCirculatingAccountsList}`. */
+export function parseGetSupply(params: JsonValue | undefined) {
+  const config = configObject(positional(params, 0, 1)[0], 'RpcSupplyConfig');
+  const exclude = member(config, 'excludeNonCirculatingAccountsList');
+  return {
+    commitment: lenientCommitment(config),
+    listAccounts: exclude === undefined ? true : !readBoolean(exclude),
+  };
+}
 
 export function getSupply(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { commitment, listAccounts } = parseGetSupply(params);

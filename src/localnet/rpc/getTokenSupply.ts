@@ -1,5 +1,6 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { parseGetTokenSupply } from '../../protocol/rpc/getTokenSupply.ts';
+import { at, positional, readAddress, readStrictCommitment } from '../../protocol/rpc/parameters.ts';
+import { readString } from '../../protocol/rpc/serde.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
 import { decodeMintScale } from '../../solana/token/extensions.ts';
@@ -7,6 +8,14 @@ import { decodeMint } from '../../solana/token/token-state.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { tokenAmount } from './token-mint.ts';
+
+/** `mint, {commitment}`; the config is strict. */
+export function parseGetTokenSupply(params: JsonValue | undefined) {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const commitment = readStrictCommitment(list[1]);
+  return { address: readAddress(text), commitment };
+}
 
 /** @throws RpcError -32602 for a missing or other account. */
 export function getTokenSupply(node: LocalNode, params: JsonValue | undefined): WritableJson {

@@ -1,5 +1,3 @@
-import type { TokenAmount } from '../../protocol/rpc/token-amount.ts';
-import type { TokenFilter } from '../../protocol/rpc/token-filter.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes } from '../../solana/address.ts';
@@ -7,6 +5,8 @@ import { mintTokenAmount } from '../../solana/encoding/ui-token-amount.ts';
 import { isTokenProgram, nativeMint, programs } from '../../solana/programs.ts';
 import { decodeMintScale, type MintScale } from '../../solana/token/extensions.ts';
 import type { Bank } from '../node.ts';
+import type { TokenAmount } from './token-amount.ts';
+import type { TokenFilter } from './token-filter.ts';
 
 const NATIVE_DECIMALS = 9;
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import type { JsonValue } from '../../base/json.ts';
+import { parseSendTransaction } from '../../protocol/rpc/sendTransaction.ts';
 import { parseGetAccountInfo } from './getAccountInfo.ts';
 import { parseGetBlockProduction } from './getBlockProduction.ts';
 import { parseGetLargestAccounts } from './getLargestAccounts.ts';
 import { parseGetProgramAccounts } from './getProgramAccounts.ts';
 import { parseGetSignaturesForAddress } from './getSignaturesForAddress.ts';
 import { parseGetVoteAccounts } from './getVoteAccounts.ts';
-import { parseSendTransaction } from './sendTransaction.ts';
 import { parseSimulateTransaction } from './simulateTransaction.ts';
 
 type Parse = (params: JsonValue | undefined) => unknown;

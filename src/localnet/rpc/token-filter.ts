@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
+import { readAddress } from '../../protocol/rpc/parameters.ts';
+import { payloadOf, readString, readTagged } from '../../protocol/rpc/serde.ts';
 import type { Address } from '../../solana/address.ts';
-import { readAddress } from './parameters.ts';
-import { payloadOf, readString, readTagged } from './serde.ts';
 
 /** Which token accounts: of one mint, or of one token program. Source: Agave `RpcTokenAccountsFilter`. */
 export type TokenFilter<Key extends string> = Readonly<{ by: 'mint' | 'programId'; key: Key }>;

@@ -1,6 +1,6 @@
+import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Signature } from '../../solana/signature.ts';
 import type { Slot } from '../../solana/units.ts';
-import { RpcError } from '../rpc-error.ts';
 
 /** What Agave says when history cannot be had. Source: Agave rpc-client-api `custom_error.rs`; reference §2.2. */
 
