@@ -46,7 +46,6 @@ const pending: readonly string[] = [
   'test/hardening/',
   'test/kill/',
   'test/methods/',
-  'test/project/',
   'test/rest-api/',
   'test/servers/',
   'test/service/',
