@@ -1,4 +1,5 @@
 import type { Network } from '../../protocol/call.ts';
+import type { NodeReportJson } from '../api/contract/nodes.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import {
@@ -9,19 +10,6 @@ import {
   readNodeRows,
   resealNodes,
 } from './added-nodes.ts';
-
-/** Probe result of a node; null: unknown. Contains no address and no secret. */
-export type NodeReport = Readonly<{
-  reachable: boolean;
-  latencyMs: number | null;
-  version: string | null;
-  genesisHash: string | null;
-  healthy: boolean | null;
-  slot: string | null;
-  firstAvailableBlock: string | null;
-  /** An `error` makes the node unusable, a `warning` limits it. */
-  findings: readonly Readonly<{ severity: 'error' | 'warning'; finding: string; remedy: string }>[];
-}>;
 
 /** Names of `options` are those of the configuration file. */
 export type NodeInput = Readonly<{
@@ -47,7 +35,7 @@ export type NodeServices = Readonly<{
    */
   parse: (given: NodeInput) => NodeSettings;
   /** Never rejects because of the node. */
-  probe: (node: AddedNode) => Promise<NodeReport>;
+  probe: (node: AddedNode) => Promise<NodeReportJson>;
   /** Settings that need a restart, as text. */
   notesOf: (node: AddedNode) => readonly string[];
   /** Applies the store's nodes in this process at once. */

@@ -14,11 +14,12 @@ import {
   readNodeRows,
   updateNode,
 } from '../../nodes/added-nodes.ts';
-import type { NodeReport, NodeServices } from '../../nodes/node-feed.ts';
+import type { NodeServices } from '../../nodes/node-feed.ts';
 import { cordonNode, uncordonNode } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
 import { ApiError } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
+import type { NodeReportJson } from '../contract/nodes.ts';
 import type { NodeJson } from '../contract/operator.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -174,7 +175,7 @@ async function probed(
   nodeServices: NodeServices,
   node: AddedNode,
   force: boolean,
-): Promise<NodeReport | null> {
+): Promise<NodeReportJson | null> {
   if (force) return null;
   const report = await nodeServices.probe(node);
   const errors = report.findings.filter(({ severity }) => severity === 'error');
@@ -185,12 +186,10 @@ async function probed(
   });
 }
 
-const reportJson = (report: NodeReport) => ({ ...report, findings: [...report.findings] });
-
 const toAcceptedNodeJson = (
   nodeServices: NodeServices,
   node: AddedNode,
-  report: NodeReport | null,
+  report: NodeReportJson | null,
   by: Pick<UpstreamNodeTable, 'created_by' | 'created_at'>,
 ) => ({
   node: {
@@ -202,7 +201,7 @@ const toAcceptedNodeJson = (
     createdBy: by.created_by,
     createdAt: by.created_at,
   },
-  report: report === null ? null : reportJson(report),
+  report,
   notes: [...nodeServices.notesOf(node)],
 });
 
@@ -308,7 +307,7 @@ export const addedNodeHandlers = (services: ApiServices) =>
     async 'POST /upstreams/test'({ body }) {
       const nodeServices = requireNodeServices(services);
       const settings = nodeServices.parse({ ...body, name: 'tested' });
-      return reportJson(await nodeServices.probe({ name: 'tested', network: body.network, settings }));
+      return nodeServices.probe({ name: 'tested', network: body.network, settings });
     },
     'PATCH /upstreams/{node}': ({ path, body }, context) => change(services, path.node, body, context),
     'DELETE /upstreams/{node}': ({ path, query }, context) =>
