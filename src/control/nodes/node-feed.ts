@@ -2,6 +2,7 @@ import type { Network } from '../../protocol/call.ts';
 import type { NodeReportJson } from '../api/contract/nodes.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import {
   ADDED_NODES_MAX,
   type AddedNode,
@@ -57,20 +58,20 @@ type NodeFeedOptions = Readonly<{
 }>;
 
 /** Changes must take effect everywhere within one or two seconds. */
-const nodeFeedOptions = { pollIntervalMs: 500 } as const;
+const POLL_INTERVAL_MS = 500;
 
 /** Polls the store for nodes added through any gateway. */
 export class NodeFeed {
   readonly #options: NodeFeedOptions;
-  readonly #state: FailureState;
   /** Names and versions of the last snapshot. */
   #appliedVersions = '';
-  #polling: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #task: PeriodicTask;
 
   constructor(options: NodeFeedOptions) {
     this.#options = options;
-    this.#state = new FailureState(options.onState);
+    const state = new FailureState(options.onState);
+    const { pollIntervalMs = POLL_INTERVAL_MS } = options;
+    this.#task = new PeriodicTask(() => state.guard(() => this.#poll()), pollIntervalMs);
   }
 
   /**
@@ -84,30 +85,21 @@ export class NodeFeed {
   }
 
   watch(): void {
-    const { pollIntervalMs = nodeFeedOptions.pollIntervalMs } = this.#options;
-    this.#timer ??= setInterval(() => void this.poll(), pollIntervalMs);
+    this.#task.start();
   }
 
   /** Polls and reports changes. Never rejects. */
   poll(): Promise<void> {
-    this.#polling ??= this.#state
-      .guard(() => this.#poll())
-      .finally(() => {
-        this.#polling = null;
-      });
-    return this.#polling;
+    return this.#task.run();
   }
 
   /** Polls now; resolves when changes committed before the call were reported or the poll failed. */
-  async refresh(): Promise<void> {
-    await this.#polling;
-    await this.poll();
+  refresh(): Promise<void> {
+    return this.#task.rerun();
   }
 
-  async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#polling;
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   async #poll(): Promise<void> {

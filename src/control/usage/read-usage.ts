@@ -163,7 +163,7 @@ type Part = Readonly<{
   where: RawBuilder<boolean>;
 }>;
 
-function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
+export function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
   const conditions: RawBuilder<boolean>[] = [
