@@ -165,7 +165,7 @@ export function buildServers(
   log: Logger,
 ): Servers {
   const { server, networks } = configuration;
-  const proxies = new TrustedProxies(() => server.trustedProxies);
+  const proxies = new TrustedProxies(server);
   const admissionServices = buildAdmissionServices(configuration, access, telemetry);
   const sessions = new SessionMinSlots(configuration.sessions, access.limits.minSlots);
   const parts: PipelineParts = { ...admissionServices, source: upstreams.source, sessions, log };
