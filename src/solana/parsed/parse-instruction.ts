@@ -4,22 +4,22 @@ import type { Address } from '../address.ts';
 import type { CompiledInstruction } from '../message/message.ts';
 import { programs } from '../programs.ts';
 import { decodedOrNull, utf8 } from './bincode.ts';
-import { addressLookupTableVariants } from './instruction/address-lookup-table.ts';
-import { associatedTokenAccountVariants } from './instruction/associated-token-account.ts';
-import { bpfLoaderVariants } from './instruction/bpf-loader.ts';
-import { bpfUpgradeableLoaderVariants } from './instruction/bpf-upgradeable-loader.ts';
-import { stakeVariants } from './instruction/stake.ts';
-import { systemVariants } from './instruction/system.ts';
-import { parseTokenData } from './instruction/token.ts';
+import {
+  addressLookupTableVariants,
+  bpfLoaderVariants,
+  bpfUpgradeableLoaderVariants,
+  stakeVariants,
+  systemVariants,
+  voteVariants,
+} from './instruction/native.ts';
+import { associatedTokenAccountVariants, parseTokenData } from './instruction/token.ts';
 import type { ParsedParts, Variant } from './instruction/variant.ts';
-import { voteVariants } from './instruction/vote.ts';
 import { inWireOrder } from './wire-order.ts';
 
 /**
  * `jsonParsed` instructions as in Agave 4.2. Pure functions; null means that nodes show the instruction
  * partially decoded (`encodeParsedInstruction`). Output has wire order with u64 as bigint: write it with
- * `writeJson`. One file per program in `instruction/`, variants in numerical order; a new variant also needs
- * a row in `test/parsed/rows`.
+ * `writeJson`. A new variant in `instruction/` also needs a row in `test/parsed/rows`.
  */
 
 export type ParsedInstruction = {
