@@ -1,9 +1,10 @@
 import { ByteReader } from '../../base/bytes.ts';
 import type { WritableJson } from '../../base/json.ts';
 import type { Address } from '../address.ts';
+import { decodedOrNull } from '../codec.ts';
 import type { CompiledInstruction } from '../message/message.ts';
 import { programs } from '../programs.ts';
-import { decodedOrNull, utf8 } from './bincode.ts';
+import { utf8 } from './bincode.ts';
 import {
   addressLookupTableVariants,
   bpfLoaderVariants,

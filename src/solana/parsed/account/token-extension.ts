@@ -1,7 +1,7 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
+import { decodedOrNull } from '../../codec.ts';
 import { findExtension } from '../../token/extensions.ts';
-import { decodedOrNull } from '../bincode.ts';
 import { membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 

@@ -1,8 +1,9 @@
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
+import { Undecodable } from '../../codec.ts';
 import { stakeConfig, sysvars } from '../../programs.ts';
 import { U64_MAX } from '../../units.ts';
-import { readCompactLength, readHash, readList, readName, readVarint, Undecodable } from '../bincode.ts';
+import { readCompactLength, readHash, readList, readName, readVarint } from '../bincode.ts';
 import { base64, membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { nameAddresses, type Variant, variants } from './variant.ts';

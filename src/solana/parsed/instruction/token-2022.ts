@@ -1,5 +1,5 @@
+import { Undecodable } from '../../codec.ts';
 import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
-import { Undecodable } from '../bincode.ts';
 import { membersReader, type Types } from '../members.ts';
 import { authorityMembers, byU8, nameAddresses, type Variant, variants } from './variant.ts';
 

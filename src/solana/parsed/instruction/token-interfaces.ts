@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
-import { Undecodable, utf8 } from '../bincode.ts';
+import { Undecodable } from '../../codec.ts';
+import { utf8 } from '../bincode.ts';
 import type { Types } from '../members.ts';
 import { type ParsedParts, type Variant, variants } from './variant.ts';
 

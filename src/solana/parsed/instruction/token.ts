@@ -1,6 +1,7 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
-import { readAddress, readOption, Undecodable, utf8 } from '../bincode.ts';
+import { Undecodable } from '../../codec.ts';
+import { readAddress, readOption, utf8 } from '../bincode.ts';
 import type { Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { token2022Variants } from './token-2022.ts';

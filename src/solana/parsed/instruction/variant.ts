@@ -1,8 +1,8 @@
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../address.ts';
+import { Undecodable } from '../../codec.ts';
 import { sysvars } from '../../programs.ts';
-import { Undecodable } from '../bincode.ts';
 import { membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 
