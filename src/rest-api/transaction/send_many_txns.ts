@@ -5,8 +5,10 @@ import { type Commitment, commitments } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
-import { displayTransactionError } from '../../solana/transaction/display-error.ts';
-import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
+import {
+  displayTransactionError,
+  type TransactionError,
+} from '../../solana/transaction/transaction-error.ts';
 import { type Context, endpoint, ofChain } from '../endpoint.ts';
 import { list, network, oneOf } from '../fields.ts';
 import type { Confirmation } from '../services.ts';
