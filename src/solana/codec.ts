@@ -13,7 +13,6 @@ export class Undecodable extends Error {
   override readonly name = 'Undecodable';
 }
 
-/** null for truncated or invalid bytes; other errors pass through. */
 export function decodedOrNull<T>(read: () => T): T | null {
   try {
     return read();
@@ -63,7 +62,6 @@ export const hash: Codec<Blockhash> = {
   write: (writer, value) => writer.bytes(blockhashBytes(value)),
 };
 
-/** Members in the order of the layout. */
 export const struct = <T extends object>(
   fields: { readonly [Name in keyof T]-?: Codec<T[Name]> },
 ): Codec<T> => {

@@ -12,7 +12,6 @@ export const NONCE_BYTES = 80;
 /** Source: solana-nonce, `state::Data`. */
 type NonceData = Readonly<{
   authority: Address;
-  /** Replaces the recent blockhash of a transaction. */
   durableNonce: Blockhash;
   lamportsPerSignature: bigint;
 }>;
@@ -39,7 +38,6 @@ const codec = accountCodec<Nonce>(NONCE_BYTES, {
   },
 });
 
-/** @returns null when the data is no nonce account. */
 export const decodeNonce = (data: Uint8Array): Nonce | null =>
   data.length === NONCE_BYTES ? codec.decode(data) : null;
 

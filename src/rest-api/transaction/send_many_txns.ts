@@ -92,7 +92,6 @@ async function lastValidBlockHeight(
     .catch(() => null);
 }
 
-/** Display text of a transaction error. */
 function reasonOf(err: JsonValue): string {
   try {
     return displayTransactionError(err as TransactionError);
@@ -121,7 +120,7 @@ function toOutcome({ status, err, failure }: Confirmation): TransactionOutcome {
   return { error: errorOf(failed, { err }), status };
 }
 
-/** Source: spec, "REST"; rest-api.md §2.20. */
+/** Source: rest-api.md §2.20. */
 export const sendManyTxns = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/transaction/send_many_txns'],

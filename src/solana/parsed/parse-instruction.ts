@@ -94,7 +94,6 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
 /**
  * Never throws on untrusted bytes.
  *
- * @param keys - static, loaded writable, loaded readonly
  * @param stackHeight - 1 for an outer instruction; null when not recorded
  * @returns null when not parsed
  * @see transaction-status/src/parse_instruction.rs, `parse`

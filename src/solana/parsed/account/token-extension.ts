@@ -21,7 +21,6 @@ const own: Types = {
   },
 };
 
-/** Extension type. Without `read` only the name is shown. */
 type Kind = Readonly<{ name: string; of: string; read: ((data: ByteReader) => Members) | null }>;
 
 /**
@@ -78,7 +77,6 @@ const kinds: readonly Kind[] = `
     return { of, name, read: fields === undefined ? null : membersReader(fields, own) };
   });
 
-/** The state fills all bytes, except for metadata. */
 function readState({ name, read }: Kind, value: Uint8Array): Members | null {
   return decodedOrNull(() => {
     const data = new ByteReader(value);
