@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { displayTransactionError } from './display-error.ts';
 import type { TransactionError } from './transaction-error.ts';
+import { displayTransactionError } from './transaction-error.ts';
 
 describe('transaction error text', () => {
   it.each<[TransactionError, string]>([
