@@ -1,5 +1,4 @@
-import { median } from '../geyser/gauge.ts';
-import { descriptorsOf } from './descriptors.ts';
+import { descriptorsOf, median } from '../../programs/process-stats.ts';
 
 /** What a process had open beyond what those at the other ends of its connections had, in a stretch of time. */
 export type EndsWindow = Readonly<{

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { descriptorsOf } from './descriptors.ts';
+import { descriptorsOf } from '../../programs/process-stats.ts';
 import { IdleCountWatch } from './idle-count-watch.ts';
 
 const undo: (() => void)[] = [];

@@ -1,7 +1,5 @@
+import { descriptorsOf, median, residentMibOf, waitedForProcessorMs } from '../../programs/process-stats.ts';
 import { cpuMsOf } from '../../service/cpu-time.ts';
-import { median, residentMibOf } from '../geyser/gauge.ts';
-import { waitedForProcessorMs } from '../rest/pulse.ts';
-import { descriptorsOf } from './descriptors.ts';
 
 /** What only a process itself knows of its memory and its event loop. */
 export type Inside = Readonly<{ heapMib: number; externalMib: number; loopDelayMs: number }>;

@@ -1,4 +1,4 @@
-import type { ServiceGauges } from './service-gauges.ts';
+import type { ServiceGauges } from '../report/soak-result.ts';
 import type { Tally } from './tally.ts';
 
 /** Whoever looks at something now and then, and makes windows of what it sees. */

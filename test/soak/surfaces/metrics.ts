@@ -1,9 +1,9 @@
 import { Agent, request } from 'undici';
 import { type Family, readMetrics } from '../../observing/metrics-text.ts';
 import type { Inside } from '../figures/process-watch.ts';
-import type { ServiceGauges } from '../figures/service-gauges.ts';
 import { Refused, Tally } from '../figures/tally.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
+import type { ServiceGauges } from '../report/soak-result.ts';
 import { Pace } from './pace.ts';
 import type { Surface } from './surface.ts';
 

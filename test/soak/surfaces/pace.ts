@@ -32,7 +32,7 @@ export class Pace {
 
   get load(): Load {
     const { name, perSecond } = this.#options;
-    return { name, perSecond, leftOut: this.#skipped };
+    return { name, perSecond, skipped: this.#skipped };
   }
 
   /** Begins no more, and waits for what is under way. */

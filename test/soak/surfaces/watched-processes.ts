@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultUpstreamLimits } from '../../../src/upstream/limits.ts';
-import { descriptorsOf } from '../figures/descriptors.ts';
+import { descriptorsOf } from '../../programs/process-stats.ts';
 import { EndsWatch } from '../figures/ends-watch.ts';
 import { type IdleCount, IdleCountWatch } from '../figures/idle-count-watch.ts';
 import { type Inside, ProcessWatch } from '../figures/process-watch.ts';
