@@ -12,7 +12,8 @@ export type RunningLocalnet = Readonly<{
   request: SendRequest;
 }>;
 
-const START_MS = 120_000;
+/** On a busy machine. */
+export const START_MS = 120_000;
 
 /** Starts `solway localnet` on free ports. */
 export async function startLocalnet(slotMs: number, args: readonly string[] = []): Promise<RunningLocalnet> {

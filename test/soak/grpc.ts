@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitments } from '../../src/protocol/commitment.ts';
-import { logTail } from '../programs/localnet.ts';
+import { logTail, START_MS } from '../programs/localnet.ts';
 import { logUnless, readOptions } from '../programs/options.ts';
 import { Gauge } from '../programs/process-stats.ts';
 import { startService } from '../service/start-service.ts';
@@ -113,6 +113,7 @@ const upstreams = [new Upstream(), new Upstream()];
 await Promise.all(upstreams.map((upstream) => upstream.up()));
 const rpcUrl = await startJsonRpc();
 const service = await startService({
+  timeoutMs: START_MS,
   configuration: `[grpc]\nqueue_max_bytes = ${QUEUE_MAX_BYTES}\n[replay]\nslots = ${REPLAY_SLOTS}\n`,
   arguments: upstreams.flatMap(({ port }, at) => [
     ...['--upstream', `${rpcUrl}?node=${at}`],

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { START_MS } from '../programs/localnet.ts';
 import { logUnless, readOptions } from '../programs/options.ts';
 import { Gauge, percentile } from '../programs/process-stats.ts';
 import { startService } from '../service/start-service.ts';
@@ -76,7 +77,10 @@ const hosts = await startSlowHosts();
 
 async function start(uriOf: (token: number) => string, hasImage: (token: number) => boolean) {
   const node = await startWalletNode(tokens, perWallet, uriOf);
-  const service = await startService({ configuration: configurationFor(node.url, hosts.port) });
+  const service = await startService({
+    configuration: configurationFor(node.url, hosts.port),
+    timeoutMs: START_MS,
+  });
   const storm = new Storm({
     url: `${service.ready.url}/sol/v1/wallet/all_tokens`,
     keys: await makeKeys(service, keyCount),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProxyGroup } from '../chaos/proxy-group.ts';
-import { logTail, startLocalnet } from '../programs/localnet.ts';
+import { logTail, START_MS, startLocalnet } from '../programs/localnet.ts';
 import { readOptions, sayUnless } from '../programs/options.ts';
 import { startService } from '../service/start-service.ts';
 import { KitClient } from './kit-client.ts';
@@ -64,6 +64,7 @@ const nodes = [await ProxyGroup.start(rpcPort, pubsubPort), await ProxyGroup.sta
 const lagMs = options.lag * slotMs;
 nodes[1]!.proxies[1]!.delay(lagMs);
 const service = await startService({
+  timeoutMs: START_MS,
   configuration: '',
   arguments: nodes.flatMap((node) => [
     ...['--upstream', `http://127.0.0.1:${node.port(0)}/`],

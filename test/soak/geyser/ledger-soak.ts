@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitments } from '../../../src/protocol/commitment.ts';
 import { ProxyGroup } from '../../chaos/proxy-group.ts';
-import { logTail, startLocalnet } from '../../programs/localnet.ts';
+import { logTail, START_MS, startLocalnet } from '../../programs/localnet.ts';
 import { Gauge } from '../../programs/process-stats.ts';
 import { startService } from '../../service/start-service.ts';
 import type { SendRequest } from '../ledger-truth.ts';
@@ -103,6 +103,7 @@ export async function soakLedger(options: LedgerSoakOptions): Promise<string[]> 
   const { program, request, rpcPort, grpcPort } = await startLocalnet(options.slotMs);
   const proxies = [await ProxyGroup.start(rpcPort, grpcPort), await ProxyGroup.start(rpcPort, grpcPort)];
   const service = await startService({
+    timeoutMs: START_MS,
     configuration: '',
     arguments: proxies.flatMap((node) => [
       ...['--upstream', `http://127.0.0.1:${node.port(0)}/`],
