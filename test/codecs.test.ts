@@ -7,7 +7,7 @@ import { decodeSubscribeRequest } from '../src/protocol/geyser/decode-subscribe-
 import { InvalidProtobuf } from '../src/protocol/geyser/protobuf.ts';
 import { readDeshredUpdate } from '../src/protocol/geyser/read-deshred-update.ts';
 import { readRawUpdate } from '../src/protocol/geyser/read-raw-update.ts';
-import { decodeConfirmedBlock } from '../src/protocol/geyser/storage/confirmed-block.ts';
+import { decodeConfirmedBlock } from './recorded/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../src/protocol/geyser/subscribe-update.ts';
 import { handleReflection } from '../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../src/protocol/grpc/status.ts';

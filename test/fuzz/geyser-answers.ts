@@ -1,49 +1,16 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
-import {
-  decodeGetBlockHeightResponse,
-  decodeGetLatestBlockhashResponse,
-  decodeGetSlotResponse,
-  decodeGetVersionResponse,
-  decodeIsBlockhashValidResponse,
-  decodePongResponse,
-  decodeSubscribeReplayInfoResponse,
-  encodeGetBlockHeightResponse,
-  encodeGetLatestBlockhashResponse,
-  encodeGetSlotResponse,
-  encodeGetVersionResponse,
-  encodeIsBlockhashValidResponse,
-  encodeSubscribeReplayInfoResponse,
-} from '../../src/protocol/geyser/unary.ts';
 import { encodeFrame, GrpcFrames, InvalidGrpc } from '../../src/protocol/grpc/frames.ts';
-import { slot } from '../../src/solana/units.ts';
 import { accepted } from './engine/accepted.ts';
 import { message as anyMessage } from './engine/generate-protobuf.ts';
 import type { Random } from './engine/mutate.ts';
 
 export const from = 'nodes';
-export const covers = ['protocol/geyser/unary.ts', 'protocol/grpc/frames.ts'];
+export const covers = ['protocol/grpc/frames.ts'];
 
 const MESSAGE_MAX_BYTES = 4_096;
 const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: 2_048 };
 
-/** Each answer's decoder, before its encoder where that writes what was read. */
-const answers: readonly ((bytes: Uint8Array) => unknown)[] = [
-  decodePongResponse,
-  (bytes) => encodeSubscribeReplayInfoResponse(decodeSubscribeReplayInfoResponse(bytes)),
-  (bytes) => encodeGetSlotResponse(decodeGetSlotResponse(bytes)),
-  (bytes) => encodeGetBlockHeightResponse(decodeGetBlockHeightResponse(bytes)),
-  (bytes) => encodeGetVersionResponse(decodeGetVersionResponse(bytes)),
-  (bytes) => encodeGetLatestBlockhashResponse(decodeGetLatestBlockhashResponse(bytes)),
-  (bytes) => encodeIsBlockhashValidResponse(decodeIsBlockhashValidResponse(bytes)),
-];
-
-const messages = [
-  encodeGetSlotResponse(slot(300)),
-  encodeGetVersionResponse('{"version":"12.1.0"}'),
-  encodeGetLatestBlockhashResponse({ slot: slot(5), blockhash: 'x', lastValidBlockHeight: 155n }),
-  encodeIsBlockhashValidResponse({ slot: slot(5), valid: true }),
-];
+const messages = [new Uint8Array(3), Buffer.from('{"version":"12.1.0"}'), new Uint8Array(400).fill(7)];
 
 function packed(message: Uint8Array): Buffer {
   const frame = encodeFrame(message);
@@ -78,7 +45,7 @@ function cut(bytes: Uint8Array, encoding: string, length: number): Cut {
   return outcome;
 }
 
-/** The same messages come out, wherever the pieces begin and end, and each is an answer or refused as one. */
+/** The same messages come out, wherever the pieces begin and end. */
 export function fuzz(input: Uint8Array): boolean {
   const [which = 0, length = 0] = input;
   const encoding = ['identity', 'gzip', 'zstd'][which % 3] as string;
@@ -91,8 +58,5 @@ export function fuzz(input: Uint8Array): boolean {
   if (!isSame) throw new Error('pieces change what comes out');
   if (single.messages.some((message) => message.length > MESSAGE_MAX_BYTES))
     throw new Error('a message is larger than is taken');
-  const read = single.messages.flatMap((message) =>
-    answers.map((answer) => accepted(() => answer(message), InvalidProtobuf)),
-  );
-  return read.includes(true);
+  return single.messages.length > 0;
 }

@@ -7,13 +7,14 @@ import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-requ
 import {
   decodeCommitmentRequest,
   decodeIsBlockhashValidRequest,
-  encodeIsBlockhashValidRequest,
+  decodePingRequest,
 } from '../../src/protocol/geyser/unary.ts';
 import { handleReflection } from '../../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
 import { checkHealth } from '../../src/servers/grpc/standard-services.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { signatureFromBytes } from '../../src/solana/signature.ts';
+import { encodeIsBlockhashValidRequest } from '../geyser/unary-client.ts';
 import { accepted } from './engine/accepted.ts';
 import { message as anyMessage } from './engine/generate-protobuf.ts';
 import type { Random } from './engine/mutate.ts';
@@ -90,6 +91,7 @@ export const fuzz = (input: Uint8Array): boolean =>
     decodeSubscribeDeshredRequest,
     decodeCommitmentRequest,
     decodeIsBlockhashValidRequest,
+    decodePingRequest,
     handleReflection,
     (request: Uint8Array) => checkHealth(request, () => true),
   ]

@@ -1,6 +1,6 @@
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
-import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import { decodeConfirmedBlock } from '../recorded/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { slot } from '../../src/solana/units.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import { decodeConfirmedBlock } from '../recorded/confirmed-block.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
 import { slot } from '../../src/solana/units.ts';

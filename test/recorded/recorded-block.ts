@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import { decodeConfirmedBlock } from './confirmed-block.ts';
 import type { BlockMetaUpdate, BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 

@@ -52,6 +52,14 @@ export function readOnlyField<T>(reader: ProtobufReader, read: (reader: Protobuf
   return value;
 }
 
+/** Reads `UnixTimestamp`: seconds. */
+export const readUnixTimestamp = (reader: ProtobufReader): bigint =>
+  readOnlyField(reader.message(), (inner) => inner.int64(), 0n);
+
+/** Reads `BlockHeight` or `NumPartitions`. */
+export const readWrappedUint64 = (reader: ProtobufReader): bigint =>
+  readOnlyField(reader.message(), (inner) => inner.uint64(), 0n);
+
 /** What must be there. @throws InvalidProtobuf when it is not. */
 export function required<T>(value: T | null, name: string): T {
   if (value === null) throw new InvalidProtobuf(`${name} is missing`);

@@ -1,12 +1,11 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { encodeTimestamp } from './encode/timestamp.ts';
-import { readBlockhashText, readLamports, readSlot, required } from './fields.ts';
+import { readBlockhashText, readLamports, readSlot, readWrappedUint64, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import type { RawAccount, RawBlockMeta, RawEntry, RawUpdate } from './raw-update.ts';
 import { readRawTransaction } from './read-raw-transaction.ts';
 import { readPingId } from './request/named-filters.ts';
-import { readBlockHeight } from './storage/confirmed-block.ts';
 import { readSlotUpdate } from './update/slot.ts';
 
 /** What of a block is known no other way, when its accounts are not told one by one. */
@@ -92,7 +91,7 @@ function readBlockMeta(reader: ProtobufReader, whole: Uint8Array): Content<RawBl
   while (reader.next()) {
     if (reader.field === 1) slot = readSlot(reader);
     else if (reader.field === 2) blockhash = readBlockhashText(reader);
-    else if (reader.field === 5) blockHeight = readBlockHeight(reader);
+    else if (reader.field === 5) blockHeight = readWrappedUint64(reader);
     else if (reader.field === 6) parentSlot = readSlot(reader);
     else if (reader.field === 8) executedTransactionCount = reader.count();
     else if (reader.field === 9) entriesCount = reader.count();

@@ -4,7 +4,7 @@ import {
   decodeGetSlotResponse,
   decodeGetVersionResponse,
   decodePongResponse,
-} from '../../../src/protocol/geyser/unary.ts';
+} from '../../geyser/unary-client.ts';
 
 /** A call with one answer, and what is known of the answer. */
 export type GrpcCall = Readonly<{

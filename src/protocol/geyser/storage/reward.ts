@@ -5,7 +5,7 @@ import {
   rewardTypes,
 } from '../../../solana/transaction/transaction-meta.ts';
 import { lamports } from '../../../solana/units.ts';
-import { readAddressText, readLamports, readOnlyField, required } from '../fields.ts';
+import { readAddressText, readLamports, readWrappedUint64, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 
 /** A commission is written as text, '' for none. */
@@ -39,17 +39,13 @@ export function readReward(reader: ProtobufReader): BlockReward {
 
 export type Rewards = Readonly<{ rewards: readonly BlockReward[]; numPartitions: bigint | null }>;
 
-/** Reads `NumPartitions`. */
-export const readNumPartitions = (reader: ProtobufReader): bigint =>
-  readOnlyField(reader.message(), (inner) => inner.uint64(), 0n);
-
 /** Reads `Rewards`. */
 export function readRewards(reader: ProtobufReader): Rewards {
   const rewards: BlockReward[] = [];
   let numPartitions: bigint | null = null;
   while (reader.next()) {
     if (reader.field === 1) rewards.push(readReward(reader.message()));
-    else if (reader.field === 2) numPartitions = readNumPartitions(reader);
+    else if (reader.field === 2) numPartitions = readWrappedUint64(reader);
     else reader.skipField();
   }
   return { rewards, numPartitions };

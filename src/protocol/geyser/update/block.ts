@@ -1,9 +1,8 @@
 import type { Blockhash } from '../../../solana/blockhash.ts';
 import type { BlockReward } from '../../../solana/transaction/transaction-meta.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
-import { readBlockhashText, readSlot, required } from '../fields.ts';
+import { readBlockhashText, readSlot, readUnixTimestamp, readWrappedUint64, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
-import { readBlockHeight, readUnixTimestamp } from '../storage/confirmed-block.ts';
 import { readRewards } from '../storage/reward.ts';
 import { type AccountWrite, readAccountWrite } from './account.ts';
 import { type EntryUpdate, readEntryUpdate } from './entry.ts';
@@ -71,7 +70,7 @@ function readCommon(draft: HeaderDraft, reader: ProtobufReader): boolean {
     draft.rewards = rewards;
     draft.numRewardPartitions = numPartitions;
   } else if (reader.field === 4) draft.blockTime = readUnixTimestamp(reader);
-  else if (reader.field === 5) draft.blockHeight = readBlockHeight(reader);
+  else if (reader.field === 5) draft.blockHeight = readWrappedUint64(reader);
   else return false;
   return true;
 }
