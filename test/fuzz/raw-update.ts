@@ -1,5 +1,5 @@
 import { blockTail } from '../../src/protocol/geyser/encode/block.ts';
-import { slicedAccountTail } from '../../src/protocol/geyser/encode/sliced-account.ts';
+import { slicedAccountTail } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import type { RawBlock, RawBlockMeta } from '../../src/protocol/geyser/raw-update.ts';
 import { type RawMessage, readRawUpdate } from '../../src/protocol/geyser/read-raw-update.ts';
@@ -12,7 +12,7 @@ import { seeds as updates } from './subscribe-update.ts';
 export const from = 'nodes';
 export const covers = [
   'protocol/geyser/encode/block.ts',
-  'protocol/geyser/encode/sliced-account.ts',
+  'protocol/geyser/encode/raw-account.ts',
   'streams/geyser/filters/token-owners.ts',
   'protocol/geyser/fields.ts',
   'protocol/geyser/read-raw-transaction.ts',

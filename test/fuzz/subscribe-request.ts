@@ -1,9 +1,13 @@
 import { CuckooFilter } from '../../src/protocol/geyser/cuckoo-filter.ts';
-import { decodeSubscribeDeshredRequest } from '../../src/protocol/geyser/decode-subscribe-deshred-request.ts';
-import { decodeSubscribeRequest } from '../../src/protocol/geyser/decode-subscribe-request.ts';
+import {
+  decodeSubscribeDeshredRequest,
+  decodeSubscribeRequest,
+} from '../../src/protocol/geyser/decode-subscribe-request.ts';
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
-import { encodeSubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
-import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import {
+  encodeSubscribeDeshredRequest,
+  encodeSubscribeRequest,
+} from '../../src/protocol/geyser/subscribe-request.ts';
 import {
   decodeCommitmentRequest,
   decodeIsBlockhashValidRequest,
@@ -21,7 +25,7 @@ import type { Random } from './engine/mutate.ts';
 
 export const from = 'clients';
 export const covers = [
-  'protocol/geyser/decode-subscribe-deshred-request.ts',
+  'protocol/geyser/decode-subscribe-request.ts',
   'protocol/geyser/decode-subscribe-request.ts',
   'protocol/geyser/fields.ts',
   'protocol/geyser/protobuf.ts',

@@ -1,9 +1,9 @@
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
-import { decodeConfirmedBlock } from '../recorded/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { slot } from '../../src/solana/units.ts';
+import { decodeConfirmedBlock } from '../recorded/confirmed-block.ts';
 import { accepted } from './engine/accepted.ts';
 import { message as anyMessage } from './engine/generate-protobuf.ts';
 import type { Random } from './engine/mutate.ts';

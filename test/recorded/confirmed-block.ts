@@ -1,13 +1,18 @@
+import {
+  readBlockhashText,
+  readSlot,
+  readUnixTimestamp,
+  readWrappedUint64,
+  required,
+} from '../../src/protocol/geyser/fields.ts';
+import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
+import { readMeta, readReward } from '../../src/protocol/geyser/storage/meta.ts';
+import { readTransaction } from '../../src/protocol/geyser/storage/transaction.ts';
 import type { Block, ExecutedTransaction } from '../../src/solana/block.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
 import type { Transaction } from '../../src/solana/transaction/transaction.ts';
 import type { BlockReward, TransactionMeta } from '../../src/solana/transaction/transaction-meta.ts';
 import { type Slot, slot as slotOf } from '../../src/solana/units.ts';
-import { readWrappedUint64, readBlockhashText, readSlot, readUnixTimestamp, required } from '../../src/protocol/geyser/fields.ts';
-import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
-import { readMeta } from '../../src/protocol/geyser/storage/meta.ts';
-import { readReward } from '../../src/protocol/geyser/storage/reward.ts';
-import { readTransaction } from '../../src/protocol/geyser/storage/transaction.ts';
 
 function readConfirmedTransaction(reader: ProtobufReader): ExecutedTransaction {
   let transaction: Transaction | null = null;

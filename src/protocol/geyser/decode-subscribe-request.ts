@@ -1,25 +1,32 @@
 import { type Slot, slot } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { ProtobufReader } from './protobuf.ts';
-import type { FilterKind } from './request/filter-facts.ts';
 import {
   type ReadFilter,
   readAccountsFilter,
   readBlocksFilter,
+  readDeshredTransactionsFilter,
   readEmptyFilter,
+  readNamed,
+  readPingId,
   readSlotsFilter,
   readTransactionsFilter,
 } from './request/filters.ts';
-import { readNamed, readPingId } from './request/named-filters.ts';
-import { type RequestBounds, requestBounds } from './request/request-bounds.ts';
-import { RequestFaults } from './request/request-faults.ts';
+import {
+  type FilterKind,
+  type RequestBounds,
+  RequestFaults,
+  requestBounds,
+} from './request/request-faults.ts';
 import {
   type AccountsFilter,
   type BlocksFilter,
   commitments,
   type DataSlice,
+  type DeshredTransactionsFilter,
   type Named,
   type SlotsFilter,
+  type SubscribeDeshredRequest,
   type SubscribeRequest,
   type TransactionsFilter,
 } from './subscribe-request.ts';
@@ -150,4 +157,40 @@ export function decodeSubscribeRequest(
   if (draft.ping !== undefined) return { ping: draft.ping };
   draft.faults.throwFirst('failed to create filter');
   return requestOf(draft);
+}
+
+/**
+ * Reads the request of a `SubscribeDeshred` stream, as `decodeSubscribeRequest` does.
+ * @throws InvalidProtobuf when the bytes are none.
+ * @throws GrpcError INVALID_ARGUMENT when a filter says what cannot be.
+ * @throws Failure FILTER_LIMIT when there is more in it than the bounds say.
+ */
+export function decodeSubscribeDeshredRequest(
+  bytes: Uint8Array,
+  bounds: RequestBounds = requestBounds,
+): SubscribeDeshredRequest {
+  const faults = new RequestFaults(bounds);
+  const deshredTransactions = new Map<string, DeshredTransactionsFilter>();
+  const slots = new Map<string, SlotsFilter>();
+  let ping: number | undefined;
+  const reader = new ProtobufReader(bytes, 0, bytes.length, faults);
+  while (reader.next()) {
+    if (reader.field === 1)
+      readNamed(
+        'deshred_transactions',
+        deshredTransactions,
+        reader.message(),
+        readDeshredTransactionsFilter,
+        faults,
+      );
+    else if (reader.field === 2) ping = readPingId(reader.message());
+    else if (reader.field === 3) readNamed('slots', slots, reader.message(), readSlotsFilter, faults);
+    else reader.skipField();
+  }
+  if (ping !== undefined) return { ping };
+  faults.throwFirst('failed to create deshred filter');
+  return {
+    ...(deshredTransactions.size === 0 ? {} : { deshredTransactions }),
+    ...(slots.size === 0 ? {} : { slots }),
+  };
 }

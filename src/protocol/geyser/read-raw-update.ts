@@ -1,11 +1,11 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
-import { encodeTimestamp } from './encode/timestamp.ts';
+import { encodeTimestamp } from './encode/envelope.ts';
 import { readBlockhashText, readLamports, readSlot, readWrappedUint64, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import type { RawAccount, RawBlockMeta, RawEntry, RawUpdate } from './raw-update.ts';
 import { readRawTransaction } from './read-raw-transaction.ts';
-import { readPingId } from './request/named-filters.ts';
+import { readPingId } from './request/filters.ts';
 import { readSlotUpdate } from './update/slot.ts';
 
 /** What of a block is known no other way, when its accounts are not told one by one. */

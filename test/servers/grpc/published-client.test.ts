@@ -1,7 +1,7 @@
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { afterEach, describe, expect, it } from 'vitest';
-import { pingTail } from '../../../src/protocol/geyser/encode/ping.ts';
-import { encodeTimestamp } from '../../../src/protocol/geyser/encode/timestamp.ts';
+import { pingTail } from '../../../src/protocol/geyser/encode/envelope.ts';
+import { encodeTimestamp } from '../../../src/protocol/geyser/encode/envelope.ts';
 import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import { connected, listen, nothing } from '../../clients/yellowstone-client.ts';
 import { NONE, TestGrpcServer, TOKEN } from './start-grpc-server.ts';

@@ -2,7 +2,7 @@ import { Client, credentials, Metadata, type StatusObject, status } from '@grpc/
 import { SubscribeRequest, SubscribeUpdate, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
-import { pingTail } from '../../../src/protocol/geyser/encode/ping.ts';
+import { pingTail } from '../../../src/protocol/geyser/encode/envelope.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';

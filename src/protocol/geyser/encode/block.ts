@@ -2,7 +2,7 @@ import { ProtobufReader } from '../protobuf.ts';
 import { fieldBytes, ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawAccount, RawBlock, RawEntry, RawTransaction } from '../raw-update.ts';
 import type { DataSlice } from '../subscribe-request.ts';
-import { writeSlicedInfo } from './sliced-account.ts';
+import { writeSlicedInfo } from './raw-account.ts';
 
 /** What of a block one stream wants. */
 export type BlockSelection = Readonly<{

@@ -130,3 +130,16 @@ export function rawShredTransaction({
     meta: null,
   };
 }
+
+/** A `SubscribeUpdate` that tells of a transaction only whether it succeeded. */
+export function transactionStatusTail(transaction: RawTransaction): Uint8Array {
+  writer.clear();
+  const start = writer.open(10);
+  writer.uint64OrNone(1, transaction.slot);
+  writer.bytes(2, transaction.signature);
+  writer.boolOrNone(3, transaction.isVote);
+  writer.uint32OrNone(4, transaction.index);
+  if (transaction.err !== null) writer.bytes(5, transaction.err);
+  writer.close(start);
+  return writer.bytes(11, transaction.createdAt).take();
+}

@@ -1,15 +1,18 @@
-import type { ProtobufReader } from '../protobuf.ts';
-import type { DeshredTransactionsFilter } from '../subscribe-deshred-request.ts';
+import { type Address, type AddressFault, parseAddress } from '../../../solana/address.ts';
+import { parseSignature, type Signature, type SignatureFault } from '../../../solana/signature.ts';
+import { readOnlyField } from '../fields.ts';
+import { ProtobufReader } from '../protobuf.ts';
 import {
   type AccountsFilter,
   type BlocksFilter,
+  type CuckooFilterMessage,
+  type DeshredTransactionsFilter,
   type SlotsFilter,
   type TransactionsFilter,
   tokenAccountModes,
 } from '../subscribe-request.ts';
 import { readDataFilter } from './data-filter.ts';
-import { addAddress, readCuckooFilter, readSignatureText } from './filter-fields.ts';
-import type { RequestFaults } from './request-faults.ts';
+import { type FilterKind, filterFacts, type RequestFaults } from './request-faults.ts';
 
 type Draft<T> = {
   -readonly [Name in keyof T]: T[Name] extends readonly (infer Item)[] | undefined ? Item[] : T[Name];
@@ -123,3 +126,100 @@ export function readEmptyFilter(reader: ProtobufReader): null {
   while (reader.next()) reader.skipField();
   return null;
 }
+
+/** Fields that filters have in common. The words are those of the SDK that the plugin parses with. */
+
+/** Source: solana-address, `ParseAddressError`. */
+const addressFaults: Readonly<Record<AddressFault, string>> = {
+  WrongSize: 'String is the wrong size',
+  Invalid: 'Invalid Base58 string',
+};
+/** Source: solana-signature, `ParseSignatureError`. */
+const signatureFaults: Readonly<Record<SignatureFault, string>> = {
+  WrongSize: 'string decoded to wrong size for signature',
+  Invalid: 'failed to decode string to signature',
+};
+
+/**
+ * Adds a repeated field's address to its list.
+ * @param field - as geyser.proto calls it.
+ * @returns the list, which is made for the first.
+ */
+export function addAddress(
+  field: string,
+  list: Address[] | undefined,
+  reader: ProtobufReader,
+  faults: RequestFaults,
+): Address[] {
+  faults.pubkey();
+  const addresses = list ?? [];
+  if (faults.some) {
+    reader.span();
+    return addresses;
+  }
+  const text = reader.string();
+  const parsed = parseAddress(text);
+  if ('fault' in parsed) faults.add(addressFaults[parsed.fault], field, text);
+  else addresses.push(parsed.address);
+  return addresses;
+}
+
+/** @returns undefined for a text that is none. */
+export function readSignatureText(reader: ProtobufReader, faults: RequestFaults): Signature | undefined {
+  if (faults.some) {
+    reader.span();
+    return undefined;
+  }
+  const text = reader.string();
+  const parsed = parseSignature(text);
+  if ('signature' in parsed) return parsed.signature;
+  faults.add(signatureFaults[parsed.fault], 'signature', text);
+  return undefined;
+}
+
+/** Reads `CuckooFilter`. Whether it is one that can be used is judged by who uses it. */
+export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
+  let data: Uint8Array = new Uint8Array();
+  let [bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm] = [0, 0, 0, 0];
+  let hashSeed = 0n;
+  while (reader.next()) {
+    if (reader.field === 1) data = reader.bytes();
+    else if (reader.field === 2) bucketCount = reader.uint32();
+    else if (reader.field === 3) entriesPerBucket = reader.uint32();
+    else if (reader.field === 4) fingerprintBits = reader.uint32();
+    else if (reader.field === 5) hashSeed = reader.uint64();
+    else if (reader.field === 6) hashAlgorithm = reader.int32();
+    else reader.skipField();
+  }
+  return { data, bucketCount, entriesPerBucket, fingerprintBits, hashSeed, hashAlgorithm };
+}
+
+const NOTHING: Uint8Array = new Uint8Array();
+
+/**
+ * Reads one entry of a map into it. Either half may be absent, and stands for its default then: Rust clients leave
+ * out the value of a filter that asks for everything. Of entries with one name the last holds.
+ */
+export function readNamed<Filter>(
+  kind: FilterKind,
+  named: Map<string, Filter>,
+  entry: ProtobufReader,
+  read: ReadFilter<Filter>,
+  faults: RequestFaults,
+): void {
+  faults.filter();
+  const isFirst = !faults.some;
+  let name = '';
+  let filter: Filter | undefined;
+  while (entry.next()) {
+    if (entry.field === 1) name = entry.string();
+    else if (entry.field === 2) filter = read(entry.message(), faults);
+    else entry.skipField();
+  }
+  named.set(name, filter === undefined ? read(new ProtobufReader(NOTHING), faults) : filter);
+  if (isFirst && faults.some) faults.locate(filterFacts(kind, name));
+}
+
+/** Reads `SubscribeRequestPing`. */
+export const readPingId = (reader: ProtobufReader): number =>
+  readOnlyField(reader, (inner) => inner.int32(), 0);

@@ -1,8 +1,6 @@
 import { Failure, type FailureFacts } from '../../errors.ts';
 import { GrpcError } from '../../grpc/status.ts';
 import type { FieldCount } from '../protobuf.ts';
-import { truncateText } from './filter-facts.ts';
-import { DATA_FILTERS_OF_A_FILTER, fieldsMaxOf, type RequestBounds } from './request-bounds.ts';
 
 /**
  * What is wrong with the content of a request whose bytes are a message. It is told only when all of the bytes were
@@ -81,3 +79,51 @@ export class RequestFaults implements FieldCount {
 }
 
 const tooMany = (of: string, max: number): Failure => new Failure('FILTER_LIMIT', { facts: { of, max } });
+
+/** How much of a request is read at most. A request with more is refused where it goes beyond, not read to its end. */
+export type RequestBounds = Readonly<{
+  /** Filters of all kinds together. */
+  filtersMax: number;
+  /** Addresses in the lists of all filters together. */
+  pubkeysMax: number;
+  /** Parts of accounts' data. */
+  slicesMax: number;
+}>;
+
+/** Where no plan says less. */
+export const requestBounds: RequestBounds = { filtersMax: 10_000, pubkeysMax: 200_000, slicesMax: 1_000 };
+
+/** More conditions on accounts' data of one filter are refused by every server there is (4). */
+export const DATA_FILTERS_OF_A_FILTER = 8;
+/** A filter has about 30 fields when it has all there are, addresses apart; a slice has 3. */
+const FIELDS_OF_A_FILTER = 40;
+const FIELDS_OF_A_SLICE = 3;
+/** Fields besides, such as those of versions to come. */
+const FIELDS_BESIDES = 1_000;
+
+/** Fields that a request within these bounds may have, those of messages inside it included. */
+export const fieldsMaxOf = ({ filtersMax, pubkeysMax, slicesMax }: RequestBounds): number =>
+  FIELDS_BESIDES + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax;
+
+/** The field of a request that a filter stands in, as geyser.proto calls it. */
+export type FilterKind =
+  | 'accounts'
+  | 'slots'
+  | 'transactions'
+  | 'transactions_status'
+  | 'blocks'
+  | 'blocks_meta'
+  | 'entry'
+  | 'deshred_transactions';
+
+/** More of a client's words is not told back: trailers have to fit what it takes of headers. */
+const TEXT_MAX_CHARS = 64;
+
+/** A client's words, as facts of an error show them. */
+export const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();
+
+/** Facts that say which filter an error is about. */
+export const filterFacts = (filter: FilterKind, name: string): FailureFacts => ({
+  filter,
+  name: truncateText(name),
+});

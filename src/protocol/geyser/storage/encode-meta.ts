@@ -4,15 +4,16 @@ import {
   encodeTransactionError,
   type TransactionError,
 } from '../../../solana/transaction/transaction-error.ts';
-import type {
-  InnerInstruction,
-  InnerInstructions,
-  ReturnData,
-  TokenBalance,
-  TransactionMeta,
+import {
+  type BlockReward,
+  type InnerInstruction,
+  type InnerInstructions,
+  type ReturnData,
+  rewardTypes,
+  type TokenBalance,
+  type TransactionMeta,
 } from '../../../solana/transaction/transaction-meta.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
-import { writeReward } from './encode-reward.ts';
 
 /** An error that has no number here is told as one of which nothing is known: the transaction failed all the same. */
 function writeError(writer: ProtobufWriter, error: TransactionError): void {
@@ -99,4 +100,32 @@ export function encodeMeta(meta: TransactionMeta): Uint8Array {
   const writer = new ProtobufWriter(1024);
   writeMeta(writer, meta, []);
   return writer.finish();
+}
+
+/** Writes a field that is a `Reward`. */
+export function writeReward(writer: ProtobufWriter, field: number, reward: BlockReward): void {
+  const start = writer.open(field);
+  writer.string(1, reward.pubkey);
+  writer.uint64OrNone(2, reward.lamports);
+  writer.uint64OrNone(3, reward.postBalance);
+  if (reward.rewardType !== null) writer.uint32(4, rewardTypes.indexOf(reward.rewardType) + 1);
+  if (reward.commission !== null) writer.string(5, String(reward.commission));
+  writer.close(start);
+}
+
+/** Writes a field that is `Rewards`; there even when it is empty. */
+export function writeRewards(
+  writer: ProtobufWriter,
+  field: number,
+  rewards: readonly BlockReward[],
+  numPartitions: bigint | null,
+): void {
+  const start = writer.open(field);
+  for (const reward of rewards) writeReward(writer, 1, reward);
+  if (numPartitions !== null) {
+    const inner = writer.open(2);
+    writer.uint64OrNone(1, numPartitions);
+    writer.close(inner);
+  }
+  writer.close(start);
 }

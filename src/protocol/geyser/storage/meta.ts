@@ -3,19 +3,27 @@ import {
   decodeTransactionError,
   type TransactionError,
 } from '../../../solana/transaction/transaction-error.ts';
-import type {
-  BlockReward,
-  InnerInstructions,
-  ReturnData,
-  TokenBalance,
-  TransactionMeta,
+import {
+  type BlockReward,
+  type InnerInstruction,
+  type InnerInstructions,
+  type ReturnData,
+  type RewardType,
+  rewardTypes,
+  type TokenBalance,
+  type TransactionMeta,
 } from '../../../solana/transaction/transaction-meta.ts';
-import { lamports } from '../../../solana/units.ts';
-import { readAddress, readLamports, readOnlyField, required } from '../fields.ts';
+import { lamports, U64_MAX } from '../../../solana/units.ts';
+import {
+  readAddress,
+  readAddressText,
+  readAddressTextOrNull,
+  readLamports,
+  readOnlyField,
+  readWrappedUint64,
+  required,
+} from '../fields.ts';
 import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
-import { readInnerInstructions } from './inner-instructions.ts';
-import { readReward } from './reward.ts';
-import { readTokenBalance } from './token-balance.ts';
 
 const NONE: Uint8Array = new Uint8Array();
 
@@ -144,4 +152,110 @@ export function readMeta(reader: ProtobufReader): TransactionMeta {
     computeUnitsConsumed: draft.computeUnitsConsumed,
     costUnits: draft.costUnits,
   };
+}
+
+function readInnerInstruction(reader: ProtobufReader): InnerInstruction {
+  let programIdIndex = 0;
+  let [accounts, data] = [NONE, NONE];
+  let stackHeight: number | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) programIdIndex = reader.u8();
+    else if (reader.field === 2) accounts = reader.bytes();
+    else if (reader.field === 3) data = reader.bytes();
+    else if (reader.field === 4) stackHeight = reader.uint32();
+    else reader.skipField();
+  }
+  return { programIdIndex, accounts, data, stackHeight };
+}
+
+/** Reads `InnerInstructions`. */
+export function readInnerInstructions(reader: ProtobufReader): InnerInstructions {
+  let index = 0;
+  const instructions: InnerInstruction[] = [];
+  while (reader.next()) {
+    if (reader.field === 1) index = reader.u8();
+    else if (reader.field === 2) instructions.push(readInnerInstruction(reader.message()));
+    else reader.skipField();
+  }
+  return { index, instructions };
+}
+
+/** An amount in base units, written as text. */
+function amountOf(text: string): bigint {
+  if (!/^\d{1,20}$/.test(text) || BigInt(text) > U64_MAX)
+    throw new InvalidProtobuf('a token amount is no u64');
+  return BigInt(text);
+}
+
+/** Reads `UiTokenAmount`. The forms for people follow from amount and decimals and are not read. */
+function readAmount(reader: ProtobufReader): Pick<TokenBalance, 'amount' | 'decimals'> {
+  let amount = 0n;
+  let decimals = 0;
+  while (reader.next()) {
+    if (reader.field === 2) decimals = reader.u8();
+    else if (reader.field === 3) amount = amountOf(reader.string());
+    else reader.skipField();
+  }
+  return { amount, decimals };
+}
+
+/** Reads `TokenBalance`. */
+export function readTokenBalance(reader: ProtobufReader): TokenBalance {
+  let accountIndex = 0;
+  let mint: Address | null = null;
+  let amount: Pick<TokenBalance, 'amount' | 'decimals'> = { amount: 0n, decimals: 0 };
+  let owner: Address | null = null;
+  let programId: Address | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) accountIndex = reader.u8();
+    else if (reader.field === 2) mint = readAddressText(reader);
+    else if (reader.field === 3) amount = readAmount(reader.message());
+    else if (reader.field === 4) owner = readAddressTextOrNull(reader);
+    else if (reader.field === 5) programId = readAddressTextOrNull(reader);
+    else reader.skipField();
+  }
+  return { accountIndex, mint: required(mint, 'the mint of a token balance'), owner, programId, ...amount };
+}
+
+/** A commission is written as text, '' for none. */
+function commissionOf(text: string): number | null {
+  return /^\d{1,3}$/.test(text) && Number(text) <= 0xff ? Number(text) : null;
+}
+
+/** Reads `Reward`. Types have the numbers of their order, from 1 on; 0 is none. */
+export function readReward(reader: ProtobufReader): BlockReward {
+  let pubkey: Address | null = null;
+  let paid = 0n;
+  let postBalance = lamports(0);
+  let rewardType: RewardType | null = null;
+  let commission: number | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) pubkey = readAddressText(reader);
+    else if (reader.field === 2) paid = reader.int64();
+    else if (reader.field === 3) postBalance = readLamports(reader);
+    else if (reader.field === 4) rewardType = rewardTypes[reader.uint32() - 1] ?? null;
+    else if (reader.field === 5) commission = commissionOf(reader.string());
+    else reader.skipField();
+  }
+  return {
+    pubkey: required(pubkey, 'who was paid'),
+    lamports: paid,
+    postBalance,
+    rewardType,
+    commission,
+  };
+}
+
+export type Rewards = Readonly<{ rewards: readonly BlockReward[]; numPartitions: bigint | null }>;
+
+/** Reads `Rewards`. */
+export function readRewards(reader: ProtobufReader): Rewards {
+  const rewards: BlockReward[] = [];
+  let numPartitions: bigint | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) rewards.push(readReward(reader.message()));
+    else if (reader.field === 2) numPartitions = readWrappedUint64(reader);
+    else reader.skipField();
+  }
+  return { rewards, numPartitions };
 }

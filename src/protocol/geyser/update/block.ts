@@ -3,7 +3,7 @@ import type { BlockReward } from '../../../solana/transaction/transaction-meta.t
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readBlockhashText, readSlot, readUnixTimestamp, readWrappedUint64, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
-import { readRewards } from '../storage/reward.ts';
+import { readRewards } from '../storage/meta.ts';
 import { type AccountWrite, readAccountWrite } from './account.ts';
 import { type EntryUpdate, readEntryUpdate } from './entry.ts';
 import { readTransactionInfo, type TransactionInfo } from './transaction.ts';
