@@ -1,7 +1,7 @@
 import { parseJson } from '../../src/base/json.ts';
 import { parseSubscription } from '../../src/protocol/pubsub/parse-subscription.ts';
 import { topicKey, upstreamParams } from '../../src/protocol/pubsub/topic-key.ts';
-import { parseRawUnsubscribe } from '../../src/protocol/pubsub/unsubscribe.ts';
+import { parseRawUnsubscribe } from '../../src/protocol/pubsub/parse-subscription.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { type SubscriptionKind, subscriptions } from '../../src/protocol/subscriptions.ts';
 import { accepted } from './engine/accepted.ts';

@@ -4,8 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
-import { parseSubscription } from '../../protocol/pubsub/parse-subscription.ts';
-import { invalidSubscriptionId, parseUnsubscribe } from '../../protocol/pubsub/unsubscribe.ts';
+import {
+  invalidSubscriptionId,
+  parseSubscription,
+  parseUnsubscribe,
+} from '../../protocol/pubsub/parse-subscription.ts';
 import { configObject, positional, readDataSlice } from '../../protocol/rpc/parameters.ts';
 import { member, optional, readBoolean } from '../../protocol/rpc/serde.ts';
 import { type SubscriptionKind, subscriptions } from '../../protocol/subscriptions.ts';
