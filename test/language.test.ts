@@ -19,15 +19,13 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 const pending: readonly string[] = [
   'bench/',
   'conformance/',
-  'docs/',
   'src/app/',
   'src/base/',
-  'src/cli/',
   'src/control/',
   'src/decoding/',
   'src/gateway/',
   'src/http/',
-  'src/localnet/',
+  'packages/localnet/',
   'src/protocol/',
   'src/streams/',
   'src/upstream/',
@@ -45,16 +43,13 @@ const pending: readonly string[] = [
   'test/geyser/',
   'test/hardening/',
   'test/kill/',
-  'test/methods/',
   'test/rest-api/',
   'test/servers/',
-  'test/service/',
   'test/shreds/',
   'test/soak/',
   'test/streams/',
   'test/upstream/',
   'test/web/',
-  'web/src/',
 ];
 
 const isPending = (file: string): boolean => pending.some((prefix) => file.startsWith(prefix));

@@ -10,7 +10,7 @@ export const covers = ['solana/address.ts', 'solana/base58.ts', 'protocol/rpc/',
 
 type Parse = (params: JsonValue | undefined) => unknown;
 
-const folder = join(import.meta.dirname, '..', '..', 'src', 'localnet', 'rpc');
+const folder = join(import.meta.dirname, '..', '..', 'packages', 'localnet', 'src', 'rpc');
 const methodModules: readonly Record<string, Parse>[] = await Promise.all(
   readdirSync(folder)
     .filter((file) => /^[a-z]+[A-Z]\w*\.ts$/.test(file))
