@@ -15,7 +15,7 @@ import {
 } from '../../../solana/transaction/transaction-meta.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-/** An error that has no number here is told as one of which nothing is known: the transaction failed all the same. */
+/** An error without an encoding is written empty, so that the transaction still counts as failed. */
 function writeError(writer: ProtobufWriter, error: TransactionError): void {
   const bincode = encodeTransactionError(error);
   const start = writer.open(1);
@@ -33,7 +33,7 @@ function writeInnerInstruction(writer: ProtobufWriter, instruction: InnerInstruc
 }
 
 function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }: InnerInstructions): void {
-  // Most are longer than 127 bytes, and none is longer than 16,383.
+  // Nearly all need a length of two bytes.
   const start = writer.open(5, 128);
   writer.uint32OrNone(1, index);
   for (const instruction of instructions) writeInnerInstruction(writer, instruction);
@@ -71,9 +71,9 @@ function writeKeys(writer: ProtobufWriter, field: number, keys: readonly Address
 }
 
 /**
- * Writes the fields of `solana.storage.ConfirmedBlock.TransactionStatusMeta`. What was not recorded, as opposed to
- * what is empty, has a field of its own where the message has one. Source: agave storage-proto/src/convert.rs.
- * @param offsets - is given where in the writer each loaded key begins, writable ones first.
+ * Writes the fields of `solana.storage.ConfirmedBlock.TransactionStatusMeta`. `…_none` fields mark unrecorded lists.
+ * Source: agave storage-proto/src/convert.rs.
+ * @param offsets - receives the position of each loaded key, writable ones first.
  */
 export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets: number[]): void {
   if (meta.err !== null) writeError(writer, meta.err);
@@ -95,14 +95,12 @@ export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets
   if (meta.costUnits !== null) writer.uint64(17, meta.costUnits);
 }
 
-/** Writes `solana.storage.ConfirmedBlock.TransactionStatusMeta`. */
 export function encodeMeta(meta: TransactionMeta): Uint8Array {
   const writer = new ProtobufWriter(1024);
   writeMeta(writer, meta, []);
   return writer.finish();
 }
 
-/** Writes a field that is a `Reward`. */
 export function writeReward(writer: ProtobufWriter, field: number, reward: BlockReward): void {
   const start = writer.open(field);
   writer.string(1, reward.pubkey);
@@ -113,7 +111,7 @@ export function writeReward(writer: ProtobufWriter, field: number, reward: Block
   writer.close(start);
 }
 
-/** Writes a field that is `Rewards`; there even when it is empty. */
+/** Writes `Rewards`, even if empty. */
 export function writeRewards(
   writer: ProtobufWriter,
   field: number,
