@@ -103,7 +103,6 @@ const some = <Filter>(named: Map<string, Filter>): Named<Filter> | undefined =>
 const names = (named: Map<string, null>): readonly string[] | undefined =>
   named.size === 0 ? undefined : [...named.keys()];
 
-/** What was asked for, and nothing of what was not. */
 function requestOf(draft: Draft): SubscribeRequest {
   const all = {
     accounts: some(draft.accounts),
@@ -123,12 +122,11 @@ function requestOf(draft: Draft): SubscribeRequest {
 }
 
 /**
- * Reads the request of a `Subscribe` stream. Bytes in the result are views into `bytes`. Of a request that is a ping
- * only that is told. How much a plan lets be asked for is judged elsewhere; here reading ends where it is too much.
- * @throws InvalidProtobuf when the bytes are none.
- * @throws GrpcError INVALID_ARGUMENT when a filter says what cannot be, in the plugin's words: an address or
- * signature that is none, `memcmp` without data …
- * @throws Failure FILTER_LIMIT when there is more in it than the bounds say.
+ * Decodes the request of a `Subscribe` stream. Byte arrays in the result are views into `bytes`. A ping has no other
+ * members. Plan limits are checked elsewhere; decoding stops at the bounds.
+ * @throws InvalidProtobuf
+ * @throws GrpcError INVALID_ARGUMENT with the plugin's text for invalid filters.
+ * @throws Failure FILTER_LIMIT if the bounds are exceeded.
  */
 export function decodeSubscribeRequest(
   bytes: Uint8Array,
@@ -160,10 +158,10 @@ export function decodeSubscribeRequest(
 }
 
 /**
- * Reads the request of a `SubscribeDeshred` stream, as `decodeSubscribeRequest` does.
- * @throws InvalidProtobuf when the bytes are none.
- * @throws GrpcError INVALID_ARGUMENT when a filter says what cannot be.
- * @throws Failure FILTER_LIMIT when there is more in it than the bounds say.
+ * As `decodeSubscribeRequest`, for a `SubscribeDeshred` stream.
+ * @throws InvalidProtobuf
+ * @throws GrpcError INVALID_ARGUMENT for invalid filters.
+ * @throws Failure FILTER_LIMIT if the bounds are exceeded.
  */
 export function decodeSubscribeDeshredRequest(
   bytes: Uint8Array,

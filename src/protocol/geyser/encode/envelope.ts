@@ -1,6 +1,6 @@
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-/** Names of filters as they stand at the head of a `SubscribeUpdate` or `SubscribeUpdateDeshred`: field 1 of each. */
+/** Filter names at the start of a `SubscribeUpdate` or `SubscribeUpdateDeshred`: field 1 of each. */
 export function encodeNames(names: readonly string[]): Uint8Array {
   const writer = new ProtobufWriter();
   for (const name of names) writer.string(1, name);
@@ -9,11 +9,11 @@ export function encodeNames(names: readonly string[]): Uint8Array {
 
 const NOTHING: Uint8Array = new Uint8Array();
 
-/** A `SubscribeUpdate` that is a ping. */
+/** `SubscribeUpdate` with a ping. */
 export const pingTail = (createdAt: Uint8Array): Uint8Array =>
   new ProtobufWriter(32).bytes(6, NOTHING).bytes(11, createdAt).finish();
 
-/** A `SubscribeUpdate` that answers a ping. @param id - of the ping, i32. */
+/** `SubscribeUpdate` that answers a ping. @param id - of the ping, i32. */
 export function pongTail(id: number, createdAt: Uint8Array): Uint8Array {
   const writer = new ProtobufWriter(48);
   const start = writer.open(9);
@@ -25,8 +25,8 @@ export function pongTail(id: number, createdAt: Uint8Array): Uint8Array {
 const NANOS_PER_MS = 1_000_000;
 
 /**
- * Writes `google.protobuf.Timestamp`.
- * @param unixMs - Unix milliseconds; before 1970 the seconds are negative and the nanoseconds count up from them.
+ * Encodes `google.protobuf.Timestamp`. Nanoseconds are never negative.
+ * @param unixMs - Unix milliseconds.
  */
 export function encodeTimestamp(unixMs: bigint): Uint8Array {
   const ms = ((unixMs % 1000n) + 1000n) % 1000n;

@@ -7,13 +7,13 @@ import type { RawAccount } from '../raw-update.ts';
 import type { DataSlice } from '../subscribe-request.ts';
 import type { AccountWrite } from '../update/account.ts';
 
-/** About what an account takes besides its data. */
+/** Approximate size besides the data. */
 const OVERHEAD_BYTES = 170;
 
-/** Used again by each call: none of them can be interrupted. */
+/** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
-/** Where in the writer the parts end that are looked at again. */
+/** Positions in the writer where fields end. */
 type Ends = { address: number; owner: number; data: number; signature: number };
 
 function writeInfo({ address, account, writeVersion, signature }: AccountWrite): Ends {
@@ -30,8 +30,8 @@ function writeInfo({ address, account, writeVersion, signature }: AccountWrite):
 }
 
 /**
- * A write of an account as bytes. Its views are into the tail.
- * @param createdAt - encoded timestamp.
+ * Encodes an account write. Views are into the tail.
+ * @param createdAt - encoded `Timestamp`.
  */
 export function rawAccount({
   slot,
@@ -76,7 +76,7 @@ const DATA = 6;
 const INFO_OVERHEAD_BYTES = 170;
 
 /**
- * The parts of an account's data, one after the other; one that ends behind the data is no part of it.
+ * Concatenates slices of account data; a slice that exceeds the data is skipped.
  * Source: yellowstone-grpc, `FilterAccountsDataSlice`.
  */
 function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataSlice[]): void {
@@ -88,7 +88,7 @@ function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataS
   to.close(start);
 }
 
-/** Writes a field that is `SubscribeUpdateAccountInfo` with no more of the data than the slices. */
+/** Writes `SubscribeUpdateAccountInfo` with slices of the data. */
 export function writeSlicedInfo(
   to: ProtobufWriter,
   field: number,
@@ -106,8 +106,8 @@ export function writeSlicedInfo(
 }
 
 /**
- * A write of an account as `SubscribeUpdate` with parts of its data only.
- * @param slices - ascending, none of them overlapping.
+ * `SubscribeUpdate` with slices of the account data.
+ * @param slices - ascending, not overlapping.
  */
 export function slicedAccountTail(account: RawAccount, slices: readonly DataSlice[]): Uint8Array {
   writer.clear();

@@ -6,10 +6,9 @@ import type { BlockMetaUpdate } from '../update/block.ts';
 import type { EntryUpdate } from '../update/entry.ts';
 import { type SlotUpdate, slotStatuses } from '../update/slot.ts';
 
-/** Used again by each call: none of them can be interrupted. */
+/** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
-/** Writes a field that is `SubscribeUpdateSlot`. */
 export function writeSlot(
   to: ProtobufWriter,
   field: number,
@@ -23,14 +22,12 @@ export function writeSlot(
   to.close(start);
 }
 
-/** What became of a slot, as bytes. @param createdAt - encoded timestamp. */
 export function rawSlot(update: SlotUpdate, createdAt: Uint8Array): RawSlot {
   writer.clear();
   writeSlot(writer, 3, update);
   return { ...update, createdAt, tail: writer.bytes(11, createdAt).take() };
 }
 
-/** An entry as bytes. @param createdAt - encoded timestamp. */
 export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
   writer.clear();
   const opened = writer.open(8);
@@ -53,7 +50,7 @@ export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
   };
 }
 
-/** A field that is a message with one number, such as `UnixTimestamp`; nothing for null. */
+/** Message with a single number, such as `UnixTimestamp`; omitted for null. */
 function writeNumber(writer: ProtobufWriter, field: number, value: bigint | null): void {
   if (value === null) return;
   const start = writer.open(field);
@@ -74,8 +71,7 @@ function writeBlockMeta(writer: ProtobufWriter, meta: BlockMetaUpdate): void {
 }
 
 /**
- * The meta of a block as bytes.
- * @param createdAt - encoded timestamp.
+ * @param createdAt - encoded `Timestamp`.
  * @param updatedAccountCount - see `RawBlockMeta`.
  */
 export function rawBlockMeta(

@@ -17,10 +17,9 @@ import { type FilterKind, filterFacts, type RequestFaults } from './request-faul
 type Draft<T> = {
   -readonly [Name in keyof T]: T[Name] extends readonly (infer Item)[] | undefined ? Item[] : T[Name];
 };
-/** Reads a filter. What is absent stays absent; faults of its content are added to `faults`. */
+/** Content errors are added to `faults`. */
 export type ReadFilter<Filter> = (reader: ProtobufReader, faults: RequestFaults) => Filter;
 
-/** Reads `SubscribeRequestFilterAccounts`. */
 export function readAccountsFilter(reader: ProtobufReader, faults: RequestFaults): AccountsFilter {
   const draft: Draft<AccountsFilter> = {};
   while (reader.next()) {
@@ -37,7 +36,6 @@ export function readAccountsFilter(reader: ProtobufReader, faults: RequestFaults
   return draft;
 }
 
-/** Reads `SubscribeRequestFilterSlots`. */
 export function readSlotsFilter(reader: ProtobufReader): SlotsFilter {
   const draft: Draft<SlotsFilter> = {};
   while (reader.next()) {
@@ -67,7 +65,6 @@ function readSignature(
   if (signature !== undefined) draft.signature = signature;
 }
 
-/** Reads `SubscribeRequestFilterTransactions`. */
 export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFaults): TransactionsFilter {
   const draft: Draft<TransactionsFilter> = {};
   while (reader.next()) {
@@ -87,7 +84,6 @@ export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFa
   return draft;
 }
 
-/** Reads `SubscribeRequestFilterBlocks`. */
 export function readBlocksFilter(reader: ProtobufReader, faults: RequestFaults): BlocksFilter {
   const draft: Draft<BlocksFilter> = {};
   while (reader.next()) {
@@ -102,7 +98,6 @@ export function readBlocksFilter(reader: ProtobufReader, faults: RequestFaults):
   return draft;
 }
 
-/** Reads `SubscribeRequestFilterDeshredTransactions`. */
 export function readDeshredTransactionsFilter(
   reader: ProtobufReader,
   faults: RequestFaults,
@@ -121,13 +116,11 @@ export function readDeshredTransactionsFilter(
   return draft;
 }
 
-/** Reads a message of which no field is known. */
+/** Reads a message without known fields. */
 export function readEmptyFilter(reader: ProtobufReader): null {
   while (reader.next()) reader.skipField();
   return null;
 }
-
-/** Fields that filters have in common. The words are those of the SDK that the plugin parses with. */
 
 /** Source: solana-address, `ParseAddressError`. */
 const addressFaults: Readonly<Record<AddressFault, string>> = {
@@ -141,9 +134,9 @@ const signatureFaults: Readonly<Record<SignatureFault, string>> = {
 };
 
 /**
- * Adds a repeated field's address to its list.
- * @param field - as geyser.proto calls it.
- * @returns the list, which is made for the first.
+ * Adds an address of a repeated field to its list.
+ * @param field - name in geyser.proto.
+ * @returns the list, created for the first address.
  */
 export function addAddress(
   field: string,
@@ -164,7 +157,7 @@ export function addAddress(
   return addresses;
 }
 
-/** @returns undefined for a text that is none. */
+/** @returns undefined if invalid. */
 export function readSignatureText(reader: ProtobufReader, faults: RequestFaults): Signature | undefined {
   if (faults.some) {
     reader.span();
@@ -177,7 +170,7 @@ export function readSignatureText(reader: ProtobufReader, faults: RequestFaults)
   return undefined;
 }
 
-/** Reads `CuckooFilter`. Whether it is one that can be used is judged by who uses it. */
+/** Parameters are validated by `CuckooFilter`. */
 export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
   let data: Uint8Array = new Uint8Array();
   let [bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm] = [0, 0, 0, 0];
@@ -197,8 +190,8 @@ export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
 const NOTHING: Uint8Array = new Uint8Array();
 
 /**
- * Reads one entry of a map into it. Either half may be absent, and stands for its default then: Rust clients leave
- * out the value of a filter that asks for everything. Of entries with one name the last holds.
+ * Reads a map entry. Key or value may be absent: Rust clients omit the value of a filter that matches everything. Of
+ * equal names the last entry counts.
  */
 export function readNamed<Filter>(
   kind: FilterKind,
@@ -220,6 +213,5 @@ export function readNamed<Filter>(
   if (isFirst && faults.some) faults.locate(filterFacts(kind, name));
 }
 
-/** Reads `SubscribeRequestPing`. */
 export const readPingId = (reader: ProtobufReader): number =>
   readOnlyField(reader, (inner) => inner.int32(), 0);
