@@ -1,21 +1,18 @@
-import type { Block, ExecutedTransaction } from '../../../solana/block.ts';
-import type { Blockhash } from '../../../solana/blockhash.ts';
-import type { Transaction } from '../../../solana/transaction/transaction.ts';
-import type { BlockReward, TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';
-import { type Slot, slot as slotOf } from '../../../solana/units.ts';
-import { readBlockhashText, readOnlyField, readSlot, required } from '../fields.ts';
-import { ProtobufReader } from '../protobuf.ts';
-import { readMeta } from './meta.ts';
-import { readNumPartitions, readReward } from './reward.ts';
-import { readTransaction } from './transaction.ts';
-
-/** Reads `UnixTimestamp`: seconds. */
-export const readUnixTimestamp = (reader: ProtobufReader): bigint =>
-  readOnlyField(reader.message(), (inner) => inner.int64(), 0n);
-
-/** Reads `BlockHeight`. */
-export const readBlockHeight = (reader: ProtobufReader): bigint =>
-  readOnlyField(reader.message(), (inner) => inner.uint64(), 0n);
+import {
+  readBlockhashText,
+  readSlot,
+  readUnixTimestamp,
+  readWrappedUint64,
+  required,
+} from '../../src/protocol/geyser/fields.ts';
+import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
+import { readMeta, readReward } from '../../src/protocol/geyser/storage/meta.ts';
+import { readTransaction } from '../../src/protocol/geyser/storage/transaction.ts';
+import type { Block, ExecutedTransaction } from '../../src/solana/block.ts';
+import type { Blockhash } from '../../src/solana/blockhash.ts';
+import type { Transaction } from '../../src/solana/transaction/transaction.ts';
+import type { BlockReward, TransactionMeta } from '../../src/solana/transaction/transaction-meta.ts';
+import { type Slot, slot as slotOf } from '../../src/solana/units.ts';
 
 function readConfirmedTransaction(reader: ProtobufReader): ExecutedTransaction {
   let transaction: Transaction | null = null;
@@ -59,18 +56,14 @@ const fields: Readonly<Record<number, (draft: Draft, reader: ProtobufReader) => 
     draft.blockTime = readUnixTimestamp(reader);
   },
   7: (draft, reader) => {
-    draft.blockHeight = readBlockHeight(reader);
+    draft.blockHeight = readWrappedUint64(reader);
   },
   8: (draft, reader) => {
-    draft.numRewardPartitions = readNumPartitions(reader);
+    draft.numRewardPartitions = readWrappedUint64(reader);
   },
 };
 
-/**
- * Reads a block as nodes keep it in long-term storage: `solana.storage.ConfirmedBlock.ConfirmedBlock`.
- * @param slot - of the block, which does not stand in it.
- * @throws InvalidProtobuf when it is none, and for blocks with transactions of version 1 or without meta.
- */
+/** Decodes `solana.storage.ConfirmedBlock.ConfirmedBlock`, which has no slot. @throws InvalidProtobuf */
 export function decodeConfirmedBlock(bytes: Uint8Array, slot: Slot): Block {
   const draft: Draft = {
     previousBlockhash: null,
