@@ -4,13 +4,11 @@ import { GatewayHeartbeat, type HeartbeatOptions } from '../../src/control/reque
 import { LogTails } from '../../src/control/requests/log-tails.ts';
 import { readGatewayUrl } from '../../src/control/requests/read-gateways.ts';
 import type { ConnectionInfo, LaggedMinute } from '../../src/gateway/telemetry/live-connections.ts';
+import { eventLoopIterationsDuring } from './event-loop-iterations.ts';
+import { connectionInfo } from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
 
-const facts = (id: string, messages = 10): ConnectionInfo => ({
-  ...{ id, kind: 'websocket', rpc: null, keyId: '7hQ2mKpZ', customerId: 'anna', address: '192.0.2.7' },
-  ...{ since: 1_700_000_000_000, subscriptions: 1, about: ['slotSubscribe'], messagesPerSecond: 2.5 },
-  ...{ bytesPerSecond: 250, messages, bytes: 1_000, queuedMessages: 0, queuedBytes: 0 },
-});
+const facts = (id: string, messages = 10) => connectionInfo({ id, messages });
 
 function gatewayOn(store: Store, more: Partial<HeartbeatOptions> = {}) {
   const open: ConnectionInfo[] = [];
@@ -36,16 +34,7 @@ describeOnBothStores('a gateway heartbeat', (stores) => {
     const store = await stores.open();
     const { open, presence } = gatewayOn(store);
     open.push(...Array.from({ length: 200 }, (_, nth) => facts(`c${nth}`)));
-    let turns = 0;
-    let telling = true;
-    const count = () => {
-      turns++;
-      if (telling) setImmediate(count);
-    };
-    setImmediate(count);
-    await presence.refresh();
-    telling = false;
-    expect(turns).toBeGreaterThanOrEqual(7);
+    expect(await eventLoopIterationsDuring(() => presence.refresh())).toBeGreaterThanOrEqual(7);
     await store.db.updateTable('connection').set({ told_at: 5 }).execute();
     open[3] = facts('c3', 11);
     open.pop();

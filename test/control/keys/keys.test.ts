@@ -60,12 +60,6 @@ describeOnBothStores('keys', ({ open }) => {
     expect(JSON.stringify(await listKeys(register))).not.toContain(secret.slice(key.start.length, -6));
   });
 
-  it('have the limits of their plan', async () => {
-    const store = await open();
-    await createKey(await registerOn(store), { product: 'grpc', name: 'x' });
-    expect((await recordsOf(store))[0]).toMatchObject({ limits: { rpcPerSecond: 10, rpcBurst: 20 } });
-  });
-
   it('stop at their expiry', async () => {
     const store = await open();
     const clock = { now: 1_700_000_000_000 };

@@ -46,7 +46,7 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
   const watched = {
     ...store,
     get db() {
-      if (away.now) throw new Error('the database is away');
+      if (away.now) throw new Error('the database is unreachable');
       return store.db;
     },
   };

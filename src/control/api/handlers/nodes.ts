@@ -17,7 +17,7 @@ import {
 import type { NodeServices } from '../../nodes/node-feed.ts';
 import { cordonNode, uncordonNode } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidField } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { NodeReportJson } from '../contract/nodes.ts';
 import type { NodeJson } from '../contract/operator.ts';
@@ -88,7 +88,7 @@ function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven:
   if (areGiven || Object.keys(before.headers).length === 0) return;
   const previousOrigins = new Set(addressesOf(before).map(originOf));
   if (addressesOf(after).every((address) => previousOrigins.has(originOf(address)))) return;
-  throw new ApiError(422, 'INVALID_FIELDS', `headers: ${REMEDY}`, { fields: { headers: REMEDY } });
+  throw invalidField('headers', REMEDY);
 }
 
 /** @param seal - null: the settings cannot be decrypted here. */
