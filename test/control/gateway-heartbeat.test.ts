@@ -3,7 +3,7 @@ import type { Store } from '../../src/control/database/open.ts';
 import { GatewayHeartbeat, type HeartbeatOptions } from '../../src/control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../src/control/requests/log-tails.ts';
 import { readGatewayUrl } from '../../src/control/requests/read-gateways.ts';
-import type { ConnectionInfo, LaggedMinute } from '../../src/gateway/telemetry/live-connections.ts';
+import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import { eventLoopIterationsDuring } from './event-loop-iterations.ts';
 import { connectionInfo } from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
@@ -12,18 +12,17 @@ const facts = (id: string, messages = 10) => connectionInfo({ id, messages });
 
 function gatewayOn(store: Store, more: Partial<HeartbeatOptions> = {}) {
   const open: ConnectionInfo[] = [];
-  const lagged: LaggedMinute[] = [];
   const clock = { now: 0 };
   const works = {
     nodes: () => [],
     connections: (max: number) => open.slice(0, max),
-    laggedMinutes: () => lagged,
+    laggedMinutes: () => [],
     setCordons: () => {},
     closeConnection: () => {},
   };
   const options = { heartbeatMs: 0, goneAfterMs: 10_000, now: () => clock.now, ...more };
   const presence = new GatewayHeartbeat(store, works, { host: 'box', version: '1' }, options);
-  return { open, lagged, clock, presence };
+  return { open, clock, presence };
 }
 
 const connections = async ({ db }: Store) =>
@@ -89,19 +88,6 @@ describeOnBothStores('a gateway heartbeat', (stores) => {
       .execute();
     await presence.refresh();
     expect(await store.db.selectFrom('connection_close').selectAll().execute()).toEqual([]);
-  });
-
-  it('reports every minute with connections closed for lag', async () => {
-    const store = await stores.open();
-    const { lagged, presence } = gatewayOn(store);
-    const minute = Math.floor(Date.now() / 60_000);
-    lagged.push({ customerId: 'anna', minute: minute - 1, connections: 2 });
-    await presence.refresh();
-    lagged[0] = { customerId: 'anna', minute: minute - 1, connections: 3 };
-    lagged.push({ customerId: 'anna', minute, connections: 1 });
-    await presence.refresh();
-    const rows = await store.db.selectFrom('lagged_minute').selectAll().orderBy('minute').execute();
-    expect(rows.map(({ connections }) => connections)).toEqual([3, 1]);
   });
 
   it('reports once that the store is unreachable, and once that it recovered', async () => {

@@ -248,19 +248,10 @@ describe('a start', () => {
 });
 
 describe('the name of a file', () => {
-  it.each([
-    '',
-    '.',
-    '..',
-    `../${HELLO}`,
-    `${HELLO}.json`,
-    `${HELLO}/..`,
-    HELLO.toUpperCase(),
-    `${HELLO}a`,
-    '\0',
-  ])('is a CID and not %j', async (name) => {
+  it('is a CID and nothing else', async () => {
     await put(pieces('hello world'));
-    expect(await storage.fileStore.open(name)).toBeNull();
+    const wrong = ['', '.', '..', `../${HELLO}`, `${HELLO}.json`, `${HELLO}/..`, `${HELLO}a`, '\0'];
+    for (const name of [...wrong, HELLO.toUpperCase()]) expect(await storage.fileStore.open(name)).toBeNull();
   });
 
   it('is stored only next to the file', async () => {

@@ -18,7 +18,7 @@ import { journalLine, readJournalLine, UsageJournal } from '../../../src/control
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
-import { describeOnBothStores } from '../stores.ts';
+import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
 import { usageRow, write } from './usage-fixture.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'solway-journal-'));
@@ -237,7 +237,9 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
     }
     await one.writer.stop();
   });
+});
 
+describeOnSqlite('the file of the usage journal', ({ open }) => {
   it('is read without a partial last line, and past damage, which is reported', async () => {
     const [store, folder] = [await open(), newFolder()];
     const one = writerOn(store, folder);

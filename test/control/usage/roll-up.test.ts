@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { axisOver, sumsOf } from '../../../src/control/usage/read-usage.ts';
+import { axisOver, readSums } from '../../../src/control/usage/read-usage.ts';
 import { rollHour, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { pruneUsage } from '../../../src/control/usage/usage-retention.ts';
 import { UsageRoller } from '../../../src/control/usage/usage-roller.ts';
@@ -25,9 +25,9 @@ const DAY_MS = 86_400_000;
 async function readAll(store: Store, step: 'minute' | 'hour' | 'day'): Promise<number> {
   const axis = axisOver(step, EDGE - DAY_MS, EDGE + 2 * DAY_MS);
   let requests = 0;
-  for await (const rows of sumsOf(store, axis, { customerId: 'acme' }, [])) {
-    for (const row of rows) requests += row.requests;
-  }
+  await readSums(store, axis, { customerId: 'acme' }, [], (row) => {
+    requests += row.requests;
+  });
   return requests;
 }
 
