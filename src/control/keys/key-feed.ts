@@ -86,7 +86,7 @@ export async function newestVersion(store: Source): Promise<number> {
 
 /**
  * Keys that changed after `version`, in pages, oldest change first.
- * @param unspentAt - Unix milliseconds; leaves out keys that were expired or revoked by then. For the first
+ * @param notExpiredAt - Unix milliseconds; leaves out keys that were expired or revoked by then. For the first
  * load.
  */
 export async function* keysChangedAfter(

@@ -34,7 +34,7 @@ describe('client metadata of a file', () => {
       const about = sanitizeMetadata({ name, type });
       expect(parseMetadata(serializeMetadata(about))).toEqual(about);
     });
-    fc.assert(property);
+    fc.assert(property, { numRuns: 50 });
   });
 
   it('is empty for any other text', () => {

@@ -190,7 +190,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
         expect(await sumsByTable(store)).toEqual(allOf(sum(rows)));
         expect(await readAll(store, 'day')).toBe(acme);
       }),
-      { numRuns: kind === 'sqlite' ? 8 : 2 },
+      { numRuns: kind === 'sqlite' ? 6 : 2 },
     );
   });
 
