@@ -27,7 +27,7 @@ const pending: readonly string[] = [
   'src/decoding/',
   'src/gateway/',
   'src/http/',
-  'src/localnet/',
+  'packages/localnet/',
   'src/protocol/',
   'src/streams/',
   'src/upstream/',
@@ -46,7 +46,6 @@ const pending: readonly string[] = [
   'test/hardening/',
   'test/kill/',
   'test/methods/',
-  'test/project/',
   'test/rest-api/',
   'test/servers/',
   'test/service/',
@@ -55,7 +54,6 @@ const pending: readonly string[] = [
   'test/streams/',
   'test/upstream/',
   'test/web/',
-  'web/src/',
 ];
 
 const isPending = (file: string): boolean => pending.some((prefix) => file.startsWith(prefix));
