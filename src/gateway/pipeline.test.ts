@@ -295,7 +295,7 @@ it('records an invalid request in usage, request log and last use, at no credits
   const rest = { digest: digestApiKey(text, pepper), expiresAt: null, status: 'active', version: 1 } as const;
   keys.apply([{ ...record, ...rest, limits }]);
   keys.setStoreReachable(true);
-  const { recordInvalidRequest } = createPipeline({
+  const pipeline = createPipeline({
     admission: new Admission({ keys }),
     source: dispatcherOf(() => Promise.reject(new Error('unexpected request'))),
     meter: new CallMeter({ usage, lastUsed, requestLog }),
