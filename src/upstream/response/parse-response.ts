@@ -44,7 +44,7 @@ export const areDelimiters = (first: number | undefined, last: number | undefine
  * that go to one caller are recognized by their two ends and the absence of an inner envelope.
  * Up to this size responses are always scanned.
  */
-const SCAN_ALWAYS_MAX_BYTES = 4096;
+export const SCAN_ALWAYS_MAX_BYTES = 4096;
 
 const NULL = Buffer.from('null');
 /** An `error` member at any depth; only a scan can tell which. */
