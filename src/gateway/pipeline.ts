@@ -96,7 +96,8 @@ export class CallPipeline implements RequestHandler {
   dispatch(request: RpcRequest, responder: Responder, admitted: AdmittedRequest | null = null): PendingCall {
     const { admission, sessions, source, submissions } = this.#parts;
     const { network, method, params, session } = request;
-    const context = this.#contextOf(request, admitted);
+    const context =
+      admitted instanceof RequestContext ? admitted : this.start(request, request.product, network);
     const { key, trace } = context;
     const row = methodRow(method);
     const handler = new CallHandler(this.#parts, this.#wire, context, request, row.cost, responder);
@@ -130,7 +131,8 @@ export class CallPipeline implements RequestHandler {
   ): InvalidRequestOutcome {
     const { admission, meter, log } = this.#parts;
     const { product, network, fault, bytesIn, idBytes } = invalidRequest;
-    const context = this.#contextOf(invalidRequest, admitted);
+    const context =
+      admitted instanceof RequestContext ? admitted : this.start(invalidRequest, product, network);
     let failure = context.refusal ?? fault;
     try {
       // A lack of capacity is not the caller's fault and is not counted against it.
@@ -149,11 +151,6 @@ export class CallPipeline implements RequestHandler {
       bytesOut: failure === null || idBytes === null ? 0 : failureBytes(failure, idBytes),
     });
     return { failure, ...admission.limitStatus(context) };
-  }
-
-  #contextOf(request: RpcRequest | InvalidRequest, admitted: AdmittedRequest | null): RequestContext {
-    const { product, network } = request;
-    return admitted instanceof RequestContext ? admitted : this.start(request, product, network);
   }
 }
 

@@ -142,7 +142,7 @@ export class NodeHealth {
     if (outcome.kind !== 'response') this.#recordFailure(outcome, elapsedMs, now);
     else {
       this.circuit.pollSucceeded();
-      this.#noteResponse(outcome.response, now, elapsedMs);
+      this.#recordResponse(outcome.response, now, elapsedMs);
     }
   }
 
@@ -158,8 +158,13 @@ export class NodeHealth {
       this.recent.record(kind, isTimed ? elapsedMs : null, now);
       this.ejection.noteCall(kind, elapsedMs, now);
     }
-    if (outcome.kind === 'response') this.#recordResponse(outcome.response, now, elapsedMs);
-    else this.#recordFailure(outcome, elapsedMs, now);
+    if (outcome.kind !== 'response') {
+      this.#recordFailure(outcome, elapsedMs, now);
+      return;
+    }
+    const { circuit } = this;
+    if (circuit.isTripped || circuit.consecutiveFailures > 0) circuit.recordSuccess();
+    this.#recordResponse(outcome.response, now, elapsedMs);
   }
 
   /** Records an attempt aborted because another node responded first: a lower bound of the latency. */
@@ -193,13 +198,7 @@ export class NodeHealth {
     }
   }
 
-  #recordResponse(response: RpcResponse, now: number, elapsedMs: number | null): void {
-    const { circuit } = this;
-    if (circuit.isTripped || circuit.consecutiveFailures > 0) circuit.recordSuccess();
-    this.#noteResponse(response, now, elapsedMs);
-  }
-
-  #noteResponse({ errorCode }: RpcResponse, now: number, elapsedMs: number | null): void {
+  #recordResponse({ errorCode }: RpcResponse, now: number, elapsedMs: number | null): void {
     if (errorCode !== 0 && nodeErrorRow(errorCode).behind)
       this.selfUnhealthyUntil = now + this.#limits.cordonMs;
     this.#consecutiveThrottles = 0;

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { MALFORMED, scanObject, skipSpace, skipValue } from '../../base/json-scan.ts';
-import { areDigits, digitCount } from '../../base/text/digits.ts';
-import { matchesAt } from '../../base/text/short-bytes.ts';
+import { areDigits, digitCount, matchesAt } from '../../base/text/short-bytes.ts';
 import type { RpcResponse } from '../../protocol/call.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 

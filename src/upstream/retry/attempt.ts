@@ -39,27 +39,6 @@ export function preflightFault(response: RpcResponse): PreflightFault | null {
 
 type HttpResponse = Extract<Exchange, { kind: 'response' }>;
 
-function outcomeOfResponse(
-  node: UpstreamNode,
-  httpResponse: HttpResponse,
-  id: number,
-  isExclusive: boolean,
-): Outcome {
-  const { status, body, retryAfter } = httpResponse;
-  const mayCarry = status === 200 || mayCarryRpcError(status);
-  const response = mayCarry ? locateResponse(body, id, isExclusive) : null;
-  if (status === 200 && response?.errorCode === 0) return { kind: 'response', response, preflight: null };
-  const retryAfterMs = retryAfter === null ? null : parseRetryAfter(retryAfter, Date.now());
-  const error = response === null ? null : nodeErrorRow(response.errorCode);
-  if (status !== 200 && error?.standard !== true) {
-    return { kind: 'status', status, retryAfterMs };
-  }
-  if (response === null) return { kind: 'invalid' };
-  if (error?.rule === 'throttled') return { kind: 'status', status: 429, retryAfterMs };
-  if (response.errorCode !== 0 && node.leaksSecret(response.body)) return { kind: 'withheld' };
-  return { kind: 'response', response, preflight: preflightFault(response) };
-}
-
 function withoutCause(exchange: Exclude<Exchange, HttpResponse>): Outcome {
   if (exchange.kind !== 'transport') return exchange;
   return { kind: 'transport', wasSent: exchange.wasSent, timedOut: exchange.timedOut };
@@ -111,23 +90,31 @@ class Attempt implements NodeRequest, StreamListener {
 
   onExchange(exchange: Exchange): boolean {
     this.#node.inFlight--;
-    const outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
+    let outcome: Outcome;
+    try {
+      outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
+    } catch {
+      // Anything that cannot be parsed is garbage.
+      outcome = { kind: 'invalid' };
+    }
     this.#listener.onOutcome(outcome, performance.now() - this.#startedAt);
     return outcome.kind !== 'invalid';
   }
 
-  /** Anything that cannot be parsed is garbage. */
-  #outcomeOf(httpResponse: HttpResponse): Outcome {
+  #outcomeOf({ status, body, retryAfter }: HttpResponse): Outcome {
     // Only one caller gets the response, and it is not cached.
     const isExclusive =
-      httpResponse.body.length > SCAN_ALWAYS_MAX_BYTES &&
-      this.acceptsStream &&
-      cachePolicy(this.method).ttl === 'never';
-    try {
-      return outcomeOfResponse(this.#node, httpResponse, this.id, isExclusive);
-    } catch {
-      return { kind: 'invalid' };
-    }
+      body.length > SCAN_ALWAYS_MAX_BYTES && this.acceptsStream && cachePolicy(this.method).ttl === 'never';
+    const mayCarry = status === 200 || mayCarryRpcError(status);
+    const response = mayCarry ? locateResponse(body, this.id, isExclusive) : null;
+    if (status === 200 && response?.errorCode === 0) return { kind: 'response', response, preflight: null };
+    const retryAfterMs = retryAfter === null ? null : parseRetryAfter(retryAfter, Date.now());
+    const error = response === null ? null : nodeErrorRow(response.errorCode);
+    if (status !== 200 && error?.standard !== true) return { kind: 'status', status, retryAfterMs };
+    if (response === null) return { kind: 'invalid' };
+    if (error?.rule === 'throttled') return { kind: 'status', status: 429, retryAfterMs };
+    if (response.errorCode !== 0 && this.#node.leaksSecret(response.body)) return { kind: 'withheld' };
+    return { kind: 'response', response, preflight: preflightFault(response) };
   }
 
   onStreamStart(start: Buffer, bytes: number | null, flow: BodyFlow): BodyListener | null {
