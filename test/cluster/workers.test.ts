@@ -11,7 +11,7 @@ import { isRunning } from '../service/program.ts';
 import { rawSocket } from '../service/raw-socket.ts';
 import { runCommand } from '../service/run-command.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { RequestLoad } from './request-load.ts';
 
