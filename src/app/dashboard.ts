@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../base/log.ts';
+import { PACKAGE_ROOT } from '../base/package-root.ts';
 import { dashboardRoutes } from '../servers/dashboard/routes.ts';
 import type { HttpRoutes } from '../servers/http/routes.ts';
-import { PACKAGE_ROOT } from './program-version.ts';
 
 /** Output of `npm run build:web`. */
 export const DASHBOARD_FOLDER = join(PACKAGE_ROOT, 'web/dist');

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../../base/package-root.ts';
 import { ProtobufReader } from '../geyser/protobuf.ts';
 import { ProtobufWriter } from '../geyser/protobuf-writer.ts';
 import { numberOf } from './status.ts';
@@ -70,9 +72,7 @@ let registry: Registry | null = null;
 function loadRegistry(): Registry {
   if (registry !== null) return registry;
   const files: ProtoFile[] = [];
-  const reader = new ProtobufReader(
-    readFileSync(new URL('../../../proto/descriptors.binpb', import.meta.url)),
-  );
+  const reader = new ProtobufReader(readFileSync(join(PACKAGE_ROOT, 'proto/descriptors.binpb')));
   while (reader.next()) files.push(readFile(reader.bytes()));
   registry = {
     byName: new Map(files.map((file) => [file.name, file])),

@@ -1,0 +1,9 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The nearest folder with a package.json: the root of the sources, or of the installed package. */
+export const PACKAGE_ROOT: string = rootOf(import.meta.dirname);
+
+function rootOf(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : rootOf(dirname(folder));
+}
