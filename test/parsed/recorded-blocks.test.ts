@@ -4,7 +4,7 @@ import { decodeTransferInstruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SystemInstruction, TransactionInstruction } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import { decodeConfirmedBlock } from '../recorded/confirmed-block.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { encodeParsedInstruction } from '../../src/solana/encoding/ui-instruction.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { GrpcClient } from './grpc-client.ts';
@@ -71,6 +71,9 @@ it('reloads its certificate on SIGHUP, and keeps the old one when the new one is
   );
   execFileSync('cp', ['/dev/null', certFile]);
   service.process.kill('SIGHUP');
-  await eventually(async () => service.output().includes('keeping the current certificate'), 'the log says so');
+  await eventually(
+    async () => service.output().includes('keeping the current certificate'),
+    'the log says so',
+  );
   expect(await shown()).toBe(after);
 });
