@@ -258,9 +258,9 @@ describe('arbitrary bytes', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), keys, anyData, changes, share, (any, key, ...given) => {
-        const [data, changed, kept] = given;
+        const [data, changed, part] = given;
         decodeAll(Uint8Array.of(key, ...any));
-        decodeAll(data.subarray(0, Math.floor(data.length * kept)));
+        decodeAll(data.subarray(0, Math.floor(data.length * part)));
         const bytes = Uint8Array.from(data);
         for (const [at, value] of changed) bytes[at % bytes.length] = value;
         decodeAll(bytes);
