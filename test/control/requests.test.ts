@@ -161,7 +161,7 @@ describeOnBothStores('the request log', (stores) => {
       .execute();
     const of = (customer: string) =>
       rows.filter((row) => row.customer_id === customer).map((row) => row.at - now);
-    // Of anna's nine, five may stay; of the remaining ten, the two oldest are deleted.
+    // Five of anna's nine may stay; then the two oldest of the remaining ten are deleted.
     expect([of('old'), of('anna'), of('ben')]).toEqual([[], [4, 5, 6, 7, 8], [1, 2, 3]]);
     const left = await store.db.selectFrom('submission').select('signature').execute();
     expect(left).toEqual([{ signature: 'sig2' }]);

@@ -3,7 +3,7 @@ import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
 import { type MemberRole, roleAllows } from './roles.ts';
 
-/** Who changes somebody's rights, for the audit log. */
+/** Author of a change of rights, for the audit log. */
 type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
 /** Rights that a token or invitation grants. */

@@ -154,14 +154,27 @@ const matching = (where: readonly CleanedWhere[]) => (eb: Builder) => {
   return eb.and(any.length === 0 ? all : [...all, eb.or(any)]);
 };
 
-/**
- * Storage adapter: ISO times and 0/1 booleans on both dialects, session tokens as digests, and audit entries
- * in the same transaction.
- */
-export function signInStore(store: Store, now: () => number) {
-  const own = () => store.db as unknown as Db;
+/** One matching row, exactly once under concurrency. */
+const one = (table: string, where: readonly CleanedWhere[]) => (eb: Builder) => {
+  const found = matching(where);
+  return eb.and([eb('id', 'in', eb.selectFrom(table).select('id').where(found).limit(1)), found(eb)]);
+};
 
-  async function audit(trx: Transaction<Schema>, version: number, write: SignInWrite): Promise<void> {
+/** Writes with audit entries, and session tokens as digests. */
+class SignInStore {
+  readonly #store: Store;
+  readonly #now: () => number;
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  get #db(): Db {
+    return this.#store.db as unknown as Db;
+  }
+
+  async #audit(trx: Transaction<Schema>, version: number, write: SignInWrite): Promise<void> {
     const action = actionOf(write);
     if (action === null) return;
     const user = await trx
@@ -169,34 +182,34 @@ export function signInStore(store: Store, now: () => number) {
       .select('email')
       .where('id', '=', userIdOf(write) ?? '')
       .executeTakeFirst();
-    const entry = signInEntry(write, action, user?.email ?? null, now(), currentRequest.getStore());
+    const entry = signInEntry(write, action, user?.email ?? null, this.#now(), currentRequest.getStore());
     await writeAudit(trx, version, entry);
   }
 
   /** Writes with an audit entry if it is a user's change. */
-  function write(given: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
+  #write(given: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
     // Checks whether this kind of write is audited at all.
-    if (actionOf({ ...given, rows: [{}] }) === null) return work(own());
-    return transact(store, async (trx) => {
+    if (actionOf({ ...given, rows: [{}] }) === null) return work(this.#db);
+    return transact(this.#store, async (trx) => {
       const version = await nextVersion(trx);
       const rows = await work(trx as unknown as Db);
       await revokeTrustedBrowsersAfter(trx, { ...given, rows });
-      await audit(trx, version, { ...given, rows });
+      await this.#audit(trx, version, { ...given, rows });
       return rows;
     });
   }
 
-  async function create({ model: table, data }: { model: string; data: Row }): Promise<Row> {
+  async create({ model: table, data }: { model: string; data: Row }): Promise<Row> {
     const seal = sealing(table);
-    const [row] = await write({ table, operation: 'create', columns: [] }, (db) =>
+    const [row] = await this.#write({ table, operation: 'create', columns: [] }, (db) =>
       db.insertInto(table).values(seal.row(data)).returningAll().execute(),
     );
     return seal.unseal(row as Row);
   }
 
-  async function find({ model: table, where = [], limit, offset, sortBy }: Find): Promise<Row[]> {
+  async find({ model: table, where = [], limit, offset, sortBy }: Find): Promise<Row[]> {
     const seal = sealing(table);
-    let query = own()
+    let query = this.#db
       .selectFrom(table)
       .selectAll()
       .where(matching(seal.where(where)));
@@ -206,43 +219,37 @@ export function signInStore(store: Store, now: () => number) {
     return (await query.execute()).map(seal.unseal);
   }
 
-  async function update({ model: table, where }: Where, data: Row): Promise<Row[]> {
+  async update({ model: table, where }: Where, data: Row): Promise<Row[]> {
     const seal = sealing(table);
     const found = matching(seal.where(where));
-    const rows = await write({ table, operation: 'update', columns: Object.keys(data) }, (db) =>
+    const rows = await this.#write({ table, operation: 'update', columns: Object.keys(data) }, (db) =>
       db.updateTable(table).set(seal.row(data)).where(found).returningAll().execute(),
     );
     return rows.map(seal.unseal);
   }
 
-  async function remove({ model: table, where }: Where): Promise<Row[]> {
+  async remove({ model: table, where }: Where): Promise<Row[]> {
     const seal = sealing(table);
     const found = matching(seal.where(where));
-    const rows = await write({ table, operation: 'delete', columns: [] }, (db) =>
+    const rows = await this.#write({ table, operation: 'delete', columns: [] }, (db) =>
       db.deleteFrom(table).where(found).returningAll().execute(),
     );
     return rows.map(seal.unseal);
   }
 
-  /** One matching row, exactly once under concurrency. */
-  const one = (table: string, where: readonly CleanedWhere[]) => (eb: Builder) => {
-    const found = matching(where);
-    return eb.and([eb('id', 'in', eb.selectFrom(table).select('id').where(found).limit(1)), found(eb)]);
-  };
-
-  async function consume({ model: table, where }: Where): Promise<Row | null> {
+  async consume({ model: table, where }: Where): Promise<Row | null> {
     const seal = sealing(table);
     const found = one(table, seal.where(where));
-    const [row] = await own().deleteFrom(table).where(found).returningAll().execute();
+    const [row] = await this.#db.deleteFrom(table).where(found).returningAll().execute();
     return row === undefined ? null : seal.unseal(row);
   }
 
-  async function increment({ model: table, where, increment, set = {} }: Increment): Promise<Row | null> {
+  async increment({ model: table, where, increment, set = {} }: Increment): Promise<Row | null> {
     const sums = Object.entries(increment).map(([column, delta]) => [
       column,
       sql`coalesce(${sql.ref(column)}, 0) + ${delta}`,
     ]);
-    const [row] = await own()
+    const [row] = await this.#db
       .updateTable(table)
       .set({ ...set, ...Object.fromEntries(sums) })
       .where(one(table, where))
@@ -251,15 +258,22 @@ export function signInStore(store: Store, now: () => number) {
     return row ?? null;
   }
 
-  async function count(table: string, where: readonly CleanedWhere[]): Promise<number> {
-    const row = await own()
+  async count(table: string, where: readonly CleanedWhere[]): Promise<number> {
+    const row = await this.#db
       .selectFrom(table)
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where(matching(where))
       .executeTakeFirstOrThrow();
     return Number(row.count);
   }
+}
 
+/**
+ * Storage adapter: ISO times and 0/1 booleans on both dialects, session tokens as digests, and audit entries
+ * in the same transaction.
+ */
+export function signInStore(store: Store, now: () => number) {
+  const rows = new SignInStore(store, now);
   return createAdapterFactory({
     config: {
       adapterId: 'solway',
@@ -270,17 +284,17 @@ export function signInStore(store: Store, now: () => number) {
       transaction: false,
     },
     adapter: () => ({
-      create: async <T extends Row>(given: { model: string; data: T }) => (await create(given)) as T,
-      findOne: async <T>(given: Where) => ((await find({ ...given, limit: 1 }))[0] ?? null) as T | null,
-      findMany: async <T>(given: Find) => (await find(given)) as T[],
+      create: async <T extends Row>(given: { model: string; data: T }) => (await rows.create(given)) as T,
+      findOne: async <T>(given: Where) => ((await rows.find({ ...given, limit: 1 }))[0] ?? null) as T | null,
+      findMany: async <T>(given: Find) => (await rows.find(given)) as T[],
       update: async <T>({ update: data, ...given }: Where & { update: T }) =>
-        ((await update(given, data as Row))[0] ?? null) as T | null,
-      updateMany: async ({ update: data, ...given }) => (await update(given, data)).length,
-      delete: async (given) => void (await remove(given)),
-      deleteMany: async (given) => (await remove(given)).length,
-      consumeOne: async <T>(given: Where) => (await consume(given)) as T | null,
-      incrementOne: async <T>(given: Increment) => (await increment(given)) as T | null,
-      count: ({ model, where = [] }) => count(model, where),
+        ((await rows.update(given, data as Row))[0] ?? null) as T | null,
+      updateMany: async ({ update: data, ...given }) => (await rows.update(given, data)).length,
+      delete: async (given) => void (await rows.remove(given)),
+      deleteMany: async (given) => (await rows.remove(given)).length,
+      consumeOne: async <T>(given: Where) => (await rows.consume(given)) as T | null,
+      incrementOne: async <T>(given: Increment) => (await rows.increment(given)) as T | null,
+      count: ({ model, where = [] }) => rows.count(model, where),
     }),
   });
 }

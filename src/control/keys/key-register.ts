@@ -79,7 +79,7 @@ export type KeyRegister = Readonly<{
 
 export const keyLimits = {
   customerKeysMax: 10_000,
-  /** Of one key. */
+  /** List entries per key. */
   cidrsMax: 100,
   originsMax: 100,
   methodsMax: 200,

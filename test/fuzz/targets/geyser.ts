@@ -1,17 +1,20 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { CuckooFilter } from '../../../src/protocol/geyser/cuckoo-filter.ts';
-import { decodeSubscribeDeshredRequest } from '../../../src/protocol/geyser/decode-subscribe-request.ts';
-import { decodeSubscribeRequest } from '../../../src/protocol/geyser/decode-subscribe-request.ts';
+import {
+  decodeSubscribeDeshredRequest,
+  decodeSubscribeRequest,
+} from '../../../src/protocol/geyser/decode-subscribe-request.ts';
 import { blockTail } from '../../../src/protocol/geyser/encode/block.ts';
 import { slicedAccountTail } from '../../../src/protocol/geyser/encode/raw-account.ts';
 import { InvalidProtobuf } from '../../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../../src/protocol/geyser/protobuf-writer.ts';
 import type { RawBlock, RawBlockMeta } from '../../../src/protocol/geyser/raw-update.ts';
 import { type RawMessage, readRawUpdate } from '../../../src/protocol/geyser/read-raw-update.ts';
-import { decodeConfirmedBlock } from '../../recorded/confirmed-block.ts';
-import { encodeSubscribeDeshredRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import {
+  encodeSubscribeDeshredRequest,
+  encodeSubscribeRequest,
+} from '../../../src/protocol/geyser/subscribe-request.ts';
 import { decodeSubscribeUpdate } from '../../../src/protocol/geyser/subscribe-update.ts';
 import {
   decodeCommitmentRequest,
@@ -28,6 +31,7 @@ import { signatureFromBytes } from '../../../src/solana/signature.ts';
 import { slot } from '../../../src/solana/units.ts';
 import { TokenOwners } from '../../../src/streams/geyser/filters/token-owners.ts';
 import { encodeIsBlockhashValidRequest } from '../../geyser/unary-client.ts';
+import { decodeConfirmedBlock } from '../../recorded/confirmed-block.ts';
 import { accepted } from '../engine/accepted.ts';
 import { message as anyMessage } from '../engine/generate-protobuf.ts';
 import type { Target } from '../engine/target.ts';

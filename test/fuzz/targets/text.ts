@@ -8,9 +8,8 @@ import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts'
 import { isJson } from '../../../src/base/json-scan.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { type MethodName, methodRow, methods } from '../../../src/protocol/methods.ts';
-import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
+import { parseRawUnsubscribe, parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
 import { topicKey, upstreamParams } from '../../../src/protocol/pubsub/topic-key.ts';
-import { parseRawUnsubscribe } from '../../../src/protocol/pubsub/parse-subscription.ts';
 import { decodeEnvelope, type EnvelopeItem, envelopeLimits } from '../../../src/protocol/request-envelope.ts';
 import { decodeBase58Text } from '../../../src/protocol/rpc/base58-text.ts';
 import { decodeBase64 } from '../../../src/protocol/rpc/base64-text.ts';

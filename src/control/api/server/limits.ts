@@ -3,7 +3,7 @@ import { subnetOf } from '../../accounts/sign-in-attempts.ts';
 import { ApiError } from '../api-error.ts';
 
 export type ControlApiOptions = Readonly<{
-  /** Of a request body. */
+  /** Limits of a request body. */
   bodyMaxBytes: number;
   bodyTimeoutMs: number;
   /** Concurrent requests; as many bodies may arrive in addition. */
