@@ -5,7 +5,13 @@ import type { Network } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
 import type { FailureCode } from '../protocol/errors.ts';
 import type { EndpointName } from '../protocol/rest/endpoint-names.ts';
-import type { EndpointGroup, RestCaller, RestVerb, Upload } from '../protocol/rest/route.ts';
+import {
+  type EndpointGroup,
+  groupOfPath,
+  type RestCaller,
+  type RestVerb,
+  type Upload,
+} from '../protocol/rest/route.ts';
 import type { Services } from './services.ts';
 
 export type Context = Readonly<{
@@ -43,9 +49,19 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
   ): Promise<Readonly<{ message: string; result: z.input<Result> }>>;
 }>;
 
+type Declared<Fields extends z.ZodType, Result extends z.ZodType> = Partial<Pick<Endpoint, 'paths'>> &
+  Omit<Endpoint<Fields, Result>, 'verb' | 'name' | 'group' | 'paths'>;
+
+/** @param declared - `paths` default to `/sol/v1/` and the name. */
 export const endpoint = <Fields extends z.ZodType, Result extends z.ZodType>(
-  declared: Endpoint<Fields, Result>,
-): Endpoint => declared as unknown as Endpoint;
+  place: `${RestVerb} ${EndpointName}`,
+  declared: Declared<Fields, Result>,
+): Endpoint => {
+  const [verb, name] = place.split(' ') as [RestVerb, EndpointName];
+  const paths = declared.paths ?? ([`/sol/v1/${name}`] as const);
+  const group = groupOfPath(paths[0]) as EndpointGroup;
+  return { ...(declared as unknown as Endpoint), verb, name, paths, group };
+};
 
 /** Counts DAS calls like node calls. */
 const countedDas = (caller: RestCaller, services: Services): NftDas => ({

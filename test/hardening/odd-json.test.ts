@@ -122,14 +122,9 @@ describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
 });
 
 describe('odd JSON and queries at the REST interface', () => {
-  const write = endpoint({
-    ...{
-      verb: 'POST',
-      paths: ['/sol/v1/nft/probe'],
-      group: 'nft',
-      name: 'nft/read_selected',
-      summary: 'Probe',
-    },
+  const write = endpoint('POST nft/read_selected', {
+    paths: ['/sol/v1/nft/probe'],
+    summary: 'Probe',
     from: 'either',
     failures: [],
     fields: z.object({ names: list(text(5, 'A name.'), 2, 'Names.') }),

@@ -13,11 +13,8 @@ const WALLET = '7xWMV4CtWrqtLKwZKAh7Zr3vMqjPevcJfHamcuhT2Tg';
 /** Scripted endpoint. */
 let behave: () => Promise<void> = async () => {};
 
-const read = endpoint({
-  verb: 'GET',
+const read = endpoint('GET wallet/balance', {
   paths: ['/sol/v1/wallet/probe', '/sol/v1/wallet/old_probe', '/sol/v1/transaction/probe'],
-  group: 'wallet',
-  name: 'wallet/balance',
   summary: 'Probe',
   from: 'query',
   failures: [],
@@ -33,11 +30,8 @@ const read = endpoint({
   },
 });
 
-const write = endpoint({
-  verb: 'POST',
+const write = endpoint('POST nft/read_selected', {
   paths: ['/sol/v1/nft/probe'],
-  group: 'nft',
-  name: 'nft/read_selected',
   summary: 'Probe',
   from: 'body',
   failures: [],
@@ -46,14 +40,9 @@ const write = endpoint({
   handle: async ({ names }) => ({ message: 'Probed', result: names }),
 });
 
-const either = endpoint({
-  ...{
-    verb: 'GET',
-    paths: ['/sol/v1/wallet/either'],
-    group: 'wallet',
-    name: 'wallet/balance',
-    summary: 'Probe',
-  },
+const either = endpoint('GET wallet/balance', {
+  paths: ['/sol/v1/wallet/either'],
+  summary: 'Probe',
   from: 'either',
   failures: [],
   fields: z.object({ password: text(10, 'A password.') }),
@@ -61,8 +50,9 @@ const either = endpoint({
   handle: async (fields) => ({ message: 'Probed', result: fields as { password: string } }),
 });
 
-const asset = endpoint({
-  ...{ verb: 'GET', paths: ['/sol/v1/nft/asset'], group: 'nft', name: 'nft/read', summary: 'Probe' },
+const asset = endpoint('GET nft/read', {
+  paths: ['/sol/v1/nft/asset'],
+  summary: 'Probe',
   from: 'query',
   failures: [],
   fields: z.object({}),

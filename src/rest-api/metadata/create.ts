@@ -125,11 +125,7 @@ function documentOf(input: z.output<typeof fields>): string {
 }
 
 /** Source: rest-api.md §2.22. */
-export const create = endpoint({
-  verb: 'POST',
-  paths: ['/sol/v1/metadata/create'],
-  group: 'metadata',
-  name: 'metadata/create',
+export const create = endpoint('POST metadata/create', {
   summary: 'Write the metadata JSON of an NFT and store it',
   description:
     'The document has the members of the Metaplex Non-Fungible Standard in a fixed order: the same fields give the ' +

@@ -7,11 +7,7 @@ import { loadNfts, refreshField } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
 
 /** Source: rest-api.md §2.12. */
-export const read = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/nft/read'],
-  group: 'nft',
-  name: 'nft/read',
+export const read = endpoint('GET nft/read', {
   summary: 'Get one NFT with metadata',
   description:
     'An NFT of either token program, an MPL Core asset, or, if the service has a Digital Asset Standard server, a ' +

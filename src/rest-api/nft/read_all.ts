@@ -8,11 +8,8 @@ import { nftSchema } from './nft-schema.ts';
 const SIZE = 50;
 
 /** Source: rest-api.md §2.11. */
-export const readAll = endpoint({
-  verb: 'GET',
+export const readAll = endpoint('GET nft/read_all', {
   paths: ['/sol/v2/nft/read_all'],
-  group: 'nft',
-  name: 'nft/read_all',
   summary: 'List the NFTs of a wallet, in pages',
   description:
     'Sorted by mint. `total_count` counts the NFTs after filtering. Compressed NFTs are listed only if the ' +

@@ -5,11 +5,8 @@ import { atMost, loadNfts, nftListLimits, nftWalletFields } from './load-nfts.ts
 import { nftSchema } from './nft-schema.ts';
 
 /** v1 of `nft/read_all`, which returns a list. Source: rest-api.md §2.23. */
-export const readAllV1 = endpoint({
-  verb: 'GET',
+export const readAllV1 = endpoint('GET nft/read_all_v1', {
   paths: ['/sol/v1/nft/read_all'],
-  group: 'nft',
-  name: 'nft/read_all_v1',
   summary: 'List the NFTs of a wallet',
   description:
     `Sorted by mint. For wallets with more than ${nftListLimits.unpagedMax} NFTs use ` +

@@ -8,11 +8,7 @@ import { nftSchema } from './nft-schema.ts';
 const ADDRESSES_MAX = 10;
 
 /** Source: rest-api.md §2.13. */
-export const readSelected = endpoint({
-  verb: 'POST',
-  paths: ['/sol/v1/nft/read_selected'],
-  group: 'nft',
-  name: 'nft/read_selected',
+export const readSelected = endpoint('POST nft/read_selected', {
   summary: 'Get up to ten NFTs with metadata',
   description: 'In request order. Addresses that are no NFTs are left out.',
   from: 'body',

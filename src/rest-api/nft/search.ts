@@ -26,11 +26,7 @@ function matches(nft: OnChainNft, { creators, collection, royalty }: ChainFilter
 }
 
 /** Source: rest-api.md §2.14. */
-export const search = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/nft/search'],
-  group: 'nft',
-  name: 'nft/search',
+export const search = endpoint('GET nft/search', {
   summary: 'Search the NFTs of a wallet',
   description:
     'All filters must match. Sorted by mint; the totals, under both names, count the matches. ' +

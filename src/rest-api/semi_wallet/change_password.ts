@@ -4,11 +4,7 @@ import { address } from '../fields.ts';
 import { newPassword, noSuchWallet, password } from './semi-wallet-fields.ts';
 
 /** Source: rest-api.md §2.10, §2.23; the interface's official client. */
-export const changePassword = endpoint({
-  verb: 'POST',
-  paths: ['/sol/v1/semi_wallet/change_password'],
-  group: 'wallet',
-  name: 'semi_wallet/change_password',
+export const changePassword = endpoint('POST semi_wallet/change_password', {
   summary: 'Change the password of a semi-custodial wallet',
   from: 'body',
   holdsSecrets: true,

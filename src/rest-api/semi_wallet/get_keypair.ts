@@ -4,11 +4,8 @@ import { address } from '../fields.ts';
 import { asJsonBody, noSuchWallet, password } from './semi-wallet-fields.ts';
 
 /** Source: rest-api.md §2.10, §2.23; the interface's official client. */
-export const getKeypair = endpoint({
-  verb: 'GET',
+export const getKeypair = endpoint('GET semi_wallet/get_keypair', {
   paths: ['/sol/v1/semi_wallet/get_keypair', '/sol/v1/wallet/get_keypair'],
-  group: 'wallet',
-  name: 'semi_wallet/get_keypair',
   summary: 'Get the plaintext keypair of a semi-custodial wallet',
   description:
     'Prefer `decrypt_semi_wallet`, which lets you decrypt locally. Wrong passwords delay the next attempt. ' +

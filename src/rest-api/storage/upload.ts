@@ -9,11 +9,7 @@ export const storedSchema = z.object({
 });
 
 /** Source: rest-api.md §2.21. */
-export const upload = endpoint({
-  verb: 'POST',
-  paths: ['/sol/v1/storage/upload'],
-  group: 'storage',
-  name: 'storage/upload',
+export const upload = endpoint('POST storage/upload', {
   summary: 'Store a file under its content identifier',
   description:
     'The file is the part `file` of a multipart/form-data body, with or without a file name. The same bytes always ' +

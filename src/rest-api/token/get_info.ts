@@ -20,11 +20,7 @@ const extension = z
   });
 
 /** Source: rest-api.md §2.15. */
-export const getInfo = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/token/get_info'],
-  group: 'token',
-  name: 'token/get_info',
+export const getInfo = endpoint('GET token/get_info', {
   summary: 'Get name, supply, authorities and extensions of a token',
   from: 'query',
   failures: ['NOT_A_MINT', ...ofChain],

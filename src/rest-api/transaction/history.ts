@@ -32,11 +32,8 @@ export const historyEnds = (
 });
 
 /** Source: rest-api.md §2.17 and §3. */
-export const history = endpoint({
-  verb: 'GET',
+export const history = endpoint('GET transaction/history', {
   paths: ['/sol/v1/transaction/history', '/sol/v1/wallet/parsed_transaction_history'],
-  group: 'transaction',
-  name: 'transaction/history',
   summary: 'List parsed transactions of an account, newest first',
   description:
     'Covers the last days, as configured by the operator. Pass the last signature of a page as ' +

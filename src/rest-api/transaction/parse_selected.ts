@@ -9,11 +9,7 @@ import { includeFields, parsedTransactionSchema, settledCommitment } from './tra
 const SIGNATURES_MAX = 100;
 
 /** Source: rest-api.md §2.18 and §3. */
-export const parseSelected = endpoint({
-  verb: 'POST',
-  paths: ['/sol/v1/transaction/parse_selected'],
-  group: 'transaction',
-  name: 'transaction/parse_selected',
+export const parseSelected = endpoint('POST transaction/parse_selected', {
   summary: 'Parse transactions by signature, in request order',
   description: 'Transactions that the node does not have are left out.',
   from: 'body',

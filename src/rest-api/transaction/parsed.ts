@@ -5,11 +5,7 @@ import { fetchAndParse } from './fetch-and-parse.ts';
 import { parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
 /** Source: rest-api.md §2.16 and §3. */
-export const parsed = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/transaction/parsed'],
-  group: 'transaction',
-  name: 'transaction/parsed',
+export const parsed = endpoint('GET transaction/parsed', {
   summary: 'Parse a transaction',
   description:
     'Includes the events emitted by programs. Reaches back as far as the node, unlike the history.',

@@ -5,11 +5,8 @@ import { fetchAndParse } from './fetch-and-parse.ts';
 import { rawTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
 /** Source: rest-api.md §2.16, "Sibling", and §2.23. */
-export const raw = endpoint({
-  verb: 'GET',
+export const raw = endpoint('GET transaction/raw', {
   paths: ['/sol/v1/transaction/raw', '/sol/v1/wallet/transaction'],
-  group: 'transaction',
-  name: 'transaction/raw',
   summary: 'Get a transaction in jsonParsed, with the parsed form in `parsed`',
   from: 'query',
   failures: ['TRANSACTION_NOT_FOUND', ...ofChain],

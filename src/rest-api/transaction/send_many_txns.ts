@@ -121,11 +121,7 @@ function toOutcome({ status, err, failure }: Confirmation): TransactionOutcome {
 }
 
 /** Source: rest-api.md §2.20. */
-export const sendManyTxns = endpoint({
-  verb: 'POST',
-  paths: ['/sol/v1/transaction/send_many_txns'],
-  group: 'transaction',
-  name: 'transaction/send_many_txns',
+export const sendManyTxns = endpoint('POST transaction/send_many_txns', {
   summary: 'Send up to 100 signed transactions and wait for a commitment',
   description:
     'All are sent at once: send a transaction that depends on another one later. The response has one ' +

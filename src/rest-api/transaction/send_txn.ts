@@ -4,11 +4,7 @@ import { network } from '../fields.ts';
 import { sendTransaction, signedTransaction } from './signed-transaction.ts';
 
 /** Source: rest-api.md §2.19. */
-export const sendTxn = endpoint({
-  verb: 'POST',
-  paths: ['/sol/v1/transaction/send_txn'],
-  group: 'transaction',
-  name: 'transaction/send_txn',
+export const sendTxn = endpoint('POST transaction/send_txn', {
   summary: 'Send a signed transaction',
   description:
     'Returns when a node has accepted the transaction, before it lands. The node simulates it ' +

@@ -5,11 +5,7 @@ import { address, commitment, network } from '../fields.ts';
 import { nameSources, tokenSchema, toTokenResult } from './token-schema.ts';
 
 /** Source: rest-api.md §2.2. */
-export const allTokens = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/all_tokens'],
-  group: 'wallet',
-  name: 'wallet/all_tokens',
+export const allTokens = endpoint('GET wallet/all_tokens', {
   summary: 'List the fungible tokens of a wallet',
   description:
     'One entry per non-empty token account of both token programs, sorted by mint. Balances of ' +

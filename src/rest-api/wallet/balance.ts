@@ -12,11 +12,7 @@ export const lamportsOf = (chain: Chain, account: Address): Promise<bigint> =>
   );
 
 /** Source: rest-api.md §2.1. */
-export const balance = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/balance'],
-  group: 'wallet',
-  name: 'wallet/balance',
+export const balance = endpoint('GET wallet/balance', {
   summary: 'Get the SOL balance of a wallet',
   from: 'query',
   failures: ofChain,

@@ -42,11 +42,7 @@ function groupNfts(nfts: readonly Nft[]): Group[] {
 }
 
 /** Source: rest-api.md §2.7. */
-export const collections = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/collections'],
-  group: 'wallet',
-  name: 'wallet/collections',
+export const collections = endpoint('GET wallet/collections', {
   summary: 'List the NFTs of a wallet by collection',
   description:
     'Grouped by verified collection; other NFTs by name and family in their off-chain JSON (such a group ' +

@@ -3,11 +3,8 @@ import { endpoint } from '../endpoint.ts';
 import { newPassword } from '../semi_wallet/semi-wallet-fields.ts';
 
 /** Source: rest-api.md §2.9. */
-export const createSemiWallet = endpoint({
-  verb: 'POST',
+export const createSemiWallet = endpoint('POST wallet/create_semi_wallet', {
   paths: ['/sol/v1/wallet/create_semi_wallet', '/sol/v1/semi_wallet/create'],
-  group: 'wallet',
-  name: 'wallet/create_semi_wallet',
   summary: 'Create a semi-custodial wallet',
   description:
     'Generates a keypair and stores its secret key encrypted with the password. The password is not stored: ' +

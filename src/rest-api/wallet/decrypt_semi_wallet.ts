@@ -4,11 +4,7 @@ import { address } from '../fields.ts';
 import { asJsonBody, password } from '../semi_wallet/semi-wallet-fields.ts';
 
 /** Source: rest-api.md §2.10. */
-export const decryptSemiWallet = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/decrypt_semi_wallet'],
-  group: 'wallet',
-  name: 'wallet/decrypt_semi_wallet',
+export const decryptSemiWallet = endpoint('GET wallet/decrypt_semi_wallet', {
   summary: 'Get the encrypted secret key of a semi-custodial wallet',
   description:
     'The encrypted secret key and its encryption parameters, to decrypt locally: the base58 text ' +

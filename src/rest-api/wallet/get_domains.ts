@@ -4,11 +4,7 @@ import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 
 /** Source: rest-api.md §2.4 and §4, "SNS". */
-export const getDomains = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/get_domains'],
-  group: 'wallet',
-  name: 'wallet/get_domains',
+export const getDomains = endpoint('GET wallet/get_domains', {
   summary: 'List the Solana Name Service domains of a wallet',
   description:
     'Top-level domains, including those wrapped as NFTs, sorted by name. The name ' +

@@ -43,11 +43,7 @@ const toPortfolioNft = (nft: Nft): z.input<typeof portfolioNft> => ({
 const noOffChain: NftOffChain = { read: async () => new Map() };
 
 /** Source: rest-api.md §2.23. */
-export const getPortfolio = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/get_portfolio'],
-  group: 'wallet',
-  name: 'wallet/get_portfolio',
+export const getPortfolio = endpoint('GET wallet/get_portfolio', {
   summary: 'Get SOL balance, fungible tokens and NFTs of a wallet',
   description: 'NFTs lack off-chain data; use `nft/read_all` for that.',
   from: 'query',

@@ -9,11 +9,7 @@ import { address, commitment, network, optional } from '../fields.ts';
 const missing = { field: 'wallet', message: 'is missing: send an address in base58' };
 
 /** Source: rest-api.md §2.5 and §4, "SNS". */
-export const resolveAddress = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/resolve_address'],
-  group: 'wallet',
-  name: 'wallet/resolve_address',
+export const resolveAddress = endpoint('GET wallet/resolve_address', {
   summary: 'Get the domain of an address',
   description:
     'For a name account, its own name. For a wallet, its primary domain if it still ' +

@@ -54,11 +54,8 @@ const latestBlockhash = (chain: Chain): Promise<Blockhash> =>
   });
 
 /** Source: rest-api.md §2.8. */
-export const sendSol = endpoint({
-  verb: 'POST',
+export const sendSol = endpoint('POST wallet/send_sol', {
   paths: ['/sol/v1/wallet/send_sol', '/sol/v1/wallet/send_sol_detach'],
-  group: 'wallet',
-  name: 'wallet/send_sol',
   summary: 'Build a SOL transfer for the sender to sign',
   description:
     'A legacy transaction in base64 with one all-zero signature. The sender, who also pays the fee, signs and ' +

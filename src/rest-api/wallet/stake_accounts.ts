@@ -54,11 +54,7 @@ function toStakeAccountResult({
 }
 
 /** Source: rest-api.md §2.6 and §4, "Stake accounts". */
-export const stakeAccounts = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/stake_accounts'],
-  group: 'wallet',
-  name: 'wallet/stake_accounts',
+export const stakeAccounts = endpoint('GET wallet/stake_accounts', {
   summary: 'List the stake accounts of a wallet',
   description:
     'Accounts whose stake or withdraw authority is the wallet, sorted by address. ' +

@@ -6,11 +6,7 @@ import { address, commitment, network } from '../fields.ts';
 import { infoOf, nameShape, nameSources } from './token-schema.ts';
 
 /** Source: rest-api.md §2.3. */
-export const tokenBalance = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/token_balance'],
-  group: 'wallet',
-  name: 'wallet/token_balance',
+export const tokenBalance = endpoint('GET wallet/token_balance', {
   summary: 'Get the balance of one token in a wallet',
   description: 'Sum over all its token accounts of the mint; 0 without any.',
   from: 'query',

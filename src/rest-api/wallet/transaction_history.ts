@@ -6,11 +6,7 @@ import { historyEnds, historyPage, historyStart } from '../transaction/history.t
 import { rawTransactionSchema, settledCommitment } from '../transaction/transaction-schema.ts';
 
 /** Source: rest-api.md §2.23; the client's `transactionHistory`. */
-export const transactionHistory = endpoint({
-  verb: 'GET',
-  paths: ['/sol/v1/wallet/transaction_history'],
-  group: 'wallet',
-  name: 'wallet/transaction_history',
+export const transactionHistory = endpoint('GET wallet/transaction_history', {
   summary: 'List jsonParsed transactions of a wallet, newest first',
   description: 'For older clients; `transaction/history` has the parsed form.',
   from: 'query',

@@ -6,98 +6,57 @@ import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
  */
 type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
 
+const orderOf = (names: string, inside: DeclaredOrder = {}): DeclaredOrder =>
+  Object.fromEntries(names.split(' ').map((name) => [name, inside[name] ?? null]));
+
 /** Source: Agave account-decoder-client-types/src/lib.rs, `UiAccount`. */
-export const accountOrder: DeclaredOrder = {
-  lamports: null,
-  data: { program: null, parsed: null, space: null },
-  owner: null,
-  executable: null,
-  rentEpoch: null,
-  space: null,
-};
+export const accountOrder = orderOf('lamports data owner executable rentEpoch space', {
+  data: orderOf('program parsed space'),
+});
 
 /** `UiCompiledInstruction`, `ParsedInstruction` and `UiPartiallyDecodedInstruction`. */
-const instructionOrder: DeclaredOrder = {
-  program: null,
-  programId: null,
-  programIdIndex: null,
-  parsed: null,
-  accounts: null,
-  data: null,
-  stackHeight: null,
-};
+const instructions = orderOf('program programId programIdIndex parsed accounts data stackHeight');
 
-const accountKeyOrder: DeclaredOrder = { pubkey: null, writable: null, signer: null, source: null };
+const accountKeys = orderOf('pubkey writable signer source');
 
 /** `UiTransaction` with `UiRawMessage` or `UiParsedMessage`, and `UiAccountsList`. */
-const transactionOrder: DeclaredOrder = {
-  signatures: null,
-  message: {
-    header: {
-      numRequiredSignatures: null,
-      numReadonlySignedAccounts: null,
-      numReadonlyUnsignedAccounts: null,
-    },
-    accountKeys: accountKeyOrder,
-    recentBlockhash: null,
-    instructions: instructionOrder,
-    addressTableLookups: { accountKey: null, writableIndexes: null, readonlyIndexes: null },
+const transaction = orderOf('signatures message accountKeys', {
+  message: orderOf('header accountKeys recentBlockhash instructions addressTableLookups', {
+    header: orderOf('numRequiredSignatures numReadonlySignedAccounts numReadonlyUnsignedAccounts'),
+    accountKeys,
+    instructions,
+    addressTableLookups: orderOf('accountKey writableIndexes readonlyIndexes'),
+  }),
+  accountKeys,
+});
+
+const tokenBalances = orderOf('accountIndex mint uiTokenAmount owner programId', {
+  uiTokenAmount: orderOf('uiAmount decimals amount uiAmountString'),
+});
+
+const rewards = orderOf('pubkey lamports postBalance rewardType commission');
+
+const meta = orderOf(
+  'err status fee preBalances postBalances innerInstructions logMessages preTokenBalances postTokenBalances ' +
+    'rewards loadedAddresses returnData computeUnitsConsumed costUnits',
+  {
+    innerInstructions: orderOf('index instructions', { instructions }),
+    preTokenBalances: tokenBalances,
+    postTokenBalances: tokenBalances,
+    rewards,
+    loadedAddresses: orderOf('writable readonly'),
+    returnData: orderOf('programId data'),
   },
-  accountKeys: accountKeyOrder,
-};
-
-const tokenBalanceOrder: DeclaredOrder = {
-  accountIndex: null,
-  mint: null,
-  uiTokenAmount: { uiAmount: null, decimals: null, amount: null, uiAmountString: null },
-  owner: null,
-  programId: null,
-};
-
-const rewardOrder: DeclaredOrder = {
-  pubkey: null,
-  lamports: null,
-  postBalance: null,
-  rewardType: null,
-  commission: null,
-};
-
-const metaOrder: DeclaredOrder = {
-  err: null,
-  status: null,
-  fee: null,
-  preBalances: null,
-  postBalances: null,
-  innerInstructions: { index: null, instructions: instructionOrder },
-  logMessages: null,
-  preTokenBalances: tokenBalanceOrder,
-  postTokenBalances: tokenBalanceOrder,
-  rewards: rewardOrder,
-  loadedAddresses: { writable: null, readonly: null },
-  returnData: { programId: null, data: null },
-  computeUnitsConsumed: null,
-  costUnits: null,
-};
+);
 
 /** Source: Agave transaction-status-client-types/src/lib.rs, `EncodedTransactionWithStatusMeta`. */
-export const transactionWithMetaOrder: DeclaredOrder = {
-  transaction: transactionOrder,
-  meta: metaOrder,
-  version: null,
-};
+export const transactionWithMetaOrder = orderOf('transaction meta version', { transaction, meta });
 
 /** Source: the same file, `UiConfirmedBlock`. */
-export const blockOrder: DeclaredOrder = {
-  previousBlockhash: null,
-  blockhash: null,
-  parentSlot: null,
-  transactions: transactionWithMetaOrder,
-  signatures: null,
-  rewards: rewardOrder,
-  numRewardPartitions: null,
-  blockTime: null,
-  blockHeight: null,
-};
+export const blockOrder = orderOf(
+  'previousBlockhash blockhash parentSlot transactions signatures rewards numRewardPartitions blockTime blockHeight',
+  { transactions: transactionWithMetaOrder, rewards },
+);
 
 type Members = { readonly [name: string]: WritableJson };
 

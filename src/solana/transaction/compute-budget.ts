@@ -81,41 +81,26 @@ const invalidData = (index: number): TransactionError => ({
 const isHeapAllowed = (bytes: number): boolean =>
   bytes >= HEAP_MIN_BYTES && bytes <= HEAP_MAX_BYTES && bytes % 1024 === 0;
 
-/** Trailing data is ignored, as in Agave. */
+/** By first byte of the data. Trailing data is ignored, as in Agave. */
+const readRequest: Readonly<Record<number, (reader: ByteReader, instruction: number) => Request>> = {
+  1: (reader, instruction) => ({ heap: { bytes: reader.u32(), instruction } }),
+  2: (reader) => ({ unitLimit: reader.u32() }),
+  3: (reader) => ({ unitPrice: reader.u64() }),
+  4: (reader) => ({ loadedAccountsDataSizeLimit: reader.u32() }),
+};
+
 function addRequest(request: Request, data: Uint8Array, index: number): TransactionError | null {
-  const duplicate: TransactionError = { DuplicateInstruction: index };
   try {
     const reader = new ByteReader(data);
-    switch (reader.u8()) {
-      case 1: {
-        const bytes = reader.u32();
-        if (request.heap !== undefined) return duplicate;
-        request.heap = { bytes, instruction: index };
-        return null;
-      }
-      case 2: {
-        const unitLimit = reader.u32();
-        if (request.unitLimit !== undefined) return duplicate;
-        request.unitLimit = unitLimit;
-        return null;
-      }
-      case 3: {
-        const unitPrice = reader.u64();
-        if (request.unitPrice !== undefined) return duplicate;
-        request.unitPrice = unitPrice;
-        return null;
-      }
-      case 4: {
-        const limit = reader.u32();
-        if (request.loadedAccountsDataSizeLimit !== undefined) return duplicate;
-        request.loadedAccountsDataSizeLimit = limit;
-        return null;
-      }
-    }
+    const added = readRequest[reader.u8()]?.(reader, index);
+    if (added === undefined) return invalidData(index);
+    if (Object.keys(added).some((name) => name in request)) return { DuplicateInstruction: index };
+    Object.assign(request, added);
+    return null;
   } catch (error) {
     if (!(error instanceof OutOfBytes)) throw error;
+    return invalidData(index);
   }
-  return invalidData(index);
 }
 
 function defaultUnitLimit(message: Message): number {
