@@ -27,8 +27,8 @@ describe('SubscribeRequest on the shred stage', () => {
     const { code, message } = refusal({ ...request, transactions: one });
     expect(code).toBe('INVALID_ARGUMENT');
     expect(message).toBe(
-      `failed to create filter: ${field}: the shred stage tells of transactions and slots only; ` +
-        'for the rest use the standard service, which a svc_grpc_live_ key opens',
+      `failed to create filter: ${field}: the shred stage sends transactions and slots only; ` +
+        'for other updates use the standard service with a svc_grpc_live_ key',
     );
   });
 
