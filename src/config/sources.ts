@@ -166,7 +166,10 @@ function readToml(file: string, displayName: string): Table {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    fail(displayName, missing ? 'the file does not exist' : 'the file cannot be read: give this user read permission');
+    fail(
+      displayName,
+      missing ? 'the file does not exist' : 'the file cannot be read: give this user read permission',
+    );
   }
   if (text.length > FILE_BYTES_MAX) fail(displayName, 'the file is larger than 1 MiB');
   try {

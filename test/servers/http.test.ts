@@ -327,10 +327,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     it.each([
       ['nonsense', '\x00\x01'],
       ['half a head', 'POST /v1/rpc HTTP/1.1\r\nHos'],
-      [
-        'half a body',
-        rawPost(null, '{').replace('content-length: 1', 'content-length: 9'),
-      ],
+      ['half a body', rawPost(null, '{').replace('content-length: 1', 'content-length: 9')],
     ])('with %s behind a call gets the response to the call, then is closed', async (_what, rest) => {
       await restart({ requestTimeoutMs: 50, headersTimeoutMs: 50 });
       let finish = (): void => {};

@@ -6,7 +6,12 @@ import { type LocalnetGeyser, openLocalnetGeyser } from '../../../src/app/localn
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
 import type { Slot } from '../../../src/solana/units.ts';
-import { connected, listen, nothing, type UpdateCollector } from '../../../test/clients/yellowstone-client.ts';
+import {
+  connected,
+  listen,
+  nothing,
+  type UpdateCollector,
+} from '../../../test/clients/yellowstone-client.ts';
 import { Lab, SOL } from './ledger/lab.ts';
 
 /** Geyser stream of an embedded ledger with manual slots. */

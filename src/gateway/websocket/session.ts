@@ -4,10 +4,9 @@ import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
 import { parseSubscription } from '../../protocol/pubsub/parse-subscription.ts';
-import { subscriptionByMethod } from '../../protocol/pubsub/subscription-method.ts';
 import { type Caller, type ClientInfo, type Outcome, outcomeOf } from '../../protocol/request-handler.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import { type Subscription, subscriptions } from '../../protocol/subscriptions.ts';
+import { type Subscription, subscriptionByMethod, subscriptions } from '../../protocol/subscriptions.ts';
 import type { Feed } from '../../streams/feed.ts';
 import type { Notification } from '../../streams/notification.ts';
 import type {

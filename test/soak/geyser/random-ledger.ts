@@ -1,9 +1,8 @@
 import type { Commitment } from '../../../src/protocol/commitment.ts';
+import { encodeTimestamp } from '../../../src/protocol/geyser/encode/envelope.ts';
 import { rawAccount } from '../../../src/protocol/geyser/encode/raw-account.ts';
-import { rawBlockMeta } from '../../../src/protocol/geyser/encode/raw-block-meta.ts';
-import { rawSlot } from '../../../src/protocol/geyser/encode/raw-slot.ts';
+import { rawBlockMeta, rawSlot } from '../../../src/protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../../src/protocol/geyser/encode/raw-transaction.ts';
-import { encodeTimestamp } from '../../../src/protocol/geyser/encode/timestamp.ts';
 import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
 import type { Account } from '../../../src/solana/account/account.ts';

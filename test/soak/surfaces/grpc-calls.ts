@@ -4,7 +4,7 @@ import {
   decodeGetSlotResponse,
   decodeGetVersionResponse,
   decodePongResponse,
-} from '../../../src/protocol/geyser/unary.ts';
+} from '../../geyser/unary-client.ts';
 
 /** A unary call and the check of its response. */
 export type GrpcCall = Readonly<{

@@ -1,6 +1,8 @@
 import { ArrivalOrder, type Arrivals } from '../../../bench/shreds/arrivals.ts';
-import { encodeSubscribeDeshredRequest } from '../../../src/protocol/geyser/subscribe-deshred-request.ts';
-import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import {
+  encodeSubscribeDeshredRequest,
+  encodeSubscribeRequest,
+} from '../../../src/protocol/geyser/subscribe-request.ts';
 import type { Address } from '../../../src/solana/address.ts';
 import { median } from '../../programs/process-stats.ts';
 import { Tally } from '../figures/tally.ts';

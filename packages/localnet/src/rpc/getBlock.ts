@@ -1,6 +1,11 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
 import type { Commitment } from '../../../../src/protocol/commitment.ts';
-import { at, lenientCommitment, positional, requireConfirmed } from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  at,
+  lenientCommitment,
+  positional,
+  requireConfirmed,
+} from '../../../../src/protocol/rpc/parameters.ts';
 import {
   type JsonObject,
   member,

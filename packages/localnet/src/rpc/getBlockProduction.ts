@@ -1,6 +1,11 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
 import type { Commitment } from '../../../../src/protocol/commitment.ts';
-import { configObject, lenientCommitment, positional, readAddress } from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  configObject,
+  lenientCommitment,
+  positional,
+  readAddress,
+} from '../../../../src/protocol/rpc/parameters.ts';
 import {
   member,
   optional,

@@ -1,5 +1,10 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import { at, positional, readContextConfig, requireConfirmed } from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  at,
+  positional,
+  readContextConfig,
+  requireConfirmed,
+} from '../../../../src/protocol/rpc/parameters.ts';
 import { readU64, readUsize } from '../../../../src/protocol/rpc/serde.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import { type Slot, slot } from '../../../../src/solana/units.ts';

@@ -1,5 +1,9 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { type AccountFilter, readFilters, verifyFilters } from '../../../../src/protocol/rpc/account-filter.ts';
+import {
+  type AccountFilter,
+  readFilters,
+  verifyFilters,
+} from '../../../../src/protocol/rpc/account-filter.ts';
 import { passes } from '../../../../src/protocol/rpc/account-passes.ts';
 import {
   type AccountConfig,

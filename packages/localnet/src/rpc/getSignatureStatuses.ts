@@ -1,6 +1,18 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { at, limitInputs, positional, readSignature, STATUSES_MAX } from '../../../../src/protocol/rpc/parameters.ts';
-import { optional, readBoolean, readPlainStruct, readStrings, required } from '../../../../src/protocol/rpc/serde.ts';
+import {
+  at,
+  limitInputs,
+  positional,
+  readSignature,
+  STATUSES_MAX,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  optional,
+  readBoolean,
+  readPlainStruct,
+  readStrings,
+  required,
+} from '../../../../src/protocol/rpc/serde.ts';
 import { encodeStatus } from '../../../../src/solana/encoding/ui-meta.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import type { LocalNode, SignatureStatus } from '../node.ts';

@@ -1,5 +1,10 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { at, positional, readAddress, readStrictCommitment } from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  at,
+  positional,
+  readAddress,
+  readStrictCommitment,
+} from '../../../../src/protocol/rpc/parameters.ts';
 import { readString } from '../../../../src/protocol/rpc/serde.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import { isTokenProgram } from '../../../../src/solana/programs.ts';

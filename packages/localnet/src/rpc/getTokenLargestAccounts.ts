@@ -1,5 +1,10 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { at, positional, readAddress, readStrictCommitment } from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  at,
+  positional,
+  readAddress,
+  readStrictCommitment,
+} from '../../../../src/protocol/rpc/parameters.ts';
 import { readString } from '../../../../src/protocol/rpc/serde.ts';
 import { type Address, compareAddresses } from '../../../../src/solana/address.ts';
 import { decodeTokenAccount } from '../../../../src/solana/token/token-state.ts';

@@ -1,6 +1,11 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
 import type { Commitment } from '../../../../src/protocol/commitment.ts';
-import { configObject, lenientCommitment, positional, readAddress } from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  configObject,
+  lenientCommitment,
+  positional,
+  readAddress,
+} from '../../../../src/protocol/rpc/parameters.ts';
 import { member, optional, readBoolean, readString, readU64 } from '../../../../src/protocol/rpc/serde.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import { programs } from '../../../../src/solana/programs.ts';

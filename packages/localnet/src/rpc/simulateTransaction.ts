@@ -17,7 +17,11 @@ import {
   readVariant,
   required,
 } from '../../../../src/protocol/rpc/serde.ts';
-import { readEncoding, type WireEncoding, wireEncoding } from '../../../../src/protocol/rpc/transaction-encoding.ts';
+import {
+  readEncoding,
+  type WireEncoding,
+  wireEncoding,
+} from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
