@@ -23,6 +23,7 @@ const reasons = [
       'app/servers/endpoint-facts.ts',
       'app/commands/keys.ts',
       'app/program-version.ts',
+      'control/process-owned.ts',
       'control/api/client.ts',
       'control/api/server/control-api.ts',
       'servers/dashboard/files.ts',
@@ -51,6 +52,7 @@ const reasons = [
       'control/requests/read-log.ts',
       'control/requests/read-submissions.ts',
       'control/shared/quota-reader.ts',
+      'control/usage/read-usage.ts',
       'control/usage/usage-rows.ts',
       'localnet/history/history-index.ts',
     ],
@@ -59,9 +61,9 @@ const reasons = [
     because: 'opens what was sealed under a key of this program: nobody else can have written it',
     files: [
       'control/nodes/added-nodes.ts',
-      'control/notifications/webhooks.ts',
       'control/semi-wallets/envelope.ts',
       'control/semi-wallets/semi-wallet-store.ts',
+      'control/semi-wallets/wrap.ts',
     ],
   },
   {

@@ -196,7 +196,7 @@ function fuzzAccount(data: Uint8Array): boolean {
 
 export const parsedTarget: Target = {
   from: "transactions and programs' accounts, through nodes",
-  covers: ['solana/parsed/', 'solana/token/extensions.ts'],
+  covers: ['solana/codec.ts', 'solana/parsed/', 'solana/token/extensions.ts'],
   /** Accounts of each kind, and instructions of the programs whose data has a form of its own. */
   seeds: [
     ...accountStateTarget.seeds,
@@ -241,7 +241,7 @@ const MINT = programs.vote;
 
 export const tokenMintTarget: Target = {
   from: "programs' accounts, through nodes",
-  covers: ['decoding/token/token-mint.ts', 'decoding/token/token-mint.ts'],
+  covers: ['decoding/token/token-mint.ts'],
   /** The accounts of the other target, which has mints with each extension. */
   seeds: parsedTarget.seeds,
   /** Whatever a mint's account holds, its amounts are finite numbers and its extensions are JSON. */

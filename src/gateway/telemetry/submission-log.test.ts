@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Call, CallAttempt, CallTrace, ResponseHandler } from '../protocol/call.ts';
-import { unknownClient } from '../protocol/client-info.ts';
-import { methods } from '../protocol/methods.ts';
-import { internalKey } from './auth/key-record.ts';
-import { forwardCall } from './forward-call.ts';
-import { RequestContext } from './request-context.ts';
-import { SubmissionLog } from './telemetry/submission-log.ts';
+import type { Call, CallAttempt, CallTrace, ResponseHandler } from '../../protocol/call.ts';
+import { unknownClient } from '../../protocol/client-info.ts';
+import { methods } from '../../protocol/methods.ts';
+import { internalKey } from '../auth/key-record.ts';
+import { RequestContext } from '../metering/call-meter.ts';
+import { forwardCall, SubmissionLog } from './submission-log.ts';
 
 const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(40)]);
 const attempt = (node: string): CallAttempt => ({ node, startedAt: 1, endedAt: 2, outcome: 'ok' });
@@ -33,7 +32,7 @@ function send(trace: CallTrace) {
     onResponse: ({ errorCode }) => responses.push(errorCode),
     onError: () => {},
   };
-  forwardCall({ dispatch }, submissions, context, call, handler);
+  forwardCall({ dispatch }, submissions, context.key, call, handler);
   return { submissions, forwarded: forwarded!, responses } as {
     submissions: SubmissionLog;
     forwarded: { call: Call; handler: ResponseHandler };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from './call-key.ts';
 
 const of = (weight: number) => ({ weight });
 
