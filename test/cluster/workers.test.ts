@@ -203,7 +203,7 @@ describe('a service of two workers', () => {
     writeFileSync(service.config, changed.replace('130000', '140000'));
     expect(await runCommand('reload', '--data-dir', service.dataDir)).toMatchObject({
       code: 0,
-      out: 'In force now: rest.timeout_ms.\n',
+      out: 'Applied: rest.timeout_ms.\n',
     });
     expect(await timeouts()).toEqual([140_000, 140_000]);
     writeFileSync(service.config, changed.replace('130000', '5'));

@@ -31,10 +31,9 @@ const NO_NAMES: Uint8Array = new Uint8Array();
 const SLOTS_COUNTED = 256;
 
 /**
- * The shred stage's hub: what its sources tell goes in, and comes out in three dialects. `Subscribe` tells
- * transactions without meta to whoever asks with ordinary filters; `SubscribeDeshred` tells them with what is known of
- * their lookup tables and shreds; `SubscribeEntries` tells whole batches of entries. Nothing is kept for who comes
- * later. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
+ * Sends updates of the shred stage to the streams of three methods: `Subscribe`, transactions without meta;
+ * `SubscribeDeshred`, transactions with loaded addresses and shred indexes; `SubscribeEntries`, batches of entries.
+ * No replay. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
  */
 export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #options: DeshredHubOptions;

@@ -19,81 +19,81 @@ const status = (slot: number, of: DeshredSlot['status']): DeshredSlot => ({
 });
 
 function scene(given = limits) {
-  const told: string[] = [];
+  const emitted: string[] = [];
   const listener: DeshredListener = {
-    onBatch: ({ slot, entries }) => told.push(`batch ${slot}/${entries[0]}`),
-    onTransaction: ({ slot, signature }) => told.push(`transaction ${slot}/${signature[0]}`),
-    onSlot: ({ slot, status: of }) => told.push(`${of} ${slot}`),
+    onBatch: ({ slot, entries }) => emitted.push(`batch ${slot}/${entries[0]}`),
+    onTransaction: ({ slot, signature }) => emitted.push(`transaction ${slot}/${signature[0]}`),
+    onSlot: ({ slot, status: of }) => emitted.push(`${of} ${slot}`),
   };
-  return { merge: new DeshredMerge(listener, given), told };
+  return { merge: new DeshredMerge(listener, given), emitted };
 }
 
-describe('the merge of several sources', () => {
-  it('tells a transaction of a slot once, whoever tells it first', () => {
-    const { merge, told } = scene();
+describe('DeshredMerge', () => {
+  it('emits a transaction of a slot once, whichever source is first', () => {
+    const { merge, emitted } = scene();
     merge.onTransaction(transaction(5, 1));
     merge.onTransaction(transaction(5, 1));
     merge.onTransaction(transaction(5, 2));
-    expect(told).toEqual(['transaction 5/1', 'transaction 5/2']);
+    expect(emitted).toEqual(['transaction 5/1', 'transaction 5/2']);
     expect(merge.duplicates).toBe(1);
   });
 
-  it('tells the transactions of a batch as often as that holds them, and none that came before it', () => {
-    const { merge, told } = scene();
+  it('emits the transactions of a batch as often as it contains them, except earlier ones', () => {
+    const { merge, emitted } = scene();
     merge.onTransaction(transaction(5, 1));
     merge.onTransactions([transaction(5, 2), transaction(5, 1), transaction(5, 2)]);
     merge.onTransactions([transaction(5, 2), transaction(5, 3)]);
-    expect(told).toEqual(['transaction 5/1', 'transaction 5/2', 'transaction 5/2', 'transaction 5/3']);
+    expect(emitted).toEqual(['transaction 5/1', 'transaction 5/2', 'transaction 5/2', 'transaction 5/3']);
     expect(merge.duplicates).toBe(2);
   });
 
-  it('tells it again in another slot: a fork may carry it too', () => {
-    const { merge, told } = scene();
+  it('emits a transaction again in another slot, such as a fork', () => {
+    const { merge, emitted } = scene();
     merge.onTransaction(transaction(5, 1));
     merge.onTransaction(transaction(6, 1));
-    expect(told).toEqual(['transaction 5/1', 'transaction 6/1']);
+    expect(emitted).toEqual(['transaction 5/1', 'transaction 6/1']);
   });
 
-  it('tells a batch once, also where only one source knows its shreds', () => {
-    const { merge, told } = scene();
+  it('emits a batch once, even if only one source knows its shreds', () => {
+    const { merge, emitted } = scene();
     merge.onBatch(batch(5, 1, 32));
     merge.onBatch(batch(5, 1));
     merge.onBatch(batch(5, 2));
     merge.onBatch(batch(6, 1));
-    expect(told).toEqual(['batch 5/1', 'batch 5/2', 'batch 6/1']);
+    expect(emitted).toEqual(['batch 5/1', 'batch 5/2', 'batch 6/1']);
   });
 
-  it('tells each status of a slot once', () => {
-    const { merge, told } = scene();
+  it('emits each status of a slot once', () => {
+    const { merge, emitted } = scene();
     for (let source = 0; source < 3; source++) {
       merge.onSlot(status(5, 'firstShredReceived'));
       merge.onSlot(status(5, 'completed'));
     }
-    expect(told).toEqual(['firstShredReceived 5', 'completed 5']);
+    expect(emitted).toEqual(['firstShredReceived 5', 'completed 5']);
   });
 
-  it('rather tells twice than forgets when a slot has more than is remembered', () => {
-    const { merge, told } = scene({ slotsTracked: 4, seenPerSlotMax: 2 });
+  it('emits duplicates rather than losing items beyond the limit of a slot', () => {
+    const { merge, emitted } = scene({ slotsTracked: 4, seenPerSlotMax: 2 });
     for (const name of [1, 2, 3, 1, 2, 3]) merge.onTransaction(transaction(5, name));
-    expect(told.map((line) => line.at(-1))).toEqual(['1', '2', '3', '3']);
+    expect(emitted.map((line) => line.at(-1))).toEqual(['1', '2', '3', '3']);
   });
 
-  it('is not led astray by a source of another chain', () => {
-    const { merge, told } = scene();
+  it('is not affected by a source of another chain', () => {
+    const { merge, emitted } = scene();
     merge.onTransaction(transaction(5, 1));
     merge.onTransaction(transaction(900_000_000, 1));
     merge.onTransaction(transaction(900_000_001, 1));
     merge.onTransaction(transaction(5, 1));
     merge.onTransaction(transaction(6, 1));
-    expect(told.filter((line) => line.length < 20)).toEqual(['transaction 5/1', 'transaction 6/1']);
+    expect(emitted.filter((line) => line.length < 20)).toEqual(['transaction 5/1', 'transaction 6/1']);
   });
 
-  it('tells what any one source would, each thing once, in whatever order sources come', () => {
+  it('emits the union of all sources once, in any order of arrival', () => {
     const event = fc.record({ slot: fc.integer({ min: 1, max: 4 }), name: fc.nat(20) });
     fc.assert(
       fc.property(fc.array(event), fc.array(fc.nat(), { minLength: 1 }), (events, order) => {
-        const { merge, told } = scene();
-        // Two sources with the same events, interleaved as the numbers say.
+        const { merge, emitted } = scene();
+        // Two sources with the same events, interleaved by the numbers.
         const sources = [[...events], [...events]];
         for (let turn = 0; sources.some((left) => left.length > 0); turn++) {
           const picked = sources[order[turn % order.length]! % 2]!;
@@ -101,8 +101,8 @@ describe('the merge of several sources', () => {
           if (next !== undefined) merge.onTransaction(transaction(next.slot, next.name));
         }
         const wanted = new Set(events.map(({ slot, name }) => `transaction ${slot}/${name}`));
-        expect(told.length).toBe(wanted.size);
-        expect(new Set(told)).toEqual(wanted);
+        expect(emitted.length).toBe(wanted.size);
+        expect(new Set(emitted)).toEqual(wanted);
       }),
     );
   });

@@ -6,59 +6,59 @@ import { slot } from '../../solana/units.ts';
 import { type ShredPriorityOptions, ShredPriorityQueue } from './shred-priority-queue.ts';
 
 function opened(options: Partial<ShredPriorityOptions> = {}) {
-  const told: string[] = [];
+  const emitted: string[] = [];
   const read = { shreds: 0 };
   const first = new ShredPriorityQueue(
     {
-      onUpdate: (update) => told.push(`slot ${update.slot}`),
-      onLost: (from, to) => told.push(`lost ${from} to ${to}`),
-      onReset: (why) => told.push(`start over: ${why}`),
+      onUpdate: (update) => emitted.push(`slot ${update.slot}`),
+      onLost: (from, to) => emitted.push(`lost ${from} to ${to}`),
+      onReset: (why) => emitted.push(`reset: ${why}`),
     },
     { accepted: () => read.shreds, ...options },
   );
-  const tell = (number: number): void =>
+  const send = (number: number): void =>
     first.onUpdate(
       rawSlot(
         { kind: 'slot', slot: slot(number), parent: null, status: 'processed', deadError: null },
         encodeTimestamp(0n),
       ),
     );
-  return { first, tell, told, read };
+  return { first, send, emitted, read };
 }
 
-describe('the standard stage beside shreds', () => {
-  it('is told in order, losses and starts over too, at the end of the turn', async () => {
-    const { first, tell, told } = opened();
-    tell(1);
+describe('ShredPriorityQueue', () => {
+  it('forwards updates, losses and resets in order at the end of the tick', async () => {
+    const { first, send, emitted } = opened();
+    send(1);
     first.onLost(slot(2), slot(3), new Set(['slot']));
     first.onReset('source');
-    tell(4);
-    expect(told).toEqual([]);
+    send(4);
+    expect(emitted).toEqual([]);
     await turn();
-    expect(told).toEqual(['slot 1', 'lost 2 to 3', 'start over: source', 'slot 4']);
-    tell(5);
+    expect(emitted).toEqual(['slot 1', 'lost 2 to 3', 'reset: source', 'slot 4']);
+    send(5);
     await turn();
-    expect(told.at(-1)).toBe('slot 5');
+    expect(emitted.at(-1)).toBe('slot 5');
   });
 
-  it('waits while as many shreds are read in a turn as are read at most, and no longer', async () => {
-    const { tell, told, read } = opened({ shredsPerTick: 32, waitMaxMs: 10_000 });
-    tell(1);
+  it('waits while each tick reads the maximum number of shreds, and no longer', async () => {
+    const { send, emitted, read } = opened({ shredsPerTick: 32, waitMaxMs: 10_000 });
+    send(1);
     for (let i = 0; i < 5; i++) {
       read.shreds += 32;
       await turn();
-      expect(told).toEqual([]);
+      expect(emitted).toEqual([]);
     }
     read.shreds += 31;
     await turn();
-    expect(told).toEqual(['slot 1']);
+    expect(emitted).toEqual(['slot 1']);
   });
 
-  it('is not held up by a flood for longer than is allowed', async () => {
-    const { tell, told, read } = opened({ waitMaxMs: 30 });
+  it('is delayed by a flood for a limited time', async () => {
+    const { send, emitted, read } = opened({ waitMaxMs: 30 });
     const since = performance.now();
-    tell(1);
-    while (told.length === 0) {
+    send(1);
+    while (emitted.length === 0) {
       read.shreds += 1_000;
       await turn();
     }

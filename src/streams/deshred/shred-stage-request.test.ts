@@ -10,29 +10,29 @@ function refusal(request: SubscribeRequest): GrpcError {
   } catch (error) {
     if (error instanceof GrpcError) return error;
   }
-  throw new Error('it was not refused');
+  throw new Error('it was not rejected');
 }
 
 const one = new Map([['name', {}]]);
 const reconnect = '__autoreconnect';
 
-describe('an ordinary request on the shred stage', () => {
+describe('SubscribeRequest on the shred stage', () => {
   it.each<[string, SubscribeRequest]>([
     ['accounts', { accounts: one }],
     ['transactions_status', { transactionsStatus: one }],
     ['blocks', { blocks: one }],
     ['blocks_meta', { blocksMeta: ['name'] }],
     ['entry', { entry: ['name'] }],
-  ])('is refused with %s, by the name of the field and with what to do', (field, request) => {
+  ])('is rejected with %s, with the field and a remedy', (field, request) => {
     const { code, message } = refusal({ ...request, transactions: one });
     expect(code).toBe('INVALID_ARGUMENT');
     expect(message).toBe(
-      `failed to create filter: ${field}: the shred stage tells of transactions and slots only; ` +
-        'for the rest use the standard service, which a svc_grpc_live_ key opens',
+      `failed to create filter: ${field}: the shred stage sends transactions and slots only; ` +
+        'for other updates use the standard service with a svc_grpc_live_ key',
     );
   });
 
-  it('is refused with owners of token accounts, which balances after the run would tell', () => {
+  it('is rejected with owners of token accounts, which only later balances show', () => {
     const { code, message } = refusal({ transactions: new Map([['t', { tokenAccounts: 'all' }]]) });
     expect(code).toBe('INVALID_ARGUMENT');
     expect(message).toContain(
@@ -40,7 +40,7 @@ describe('an ordinary request on the shred stage', () => {
     );
   });
 
-  it('is taken with the filters that clients in reconnect mode add', () => {
+  it('is accepted with the filters of clients in reconnect mode', () => {
     const { transactions, slots, blocksMeta, fromSlot } = shredStageRequest({
       transactions: one,
       blocksMeta: [reconnect],
@@ -52,18 +52,18 @@ describe('an ordinary request on the shred stage', () => {
     expect([blocksMeta, fromSlot]).toEqual([undefined, undefined]);
   });
 
-  it('still is refused when it has another filter beside those', () => {
+  it('is rejected with another filter besides those', () => {
     expect(refusal({ blocksMeta: [reconnect, 'mine'] }).message).toContain('blocks_meta');
   });
 
-  it('asks nothing about failure and commitment, which nobody knows yet', () => {
+  it('ignores failure and commitment, which are not known yet', () => {
     const filter = { vote: false, failed: true, accountInclude: [] };
     const request = shredStageRequest({ transactions: new Map([['name', filter]]), commitment: 'finalized' });
     expect(request.transactions?.get('name')).toEqual({ vote: false, accountInclude: [] });
     expect(request.commitment).toBeUndefined();
   });
 
-  it('may be empty, and then wants nothing', () => {
+  it('may be empty', () => {
     expect(shredStageRequest({})).toEqual({ transactions: new Map(), slots: new Map() });
   });
 });

@@ -22,15 +22,13 @@ function withoutFailed({ failed: _, ...rest }: TransactionsFilter): Transactions
 }
 
 /**
- * What of an ordinary `SubscribeRequest` the shred stage can tell: transactions and slots.
+ * The transactions and slots of a `SubscribeRequest`, as supported by the shred stage.
  *
- * - Filters of accounts, blocks, entries and transaction statuses are refused by name: to be told nothing, without a
- *   word, would look like a quiet chain. Those that clients in reconnect mode add themselves are passed over.
- * - `failed` in a filter of transactions is passed over: nobody knows yet.
- * - `token_accounts` is refused: who owns token accounts is told by balances after the run.
- * - `commitment` is passed over: everything is told before it has one.
- * - `from_slot` is passed over: the stream begins with what comes next. Clients send it when they connect again, and
- *   cannot do without the stream for it.
+ * - Filters of accounts, blocks, entries and transaction statuses are rejected: a stream without their updates would
+ *   look like a quiet chain. Those that reconnecting clients add are ignored.
+ * - `failed` of a transaction filter and `commitment` are ignored: they are not known yet.
+ * - `token_accounts` is rejected: only balances after execution show the owners of token accounts.
+ * - `from_slot` is ignored: clients send it when they reconnect, and need the stream even without replay.
  * @throws GrpcError INVALID_ARGUMENT
  */
 export function shredStageRequest(request: SubscribeRequest): SubscribeRequest {
@@ -39,8 +37,8 @@ export function shredStageRequest(request: SubscribeRequest): SubscribeRequest {
     if (names.every((one) => one === RECONNECT_FILTER)) continue;
     throw new GrpcError(
       'INVALID_ARGUMENT',
-      `failed to create filter: ${name}: the shred stage tells of transactions and slots only; for the rest use the ` +
-        'standard service, which a svc_grpc_live_ key opens',
+      `failed to create filter: ${name}: the shred stage sends transactions and slots only; for other updates use the ` +
+        'standard service with a svc_grpc_live_ key',
     );
   }
   const { transactions, slots } = request;

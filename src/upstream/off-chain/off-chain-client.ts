@@ -226,11 +226,11 @@ export class OffChainClient {
 
 export type FetchResult =
   | Readonly<{ kind: 'document'; bytes: Buffer }>
-  /** There is none, and there will be none for a while. */
+  /** Missing, probably for a while. */
   | Readonly<{ kind: 'absent' }>
-  /** It could not be had. */
+  /** Fetching failed. */
   | Readonly<{ kind: 'failed' }>
-  /** It was not asked for, or nobody wanted it any more. */
+  /** Not requested, or canceled. */
   | Readonly<{ kind: 'skipped' }>;
 
 export type FetcherLimits = Pick<OffChainLimits, 'triesMax' | 'redirectsMax' | 'slowMs'>;

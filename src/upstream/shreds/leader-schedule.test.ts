@@ -12,7 +12,7 @@ const name = (byte: number): Address => addressFromBytes(key(byte));
 type Answer = unknown;
 type Call = Readonly<{ method: string; params: readonly unknown[] }>;
 
-/** A schedule over a chain of epochs of 100 slots that begins with slot 1,000 in epoch 10. */
+/** A schedule with epochs of 100 slots, at slot 1,050 in epoch 10. */
 function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeof shredLimits> } = {}) {
   const calls: Call[] = [];
   const state = { slot: 1_050 };
@@ -30,7 +30,7 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
     }
     const epochIndex = Math.floor(Number(params[0]) / 100);
     if (epochIndex > epoch + 1) return null;
-    // Who leads in an epoch is told by its number; the last slot has nobody.
+    // The epoch determines its leaders; the last slot has none.
     const positions = Array.from({ length: 99 }, (_, position) => position);
     return {
       [name(epochIndex)]: positions.filter((position) => position % 2 === 0),
@@ -51,7 +51,7 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
     learnShredVersion: true,
   });
   onTestFinished(() => schedule.close());
-  /** Waits until questions have made it true. */
+  /** Waits for requests until the condition holds. */
   const until = async (isTrue: () => boolean): Promise<void> => {
     while (!isTrue()) {
       await Promise.race([
@@ -152,7 +152,7 @@ describe('LeaderSchedule', () => {
     const { schedule, until } = scene({
       answer: ({ method }) => {
         failures++;
-        if (failures === 1) throw new Error('nobody answers');
+        if (failures === 1) throw new Error('no response');
         if (failures === 2) return 'nonsense';
         if (failures < 9 && method === 'getLeaderSchedule') return {};
         if (failures < 12 && method === 'getLeaderSchedule') return { nobody: [1] };

@@ -20,7 +20,7 @@ type TableState = Readonly<{
   startIndex?: number;
 }>;
 
-/** The account of a table whose nth address has the byte n everywhere. Source of the layout: `LookupTableMeta`. */
+/** A table whose nth address consists of the byte n. Source of the layout: `LookupTableMeta`. */
 function tableData({
   count,
   deactivationSlot = U64_MAX,
@@ -53,7 +53,7 @@ type Question = {
   fail: () => void;
 };
 
-/** Tables over a pool that answers when the test says so. */
+/** Tables over a pool whose responses are sent by the test. */
 function scene(limits: Partial<typeof shredLimits> = {}) {
   const questions: Question[] = [];
   let onRequest: (() => void) | null = null;
@@ -71,7 +71,7 @@ function scene(limits: Partial<typeof shredLimits> = {}) {
         );
         resolve(Buffer.from(JSON.stringify({ context: { slot: at }, value })));
       };
-      questions.push({ addresses, answer, fail: () => reject(new Error('nobody answers')) });
+      questions.push({ addresses, answer, fail: () => reject(new Error('no response')) });
       onRequest?.();
     });
   const tables = new LookupTables({
@@ -84,7 +84,7 @@ function scene(limits: Partial<typeof shredLimits> = {}) {
     while (questions.length < count) await new Promise<void>((resolve) => (onRequest = resolve));
     return questions[count - 1]!;
   };
-  /** Lets answers arrive. */
+  /** Waits for responses to arrive. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return { tables, questions, nextRequests, settled };
 }
@@ -132,7 +132,7 @@ describe('LookupTables', () => {
     for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
     question.answer([null]);
     await settled();
-    // It is not there: that stays so for a while.
+    // A missing table is remembered for a while.
     for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
     await settled();
     expect(question.addresses).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { addressFromBytes } from '../../../src/solana/address.ts';
+import { accountState } from './chain-json.ts';
 import { Recorder } from './listener.ts';
 import type { Peer, PubsubRequest } from './mock/pubsub-server.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';
@@ -12,23 +13,14 @@ const addresses = Array.from({ length: NUMBER }, (_, index) => {
   return addressFromBytes(bytes);
 });
 
-/** The balance of each account says which one it is. */
-const state = (address: string, slot: number) => ({
-  context: { slot },
-  value: {
-    lamports: 1_000 + addresses.indexOf(address as never),
-    data: ['', 'base64'],
-    owner: '11111111111111111111111111111111',
-    executable: false,
-    rentEpoch: 0,
-    space: 0,
-  },
-});
+/** Each account has its own balance. */
+const state = (address: string, slot: number) =>
+  accountState(slot, 1_000 + addresses.indexOf(address as never));
 
 let scene: Scene;
 afterEach(() => scene.close());
 
-/** A node with many subscribers of accounts, each told of a state that is then another. */
+/** A node with many account subscriptions, each with a first state that changes in the gap. */
 async function open(answer: (requests: readonly string[]) => unknown) {
   const notify = (request: PubsubRequest, peer: Peer): void => {
     if (request.method.endsWith('Unsubscribe')) return;
@@ -78,7 +70,7 @@ const answered = (list: readonly string[]) => ({
 describe('account subscriptions that move at once', () => {
   it('are read 100 at a time, each notified of its own account', async () => {
     expect(await open(answered)).toEqual(balances);
-    // A busy machine may take more turns than one to gather them.
+    // A busy machine may collect them in several turns.
     expect(requests().length).toBeLessThan(10);
   });
 

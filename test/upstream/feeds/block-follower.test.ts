@@ -14,23 +14,23 @@ const blocks = subscriptionOf('block', 'all', {
   transactionDetails: 'none',
 }) as BlockSubscription;
 
-/** One subscription to slots that was asked for. */
+/** A requested slot subscription. */
 type SlotRequest = Readonly<{
   listener: FeedListener;
   accept: () => void;
   refuse: () => void;
-  /** How often it was ended. */
+  /** Number of unsubscriptions. */
   ended: () => number;
 }>;
 
-/** Nodes that answer a subscription to slots when they are told to. */
+/** Nodes whose slot subscriptions are accepted by the test. */
 class ScriptedSlots {
   readonly requests: SlotRequest[] = [];
-  /** How far the network is believed to be; null while unknown. */
-  believed: Slot | null = null;
+  /** Slot of the network; null while unknown. */
+  trustedSlot: Slot | null = null;
 
   networkSlot(): Slot | null {
-    return this.believed;
+    return this.trustedSlot;
   }
 
   open(_: unknown, listener: FeedListener): Promise<() => void> {
@@ -64,7 +64,7 @@ function start(limits: Partial<FeedLimits> = {}) {
     );
   };
   const nth = async (count: number): Promise<SlotRequest> => {
-    await until(() => slots.requests.length === count, `slots are asked for ${count} times`);
+    await until(() => slots.requests.length === count, `${count} slot subscriptions`);
     return slots.requests[count - 1]!;
   };
   return { chain, slots, follower, tick, nth };
@@ -86,7 +86,7 @@ describe('BlockFollower', () => {
     await other.until(({ raw }) => raw.length === 2, 'the next block');
     expect([slotsOf(one), slotsOf(other)]).toEqual([[101], [101, 102]]);
     ends[1]!();
-    await until(() => slots.requests[0]!.ended() === 1, 'slots are given back');
+    await until(() => slots.requests[0]!.ended() === 1, 'slots are unsubscribed');
     expect(slots.requests).toHaveLength(1);
   });
 
@@ -101,7 +101,7 @@ describe('BlockFollower', () => {
     const last = await nth(5);
     last.accept();
     tick(last, 105);
-    await recorder.until(({ raw }) => raw.length === 5, 'what was missed');
+    await recorder.until(({ raw }) => raw.length === 5, 'the missed blocks');
     expect(slotsOf(recorder)).toEqual([101, 102, 103, 104, 105]);
     expect(recorder.failures).toEqual([]);
     follower.close();
@@ -127,7 +127,7 @@ describe('BlockFollower', () => {
     const end = await opening;
     first.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     const late = await nth(2);
-    // Whoever listened leaves while that attempt hangs, and somebody else comes.
+    // The subscriber leaves while that attempt is pending, and another one arrives.
     end();
     const next = follower.open(blocks, new Recorder());
     const third = await nth(3);
@@ -137,7 +137,7 @@ describe('BlockFollower', () => {
     first.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     await new Promise(setImmediate);
     endNext();
-    await until(() => third.ended() === 1, 'its slots are given back');
+    await until(() => third.ended() === 1, 'its slots are unsubscribed');
   });
 
   it('ignores a single node ahead of all others', async () => {
@@ -146,13 +146,13 @@ describe('BlockFollower', () => {
     const opening = follower.open(blocks, recorder);
     (await nth(1)).accept();
     await opening;
-    slots.believed = slotOf(101);
+    slots.trustedSlot = slotOf(101);
     const absurd = '{"slot":9223372036854775808,"parent":101,"root":69}';
     slots.requests[0]!.listener.onNotification(Buffer.from(absurd), false);
     tick(slots.requests[0]!, 101);
     await recorder.until(({ raw }) => raw.length === 1, 'the block');
     await new Promise(setImmediate);
-    slots.believed = slotOf(102);
+    slots.trustedSlot = slotOf(102);
     tick(slots.requests[0]!, 102);
     await recorder.until(({ raw, failures }) => raw.length + failures.length === 2, 'the next block');
     expect([slotsOf(recorder), recorder.failures]).toEqual([[101, 102], []]);

@@ -11,11 +11,11 @@ const blocks = subscriptionOf('block', 'all', {
   transactionDetails: 'none',
 }) as BlockSubscription;
 
-/** A line over a chain whose tip is at 100, with a listener. */
+/** A stream over a chain with tip 100, and a subscriber. */
 async function start(limits: Partial<FeedLimits> = {}) {
   const chain = new ScriptedChain(100, limits);
   const { log } = chain;
-  const line = new BlockStream({
+  const stream = new BlockStream({
     network: 'devnet',
     commitment: 'confirmed',
     reader: chain.reader(),
@@ -23,13 +23,13 @@ async function start(limits: Partial<FeedLimits> = {}) {
     log,
   });
   const recorder = new Recorder();
-  const end = await line.add(blocks, recorder);
+  const end = await stream.add(blocks, recorder);
   const advance = (tip: number): Promise<void> => {
     chain.tip = tip;
-    return line.advance(slot(tip));
+    return stream.advance(slot(tip));
   };
   const emittedSlots = (): number[] => recorder.results.map(({ value }) => value.slot);
-  return { chain, line, recorder, end, advance, emittedSlots };
+  return { chain, stream, recorder, end, advance, emittedSlots };
 }
 
 const warnings = (chain: ScriptedChain): string[] =>
@@ -74,22 +74,22 @@ describe('BlockStream', () => {
   });
 
   it('fails its subscribers when it is too far behind', async () => {
-    const { chain, advance, recorder, line } = await start({ followerLagMaxSlots: 20 });
+    const { chain, advance, recorder, stream } = await start({ followerLagMaxSlots: 20 });
     chain.lacking.add(101);
     await advance(120);
     expect(recorder.failures).toEqual([]);
     await advance(121);
     expect(recorder.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
-    expect(line.isEmpty).toBe(true);
+    expect(stream.isEmpty).toBe(true);
   });
 
   it('starts at the current tip after all subscribers left', async () => {
-    const { advance, emittedSlots, end, line } = await start();
+    const { advance, emittedSlots, end, stream } = await start();
     await advance(101);
     end();
     await advance(110);
     const late = new Recorder();
-    await line.add(blocks, late);
+    await stream.add(blocks, late);
     await advance(111);
     expect(emittedSlots()).toEqual([101]);
     expect(late.results.map(({ value }) => value.slot)).toEqual([111]);

@@ -6,7 +6,7 @@ import { until } from './stage.ts';
 
 const untilEver = new AbortController().signal;
 
-/** Nothing is answered until it is let go. */
+/** Holds responses until the returned function is called. */
 function withhold(chain: ScriptedChain): () => void {
   const gate = Promise.withResolvers<void>();
   chain.gate = gate.promise;
@@ -20,9 +20,9 @@ describe('ChainReader', () => {
   it('coalesces equal requests', async () => {
     const chain = new ScriptedChain(200);
     const reader = chain.reader();
-    const letGo = withhold(chain);
+    const release = withhold(chain);
     const both = [1, 2].map(() => reader.slots(slot(100), slot(102), 'confirmed', untilEver));
-    letGo();
+    release();
     expect(await Promise.all(both)).toEqual([
       [100n, 101n, 102n],
       [100n, 101n, 102n],
@@ -33,7 +33,7 @@ describe('ChainReader', () => {
   it('waits for a node that has caught up', async () => {
     const chain = new ScriptedChain(101);
     const read = chain.reader().slots(slot(100), slot(102), 'confirmed', untilEver);
-    await until(() => chain.count('getBlocks') === 2, 'it asks again');
+    await until(() => chain.count('getBlocks') === 2, 'it retries');
     chain.tip = 103;
     expect(await read).toEqual([100n, 101n, 102n]);
   });
@@ -41,14 +41,14 @@ describe('ChainReader', () => {
   it('stops waiting when aborted', async () => {
     const chain = new ScriptedChain(200);
     const reader = chain.reader();
-    const letGo = withhold(chain);
+    const release = withhold(chain);
     const wanted = new AbortController();
     const slots = reader.slots(slot(100), slot(102), 'confirmed', wanted.signal);
     const blocks = reader.eachBlock([slot(100)], wanted.signal, () => {});
     wanted.abort(new Error('too late'));
     await expect(slots).rejects.toThrow('too late');
     await expect(blocks).rejects.toThrow('too late');
-    letGo();
+    release();
   });
 
   it('reads blocks in order and rejects a list with a hole', async () => {

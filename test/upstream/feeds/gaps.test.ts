@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { accountJson, KEY, slotRange, accountState as state } from './chain-json.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/pubsub-behaviors.ts';
 import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
 
-const KEY = 'Vote111111111111111111111111111111111111111';
 const account = subscriptionOf('account', KEY, { commitment: 'confirmed', encoding: 'base64' });
 
 let scene: Scene;
 afterEach(() => scene.close());
 
-/** A feed over one obliging node, with a subscription that its listener hears. */
+/** A feed over one healthy node, with a subscription. */
 async function open(
   subscription: Parameters<Scene['feed']['open']>[0],
   options: SceneOptions,
@@ -20,7 +20,7 @@ async function open(
   return recorder;
 }
 
-/** Cuts the connection for some slots, and waits until the subscription stands again and hears of the next slot. */
+/** Resets the connection for some slots, and waits until the subscription is active again and the next slot is sent. */
 async function cut(method: string, slots = 5): Promise<void> {
   const [mock] = scene.mocks;
   const before = mock!.count(method);
@@ -35,23 +35,18 @@ const notify = (kind: string, result: unknown): void => {
   for (const peer of scene.mocks[0]!.peers) peer.notify(kind, result);
 };
 const root = subscriptionOf('root');
-const state = (slot: number, lamports: number) => ({
-  context: { slot },
-  value: { lamports, data: ['', 'base64'], owner: KEY, executable: false, rentEpoch: 0, space: 0 },
-});
-const range = ([from, to]: readonly unknown[], tip: number): number[] =>
-  Array.from(
-    { length: Math.max(0, Math.min(Number(to), tip) - Number(from) + 1) },
-    (_, i) => Number(from) + i,
-  );
+/** Responses to one method only. */
+const only =
+  (method: string, answer: (params: readonly unknown[]) => unknown): NonNullable<SceneOptions['answer']> =>
+  (called, params) =>
+    called === method ? answer(params) : undefined;
 
 describe('a gap', () => {
   it('is filled once a node has caught up', async () => {
     let requests = 0;
-    // The first answers are those of a node behind: short, without saying so.
+    // The first responses are those of a node that is behind: incomplete, without an error.
     const recorder = await open(root, {
-      answer: (method, params) =>
-        method === 'getBlocks' ? range(params, requests++ < 2 ? 970 : 10_000) : undefined,
+      answer: only('getBlocks', (params) => slotRange(params, requests++ < 2 ? 970 : 10_000)),
     });
     notify('root', 968);
     await recorder.until(({ raw }) => raw.length === 1, 'the first root');
@@ -65,20 +60,16 @@ describe('a gap', () => {
   });
 
   it('is filled before buffered live notifications are emitted', async () => {
-    const gate = Promise.withResolvers<void>();
     let isOpen = false;
-    void gate.promise.then(() => {
-      isOpen = true;
-    });
     const recorder = await open(root, {
-      answer: (method, params) => (method === 'getBlocks' ? range(params, isOpen ? 10_000 : 0) : undefined),
+      answer: only('getBlocks', (params) => slotRange(params, isOpen ? 10_000 : 0)),
     });
     notify('root', 968);
     await cut('rootSubscribe', 1);
     notify('root', 971);
     await until(() => scene.requests.some(({ method }) => method === 'getBlocks'), 'the gap is read');
     expect(recorder.raw).toEqual(['968']);
-    gate.resolve();
+    isOpen = true;
     await recorder.until(({ raw }) => raw.length === 4, 'all of it');
     expect(recorder.raw).toEqual(['968', '969', '970', '971']);
   });
@@ -86,7 +77,7 @@ describe('a gap', () => {
   it('longer than the limit fails the subscription', async () => {
     const recorder = await open(root, {
       limits: { gapBlocksMax: 20, gapTimeoutMs: 600_000 },
-      answer: (method, params) => (method === 'getBlocks' ? range(params, 10_000) : undefined),
+      answer: only('getBlocks', (params) => slotRange(params)),
     });
     await cut('rootSubscribe', 100);
     await recorder.until(({ failures, raw }) => failures.length + raw.length > 0, 'the failure, at once');
@@ -99,13 +90,13 @@ describe('a gap', () => {
   it('with too many buffered notifications fails the subscription', async () => {
     const recorder = await open(root, {
       limits: { heldMax: 10 },
-      answer: (method) => (method === 'getBlocks' ? [] : undefined),
+      answer: only('getBlocks', () => []),
     });
     await cut('rootSubscribe', 1);
     for (let slot = 970; slot < 990; slot++) notify('root', slot);
     await recorder.until(({ failures }) => failures.length > 0, 'the failure');
     expect(recorder.raw).toEqual([]);
-    await until(() => scene.mocks[0]!.count('rootUnsubscribe') === 1, 'it is given back');
+    await until(() => scene.mocks[0]!.count('rootUnsubscribe') === 1, 'it is unsubscribed');
   });
 
   it('without any reachable node fails the subscription', async () => {
@@ -116,13 +107,12 @@ describe('a gap', () => {
   });
 
   it('that no node can fill before the timeout fails the subscription and frees its semaphore slot', async () => {
-    // Nobody has come as far as the gap of roots ends; that of slots is told.
+    // No node has reached the end of the gap of roots; that of slots is filled.
     const recorder = await open(root, {
       limits: { gapTimeoutMs: 500, gapFillsMax: 1 },
-      answer: (method, params) =>
-        method === 'getBlocks'
-          ? range(params, JSON.stringify(params).includes('final') ? 900 : 10_000)
-          : undefined,
+      answer: only('getBlocks', (params) =>
+        slotRange(params, JSON.stringify(params).includes('final') ? 900 : 10_000),
+      ),
     });
     await cut('rootSubscribe');
     await recorder.until(({ failures }) => failures.length > 0, 'the failure', 5_000);
@@ -136,10 +126,10 @@ describe('a gap', () => {
     const { value } = state(1_006, 5);
     const sorted = Object.fromEntries(Object.entries(value).sort());
     const recorder = await open(account, {
-      answer: (method) =>
-        method === 'getMultipleAccounts'
-          ? { context: { slot: 1_006, apiVersion: '4.0.0' }, value: [sorted] }
-          : undefined,
+      answer: only('getMultipleAccounts', () => ({
+        context: { slot: 1_006, apiVersion: '4.0.0' },
+        value: [sorted],
+      })),
     });
     notify('account', state(1_000, 5));
     await recorder.until(({ raw }) => raw.length === 1, 'the first state');
@@ -148,7 +138,7 @@ describe('a gap', () => {
       () => scene.requests.some(({ method }) => method === 'getMultipleAccounts'),
       'it is read again',
     );
-    // What the read state holds already, and then what is newer.
+    // The state that was read, and then a newer one.
     notify('account', state(1_007, 6));
     await recorder.until(({ raw }) => raw.length === 2, 'the next state');
     expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_000, 1_007]);
@@ -156,10 +146,10 @@ describe('a gap', () => {
 
   it('emits the current state of an account in PubSub format, and nothing older afterwards', async () => {
     const recorder = await open(account, {
-      answer: (method) =>
-        method === 'getMultipleAccounts'
-          ? { context: { slot: 1_006, apiVersion: '4.0.0' }, value: [state(1_006, 7).value] }
-          : undefined,
+      answer: only('getMultipleAccounts', () => ({
+        context: { slot: 1_006, apiVersion: '4.0.0' },
+        value: [state(1_006, 7).value],
+      })),
     });
     notify('account', state(1_000, 5));
     await recorder.until(({ raw }) => raw.length === 1, 'the first state');
@@ -179,21 +169,13 @@ describe('a gap', () => {
 
   it('of a closed account emits the empty account', async () => {
     const recorder = await open(account, {
-      answer: (method) =>
-        method === 'getMultipleAccounts' ? { context: { slot: 1_004 }, value: [null] } : undefined,
+      answer: only('getMultipleAccounts', () => ({ context: { slot: 1_004 }, value: [null] })),
     });
     notify('account', state(1_000, 5));
     await recorder.until(({ raw }) => raw.length === 1, 'the first state');
     await cut('accountSubscribe');
     await recorder.until(({ raw }) => raw.length === 2, 'the missed state');
-    expect(recorder.results[1].value).toEqual({
-      lamports: 0,
-      data: ['', 'base64'],
-      owner: '11111111111111111111111111111111',
-      executable: false,
-      rentEpoch: 0,
-      space: 0,
-    });
+    expect(recorder.results[1].value).toEqual(accountJson(0, '11111111111111111111111111111111'));
   });
 
   it('of votes is not filled', async () => {

@@ -45,7 +45,7 @@ function blockAt(slot: number): unknown {
   return { ...place, blockhash: hash, previousBlockhash: hash, transactions, rewards: [] };
 }
 
-/** A chain in which every slot has a block, as nodes tell it. */
+/** Responses of nodes of a chain with a block in every slot. */
 function answer(method: string, params: Buffer | null): string {
   const [first, second] = JSON.parse(params?.toString() ?? '[]') as number[];
   if (method === 'getBlock') return JSON.stringify(blockAt(first!));
@@ -54,7 +54,7 @@ function answer(method: string, params: Buffer | null): string {
   return JSON.stringify(Array.from({ length: Math.max(0, last - first! + 1) }, (_, at) => first! + at));
 }
 
-/** A feed that prefers Geyser, with PubSub of a node that is some slots further. */
+/** A feed with Geyser, and PubSub of a node that is some slots ahead. */
 async function start(pubsubSlot: number) {
   const server = await GeyserServer.start();
   const rig = new GeyserRig([server.url], { downMaxMs: 50 });
@@ -95,8 +95,8 @@ describe('a subscription fed by Geyser', () => {
     }
     await recorder.count(2);
     server.stop();
-    await until(() => mock.peers.size > 0 && mock.count('slotSubscribe') > 0, 'PubSub is asked');
-    // A slot that comes once it is waited for shows where the gap ends.
+    await until(() => mock.peers.size > 0 && mock.count('slotSubscribe') > 0, 'PubSub is used');
+    // The gap ends with the next slot.
     const ticking = setInterval(() => mock.tick(), 50);
     await recorder.count(7).finally(() => clearInterval(ticking));
     const slots = recorder.results.map(({ slot }) => Number(slot));
@@ -114,7 +114,7 @@ describe('a subscription fed by Geyser', () => {
     await ended.count(1);
     end();
     server.stop();
-    await until(() => mock.count('rootSubscribe') > 0, 'PubSub is asked');
+    await until(() => mock.count('rootSubscribe') > 0, 'PubSub is used');
     mock.tick();
     expect(mock.received.filter(({ method }) => method === 'rootSubscribe')).toHaveLength(1);
     expect(ended.results).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('a subscription fed by Geyser', () => {
     server.send(slotIs(100, 'processed'));
     await first.count(1);
     server.stop();
-    await until(() => mock.count('slotSubscribe') > 0, 'PubSub is asked');
+    await until(() => mock.count('slotSubscribe') > 0, 'PubSub is used');
     const streams = server.streams.length;
     const second = new NotificationRecorder();
     await feed.open({ kind: 'root' }, second.listener);
@@ -140,7 +140,7 @@ describe('a subscription fed by Geyser', () => {
 const transactionsAt = (commitment: string) =>
   subscriptionOf('transaction', {}, { commitment, transactionDetails: 'signatures' });
 
-/** The places that were told, as `slot index`, and whether each has its transaction. */
+/** Received transactions as `slot index`, and whether each has the right signature. */
 const placesOf = (recorder: NotificationRecorder): string[] =>
   recorder.results.map(({ slot, transactionIndex, signature }) => {
     const isRight = signature === signatureOf(transactionAt(slot, transactionIndex));
@@ -174,7 +174,7 @@ describe('a transaction subscription fed by Geyser', () => {
       const reached = { processed: 9, confirmed: 6, finalized: 4 }[at]!;
       await recorder.count(reached);
       server.stop();
-      await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+      await until(() => mock.count('slotSubscribe') > 0, 'a node sends slots');
       for (const peer of mock.peers) await peer.read();
       mock.tick(TIP - 105);
       await recorder.count((TIP - 99) * PER_BLOCK);
@@ -197,7 +197,7 @@ describe('a transaction subscription fed by Geyser', () => {
     sendSlot(server, 103);
     await late.count(2);
     server.stop();
-    await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+    await until(() => mock.count('slotSubscribe') > 0, 'a node sends slots');
     for (const peer of mock.peers) await peer.read();
     mock.tick(TIP - 105);
     await late.count((TIP - 102) * PER_BLOCK);
@@ -216,7 +216,7 @@ describe('a transaction subscription fed by Geyser', () => {
     server.send(slotIs(100, 'confirmed'));
     await recorder.count(2);
     server.stop();
-    await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+    await until(() => mock.count('slotSubscribe') > 0, 'a node sends slots');
     end();
     const [reached, read] = [recorder.results.length, methods.length];
     mock.tick();

@@ -19,7 +19,7 @@ describe('a Geyser server that is down', () => {
     await expect(rig.open(watch(payer.address))).rejects.toMatchObject(unavailable);
     const server = await GeyserServer.start(null, Number(new URL(stopped.url).port));
     ends.push(() => server.stop());
-    // It is there, and tells nothing yet.
+    // It accepts streams, but sends nothing yet.
     await server.until(() => server.streams.length > 1);
     const requestCount = rig.requested.length;
     await expect(rig.open(watch(payer.address))).rejects.toMatchObject(unavailable);

@@ -2,10 +2,10 @@ import { Metadata, Server, ServerCredentials, type ServerDuplexStream, status } 
 import { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 
 export type GeyserStream = ServerDuplexStream<SubscribeRequest, SubscribeUpdate>;
-/** An update of which only something is said. */
+/** An update with any of its fields. */
 export type UpdateMessage = Partial<SubscribeUpdate>;
 
-/** What a scripted server does with the requests of a stream; pings are answered either way. */
+/** Handles the requests of a stream, except pings. */
 export type OnRequest = (request: SubscribeRequest, stream: GeyserStream) => void;
 
 const definition = {
@@ -20,9 +20,9 @@ const definition = {
   },
 } as const;
 
-/** A Geyser server of @grpc/grpc-js with the published codec; tells what a test tells it to. */
+/** A scripted Geyser server of @grpc/grpc-js with the published codec. */
 export class GeyserServer {
-  /** Requests but for pings, of all streams. */
+  /** Requests of all streams, without pings. */
   readonly requests: SubscribeRequest[] = [];
   readonly pings: number[] = [];
   readonly tokens: string[] = [];
@@ -55,7 +55,7 @@ export class GeyserServer {
     return this.#url;
   }
 
-  /** The stream that was opened last. */
+  /** The newest stream. */
   get stream(): GeyserStream {
     return this.streams.at(-1)!;
   }
@@ -68,7 +68,7 @@ export class GeyserServer {
     this.stream.emit('error', Object.assign(new Error(details), { code, details }));
   }
 
-  /** Waits until something that was received makes it true. */
+  /** Waits for requests until the condition holds. */
   async until(isTrue: () => boolean): Promise<void> {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -13,9 +13,9 @@ import { lamports } from '../../../src/solana/units.ts';
 import { oracleAccount, oracleTransaction } from '../../geyser/oracle.ts';
 import type { UpdateMessage } from './geyser-server.ts';
 
-/** Updates as a Geyser server tells them, in the shape of the published codec. */
+/** Updates of a Geyser server, in the types of the published codec. */
 
-/** Who signs and pays all transfers. */
+/** Signs and pays all transfers. */
 export const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));
 const createdAt = new Date(1_700_000_000_000);
 
@@ -29,7 +29,7 @@ const statuses = {
   dead: 6,
 } as const;
 
-/** @param parent - the slot before when absent. */
+/** @param parent - default: the previous slot. */
 export const slotIs = (slot: number, status: keyof typeof statuses, parent = slot - 1): UpdateMessage => ({
   filters: ['s'],
   createdAt,
@@ -49,7 +49,7 @@ export const account = (
   rentEpoch: 18_446_744_073_709_551_615n,
 });
 
-/** @param signature - of the transaction that wrote it; null for a write of the slot itself. */
+/** @param signature - of the writing transaction; null for a write of the slot itself. */
 export const accountIs = (
   slot: number,
   address: Address,
@@ -66,7 +66,7 @@ export const accountIs = (
   },
 });
 
-/** A signed transfer; each number makes another one. */
+/** A signed transfer, unique for each number. */
 export function transfer(number: number): Transaction {
   const data = Uint8Array.of(2, 0, 0, 0, number, 0, 0, 0, 0, 0, 0, 0);
   const message = encodeMessage(
@@ -87,7 +87,6 @@ export function transfer(number: number): Transaction {
   return decoded.transaction;
 }
 
-/** What a transaction is called by. */
 export const signatureOf = (transaction: Transaction): Signature => transaction.signatures[0]!;
 
 const oracleMeta = {

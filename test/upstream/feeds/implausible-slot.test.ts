@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
+import { accountJson, emptyBlock, KEY, slotRange } from './chain-json.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/pubsub-behaviors.ts';
 import type { PubsubMock } from './mock/pubsub-server.ts';
 import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
 
-const KEY = 'Vote111111111111111111111111111111111111111';
 const asBytes = { commitment: 'confirmed', encoding: 'base64' };
 const subscriptions = {
   slot: subscriptionOf('slot'),
@@ -15,7 +15,7 @@ const subscriptions = {
 } as const;
 type Kind = keyof typeof subscriptions;
 
-const account = `{"lamports":1,"data":["","base64"],"owner":"${KEY}","executable":false,"rentEpoch":0,"space":0}`;
+const account = JSON.stringify(accountJson(1));
 const messageAt: Readonly<Record<Kind, (slot: bigint) => string>> = {
   slot: (slot) => `{"slot":${slot},"parent":${slot - 1n},"root":${slot - 32n}}`,
   root: (slot) => `${slot}`,
@@ -23,20 +23,10 @@ const messageAt: Readonly<Record<Kind, (slot: bigint) => string>> = {
   program: (slot) => `{"context":{"slot":${slot}},"value":{"pubkey":"${KEY}","account":${account}}}`,
 };
 
-const range = ([from, to]: readonly unknown[], tip: number): number[] => {
-  const last = Math.min(Number(to), tip + 64);
-  return Array.from({ length: Math.max(0, last - Number(from) + 1) }, (_, i) => Number(from) + i);
-};
-
 const answer: NonNullable<SceneOptions['answer']> = (method, params) => {
-  if (method === 'getBlocks') return range(params, 1_000);
-  if (method === 'getMultipleAccounts') {
-    return { context: { slot: 1_002 }, value: [JSON.parse(account)] };
-  }
-  if (method !== 'getBlock') return undefined;
-  const slot = Number(params[0]);
-  const hashes = { blockhash: KEY, previousBlockhash: KEY, parentSlot: slot - 1, blockHeight: slot };
-  return { ...hashes, blockTime: 1, transactions: [], rewards: [] };
+  if (method === 'getBlocks') return slotRange(params, 1_064);
+  if (method === 'getMultipleAccounts') return { context: { slot: 1_002 }, value: [accountJson(1)] };
+  return method === 'getBlock' ? emptyBlock(Number(params[0])) : undefined;
 };
 
 const ABSURD = 2n ** 63n;
@@ -67,7 +57,7 @@ describe('a node that reports an implausible slot', () => {
       await scene.feed.open(subscriptions[kind], recorder);
       const [mock] = scene.mocks;
       notify(mock!, kind, messageAt[kind](1_001n));
-      await recorder.until(({ raw }) => raw.length === 1, 'what is told first');
+      await recorder.until(({ raw }) => raw.length === 1, 'the first notification');
       notify(mock!, kind, messageAt[kind](ABSURD));
       const opened = `${kind}Subscribe`;
       await until(() => mock!.count(opened) === 2, 'it is opened on another connection');
@@ -75,7 +65,7 @@ describe('a node that reports an implausible slot', () => {
         mock!.tick();
         notify(mock!, kind, messageAt[kind](BigInt(mock!.slotInfo().slot)));
       }, 20);
-      await recorder.until(({ raw }) => raw.length > 3, 'what comes next');
+      await recorder.until(({ raw }) => raw.length > 3, 'further notifications');
       expect(recorder.raw.filter((raw) => slotIn(raw) > 100_000n)).toEqual([]);
       expect(recorder.failures).toEqual([]);
       expect(scene.logged.join()).toContain('implausible slot');
@@ -100,7 +90,7 @@ describe('a node that reports an implausible slot', () => {
     await recorder.until(({ raw }) => raw.length > 0, 'the first block');
     const before = recorder.raw.length;
     notify(mock!, 'slot', messageAt.slot(ABSURD));
-    await until(() => mock!.count('slotSubscribe') >= 2, 'slots are asked for again');
+    await until(() => mock!.count('slotSubscribe') >= 2, 'slots are subscribed to again');
     ticking = setInterval(() => mock!.tick(), 20);
     await recorder.until(({ raw }) => raw.length > before, 'the next block');
     expect(recorder.failures).toEqual([]);

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
+import { accountJson, accountState, emptyBlock, KEY, slotRange } from './chain-json.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/pubsub-behaviors.ts';
 import type { PubsubMock } from './mock/pubsub-server.ts';
 import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
 
-const KEY = 'Vote111111111111111111111111111111111111111';
 const confirmed = { commitment: 'confirmed' };
 const asBytes = { ...confirmed, encoding: 'base64' };
 const subscriptions = {
@@ -17,45 +17,22 @@ const subscriptions = {
 let scene: Scene;
 afterEach(() => scene.close());
 
-/** An account that holds as many lamports as the slot. */
-const accountAt = (slot: number) => ({
-  lamports: slot,
-  data: ['', 'base64'],
-  owner: KEY,
-  executable: false,
-  rentEpoch: 0,
-  space: 0,
-});
-
 const messageAt = {
-  account: (slot: number) => ({ context: { slot }, value: accountAt(slot) }),
-  program: (slot: number) => ({ context: { slot }, value: { pubkey: KEY, account: accountAt(slot) } }),
+  account: (slot: number) => accountState(slot, slot),
+  program: (slot: number) => ({ context: { slot }, value: { pubkey: KEY, account: accountJson(slot) } }),
   logs: (slot: number) => ({
     context: { slot },
     value: { signature: `signature-${slot}`, err: null, logs: [] },
   }),
 } as const;
 
-const range = ([from, to]: readonly unknown[]): number[] =>
-  Array.from({ length: Math.max(0, Number(to) - Number(from) + 1) }, (_, i) => Number(from) + i);
-
-const emptyBlock = (slot: number) => ({
-  blockhash: KEY,
-  previousBlockhash: KEY,
-  parentSlot: slot - 1,
-  blockHeight: slot,
-  blockTime: 1,
-  transactions: [],
-  rewards: [],
-});
-
-/** @param readAt - the slot of the node that answers what is read. */
+/** @param readAt - slot of the node that responds to reads. */
 const chain =
   (readAt: number): NonNullable<SceneOptions['answer']> =>
   (method, params) => {
-    if (method === 'getBlocks') return range(params);
+    if (method === 'getBlocks') return slotRange(params);
     if (method === 'getBlock') return emptyBlock(Number(params[0]));
-    if (method === 'getMultipleAccounts') return { context: { slot: readAt }, value: [accountAt(1_005)] };
+    if (method === 'getMultipleAccounts') return { context: { slot: readAt }, value: [accountJson(1_005)] };
     return undefined;
   };
 
@@ -63,60 +40,58 @@ const notify = (mock: PubsubMock, kind: SubscriptionKind, result: unknown): void
   for (const peer of mock.peers) peer.notify(kind, result);
 };
 
-/** Lets the first node die and waits until the subscription stands on the other, which tells its next slot. */
+/** Resets the first node and waits until the subscription is active on the other, which sends its next slot. */
 async function move(kind: SubscriptionKind): Promise<PubsubMock> {
   const [first, second] = scene.mocks;
   first!.cut();
-  await until(() => second!.count(`${kind}Subscribe`) === 1, 'the other node is asked');
-  // The slot that comes next shows where the gap ends: it must not come before that is waited for.
+  await until(() => second!.count(`${kind}Subscribe`) === 1, 'the other node is used');
+  // The next slot ends the gap: it must not be sent before the feed waits for it.
   for (const peer of second!.peers) await peer.read();
   second!.tick();
   return second!;
+}
+
+/** A subscription that has received notifications of these slots from the first of two nodes. */
+async function openOnFirst(
+  kind: keyof typeof subscriptions,
+  slots: readonly number[],
+  limits: SceneOptions['limits'] = {},
+): Promise<Recorder> {
+  scene = await stage([healthy, healthy], { answer: chain(1_002), limits });
+  const recorder = new Recorder();
+  await scene.feed.open(subscriptions[kind], recorder);
+  const [first] = scene.mocks;
+  first!.tick(5);
+  for (const slot of slots) notify(first!, kind, messageAt[kind](slot));
+  await recorder.until(({ raw }) => raw.length === slots.length, 'notifications of the first node');
+  return recorder;
 }
 
 describe('a node slightly behind the failed one', () => {
   it.each(['account', 'program', 'logs'] as const)(
     'causes no duplicates and no older states: %s',
     async (kind) => {
-      scene = await stage([healthy, healthy], { answer: chain(1_002) });
-      const recorder = new Recorder();
-      await scene.feed.open(subscriptions[kind], recorder);
-      const [first] = scene.mocks;
-      first!.tick(5);
-      for (const slot of [1_003, 1_004, 1_005]) notify(first!, kind, messageAt[kind](slot));
-      await recorder.until(({ raw }) => raw.length === 3, 'what the first node tells');
+      const recorder = await openOnFirst(kind, [1_003, 1_004, 1_005]);
       const second = await move(kind);
       for (const slot of [1_003, 1_004, 1_005, 1_006]) notify(second, kind, messageAt[kind](slot));
-      await recorder.until(({ raw }) => raw.some((one) => one.includes('1006')), 'what comes next');
+      await recorder.until(({ raw }) => raw.some((one) => one.includes('1006')), 'the next notification');
       expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_003, 1_004, 1_005, 1_006]);
     },
   );
 
   it('causes no duplicates even after evictions', async () => {
-    scene = await stage([healthy, healthy], { answer: chain(1_002), limits: { seenMax: 1 } });
-    const recorder = new Recorder();
-    await scene.feed.open(subscriptions.logs, recorder);
-    const [first] = scene.mocks;
-    first!.tick(5);
-    for (const slot of [1_003, 1_004, 1_005]) notify(first!, 'logs', messageAt.logs(slot));
-    await recorder.until(({ raw }) => raw.length === 3, 'what the first node tells');
+    const recorder = await openOnFirst('logs', [1_003, 1_004, 1_005], { seenMax: 1 });
     const second = await move('logs');
     for (const slot of [1_003, 1_004, 1_006]) notify(second, 'logs', messageAt.logs(slot));
-    await recorder.until(({ raw }) => raw.some((one) => one.includes('1006')), 'what comes next');
+    await recorder.until(({ raw }) => raw.some((one) => one.includes('1006')), 'the next notification');
     expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_003, 1_004, 1_005, 1_006]);
   });
 
   it('emits what the failed one did not', async () => {
-    scene = await stage([healthy, healthy], { answer: chain(1_002) });
-    const recorder = new Recorder();
-    await scene.feed.open(subscriptions.logs, recorder);
-    const [first] = scene.mocks;
-    first!.tick(5);
-    notify(first!, 'logs', messageAt.logs(1_005));
-    await recorder.until(({ raw }) => raw.length === 1, 'what the first node tells');
+    const recorder = await openOnFirst('logs', [1_005]);
     const second = await move('logs');
     for (const slot of [1_004, 1_005]) notify(second, 'logs', messageAt.logs(slot));
-    await recorder.until(({ raw }) => raw.length === 2, 'what was not told');
+    await recorder.until(({ raw }) => raw.length === 2, 'the missed notification');
     expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_005, 1_004]);
   });
 
@@ -127,7 +102,7 @@ describe('a node slightly behind the failed one', () => {
     const [first] = scene.mocks;
     first!.tick(1);
     notify(first!, 'slot', { slot: 1_005, parent: 1_001, root: 970 });
-    await recorder.until(({ raw }) => raw.length === 2, 'what the first node tells');
+    await recorder.until(({ raw }) => raw.length === 2, 'notifications of the first node');
     const second = await move('slot');
     second.tick(5);
     await recorder.until(({ results }) => results.at(-1).slot === 1_006, 'the next slot');
@@ -142,7 +117,7 @@ describe('a gap at confirmed', () => {
     await scene.feed.open(subscriptions.logs, recorder);
     const [first, other] = scene.mocks;
     notify(first!, 'logs', messageAt.logs(1_005));
-    await recorder.until(({ raw }) => raw.length === 1, 'what the first node tells');
+    await recorder.until(({ raw }) => raw.length === 1, 'notifications of the first node');
     first!.tick(40);
     other!.tick(40);
     for (const peer of first!.peers) await peer.read();
@@ -162,7 +137,7 @@ describe('a node that falls behind', () => {
     await scene.feed.open(vote, new Recorder());
   }
 
-  /** The watchdog looks several times meanwhile. */
+  /** Long enough for several checks of the watchdog. */
   async function tickOn(): Promise<void> {
     for (let ticks = 0; ticks < 10; ticks++) {
       scene.mocks[0]!.tick();

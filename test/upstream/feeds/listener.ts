@@ -1,11 +1,11 @@
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
 
-/** Writes down what it hears, and lets a test wait for it. */
+/** Records notifications, and lets a test wait for them. */
 export class Recorder implements FeedListener {
   readonly raw: string[] = [];
   readonly failures: Failure[] = [];
-  /** Whether the last one was said to be the last. */
+  /** Whether the last notification was final. */
   isDone = false;
   #wake: (() => void) | null = null;
 
@@ -25,12 +25,13 @@ export class Recorder implements FeedListener {
     return this.raw.map((text) => JSON.parse(text));
   }
 
-  /** Waits until what it heard fulfils the condition. */
+  /** Waits until the condition holds. */
   async until(condition: (recorder: this) => boolean, what: string, timeoutMs = 15_000): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     while (!condition(this)) {
       const left = deadline - Date.now();
-      if (left <= 0) throw new Error(`not heard in time: ${what}; heard ${this.raw.length} notifications`);
+      if (left <= 0)
+        throw new Error(`not received in time: ${what}; received ${this.raw.length} notifications`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left);
         this.#wake = () => {

@@ -83,7 +83,7 @@ describe('a PubSub feed', () => {
     await other.until(({ raw }) => raw.length === 2, 'the second vote');
     expect(mock?.count('voteUnsubscribe')).toBe(0);
     ends[1]?.();
-    await until(() => mock?.count('voteUnsubscribe') === 1, 'the subscription is given back');
+    await until(() => mock?.count('voteUnsubscribe') === 1, 'the subscription is ended');
     expect([one.raw, other.raw]).toEqual([['1'], ['1', '2']]);
     expect(mock?.count('voteSubscribe')).toBe(1);
   });
@@ -109,11 +109,11 @@ describe('a PubSub feed', () => {
   });
 
   it.each([
-    ['never acknowledges', mute],
-    ['answers another request', wrongIds],
-    ['sends what is no JSON', invalidJson],
-    ['hangs up', closing],
-    ['gives one id to two subscriptions', duplicateIds],
+    ['never responds', mute],
+    ['responds to another request', wrongIds],
+    ['sends invalid JSON', invalidJson],
+    ['closes the connection', closing],
+    ['uses an id twice', duplicateIds],
     ['lacks the method', refusing(-32601, 'Method not found')],
   ])('uses another node when one %s', async (_, behaviour) => {
     const { feed, mocks } = await set([behaviour, healthy]);
@@ -198,7 +198,7 @@ describe('a PubSub feed', () => {
           ws: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
         },
       ],
-      pool: { ...dispatcherOf(() => Promise.reject(new Error('nobody is asked'))), status: () => [] },
+      pool: { ...dispatcherOf(() => Promise.reject(new Error('not used'))), status: () => [] },
       limits: { ...testLimits, openTimeoutMs: 300 },
       log: createLogger('debug', (line) => logged.push(line)),
     });
@@ -238,7 +238,7 @@ describe('a PubSub feed', () => {
     const { feed, mocks, logged } = await set([healthy, healthy], { limits });
     await feed.open(vote, new Recorder());
     for (const peer of mocks[0]!.peers) peer.socket.pause();
-    await until(() => mocks[1]!.count('voteSubscribe') > 0, 'the other node is asked');
+    await until(() => mocks[1]!.count('voteSubscribe') > 0, 'the other node is used');
     expect(logged.join()).toContain('ping timeout');
   });
 

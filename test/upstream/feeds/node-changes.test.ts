@@ -25,7 +25,7 @@ describe('changing the nodes', () => {
     }));
     const [first, second] = nodes as [NodeConfig, NodeConfig];
     scene.feed.setNodes([first]);
-    // Beyond the margin of a gap nothing lies that was there before.
+    // The margin of a gap contains no earlier transactions.
     await scene.slots(12);
     const logs = new Recorder();
     await scene.feed.open(subscriptionOf('logs', 'all', { commitment: 'confirmed' }), logs);
@@ -82,7 +82,7 @@ describe('changing the Geyser servers', () => {
     server.send(accountIs(100, address, account(1), 1, signatureOf(transfer(1))));
     server.send(slotIs(100, 'processed'));
     await recorder.count(1);
-    await until(() => rig.feed.position()?.slot === 100n, 'the slot is told to its end');
+    await until(() => rig.feed.position()?.slot === 100n, 'the slot is complete');
     rig.feed.setNodes([nodeOf('other', other)]);
     await other.until(() => other.requests.length > 0);
     expect(other.requests[0]?.fromSlot).toBe('100');

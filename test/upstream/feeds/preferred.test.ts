@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
 import type { PreferredFeed } from '../../../src/upstream/feeds/feeds.ts';
+import { emptyBlock, slotRange } from './chain-json.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/pubsub-behaviors.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';
@@ -9,7 +10,7 @@ import { type Scene, stage, subscriptionOf, until } from './stage.ts';
 let scene: Scene;
 afterEach(() => scene.close());
 
-/** A feed that opens everything and tells nothing. */
+/** A feed that accepts every subscription and sends nothing. */
 class SilentFeed implements PreferredFeed {
   readonly listeners: FeedListener[] = [];
 
@@ -31,7 +32,7 @@ class SilentFeed implements PreferredFeed {
   }
 
   emittedTransactions(): never {
-    throw new Error('nobody asks for transactions');
+    throw new Error('not used');
   }
 
   setNodes(): void {}
@@ -43,24 +44,21 @@ it('a preferred feed that fails before its first slot leaves no gap', async () =
   const preferred = new SilentFeed();
   scene = await stage([healthy], {
     preferred,
-    answer: (method, [from, to]) =>
-      method === 'getBlocks'
-        ? Array.from({ length: Number(to) - Number(from) + 1 }, (_, at) => Number(from) + at)
-        : undefined,
+    answer: (method, params) => (method === 'getBlocks' ? slotRange(params) : undefined),
   });
   const [mock] = scene.mocks;
   const recorder = new Recorder();
   await scene.feed.open(subscriptionOf('root'), recorder);
   mock!.tick(5);
   preferred.listeners[0]!.onError(new Failure('UPSTREAM_UNAVAILABLE'));
-  await until(() => mock!.count('rootSubscribe') === 1, 'PubSub is asked');
+  await until(() => mock!.count('rootSubscribe') === 1, 'PubSub is used');
   for (const peer of mock!.peers) await peer.read();
   mock!.tick();
   await recorder.until(({ raw }) => raw.length === 6, 'the roots since it was opened');
   expect(recorder.raw).toEqual(['969', '970', '971', '972', '973', '974']);
 });
 
-/** Tells slots and knows no blocks. */
+/** Serves slots only. */
 class SlotFeed extends SilentFeed {
   override serves(kind?: string): boolean {
     return kind === 'slot';
@@ -69,14 +67,11 @@ class SlotFeed extends SilentFeed {
 
 it('blocks follow the slots of a preferred feed without PubSub', async () => {
   const preferred = new SlotFeed();
-  const KEY = 'Vote111111111111111111111111111111111111111';
   scene = await stage([], {
     preferred,
     answer(method, [slot]) {
       if (method === 'getBlocks') return [1_001];
-      if (method !== 'getBlock') return 1_000;
-      const hashes = { blockhash: KEY, previousBlockhash: KEY, parentSlot: 1_000, blockHeight: slot };
-      return { ...hashes, blockTime: 1, transactions: [], rewards: [] };
+      return method === 'getBlock' ? emptyBlock(Number(slot)) : 1_000;
     },
   });
   const recorder = new Recorder();

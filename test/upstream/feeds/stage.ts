@@ -23,29 +23,29 @@ export const testLimits: Partial<FeedLimits> = {
   gapTimeoutMs: 20_000,
 };
 
-/** A subscription by what a client would send. */
+/** A subscription from the parameters of a client. */
 export const subscriptionOf = (kind: SubscriptionKind, ...params: unknown[]): Subscription =>
   parseSubscription(kind, params as Parameters<typeof parseSubscription>[1]);
 
 export type Scene = Readonly<{
   feed: NetworkFeed;
   mocks: readonly PubsubMock[];
-  /** Questions that the pool was asked. */
+  /** Calls to the pool. */
   requests: readonly Call[];
   /** Every log line so far. */
   logged: readonly string[];
-  /** The slot that the pool's polls tell. */
+  /** Sets the slot of the pool's nodes. */
   networkSlot: (value: number) => void;
   close(): Promise<void>;
 }>;
 
 export type SceneOptions = Readonly<{
   limits?: Partial<FeedLimits>;
-  /** What the pool answers, as JSON. */
+  /** Results of the pool, as JSON. */
   answer?: (method: string, params: readonly unknown[]) => unknown;
-  /** What the pool thinks of a node now; that it is healthy, where this is left out. */
+  /** State of a node; default: healthy. */
   stateOf?: (name: string) => NodeState;
-  /** Asked before the nodes' PubSub. */
+  /** Used before PubSub. */
   preferred?: PreferredFeed;
   /** Appended to the address of each node. */
   secret?: string;

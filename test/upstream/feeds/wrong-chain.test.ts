@@ -46,7 +46,7 @@ describe('the PubSub of a node on the wrong chain', () => {
     await scene.feed.open(vote, new Recorder());
     expect(kinds(0)).toContain('voteSubscribe');
     states.set('node-1', 'wrong-chain');
-    await until(() => kinds(1).includes('voteSubscribe'), 'another is asked');
+    await until(() => kinds(1).includes('voteSubscribe'), 'another is used');
     expect(scene.logged.join()).toContain('wrong chain');
   });
 
@@ -56,7 +56,7 @@ describe('the PubSub of a node on the wrong chain', () => {
     await scene.feed.open(vote, new Recorder());
     scene.mocks[2]!.tick(100);
     scene.networkSlot(1_100);
-    await until(() => kinds(2).includes('voteSubscribe'), 'a good one is asked');
+    await until(() => kinds(2).includes('voteSubscribe'), 'a good one is used');
     expect(scene.logged.filter((line) => line.includes('"node":"node-2"'))).toEqual([]);
   });
 

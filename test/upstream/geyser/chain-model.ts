@@ -4,17 +4,17 @@ import type { RawBlockCounts } from '../../../src/protocol/geyser/read-raw-updat
 import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
 import { slot as slotOf } from '../../../src/solana/units.ts';
 
-/** Updates that say what they are and no more, and a chain whose servers tell them in their own ways. */
+/** Minimal labeled updates, and a chain whose servers send them in different orders. */
 
 const none = new Uint8Array();
 
 const bytesOf = (name: string, length: number): Uint8Array =>
   createHash('sha512').update(name).digest().subarray(0, length);
 
-/** What an update is, whoever tells it. */
+/** Label of an update, independent of its server. */
 export const labels = new WeakMap<RawUpdate, string>();
 
-/** A status of a slot, labelled. */
+/** A labeled slot status. */
 export function slotIs(slot: number, status: SlotStatus, parent: number): RawUpdate {
   const update: RawUpdate = {
     kind: 'slot',
@@ -56,7 +56,7 @@ export function itemIs(slot: number, { kind, number }: Item, version: number): R
       keys: { bytes: none, offsets: [] },
       meta: none,
     }),
-    // Three accounts, each written again and again.
+    // Three accounts, each written repeatedly.
     written: () => ({
       ...account,
       address: bytesOf(`account ${number % 3}`, 32),
@@ -70,7 +70,7 @@ export function itemIs(slot: number, { kind, number }: Item, version: number): R
   return update;
 }
 
-/** The meta of a slot, labelled. */
+/** A labeled block meta. */
 export function metaIs(slot: number, parent: number, blockhash = ''): RawUpdate {
   const update: RawUpdate = {
     kind: 'blockMeta',
@@ -92,14 +92,14 @@ export function metaIs(slot: number, parent: number, blockhash = ''): RawUpdate 
 export type ModelSlot = Readonly<{
   slot: number;
   parent: number;
-  /** Of a version that dies before; null where none does. */
+  /** Items of an earlier dead version; null for none. */
   deadItems: readonly Item[] | null;
   items: readonly Item[];
 }>;
 
 export type ModelUpdate = RawUpdate | RawBlockCounts;
 
-/** All that a server tells of a chain, in its own versions; what it knows of older slots comes in between. */
+/** All updates of a server, with its own write versions; statuses of older slots are interleaved. */
 export function updatesOf(
   chain: readonly ModelSlot[],
   firstVersion: number,
@@ -113,13 +113,13 @@ export function updatesOf(
       updates.push(...deadItems.map((item) => itemIs(slot, item, version++)), slotIs(slot, 'dead', parent));
     }
     updates.push(slotIs(slot, 'createdBank', parent));
-    // Writes of accounts keep their order; transactions may be told in any.
+    // Account writes are ordered; transactions may arrive in any order.
     const writes = items.filter(({ kind }) => kind === 'written' || kind === 'own');
     const others = items.filter(({ kind }) => kind !== 'written' && kind !== 'own');
     const order = isReordered ? [...others.reverse(), ...writes] : [...writes, ...others];
     const content = order.map((item) => itemIs(slot, item, version++));
     const ends = [metaIs(slot, parent), slotIs(slot, 'processed', parent)];
-    // One of them tells the end of a slot before the last of what is in it, and then that it was all.
+    // One server sends the end of a slot before its last item, and then the counts.
     const [early, late] = isReordered ? [content.slice(0, -1), content.slice(-1)] : [content, []];
     updates.push(...early, ...ends, ...late, {
       kind: 'blockCounts',

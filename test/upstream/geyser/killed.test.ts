@@ -10,7 +10,7 @@ const [FIRST, LAST] = [100, 140];
 const TRANSACTIONS = 4;
 const UNAVAILABLE = 14;
 
-/** Numbers that are the same in every run. */
+/** Reproducible numbers. */
 function* randoms(seed: number): Generator<number> {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -18,7 +18,7 @@ function* randoms(seed: number): Generator<number> {
   }
 }
 
-/** Transfers, each of which writes an account, and what the slot writes itself. */
+/** Transfers, each of which writes an account, and a write of the slot itself. */
 function slotUpdates(slot: number, version: number): UpdateMessage[] {
   const content = Array.from({ length: TRANSACTIONS }, (_, at) => {
     const transaction = transfer(at + 1);
@@ -30,22 +30,22 @@ function slotUpdates(slot: number, version: number): UpdateMessage[] {
   return [slotIs(slot, 'created'), ...content.flat(), own, ...endOf(slot), ...before];
 }
 
-/** A server that tells a chain as far as it has come, and from a slot on where it replays. */
+/** A server of a chain up to its current slot, which may support replay. */
 class ChainServer {
   readonly server: GeyserServer;
-  readonly #telling: readonly UpdateMessage[];
+  readonly #updates: readonly UpdateMessage[];
   readonly #starts = new Map<number, number>();
   readonly #streams = new Set<GeyserStream>();
   #live = 0;
 
   constructor(server: GeyserServer, firstVersion: number, replays: boolean) {
     this.server = server;
-    const telling: UpdateMessage[] = [];
+    const updates: UpdateMessage[] = [];
     for (let slot = FIRST; slot <= LAST; slot++) {
-      this.#starts.set(slot, telling.length);
-      telling.push(...slotUpdates(slot, firstVersion + slot * 10));
+      this.#starts.set(slot, updates.length);
+      updates.push(...slotUpdates(slot, firstVersion + slot * 10));
     }
-    this.#telling = telling;
+    this.#updates = updates;
     server.onRequest = ({ fromSlot }, stream) => {
       if (fromSlot !== undefined && !replays) {
         stream.emit('error', { code: 13, details: 'from_slot is not supported' });
@@ -55,16 +55,16 @@ class ChainServer {
       stream.once('close', () => this.#streams.delete(stream));
       stream.once('cancelled', () => this.#streams.delete(stream));
       if (fromSlot === undefined) return;
-      sendOn(stream, this.#telling.slice(this.#starts.get(Number(fromSlot)) ?? 0, this.#live));
+      sendOn(stream, this.#updates.slice(this.#starts.get(Number(fromSlot)) ?? 0, this.#live));
     };
   }
 
   get isDone(): boolean {
-    return this.#live === this.#telling.length;
+    return this.#live === this.#updates.length;
   }
 
   step(count: number): void {
-    const next = this.#telling.slice(this.#live, this.#live + count);
+    const next = this.#updates.slice(this.#live, this.#live + count);
     this.#live += next.length;
     for (const stream of this.#streams) sendOn(stream, next);
   }
@@ -96,7 +96,7 @@ async function start(replays: readonly boolean[]) {
   return { rig, chains };
 }
 
-/** Lets the servers run to the end, in steps that the seed decides, and kills one in turn, or both. */
+/** Runs the servers to the end in random steps, and kills one in turn, or both. */
 async function runWithDeaths(chains: readonly ChainServer[], seed: number): Promise<void> {
   const random = randoms(seed);
   for (let step = 1; chains.some(({ isDone }) => !isDone); step++) {
@@ -111,7 +111,7 @@ async function runWithDeaths(chains: readonly ChainServer[], seed: number): Prom
   }
 }
 
-/** Every slot from the first that was begun on: each update once, whole before it is processed, parents first. */
+/** Expects each update of every slot once, complete before `processed`, and parents first. */
 function judge(rig: SourceRig, accounts: boolean, to: number): void {
   const first = Number(rig.emitted[0]?.split(' ')[0]);
   const processed = rig.emitted
@@ -154,7 +154,7 @@ describe('Geyser servers that are killed repeatedly', () => {
     for (let slot = FIRST; slot <= LAST; slot++) rig.blocks.set(slot, blockOf(slot, 1, 2, 3, 4));
     await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
     await runWithDeaths(chains, 5);
-    // What lies behind the last slot that a stream told whole, nobody knows of.
+    // Slots after the last complete one of a stream are unknown.
     const last = Number(
       rig.emitted
         .filter((line) => line.endsWith(' processed'))

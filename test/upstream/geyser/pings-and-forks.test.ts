@@ -34,7 +34,7 @@ it('answers each ping of a server, whose load balancer would otherwise end the s
   expect(server.requests).toHaveLength(1);
 });
 
-/** All of a slot but its beginning. */
+/** The end of a slot. */
 const endOn = (slot: number, parent: number) => [
   countsAre(slot, 0, parent),
   metaIs(slot, parent),
@@ -59,7 +59,7 @@ it('does not wait for slots of a fork once a slot above it is finalized', async 
   const { server, rig } = await start();
   await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
   sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
-  // It stands on the one that is not told to its end.
+  // Its parent is incomplete.
   sendOn(server.stream, [slotIs(102, 'created', 101), ...endOn(102, 101)]);
   sendOn(server.stream, [slotIs(103, 'created', 100), ...endOn(103, 100)]);
   sendOn(server.stream, [slotIs(103, 'finalized', 100), slotIs(104, 'created', 103)]);

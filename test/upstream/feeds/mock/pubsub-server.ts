@@ -5,13 +5,13 @@ import { type WebSocket, WebSocketServer } from 'ws';
 /** A request as a scripted PubSub node received it. */
 export type PubsubRequest = Readonly<{ id: number; method: string; params: readonly unknown[]; raw: string }>;
 
-/** How a scripted node treats one request on one connection. */
+/** How a scripted node handles a request. */
 export type PubsubBehaviour = (request: PubsubRequest, peer: Peer) => void;
 
 /** The node's side of one connection. */
 export class Peer {
   readonly socket: WebSocket;
-  /** The node's id of each subscription of this connection, by the method that made it. */
+  /** Subscription ids of this connection by method. */
   readonly ids = new Map<string, number>();
   #nextId = 100;
 
@@ -31,7 +31,7 @@ export class Peer {
     return given;
   }
 
-  /** Waits until the client has read all that was sent. */
+  /** Waits until the client has read everything. */
   async read(): Promise<void> {
     this.socket.ping();
     await once(this.socket, 'pong');
@@ -67,7 +67,7 @@ export class PubsubMock {
     });
   }
 
-  /** @param slot - that its connections tell first. */
+  /** @param slot - first slot of its connections. */
   static async start(behaviour: PubsubBehaviour, slot = 1_000): Promise<PubsubMock> {
     const mock = new PubsubMock(behaviour, slot);
     await once(mock.#server, 'listening');
@@ -86,7 +86,7 @@ export class PubsubMock {
     this.#behaviour = behaviour;
   }
 
-  /** Tells every connection that subscribed to slots of the next slot. */
+  /** Sends the next slot to all slot subscriptions. */
   tick(slots = 1): void {
     for (let i = 0; i < slots; i++) {
       this.#slot++;
@@ -100,7 +100,7 @@ export class PubsubMock {
     return { slot: this.#slot, parent: this.#slot - 1, root: this.#slot - 32 };
   }
 
-  /** Cuts every connection. */
+  /** Resets every connection. */
   cut(): void {
     for (const { socket } of this.peers) socket.terminate();
   }
@@ -119,7 +119,7 @@ export class PubsubMock {
       const request = { ...JSON.parse(raw), raw } as PubsubRequest;
       this.received.push(request);
       this.#behaviour(request, peer);
-      // A node tells the slot that comes next at once, so that tests need not wait for it.
+      // Sends the current slot at once, so that tests need not wait.
       if (request.method === 'slotSubscribe' && peer.ids.has('slotSubscribe')) {
         peer.notify('slot', this.slotInfo());
       }

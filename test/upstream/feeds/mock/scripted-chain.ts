@@ -6,16 +6,16 @@ import { dispatcherOf } from '../../mock/dispatcher.ts';
 
 const HASH = '11111111111111111111111111111111';
 
-/** A pool of nodes that answer with an empty block for every slot up to a tip, but for slots without one. */
+/** A pool with empty blocks up to a tip, except for skipped slots. */
 export class ScriptedChain implements RpcDispatcher {
   tip: number;
-  /** Slots that hold no block. */
+  /** Slots without a block. */
   readonly skipped = new Set<number>();
-  /** Slots that hold a block which getBlocks leaves out. */
+  /** Slots with a block that getBlocks omits. */
   readonly unlisted = new Set<number>();
-  /** Slots that getBlocks names and getBlock does not know. */
+  /** Slots in getBlocks without a result of getBlock. */
   readonly lacking = new Set<number>();
-  /** Answers are withheld while it is set. */
+  /** Delays responses. */
   gate: Promise<void> | null = null;
   readonly requests: string[] = [];
   readonly logged: string[] = [];
