@@ -26,7 +26,6 @@ const pending: readonly string[] = [
   'src/gateway/',
   'src/http/',
   'packages/localnet/',
-  'src/protocol/',
   'src/streams/',
   'src/upstream/',
   'test/app/',
