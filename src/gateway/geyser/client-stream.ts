@@ -15,7 +15,7 @@ import type { PlanLimits } from '../auth/key-record.ts';
 import type { KeyUse } from '../auth/key-rules.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
 import { callsForAddresses } from '../limits/rate-limiter.ts';
-import type { RequestContext } from '../request-context.ts';
+import type { RequestContext } from '../metering/call-meter.ts';
 import type { LiveConnection } from '../telemetry/live-connections.ts';
 import { type GeyserGatewayParts, MeteredCall } from './metered-call.ts';
 
