@@ -23,7 +23,6 @@ const pending: readonly string[] = [
   'src/base/',
   'src/gateway/',
   'src/http/',
-  'src/protocol/',
   'src/streams/',
   'src/upstream/',
   'test/app/',

@@ -6,60 +6,57 @@ import type { StreamedResponse } from './streamed-response.ts';
 
 /** Where a request came from, as the listener saw it. */
 export type ClientInfo = Readonly<{
-  /** The address in its usual form; behind trusted proxies that of whoever asked them. Empty: it was gone already. */
+  /** Canonical form; behind trusted proxies the forwarded address. Empty if already disconnected. */
   address: string;
-  /** The same, to be compared; null where `address` is empty. */
+  /** For comparison; null if `address` is empty. */
   ip: IpAddress | null;
-  /** The address is that of a trusted proxy, which did not say for whom it asks: many may be behind it. */
+  /** Address of a trusted proxy without a forwarded address: many clients may share it. */
   isProxy: boolean;
-  /** The web page's origin, as the browser says it. */
+  /** `Origin` header. */
   origin: string | null;
 }>;
 
-/** Whoever asks: what they show, and where they are. */
+/** Credentials and origin of a request. */
 export type Caller = Readonly<{
-  /** The API key as it was sent; null when none was. Goes no further than authentication. */
+  /** API key as sent; null if absent. Used for authentication only. */
   credential: string | null;
   client: ClientInfo;
-  /** The header of that name, which says in whose trace the request belongs; absent or null for none. */
+  /** W3C `traceparent` header. */
   traceparent?: string | null | undefined;
-  /** Names the requests that must not see the chain go back, one after the other; absent or null: it may. */
+  /** Session with monotonic reads. Absent or null: none. */
   session?: string | null | undefined;
-  /** What the query parameter `network` says, unchecked; absent or null: the default network is meant. */
+  /** Query parameter `network`, unvalidated. Absent or null: the default network. */
   network?: string | null | undefined;
 }>;
 
-/** One call as a server hands it to the pipeline. */
+/** Call passed from a server to the pipeline. */
 export type RpcRequest = Omit<Caller, 'network'> &
   Readonly<{
     product: Product;
     network: Network;
     method: string;
-    /** Raw JSON text of `params`; null when absent. */
+    /** Raw JSON text of `params`; null if absent. */
     params: Buffer | null;
-    /** Bytes the call took on the wire, for metering. */
+    /** Request bytes, for metering. */
     bytesIn: number;
-    /** Bytes of the id that its answer will carry, for metering. */
+    /** Bytes of the response id, for metering. */
     idBytes: number;
   }>;
 
-/**
- * What came of somebody and is no call that could be made: a body that cannot be read, a faulty call, one that wants no
- * answer, a batch of nothing.
- */
+/** Malformed body, invalid call, notification or empty batch. */
 export type InvalidRequest = Omit<Caller, 'network'> &
   Readonly<{
     product: Product;
     network: Network;
-    /** Why it is none; null where nothing is wrong with it. */
+    /** null for a valid request without a call. */
     fault: Failure | null;
-    /** Bytes it took on the wire, for metering. */
+    /** Request bytes, for metering. */
     bytesIn: number;
-    /** Bytes of the id under which it is told what is wrong, for metering; null: it is told nothing. */
+    /** Bytes of the response id, for metering; null: no response. */
     idBytes: number | null;
   }>;
 
-/** Where the caller stands with the limit that was counted; shown as RateLimit headers. */
+/** Rate limit state of the caller, sent as RateLimit headers. */
 export type RateLimitState = Readonly<{
   limit: number;
   remaining: number;
@@ -67,10 +64,9 @@ export type RateLimitState = Readonly<{
   resetSeconds: number;
 }>;
 
-/** Where the caller stands with all that is shown of limits. */
 export type LimitStatus = Readonly<{
   rateLimit: RateLimitState | null;
-  /** Credits of the month, where the plan has a quota. */
+  /** Monthly credits, if the plan has a quota. */
   quota?: RateLimitState | null;
 }>;
 
@@ -79,17 +75,17 @@ export type Outcome = Readonly<
 > &
   LimitStatus;
 
-/** What is to be said to what is no call: its fault, or why it was not let in; null: nothing. */
+/** `failure`: the fault, or why the request was not admitted; null: no response. */
 export type InvalidRequestOutcome = Readonly<{ failure: Failure | null }> & LimitStatus;
 
-/** Hears how a request ended, once; it may be before `put` has returned. Must not throw. */
+/** Called once, possibly before `dispatch` returns. Must not throw. */
 export interface Responder {
   respond(outcome: Outcome): void;
-  /** Takes a long result while it comes. Absent or null: every answer is had whole. */
+  /** Receives large results as a stream. Absent or null: buffered. */
   readonly stream?: StreamResponder | null;
 }
 
-/** Hears of a long result in place of `replied`: the request has been let in, and ends with the answer. */
+/** Receives a large result in place of `respond`. The request ends with the response. */
 export interface StreamResponder {
   respondStream(response: StreamedResponse, limits: LimitStatus): void;
 }
@@ -111,7 +107,7 @@ export type RequestHandler = Readonly<{
    * may be revoked while its body arrives.
    */
   dispatch: (request: RpcRequest, responder: Responder, admitted?: AdmittedRequest | null) => PendingCall;
-  /** Counts an invalid request against the rate as one call and meters it, at no credits. @param admitted - as for `dispatch`. */
+  /** Counts an invalid request as one call of the rate limit and meters it without credits. */
   recordInvalidRequest: (
     invalidRequest: InvalidRequest,
     admitted?: AdmittedRequest | null,

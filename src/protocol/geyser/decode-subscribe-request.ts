@@ -31,32 +31,6 @@ import {
   type TransactionsFilter,
 } from './subscribe-request.ts';
 
-type Draft = {
-  readonly faults: RequestFaults;
-  readonly accounts: Map<string, AccountsFilter>;
-  readonly slots: Map<string, SlotsFilter>;
-  readonly transactions: Map<string, TransactionsFilter>;
-  readonly transactionsStatus: Map<string, TransactionsFilter>;
-  readonly blocks: Map<string, BlocksFilter>;
-  readonly blocksMeta: Map<string, null>;
-  readonly entry: Map<string, null>;
-  readonly accountsDataSlice: DataSlice[];
-  commitment: Commitment | undefined;
-  fromSlot: Slot | undefined;
-  ping: number | undefined;
-};
-
-type ReadField = (draft: Draft, reader: ProtobufReader) => void;
-
-const namedField =
-  <Filter>(
-    kind: FilterKind,
-    of: (draft: Draft) => Map<string, Filter>,
-    read: ReadFilter<Filter>,
-  ): ReadField =>
-  (draft, reader) =>
-    readNamed(kind, of(draft), reader.message(), read, draft.faults);
-
 function readDataSlice(reader: ProtobufReader, faults: RequestFaults): DataSlice {
   faults.slice();
   let [offset, length] = [0n, 0n];
@@ -68,61 +42,21 @@ function readDataSlice(reader: ProtobufReader, faults: RequestFaults): DataSlice
   return { offset, length };
 }
 
-function readCommitment(draft: Draft, reader: ProtobufReader): void {
+function readCommitment(reader: ProtobufReader, faults: RequestFaults): Commitment | undefined {
   const number = reader.int32();
-  draft.commitment = commitments[number];
-  if (draft.commitment !== undefined) return;
-  draft.faults.add(`failed to create CommitmentLevel from ${number}`, 'commitment', number);
+  const commitment = commitments[number];
+  if (commitment === undefined)
+    faults.add(`failed to create CommitmentLevel from ${number}`, 'commitment', number);
+  return commitment;
 }
-
-/** By field number. Source: geyser.proto, `SubscribeRequest`. */
-const fields: Readonly<Record<number, ReadField>> = {
-  1: namedField('accounts', ({ accounts }) => accounts, readAccountsFilter),
-  2: namedField('slots', ({ slots }) => slots, readSlotsFilter),
-  3: namedField('transactions', ({ transactions }) => transactions, readTransactionsFilter),
-  4: namedField('blocks', ({ blocks }) => blocks, readBlocksFilter),
-  5: namedField('blocks_meta', ({ blocksMeta }) => blocksMeta, readEmptyFilter),
-  6: readCommitment,
-  7: (draft, reader) => void draft.accountsDataSlice.push(readDataSlice(reader.message(), draft.faults)),
-  8: namedField('entry', ({ entry }) => entry, readEmptyFilter),
-  9: (draft, reader) => {
-    draft.ping = readPingId(reader.message());
-  },
-  10: namedField(
-    'transactions_status',
-    ({ transactionsStatus }) => transactionsStatus,
-    readTransactionsFilter,
-  ),
-  11: (draft, reader) => {
-    draft.fromSlot = slot(reader.uint64());
-  },
-};
 
 const some = <Filter>(named: Map<string, Filter>): Named<Filter> | undefined =>
   named.size === 0 ? undefined : named;
 const names = (named: Map<string, null>): readonly string[] | undefined =>
   named.size === 0 ? undefined : [...named.keys()];
 
-function requestOf(draft: Draft): SubscribeRequest {
-  const all = {
-    accounts: some(draft.accounts),
-    slots: some(draft.slots),
-    transactions: some(draft.transactions),
-    transactionsStatus: some(draft.transactionsStatus),
-    blocks: some(draft.blocks),
-    blocksMeta: names(draft.blocksMeta),
-    entry: names(draft.entry),
-    accountsDataSlice: draft.accountsDataSlice.length === 0 ? undefined : draft.accountsDataSlice,
-    commitment: draft.commitment,
-    fromSlot: draft.fromSlot,
-  };
-  return Object.fromEntries(
-    Object.entries(all).filter(([, value]) => value !== undefined),
-  ) as SubscribeRequest;
-}
-
 /**
- * Decodes the request of a `Subscribe` stream. Byte arrays in the result are views into `bytes`. A ping has no other
+ * Decodes `SubscribeRequest`. Byte arrays in the result are views into `bytes`. A ping has no other
  * members. Plan limits are checked elsewhere; decoding stops at the bounds.
  * @throws InvalidProtobuf
  * @throws GrpcError INVALID_ARGUMENT with the plugin's text for invalid filters.
@@ -132,29 +66,52 @@ export function decodeSubscribeRequest(
   bytes: Uint8Array,
   bounds: RequestBounds = requestBounds,
 ): SubscribeRequest {
-  const draft: Draft = {
-    faults: new RequestFaults(bounds),
-    accounts: new Map(),
-    slots: new Map(),
-    transactions: new Map(),
-    transactionsStatus: new Map(),
-    blocks: new Map(),
-    blocksMeta: new Map(),
-    entry: new Map(),
-    accountsDataSlice: [],
-    commitment: undefined,
-    fromSlot: undefined,
-    ping: undefined,
-  };
-  const reader = new ProtobufReader(bytes, 0, bytes.length, draft.faults);
+  const faults = new RequestFaults(bounds);
+  const accounts = new Map<string, AccountsFilter>();
+  const slots = new Map<string, SlotsFilter>();
+  const transactions = new Map<string, TransactionsFilter>();
+  const transactionsStatus = new Map<string, TransactionsFilter>();
+  const blocks = new Map<string, BlocksFilter>();
+  const blocksMeta = new Map<string, null>();
+  const entry = new Map<string, null>();
+  const slices: DataSlice[] = [];
+  let commitment: Commitment | undefined;
+  let fromSlot: Slot | undefined;
+  let ping: number | undefined;
+  const reader = new ProtobufReader(bytes, 0, bytes.length, faults);
+  const named = <Filter>(kind: FilterKind, filters: Map<string, Filter>, read: ReadFilter<Filter>): void =>
+    readNamed(kind, filters, reader.message(), read, faults);
   while (reader.next()) {
-    const read = fields[reader.field];
-    if (read === undefined) reader.skipField();
-    else read(draft, reader);
+    if (reader.field === 1) named('accounts', accounts, readAccountsFilter);
+    else if (reader.field === 2) named('slots', slots, readSlotsFilter);
+    else if (reader.field === 3) named('transactions', transactions, readTransactionsFilter);
+    else if (reader.field === 4) named('blocks', blocks, readBlocksFilter);
+    else if (reader.field === 5) named('blocks_meta', blocksMeta, readEmptyFilter);
+    else if (reader.field === 6) commitment = readCommitment(reader, faults);
+    else if (reader.field === 7) slices.push(readDataSlice(reader.message(), faults));
+    else if (reader.field === 8) named('entry', entry, readEmptyFilter);
+    else if (reader.field === 9) ping = readPingId(reader.message());
+    else if (reader.field === 10) named('transactions_status', transactionsStatus, readTransactionsFilter);
+    else if (reader.field === 11) fromSlot = slot(reader.uint64());
+    else reader.skipField();
   }
-  if (draft.ping !== undefined) return { ping: draft.ping };
-  draft.faults.throwFirst('failed to create filter');
-  return requestOf(draft);
+  if (ping !== undefined) return { ping };
+  faults.throwFirst('failed to create filter');
+  const all = {
+    accounts: some(accounts),
+    slots: some(slots),
+    transactions: some(transactions),
+    transactionsStatus: some(transactionsStatus),
+    blocks: some(blocks),
+    blocksMeta: names(blocksMeta),
+    entry: names(entry),
+    accountsDataSlice: slices.length === 0 ? undefined : slices,
+    commitment,
+    fromSlot,
+  };
+  return Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== undefined),
+  ) as SubscribeRequest;
 }
 
 /**

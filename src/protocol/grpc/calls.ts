@@ -1,6 +1,6 @@
 /**
- * What is counted of the gRPC services, by its name on the wire, with the credits that it costs: the opening of a
- * stream, a request on an open one, a call with one answer. Source: geyser.proto, shredstream.proto.
+ * Metered gRPC operations and their credits: an opened stream, a request on an open stream, a unary call. Source:
+ * geyser.proto, shredstream.proto.
  */
 export const grpcCalls = {
   Subscribe: 1,

@@ -1,18 +1,18 @@
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 
-/** What came is no gRPC, is too large, or cannot be decompressed. */
+/** Invalid gRPC framing, oversized message or invalid compression. */
 export class InvalidGrpc extends Error {
   override readonly name = 'InvalidGrpc';
 }
 
-/** Encodings of messages that are taken. */
+/** `grpc-accept-encoding`. */
 export const ACCEPTED_ENCODINGS = 'identity,gzip,zstd';
 
-/** A flag and the length of the message, before each message. */
+/** Compression flag and length before each message. */
 export const HEAD_BYTES = 5;
 const EMPTY = Buffer.alloc(0);
 
-/** One message as it stands in a stream: a flag, its length, itself. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+/** Source: grpc, doc/PROTOCOL-HTTP2.md. */
 export function encodeFrame(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(HEAD_BYTES + message.length);
   frame[0] = 0;
@@ -21,30 +21,28 @@ export function encodeFrame(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** How large a message may be. */
 export type MessageSizes = Readonly<{
-  /** Bytes of a message, compressed and not. */
+  /** Compressed and uncompressed. */
   messageMaxBytes: number;
-  /** So many times its size a compressed message may have unpacked … */
+  /** Maximum decompression ratio … */
   unpackedRatioMax: number;
-  /** … and so many bytes in any case. */
+  /** … above this size. */
   unpackedFreeBytes: number;
 }>;
 
-/** Bytes that a compressed message may have unpacked. */
+/** Limit for the decompressed size. */
 export function unpackedMaxBytes(packedBytes: number, sizes: MessageSizes): number {
   const { messageMaxBytes, unpackedFreeBytes, unpackedRatioMax } = sizes;
   return Math.min(messageMaxBytes, Math.max(unpackedFreeBytes, packedBytes * unpackedRatioMax));
 }
 
-/** Whether what `decompress` threw says that the message has more bytes than it may. */
+/** Whether `decompress` failed because of the size limit. */
 export const isTooLarge = ({ cause }: InvalidGrpc): boolean =>
   (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_BUFFER_TOO_LARGE';
 
 /**
- * A message as it was before its sender compressed it.
  * @param encoding - from `grpc-encoding`.
- * @throws InvalidGrpc, also when it is larger than `unpackedMaxBytes`: see `isTooLarge`.
+ * @throws InvalidGrpc, also if larger than `unpackedMaxBytes`: see `isTooLarge`.
  */
 export function decompress(message: Buffer, encoding: string, sizes: MessageSizes): Buffer {
   const options = { maxOutputLength: unpackedMaxBytes(message.length, sizes) };
@@ -57,27 +55,26 @@ export function decompress(message: Buffer, encoding: string, sizes: MessageSize
   throw new InvalidGrpc('a message has an unknown encoding');
 }
 
-/** Cuts a stream into its messages, wherever its pieces begin and end; none is unpacked before it is asked for. */
+/** Splits a byte stream into messages. Messages are decompressed by `next`. */
 export class GrpcFrames {
   /** From the response header `grpc-encoding`. */
   encoding = 'identity';
   readonly #sizes: MessageSizes;
-  /** What came and was not handed on; joined only when the message it begins with is whole. */
+  /** Pending bytes; joined once the first message is complete. */
   #pieces: Buffer[] = [];
   #length = 0;
-  /** Bytes until the end of that message, as far as they were looked at. */
+  /** Size of the first frame as far as known. */
   #frameBytes = HEAD_BYTES;
 
   constructor(sizes: MessageSizes) {
     this.#sizes = sizes;
   }
 
-  /** Whether the next message is whole, and takes long to read: it is compressed. @throws InvalidGrpc */
+  /** Whether the next message is complete and compressed, and so slow to read. @throws InvalidGrpc */
   get isHeavy(): boolean {
     return this.#hasFrame() && this.#pieces[0]?.[0] !== 0;
   }
 
-  /** Takes the next piece; `next` tells what is in it. */
   push(piece: Buffer): void {
     if (piece.length === 0) return;
     this.#pieces.push(piece);
@@ -85,7 +82,7 @@ export class GrpcFrames {
   }
 
   /**
-   * The next message, a view that is never modified afterwards; null when more must come first.
+   * The next message, an immutable view; null if incomplete.
    * @throws InvalidGrpc
    */
   next(): Buffer | null {
@@ -99,7 +96,7 @@ export class GrpcFrames {
     return bytes[0] === 0 ? message : this.#decompressed(message, bytes[0] as number);
   }
 
-  /** Afterwards there is one piece only, if so. */
+  /** If true, there is only one piece afterwards. */
   #hasFrame(): boolean {
     if (this.#length < this.#frameBytes) return false;
     if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces, this.#length)];

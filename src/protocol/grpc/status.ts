@@ -1,6 +1,6 @@
 import type { FailureFacts } from '../errors.ts';
 
-/** Names by their numbers. Source: grpc/grpc, doc/statuscodes.md. */
+/** By number. Source: grpc/grpc, doc/statuscodes.md. */
 const names = [
   'OK',
   'CANCELLED',
@@ -22,16 +22,15 @@ const names = [
 ] as const;
 export type GrpcCode = (typeof names)[number];
 
-/** How a stream ended. */
 export type GrpcStatus = Readonly<{
   code: GrpcCode;
-  /** The server's words, which may hold anything; '' for none. */
+  /** Untrusted text of the server; '' if absent. */
   message: string;
 }>;
 
 type Headers = Readonly<Record<string, string | string[] | number | undefined>>;
 
-/** Percent-decoding that never fails: what cannot be decoded stays as it is. */
+/** Percent-decodes; returns invalid text unchanged. */
 function decodeMessage(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -40,7 +39,7 @@ function decodeMessage(text: string): string {
   }
 }
 
-/** The code that stands for an HTTP status without one. Source: grpc/grpc, doc/http-grpc-status-mapping.md. */
+/** Codes of HTTP statuses. Source: grpc/grpc, doc/http-grpc-status-mapping.md. */
 const httpCodes: Readonly<Record<number, GrpcCode>> = {
   400: 'INTERNAL',
   401: 'UNAUTHENTICATED',
@@ -52,7 +51,7 @@ const httpCodes: Readonly<Record<number, GrpcCode>> = {
   504: 'UNAVAILABLE',
 };
 
-/** What trailers say, or headers that are all there is; null when they do not. */
+/** Status in trailers or trailers-only headers; null if absent. */
 export function statusOf(headers: Headers): GrpcStatus | null {
   const number = headers['grpc-status'];
   if (typeof number !== 'string') return null;
@@ -63,31 +62,30 @@ export function statusOf(headers: Headers): GrpcStatus | null {
   };
 }
 
-/** What an HTTP status says where gRPC's own is missing. */
+/** Status if `grpc-status` is missing. */
 export const statusOfHttp = (status: number): GrpcStatus => ({
   code: httpCodes[status] ?? 'UNKNOWN',
   message: `HTTP ${status}`,
 });
 
-/** The number of a code, as it stands in `grpc-status`. */
 export const numberOf = (code: GrpcCode): number => names.indexOf(code);
 
 /**
- * Text for `grpc-message`: only what must not stand there is encoded, since some clients leave the rest of it encoded.
+ * Text for `grpc-message`. Encodes only what must be encoded, because some clients do not decode it.
  * Source: grpc/grpc, doc/PROTOCOL-HTTP2.md, "Percent-Encoded".
  */
 export const encodeStatusMessage = (text: string): string =>
   text.toWellFormed().replace(/[^ -$&-~]+/g, encodeURIComponent);
 
 /**
- * Ends a call with a status of gRPC's own, whose text is public: what the wire's other servers would say, such as
- * "failed to create filter: …". Whatever is ours (keys, limits, capacity) is a Failure.
+ * Ends a call with a gRPC status and public text of the Yellowstone protocol, such as "failed to create filter: …".
+ * Keys, limits and capacity use Failure.
  */
 export class GrpcError extends Error {
   readonly code: GrpcCode;
   readonly facts: FailureFacts | undefined;
 
-  /** @param facts - go out beside the text, such as the filter that it speaks of: public as well. */
+  /** @param facts - public, such as the filter's name. */
   constructor(code: GrpcCode, message: string, facts?: FailureFacts) {
     super(message);
     this.name = 'GrpcError';

@@ -20,7 +20,7 @@ import {
 } from './serde.ts';
 
 /**
- * The filters of getProgramAccounts and programSubscribe.
+ * Filters of getProgramAccounts and programSubscribe.
  * Sources: Agave rpc-client-api `filter.rs`; reference §1.8.
  */
 export type AccountFilter = Readonly<
@@ -32,16 +32,15 @@ export type AccountFilter = Readonly<
 /** Source: Agave `MAX_GET_PROGRAM_ACCOUNT_FILTERS`. */
 export const FILTERS_MAX = 4;
 const BYTES_MAX = 128;
-/** 128 bytes never need more characters than these. */
+/** Longest text of 128 bytes. */
 const BASE58_TEXT_MAX = 175;
 const BASE64_TEXT_MAX = 172;
 
-/** What a memcmp compares with, before it is decoded. */
 type EncodedBytes =
   | Readonly<{ encoding: 'base58' | 'base64'; text: string }>
   | Readonly<{ encoding: 'bytes'; bytes: readonly number[] }>;
 
-/** A filter whose shape has been read, but not yet the texts in it. */
+/** Bytes are still encoded. */
 export type UnverifiedFilter = Readonly<
   | { kind: 'dataSize'; size: bigint }
   | { kind: 'memcmp'; offset: bigint; encoded: EncodedBytes }
@@ -90,7 +89,6 @@ function readFilter(value: JsonValue): UnverifiedFilter {
   }
 }
 
-/** The filters of a config, as they stand. */
 export const readFilters = (value: JsonValue): UnverifiedFilter[] => readArray(value, readFilter);
 
 function decodeEncoded(encoded: EncodedBytes): Uint8Array {
@@ -119,7 +117,7 @@ function fromBase64(text: string): Uint8Array {
 }
 
 /**
- * The filters with their bytes decoded.
+ * Decodes the bytes of filters.
  * @throws RpcError -32602 "Too many filters provided; max 4", "Invalid param: DataTooLarge",
  * "Invalid param: Base58DecodeError(…)" or "Invalid param: Base64DecodeError(…)".
  */

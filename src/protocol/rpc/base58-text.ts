@@ -1,6 +1,6 @@
 import { decodeBase58 } from '../../solana/base58.ts';
 
-/** Bytes of a base58 text, or the fault as Rust's `bs58` crate names it (`decode::Error`, `{:?}`). */
+/** Bytes, or the error text of Rust's `bs58` crate (`decode::Error`, `{:?}`). */
 export type Base58Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
 
 const CHARACTER = /[1-9A-HJ-NP-Za-km-z]/;
@@ -13,13 +13,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** An ASCII character as Rust's `{:?}` prints it. */
+/** As Rust's `{:?}` prints a character. */
 function rustChar(character: string): string {
   const printable = character >= ' ' && character !== '\u007f';
   return `'${ESCAPES[character] ?? (printable ? character : `\\u{${character.charCodeAt(0).toString(16)}}`)}'`;
 }
 
-/** What is wrong with a text that is not base58; the first fault is named. */
+/** First error of an invalid text. */
 function faultOf(text: string): string {
   let index = 0;
   for (const character of text) {

@@ -22,11 +22,10 @@ import {
 } from './serde.ts';
 
 /**
- * Reading the parameters of a JSON-RPC method with Agave's rules and words. A method's parser first takes the
- * positional values (`positional`, `exactly` or `noParameters`), then reads every value (`serde.ts`), and only
- * then looks at what the texts mean (`readAddress` …): a bad config wins over a bad address, as in Agave.
- * The members of a config are read in the order of their names, as serde_json keeps them: of several wrong ones
- * the first is named.
+ * Reads parameters of JSON-RPC methods with Agave's rules and error texts. Parsers first take positional values
+ * (`positional`, `exactly` or `noParameters`), then read types (`serde.ts`), then parse texts (`readAddress` …): as in
+ * Agave, an invalid config takes precedence over an invalid address. Config members are read in order of their names,
+ * as in serde_json.
  * Sources: jsonrpc_core 18 `params.rs`, jsonrpc_derive `to_delegate.rs`, Agave rpc/src/rpc.rs;
  * reference §1.0 and §2.3.
  */
@@ -38,7 +37,7 @@ function isObject(params: JsonValue | undefined): params is { [name: string]: Js
   return typeof params === 'object' && params !== null && !Array.isArray(params);
 }
 
-/** The array in `params`; empty for an absent or null one; null for an object. Scalars are no valid request. */
+/** Empty if absent or null; null for an object. The envelope rejects scalars. */
 function listOf(params: JsonValue | undefined): readonly JsonValue[] | null {
   if (params === undefined || params === null) return [];
   if (Array.isArray(params)) return params;
@@ -47,8 +46,7 @@ function listOf(params: JsonValue | undefined): readonly JsonValue[] | null {
 }
 
 /**
- * The positional parameters of a method that has optional ones: at least `least`, at most `most`.
- * Those left out are undefined in the result.
+ * Positional parameters of a method with optional ones.
  * @throws RpcError -32602 for an object, and for too few or too many.
  */
 export function positional(params: JsonValue | undefined, least: number, most: number): readonly JsonValue[] {
@@ -64,7 +62,7 @@ export function positional(params: JsonValue | undefined, least: number, most: n
   return list;
 }
 
-/** The parameters of a method all of whose parameters are required; it has at least one. */
+/** Parameters of a method without optional ones. */
 export function exactly(params: JsonValue | undefined, size: number): readonly JsonValue[] {
   const list = params === undefined || params === null ? null : listOf(params);
   if (list === null) {
@@ -79,7 +77,6 @@ export function exactly(params: JsonValue | undefined, size: number): readonly J
   return list;
 }
 
-/** Refuses parameters to a method that has none. */
 export function noParameters(params: JsonValue | undefined): void {
   const list = listOf(params);
   if (list !== null && list.length === 0) return;
@@ -89,7 +86,7 @@ export function noParameters(params: JsonValue | undefined): void {
   );
 }
 
-/** A required positional value that `positional` or `exactly` has already counted. */
+/** Required positional value; presence was checked by `positional` or `exactly`. */
 export function at<T>(list: readonly JsonValue[], index: number, read: (value: JsonValue) => T): T {
   return read(list[index] ?? null);
 }
@@ -120,35 +117,29 @@ export function limitInputs(inputs: readonly unknown[], max: number): void {
   if (inputs.length > max) throw invalidParams(`Too many inputs provided; max ${max}`);
 }
 
-/**
- * The commitment of a lenient config: anything that is not one of the three names counts as absent, and absent
- * is `finalized`. Agave flattens an `Option<CommitmentConfig>`, which swallows its faults.
- */
+/** Unknown or absent commitments are `finalized`: Agave flattens an `Option<CommitmentConfig>`, which ignores errors. */
 export function lenientCommitment(config: JsonObject): Commitment {
   const value = member(config, 'commitment');
   return commitments.find((name) => name === value) ?? 'finalized';
 }
 
-/** The lowest slot the caller accepts; null for any. */
 export function readMinContextSlot(config: JsonObject): Slot | null {
   const value = optional(member(config, 'minContextSlot'), readU64);
   return value === null ? null : slot(value);
 }
 
-/** Where a method reads: which state, and how recent at least. */
 export type ContextConfig = Readonly<{ commitment: Commitment; minContextSlot: Slot | null }>;
 
-/** The object in an optional parameter, empty when it is left out. `struct` is Agave's name for errors. */
+/** Optional object; empty if absent. @param struct - Agave's name, for errors. */
 export const configObject = (value: JsonValue | undefined, struct: string): JsonObject =>
   optional(value, (config) => readObject(config, struct)) ?? {};
 
-/** The two members of every lenient config. */
 export const contextOf = (config: JsonObject): ContextConfig => ({
   commitment: lenientCommitment(config),
   minContextSlot: readMinContextSlot(config),
 });
 
-/** An optional lenient config of `{commitment, minContextSlot}`. */
+/** Optional lenient `{commitment, minContextSlot}`. */
 export const readContextConfig = (value: JsonValue | undefined): ContextConfig =>
   contextOf(configObject(value, 'RpcContextConfig'));
 
@@ -157,7 +148,7 @@ export const readOnlyContextConfig = (params: JsonValue | undefined): ContextCon
   readContextConfig(positional(params, 0, 1)[0]);
 
 /**
- * An optional strict config of `{commitment}` alone; `finalized` when it is left out.
+ * Optional strict `{commitment}`; default `finalized`.
  * @throws RpcError -32602 for `{}` and for unknown names.
  */
 export function readStrictCommitment(value: JsonValue | undefined): Commitment {
@@ -168,7 +159,7 @@ export function readStrictCommitment(value: JsonValue | undefined): Commitment {
   return optional(value, read) ?? 'finalized';
 }
 
-/** @throws RpcError -32602 when the commitment is `processed`: history has none. */
+/** @throws RpcError -32602 for `processed`, which history does not have. */
 export function requireConfirmed(
   commitment: Commitment,
 ): asserts commitment is Exclude<Commitment, 'processed'> {
@@ -177,29 +168,27 @@ export function requireConfirmed(
   }
 }
 
-/** usize of the wire as a number; what is past 2^53 is past the end of any account just the same. */
+/** Clamped to 2^53, which exceeds any account. */
 const readCount = (value: JsonValue): number => {
   const count = readUsize(value);
   return count > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(count);
 };
 
-/** A `dataSlice`. */
 export function readDataSlice(value: JsonValue): DataSlice {
   const slice = readPlainStruct(value, 'UiDataSliceConfig', ['offset', 'length']);
   return { offset: required(slice, 'offset', readCount), length: required(slice, 'length', readCount) };
 }
 
-/** What methods that answer with accounts take; an absent encoding is null, its default is the method's. */
+/** Config of methods that return accounts. The default of `encoding` depends on the method. */
 export type AccountConfig = ContextConfig &
   Readonly<{ encoding: AccountEncoding | null; dataSlice: DataSlice | null }>;
 
-/** The members of an account config within a larger one. */
 export const accountConfigOf = (config: JsonObject): AccountConfig => ({
   dataSlice: optional(member(config, 'dataSlice'), readDataSlice),
   encoding: optional(member(config, 'encoding'), (value) => readVariant(value, accountEncodings)),
   ...contextOf(config),
 });
 
-/** An optional config of `{encoding, dataSlice, commitment, minContextSlot}`. */
+/** Optional `{encoding, dataSlice, commitment, minContextSlot}`. */
 export const readAccountConfig = (value: JsonValue | undefined): AccountConfig =>
   accountConfigOf(configObject(value, 'RpcAccountInfoConfig'));

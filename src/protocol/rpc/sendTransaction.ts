@@ -21,7 +21,7 @@ export type SendTransactionParams = Readonly<{
   skipPreflight: boolean;
   preflightCommitment: Commitment;
   minContextSlot: Slot | null;
-  /** How often the node tries again by itself; null for as long as the blockhash lives. */
+  /** Retries by the node; null: until the blockhash expires. */
   maxRetries: bigint | null;
 }>;
 export type SendTransactionResult = Signature;

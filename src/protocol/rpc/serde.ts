@@ -4,18 +4,16 @@ import { U64_MAX } from '../../solana/units.ts';
 import { invalidParams, type RpcError } from '../rpc-error.ts';
 
 /**
- * Readers of JSON values that fail with the words of Rust's serde_json, which clients of Agave see: a wrong
- * value is -32602 "Invalid params: <what serde says>.". Every reader takes `undefined` as a missing member,
- * which the caller must have ruled out or made null.
+ * Readers of JSON values with the error texts of Rust's serde_json, as sent by Agave: -32602 "Invalid params:
+ * <serde's text>.".
  */
 
-/** A JSON object. */
 export type JsonObject = { readonly [name: string]: JsonValue };
 
 /** -32602 "Invalid params: <text>." Source: jsonrpc_core `Params::parse`. */
 export const serdeFault = (text: string): RpcError => invalidParams(`Invalid params: ${text}.`);
 
-/** Longer texts are told by their beginning: an error is not a copy of what was sent. */
+/** Longer texts are truncated in errors. */
 const ECHO_MAX_LENGTH = 256;
 
 const DEBUG_MAX_LENGTH = 4_096;
@@ -24,7 +22,7 @@ const cutTo = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length)}…`;
 const echoed = (text: string): string => cutTo(text, ECHO_MAX_LENGTH);
 
-/** Text of a string as Rust's `{:?}` prints it, for the characters JSON clients send. */
+/** A string as Rust's `{:?}` prints it, for common characters. */
 const rustDebug = (text: string): string =>
   JSON.stringify(text).replace(/\\u([0-9a-f]{4})/g, (_all, hex: string) => {
     const short = hex.replace(/^0+/, '');
@@ -34,11 +32,11 @@ const rustDebug = (text: string): string =>
 const isU64 = (value: number | bigint): boolean => value >= 0 && BigInt(value) <= U64_MAX;
 const isI64 = (value: number | bigint): boolean => value < 0 && BigInt(value) >= -0x8000_0000_0000_0000n;
 
-/** Whether serde_json would hold the number as an integer (else as an f64). */
+/** Whether serde_json represents the number as an integer, not f64. */
 const isInteger = (value: number | bigint): boolean =>
   (typeof value === 'bigint' || Number.isSafeInteger(value)) && (isU64(value) || isI64(value));
 
-/** How serde names a value it did not expect. Source: serde `Unexpected`, serde_json `JsonUnexpected`. */
+/** Source: serde `Unexpected`, serde_json `JsonUnexpected`. */
 export function unexpected(value: JsonValue): string {
   switch (typeof value) {
     case 'string':
@@ -53,45 +51,40 @@ export function unexpected(value: JsonValue): string {
   return Array.isArray(value) ? 'sequence' : 'map';
 }
 
-/** The fault of a member that the Rust struct does not have. */
 export const unknownField = (name: string, expected: string): RpcError =>
   serdeFault(`unknown field \`${echoed(name)}\`, expected ${expected}`);
 
-/** The fault of a value whose type is wrong. */
 export const wrongType = (value: JsonValue, expected: string): RpcError =>
   serdeFault(`invalid type: ${unexpected(value)}, expected ${expected}`);
 
-/** A reader of one value. */
 export type Read<T> = (value: JsonValue) => T;
 
-/** The value, or null when it is absent or null: serde's `Option<T>`. */
+/** serde's `Option<T>`. */
 export const optional = <T>(value: JsonValue | undefined, read: Read<T>): T | null =>
   value === undefined || value === null ? null : read(value);
 
-/** The member of an object by name; its own members only. */
+/** Own member. */
 export const member = (object: JsonObject, name: string): JsonValue | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** A member that must be there; null counts as there, as in serde. */
+/** Required member. null counts as present, as in serde. */
 export function required<T>(object: JsonObject, name: string, read: Read<T>): T {
   const value = member(object, name);
   if (value === undefined) throw serdeFault(`missing field \`${name}\``);
   return read(value);
 }
 
-/** A string. */
 export function readString(value: JsonValue): string {
   if (typeof value !== 'string') throw wrongType(value, 'a string');
   return value;
 }
 
-/** A boolean. */
 export function readBoolean(value: JsonValue): boolean {
   if (typeof value !== 'boolean') throw wrongType(value, 'a boolean');
   return value;
 }
 
-/** A boolean member with serde's `default`: only an absent one is false, null is a wrong type. */
+/** Boolean with serde's `default`: absent is false, null is an error. */
 export function readFlag(object: JsonObject, name: string): boolean {
   const value = member(object, name);
   return value === undefined ? false : readBoolean(value);
@@ -108,25 +101,20 @@ function readUnsigned(value: JsonValue, max: bigint, expected: string): bigint {
   return integer;
 }
 
-/** A u64. */
 export const readU64: Read<bigint> = (value) => readUnsigned(value, U64_MAX, 'u64');
 
-/** A usize of a 64-bit node. */
 export const readUsize: Read<bigint> = (value) => readUnsigned(value, U64_MAX, 'usize');
 
-/** A u8. */
 export const readU8: Read<number> = (value) => Number(readUnsigned(value, 0xffn, 'u8'));
 
-/** An array, each of whose elements `read` takes. */
 export function readArray<T>(value: JsonValue, read: Read<T>): T[] {
   if (!Array.isArray(value)) throw wrongType(value, 'a sequence');
   return value.map(read);
 }
 
-/** An array of strings. */
 export const readStrings: Read<string[]> = (value) => readArray(value, readString);
 
-/** An object for the Rust struct of that name; the struct must have a flattened member, so arrays are wrong. */
+/** Rust struct with a flattened member, for which serde rejects arrays. */
 export function readObject(value: JsonValue, struct: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw wrongType(value, `struct ${struct}`);
@@ -134,10 +122,7 @@ export function readObject(value: JsonValue, struct: string): JsonObject {
   return value;
 }
 
-/**
- * An object for a Rust struct without flattened members. serde takes an array of its fields in order as well;
- * that array is turned into the object.
- */
+/** Rust struct without flattened members: serde also accepts an array of its fields in order. */
 export function readPlainStruct(value: JsonValue, struct: string, fields: readonly string[]): JsonObject {
   if (!Array.isArray(value)) return readObject(value, struct);
   const size = `struct ${struct} with ${fields.length} element${fields.length === 1 ? '' : 's'}`;
@@ -154,7 +139,7 @@ function oneOf(variants: readonly string[]): string {
   return quoted.length === 2 ? quoted.join(' or ') : `one of ${quoted.join(', ')}`;
 }
 
-/** A Rust enum on the wire: its variant and the payload beside it, undefined when the variant is a bare name. */
+/** Rust enum. A bare name has no payload. */
 export type Tagged<Name extends string> = Readonly<{ variant: Name; payload: JsonValue | undefined }>;
 
 function tagOf(value: JsonValue): [name: string, payload: JsonValue | undefined] {
@@ -169,7 +154,7 @@ function tagOf(value: JsonValue): [name: string, payload: JsonValue | undefined]
   return only;
 }
 
-/** A Rust enum: a bare name, or an object whose one key is the name. Variants in the order of the enum. */
+/** Reads a bare name, or an object with the name as its only key. @param variants - in the enum's order. */
 export function readTagged<const Name extends string>(
   value: JsonValue,
   variants: readonly Name[],
@@ -181,19 +166,17 @@ export function readTagged<const Name extends string>(
   return { variant, payload };
 }
 
-/** The payload of a variant that has one. */
 export function payloadOf<T>(tagged: Tagged<string>, read: Read<T>): T {
   if (tagged.payload === undefined) throw serdeFault('invalid type: unit variant, expected newtype variant');
   return read(tagged.payload);
 }
 
-/** Refuses a payload to a variant that has none. */
 export function withoutPayload<Name extends string>({ variant, payload }: Tagged<Name>): Name {
   if (payload !== undefined && payload !== null) throw wrongType(payload, 'unit');
   return variant;
 }
 
-/** One of the names of a Rust enum without payloads, in the order of the enum. */
+/** Rust enum without payloads. @param variants - in the enum's order. */
 export const readVariant = <const Name extends string>(value: JsonValue, variants: readonly Name[]): Name =>
   withoutPayload(readTagged(value, variants));
 
@@ -219,10 +202,7 @@ const debugObject = (value: JsonObject): string =>
     .map(([name, inner]) => `${rustDebug(name)}: ${debugValue(inner)}`)
     .join(', ')}}`;
 
-/**
- * `params` as Rust's `{:?}` prints jsonrpc_core's `Params`, which stands in the data of some errors; cut where it is
- * long.
- */
+/** jsonrpc_core's `Params` as Rust's `{:?}` prints it, for the data of some errors. Truncated. */
 export function debugParams(params: readonly JsonValue[] | JsonObject): string {
   const text = Array.isArray(params)
     ? `Array(${debugArray(params)})`

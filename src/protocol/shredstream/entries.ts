@@ -2,24 +2,22 @@ import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { ProtobufReader } from '../geyser/protobuf.ts';
 import { ProtobufWriter } from '../geyser/protobuf-writer.ts';
 
-/** A batch of entries of one slot. Source: jito-labs/mev-protos, shredstream.proto, `Entry`. */
+/** Entries of one slot. Source: jito-labs/mev-protos, shredstream.proto, `Entry`. */
 export type EntryMessage = Readonly<{
   slot: Slot;
   /** Bincode `Vec<Entry>`. */
   entries: Uint8Array;
 }>;
 
-/** Bytes of tags and numbers. */
 const HEAD_BYTES = 24;
 const NONE: Uint8Array = new Uint8Array();
 
-/** One message of a `SubscribeEntries` stream. */
 export const encodeEntryMessage = (slot: Slot, entries: Uint8Array): Uint8Array =>
   new ProtobufWriter(entries.length + HEAD_BYTES).uint64OrNone(1, slot).bytesOrNone(2, entries).finish();
 
 /**
- * Reads one message of a `SubscribeEntries` stream; the entries are a view into it.
- * @throws InvalidProtobuf when it is none.
+ * Reads a message of a `SubscribeEntries` stream. The entries are a view into it.
+ * @throws InvalidProtobuf
  */
 export function decodeEntryMessage(bytes: Uint8Array): EntryMessage {
   let slot = slotOf(0);

@@ -5,7 +5,7 @@ import { slot } from '../../../../src/solana/units.ts';
 import { activeStakes } from '../epoch-rewards/stake-accounts.ts';
 import type { LocalNode } from '../node.ts';
 
-/** Lamports that voted for the block, by the number of confirmations; null for a block nobody knows. */
+/** Lamports that voted for the block, by confirmations; null for an unknown block. */
 type GetBlockCommitmentResult = Readonly<{
   commitment: readonly bigint[] | null;
   totalStake: bigint;

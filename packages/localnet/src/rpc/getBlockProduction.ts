@@ -24,13 +24,12 @@ import { requireSchedules } from './leader-schedule.ts';
 
 type SlotRange = Readonly<{ firstSlot: Slot; lastSlot: Slot | null }>;
 type GetBlockProductionParams = Readonly<{
-  /** Only this leader; null for all. */
   identity: Address | null;
   /** null for the bank's epoch. */
   range: SlotRange | null;
   commitment: Commitment;
 }>;
-/** Inside a context: by leader, the slots it led and the blocks it made in them. */
+/** By leader: leader slots and produced blocks. */
 type GetBlockProductionResult = Readonly<{
   byIdentity: Readonly<Record<string, readonly [leaderSlots: bigint, blocks: bigint]>>;
   range: Readonly<{ firstSlot: Slot; lastSlot: Slot }>;

@@ -13,7 +13,7 @@ import { type Slot, slot } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
-/** The second parameter: an end slot or already the config. serde forgets why neither fits. */
+/** Second parameter: end slot or config. */
 function readEndOrConfig(value: JsonValue | undefined): { end: Slot | null; config: ContextConfig | null } {
   if (value === undefined || value === null) return { end: null, config: null };
   try {
@@ -25,7 +25,7 @@ function readEndOrConfig(value: JsonValue | undefined): { end: Slot | null; conf
   throw serdeFault('data did not match any variant of untagged enum RpcBlocksConfigWrapper');
 }
 
-/** `start, end | config, {commitment, minContextSlot}`; the third parameter wins over the second. */
+/** `start, end | config, {commitment, minContextSlot}`; the third parameter takes precedence. */
 export function parseGetBlocks(params: JsonValue | undefined) {
   const list = positional(params, 1, 3);
   const start = slot(at(list, 0, readU64));

@@ -3,7 +3,7 @@ import { positional, readStrictCommitment } from '../../../../src/protocol/rpc/p
 import { inflation } from '../bank/inflation.ts';
 import type { LocalNode } from '../node.ts';
 
-/** Fractions of one per year; the foundation's is a fraction of the total, its term is in years. */
+/** Yearly rates; `foundation` is a fraction of the total, `foundationTerm` in years. */
 type GetInflationGovernorResult = Readonly<{
   foundation: Float64;
   foundationTerm: Float64;

@@ -20,11 +20,11 @@ import { blockCleanedUp, blockNotAvailable, epochRewardsPeriodActive } from './h
 
 type GetInflationRewardParams = Readonly<{
   addresses: readonly Address[];
-  /** The epoch that was paid; null for the last one that is over. */
+  /** null: the last completed epoch. */
   epoch: Epoch | null;
   config: ContextConfig;
 }>;
-/** What each address was paid; null for nothing. */
+/** null without a reward. */
 type GetInflationRewardResult = readonly (Readonly<{
   amount: bigint;
   /** Percent, u8. A node with SIMD-0291 on has null here and a member `commissionBps` instead. */

@@ -14,7 +14,7 @@ type LargestAccountsFilter = (typeof largestAccountsFilters)[number];
 /** Inside a context; the 20 largest, largest first. */
 type GetLargestAccountsResult = readonly Readonly<{ address: Address; lamports: Lamports }>[];
 
-/** `{filter, sortResults, commitment}`; what `sortResults` sorts on a real node is its search, not its answer. */
+/** `{filter, sortResults, commitment}`; `sortResults` affects only the search of a real node. */
 export function parseGetLargestAccounts(params: JsonValue | undefined) {
   const config = configObject(positional(params, 0, 1)[0], 'RpcLargestAccountsConfig');
   const filter = optional(member(config, 'filter'), (name) => readVariant(name, largestAccountsFilters));

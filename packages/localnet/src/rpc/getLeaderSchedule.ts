@@ -34,7 +34,7 @@ const configOf = (config: JsonObject): Config => ({
   commitment: lenientCommitment(config),
 });
 
-/** The first parameter is a slot or already the config: an untagged enum, whose faults have one text. */
+/** First parameter: slot or config. An untagged enum has a single error text. */
 function readFirst(value: JsonValue): { slot: Slot } | { config: Config } {
   try {
     return typeof value === 'object'
@@ -46,7 +46,7 @@ function readFirst(value: JsonValue): { slot: Slot } | { config: Config } {
   }
 }
 
-/** `slot | null | config, {identity, commitment}`; a config in the first place wins. */
+/** `slot | null | config, {identity, commitment}`; a config in the first position takes precedence. */
 export function parseGetLeaderSchedule(params: JsonValue | undefined): GetLeaderScheduleParams {
   const list = positional(params, 0, 2);
   const first = optional(list[0], readFirst);

@@ -11,7 +11,7 @@ const ACCOUNT_DATA_MAX_BYTES = 10 * 1024 * 1024;
 
 /**
  * `dataLen, {commitment}`; the config is strict.
- * @throws RpcError -32600 when no account can be so long.
+ * @throws RpcError -32600 above the maximum account size.
  */
 export function parseGetMinimumBalanceForRentExemption(params: JsonValue | undefined) {
   const list = positional(params, 1, 2);

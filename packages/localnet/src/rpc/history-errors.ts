@@ -2,7 +2,7 @@ import { RpcError } from '../../../../src/protocol/rpc-error.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import type { Slot } from '../../../../src/solana/units.ts';
 
-/** What Agave says when history cannot be had. Source: Agave rpc-client-api `custom_error.rs`; reference §2.2. */
+/** Errors of unavailable history. Source: Agave rpc-client-api `custom_error.rs`; reference §2.2. */
 
 export const blockCleanedUp = (slot: Slot, firstAvailable: Slot): RpcError =>
   new RpcError(
@@ -25,7 +25,7 @@ export const unsupportedTransactionVersion = (version: number): RpcError =>
 export const filterTransactionNotFound = (signature: Signature): RpcError =>
   new RpcError(-32020, `Transaction ${signature} not found`);
 
-/** @param position - of the requested bank, and the block height at which all rewards are paid. */
+/** @param position - of the bank, and the block height at which distribution ends. */
 export const epochRewardsPeriodActive = (
   position: Readonly<{ currentBlockHeight: bigint; rewardsCompleteBlockHeight: bigint; slot: Slot }>,
 ): RpcError => new RpcError(-32017, `Epoch rewards period still active at slot ${position.slot}`, position);

@@ -36,7 +36,7 @@ import { bankFor, withContext } from './context.ts';
 import { decodeTransactionText, requireSanitized } from './decode-wire.ts';
 import { findMint } from './token-mint.ts';
 
-/** Accounts whose state after the run is requested. */
+/** Accounts returned with their state after execution. */
 type SimulatedAccounts = Readonly<{ encoding: AccountEncoding; addresses: readonly string[] }>;
 
 type SimulateTransactionParams = Readonly<{

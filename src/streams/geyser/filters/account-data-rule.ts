@@ -2,12 +2,12 @@ import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountsDataFilter, LamportsComparison } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
-/** Bytes that must stand at a place of the data. */
+/** Bytes required at an offset of the data. */
 type EqualBytes = Readonly<{ at: number; bytes: Uint8Array }>;
 
-/** What of an account a filter asks to be equal to what it names: an index finds it by that. */
+/** Equality conditions of a filter, used as index key. */
 export type AccountEqualities = Readonly<{
-  /** In the order in which they stand in the data; none is empty. */
+  /** In order of offset; not empty. */
   memcmps: readonly EqualBytes[];
   dataSize: number | null;
   lamports: bigint | null;
@@ -16,14 +16,14 @@ export type AccountEqualities = Readonly<{
 const inData = (left: EqualBytes, right: EqualBytes): number =>
   left.at - right.at || left.bytes.length - right.bytes.length;
 
-/** @returns null for filters that ask nothing to be equal. */
+/** @returns null without equality conditions. */
 export function equalitiesOf(filters: readonly AccountsDataFilter[]): AccountEqualities | null {
   const memcmps: EqualBytes[] = [];
   let dataSize: number | null = null;
   let lamports: bigint | null = null;
   for (const filter of filters) {
     if (filter.kind === 'memcmp' && filter.bytes.length > 0)
-      // Further than any data reaches, an inexact number is far enough.
+      // Precision is lost only beyond any data length.
       memcmps.push({ at: Number(filter.offset), bytes: filter.bytes });
     else if (filter.kind === 'dataSize') dataSize = Number(filter.bytes);
     else if (filter.kind === 'lamports' && filter.compare === 'eq') lamports = filter.value;
@@ -32,10 +32,8 @@ export function equalitiesOf(filters: readonly AccountsDataFilter[]): AccountEqu
   return { memcmps: memcmps.sort(inData), dataSize, lamports };
 }
 
-/** What is asked of an account's data or balance. */
 export type AccountDataRule = (account: RawAccount) => boolean;
 
-/** What one filter asks of data and balance. */
 export const FILTERS_MAX = 4;
 export const MEMCMP_BYTES_MAX = 128;
 
@@ -54,7 +52,7 @@ function isTokenAccount({ data }: RawAccount): boolean {
 
 function memcmp(offset: bigint, bytes: Uint8Array): AccountDataRule {
   if (bytes.length > MEMCMP_BYTES_MAX) throw new InvalidFilter('data too large', { field: 'filters.memcmp' });
-  // Further than any data reaches, an inexact number is far enough.
+  // Precision is lost only beyond any data length.
   const at = Number(offset);
   return ({ data }) => {
     if (data.length < at + bytes.length) return false;
@@ -87,7 +85,7 @@ function rule(filter: AccountsDataFilter): AccountDataRule {
   }
 }
 
-/** @throws InvalidFilter with the words of the plugin. */
+/** @throws InvalidFilter with the plugin's text. */
 export function compileAccountData(filters: readonly AccountsDataFilter[]): readonly AccountDataRule[] {
   if (filters.length > FILTERS_MAX) {
     throw new InvalidFilter(`Too many filters provided; max ${FILTERS_MAX}`, { field: 'filters' });

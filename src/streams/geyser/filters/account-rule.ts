@@ -8,16 +8,14 @@ import {
 } from './account-data-rule.ts';
 import { type AddressSet, type Cuckoo, compileCuckoo, setOrNull } from './address-set.ts';
 
-/** A filter of accounts: all of its axes must hold; one that is null asks nothing. */
+/** Account filter. All conditions must hold; null conditions always hold. */
 export class AccountRule {
   readonly name: string;
   readonly addresses: AddressSet | null;
   readonly owners: AddressSet | null;
-  /** One axis with `addresses`. */
+  /** Alternative to `addresses`. */
   readonly cuckoo: Cuckoo | null;
-  /** Of its data and balance; null: none. */
   readonly equalities: AccountEqualities | null;
-  /** null: none. */
   readonly #data: readonly AccountDataRule[] | null;
   readonly #isWrittenByTransaction: boolean | null;
 
@@ -33,7 +31,7 @@ export class AccountRule {
     this.#isWrittenByTransaction = filter.nonemptyTxnSignature ?? null;
   }
 
-  /** Whether an address of its list passes, whatever else is known of the account. */
+  /** Whether a listed address is sufficient. */
   get isOnlyAddresses(): boolean {
     const { addresses, owners, cuckoo } = this;
     const hasOtherConditions =
@@ -41,19 +39,19 @@ export class AccountRule {
     return addresses !== null && cuckoo === null && !hasOtherConditions;
   }
 
-  /** A cuckoo filter is asked last: it hashes the address with a seed of its own. */
+  /** The cuckoo filter is checked last: it must hash the address. */
   passes(account: RawAccount): boolean {
     return this.passesRest(account) && this.#namesAddress(account);
   }
 
-  /** Whether it passes, given that its address is one that is named. */
+  /** @returns whether it matches, given that its address is listed. */
   passesRest(account: RawAccount): boolean {
     const { owners } = this;
     if (owners !== null && !owners.has(account.owner, 0)) return false;
     return this.#passesByContent(account);
   }
 
-  /** Whether it passes, given that its owner is one that is named. */
+  /** @returns whether it matches, given that its owner is listed. */
   passesOfOwner(account: RawAccount): boolean {
     return this.#passesByContent(account) && this.#namesAddress(account);
   }

@@ -4,24 +4,23 @@ import type { CuckooFilterMessage } from '../../../protocol/geyser/subscribe-req
 import { type Address, addressBytes } from '../../../solana/address.ts';
 import { AddressTable, sameAddress } from './address-table.ts';
 
-/** Many addresses in little room. */
 export type Cuckoo = Pick<CuckooFilter, 'has'>;
 
 /**
- * @returns null when none was sent.
+ * @returns null if absent.
  * @throws GrpcError INVALID_ARGUMENT
  */
 export const compileCuckoo = (message: CuckooFilterMessage | undefined): Cuckoo | null =>
   message === undefined ? null : new CuckooFilter(message);
 
-/** So few are compared one by one: most filters name one address, and a table for each takes much room. */
+/** Smaller sets are compared linearly: most filters have one address, and tables are large. */
 const COMPARED_MAX = 4;
 
-/** Addresses, each once, in the order in which they were first given. */
+/** Distinct addresses in input order. */
 export class AddressSet {
   /** 32 bytes each. */
   readonly addresses: readonly Uint8Array[];
-  /** null where they are few. */
+  /** null for small sets. */
   readonly #table: AddressTable<true> | null;
 
   constructor(list: readonly Address[]) {
@@ -30,7 +29,7 @@ export class AddressSet {
     if (this.#table !== null) for (const each of this.addresses) this.#table.set(each, 0, true);
   }
 
-  /** Whether the 32 bytes from `at` on are one of them. */
+  /** @param at - offset of 32 bytes. */
   has(bytes: Uint8Array, at: number): boolean {
     if (this.#table !== null) return this.#table.has(bytes, at);
     for (const each of this.addresses) {
@@ -40,12 +39,11 @@ export class AddressSet {
   }
 }
 
-/** The set of a list that names any; null for one that asks nothing. */
+/** null for an empty list. */
 export function setOrNull(list: readonly Address[] | undefined): AddressSet | null {
   return list === undefined || list.length === 0 ? null : new AddressSet(list);
 }
 
-/** Whether any of the keys is in there. */
 export function overlaps(set: Pick<AddressSet, 'has'>, { bytes, offsets }: RawKeys): boolean {
   for (const offset of offsets) {
     if (set.has(bytes, offset)) return true;

@@ -2,21 +2,18 @@ import { randomInt } from 'node:crypto';
 import { ADDRESS_BYTES } from '../../../solana/address.ts';
 import { hashAddress } from './key-hash.ts';
 
-/** Bits for each address: about one in seventeen that are not there passes. */
+/** Bits per address: about 1 in 17 false positives. */
 const BITS_EACH_LOG2 = 4;
 
-/** Odd, and drawn anew by each process. */
+/** Odd; random per process. */
 const factor = randomInt(2 ** 31) * 2 + 1;
 
-/**
- * Lets go of most addresses that are not in a table by a look at their first four bytes. Whoever chooses addresses that
- * pass it makes everybody look into the table, and no more than that.
- */
+/** Rejects most absent addresses by their first four bytes. Chosen addresses can at worst force a table lookup. */
 class AddressBloomFilter {
   readonly #bits: Int32Array;
   readonly #shift: number;
 
-  /** @param places - addresses that there will be at most; a power of two from 8 on. */
+  /** @param places - maximum number of addresses; a power of two, at least 8. */
   constructor(capacity: number) {
     const bitsLog2 = Math.min(Math.log2(capacity) + BITS_EACH_LOG2, 32);
     this.#bits = new Int32Array(2 ** (bitsLog2 - 5));
@@ -44,10 +41,9 @@ class AddressBloomFilter {
 }
 
 const MIN_CAPACITY = 8;
-/** Ends a chain. */
+/** End of a chain. */
 const END_OF_CHAIN = -1;
 
-/** Whether the same 32 bytes stand at both places. */
 export function sameAddress(left: Uint8Array, leftAt: number, right: Uint8Array, rightAt: number): boolean {
   for (let i = 0; i < ADDRESS_BYTES; i++) {
     if (left[leftAt + i] !== right[rightAt + i]) return false;
@@ -56,14 +52,14 @@ export function sameAddress(left: Uint8Array, leftAt: number, right: Uint8Array,
 }
 
 /**
- * A map by addresses that are found where they stand in a message, without a string or a copy of them:
+ * Hash map whose keys are addresses within messages, without strings or copies:
  *
- *     #heads   one for each value of hash & mask: the place of the first of its chain
- *     #chains  two for each place: its hash, and the place of the next in its chain or of the next that is free
- *     #keys    32 bytes for each place, and #values beside them
+ *     #heads   by hash & mask: the first place of the chain
+ *     #chains  per place: hash, and the next place in the chain or free list
+ *     #keys    32 bytes per place, parallel to #values
  *
- * There are as many chains as places, so a chain holds one key on average. Most addresses that come by are in no
- * chain, and are let go before their hash is known.
+ * There are as many chains as places, so chains have one key on average. Most absent addresses are rejected before
+ * hashing.
  */
 export class AddressTable<Value> {
   #heads = new Int32Array(MIN_CAPACITY).fill(END_OF_CHAIN);
@@ -71,17 +67,17 @@ export class AddressTable<Value> {
   #keys = new Uint8Array(MIN_CAPACITY * ADDRESS_BYTES);
   #values: (Value | undefined)[] = [];
   #bloomFilter = new AddressBloomFilter(MIN_CAPACITY);
-  /** The first place that is free below `#values.length`. */
+  /** First free place below `#values.length`. */
   #free = END_OF_CHAIN;
   #size = 0;
-  /** Keys that the sieve knows and the table does not. */
+  /** Removed keys that are still in the sieve. */
   #staleBloomEntries = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** What is kept for the 32 bytes from `at` on. */
+  /** @param at - offset of 32 bytes. */
   get(bytes: Uint8Array, at: number): Value | undefined {
     if (this.#size === 0 || !this.#bloomFilter.mayContain(bytes, at)) return undefined;
     const index = this.#find(bytes, at, hashAddress(bytes, at));
@@ -92,7 +88,7 @@ export class AddressTable<Value> {
     return this.get(bytes, at) !== undefined;
   }
 
-  /** @param value - anything but undefined. */
+  /** @param value - not undefined. */
   set(bytes: Uint8Array, at: number, value: Value): void {
     const hash = hashAddress(bytes, at);
     const found = this.#find(bytes, at, hash);

@@ -5,10 +5,10 @@ import type { BlocksFilter, DataSlice } from '../../../protocol/geyser/subscribe
 import { type AddressSet, type Cuckoo, compileCuckoo, overlaps, setOrNull } from './address-set.ts';
 import { slicesKey } from './data-slices.ts';
 
-/** A filter of blocks: every block passes, with the part of it that was chosen. */
+/** Block filter: selects parts of every block. */
 export class BlockChoice {
   readonly name: string;
-  /** Equal for equal choices, which share the bytes of a block. */
+  /** Equal for equal selections, which share encoded blocks. */
   readonly key: string;
   readonly #include: AddressSet | null;
   readonly #cuckoo: Cuckoo | null;

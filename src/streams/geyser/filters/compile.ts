@@ -14,25 +14,23 @@ import { compileOne, InvalidFilter, orInvalidArgument } from './invalid-filter.t
 import { SlotRule } from './slot-rule.ts';
 import { TransactionRule } from './transaction-rule.ts';
 
-/** What one stream asks for, ready to be matched. */
+/** Compiled filters of a stream. */
 export type Filters = Readonly<{
-  /** Of the channel that they belong to; null on the shred stage, which has one only. */
+  /** Selects the channel; null at the shred stage, which has only one. */
   commitment: Commitment | null;
-  /** Parts of the data of every account that is told; null: all of it. */
+  /** Slices of account data; null: all data. */
   slices: readonly DataSlice[] | null;
   accounts: readonly AccountRule[];
   slots: readonly SlotRule[];
   transactions: readonly TransactionRule[];
   transactionsStatus: readonly TransactionRule[];
   blocks: readonly BlockChoice[];
-  /** Names. */
   blocksMeta: readonly string[];
-  /** Names. */
   entry: readonly string[];
 }>;
 
 type FilterLimits = Readonly<{
-  /** Bytes of a filter's name. */
+  /** Bytes per filter name. */
   nameMaxBytes: number;
 }>;
 
@@ -93,8 +91,8 @@ function compile(request: SubscribeRequest, limits: FilterLimits): Filters {
 }
 
 /**
- * Makes the filters of a `Subscribe` stream ready to be matched.
- * @throws GrpcError INVALID_ARGUMENT "failed to create filter: …", with the words of the plugin.
+ * Compiles the filters of a `Subscribe` stream.
+ * @throws GrpcError INVALID_ARGUMENT "failed to create filter: …", with the plugin's text.
  */
 export const compileFilters = (
   request: SubscribeRequest,
@@ -102,8 +100,8 @@ export const compileFilters = (
 ): Filters => orInvalidArgument('filter', () => compile(request, limits));
 
 /**
- * Makes the filters of a `SubscribeDeshred` stream ready to be matched. Nothing has a commitment there.
- * @throws GrpcError INVALID_ARGUMENT "failed to create deshred filter: …", with the words of the plugin.
+ * Compiles the filters of a `SubscribeDeshred` stream, which has no commitment.
+ * @throws GrpcError INVALID_ARGUMENT "failed to create deshred filter: …", with the plugin's text.
  */
 export const compileDeshredFilters = (
   request: SubscribeDeshredRequest,

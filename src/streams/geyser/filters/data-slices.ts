@@ -2,8 +2,8 @@ import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
 /**
- * The parts of accounts' data that are told: they must ascend and not overlap.
- * @returns null for all of it.
+ * Slices of account data: ascending, not overlapping.
+ * @returns null for all data.
  * @throws InvalidFilter
  */
 export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] | null {

@@ -2,12 +2,12 @@ import type { FailureFacts } from '../../../protocol/errors.ts';
 import { type FilterKind, filterFacts } from '../../../protocol/geyser/request/request-faults.ts';
 import { GrpcError } from '../../../protocol/grpc/status.ts';
 
-/** A filter asks for what cannot be; the words are the plugin's (yellowstone-grpc-geyser, `FilterError`). */
+/** Invalid filter, with the plugin's text (yellowstone-grpc-geyser, `FilterError`). */
 export class InvalidFilter extends Error {
   override readonly name = 'InvalidFilter';
   readonly facts: FailureFacts | undefined;
 
-  /** @param facts - which field it is, where that is known. */
+  /** @param facts - the field, if known. */
   constructor(message: string, facts?: FailureFacts) {
     super(message);
     this.facts = facts;
@@ -15,8 +15,8 @@ export class InvalidFilter extends Error {
 }
 
 /**
- * Runs the compilation of one filter.
- * @throws InvalidFilter, GrpcError with facts that say which filter it is.
+ * Compiles one filter.
+ * @throws InvalidFilter, GrpcError with facts that identify the filter.
  */
 export function compileOne<T>(kind: FilterKind, name: string, compile: () => T): T {
   try {
@@ -31,7 +31,7 @@ export function compileOne<T>(kind: FilterKind, name: string, compile: () => T):
 }
 
 /**
- * Runs a compilation of filters.
+ * Compiles filters.
  * @param what - "filter" or "deshred filter".
  * @throws GrpcError INVALID_ARGUMENT in place of InvalidFilter.
  */

@@ -1,30 +1,27 @@
 import { randomInt } from 'node:crypto';
 import { FILTERS_MAX, MEMCMP_BYTES_MAX } from './account-data-rule.ts';
 
-/** The largest prime below 2^25. */
+/** Largest prime below 2^25. */
 const PRIME = 33_554_393;
 const PIECE_BYTES = 3;
 const PIECE = 2 ** (8 * PIECE_BYTES);
-/** Products that a sum takes between two reductions, and stays below 2^53: it is exact. */
+/** Products per reduction, so that sums stay below 2^53 and exact. */
 const REDUCED_EVERY = 8;
-/** Of a number below 2^64. */
+/** Pieces of a number below 2^64. */
 export const NUMBER_PIECES = 3;
-/** A key is what is compared, a size and a balance. */
+/** A key consists of compared bytes, size and balance. */
 const PIECES_MAX = FILTERS_MAX * Math.ceil(MEMCMP_BYTES_MAX / PIECE_BYTES) + 2 * NUMBER_PIECES;
 
 const factors = Float64Array.from({ length: PIECES_MAX }, () => randomInt(PRIME));
 
 const reduced = (sum: number): number => sum - Math.floor(sum / PRIME) * PRIME;
 
-/** Pieces of so many bytes. */
 export const piecesOf = (length: number): number => Math.ceil(length / PIECE_BYTES);
 
 /**
- * The hash of a key of which a part is hashed already, with more bytes of it. It is below 2^25, and of the same family
- * as that of addresses, for the same reason: clients choose the keys. Keys of one length are told apart by it, and of
- * two keys that differ few processes give both one number.
- * @param hash - of the parts before; of the first part any number below 2^25.
- * @param piece - pieces in the parts before.
+ * Extends the hash of a key by more bytes. Below 2^25; universal like `hashAddress`, because clients choose the keys.
+ * @param hash - of the previous parts; for the first part any number below 2^25.
+ * @param piece - number of pieces in the previous parts.
  */
 export function hashBytes(
   hash: number,
@@ -48,32 +45,31 @@ export function hashBytes(
     : reduced(sum + (factors[piece + whole] as number) * rest);
 }
 
-/** The same with a number that is an integer, of which bits that are worth more than 2^64 are not looked at. */
+/** As above, for an integer; bits above 2^64 are ignored. */
 export function hashNumber(hash: number, piece: number, value: number): number {
   const [low, high] = [value % PIECE, Math.floor(value / PIECE)];
   const sum = (factors[piece] as number) * low + (factors[piece + 1] as number) * (high % PIECE);
   return reduced(hash + sum + (factors[piece + 2] as number) * (Math.floor(high / PIECE) % PIECE));
 }
 
-/** What begins a hash, other for whatever it is drawn for. */
+/** Random start value. */
 export const randomHash = (): number => randomInt(PRIME);
 
-/** 32 bytes are ten pieces of three bytes and one of two. */
+/** 32 bytes: ten pieces of three bytes and one of two. */
 const PIECES = 11;
 
 const [a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10] = Array.from({ length: PIECES }, () =>
   randomInt(PRIME),
 ) as [number, number, number, number, number, number, number, number, number, number, number];
 
-/** Three bytes as a number. */
 const piece = (bytes: Uint8Array, at: number): number =>
   (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16);
 
 /**
- * A number below 2^25 for the 32 bytes from `at` on. Clients choose the addresses that they filter by, and whoever
- * finds many with one number makes an index slow for everybody. So the function is drawn anew by each process from a
- * family in which any two addresses meet once in 2^25 draws, whatever they are (Carter and Wegman, "Universal classes
- * of hash functions", 1979). The sum stays below 2^53 and is exact.
+ * Hash below 2^25 of the 32 bytes at an offset. Clients choose the filtered addresses, so many collisions would let one
+ * client slow down all. Each process therefore draws the function from a universal family, in which any two addresses
+ * collide with a probability of 2^-25 (Carter and Wegman, "Universal classes of hash functions", 1979). Sums stay below
+ * 2^53 and exact.
  */
 export function hashAddress(bytes: Uint8Array, at: number): number {
   const last = (bytes[at + 30] as number) | ((bytes[at + 31] as number) << 8);

@@ -10,7 +10,6 @@ type List = readonly unknown[] | undefined;
 const lengths = (...lists: readonly List[]): number =>
   lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
 
-/** Filters that a request names, of all kinds. */
 export function filtersCount(request: SubscribeRequest | SubscribeDeshredRequest): number {
   const {
     accounts,
@@ -26,11 +25,10 @@ export function filtersCount(request: SubscribeRequest | SubscribeDeshredRequest
   return maps.reduce((sum, map) => sum + (map?.size ?? 0), lengths(blocksMeta, entry));
 }
 
-/** Filters of whole blocks that a request names. */
 export const blocksCount = (request: SubscribeRequest | SubscribeDeshredRequest): number =>
   (request as Request).blocks?.size ?? 0;
 
-/** Addresses that the filters of a request name in lists; those in cuckoo filters are not looked at. */
+/** Listed addresses, without those in cuckoo filters. */
 export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest): number {
   const { accounts, transactions, transactionsStatus, blocks, deshredTransactions } = request as Request;
   let count = 0;
@@ -43,10 +41,10 @@ export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest
   return count;
 }
 
-/** As many bytes a cuckoo filter counts at least: no index holds it, so that it is tried on whatever happens. */
+/** Minimum counted size of a cuckoo filter: it is not indexed, so every update tests it. */
 const CUCKOO_LEAST_BYTES = 65_536;
 
-/** Bytes of the cuckoo filters in a request, none less than it costs to try it. */
+/** Counted bytes of cuckoo filters. */
 export function cuckooBytes(request: SubscribeRequest | SubscribeDeshredRequest): number {
   const { accounts, transactions, transactionsStatus, blocks } = request as Request;
   let bytes = 0;

@@ -4,14 +4,13 @@ import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
 
 const isCommitment = (status: SlotStatus): boolean => (commitments as readonly string[]).includes(status);
 
-/** A filter of slots. */
 export class SlotRule {
   readonly name: string;
   readonly #isByCommitment: boolean;
   readonly #hasInterslot: boolean;
   readonly #commitment: Commitment | null;
 
-  /** @param commitment - the request's; null on a stream that has none. */
+  /** @param commitment - of the request; null if the stream has none. */
   constructor(name: string, filter: SlotsFilter, commitment: Commitment | null) {
     this.name = name;
     this.#isByCommitment = filter.filterByCommitment ?? false;

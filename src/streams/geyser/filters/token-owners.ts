@@ -4,12 +4,11 @@ import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-updat
 import { ADDRESS_BYTES, ADDRESS_TEXT_MAX } from '../../../solana/address.ts';
 import { decodeBase58 } from '../../../solana/base58.ts';
 
-/** No addresses. */
 export const NO_KEYS: RawKeys = { bytes: new Uint8Array(), offsets: [] };
 
 type Balance = { accountIndex: number; owner: Uint8Array; amount: string };
 
-/** `UiTokenAmount`: the amount in base units, as the text that it is. */
+/** `UiTokenAmount`: the amount in base units as text. */
 function readAmount(reader: ProtobufReader): string {
   let amount = '';
   while (reader.next()) {
@@ -19,7 +18,7 @@ function readAmount(reader: ProtobufReader): string {
   return amount;
 }
 
-/** `TokenBalance`; null where it names no owner that is an address. */
+/** `TokenBalance`; null without a valid owner. */
 function readBalance(reader: ProtobufReader): Balance | null {
   let accountIndex = 0;
   let [owner, amount] = ['', ''];
@@ -35,7 +34,7 @@ function readBalance(reader: ProtobufReader): Balance | null {
 
 type Balances = Readonly<{ before: readonly Balance[]; after: readonly Balance[] }>;
 
-/** Token balances of `TransactionStatusMeta`; none where the bytes are no such message. */
+/** Token balances of `TransactionStatusMeta`; empty if it is invalid. */
 function readBalances(meta: Uint8Array): Balances {
   const before: Balance[] = [];
   const after: Balance[] = [];
@@ -57,7 +56,7 @@ function readBalances(meta: Uint8Array): Balances {
   return { before, after };
 }
 
-/** Balances whose amount differs, of accounts that are the same or that are there only before or only after. */
+/** Balances with a changed amount, including created and closed accounts. */
 function changedBalances({ before, after }: Balances): Balance[] {
   const earlier = new Map(before.map((balance) => [balance.accountIndex, balance]));
   const later = new Set(after.map(({ accountIndex }) => accountIndex));
@@ -77,8 +76,7 @@ function keysOf(balances: readonly Balance[]): RawKeys {
 }
 
 /**
- * Owners of the token accounts that a transaction touched, read from what it left behind when the first filter asks
- * for them, and kept until one asks about another transaction.
+ * Owners of the token accounts of a transaction. Decoded on first use and cached until the next transaction.
  * Source: yellowstone-grpc-geyser, `owners_in_any_balance`, `owners_with_changed_balance`.
  */
 export class TokenOwners {

@@ -20,16 +20,16 @@ function same(left: Uint8Array, right: Uint8Array): boolean {
   return true;
 }
 
-/** A filter of transactions: all of its axes must hold; one that is null asks nothing. */
+/** Transaction filter. All conditions must hold; null conditions always hold. */
 export class TransactionRule {
   readonly name: string;
   /** 64 bytes. */
   readonly signature: Uint8Array | null;
   readonly include: AddressSet | null;
-  /** One axis with `include`. */
+  /** Alternative to `include`. */
   readonly cuckoo: Cuckoo | null;
   readonly required: readonly Uint8Array[];
-  /** Whether owners of token accounts count as keys. */
+  /** Owners of token accounts count as keys. */
   readonly tokenAccounts: 'all' | 'balanceChanged' | null;
   readonly #exclude: AddressSet | null;
   readonly #vote: boolean | null;
@@ -48,7 +48,7 @@ export class TransactionRule {
     this.#failed = filter.failed ?? null;
   }
 
-  /** Whether a transaction may pass that is a vote or not, and failed or not. */
+  /** Checks the vote and failure conditions. */
   passesStatus(isVote: boolean, hasFailed: boolean): boolean {
     if (this.#vote !== null && this.#vote !== isVote) return false;
     return this.#failed === null || this.#failed === hasFailed;
@@ -58,7 +58,7 @@ export class TransactionRule {
     return this.#passes(transaction, owners, false);
   }
 
-  /** Whether it passes, given that one of the keys that count is in `include`. */
+  /** @returns whether it matches, given that a key is in `include`. */
   passesRest(transaction: RawTransaction, owners: TokenOwners): boolean {
     return this.#passes(transaction, owners, true);
   }
@@ -75,7 +75,7 @@ export class TransactionRule {
     );
   }
 
-  /** Different keys cannot all be among fewer. */
+  /** More required keys than transaction keys cannot match. */
   #hasRequired(keys: RawKeys, more: RawKeys): boolean {
     if (this.required.length > keys.offsets.length + more.offsets.length) return false;
     for (const address of this.required) {
