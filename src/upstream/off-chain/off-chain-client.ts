@@ -230,7 +230,7 @@ export type FetchResult =
   | Readonly<{ kind: 'absent' }>
   /** It could not be had. */
   | Readonly<{ kind: 'failed' }>
-  /** It was not asked for, or nobody wanted it any more. */
+  /** Nothing was requested, or the request was canceled. */
   | Readonly<{ kind: 'skipped' }>;
 
 export type FetcherLimits = Pick<OffChainLimits, 'triesMax' | 'redirectsMax' | 'slowMs'>;

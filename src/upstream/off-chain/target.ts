@@ -3,7 +3,7 @@ import type { OffChainLimits, OffChainRules } from './limits.ts';
 /** Location of the JSON of a URI. */
 export type Target =
   | Readonly<{ kind: 'inline'; bytes: Buffer }>
-  /** Web addresses, to be asked one after the other until one has it. */
+  /** URLs, tried in order until one has it. */
   | Readonly<{ kind: 'remote'; urls: readonly [URL, ...URL[]] }>;
 
 export type TargetLimits = Pick<OffChainLimits, 'uriMaxLength' | 'documentMaxBytes'>;
