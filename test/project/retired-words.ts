@@ -53,9 +53,8 @@ const phrases = [
 /** Standard names that contain a retired word. */
 const allowed = [
   /\bMath\.floor\b/g,
-  // Field names of the control API.
-  /\bfate\b/g,
-  /\bkeptHours\b/g,
+  // Names of columns, API fields and options, which stay as they are.
+  /\b(?:fate(?:_slot|_err)?|told_at|asked_at|keptHours|operatorTailsKept)\b/g,
   /auction[-_ ]?house/gi,
 ];
 

@@ -29,9 +29,15 @@ Examples:
 /** A link with a wrong port would send its token to another program. */
 function urlNote({ pages: { url, from } }: OperatorCommands): string {
   if (from === 'running')
-    return `The link points to the service running here at ${url}. If people reach it at another address, set\naccounts.public_url.\n`;
+    return (
+      `The link points to the service running here at ${url}. If people reach it at another address, set\n` +
+      'accounts.public_url.\n'
+    );
   if (from !== 'assumed') return '';
-  return `The link assumes a service at ${url}. If yours runs elsewhere, pass its --host and --port, or set\naccounts.public_url.\n`;
+  return (
+    `The link assumes a service at ${url}. If yours runs elsewhere, pass its --host and --port, or set\n` +
+    'accounts.public_url.\n'
+  );
 }
 
 type Job = Readonly<{ commands: OperatorCommands; address: string; email: string | null }>;

@@ -3,7 +3,7 @@ import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
 import { type MemberRole, roleAllows } from './roles.ts';
 
-/** Who changes somebody's rights, for the audit log. */
+/** Author of a change of rights, for the audit log. */
 type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
 /** Rights that a token or invitation grants. */
@@ -46,7 +46,7 @@ const openInvitations = (db: Kysely<Schema>, actor: string, now: number) =>
  * Revokes tokens and open invitations issued by an actor, recursively, with one audit entry each. Call it in
  * the transaction of the change, after the change.
  * @param actor - as in the audit log.
- * @param keeps - grants that stay.
+ * @param isRetained - whether a grant stays.
  * @returns number of revoked grants.
  */
 export async function revokeIssuedGrants(

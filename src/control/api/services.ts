@@ -18,7 +18,7 @@ export type ApiServices = Readonly<{
   keys: KeySettings;
   /** Unix milliseconds. */
   now: () => number;
-  /** What answers calls, for what the chain says of a transaction; null at the command line. */
+  /** Dispatches calls, to read the on-chain status of transactions; null at the command line. */
   dispatcher: RpcDispatcher | null;
   mailer: Mailer | null;
   /** Absent: unlimited. */
@@ -44,7 +44,7 @@ export type ApiServices = Readonly<{
   log?: LogServices;
 }>;
 
-/** Who requested the reload, for the audit log. */
+/** Author of the reload, for the audit log. */
 export type ReloadActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
 /** Changed configuration fields: applied now, or after a restart. */

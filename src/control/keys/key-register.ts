@@ -18,7 +18,8 @@ function visibleState(row: KeyTable, now: number): KeyView['state'] {
   return living && row.expires_at !== null && row.expires_at <= now ? 'expired' : row.state;
 }
 
-const listOf = (joined: string): string[] | null => (joined === '' ? null : joined.split(','));
+/** Lists are joined by commas; empty: unrestricted. */
+export const listOf = (joined: string): string[] | null => (joined === '' ? null : joined.split(','));
 
 function rateOf({ rate_per_second: perSecond, rate_burst: burst }: KeyTable): KeyView['rate'] {
   return perSecond === null ? null : { perSecond, burst: burst ?? perSecond };
@@ -78,7 +79,7 @@ export type KeyRegister = Readonly<{
 
 export const keyLimits = {
   customerKeysMax: 10_000,
-  /** Of one key. */
+  /** List entries per key. */
   cidrsMax: 100,
   originsMax: 100,
   methodsMax: 200,

@@ -28,7 +28,7 @@ export type FixedNode = Readonly<{ network: Network; name: string; source: 'file
 
 export type NodeServices = Readonly<{
   seal: NodeSeal;
-  /** Of this process. */
+  /** Nodes of this process that were not added at run time. */
   fixed: () => readonly FixedNode[];
   /**
    * Validates as the configuration does and fills in defaults.

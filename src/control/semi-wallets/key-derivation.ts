@@ -39,7 +39,7 @@ export const semiWalletLimits: SemiWalletLimits = {
 
 const deriveKey = promisify(pbkdf2);
 
-/** Of a secretbox. */
+/** Key length of a secretbox. */
 const KEY_BYTES = 32;
 
 export type DerivationLimits = Pick<

@@ -8,7 +8,7 @@ export type StorageServiceLimits = Readonly<{
   exchangeMaxMs: number;
   /** Without response data after the request was sent. */
   silenceMs: number;
-  /** Of a response. */
+  /** Maximum response size. */
   answerMaxBytes: number;
   /** Concurrent connections; further requests wait. */
   connectionsMax: number;

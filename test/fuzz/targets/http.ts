@@ -352,7 +352,7 @@ export const ipfsRequestTarget: Target = {
 };
 
 const PROXIES = ['10.0.0.0/8', '2001:db8:f::/48'];
-const proxies = new TrustedProxies(PROXIES);
+const proxies = new TrustedProxies({ trustedProxies: PROXIES });
 const ranges = new CidrSet(PROXIES);
 
 export const forwardedForTarget: Target = {

@@ -8,12 +8,13 @@ import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts'
 import { isJson } from '../../../src/base/json-scan.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { type MethodName, methodRow, methods } from '../../../src/protocol/methods.ts';
-import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
+import { parseRawUnsubscribe, parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
 import { topicKey, upstreamParams } from '../../../src/protocol/pubsub/topic-key.ts';
-import { parseRawUnsubscribe } from '../../../src/protocol/pubsub/unsubscribe.ts';
 import { decodeEnvelope, type EnvelopeItem, envelopeLimits } from '../../../src/protocol/request-envelope.ts';
 import { decodeBase58Text } from '../../../src/protocol/rpc/base58-text.ts';
 import { decodeBase64 } from '../../../src/protocol/rpc/base64-text.ts';
+import { noParameters, readOnlyContextConfig } from '../../../src/protocol/rpc/parameters.ts';
+import { parseSendTransaction } from '../../../src/protocol/rpc/sendTransaction.ts';
 import { RpcError } from '../../../src/protocol/rpc-error.ts';
 import { type SubscriptionKind, subscriptions } from '../../../src/protocol/subscriptions.ts';
 import { CallConcurrencyLimit } from '../../../src/servers/websocket/call-queue.ts';
@@ -215,19 +216,21 @@ export const envelopeTarget: Target = {
 
 type Parse = (params: JsonValue | undefined) => unknown;
 
-const folder = join(import.meta.dirname, '..', '..', '..', 'src', 'protocol', 'rpc');
-
-/** The parser of every method that has a file of its name. */
-const parsers: readonly Parse[] = await Promise.all(
+const folder = join(import.meta.dirname, '..', '..', '..', 'packages', 'localnet', 'src', 'rpc');
+const methodModules: readonly Record<string, Parse>[] = await Promise.all(
   readdirSync(folder)
     .filter((file) => /^[a-z]+[A-Z]\w*\.ts$/.test(file))
-    .map(async (file) => {
-      const module: Record<string, Parse> = await import(join(folder, file));
-      const parse = module[`parse${file.charAt(0).toUpperCase()}${file.slice(1, -3)}`];
-      if (parse === undefined) throw new Error(`${file} has no parser`);
-      return parse;
-    }),
+    .map((file) => import(join(folder, file))),
 );
+
+/** The parameter parser of every method. */
+const parsers: readonly Parse[] = [
+  ...[noParameters, readOnlyContextConfig, parseSendTransaction],
+  ...methodModules.flatMap((module) =>
+    Object.entries(module).flatMap(([name, parse]) => (/^parse[A-Z]/.test(name) ? [parse] : [])),
+  ),
+];
+if (parsers.length < 30) throw new Error('too few parsers');
 
 const KEY = '"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"';
 const CONFIG =
@@ -247,7 +250,7 @@ function isAccepted(parse: Parse, params: JsonValue): boolean {
 
 export const rpcParametersTarget: Target = {
   from: 'clients',
-  covers: ['solana/address.ts', 'solana/base58.ts', 'protocol/rpc/'],
+  covers: ['solana/address.ts', 'solana/base58.ts', 'protocol/rpc/', 'localnet/rpc/'],
   /** Parameters of several methods. */
   seeds: texts([
     '[]',

@@ -36,7 +36,7 @@ import { bankFor, withContext } from './context.ts';
 import { decodeTransactionText, requireSanitized } from './decode-wire.ts';
 import { findMint } from './token-mint.ts';
 
-/** The accounts whose state after the run is asked for. */
+/** Accounts whose state after the run is requested. */
 type SimulatedAccounts = Readonly<{ encoding: AccountEncoding; addresses: readonly string[] }>;
 
 type SimulateTransactionParams = Readonly<{

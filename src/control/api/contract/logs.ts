@@ -7,7 +7,7 @@ import { count, network, pageOf, pageQuery, product, rangeQuery, time, usageStat
 const step = z.object({
   /** `authenticate`, `limit`, `queue`, `cache`, or `upstream`. */
   name: z.string(),
-  /** Of an upstream attempt. */
+  /** Only for upstream attempts. */
   node: z.string().nullable(),
   startMs: z.number(),
   endMs: z.number(),
@@ -97,7 +97,7 @@ const submission = z.object({
   network,
   /** `accepted`, or the failure. */
   outcome: z.string(),
-  /** Of the first submission. */
+  /** Attempts of the first submission. */
   attempts: z.array(attempt),
   /** Rebroadcasts to all nodes; known when tracking ends. */
   rebroadcasts: count,

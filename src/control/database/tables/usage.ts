@@ -69,7 +69,7 @@ export interface UsageMethodTable extends UsageCounters {
   status: UsageStatus;
 }
 
-/** What a mark invalidates: totals of a minute, hour or day, or the rows by key of an hour or day. */
+/** Scope of a mark: totals of a minute, hour or day, or the rows by key of an hour or day. */
 export type DirtyBucketKind = 'minute' | 'total_hour' | 'total_day' | 'hour' | 'day';
 
 /**
