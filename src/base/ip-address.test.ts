@@ -86,18 +86,18 @@ describe('ranges', () => {
   it('hold the addresses that those of node:net hold', () => {
     let held = 0;
     for (let round = 0; round < 4_000; round++) {
-      const [start, asked] = [someAddress(), someAddress()];
+      const [start, probe] = [someAddress(), someAddress()];
       // Those of node:net differ with the form in which an address of IPv4 is written.
-      if (isMapped(start) || isMapped(asked)) continue;
+      if (isMapped(start) || isMapped(probe)) continue;
       const family = isIPv6(start) ? 'ipv6' : 'ipv4';
       const bits = chance(family === 'ipv4' ? 33 : 129);
       const oracle = new BlockList();
       oracle.addSubnet(start, bits, family);
-      const expected = oracle.check(asked, isIPv6(asked) ? 'ipv6' : 'ipv4');
-      expect([start, bits, asked, new CidrSet([`${start}/${bits}`]).has(address(asked))]).toEqual([
+      const expected = oracle.check(probe, isIPv6(probe) ? 'ipv6' : 'ipv4');
+      expect([start, bits, probe, new CidrSet([`${start}/${bits}`]).has(address(probe))]).toEqual([
         start,
         bits,
-        asked,
+        probe,
         expected,
       ]);
       if (expected) held++;

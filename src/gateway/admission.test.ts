@@ -59,7 +59,7 @@ describe('admission', () => {
       throw thrown;
     }
   }
-  const codeOf = (...asked: Parameters<typeof said>): string => said(...asked).split(' ')[0] as string;
+  const codeOf = (...args: Parameters<typeof said>): string => said(...args).split(' ')[0] as string;
 
   it('checks in a fixed order', () => {
     const rules: KeyRules = {
@@ -119,7 +119,7 @@ describe('admission', () => {
     expect(codeOf(text)).toBe('ADDRESS_FORBIDDEN');
     keys.apply([{ ...record, ...change, version: 2 }]);
     expect(said(text)).toBe(said(generateApiKey('rpc').text));
-    // Whoever still sends it guesses nothing, and keeps nobody else out.
+    // A client that still sends it is not guessing, and must not block others.
     for (let call = 0; call < 5; call++) expect(codeOf(text)).toBe('INVALID_KEY');
     expect(codeOf(keyOf().text)).toBe('let');
   });

@@ -5,9 +5,9 @@ import { SessionMinSlots } from './session-min-slots.ts';
 describe('minimum slots of sessions', () => {
   it('are separate per session', () => {
     const sessions = new SessionMinSlots();
-    const floor = sessions.minSlotOf('key-a', 'devnet', 's');
-    floor.raise('processed', slot(9n));
-    expect(sessions.minSlotOf('key-a', 'devnet', 's')).toBe(floor);
+    const minSlot = sessions.minSlotOf('key-a', 'devnet', 's');
+    minSlot.raise('processed', slot(9n));
+    expect(sessions.minSlotOf('key-a', 'devnet', 's')).toBe(minSlot);
     for (const [owner, network, session] of [
       ['key-b', 'devnet', 's'],
       ['key-a', 'testnet', 's'],
@@ -33,20 +33,20 @@ describe('minimum slots of sessions', () => {
   it('expire when idle', () => {
     let now = 0;
     const sessions = new SessionMinSlots({ idleMs: 100 }, null, () => now);
-    const floor = sessions.minSlotOf('key', 'devnet', 's');
+    const minSlot = sessions.minSlotOf('key', 'devnet', 's');
     now = 100;
-    expect(sessions.minSlotOf('key', 'devnet', 's')).toBe(floor);
+    expect(sessions.minSlotOf('key', 'devnet', 's')).toBe(minSlot);
     now = 201;
-    expect(sessions.minSlotOf('key', 'devnet', 's')).not.toBe(floor);
+    expect(sessions.minSlotOf('key', 'devnet', 's')).not.toBe(minSlot);
     expect(sessions.size).toBe(1);
   });
 
   it('are limited per key without evicting those of other keys', () => {
     const sessions = new SessionMinSlots({ keySessionsMax: 3, sessionsMax: 100 });
-    const floor = sessions.minSlotOf('key-a', 'devnet', 's');
+    const minSlot = sessions.minSlotOf('key-a', 'devnet', 's');
     for (let i = 0; i < 50; i++) sessions.minSlotOf('key-b', 'devnet', `s${i}`);
     expect(sessions.size).toBe(4);
-    expect(sessions.minSlotOf('key-a', 'devnet', 's')).toBe(floor);
+    expect(sessions.minSlotOf('key-a', 'devnet', 's')).toBe(minSlot);
   });
 
   it('are limited in all, evicting from the least recently used key', () => {

@@ -77,10 +77,10 @@ describe('buffer pool', () => {
 
   it('limits free memory', () => {
     const pieces = new BufferPool();
-    const lent = [40_000, 200_000].flatMap((length) =>
+    const allocated = [40_000, 200_000].flatMap((length) =>
       Array.from({ length: 100 }, () => pieces.copyOf(source, 0, length)),
     );
-    for (const piece of lent) pieces.release(piece);
+    for (const piece of allocated) pieces.release(piece);
     expect(pieces.freeBytes).toBe(64 * 64 * 1024 + 64 * 256 * 1024);
   });
 });

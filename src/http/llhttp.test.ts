@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { HttpParser, type HttpSink } from './llhttp.ts';
 
-/** Notes everything; stops where it is told to. */
+/** Records everything; stops where requested. */
 class Notes implements HttpSink {
-  readonly told: string[] = [];
+  readonly events: string[] = [];
   url = '';
   fields: [string, string][] = [];
   body = '';
@@ -36,7 +36,7 @@ class Notes implements HttpSink {
     this.#isName = false;
     this.status = status;
     this.keepAlive = keepAlive;
-    this.told.push('head');
+    this.events.push('head');
     return this.#stops.head === true;
   }
 
@@ -46,13 +46,13 @@ class Notes implements HttpSink {
 
   onEnd(): boolean {
     this.ends += 1;
-    this.told.push('end');
+    this.events.push('end');
     return this.#stops.end === true;
   }
 
   get all(): unknown {
-    const { url, fields, body, ends, keepAlive, status, told } = this;
-    return { url, fields, body, ends, keepAlive, status, told };
+    const { url, fields, body, ends, keepAlive, status, events } = this;
+    return { url, fields, body, ends, keepAlive, status, events };
   }
 }
 
@@ -84,7 +84,7 @@ describe('HTTP parser', () => {
       ['Content-Type', 'application/json'],
       ['content-length', '5'],
     ]);
-    expect([sink.body, sink.keepAlive, sink.told]).toEqual(['hello', true, ['head', 'end']]);
+    expect([sink.body, sink.keepAlive, sink.events]).toEqual(['hello', true, ['head', 'end']]);
     parser.free();
   });
 
@@ -124,9 +124,9 @@ describe('HTTP parser', () => {
     const bytes = Buffer.from(POST);
     const headEnd = POST.indexOf('\r\n\r\n') + 4;
     expect(parser.read(bytes)).toBe(headEnd);
-    expect([parser.isFaulty, sink.body, sink.told]).toEqual([false, '', ['head']]);
+    expect([parser.isFaulty, sink.body, sink.events]).toEqual([false, '', ['head']]);
     expect(parser.read(bytes, headEnd)).toBe(bytes.length);
-    expect([sink.body, sink.told]).toEqual(['hello', ['head', 'end']]);
+    expect([sink.body, sink.events]).toEqual(['hello', ['head', 'end']]);
     parser.free();
   });
 
@@ -149,9 +149,9 @@ describe('HTTP parser', () => {
     expect(parser.isFaulty).toBe(true);
     expect(bytes.toString('latin1', 0, stop)).toBe('POST / HTTP/1.1\r\nho');
     expect(parser.read(Buffer.from(POST))).toBe(0);
-    expect([parser.finish(), sink.told]).toEqual([false, []]);
+    expect([parser.finish(), sink.events]).toEqual([false, []]);
     parser.reset();
-    expect([parser.isFaulty, parser.read(Buffer.from(POST)), sink.told]).toEqual([
+    expect([parser.isFaulty, parser.read(Buffer.from(POST)), sink.events]).toEqual([
       false,
       POST.length,
       ['head', 'end'],
@@ -165,7 +165,7 @@ describe('HTTP parser', () => {
     parser.read(Buffer.from(POST.slice(0, -2)));
     parser.reset();
     expect(parser.read(Buffer.from(POST))).toBe(POST.length);
-    expect(sink.told).toEqual(['head', 'head', 'end']);
+    expect(sink.events).toEqual(['head', 'head', 'end']);
     parser.free();
   });
 

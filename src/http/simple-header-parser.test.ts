@@ -8,7 +8,7 @@ import {
   parseSimpleLength,
 } from './simple-header-parser.ts';
 
-/** The fields of a head as they are told, and where it ends; null: it is left to the parser. */
+/** Reported fields of a head and its end; null if it is left to llhttp. */
 function plain(text: string): { fields: [string, string][]; end: number } | null {
   const bytes = Buffer.from(text, 'latin1');
   const fields: [string, string][] = [];
@@ -16,7 +16,7 @@ function plain(text: string): { fields: [string, string][]; end: number } | null
     onHeader(from, nameStart, nameEnd, start, stop) {
       const name = from.toString('latin1', nameStart, nameEnd);
       fields.push([name, from.toString('latin1', start, stop)]);
-      // As whoever reads heads does: of lengths, only the parser knows what is wrong with one that is none.
+      // As the readers of heads do: llhttp judges invalid lengths.
       return name.toLowerCase() !== 'content-length' || parseSimpleLength(from, start, stop) >= 0;
     },
   });

@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import { mapConcurrent } from './map-concurrent.ts';
 
 it('returns results in the order of the items', async () => {
-  const doors = [1, 2, 3].map(() => Promise.withResolvers<string>());
+  const gates = [1, 2, 3].map(() => Promise.withResolvers<string>());
   const results = mapConcurrent(
     [0, 1, 2],
     3,
-    (at) => doors[at]?.promise ?? Promise.reject(new Error('no such item')),
+    (at) => gates[at]?.promise ?? Promise.reject(new Error('no such item')),
   );
-  doors[2]?.resolve('c');
-  doors[0]?.resolve('a');
-  doors[1]?.resolve('b');
+  gates[2]?.resolve('c');
+  gates[0]?.resolve('a');
+  gates[1]?.resolve('b');
   expect(await results).toEqual(['a', 'b', 'c']);
 });
 

@@ -7,8 +7,8 @@ const places = (change: Partial<PerKeySemaphoreLimits> = {}): PerKeySemaphore =>
     ...change,
   });
 
-/** Asks for places whose owners are the first letters of their names, and notes which were given. */
-function asking(line: PerKeySemaphore, names: readonly string[]): string[] {
+/** Acquires permits for the owners named by the first letters, and records which were granted. */
+function acquireAll(line: PerKeySemaphore, names: readonly string[]): string[] {
   const given: string[] = [];
   for (const name of names) {
     void line.acquire(name[0] ?? '').then((isGiven) => given.push(isGiven ? name : `${name} not`));
@@ -21,7 +21,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 describe('per-key semaphore', () => {
   it('grants permits in FIFO order within the limits', async () => {
     const line = places();
-    const given = asking(line, ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']);
+    const given = acquireAll(line, ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']);
     await settled();
     expect([given, line.inUse]).toEqual([['a1', 'a2', 'b1'], 3]);
     for (const owner of ['b', 'a', 'a']) line.release(owner);
@@ -34,7 +34,7 @@ describe('per-key semaphore', () => {
 
   it('serves waiting keys round-robin', async () => {
     const line = places({ permitsMax: 1 });
-    const given = asking(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
+    const given = acquireAll(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
     for (const owner of ['a', 'a', 'b', 'c', 'a', 'b', 'a']) {
       await settled();
       line.release(owner);
@@ -45,13 +45,13 @@ describe('per-key semaphore', () => {
 
   it('limits waiters in all and per key', async () => {
     const line = places({ permitsMax: 1, waitingMax: 3, keyWaitingMax: 2 });
-    const given = asking(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']);
+    const given = acquireAll(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']);
     await settled();
     expect(given).toEqual(['a1', 'a4 not', 'c1 not']);
     line.release('a');
     await settled();
     expect(given.at(-1)).toBe('a2');
-    expect(asking(line, ['a5', 'b2'])).toEqual([]);
+    expect(acquireAll(line, ['a5', 'b2'])).toEqual([]);
     await settled();
     line.release('a');
     await settled();

@@ -25,14 +25,14 @@ describe('metrics text', () => {
   it('writes cumulative histogram buckets up to +Inf', () => {
     const text = new MetricsText()
       .family('took', 'histogram', 'Times.')
-      .histogram('took', { door: 'a' }, [0.1, 1], [2, 0, 5], 9.25)
+      .histogram('took', { server: 'a' }, [0.1, 1], [2, 0, 5], 9.25)
       .toString();
     expect(readMetrics(text).get('took')?.samples).toEqual([
-      { name: 'took_bucket', labels: { door: 'a', le: '0.1' }, value: 2 },
-      { name: 'took_bucket', labels: { door: 'a', le: '1' }, value: 2 },
-      { name: 'took_bucket', labels: { door: 'a', le: '+Inf' }, value: 7 },
-      { name: 'took_sum', labels: { door: 'a' }, value: 9.25 },
-      { name: 'took_count', labels: { door: 'a' }, value: 7 },
+      { name: 'took_bucket', labels: { server: 'a', le: '0.1' }, value: 2 },
+      { name: 'took_bucket', labels: { server: 'a', le: '1' }, value: 2 },
+      { name: 'took_bucket', labels: { server: 'a', le: '+Inf' }, value: 7 },
+      { name: 'took_sum', labels: { server: 'a' }, value: 9.25 },
+      { name: 'took_count', labels: { server: 'a' }, value: 7 },
     ]);
   });
 });

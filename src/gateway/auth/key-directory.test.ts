@@ -34,7 +34,7 @@ function createKey(product: Product, change: Partial<KeyRecord> = {}): { text: s
 
 describe('key directory', () => {
   let directory: KeyDirectory;
-  const tell = (text: string | null, nowMs = NOW): string => {
+  const apply = (text: string | null, nowMs = NOW): string => {
     try {
       return directory.authenticate(text, nowMs).id;
     } catch (thrown) {
@@ -55,18 +55,18 @@ describe('key directory', () => {
 
   it('authenticates a key, the first time and again', () => {
     const { text, record } = admit('rpc');
-    expect([tell(text), tell(text)]).toEqual([record.id, record.id]);
+    expect([apply(text), apply(text)]).toEqual([record.id, record.id]);
     expect(directory.size).toBe(1);
   });
 
   it('reports a missing key', () => {
-    expect([tell(null), tell('')]).toEqual(['MISSING_KEY', 'MISSING_KEY']);
+    expect([apply(null), apply('')]).toEqual(['MISSING_KEY', 'MISSING_KEY']);
   });
 
   it('authenticates keys of every product and rejects others', () => {
     const { text, record } = admit('grpc');
-    expect([tell(text), tell(text)]).toEqual([record.id, record.id]);
-    expect(tell(generateApiKey('grpc').text)).toBe('INVALID_KEY');
+    expect([apply(text), apply(text)]).toEqual([record.id, record.id]);
+    expect(apply(generateApiKey('grpc').text)).toBe('INVALID_KEY');
   });
 
   it.each([
@@ -77,54 +77,54 @@ describe('key directory', () => {
     ['revoked of another product', { status: 'revoked', product: 'grpc' }],
   ] as const)('rejects a %s key like an unknown one', (_what, change) => {
     const { text } = admit('rpc', change);
-    expect([tell(text), tell(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+    expect([apply(text), apply(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
   it('accepts a rotating key until it expires', () => {
     const { text, record } = admit('rpc', { status: 'rotating', expiresAt: NOW + 10 });
-    expect([tell(text, NOW + 9), tell(text, NOW + 10)]).toEqual([record.id, 'INVALID_KEY']);
+    expect([apply(text, NOW + 9), apply(text, NOW + 10)]).toEqual([record.id, 'INVALID_KEY']);
   });
 
   it('rejects another secret under a known id', () => {
     const { text, record } = admit('rpc');
-    expect(tell(text)).toBe(record.id);
+    expect(apply(text)).toBe(record.id);
     const other = createKey('rpc');
     directory.apply([{ ...record, digest: other.record.digest, version: 2 }]);
-    expect([tell(text), tell(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+    expect([apply(text), apply(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
   it('rejects malformed keys without a lookup', () => {
     const { text } = admit('rpc');
     for (const wrong of ['x', `${text}x`, text.slice(0, -1), `${text.slice(0, -1)}!`, 'k'.repeat(1e6)]) {
-      expect(tell(wrong)).toBe('INVALID_KEY');
+      expect(apply(wrong)).toBe('INVALID_KEY');
     }
   });
 
   it('rejects a key at once after any change that ends it', () => {
     const { text, record } = admit('rpc', { expiresAt: NOW + 1 });
-    expect([tell(text), tell(text), tell(text, NOW + 1)]).toEqual([record.id, record.id, 'INVALID_KEY']);
+    expect([apply(text), apply(text), apply(text, NOW + 1)]).toEqual([record.id, record.id, 'INVALID_KEY']);
     directory.apply([{ ...record, expiresAt: null, status: 'disabled', version: 2 }]);
-    expect(tell(text)).toBe('INVALID_KEY');
+    expect(apply(text)).toBe('INVALID_KEY');
     directory.apply([{ ...record, expiresAt: null, status: 'active', version: 3 }]);
-    expect(tell(text)).toBe(record.id);
+    expect(apply(text)).toBe(record.id);
     directory.apply([{ ...record, expiresAt: null, digest: Buffer.alloc(32), version: 4 }]);
-    expect(tell(text)).toBe('INVALID_KEY');
+    expect(apply(text)).toBe('INVALID_KEY');
   });
 
   it('rejects another secret after a valid use of the key', () => {
     const { text, record } = admit('rpc');
     const other = generateApiKey('rpc').text;
-    expect(tell(text)).toBe(record.id);
+    expect(apply(text)).toBe(record.id);
     // The checksum of the good one, and so its place; then one that fits.
-    expect(tell(`${text.slice(0, -10)}${other.slice(-10, -6)}${text.slice(-6)}`)).toBe('INVALID_KEY');
-    expect([tell(text.slice(0, 21) + other.slice(21)), tell(text)]).toEqual(['INVALID_KEY', record.id]);
+    expect(apply(`${text.slice(0, -10)}${other.slice(-10, -6)}${text.slice(-6)}`)).toBe('INVALID_KEY');
+    expect([apply(text.slice(0, 21) + other.slice(21)), apply(text)]).toEqual(['INVALID_KEY', record.id]);
   });
 
   it('revokes a key at once, even if just used', () => {
     const { text, record } = admit('rpc');
-    expect(tell(text)).toBe(record.id);
+    expect(apply(text)).toBe(record.id);
     directory.apply([{ ...record, status: 'revoked', version: 2 }]);
-    expect(tell(text)).toBe('INVALID_KEY');
+    expect(apply(text)).toBe('INVALID_KEY');
   });
 
   it('ignores a late lookup after a newer change', () => {
@@ -132,25 +132,25 @@ describe('key directory', () => {
     const revoked: KeyRecord = { ...record, status: 'revoked', version: 6 };
     expect(directory.apply([revoked])).toEqual([revoked]);
     expect(directory.apply([record, { ...record, version: 6 }])).toEqual([]);
-    expect(tell(text)).toBe('INVALID_KEY');
+    expect(apply(text)).toBe('INVALID_KEY');
   });
 
   it('drops a revoked key and rejects it, with or without the store', () => {
     const { text, record } = admit('rpc', { version: 5 });
     directory.apply([{ ...record, status: 'revoked', version: 6 }]);
     expect([directory.size, directory.find(record.id)]).toEqual([0, undefined]);
-    expect(tell(text)).toBe('INVALID_KEY');
+    expect(apply(text)).toBe('INVALID_KEY');
     directory.setStoreReachable(false);
-    expect(tell(text)).toBe('INVALID_KEY');
+    expect(apply(text)).toBe('INVALID_KEY');
   });
 
   it('accepts no revoked key that it has forgotten', () => {
     directory = new KeyDirectory({ peppers, revokedMax: 1 });
     const keys = [admit('rpc'), admit('rpc')];
     directory.apply(keys.map(({ record }) => ({ ...record, status: 'revoked' as const, version: 2 })));
-    expect(keys.map(({ text }) => tell(text))).toEqual(['KEYS_UNAVAILABLE', 'INVALID_KEY']);
+    expect(keys.map(({ text }) => apply(text))).toEqual(['KEYS_UNAVAILABLE', 'INVALID_KEY']);
     directory.setStoreReachable(true);
-    expect(keys.map(({ text }) => tell(text))).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+    expect(keys.map(({ text }) => apply(text))).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
   it('drops expired keys for new ones', () => {
@@ -159,8 +159,8 @@ describe('key directory', () => {
     const old = admit('rpc', { expiresAt: NOW });
     const [first, second] = [admit('rpc'), admit('rpc', { expiresAt: NOW + 1 })];
     expect([directory.size, directory.dropped]).toEqual([2, 0]);
-    expect([tell(first.text), tell(second.text)]).toEqual([first.record.id, second.record.id]);
-    expect(tell(old.text)).toBe('INVALID_KEY');
+    expect([apply(first.text), apply(second.text)]).toEqual([first.record.id, second.record.id]);
+    expect(apply(old.text)).toBe('INVALID_KEY');
   });
 
   it('leaves out keys beyond keysMax, counts them and reports KEYS_UNAVAILABLE', () => {
@@ -168,9 +168,9 @@ describe('key directory', () => {
     directory.setStoreReachable(true);
     const [held, left] = [admit('rpc'), admit('rpc')];
     expect([directory.size, directory.dropped]).toEqual([1, 1]);
-    expect([tell(held.text), tell(left.text)]).toEqual([held.record.id, 'KEYS_UNAVAILABLE']);
+    expect([apply(held.text), apply(left.text)]).toEqual([held.record.id, 'KEYS_UNAVAILABLE']);
     directory.apply([{ ...held.record, status: 'disabled', version: 2 }]);
-    expect(tell(held.text)).toBe('INVALID_KEY');
+    expect(apply(held.text)).toBe('INVALID_KEY');
   });
 
   it('counts a key left out once, until it is revoked or added', () => {
@@ -179,43 +179,43 @@ describe('key directory', () => {
     const [held, , left, other] = [admit('rpc'), admit('rpc'), admit('rpc'), admit('rpc')];
     directory.apply([{ ...left.record, name: 'changed', version: 2 }]);
     expect(directory.dropped).toBe(2);
-    expect(tell(generateApiKey('rpc').text)).toBe('INVALID_KEY');
+    expect(apply(generateApiKey('rpc').text)).toBe('INVALID_KEY');
     directory.apply([
       { ...held.record, status: 'revoked', version: 3 },
       { ...other.record, status: 'revoked', version: 3 },
       { ...left.record, version: 3 },
     ]);
     expect([directory.size, directory.dropped]).toEqual([2, 0]);
-    expect([tell(left.text), tell(other.text)]).toEqual([left.record.id, 'INVALID_KEY']);
+    expect([apply(left.text), apply(other.text)]).toEqual([left.record.id, 'INVALID_KEY']);
   });
 
   it('reports no key as invalid once it left out more than it can count', () => {
     directory = new KeyDirectory({ peppers, keysMax: 1 });
     directory.setStoreReachable(true);
     const [, , last] = [admit('rpc'), admit('rpc'), admit('rpc')];
-    expect([directory.dropped, tell(last.text)]).toEqual([1, 'KEYS_UNAVAILABLE']);
+    expect([directory.dropped, apply(last.text)]).toEqual([1, 'KEYS_UNAVAILABLE']);
   });
 
   it('accepts known keys while the store is unreachable and reports others as unavailable', () => {
     const { text, record } = admit('rpc');
     directory.setStoreReachable(false);
-    expect(tell(text)).toBe(record.id);
-    expect(tell(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
-    expect(tell('no key at all')).toBe('INVALID_KEY');
+    expect(apply(text)).toBe(record.id);
+    expect(apply(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
+    expect(apply('no key at all')).toBe('INVALID_KEY');
     directory.setStoreReachable(true);
-    expect(tell(generateApiKey('rpc').text)).toBe('INVALID_KEY');
+    expect(apply(generateApiKey('rpc').text)).toBe('INVALID_KEY');
   });
 
   it('reports KEYS_UNAVAILABLE before the first load', () => {
     directory = new KeyDirectory({ peppers });
-    expect(tell(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
+    expect(apply(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
   });
 
   it('verifies keys under each of its peppers only', () => {
     const [first, second, third] = [1, 2, 3].map((pepperVersion) => admit('rpc', { pepperVersion }));
-    expect(tell(first?.text ?? null)).toBe(first?.record.id);
-    expect(tell(second?.text ?? null)).toBe(second?.record.id);
-    expect(tell(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
+    expect(apply(first?.text ?? null)).toBe(first?.record.id);
+    expect(apply(second?.text ?? null)).toBe(second?.record.id);
+    expect(apply(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
   });
 
   it('shares equal limits between keys', () => {
@@ -227,7 +227,7 @@ describe('key directory', () => {
     expect(second?.limits).toBe(first?.limits);
     expect(second?.rules).toBe(first?.rules);
     expect(third?.limits).toEqual(own);
-    for (const { text, record } of keys) expect(tell(text)).toBe(record.id);
+    for (const { text, record } of keys) expect(apply(text)).toBe(record.id);
   });
 
   it('shares equal rules between keys', () => {
@@ -274,7 +274,7 @@ describe('key directory', () => {
 
   it('returns the current record after many other uses', () => {
     const keys = Array.from({ length: 500 }, () => admit('rpc'));
-    for (const { text, record } of keys) expect(tell(text)).toBe(record.id);
+    for (const { text, record } of keys) expect(apply(text)).toBe(record.id);
     const changed = keys.map(({ record }, at) => ({
       ...record,
       version: 2,
@@ -283,7 +283,7 @@ describe('key directory', () => {
     }));
     directory.apply(changed);
     for (const [at, { text }] of keys.entries()) {
-      if (at % 2 === 0) expect(tell(text)).toBe('INVALID_KEY');
+      if (at % 2 === 0) expect(apply(text)).toBe('INVALID_KEY');
       else expect(directory.authenticate(text, NOW).name).toBe('changed');
     }
   });

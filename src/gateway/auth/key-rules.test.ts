@@ -122,12 +122,12 @@ describe('method rules', () => {
 });
 
 it('compiles rules once per record', () => {
-  const seat = createKeyState();
+  const keyState = createKeyState();
   const rules = { ...unrestrictedRules, methods: ['getBalance'] };
-  checkMethod({ rules, keyState: seat }, 'getBalance');
-  const ready = seat.compiledRules;
-  expect(codeOf(() => checkMethod({ rules, keyState: seat }, 'getSlot'))?.code).toBe('METHOD_FORBIDDEN');
-  expect(seat.compiledRules).toBe(ready);
-  const next = { rules: { ...unrestrictedRules, methods: ['getSlot'] }, seat: createKeyState() };
+  checkMethod({ rules, keyState: keyState }, 'getBalance');
+  const ready = keyState.compiledRules;
+  expect(codeOf(() => checkMethod({ rules, keyState: keyState }, 'getSlot'))?.code).toBe('METHOD_FORBIDDEN');
+  expect(keyState.compiledRules).toBe(ready);
+  const next = { rules: { ...unrestrictedRules, methods: ['getSlot'] }, keyState: createKeyState() };
   expect(codeOf(() => checkMethod(next, 'getSlot'))).toBeNull();
 });

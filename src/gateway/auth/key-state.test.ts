@@ -13,9 +13,9 @@ const id = '7hQ2mKpZ' as KeyId;
 const slow = { rpcPerSecond: 0.001, rpcBurst: 10 };
 
 describe('key state', () => {
-  let seat: KeyState;
+  let keyState: KeyState;
   beforeEach(() => {
-    seat = createKeyState();
+    keyState = createKeyState();
   });
 
   describe('at the rate limiter', () => {
@@ -27,31 +27,31 @@ describe('key state', () => {
 
     it('caches the bucket of the family', () => {
       const limiter = new RateLimiter();
-      limiter.take('family', slow, 0, 4, seat);
+      limiter.take('family', slow, 0, 4, keyState);
       limiter.take('family', slow, 0, 3, createKeyState());
-      expect(takeAll(limiter, null) + takeAll(limiter, seat)).toBe(3);
+      expect(takeAll(limiter, null) + takeAll(limiter, keyState)).toBe(3);
     });
 
     it('does not use an evicted bucket or one of another limiter', () => {
       const limiter = new RateLimiter({ familiesMax: 1 });
-      expect(takeAll(limiter, seat)).toBe(10);
+      expect(takeAll(limiter, keyState)).toBe(10);
       limiter.take('other', slow, 0);
-      expect(takeAll(limiter, seat)).toBe(10);
+      expect(takeAll(limiter, keyState)).toBe(10);
       expect(takeAll(limiter, null)).toBe(0);
-      expect(takeAll(new RateLimiter(), seat)).toBe(10);
+      expect(takeAll(new RateLimiter(), keyState)).toBe(10);
     });
 
     it('uses the current plan', () => {
       const limiter = new RateLimiter();
-      limiter.take('family', slow, 0, 1, seat);
-      const decision = limiter.take('family', { rpcPerSecond: 5, rpcBurst: 3 }, 0, 1, seat);
+      limiter.take('family', slow, 0, 1, keyState);
+      const decision = limiter.take('family', { rpcPerSecond: 5, rpcBurst: 3 }, 0, 1, keyState);
       expect(decision?.state).toMatchObject({ limit: 3, remaining: 2 });
     });
   });
 
   describe('at the usage meter', () => {
     const call = (over: Partial<CompletedCall> = {}): CompletedCall => ({
-      ...{ key: { id, keyState: seat }, product: 'rpc', method: 'getSlot', status: 'ok' },
+      ...{ key: { id, keyState: keyState }, product: 'rpc', method: 'getSlot', status: 'ok' },
       ...{ bytesIn: 1, bytesOut: 1, credits: 1, latencyMicros: 1 },
       ...over,
     });
@@ -85,9 +85,9 @@ describe('key state', () => {
     it('drops the counter of a past minute', () => {
       const meter = new UsageMeter();
       meter.record(call(), MINUTE);
-      expect(seat.usageCounter).not.toBeNull();
+      expect(keyState.usageCounter).not.toBeNull();
       meter.record(call({ key: null }), 2 * MINUTE);
-      expect(seat.usageCounter).toBeNull();
+      expect(keyState.usageCounter).toBeNull();
     });
 
     it('does not use a counter of another meter, and caches none beyond rowsMax', () => {
@@ -103,7 +103,7 @@ describe('key state', () => {
 
   it('caches the account of the current month and ledger', () => {
     const key = {
-      ...{ customerId: 'anna', planId: 'small', keyState: seat },
+      ...{ customerId: 'anna', planId: 'small', keyState: keyState },
       limits: { ...defaultPlanLimits, monthlyCredits: 100 },
     };
     const [ledger, other] = [new QuotaLedger(), new QuotaLedger()];
@@ -118,12 +118,12 @@ describe('key state', () => {
 
   it('does not use an evicted last use', () => {
     const uses = new LastUsedTracker({ minIntervalMs: 1 });
-    uses.record(id, 'a', 10, seat);
+    uses.record(id, 'a', 10, keyState);
     uses.markSaved(uses.unsaved(200));
     uses.evictIdle(100);
     expect(uses.size).toBe(0);
-    uses.record(id, 'b', 200, seat);
-    uses.record(id, null, 300, seat);
+    uses.record(id, 'b', 200, keyState);
+    uses.record(id, null, 300, keyState);
     expect(uses.unsaved(300)).toEqual([{ keyId: id, at: 300, from: 'b' }]);
   });
 });

@@ -37,7 +37,7 @@ describe('Geyser gateway', () => {
   let watch: KeyWatch;
   let usage: UsageMeter;
   let quota: QuotaLedger;
-  let told: string[];
+  let events: string[];
   let lines: string[];
   let ended: string[];
   let connections: LiveConnections;
@@ -86,12 +86,12 @@ describe('Geyser gateway', () => {
     usage = new UsageMeter();
     quota = new QuotaLedger();
     watch = new KeyWatch(keys, { sweepIntervalMs: 5, refusal: quota.exceeded.bind(quota) });
-    told = [];
+    events = [];
     lines = [];
     ended = [];
     connections = new LiveConnections();
-    standard = new FakeStreamOpener('standard', told);
-    shred = new FakeStreamOpener('shred', told);
+    standard = new FakeStreamOpener('standard', events);
+    shred = new FakeStreamOpener('shred', events);
     gate = createGate();
   });
 
@@ -105,7 +105,7 @@ describe('Geyser gateway', () => {
       ['fs', 'SubscribeEntries', 'shred opens SubscribeEntries'],
     ] as const)('%s: %s', (product, rpc, then) => {
       open(keyOf(product).text, rpc);
-      expect(told).toEqual([then]);
+      expect(events).toEqual([then]);
     });
 
     it.each([
@@ -117,7 +117,7 @@ describe('Geyser gateway', () => {
     ] as const)('refuses %s: %s', (product, rpc) => {
       const failure = refusalOf(() => open(keyOf(product).text, rpc));
       expect([failure.code, failure.row.grpc]).toEqual(['UNAUTHORIZED_PRODUCT', 7]);
-      expect(told).toEqual([]);
+      expect(events).toEqual([]);
     });
 
     it('allows unary calls with both products and refuses others', async () => {
@@ -125,7 +125,7 @@ describe('Geyser gateway', () => {
         const answer = await gate.unary(by(keyOf(product).text), 'GetSlot', new Uint8Array(3));
         expect(answer).toHaveLength(6);
       }
-      expect(told).toEqual(['standard answers GetSlot', 'standard answers GetSlot']);
+      expect(events).toEqual(['standard answers GetSlot', 'standard answers GetSlot']);
       const refused = gate.unary(by(keyOf('rpc').text), 'GetSlot', new Uint8Array());
       await expect(refused).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
       expect(counted()).toEqual([
@@ -141,7 +141,7 @@ describe('Geyser gateway', () => {
         for (const product of ['grpc', 'fs'] as const) {
           await gate.unary(by(keyOf(product).text), rpc, new Uint8Array());
         }
-        expect(told).toEqual([`standard answers ${rpc}`, `shred answers ${rpc}`]);
+        expect(events).toEqual([`standard answers ${rpc}`, `shred answers ${rpc}`]);
       },
     );
 
@@ -151,9 +151,9 @@ describe('Geyser gateway', () => {
       const stream = open(text);
       const { promise, resolve } = Promise.withResolvers<void>();
       standard.waits = promise;
-      const asked = Array.from({ length: 50 }, () => stream.request(wanted(1)));
+      const requested = Array.from({ length: 50 }, () => stream.request(wanted(1)));
       resolve();
-      const ends = await Promise.allSettled(asked);
+      const ends = await Promise.allSettled(requested);
       expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
       expect(refusalOf(() => open(text)).code).toBe('QUOTA_EXCEEDED');
     });
@@ -167,8 +167,8 @@ describe('Geyser gateway', () => {
         ...['NO_SHRED_STAGE', 12, undefined],
       ]);
       expect(failure.grpcText).toBe('This service has no shred stage: no shred source is configured');
-      const asked = gate.unary(by(text), 'SubscribeReplayInfo', new Uint8Array());
-      await expect(asked).rejects.toMatchObject({ code: 'NO_SHRED_STAGE' });
+      const requested = gate.unary(by(text), 'SubscribeReplayInfo', new Uint8Array());
+      await expect(requested).rejects.toMatchObject({ code: 'NO_SHRED_STAGE' });
       expect(await gate.unary(by(text), 'GetSlot', new Uint8Array(1))).toHaveLength(2);
     });
   });
@@ -231,7 +231,7 @@ describe('Geyser gateway', () => {
       }[limit];
       const refused = stream.request({ ...request, ...extra });
       await expect(refused).rejects.toMatchObject({ code: 'FILTER_LIMIT', grpcText: text, row: { grpc: 3 } });
-      expect(told).toEqual(['standard opens Subscribe']);
+      expect(events).toEqual(['standard opens Subscribe']);
     });
 
     it('by the current plan, also if it changed after the opening', async () => {
@@ -260,8 +260,8 @@ describe('Geyser gateway', () => {
   it('charges and limits calls with a key of another product', async () => {
     const { text, record } = keyOf('rpc', { rpcPerSecond: 0.000_001, rpcBurst: 2 });
     expect(refusalOf(() => open(text)).code).toBe('UNAUTHORIZED_PRODUCT');
-    const asked = gate.unary(by(text), 'GetSlot', new Uint8Array());
-    await expect(asked).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
+    const requested = gate.unary(by(text), 'GetSlot', new Uint8Array());
+    await expect(requested).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
     expect(refusalOf(() => open(text)).code).toBe('RATE_LIMITED');
     expect(usage.snapshot().map(({ keyId }) => keyId)).toEqual([record.id, record.id, record.id]);
   });
@@ -294,7 +294,7 @@ describe('Geyser gateway', () => {
     stream.recordLagged?.();
     expect(connections.lagged).toBe(1);
     expect(connections.close(live!.id, new Failure('CLOSED_BY_OWNER'))).toBe(true);
-    expect([ended, told.at(-1)]).toEqual([['CLOSED_BY_OWNER'], 'shred closes']);
+    expect([ended, events.at(-1)]).toEqual([['CLOSED_BY_OWNER'], 'shred closes']);
     stream.close();
     expect(connections.size).toBe(0);
   });
@@ -321,11 +321,11 @@ describe('Geyser gateway', () => {
       open(keyOf('grpc').text);
       keys.apply([{ ...record, status: 'revoked', version: 2 }]);
       expect(ended).toEqual(['INVALID_KEY']);
-      expect(told.at(-1)).toBe('standard closes');
+      expect(events.at(-1)).toBe('standard closes');
       await expect(stream.request({})).rejects.toMatchObject({ code: 'CLIENT_GONE' });
-      expect(told.filter((line) => line.includes('asked'))).toEqual([]);
+      expect(events.filter((line) => line.includes('requested'))).toEqual([]);
       stream.close();
-      expect(told.filter((line) => line === 'standard closes')).toHaveLength(1);
+      expect(events.filter((line) => line === 'standard closes')).toHaveLength(1);
     });
 
     it('when it expires', async () => {
@@ -348,7 +348,7 @@ describe('Geyser gateway', () => {
       hard.recordSent(1, 1_000_000);
       const { code, row } = await over.promise;
       expect([code, row.grpc]).toEqual(['QUOTA_EXCEEDED', 8]);
-      expect([ended, told.at(-1)]).toEqual([[], 'standard closes']);
+      expect([ended, events.at(-1)]).toEqual([[], 'standard closes']);
     });
 
     it('when messages exhaust the quota of a changed plan', async () => {

@@ -54,8 +54,8 @@ describe('quota', () => {
     ledger.spend(soft, 5, NOON);
     expect(refusal(() => ledger.reserve(soft, NOON))).toBeNull();
     expect(ledger.exceeded(soft, NOON)).toBeNull();
-    const told = [{ customerId: 'anna', planId: 'small', limit: 10, local: 25, used: 25 }];
-    expect([first(), second(), second()]).toEqual([told, told, []]);
+    const accounts = [{ customerId: 'anna', planId: 'small', limit: 10, local: 25, used: 25 }];
+    expect([first(), second(), second()]).toEqual([accounts, accounts, []]);
   });
 
   it('is shared by the keys of a customer and plan', () => {

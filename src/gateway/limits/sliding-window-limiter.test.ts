@@ -86,7 +86,7 @@ describe('a limit over a sliding window', () => {
     );
   });
 
-  it('tells when there is room again, and when all of it is', () => {
+  it('reports when a unit is free again, and when all are', () => {
     const limit = new SlidingWindowLimiter({ ...options, requestsMax: 2 });
     expect(limit.take('a', 500).state).toMatchObject({ remaining: 1, resetSeconds: 60 });
     expect(limit.take('a', 30_000).state).toMatchObject({ remaining: 0, resetSeconds: 30 });

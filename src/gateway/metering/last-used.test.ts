@@ -7,7 +7,7 @@ const NOW = 7_000;
 
 const [a, b, c] = ['AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC'] as KeyId[] as [KeyId, KeyId, KeyId];
 
-it('tells the last use of a key once, and again from another address or a step later', () => {
+it('reports the last use of a key once, and again from another address or an interval later', () => {
   const uses = new LastUsedTracker({ minIntervalMs: 1_000 });
   uses.record(a, '192.0.2.1', 5_000);
   uses.record(a, '192.0.2.2', 5_001);
@@ -23,7 +23,7 @@ it('tells the last use of a key once, and again from another address or a step l
   expect(uses.unsaved(NOW)).toHaveLength(1);
 });
 
-it('tells what could not be stored again, and keeps the address where only messages were sent', () => {
+it('reports again what was not saved, and keeps the address if only messages were sent', () => {
   const uses = new LastUsedTracker();
   uses.record(a, '192.0.2.1', 5_000);
   expect(uses.unsaved(NOW)).toEqual(uses.unsaved(NOW));
@@ -43,7 +43,7 @@ it('remembers so many keys and no more, and forgets those that are idle', () => 
   expect(uses.unsaved(NOW).map(({ keyId }) => keyId)).toEqual([b, c]);
 });
 
-it('tells the very last use of a key that is idle since, and then forgets it', () => {
+it('reports the final use of an idle key, and then evicts it', () => {
   const uses = new LastUsedTracker({ minIntervalMs: 1_000 });
   uses.record(a, '192.0.2.1', 5_000);
   uses.markSaved(uses.unsaved(5_000));

@@ -129,14 +129,14 @@ describe('the usage meter', () => {
 
   it('keeps nothing of minutes that are over and were drained', async () => {
     const meter = new UsageMeter();
-    const seats: KeyState[] = [];
+    const keyStates: KeyState[] = [];
     const pass = (minutes: number): void => {
       for (let minute = 0; minute < minutes; minute++) {
-        // A key that is changed within the minute, and idle from then on: its new seat is not the one of the row.
+        // A key that is changed within the minute, and idle from then on: its new keyState is not the one of the row.
         const id = `changed in ${minutes + minute}` as KeyId;
-        for (const seat of [createKeyState(), createKeyState()]) {
-          seats.push(seat);
-          meter.record({ ...call, key: { id, keyState: seat } }, (minutes + minute) * MINUTE);
+        for (const keyState of [createKeyState(), createKeyState()]) {
+          keyStates.push(keyState);
+          meter.record({ ...call, key: { id, keyState: keyState } }, (minutes + minute) * MINUTE);
         }
         for (let each = 0; each < 100; each++)
           meter.record({ ...call, key: { id: `${each}` as KeyId } }, (minutes + minute) * MINUTE);
@@ -155,7 +155,7 @@ describe('the usage meter', () => {
     // A hundred rows of each minute, were they kept, would be more than 15 MB.
     await vi.waitFor(() => expect(held() - before).toBeLessThan(4_000_000), 5_000);
     expect(meter.snapshot().map(({ requests }) => requests)).toEqual([2, ...Array(100).fill(1)]);
-    expect(seats.length).toBe(2 * 510);
+    expect(keyStates.length).toBe(2 * 510);
   });
 
   it('goes on when very many rows are open as the minute ends', () => {

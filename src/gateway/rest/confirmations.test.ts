@@ -24,7 +24,7 @@ function open(nodes: FakeNodes, parts: Partial<ConfirmationParts> = {}): Confirm
 const staying = new AbortController().signal;
 
 describe('waiting for transactions', () => {
-  it('asks for 256 in a call, and for the same one once, whoever waits', async () => {
+  it('requests 256 signatures per call, and each one once for all waiters', async () => {
     const nodes = new FakeNodes();
     open(nodes);
     const waits = Array.from({ length: 600 }, (_, at) => confirmations.wait(sent(at % 300), staying));
@@ -34,12 +34,12 @@ describe('waiting for transactions', () => {
     expect(requests.map(({ length }) => length)).toEqual([256, 44]);
     expect(new Set(requests.flat()).size).toBe(300);
     nodes.status = () => landed('confirmed');
-    const told = await Promise.all(waits);
-    expect(told).toEqual(Array(600).fill({ status: 'confirmed', err: null, failure: null }));
+    const results = await Promise.all(waits);
+    expect(results).toEqual(Array(600).fill({ status: 'confirmed', err: null, failure: null }));
     expect(confirmations.size).toBe(0);
   });
 
-  it('asks once for one that is to come to different commitments', async () => {
+  it('requests a signature once for different commitments', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('finalized');
     open(nodes);
@@ -49,7 +49,7 @@ describe('waiting for transactions', () => {
     expect(requests.map(({ params }) => params)).toEqual([[[signatureOf(1)]]]);
   });
 
-  it('asks each network for its own', async () => {
+  it('requests each signature from its own network', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('finalized');
     open(nodes);
@@ -59,7 +59,7 @@ describe('waiting for transactions', () => {
     expect(nodes.requests.map(({ network }) => network).sort()).toEqual([...networks].sort());
   });
 
-  it('asks nobody any more once nobody waits', async () => {
+  it('stops polling without waiters', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('confirmed');
     open(nodes);
@@ -69,7 +69,7 @@ describe('waiting for transactions', () => {
     expect(nodes.of('mainnet-beta')).toBe(requests);
   });
 
-  it('goes on until the commitment is there, and tells an error only then', async () => {
+  it('polls until the commitment is reached, and reports an error only then', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('processed', 'AccountInUse');
     open(nodes);
@@ -81,7 +81,7 @@ describe('waiting for transactions', () => {
     expect(await wait).toEqual({ status: 'finalized', err: 'AccountInUse', failure: null });
   });
 
-  it('goes on while nodes are away or talk nonsense', async () => {
+  it('goes on while nodes are unavailable or talk nonsense', async () => {
     const nodes = new FakeNodes();
     nodes.isUnavailable = true;
     open(nodes);
@@ -94,7 +94,7 @@ describe('waiting for transactions', () => {
     expect(await wait).toMatchObject({ status: 'confirmed' });
   });
 
-  it('tells what it has come to when its time is over', async () => {
+  it('reports the status reached when its time is over', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('processed');
     open(nodes, { limits: { waitMaxMs: 60 } });
@@ -118,7 +118,7 @@ describe('waiting for transactions', () => {
     expect(await confirmations.wait(sent(3), staying)).toMatchObject({ status: 'confirmed' });
   });
 
-  it('ends with whoever leaves, and for nobody else', async () => {
+  it('ends for a waiter that cancels, and for no other', async () => {
     const [nodes, feed, leaving] = [new FakeNodes(), new FakeFeed(), new AbortController()];
     open(nodes, { feed });
     const stays = confirmations.wait(sent(1), staying);
@@ -180,14 +180,14 @@ describe('a blockhash', () => {
     expect(await first).toMatchObject(expired);
   });
 
-  it('is asked for once for all that stand on it', async () => {
+  it('is requested once for all that depend on it', async () => {
     const nodes = new FakeNodes();
     open(nodes);
     await Promise.all([1, 2, 3].map((n) => confirmations.wait(sent(n, old), staying)));
     expect([nodes.count('getEpochInfo'), nodes.count('isBlockhashValid')]).toEqual([1, 1]);
   });
 
-  it('is not asked for before its height has come', async () => {
+  it('is not requested before its height is reached', async () => {
     const nodes = new FakeNodes();
     open(nodes);
     const wait = confirmations.wait(sent(1, { lastValidBlockHeight: 900n }), staying);
@@ -197,7 +197,7 @@ describe('a blockhash', () => {
     expect(await wait).toMatchObject(expired);
   });
 
-  it('that is still valid beyond a height that a node behind told ends nothing', async () => {
+  it('that is still valid beyond a height reported by a lagging node does not expire', async () => {
     const nodes = new FakeNodes();
     nodes.isValid = true;
     open(nodes);
@@ -234,7 +234,7 @@ describe('a blockhash', () => {
 describe('a subscription', () => {
   const quiet = { pollMs: 60_000 };
 
-  it('is opened once for all who wait for the same, and tells them', async () => {
+  it('is opened once for all waiters of a signature, and notifies them', async () => {
     const feed = new FakeFeed();
     open(new FakeNodes(), { feed, limits: quiet });
     const waits = [1, 1, 1].map((n) => confirmations.wait(sent(n), staying));
@@ -243,8 +243,8 @@ describe('a subscription', () => {
       Buffer.from('{"context":{"slot":5},"value":{"err":{"InstructionError":[0,"Custom"]}}}'),
       true,
     );
-    const told = { status: 'confirmed', err: { InstructionError: [0, 'Custom'] }, failure: null };
-    expect(await Promise.all(waits)).toEqual([told, told, told]);
+    const results = { status: 'confirmed', err: { InstructionError: [0, 'Custom'] }, failure: null };
+    expect(await Promise.all(waits)).toEqual([results, results, results]);
     expect(feed.listeners).toHaveLength(1);
   });
 
@@ -258,7 +258,7 @@ describe('a subscription', () => {
   });
 
   it.each(['no JSON', '{}', '{"value":"receivedSignature"}', '{"value":{}}', '[]'])(
-    'that tells %s tells nothing',
+    'that reports %s is ignored',
     async (text) => {
       const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
       open(nodes, { feed });
@@ -270,7 +270,7 @@ describe('a subscription', () => {
     },
   );
 
-  it('spares the nodes, which are asked at once all the same when it begins, and as before when it fails', async () => {
+  it('replaces polling, except for one poll at the start and after it fails', async () => {
     const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
     open(nodes, { feed, limits: { subscribedPollMs: 60_000 } });
     const wait = confirmations.wait(sent(1), staying);

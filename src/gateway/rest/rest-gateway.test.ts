@@ -57,12 +57,12 @@ describe('the quota of REST requests', () => {
     };
   });
 
-  const ask = (caller: RestCaller) => caller.request('devnet', 'getBalance', []);
+  const call = (caller: RestCaller) => caller.request('devnet', 'getBalance', []);
   const okOf = (outcomes: readonly RestOutcome[]): number =>
     outcomes.filter(({ failure }) => failure === null).length;
 
   it('lets one request through on the last credit, however many come at once', async () => {
-    const outcomes = Array.from({ length: 100 }, () => serve(ask, { monthlyCredits: 1 }));
+    const outcomes = Array.from({ length: 100 }, () => serve(call, { monthlyCredits: 1 }));
     answerNow();
     const ended = await Promise.all(outcomes);
     expect(okOf(ended)).toBe(1);
@@ -70,11 +70,11 @@ describe('the quota of REST requests', () => {
   });
 
   it('holds what the calls of a request add up to while it is under way', async () => {
-    const five = (caller: RestCaller) => Promise.all(Array.from({ length: 5 }, () => ask(caller)));
+    const five = (caller: RestCaller) => Promise.all(Array.from({ length: 5 }, () => call(caller)));
     const first = serve(five, { monthlyCredits: 5 });
     // Its calls begin in turns of the loop, all of which are over then.
     await new Promise(setImmediate);
-    expect((await serve(ask, {})).failure?.code).toBe('QUOTA_EXCEEDED');
+    expect((await serve(call, {})).failure?.code).toBe('QUOTA_EXCEEDED');
     answerNow();
     expect((await first).failure).toBeNull();
   });
@@ -85,7 +85,7 @@ describe('the quota of REST requests', () => {
     expect((await Promise.all(failing)).filter(({ failure }) => failure?.code === 'INTERNAL')).toHaveLength(
       3,
     );
-    const outcomes = Array.from({ length: 100 }, () => serve(ask, limits));
+    const outcomes = Array.from({ length: 100 }, () => serve(call, limits));
     answerNow();
     expect(okOf(await Promise.all(outcomes))).toBe(3);
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { CallConcurrencyLimiter } from './upstream-calls.ts';
 
-/** A call that ends when it is told to. */
+/** A call that ends on demand. */
 function held(
   turns: CallConcurrencyLimiter,
   owner: string,

@@ -186,12 +186,12 @@ describe('request steps', () => {
 
 describe('spans', () => {
   it('are emitted for their own share of requests', () => {
-    const told: [RequestEntry, TraceLink][] = [];
-    const sink = { add: (entry: RequestEntry, link: TraceLink) => void told.push([entry, link]) };
+    const spans: [RequestEntry, TraceLink][] = [];
+    const sink = { add: (entry: RequestEntry, link: TraceLink) => void spans.push([entry, link]) };
     const log = new RequestLog(never, { sampler: new TraceSampler(1), sink });
     log.end(visitOf(log), good, performance.now());
-    expect(told).toHaveLength(1);
-    expect(told[0]![1]).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
+    expect(spans).toHaveLength(1);
+    expect(spans[0]![1]).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
     expect(log.drain()).toEqual([]);
   });
 });

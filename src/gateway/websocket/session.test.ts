@@ -24,12 +24,12 @@ const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
 const noSignal = new AbortController().signal;
 
 class Ear implements Subscriber {
-  readonly heard: string[] = [];
+  readonly events: string[] = [];
   onNotification(_notification: Notification, last: boolean): void {
-    this.heard.push(last ? 'last' : 'one');
+    this.events.push(last ? 'last' : 'one');
   }
   onError(failure: Failure): void {
-    this.heard.push(failure.code);
+    this.events.push(failure.code);
   }
 }
 
@@ -50,7 +50,7 @@ describe('WebSocket session', () => {
   let feed: ScriptedFeed;
   let gate: WebSocketGateway;
   let createGate: (options?: WebSocketGatewayOptions) => WebSocketGateway;
-  let asked: Call[];
+  let calls: Call[];
   let answer: () => Promise<RpcResponse>;
   let lines: string[];
   let text: string;
@@ -65,14 +65,14 @@ describe('WebSocket session', () => {
     usage = new UsageMeter();
     quota = new QuotaLedger();
     feed = new ScriptedFeed();
-    asked = [];
+    calls = [];
     ended = [];
     connections = new LiveConnections();
     submissions = new SubmissionLog();
     lines = [];
     answer = async () => ({ body: Buffer.from('"ok"'), errorCode: 0 });
     const source = dispatcherOf((call) => {
-      asked.push(call);
+      calls.push(call);
       return answer();
     });
     const log = createLogger('trace', (line) => lines.push(line));
@@ -214,13 +214,13 @@ describe('WebSocket session', () => {
     const { error } = await subscribe(session);
     expect(error).toMatchObject({ code: 'RATE_LIMITED', facts: { limit: 3, remaining: 0 } });
     expect(refusalOf()).toMatchObject({ code: 'RATE_LIMITED' });
-    expect([asked.length, feed.openings.length]).toEqual([1, 1]);
+    expect([calls.length, feed.openings.length]).toEqual([1, 1]);
   });
 
   it('executes and meters calls like HTTP calls', async () => {
     const outcome = await connect().call('getBlock', Buffer.from('[1]'), 77, 1, noSignal);
     expect(String(outcome.response?.body)).toBe('"ok"');
-    expect(asked).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { kind: 'pinned' } }]);
+    expect(calls).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { kind: 'pinned' } }]);
     const bytesOut = '{"jsonrpc":"2.0","result":"ok","id":1}'.length;
     expect(usage.drain()).toMatchObject([
       { keyId: record.id, method: 'getBlock', status: 'ok', bytesIn: 77, bytesOut, credits: 5 },
@@ -284,7 +284,7 @@ describe('WebSocket session', () => {
     expect(codeOf(await subscribe(session))).toBe('UPSTREAM_UNAVAILABLE');
     feed.gate = async () => {};
     expect(codeOf(await subscribe(session))).toBeNull();
-    expect(ear.heard).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
+    expect(ear.events).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
   });
 
   it('ends with its key', async () => {
@@ -293,7 +293,7 @@ describe('WebSocket session', () => {
     expect(ended).toEqual(['INVALID_KEY']);
     expect(codeOf(await subscribe(session))).toBe('INVALID_KEY');
     expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('INVALID_KEY');
-    expect([asked, feed.openings]).toEqual([[], []]);
+    expect([calls, feed.openings]).toEqual([[], []]);
   });
 
   it('ends its subscriptions on close, including pending ones', async () => {
@@ -308,7 +308,7 @@ describe('WebSocket session', () => {
     expect(codeOf(await late)).toBe('CLIENT_GONE');
     feed.emit('slot', '1');
     feed.emit('root', '1');
-    expect(ear.heard).toEqual([]);
+    expect(ear.events).toEqual([]);
     change({ status: 'revoked' });
     expect(ended).toEqual([]);
   });
@@ -318,7 +318,7 @@ describe('WebSocket session', () => {
     session.close();
     expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('CLIENT_GONE');
     expect(codeOf(await subscribe(session))).toBe('CLIENT_GONE');
-    expect([asked, feed.openings]).toEqual([[], []]);
+    expect([calls, feed.openings]).toEqual([[], []]);
   });
 
   it('meters notifications by number and bytes, without requests', () => {
@@ -387,11 +387,16 @@ describe('WebSocket session', () => {
     answer = async () => ({ body: Buffer.from('{}'), errorCode: -32002 });
     await send();
     await session.call('getSlot', null, 10, 1, new AbortController().signal);
-    const kept = submissions.drain();
-    expect(kept.map(({ outcome }) => outcome)).toEqual([
+    const recorded = submissions.drain();
+    expect(recorded.map(({ outcome }) => outcome)).toEqual([
       ...['accepted', 'UPSTREAM_TIMEOUT', 'JSON-RPC error -32002'],
     ]);
-    expect(kept[0]).toMatchObject({ keyId: record.id, customerId: 'house', network: 'devnet', attempts: [] });
-    expect(kept[0]!.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
+    expect(recorded[0]).toMatchObject({
+      keyId: record.id,
+      customerId: 'house',
+      network: 'devnet',
+      attempts: [],
+    });
+    expect(recorded[0]!.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
   });
 });

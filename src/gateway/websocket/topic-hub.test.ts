@@ -13,17 +13,17 @@ const signature = { kind: 'signature', signature: 's', commitment: 'confirmed', 
 
 /** Keeps all it hears: notifications as JSON texts, failures by their codes. */
 class Ear implements Subscriber {
-  readonly heard: string[] = [];
+  readonly received: string[] = [];
   readonly notifications: Notification[] = [];
 
   onNotification(notification: Notification, last: boolean): void {
     this.notifications.push(notification);
     const { bytes } = notification.frame(7);
-    this.heard.push(`${JSON.parse(bytes.subarray(2).toString()).params.result}${last ? ' last' : ''}`);
+    this.received.push(`${JSON.parse(bytes.subarray(2).toString()).params.result}${last ? ' last' : ''}`);
   }
 
   onError(failure: Failure): void {
-    this.heard.push(failure.code);
+    this.received.push(failure.code);
   }
 }
 
@@ -60,7 +60,7 @@ describe('equal subscriptions', () => {
     const [, a] = await join(slot);
     const [, b] = await join(root);
     feed.emit('root', '5');
-    expect([a.heard, b.heard, feed.openings.length]).toEqual([[], ['5'], 2]);
+    expect([a.received, b.received, feed.openings.length]).toEqual([[], ['5'], 2]);
   });
 
   it('share the refusal of the feed', async () => {
@@ -78,7 +78,7 @@ describe('equal subscriptions', () => {
     feed.gate = async () => {};
     const [, ear] = await join();
     feed.emit('slot', '1');
-    expect(ear.heard).toContain('1');
+    expect(ear.received).toContain('1');
   });
 
   it('all receive a feed failure, and a new one reopens', async () => {
@@ -86,7 +86,7 @@ describe('equal subscriptions', () => {
     const [, b] = await join();
     feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     feed.openings[0]?.listener.onNotification(Buffer.from('1'), false);
-    expect([a.heard, b.heard]).toEqual([['UPSTREAM_UNAVAILABLE'], ['UPSTREAM_UNAVAILABLE']]);
+    expect([a.received, b.received]).toEqual([['UPSTREAM_UNAVAILABLE'], ['UPSTREAM_UNAVAILABLE']]);
     await join();
     expect(feed.openings).toHaveLength(2);
   });
@@ -103,7 +103,7 @@ describe('feed at its limit', () => {
     };
     const [, ear] = await join(root);
     feed.emit('root', '1');
-    expect([ear.heard.at(-1), feed.openings[0]?.closed, hub.size]).toEqual(['1', true, 1]);
+    expect([ear.received.at(-1), feed.openings[0]?.closed, hub.size]).toEqual(['1', true, 1]);
   });
 
   it('is not retried without idle topics', async () => {
@@ -164,7 +164,7 @@ describe('ended subscription', () => {
     const [again, ear] = await join();
     vi.advanceTimersByTime(60_000);
     feed.emit('slot', '1');
-    expect([feed.openings.length, feed.live.length, ear.heard]).toEqual([1, 1, ['1']]);
+    expect([feed.openings.length, feed.live.length, ear.received]).toEqual([1, 1, ['1']]);
     again.close();
     vi.advanceTimersByTime(5_000);
     expect([feed.live.length, hub.size, vi.getTimerCount()]).toEqual([0, 0, 0]);
@@ -177,7 +177,7 @@ describe('ended subscription', () => {
     open.close();
     vi.advanceTimersByTime(60_000);
     feed.emit('slot', '1');
-    expect([gone.heard, stays.heard, feed.live.length]).toEqual([[], ['1'], 1]);
+    expect([gone.received, stays.received, feed.live.length]).toEqual([[], ['1'], 1]);
   });
 
   it('may end during a notification', async () => {
@@ -188,7 +188,7 @@ describe('ended subscription', () => {
     const [, stays] = await join();
     feed.emit('slot', '1');
     feed.emit('slot', '2');
-    expect(stays.heard).toEqual(['1', '2']);
+    expect(stays.received).toEqual(['1', '2']);
   });
 });
 
@@ -198,16 +198,16 @@ describe('notifications before start', () => {
     const open = await hub.join(slot, ear);
     feed.emit('slot', '1');
     feed.emit('slot', '2');
-    expect(ear.heard).toEqual([]);
+    expect(ear.received).toEqual([]);
     open.start();
     feed.emit('slot', '3');
-    expect(ear.heard).toEqual(['1', '2', '3']);
+    expect(ear.received).toEqual(['1', '2', '3']);
   });
 
   it('are not lost if the feed emits before it is open', async () => {
     feed.gate = async () => feed.openings[0]?.listener.onNotification(Buffer.from('1'), true);
     const [, ear] = await join(signature);
-    expect([ear.heard, hub.size]).toEqual([['1 last'], 0]);
+    expect([ear.received, hub.size]).toEqual([['1 last'], 0]);
   });
 
   it('are limited by bufferedMax; beyond it the subscription fails', async () => {
@@ -215,7 +215,7 @@ describe('notifications before start', () => {
     const open = await hub.join(slot, ear);
     for (const one of ['1', '2', '3', '4', '5']) feed.emit('slot', one);
     open.start();
-    expect(ear.heard).toEqual(['1', '2', '3', 'OVERLOADED']);
+    expect(ear.received).toEqual(['1', '2', '3', 'OVERLOADED']);
   });
 
   it('are dropped if the subscription ends first', async () => {
@@ -224,7 +224,7 @@ describe('notifications before start', () => {
     feed.emit('slot', '1');
     open.close();
     open.start();
-    expect(ear.heard).toEqual([]);
+    expect(ear.received).toEqual([]);
   });
 });
 
@@ -234,8 +234,8 @@ describe('signature subscription', () => {
     feed.emit('signature', '"received"');
     feed.emit('signature', '"done"', true);
     const [, second] = await join(signature);
-    expect(first.heard).toEqual(['received', 'done last']);
-    expect([second.heard, feed.openings.length]).toEqual([[], 2]);
+    expect(first.received).toEqual(['received', 'done last']);
+    expect([second.received, feed.openings.length]).toEqual([[], 2]);
   });
 
   it('sends the first notification to later subscribers', async () => {
@@ -243,7 +243,7 @@ describe('signature subscription', () => {
     feed.emit('signature', '"received"');
     const [, late] = await join(signature);
     feed.emit('signature', '"done"', true);
-    expect([late.heard, feed.openings.length]).toEqual([['received', 'done last'], 1]);
+    expect([late.received, feed.openings.length]).toEqual([['received', 'done last'], 1]);
   });
 });
 

@@ -89,7 +89,7 @@ export class StatusPoller {
     try {
       await this.#pollDue();
     } catch {
-      // What was to be learned is asked for again in the next.
+      // Requested again in the next poll.
     }
     this.#isPolling = false;
     this.#schedule();

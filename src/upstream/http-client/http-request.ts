@@ -102,7 +102,7 @@ export function notifyFailed(
     request.isSettled = true;
     bodyListener.onError(exchange);
   } catch {
-    // They have heard of it all the same.
+    // The listener was called all the same.
   }
 }
 

@@ -176,9 +176,9 @@ describe('MonotonicReads', () => {
 
   it('can be canceled during a call and during a backoff', () => {
     const { source, send, answer } = stage();
-    const asking = send(balance);
-    asking.cancel();
-    expect([asking.listener.ending, source.calls[0]!.cancelCount()]).toEqual(['CLIENT_GONE', 1]);
+    const call = send(balance);
+    call.cancel();
+    expect([call.listener.ending, source.calls[0]!.cancelCount()]).toEqual(['CLIENT_GONE', 1]);
     const waiting = send(balance);
     answer(at(9));
     answer(behind);

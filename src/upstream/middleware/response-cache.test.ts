@@ -50,14 +50,14 @@ describe('slot-bound state', () => {
     for (let n = 0; n < 5; n++) {
       slots.set('confirmed', 10 + n);
       clock.now = n * 400;
-      const asking = Array.from({ length: 500 }, () => send(account));
+      const calls = Array.from({ length: 500 }, () => send(account));
       const answer = at(10 + n, `"of ${n}"`);
       source.calls.at(-1)!.respond(answer);
       for (let ms = 0; ms < 400; ms += 4) {
         clock.now = n * 400 + ms;
-        asking.push(...Array.from({ length: 5 }, () => send(account)));
+        calls.push(...Array.from({ length: 5 }, () => send(account)));
       }
-      expect(asking.every((one) => one.ending === answer.body.toString())).toBe(true);
+      expect(calls.every((one) => one.ending === answer.body.toString())).toBe(true);
     }
     expect(source.calls).toHaveLength(5);
     expect([counts.hits, counts.shared, counts.misses]).toEqual([2_500, 2_495, 2_500]);

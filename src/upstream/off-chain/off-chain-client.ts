@@ -230,7 +230,7 @@ export type FetchResult =
   | Readonly<{ kind: 'absent' }>
   /** Fetching failed. */
   | Readonly<{ kind: 'failed' }>
-  /** Not requested, or canceled. */
+  /** Nothing was requested, or the request was canceled. */
   | Readonly<{ kind: 'skipped' }>;
 
 export type FetcherLimits = Pick<OffChainLimits, 'triesMax' | 'redirectsMax' | 'slowMs'>;

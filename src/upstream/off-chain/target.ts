@@ -3,7 +3,7 @@ import type { OffChainLimits, OffChainRules } from './limits.ts';
 /** Location of the JSON of a URI. */
 export type Target =
   | Readonly<{ kind: 'inline'; bytes: Buffer }>
-  /** Tried in order. */
+  /** URLs, tried in order until one has it. */
   | Readonly<{ kind: 'remote'; urls: readonly [URL, ...URL[]] }>;
 
 export type TargetLimits = Pick<OffChainLimits, 'uriMaxLength' | 'documentMaxBytes'>;

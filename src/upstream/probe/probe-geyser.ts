@@ -46,7 +46,7 @@ export function probeGeyser(node: GeyserNode, timeoutMs: number): Promise<Geyser
       stream.close();
       resolve(report);
     };
-    const timer = setTimeout(() => end({ fault: 'it tells no slot in time', slot: null }), timeoutMs);
+    const timer = setTimeout(() => end({ fault: 'no slot received in time', slot: null }), timeoutMs);
     const { grpc: url, headers = {} } = node;
     const options = { ...geyserLimits, connectTimeoutMs: timeoutMs, url, headers, method: SUBSCRIBE };
     const stream = new GrpcStream(options, {

@@ -30,7 +30,7 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
     }
     const epochIndex = Math.floor(Number(params[0]) / 100);
     if (epochIndex > epoch + 1) return null;
-    // The epoch determines its leaders; the last slot has none.
+    // The leaders depend on the epoch number; the last slot has none.
     const positions = Array.from({ length: 99 }, (_, position) => position);
     return {
       [name(epochIndex)]: positions.filter((position) => position % 2 === 0),

@@ -42,7 +42,7 @@ describe('probeGeyser', () => {
 
   it('reports a silent or unreachable server', async () => {
     server = await GeyserServer.start();
-    expect(await probe(TOKEN, 200)).toEqual({ fault: 'it tells no slot in time', slot: null });
+    expect(await probe(TOKEN, 200)).toEqual({ fault: 'no slot received in time', slot: null });
     server.stop();
     expect((await probe(TOKEN)).fault).toBe('UNAVAILABLE: connection refused (ECONNREFUSED)');
   });
