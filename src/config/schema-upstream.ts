@@ -2,7 +2,7 @@ import { defaultUpkeepLimits } from '../localnet/bank/ledger-upkeep.ts';
 import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../localnet/genesis/genesis.ts';
 import { networks } from '../protocol/call.ts';
 import { dasLimits } from '../upstream/das/das-client.ts';
-import { geyserLimits } from '../upstream/feeds/geyser/geyser-connection.ts';
+import { geyserLimits } from '../upstream/feeds/geyser/limits.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
 import { geyserSourceOptions } from '../upstream/geyser/geyser-source-options.ts';
 import { balancingStrategies, defaultUpstreamLimits as upstream } from '../upstream/limits.ts';

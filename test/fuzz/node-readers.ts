@@ -7,7 +7,7 @@ import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { lamports, slot } from '../../src/solana/units.ts';
 import { ChainReader, ReadError } from '../../src/upstream/feeds/chain-reader.ts';
 import { readAccounts } from '../../src/upstream/feeds/gap/read-accounts.ts';
-import { geyserLimits } from '../../src/upstream/feeds/geyser/geyser-connection.ts';
+import { geyserLimits } from '../../src/upstream/feeds/geyser/limits.ts';
 import { LateSignatures } from '../../src/upstream/feeds/geyser/late-signatures.ts';
 import { MintCache } from '../../src/upstream/feeds/geyser/mint-cache.ts';
 import { feedLimits } from '../../src/upstream/feeds/limits.ts';

@@ -71,9 +71,6 @@ async function probe(added: AddedNode): Promise<NodeReport> {
   };
 }
 
-const GEYSER_NOTE =
-  'no node here had Geyser at the start, so subscriptions over WebSocket are fed from it after a restart';
-
 /** Nodes that are added while the service runs, from the store and by the control API. */
 export type AddedNodes = Readonly<{
   /** Nodes in the store at the start. */
@@ -126,7 +123,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
       fixed: () => activeNodes.fixed,
       parse: parseNodeSettings,
       probe,
-      notesOf: (node) => (activeNodes.isFirstGeyser(toUpstreamConfiguration(node)) ? [GEYSER_NOTE] : []),
+      notesOf: () => [],
       applyChanges: () => feed.refresh(),
     }),
     follow(activeNodes) {

@@ -9,6 +9,8 @@ export const geyserSourceOptions = {
   windowBytes: 16 * 1024 * 1024,
   /** How long request changes are batched: servers reject frequent requests. */
   requestDelayMs: 20,
+  /** Longest delay for large requests. */
+  requestDelayMaxMs: 100,
   /** A request counts as accepted after this long without an answer. */
   ackTimeoutMs: 2_000,
   /** How long a filter set waits for servers to accept it. */
@@ -21,6 +23,8 @@ export const geyserSourceOptions = {
    */
   addressesMax: 20_000,
   stallMs: 5_000,
+  /** Without a slot from any server for this long, WebSocket subscriptions fail over. */
+  downMaxMs: 15_000,
   reconnectMs: 250,
   reconnectMaxMs: 2_000,
   /** Slots before the oldest incomplete one at which the replay after a disconnect starts. */

@@ -178,7 +178,7 @@ describe('subscribers while Geyser nodes are killed', () => {
     await Promise.all(nodes.map((node) => node.kill()));
   });
 
-  it.fails('share one stream per node', async () => {
+  it('share one stream per node', async () => {
     await openAll();
     const statuses = await advance(SLOT_UPDATES);
     expect(statuses.map((status) => status?.openStreams)).toEqual([1, 1]);

@@ -1,7 +1,15 @@
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import type { GeyserServer, GeyserStream, UpdateMessage } from '../feeds/geyser-server.ts';
-import { account, accountIs, signatureOf, slotIs, transactionIs, transfer } from '../feeds/geyser-updates.ts';
-import { endOf, sendOn } from './source-rig.ts';
+import {
+  account,
+  accountIs,
+  endOf,
+  signatureOf,
+  slotIs,
+  transactionIs,
+  transfer,
+} from '../feeds/geyser-updates.ts';
+import { sendOn } from './source-rig.ts';
 
 /** The same chain on every server: two transfers per slot, each of which writes an account. */
 export const FIRST_SLOT = 100;
