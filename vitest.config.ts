@@ -6,8 +6,14 @@ export default defineConfig({
   test: {
     projects: [
       // Rules and values, which keep nothing: a process is not begun for each file.
-      { extends: true, test: { name: 'rules', include: ['src/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'parts', include: ['test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'rules', include: ['src/**/*.test.ts', 'packages/*/src/**/*.test.ts'], isolate: false },
+      },
+      {
+        extends: true,
+        test: { name: 'parts', include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'] },
+      },
     ],
     // Programs that tests start read what was compiled for the first of them: a third of the time of a start.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },

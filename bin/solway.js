@@ -18,8 +18,8 @@ if (major < NEEDED) {
   );
   process.exitCode = 1;
 } else {
-  import('../dist/cli/main.js').catch((error) => {
-    if (existsSync(new URL('../dist/cli/main.js', import.meta.url))) throw error;
+  import('../dist/src/cli/main.js').catch((error) => {
+    if (existsSync(new URL('../dist/src/cli/main.js', import.meta.url))) throw error;
     process.stderr.write(
       'solway is not built here: run "npm run build" first, or from the sources "npm run solway -- <command>".\n',
     );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readAccount, writeAccount } from '../packages/localnet/src/history/account-codec.ts';
 import { ByteReader, ByteWriter, OutOfBytes } from '../src/base/bytes.ts';
-import { readAccount, writeAccount } from '../src/localnet/history/account-codec.ts';
 import { decodeSubscribeDeshredRequest } from '../src/protocol/geyser/decode-subscribe-deshred-request.ts';
 import { decodeSubscribeRequest } from '../src/protocol/geyser/decode-subscribe-request.ts';
 import { InvalidProtobuf } from '../src/protocol/geyser/protobuf.ts';

@@ -3,6 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pages, read, root, table } from './project/pages.ts';
 
+/** Module paths are given from the root, from src/, or from packages/ without its src/. */
+const isModule = (name: string): boolean =>
+  [name, join('src', name), join('packages', name.replace('/', '/src/'))].some((path) =>
+    existsSync(join(root, path)),
+  );
+
 describe('ARCHITECTURE.md', () => {
   it('gives a reason for every dependency, and names no other', () => {
     const { dependencies, devDependencies } = JSON.parse(read('package.json'));
@@ -34,7 +40,9 @@ describe('ARCHITECTURE.md', () => {
     );
     const below = (cell: string): string[] => (cell === '–' ? [] : cell.split(', '));
     const rows = table('ARCHITECTURE.md', 'Layers');
-    expect(rows.map(([, folder]) => folder).sort()).toEqual(readdirSync(join(root, 'src')).sort());
+    expect(rows.map(([, folder]) => folder).sort()).toEqual(
+      [...readdirSync(join(root, 'src')), ...readdirSync(join(root, 'packages'))].sort(),
+    );
     for (const [, folder = '', , may = ''] of rows) {
       if (may !== 'all below') expect([folder, below(may)]).toEqual([folder, enforced[folder]]);
     }
@@ -44,17 +52,15 @@ describe('ARCHITECTURE.md', () => {
     const names = [
       ...read('ARCHITECTURE.md').matchAll(/(?<![\w*-])((?:[\w.-]+\/)+[\w-]+(?:\.\w+)*\.ts)\b/g),
     ].map(([, name = '']) => name);
-    const exists = (name: string): boolean =>
-      existsSync(join(root, name)) || existsSync(join(root, 'src', name));
     expect(names.length).toBeGreaterThan(15);
-    expect(names.filter((name) => !exists(name))).toEqual([]);
+    expect(names.filter((name) => !isModule(name))).toEqual([]);
   });
 });
 
 describe('paths in the documentation', () => {
   it('exist', () => {
     const named = pages.flatMap((page) =>
-      [...read(page).matchAll(/`((?:src|test|packaging|config|proto|web)\/[\w./-]*)`/g)].map(
+      [...read(page).matchAll(/`((?:src|packages|test|packaging|config|proto|web)\/[\w./-]*)`/g)].map(
         ([, path = '']) => ({ page, path }),
       ),
     );
@@ -66,7 +72,7 @@ describe('paths in the documentation', () => {
     const rows = table('docs/reference/glossary.md', 'Glossary');
     expect(rows.length).toBeGreaterThan(50);
     expect(rows.filter(([, meaning]) => !meaning)).toEqual([]);
-    expect(rows.filter(([, , module = '']) => !existsSync(join(root, 'src', module)))).toEqual([]);
+    expect(rows.filter(([, , module = '']) => !isModule(module))).toEqual([]);
     const terms = rows.map(([term = '']) => term.toLowerCase());
     expect(terms).toEqual(terms.toSorted());
   });

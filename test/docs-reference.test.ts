@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { rpcHandlers } from '../packages/localnet/src/rpc-handlers.ts';
 import { publicEntries } from '../src/config/schema.ts';
 import { environmentFields } from '../src/config/sources.ts';
 import { contract } from '../src/control/api/contract/contract.ts';
-import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { type FailureCode, failures } from '../src/protocol/errors.ts';
 import { subscriptions } from '../src/protocol/subscriptions.ts';
 import { failuresOf } from '../src/rest-api/endpoint.ts';

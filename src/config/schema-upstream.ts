@@ -1,5 +1,5 @@
-import { defaultUpkeepLimits } from '../localnet/bank/ledger-upkeep.ts';
-import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../localnet/genesis/genesis.ts';
+import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/ledger-upkeep.ts';
+import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/genesis.ts';
 import { networks } from '../protocol/call.ts';
 import { dasLimits } from '../upstream/das/das-client.ts';
 import { geyserLimits } from '../upstream/feeds/geyser/limits.ts';

@@ -125,22 +125,6 @@ describe('@solana/kit through the gateway', () => {
       expect(await balance(payer.address)).toBe(9n * SOL - 5000n);
     });
 
-    it.each(['json', 'jsonParsed', 'base64'] as const)(
-      'is returned by getTransaction as %s',
-      async (encoding) => {
-        // Kit has a type per encoding; this is their common part.
-        const config = {
-          ...CONFIRMED,
-          encoding: encoding as 'json',
-          maxSupportedTransactionVersion: 0,
-        } as const;
-        const found = await rpc.getTransaction(signature, config).send();
-        expect(found?.meta).toMatchObject({ err: null, fee: 5000n });
-        expect(found?.version).toBe(0);
-        expect(found?.slot).toBeGreaterThan(0n);
-      },
-    );
-
     it('is returned parsed, and as its exact bytes in base64', async () => {
       const parsed = await rpc
         .getTransaction(signature, {
@@ -162,39 +146,6 @@ describe('@solana/kit through the gateway', () => {
       expect(wire[0]).toBe(1);
       expect(wire.includes(Buffer.from(getAddressEncoder().encode(to)))).toBe(true);
     });
-
-    it('is in its block', async () => {
-      const found = await rpc
-        .getTransaction(signature, { ...CONFIRMED, encoding: 'json', maxSupportedTransactionVersion: 0 })
-        .send();
-      const block = await rpc
-        .getBlock(found!.slot, {
-          ...CONFIRMED,
-          transactionDetails: 'signatures',
-          rewards: false,
-          maxSupportedTransactionVersion: 0,
-        })
-        .send();
-      expect(block?.signatures).toContain(signature);
-      expect(block?.parentSlot).toBe(found!.slot - 1n);
-    });
-  });
-
-  it('pages through getSignaturesForAddress with before, until and limit', async () => {
-    const payer = await funded();
-    const to = (await generateKeyPairSigner()).address;
-    const sent: Signature[] = [];
-    for (const amount of [1_000_000n, 1_000_001n, 1_000_002n, 1_000_003n]) {
-      sent.push(await send(payer, [getTransferSolInstruction({ source: payer, destination: to, amount })]));
-    }
-    const newestFirst = sent.toReversed();
-    const page = async (config: { limit?: number; before?: Signature; until?: Signature }) =>
-      (await rpc.getSignaturesForAddress(to, { ...CONFIRMED, ...config }).send()).map(
-        ({ signature }) => signature,
-      );
-    expect(await page({})).toEqual(newestFirst);
-    expect(await page({ limit: 1 })).toEqual(newestFirst.slice(0, 1));
-    expect(await page({ before: newestFirst[0]!, until: newestFirst[3]! })).toEqual(newestFirst.slice(1, 3));
   });
 
   it('simulates without side effects', async () => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openLocalNode } from '../../src/localnet/genesis/open.ts';
+import { openLocalNode } from '../../packages/localnet/src/genesis/open.ts';
 import type { Account } from '../../src/solana/account/account.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { temporaryFolder } from '../service/program.ts';

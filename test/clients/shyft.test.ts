@@ -126,14 +126,6 @@ describe('the client’s wallet', () => {
     expect(one).toEqual({ ...held, info, isFrozen: false });
   });
 
-  it('reads a portfolio and the collections', async () => {
-    const portfolio = await shyft.wallet.getPortfolio({ wallet });
-    expect([portfolio.num_tokens, portfolio.num_nfts]).toEqual([1, 1]);
-    expect(portfolio.nfts[0]).toMatchObject({ name: 'Solway #1', mint: unique.toBase58() });
-    const collections = await shyft.wallet.collections({ wallet });
-    expect(collections).toMatchObject([{ nft_count: 1, nfts: [{ mint: unique.toBase58() }] }]);
-  });
-
   it('reads domains and the main domain of a wallet', async () => {
     const { wallet: reader } = shyft;
     expect(await reader.getDomains({ wallet: collector })).toEqual(
@@ -156,13 +148,6 @@ describe('the client’s wallet', () => {
     expect(others).not.toHaveProperty('address');
     expect(others?.nfts.map(({ mint }) => mint)).toEqual(
       [placed.claims, placed.core, mintOf('token')].toSorted(),
-    );
-  });
-
-  it('reports that a wallet has no domains', async () => {
-    expect(await shyft.wallet.getDomains({ wallet })).toEqual([]);
-    await expect(shyft.wallet.resolveDomainByAddress({ address: wallet })).rejects.toThrow(
-      `No domain found for ${wallet}`,
     );
   });
 

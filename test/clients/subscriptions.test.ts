@@ -58,25 +58,6 @@ describe('@solana/web3.js v1 through the gateway', () => {
     expect(await connection.getBalance(to)).toBe(LAMPORTS_PER_SOL);
   });
 
-  it('subscribes at the WebSocket URL derived from an https URL without a port', async () => {
-    const { pathname, search, host } = new URL(`${service.ready.rpcUrl}?api-key=${service.key}`);
-    const { _rpcWsEndpoint: derived } = new Connection(
-      `https://rpc.example${pathname}${search}`,
-    ) as unknown as {
-      _rpcWsEndpoint: string;
-    };
-    const derivedConnection = new Connection(service.ready.rpcUrl, {
-      wsEndpoint: derived.replace('wss://rpc.example', `ws://${host}`),
-    });
-    const { slot } = await firstUpdate<{ slot: number }>(
-      derivedConnection,
-      (listener) => derivedConnection.onSlotChange(listener),
-      (id) => derivedConnection.removeSlotChangeListener(id),
-    );
-    expect(slot).toBeGreaterThan(0);
-    (derivedConnection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
-  });
-
   it('receives a receivedSignature notification', async () => {
     const payer = Keypair.generate();
     const latest = await connection.getLatestBlockhash();

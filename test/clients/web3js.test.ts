@@ -76,11 +76,6 @@ async function pastSlotOf(table: PublicKey): Promise<void> {
 }
 
 describe('@solana/web3.js v1 through the gateway', () => {
-  it('funds an account by airdrop', async () => {
-    const payer = await funded(3);
-    expect(await connection.getBalance(payer.publicKey)).toBe(3 * LAMPORTS_PER_SOL);
-  });
-
   describe('a SOL transfer', () => {
     const to = Keypair.generate().publicKey;
     let payer: Keypair;
@@ -113,65 +108,6 @@ describe('@solana/web3.js v1 through the gateway', () => {
       expect(found?.meta?.logMessages).toContain('Program 11111111111111111111111111111111 success');
       expect(found?.blockTime).toBeGreaterThan(1_700_000_000);
     });
-
-    it('is returned by getParsedTransaction as jsonParsed', async () => {
-      const found = await connection.getParsedTransaction(signature, {
-        maxSupportedTransactionVersion: 0,
-        commitment: 'confirmed',
-      });
-      expect(found?.transaction.message.instructions).toMatchObject([
-        {
-          program: 'system',
-          parsed: {
-            type: 'transfer',
-            info: {
-              source: payer.publicKey.toBase58(),
-              destination: to.toBase58(),
-              lamports: LAMPORTS_PER_SOL,
-            },
-          },
-        },
-      ]);
-    });
-
-    it('is in its block', async () => {
-      const found = await connection.getTransaction(signature, {
-        maxSupportedTransactionVersion: 0,
-        commitment: 'confirmed',
-      });
-      const block = await connection.getBlock(found!.slot, {
-        maxSupportedTransactionVersion: 0,
-        commitment: 'confirmed',
-      });
-      expect(block?.transactions.flatMap(({ transaction }) => transaction.signatures)).toContain(signature);
-      expect(block?.parentSlot).toBe(found!.slot - 1);
-      const parent = await connection.getBlock(found!.slot - 1, {
-        maxSupportedTransactionVersion: 0,
-        commitment: 'confirmed',
-      });
-      expect(block?.previousBlockhash).toBe(parent?.blockhash);
-    });
-  });
-
-  it('pages through getSignaturesForAddress with before, until and limit', async () => {
-    const payer = await funded();
-    const to = Keypair.generate().publicKey;
-    const sent: string[] = [];
-    for (let lamports = 1_000_000; lamports < 1_000_005; lamports++) {
-      sent.push(
-        await send(payer, [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })]),
-      );
-    }
-    const newestFirst = sent.toReversed();
-    const all = await connection.getSignaturesForAddress(to);
-    expect(all.map(({ signature }) => signature)).toEqual(newestFirst);
-    const two = await connection.getSignaturesForAddress(to, { limit: 2 });
-    expect(two.map(({ signature }) => signature)).toEqual(newestFirst.slice(0, 2));
-    const between = await connection.getSignaturesForAddress(to, {
-      before: newestFirst[1]!,
-      until: newestFirst[4]!,
-    });
-    expect(between.map(({ signature }) => signature)).toEqual(newestFirst.slice(2, 4));
   });
 
   it('simulates without side effects', async () => {
@@ -326,6 +262,32 @@ describe('@solana/web3.js v1 through the gateway', () => {
     ]);
     await expect(connection.getTransaction(signature, { commitment: 'confirmed' })).rejects.toThrow(
       /version \(0\) is not supported/,
+    );
+  });
+
+  it('reports a missing lookup table', async () => {
+    const payer = await funded(1);
+    const nowhere = Keypair.generate().publicKey;
+    const to = Keypair.generate().publicKey;
+    const { blockhash } = await connection.getLatestBlockhash();
+    const state = {
+      deactivationSlot: 2n ** 64n - 1n,
+      lastExtendedSlot: 0,
+      lastExtendedSlotStartIndex: 0,
+      addresses: [to],
+    };
+    const message = new TransactionMessage({
+      payerKey: payer.publicKey,
+      recentBlockhash: blockhash,
+      instructions: [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 1 })],
+    }).compileToV0Message([{ key: nowhere, state, isActive: () => true } as never]);
+    const transaction = new VersionedTransaction(message);
+    transaction.sign([payer]);
+    await expect(connection.sendTransaction(transaction)).rejects.toThrow(
+      "invalid transaction: Transaction loads an address table account that doesn't exist",
+    );
+    await expect(connection.getFeeForMessage(message)).rejects.toThrow(
+      'invalid transaction message: Attempted to lookup addresses from a table that does not exist',
     );
   });
 });

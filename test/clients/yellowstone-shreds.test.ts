@@ -102,42 +102,6 @@ describe('the published Yellowstone client at the shred stage', () => {
       'accounts: the shred stage tells of transactions',
     );
   });
-
-  it('resumes in reconnect mode after the server was unavailable', async () => {
-    const first = await stage();
-    const client = await connected(first.url, undefined, {
-      enabled: true,
-      backoff: { initialIntervalMs: 20, multiplier: 1.5, maxRetries: 30 },
-    });
-    const stream = await listen(client, { ...nothing(), transactions: everything });
-    onTestFinished(() => stream.close());
-    await ticksUntil(() => first.hub.size === 1);
-    const expectUpdate = async (publish: typeof first.publish, slot: number): Promise<void> => {
-      const receivedUpdates = stream.first((update) => update.transaction?.slot === String(slot));
-      let isHeard = false;
-      void receivedUpdates.then(() => {
-        isHeard = true;
-      });
-      // A stream receives nothing before its request is in force.
-      while (!isHeard && stream.fault === null) {
-        publish(slot, { name: 1 });
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      await receivedUpdates;
-    };
-    await expectUpdate(first.publish, 9);
-    // Every transaction of the slot, without an index in a block.
-    first.publish(10, { name: 1 }, { name: 2 }, { name: 3 });
-    await stream.first(
-      ({ transaction }) => transaction?.slot === '10' && transaction.transaction?.signature[0] === 3,
-    );
-    expect(stream.updates.filter(({ transaction }) => transaction?.slot === '10')).toHaveLength(3);
-    await first.server.close();
-    const second = await stage(first.port);
-    await ticksUntil(() => second.hub.size === 1);
-    await expectUpdate(second.publish, 11);
-    expect(stream.fault).toBeNull();
-  });
 });
 
 describe('a shred stage behind another shred stage', () => {

@@ -50,22 +50,6 @@ describe('unary calls', () => {
     expect(version).toMatchObject({ package: 'solway', solana: expect.stringMatching(/^\d+\.\d+/) });
     expect(Number((await yellowstone.subscribeReplayInfo()).firstAvailable)).toBeLessThanOrEqual(slot);
   });
-
-  it.each([
-    ['no key', () => undefined, 'No API key'],
-    ['a key that is none', () => 'nonsense', 'invalid, inactive or expired'],
-    ['a key for JSON-RPC', () => chain.keyOf('rpc'), 'a different product'],
-  ])('are refused with %s, as are streams', async (_what, key, text) => {
-    const yellowstone = await connected(chain.service.ready.grpcUrl, key());
-    await expect(yellowstone.ping(1)).rejects.toMatchObject({ message: expect.any(String) });
-    const refused = await yellowstone.ping(1).catch((error: Error & { cause?: unknown }) => error);
-    expect(`${refused} ${String((refused as Error).cause)}`).toContain(text);
-    const stream = await yellowstone
-      .subscribe(nothing())
-      .then((opened) => new Promise<Error>((resolve) => opened.on('error', resolve)))
-      .catch((error: Error) => error);
-    expect(`${stream} ${String((stream as Error).cause)}`).toContain(text);
-  });
 });
 
 describe('a stream with every kind of filter', () => {
@@ -211,19 +195,6 @@ describe('a stream with every kind of filter', () => {
     expect(entries).toHaveLength(block!.entries.length);
     const fromNode = await chain.connection.getBlock(Number(slot), { maxSupportedTransactionVersion: 0 });
     expect(fromNode?.blockhash).toBe(block!.blockhash);
-  });
-
-  it('answers a ping, and applies a new request', async () => {
-    await stream.send({ ...nothing(), ping: { id: 41 } });
-    expect((await stream.first(({ pong }) => pong !== undefined)).pong?.id).toBe(41);
-    await stream.send({ ...nothing(), blocksMeta: { onlyMeta: {} } });
-    await named('onlyMeta');
-    const from = stream.updates.length;
-    await stream.first(({ filters, blockMeta }) => filters.includes('onlyMeta') && blockMeta !== undefined);
-    await transfer(5_000);
-    const last = await stream.first((update) => stream.updates.indexOf(update) > from + 3);
-    const names = stream.updates.slice(from, stream.updates.indexOf(last)).flatMap(({ filters }) => filters);
-    expect([...new Set(names)]).toEqual(['onlyMeta']);
   });
 });
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
+import { startFaucetServer } from '../../packages/localnet/src/network/faucet-server.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { startFaucetServer } from '../../src/localnet/network/faucet-server.ts';
 
 export const from = 'clients of the embedded ledger';
 export const covers = ['localnet/network/faucet-server.ts'];

@@ -6,7 +6,7 @@ export const from = 'clients and proxies';
 export const covers = ['base/ip-address.ts', 'servers/client-address.ts'];
 
 const PROXIES = ['10.0.0.0/8', '2001:db8:f::/48'];
-const proxies = new TrustedProxies(PROXIES);
+const proxies = new TrustedProxies({ trustedProxies: PROXIES });
 const ranges = new CidrSet(PROXIES);
 
 export const seeds = [

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readAccountDir } from '../../packages/localnet/src/genesis/account-file.ts';
+import { readGenesis, readKey } from '../../packages/localnet/src/genesis/ledger-dir.ts';
+import { lockLedger } from '../../packages/localnet/src/genesis/ledger-lock.ts';
+import { writeAccount } from '../../packages/localnet/src/history/account-codec.ts';
+import { CorruptLog, framed, SegmentLog } from '../../packages/localnet/src/history/segment-log.ts';
+import { CorruptSnapshot, readSnapshot } from '../../packages/localnet/src/history/snapshot-file.ts';
 import { ByteWriter, OutOfBytes } from '../../src/base/bytes.ts';
-import { readAccountDir } from '../../src/localnet/genesis/account-file.ts';
-import { readGenesis, readKey } from '../../src/localnet/genesis/ledger-dir.ts';
-import { lockLedger } from '../../src/localnet/genesis/ledger-lock.ts';
-import { writeAccount } from '../../src/localnet/history/account-codec.ts';
-import { CorruptLog, framed, SegmentLog } from '../../src/localnet/history/segment-log.ts';
-import { CorruptSnapshot, readSnapshot } from '../../src/localnet/history/snapshot-file.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { accepted } from './engine/accepted.ts';

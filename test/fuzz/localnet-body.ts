@@ -1,7 +1,7 @@
+import { answer, type Methods } from '../../packages/localnet/src/http/handle-request.ts';
+import { decideCors } from '../../packages/localnet/src/http/rest-paths.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { answer, type Methods } from '../../src/localnet/http/handle-request.ts';
-import { decideCors } from '../../src/localnet/http/rest-paths.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 
 export const from = 'clients of the embedded ledger';

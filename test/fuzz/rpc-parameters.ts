@@ -1,26 +1,29 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JsonValue, parseJson } from '../../src/base/json.ts';
+import { noParameters, readOnlyContextConfig } from '../../src/protocol/rpc/parameters.ts';
+import { parseSendTransaction } from '../../src/protocol/rpc/sendTransaction.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 
 export const from = 'clients';
-export const covers = ['solana/address.ts', 'solana/base58.ts', 'protocol/rpc/'];
+export const covers = ['solana/address.ts', 'solana/base58.ts', 'protocol/rpc/', 'localnet/rpc/'];
 
 type Parse = (params: JsonValue | undefined) => unknown;
 
-const folder = join(import.meta.dirname, '..', '..', 'src', 'protocol', 'rpc');
-
-/** The parser of every method that has a file of its name. */
-const parsers: readonly Parse[] = await Promise.all(
+const folder = join(import.meta.dirname, '..', '..', 'src', 'localnet', 'rpc');
+const methodModules: readonly Record<string, Parse>[] = await Promise.all(
   readdirSync(folder)
     .filter((file) => /^[a-z]+[A-Z]\w*\.ts$/.test(file))
-    .map(async (file) => {
-      const module: Record<string, Parse> = await import(join(folder, file));
-      const parse = module[`parse${file.charAt(0).toUpperCase()}${file.slice(1, -3)}`];
-      if (parse === undefined) throw new Error(`${file} has no parser`);
-      return parse;
-    }),
+    .map((file) => import(join(folder, file))),
 );
+
+const parsers: readonly Parse[] = [
+  ...[noParameters, readOnlyContextConfig, parseSendTransaction],
+  ...methodModules.flatMap((module) =>
+    Object.entries(module).flatMap(([name, parse]) => (/^parse[A-Z]/.test(name) ? [parse] : [])),
+  ),
+];
+if (parsers.length < 30) throw new Error('too few parsers');
 
 const KEY = '"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"';
 const CONFIG =

@@ -1,12 +1,12 @@
-import { faucetTransfer } from '../../src/localnet/bank/faucet.ts';
+import { faucetTransfer } from '../../packages/localnet/src/bank/faucet.ts';
 import {
   decodeBlock,
   decodeChanges,
   decodeHeader,
   decodeRecord,
   encodeRecord,
-} from '../../src/localnet/history/record-codec.ts';
-import { CorruptRecord } from '../../src/localnet/history/transaction-codec.ts';
+} from '../../packages/localnet/src/history/record-codec.ts';
+import { CorruptRecord } from '../../packages/localnet/src/history/transaction-codec.ts';
 import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
 import { lamports } from '../../src/solana/units.ts';

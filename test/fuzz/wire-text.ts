@@ -1,4 +1,4 @@
-import { decodeMessageText, decodeTransactionText } from '../../src/localnet/rpc/decode-wire.ts';
+import { decodeMessageText, decodeTransactionText } from '../../packages/localnet/src/rpc/decode-wire.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { seeds as transactions } from './decode-transaction.ts';
 

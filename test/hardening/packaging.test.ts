@@ -101,7 +101,12 @@ describe('the Dockerfile', () => {
       .flatMap(({ text }) => text.split(/\s+/).slice(0, -1));
     for (const path of copied) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
     for (const path of admitted) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
-    const needed = [...manifest.files.filter((file) => !BUILT.includes(file)), 'src', 'package-lock.json'];
+    const needed = [
+      ...manifest.files.filter((file) => !BUILT.includes(file)),
+      'src',
+      'packages',
+      'package-lock.json',
+    ];
     expect(needed.filter((file) => !admitted.includes(file))).toEqual([]);
   });
 

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type OpenLocalNode, openLocalNode } from '../../packages/localnet/src/genesis/open.ts';
+import { startLocalnetServer } from '../../packages/localnet/src/http/server.ts';
+import { type Signed, sign, transfer } from '../../packages/localnet/test/signed-transactions.ts';
+import { key, mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { type OpenLocalNode, openLocalNode } from '../../src/localnet/genesis/open.ts';
-import { startLocalnetServer } from '../../src/localnet/http/server.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
@@ -15,8 +17,6 @@ import { decodeTransaction } from '../../src/solana/transaction/decode-transacti
 import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
 import type { Transaction } from '../../src/solana/transaction/transaction.ts';
 import { lamports } from '../../src/solana/units.ts';
-import { type Signed, sign, transfer } from '../localnet/signed-transactions.ts';
-import { key, mint, tokenAccount } from '../localnet/support/accounts.ts';
 import { eventually } from '../service/eventually.ts';
 import type { CaseLedger } from './method-case.ts';
 

@@ -1,5 +1,5 @@
+import type { Genesis } from '../../packages/localnet/src/node.ts';
 import { type JsonValue, type WritableJson, writeJson } from '../../src/base/json.ts';
-import type { Genesis } from '../../src/localnet/node.ts';
 
 /** Facts of the ledger under test for the params of a case. */
 export type CaseLedger = Readonly<{
@@ -37,28 +37,20 @@ export type CaseError = Readonly<{
 export type MethodCase = Readonly<{
   method: string;
   name: string;
-  /** JSON text, so that integers stay exact; undefined omits the member. */
-  params: (ledger: CaseLedger) => string | undefined;
+  /** JSON text, or params made of facts of the ledger; undefined omits the member. */
+  params: string | ((ledger: CaseLedger) => WritableJson) | undefined;
   error?: CaseError;
   /** Checks the parsed result. */
   check?: (result: JsonValue, ledger: CaseLedger) => void;
   /** Params with the same response text. */
-  sameAs?: (ledger: CaseLedger) => string | undefined;
+  sameAs?: MethodCase['params'];
   /** The call changes the ledger, so that two responses differ: only the kind is compared. */
   changes?: true;
 }>;
 
-/** Params without facts of the ledger. */
-export const fixed =
-  (text: string): MethodCase['params'] =>
-  () =>
-    text;
-
-/** Params with facts of the ledger. */
-export const made =
-  (make: (ledger: CaseLedger) => WritableJson): MethodCase['params'] =>
-  (ledger) =>
-    writeJson(make(ledger));
+/** Text of params for a ledger. */
+export const textOf = (params: MethodCase['params'], ledger: CaseLedger): string | undefined =>
+  typeof params === 'function' ? writeJson(params(ledger)) : params;
 
 export const invalid = (message: string | RegExp, data?: JsonValue): CaseError =>
   data === undefined ? { code: -32602, message } : { code: -32602, message, data };

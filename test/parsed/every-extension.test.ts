@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../src/base/bytes.ts';
-import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
+import type { JsonValue } from '../../src/base/json.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { LAST_EXTENSION_TYPE } from '../../src/solana/token/extensions.ts';
-import { lamports } from '../../src/solana/units.ts';
 import { type ExtensionRow, extensionRows } from './rows/extensions.ts';
-import { fill, k } from './rows/row.ts';
+import { fill, shownAccount } from './rows/row.ts';
 
 const UNINITIALIZED = 0;
 
@@ -22,18 +20,9 @@ const entry = (type: number, value: Uint8Array): ByteWriter =>
   new ByteWriter().u16(type).u16(value.length).bytes(value);
 
 /** Extensions in the parsed JSON; undefined when absent. */
-function shown(data: Uint8Array): JsonValue | undefined {
-  const account = {
-    lamports: lamports(1),
-    data,
-    owner: programs.token2022,
-    executable: false,
-    rentEpoch: 0n,
-  };
-  const parsed = parseAccountData(k(1), account, { mint: () => ({ decimals: 2 }) });
-  const { info } = (parseJson(writeJson(parsed)) as { parsed: { info: Record<string, JsonValue> } }).parsed;
-  return info.extensions;
-}
+const shown = (data: Uint8Array): JsonValue | undefined =>
+  (shownAccount(programs.token2022, data) as { parsed: { info: Record<string, JsonValue> } }).parsed.info
+    .extensions;
 
 const other = (on: ExtensionRow['on']): ExtensionRow['on'] => (on === 'mint' ? 'account' : 'mint');
 const unparseable = [{ extension: 'unparseableExtension' }];
@@ -46,7 +35,7 @@ describe('Token-2022 extensions', () => {
 
   it.each(extensionRows)('$extension matches its row (%#)', ({ extension, type, on, value, state }) => {
     expect(shown(withExtensions(on, entry(type, value)))).toEqual([
-      state === undefined ? { extension } : { extension, state },
+      state === null ? { extension } : { extension, state },
     ]);
   });
 

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** Who imports whom among the product's files, by paths below src/. Read from the text: nothing is run. */
+/** Who imports whom among the product's files, by paths below the project's root. Read from the text: nothing is run. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 /** Import and export-from statements, side-effect imports, and dynamic imports of relative files. */
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s+'(?<from>\.[^']+)'|import\s*\(?\s*'(?<lazy>\.[^']+)'/g;
 
-/** Relative imports in a file's text, as paths below src/. */
+/** Relative imports in a file's text, as paths below the root. */
 export function importsIn(file: string, text: string): string[] {
   return [...text.matchAll(IMPORT)].map(({ groups }) =>
     relative('.', join(dirname(file), groups?.from ?? groups?.lazy ?? '')),
@@ -17,7 +17,12 @@ export function importsIn(file: string, text: string): string[] {
 
 /** The graph of the product: tests and benchmarks beside the sources are left out. */
 export function readImportGraph(root: string): ImportGraph {
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  const files = ['src', 'packages/localnet/src']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+        (file) => `${folder}/${file}`,
+      ),
+    )
     .filter((file) => file.endsWith('.ts') && !/\.(test|bench)\.ts$/.test(file))
     .sort();
   return new Map(files.map((file) => [file, importsIn(file, readFileSync(join(root, file), 'utf8'))]));

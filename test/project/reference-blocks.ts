@@ -1,3 +1,4 @@
+import { rpcHandlers } from '../../packages/localnet/src/rpc-handlers.ts';
 import { dividedFields } from '../../src/app/cluster/worker-configuration.ts';
 import { command as config } from '../../src/cli/commands/config.ts';
 import { command as db } from '../../src/cli/commands/db.ts';
@@ -13,9 +14,8 @@ import { singleOptions } from '../../src/config/schema.ts';
 import { environmentFields } from '../../src/config/sources.ts';
 import { contract } from '../../src/control/api/contract/contract.ts';
 import type { Route } from '../../src/control/api/contract/route.ts';
-import { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
+import type { FailureRow } from '../../src/protocol/errors.ts';
 import { failures } from '../../src/protocol/errors.ts';
-import type { FailureRow } from '../../src/protocol/failure-row.ts';
 import { type GrpcCode, numberOf } from '../../src/protocol/grpc/status.ts';
 import { methods } from '../../src/protocol/methods.ts';
 import { subscriptions } from '../../src/protocol/subscriptions.ts';

@@ -51,7 +51,12 @@ const phrases = [
 ];
 
 /** Standard names that contain a retired word. */
-const allowed = [/\bMath\.floor\b/g];
+const allowed = [
+  /\bMath\.floor\b/g,
+  // Field names of the control API.
+  /\bfate\b/g,
+  /\bkeptHours\b/g,
+];
 
 const retiredAnywhere = new Set(anywhere);
 const retiredInNames = new Set([...anywhere, ...inNames]);
@@ -60,6 +65,8 @@ const PHRASES = new RegExp(`\\b(?:${phrases.join('|')})\\b`, 'gi');
 /** Comments, string literals and identifiers of TypeScript, in this order of preference. */
 const TOKENS =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|[A-Za-z_$][\w$]*/g;
+/** Text between two tags. */
+const JSX_TEXT = />[^<>{}();=]*</g;
 const isIdentifier = (token: string): boolean => /^[\w$]/.test(token);
 
 const wordsOf = (text: string): string[] =>
@@ -82,6 +89,7 @@ export function retiredInFile(path: string, content: string): string[] {
   const text = without(content);
   const found = [...(text.match(PHRASES) ?? []), ...retiredIn(text, retiredAnywhere)];
   if (!/\.tsx?$/.test(path)) return found;
-  const identifiers = (text.match(TOKENS) ?? []).filter(isIdentifier);
+  const code = path.endsWith('.tsx') ? text.replace(JSX_TEXT, '><') : text;
+  const identifiers = (code.match(TOKENS) ?? []).filter(isIdentifier);
   return [...found, ...identifiers.flatMap((name) => retiredIn(name, new Set(inNames)))];
 }

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { key, mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { Chain } from '../../src/decoding/chain/chain.ts';
 import { TokenNames } from '../../src/decoding/token/token-names.ts';
 import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { nativeMint, programs } from '../../src/solana/programs.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
-import { key, mint, tokenAccount } from '../localnet/support/accounts.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import {
   Documents,
@@ -200,30 +200,8 @@ describe('TokenNames', () => {
   const namesOf = (mints: Address[], most = 1000) =>
     new TokenNames(sources, { mintsMax: most }).names(new Chain('mainnet-beta', caller), mints);
 
-  it('reads each of a hundred accounts once per call', async () => {
-    caller.counts();
-    const mints = Array.from({ length: 60 }, (_, n) => numbered(1, n % 50));
-    const names = await namesOf([...mints, numbered(1, LISTED), POOR]);
-    expect(caller.counts()).toEqual({ getMultipleAccounts: 2 });
-    expect(names.size).toBe(51);
-    expect(names.get(numbered(1, 3))).toEqual({
-      ...{ name: 'Token 3', symbol: 'TKN', image_uri: imageOf(3), decimals: 6 },
-    });
-    expect(names.get(numbered(1, LISTED))).toEqual({
-      ...{ name: 'Listed', symbol: 'LST', image_uri: 'https://example.org/listed.png', decimals: 1 },
-    });
-    expect(names.has(POOR)).toBe(false);
-    documents.reads();
-  });
-
   it('limits the number of mints', async () => {
     const names = await namesOf([numbered(1, 1), numbered(1, 2), numbered(1, 3)], 2);
     expect([...names.keys()]).toEqual([numbered(1, 1), numbered(1, 2)]);
-  });
-
-  it('makes no call without mints', async () => {
-    caller.counts();
-    expect((await namesOf([])).size).toBe(0);
-    expect(caller.counts()).toEqual({});
   });
 });

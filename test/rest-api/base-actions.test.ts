@@ -7,22 +7,19 @@ import {
   PublicKey,
   StakeProgram,
   SystemProgram,
-  TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { JsonValue } from '../../src/base/json.ts';
-import { readExecutedTransaction } from '../../src/decoding/transaction/read-executed-transaction.ts';
 import { parsed } from '../../src/rest-api/transaction/parsed.ts';
 import { raw } from '../../src/rest-api/transaction/raw.ts';
-import { SOL } from '../localnet/ledger/lab.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { answerOf, LedgerCaller } from './ledger-caller.ts';
 import { TransactionSender } from './transaction-sender.ts';
 
 const TOKEN = { address: String(spl.TOKEN_PROGRAM_ID), name: 'Token Program' };
 const TOKEN_2022 = { address: String(spl.TOKEN_2022_PROGRAM_ID), name: 'TOKEN_2022_PROGRAM' };
 const SYSTEM = { address: String(SystemProgram.programId), name: 'SYSTEM_PROGRAM' };
-const MEMO = { address: 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', name: 'MEMO_PROGRAM' };
 const WRAPPED_SOL = String(spl.NATIVE_MINT);
 
 let rig: Rig;
@@ -56,9 +53,6 @@ async function shown(signature: string): Promise<Shown> {
 
 const actionsOf = async (...request: Parameters<TransactionSender['send']>) =>
   (await shown(send(...request))).actions;
-
-const memo = (text: string): TransactionInstruction =>
-  new TransactionInstruction({ programId: new PublicKey(MEMO.address), keys: [], data: Buffer.from(text) });
 
 const rent = (bytes: number): number => (bytes + 128) * 6960;
 
@@ -165,25 +159,6 @@ describe('SOL transfers', () => {
       type: 'SOL_TRANSFER',
       events: [],
       token_balance_changes: [],
-    });
-  });
-});
-
-describe('memos', () => {
-  it('are MEMO', async () => {
-    const [payer, to] = [sending.wallet(), Keypair.generate()];
-    const transfer = SystemProgram.transfer({
-      fromPubkey: payer.publicKey,
-      toPubkey: to.publicKey,
-      lamports: SOL,
-    });
-    const both = await shown(send([payer], [transfer, memo('Grüße 🌞')]));
-    expect(both.actions.map(({ type }) => type)).toEqual(['MEMO', 'SOL_TRANSFER']);
-    expect(both.actions[0]).toEqual({
-      info: { message: 'Grüße 🌞' },
-      source_protocol: MEMO,
-      type: 'MEMO',
-      ix_index: 1,
     });
   });
 });
@@ -481,29 +456,5 @@ describe('version 0 message', () => {
     ]);
     const { result } = await answerOf(raw, { txn_signature: signature }, caller);
     expect(result).toMatchObject({ version: 0, meta: {}, parsed: { type: 'SOL_TRANSFER' } });
-  });
-});
-
-describe('getTransaction encodings', () => {
-  it('give the same result for every transaction in this file', async () => {
-    expect(sent.length).toBeGreaterThan(20);
-    for (const signature of sent) {
-      const [whole, named, wire] = await Promise.all(
-        ['json', 'jsonParsed', 'base64'].map(async (encoding) => {
-          const config = { encoding, commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
-          return readExecutedTransaction(await rig.callRpc('getTransaction', signature, config));
-        }),
-      );
-      expect(wire).toEqual(whole);
-      const bare = { accounts: [], data: new Uint8Array() };
-      const known = (transaction: typeof named) => ({
-        ...transaction,
-        instructions: transaction?.instructions.map((one) =>
-          one.parsed === null ? one : { ...one, ...bare },
-        ),
-      });
-      expect(known(named)).toEqual(known(whole));
-      expect(whole?.instructions.length).toBeGreaterThan(0);
-    }
   });
 });

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { at } from '../../packages/localnet/test/ledger/lab.ts';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { Chain } from '../../src/decoding/chain/chain.ts';
 import { domainMint, ownedDomains } from '../../src/decoding/sns/domains.ts';
@@ -11,8 +13,6 @@ import { getDomains } from '../../src/rest-api/wallet/get_domains.ts';
 import { resolveAddress } from '../../src/rest-api/wallet/resolve_address.ts';
 import type { Account } from '../../src/solana/account/account.ts';
 import type { Address } from '../../src/solana/address.ts';
-import { at } from '../localnet/ledger/lab.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { type Answering, answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import {
   type AccountEntry,
@@ -191,11 +191,6 @@ describe('wallet/get_domains', () => {
     expect(failure).toMatchObject({ code: 'DOMAIN_NOT_FOUND' });
   });
 
-  it('reads NFT names only for possible domains', async () => {
-    expect((await domainsOf(people.stranger)).result).toEqual([]);
-    expect(caller.counts()).toMatchObject({ getMultipleAccounts: 1 });
-  });
-
   it('returns an empty list in two calls for a wallet without domains', async () => {
     expect(await domainsOf(someone())).toEqual({ message: '0 domains fetched successfully', result: [] });
     expect(caller.counts()).toEqual({ getProgramAccounts: 1, getTokenAccountsByOwner: 1 });
@@ -253,11 +248,6 @@ describe('wallet/resolve_address', () => {
     expect(await nameOf({ address: keyOf('apple').toBase58() })).toBe('apple.sol');
     expect(await nameOf({ wallet: keyOf('blog.apple').toBase58() })).toBe('blog.apple.sol');
     expect(await nameOf({ address: keyOf('token').toBase58() })).toBe('token.sol');
-  });
-
-  it('prefers address over wallet', async () => {
-    const both = { address: keyOf('apple').toBase58(), wallet: people.favours };
-    expect(await nameOf(both)).toBe('apple.sol');
   });
 
   it('returns the primary domain of a wallet', async () => {

@@ -8,12 +8,12 @@ import { endpoints } from '../../src/rest-api/registry.ts';
 import { type ApiDocument, referencePage } from '../../src/servers/reference/page.ts';
 import { readImportGraph, unreachable } from '../project/import-graph.ts';
 
-const source = join(import.meta.dirname, '..', '..', 'src');
+const root = join(import.meta.dirname, '..', '..');
 const graph = new Map(
-  [...readImportGraph(source)]
-    .filter(([file]) => /^(rest-api|decoding)\//.test(file))
+  [...readImportGraph(root)]
+    .filter(([file]) => /^src\/(rest-api|decoding)\//.test(file))
     // The chain is passed to every endpoint; its readers are imported separately.
-    .map(([file, to]) => [file, file === 'rest-api/endpoint.ts' ? [] : to]),
+    .map(([file, to]) => [file, file === 'src/rest-api/endpoint.ts' ? [] : to]),
 );
 
 /**
@@ -26,10 +26,10 @@ const otherwise: Readonly<Record<string, readonly string[]>> = {
 
 /** Failure codes thrown by the modules of an endpoint. */
 function madeFor({ name }: Endpoint): string[] {
-  const apart = new Set(unreachable(graph, [`rest-api/${name}.ts`]));
+  const apart = new Set(unreachable(graph, [`src/rest-api/${name}.ts`]));
   const texts = [...graph.keys()]
     .filter((file) => !apart.has(file))
-    .map((file) => readFileSync(join(source, file), 'utf8'));
+    .map((file) => readFileSync(join(root, file), 'utf8'));
   const codes = texts.flatMap((text) =>
     [...text.matchAll(/new (?:Failure\(|NodeRefusal\([^)]*?, )'(\w+)'/g)].map(([, code = '']) => code),
   );

@@ -1,12 +1,12 @@
+import type { rpcHandlers } from '../../packages/localnet/src/rpc-handlers.ts';
+import type { Rig } from '../../packages/localnet/test/rig.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
-import type { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { type NodeError, NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
 import type { RestCaller, RestInput, RestResponse } from '../../src/protocol/rest/route.ts';
 import { type Endpoint, failuresOf } from '../../src/rest-api/endpoint.ts';
 import { routeOf } from '../../src/rest-api/routes.ts';
 import type { Services } from '../../src/rest-api/services.ts';
-import type { Rig } from '../localnet/rig.ts';
 
 export type RecordedCall = Readonly<{ network: string; method: string; params: readonly WritableJson[] }>;
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { key, mint } from '../../packages/localnet/test/support/accounts.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import type { Services } from '../../src/rest-api/services.ts';
 import { parseSelected } from '../../src/rest-api/transaction/parse_selected.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { nativeMint, programs } from '../../src/solana/programs.ts';
 import { anchorData } from '../decoding/swap/transaction-builder.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
-import { key, mint } from '../localnet/support/accounts.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
 const PUMP_AMM = 'pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA';

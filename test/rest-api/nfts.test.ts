@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { key } from '../../packages/localnet/test/support/accounts.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { read } from '../../src/rest-api/nft/read.ts';
 import { readAll } from '../../src/rest-api/nft/read_all.ts';
@@ -11,8 +13,6 @@ import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import { collections } from '../../src/rest-api/wallet/collections.ts';
 import { getPortfolio } from '../../src/rest-api/wallet/get_portfolio.ts';
 import type { Address } from '../../src/solana/address.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
-import { key } from '../localnet/support/accounts.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import {
   coreAsset,
@@ -251,19 +251,6 @@ describe('nft/search', () => {
   const found = async (fields: { [name: string]: JsonValue }): Promise<Address[]> =>
     mintsOf(await searchOf(fields));
 
-  it('returns all without filters', async () => {
-    const page = await searchOf({});
-    expect(mintsOf(page)).toEqual(ALL);
-    expect(page).toMatchObject({
-      page: 1,
-      size: 10,
-      total_data: 6,
-      total_page: 1,
-      total_count: 6,
-      total_pages: 1,
-    });
-  });
-
   it('filters by any of the creators', async () => {
     expect(await found({ creators: ANN })).toEqual(inTextOrder(mints(10, 11)));
     const query = new Map([
@@ -345,13 +332,6 @@ describe('wallet/collections', () => {
     expect(actual.at(-1)).toEqual({ name: '', nft_count: 2, mints: inTextOrder([mint(14), CORE]) });
     expect(groups).toHaveLength(3);
     expect(groups[0]?.nfts[0]).toMatchObject({ creators: [{ share: 100 }], is_loaded_metadata: true });
-  });
-});
-
-it('uses the NFT symbol for a collection without family', async () => {
-  const { result } = await answerOf(collections, { wallet_address: COLLECTOR }, caller, services);
-  expect(result).toMatchObject({
-    collections: [{ address: COLLECTION, name: 'The collection', family: 'TKN', nft_count: 120 }],
   });
 });
 

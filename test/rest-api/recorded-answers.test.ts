@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { key, mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import type { Nft } from '../../src/decoding/nft/nft.ts';
 import { readAllV1 } from '../../src/rest-api/nft/read_all_v1.ts';
 import { readSelected } from '../../src/rest-api/nft/read_selected.ts';
 import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import type { Address } from '../../src/solana/address.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
-import { key, mint, tokenAccount } from '../localnet/support/accounts.ts';
 import { answerOf, LedgerCaller } from './ledger-caller.ts';
 import { Documents, metadata, numbered, tokenServices } from './token-fixtures.ts';
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import { type JsonValue, writeJson } from '../../src/base/json.ts';
 import { readAll } from '../../src/rest-api/nft/read_all.ts';
 import { getInfo } from '../../src/rest-api/token/get_info.ts';
@@ -7,7 +8,6 @@ import type { Address } from '../../src/solana/address.ts';
 import { isTokenProgram } from '../../src/solana/programs.ts';
 import { decodeMint, decodeTokenAccount } from '../../src/solana/token/token-state.ts';
 import { isRecorded, recordedAccounts, recordedAssets } from '../decoding/nft/recorded-assets.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { answerOf, LedgerCaller } from './ledger-caller.ts';
 import { Documents, tokenServices } from './token-fixtures.ts';
 

@@ -12,7 +12,6 @@ import { Failure } from '../../src/protocol/errors.ts';
 import { InvalidFields } from '../../src/protocol/rest/invalid-fields.ts';
 import type { RestCaller, RestResponse } from '../../src/protocol/rest/route.ts';
 import type { Endpoint } from '../../src/rest-api/endpoint.ts';
-import { endpoints } from '../../src/rest-api/registry.ts';
 import { routeOf } from '../../src/rest-api/routes.ts';
 import { changePassword } from '../../src/rest-api/semi_wallet/change_password.ts';
 import { getKeypair } from '../../src/rest-api/semi_wallet/get_keypair.ts';
@@ -84,18 +83,6 @@ async function made(): Promise<string> {
 }
 
 describe('semi-custodial wallet endpoints', () => {
-  it('exist at the paths of interface and client', () => {
-    const semi = endpoints.filter(({ name }) => name.includes('semi_wallet'));
-    expect(semi.flatMap(({ verb, paths }) => paths.map((path) => `${verb} ${path}`)).sort()).toEqual([
-      'GET /sol/v1/semi_wallet/get_keypair',
-      'GET /sol/v1/wallet/decrypt_semi_wallet',
-      'GET /sol/v1/wallet/get_keypair',
-      'POST /sol/v1/semi_wallet/change_password',
-      'POST /sol/v1/semi_wallet/create',
-      'POST /sol/v1/wallet/create_semi_wallet',
-    ]);
-  });
-
   it.each(['body', 'query'])('return decryption data for fields in the %s', async (place) => {
     const wallet = await made();
     const { message, result } = await send(decryptSemiWallet, { wallet, password: PASSWORD }, 'owner', place);

@@ -1,17 +1,11 @@
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
-import {
-  Keypair,
-  SystemInstruction,
-  SystemProgram,
-  Transaction,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { Keypair, SystemInstruction, Transaction, VersionedTransaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { WritableJson } from '../../src/base/json.ts';
 import { sendSol } from '../../src/rest-api/wallet/send_sol.ts';
 import { lamports } from '../../src/solana/units.ts';
-import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
 let rig: Rig;
@@ -66,17 +60,6 @@ describe('wallet/send_sol', () => {
     });
   });
 
-  it('builds the same bytes as web3.js', async () => {
-    const to = Keypair.generate();
-    const transfer = SystemProgram.transfer({
-      ...{ fromPubkey: from.publicKey, toPubkey: to.publicKey },
-      lamports: 290_000_000,
-    });
-    const { blockhash } = rig.node.bank('confirmed');
-    const other = new Transaction({ recentBlockhash: blockhash, feePayer: from.publicKey }).add(transfer);
-    expect(await made(0.29, to)).toEqual(other.serialize({ requireAllSignatures: false }));
-  });
-
   it.each([
     [1, 1_000_000_000n],
     ['0.1', 100_000_000n],
@@ -89,13 +72,6 @@ describe('wallet/send_sol', () => {
     expect(rig.node.submit(decoded(transaction.serialize()))).toBeNull();
     rig.freeze();
     expect(rig.node.bank('processed').account(at(to.publicKey))?.lamports).toBe(moved);
-  });
-
-  it('builds a transfer to the sender', async () => {
-    const transaction = Transaction.from(await made(1, from));
-    transaction.sign(from);
-    expect(rig.node.submit(decoded(transaction.serialize()))).toBeNull();
-    rig.freeze();
   });
 
   it.each([
@@ -124,9 +100,5 @@ describe('wallet/send_sol', () => {
       { field: 'to_address' },
       { field: 'amount', message: 'is missing: send an amount in SOL' },
     ]);
-  });
-
-  it('is available at the old path', () => {
-    expect(sendSol.paths).toEqual(['/sol/v1/wallet/send_sol', '/sol/v1/wallet/send_sol_detach']);
   });
 });

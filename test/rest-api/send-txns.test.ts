@@ -1,11 +1,11 @@
 import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { decoded } from '../../packages/localnet/test/ledger/lab.ts';
 import { Failure, type FailureCode } from '../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
 import { sendManyTxns } from '../../src/rest-api/transaction/send_many_txns.ts';
 import { sendTxn } from '../../src/rest-api/transaction/send_txn.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
-import { decoded } from '../localnet/ledger/lab.ts';
 import { eventually } from '../service/eventually.ts';
 import { ScriptedFeed } from '../streams/scripted-feed.ts';
 import { SubmissionFixture } from './submission-fixture.ts';
@@ -52,13 +52,6 @@ describe('transaction/send_txn', () => {
     expect(scene.lab.balance(to)).toBe(1_000_000_000n);
   });
 
-  it('accepts a blockhash known only at processed', async () => {
-    const from = scene.lab.wallet();
-    scene.lab.freeze();
-    const { text, signature } = scene.transfer(from, someone(), 1);
-    expect(await scene.answer(sendTxn, { encoded_transaction: text })).toEqual({ signature });
-  });
-
   it("returns the node's rejection", async () => {
     const { text } = scene.transfer(scene.lab.wallet(), someone(), 100);
     const failure = await scene.failure(sendTxn, { encoded_transaction: text });
@@ -69,16 +62,6 @@ describe('transaction/send_txn', () => {
         message: expect.stringContaining('Transaction simulation failed'),
         data: { err: { InstructionError: [0, { Custom: 1 }] } },
       },
-    });
-  });
-
-  it('rejects an unsigned transaction', async () => {
-    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    const bytes = Buffer.from(text, 'base64').fill(1, 1, 65);
-    const failure = await scene.failure(sendTxn, { encoded_transaction: bytes.toString('base64') });
-    expect(failure).toMatchObject({
-      code: 'TRANSACTION_REFUSED',
-      error: { message: expect.stringMatching(/signature/i) },
     });
   });
 
@@ -192,19 +175,6 @@ describe('transaction/send_many_txns', () => {
     expect(status.slot).toBeLessThanOrEqual(scene.lab.node.bank('finalized').slot);
   });
 
-  it('waits for a hundred at once', async () => {
-    const from = scene.lab.wallet(1_000);
-    const all = Array.from({ length: 100 }, () => scene.transfer(from, someone(), 1));
-    freeze();
-    const result = await scene.answer(sendManyTxns, {
-      encoded_transactions: all.map(({ text }) => text),
-      commitment: 'processed',
-    });
-    expect(result).toEqual(
-      all.map(({ signature }, at) => ({ id: at + 1, signature, status: expect.stringMatching(/ed$/) })),
-    );
-  });
-
   it('reports an expired blockhash', async () => {
     scene.answering = takesAndDrops;
     const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
@@ -231,28 +201,6 @@ describe('transaction/send_many_txns', () => {
     expect(confirmed().isBlockhashValid(blockhash)).toBe(false);
   });
 
-  it('times out on a durable nonce regardless of block height', async () => {
-    const impatient = scene.withSameLedger({ limits: { waitMaxMs: 1_500 } });
-    impatient.answering = takesAndDrops;
-    const from = scene.lab.wallet();
-    const { blockhash, advance } = scene.nonce(from);
-    const { text, signature } = scene.signed([from], [advance], blockhash);
-    const startedAt = performance.now();
-    freeze(20);
-    expect(await impatient.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
-      {
-        id: 1,
-        signature,
-        error: { code: -32086, message: new Failure('TRANSACTION_UNCONFIRMED').text },
-        status: null,
-      },
-    ]);
-    expect(performance.now() - startedAt).toBeGreaterThan(1_400);
-    // No block height is needed.
-    expect(impatient.calls).toEqual(['sendTransaction']);
-    expect(impatient.polled.calls).not.toContain('getEpochInfo');
-  });
-
   it('waits for a transaction on a durable nonce', async () => {
     const from = scene.lab.wallet();
     const { blockhash, advance } = scene.nonce(from);
@@ -263,61 +211,11 @@ describe('transaction/send_many_txns', () => {
     expect(await scene.answer(sendManyTxns, sent)).toEqual([{ id: 1, signature, status: 'confirmed' }]);
   });
 
-  it('uses the signature subscription', async () => {
-    const patient = scene.withSameLedger({ limits: { pollMs: 60_000 } });
-    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    freeze();
-    const sent = { encoded_transactions: [text], commitment: 'confirmed' };
-    expect(await patient.answer(sendManyTxns, sent)).toEqual([{ id: 1, signature, status: 'confirmed' }]);
-    expect(patient.polled.calls).toEqual([]);
-  });
-
-  it.each([
-    ['there is no feed', null],
-    ['the feed reports nothing', new ScriptedFeed()],
-    [
-      'the feed rejects',
-      {
-        open: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')),
-      },
-    ],
-  ])('polls when %s', async (_, feed) => {
-    const other = scene.withSameLedger({ feed });
-    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    freeze();
-    const sent = { encoded_transactions: [text], commitment: 'finalized' };
-    expect(await other.answer(sendManyTxns, sent)).toEqual([{ id: 1, signature, status: 'finalized' }]);
-    expect(other.polled.calls).toContain('getSignatureStatuses');
-  });
-
-  it('polls when the feed ends', async () => {
-    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    const sending = scene.answer(sendManyTxns, { encoded_transactions: [text], commitment: 'confirmed' });
-    await eventually(async () => scene.polled.calls.length > 0, 'it is waited for');
-    const [upstream] = scene.scene.upstreams;
-    await upstream!.pubsub.kill();
-    try {
-      freeze();
-      expect(await sending).toEqual([{ id: 1, signature, status: 'confirmed' }]);
-    } finally {
-      await upstream!.pubsub.revive();
-    }
-  });
-
   it('names an invalid transaction and sends none', async () => {
     const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
     const failure = await scene.failure(sendManyTxns, { encoded_transactions: [text, text, 'AAAA'] });
     expect(failure).toMatchObject({ problems: [{ field: 'encoded_transactions[2]' }] });
     expect(scene.calls).toEqual([]);
-  });
-
-  it.each([
-    ['none', []],
-    ['more than a hundred', Array(101).fill('AAAA')],
-    ['no list', undefined],
-  ])('rejects a list with %s', async (_, encoded_transactions) => {
-    const failure = await scene.failure(sendManyTxns, { encoded_transactions });
-    expect(failure).toMatchObject({ problems: [{ field: 'encoded_transactions' }] });
   });
 
   it('fails without any node, and reports each outcome if some were sent', async () => {
@@ -352,21 +250,6 @@ describe('transaction/send_many_txns', () => {
     expect(await scene.answer(sendManyTxns, sent)).toEqual(
       all.map(({ signature }, at) => ({ id: at + 1, signature, status: 'confirmed' })),
     );
-  });
-
-  it('returns the signature of a transaction with an unknown outcome that did not land', async () => {
-    const impatient = scene.withSameLedger({ limits: { waitMaxMs: 200 } });
-    impatient.answering = (method) => {
-      if (method === 'sendTransaction') throw unseen('UPSTREAM_UNAVAILABLE');
-      return undefined;
-    };
-    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    expect(await impatient.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
-      {
-        ...{ id: 1, signature, status: null },
-        error: { code: -32086, message: expect.stringContaining('not confirmed at the commitment') },
-      },
-    ]);
   });
 
   it('reports sent transactions when the request times out', async () => {

@@ -7,15 +7,15 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { activeStakes } from '../../src/localnet/epoch-rewards/stake-accounts.ts';
+import { activeStakes } from '../../packages/localnet/src/epoch-rewards/stake-accounts.ts';
+import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import { stakeAccounts } from '../../src/rest-api/wallet/stake_accounts.ts';
 import { type Address, compareAddresses } from '../../src/solana/address.ts';
 import { sysvars } from '../../src/solana/programs.ts';
 import { decodeStakeState } from '../../src/solana/stake-state.ts';
 import { decodeStakeHistory } from '../../src/solana/sysvars.ts';
 import { lamports } from '../../src/solana/units.ts';
-import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
 const SLOTS_PER_EPOCH = 32;

@@ -6,6 +6,7 @@ import {
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import { at, type Lab, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
 import { type ConfirmationLimits, Confirmations } from '../../src/gateway/rest/confirmations.ts';
 import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../../src/protocol/call.ts';
@@ -17,7 +18,6 @@ import type { Endpoint } from '../../src/rest-api/endpoint.ts';
 import type { Confirmations as Promised } from '../../src/rest-api/services.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { Feed } from '../../src/streams/feed.ts';
-import { at, type Lab, SOL } from '../localnet/ledger/lab.ts';
 import { LedgerScene } from '../upstream/feeds/ledger-scene.ts';
 import { answerOf, failureOf } from './ledger-caller.ts';
 

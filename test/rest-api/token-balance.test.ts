@@ -24,6 +24,9 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import { ByteWriter } from '../../src/base/bytes.ts';
 import { getInfo } from '../../src/rest-api/token/get_info.ts';
 import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
@@ -32,9 +35,6 @@ import type { Account } from '../../src/solana/account/account.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
 import { decodeClock } from '../../src/solana/sysvars.ts';
 import { lamports } from '../../src/solana/units.ts';
-import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
-import { mint, tokenAccount } from '../localnet/support/accounts.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import { Documents, heldToken, listing, numbered, tokenServices } from './token-fixtures.ts';
 

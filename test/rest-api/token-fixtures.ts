@@ -1,10 +1,10 @@
 import { PublicKey } from '@solana/web3.js';
+import { account, mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import { ByteWriter } from '../../src/base/bytes.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import type { NftOffChain } from '../../src/decoding/nft/nft.ts';
 import { type ListedToken, noTokenList, type TokenList } from '../../src/decoding/token/token-list.ts';
 import { type Address, addressBytes, addressFromBytes } from '../../src/solana/address.ts';
-import { account, mint, tokenAccount } from '../localnet/support/accounts.ts';
 import type { AccountEntry } from './sns-accounts.ts';
 
 /** Token and NFT accounts at addresses derived with web3.js, independent of the code under test. */

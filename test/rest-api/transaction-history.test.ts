@@ -1,5 +1,6 @@
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
@@ -9,7 +10,6 @@ import { parsed } from '../../src/rest-api/transaction/parsed.ts';
 import { raw } from '../../src/rest-api/transaction/raw.ts';
 import { transactionHistory } from '../../src/rest-api/wallet/transaction_history.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
-import { openRig, type Rig } from '../localnet/rig.ts';
 import { type Answering, answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import { TransactionSender } from './transaction-sender.ts';
 
@@ -213,10 +213,6 @@ describe('transaction/history', () => {
     await failureOf(history, { account, tx_num: 100 }, caller);
     expect(most).toBe(8);
   });
-
-  it('is also at wallet/parsed_transaction_history', () => {
-    expect(history.paths).toContain('/sol/v1/wallet/parsed_transaction_history');
-  });
 });
 
 describe('transaction/parse_selected', () => {
@@ -228,12 +224,6 @@ describe('transaction/parse_selected', () => {
     expect(names(await selected(wanted))).toEqual([signatures[5], signatures[1], signatures[5]]);
     expect(caller.counts()).toEqual({ getTransaction: 3 });
     expect(await selected([NOBODYS])).toEqual([]);
-  });
-
-  it('includes raw transactions and events when requested', async () => {
-    const [full] = await selected([signatures[0]!], { enable_raw: true, enable_events: true });
-    expect(full).toMatchObject({ events: [], raw: { transaction: { signatures: [signatures[0]] } } });
-    expect(Object.keys((await selected([signatures[0]!]))[0]!)).not.toContain('events');
   });
 
   it('retries a failed read, then fails', async () => {
@@ -257,12 +247,6 @@ describe('transaction/parse_selected', () => {
 });
 
 describe('transaction/parsed', () => {
-  it('always includes events', async () => {
-    const { message, result } = await answerOf(parsed, { txn_signature: signatures[0]! }, caller);
-    expect(message).toBe('Transaction details fetched successfully');
-    expect(result).toMatchObject({ signatures: [signatures[0]], events: [] });
-  });
-
   it('names the missing transaction', async () => {
     for (const endpoint of [parsed, raw]) {
       const failed = await failureOf(endpoint, { txn_signature: NOBODYS, network: 'devnet' }, caller);

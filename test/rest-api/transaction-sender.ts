@@ -6,11 +6,11 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
+import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import type { Rig } from '../../packages/localnet/test/rig.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { TransactionError } from '../../src/solana/transaction/transaction-error.ts';
 import { lamports } from '../../src/solana/units.ts';
-import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
-import type { Rig } from '../localnet/rig.ts';
 
 /** Wallets that send transactions to an embedded ledger, one per slot. */
 export class TransactionSender {

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
-import { runSolway } from '../cli/run-solway.ts';
 import { type Behaviour, type MockNode, send, sendError, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
+import { keysCommand } from './keys-command.ts';
 import { temporaryFolder } from './program.ts';
 import { rawSocket } from './raw-socket.ts';
 import { createRpcClient } from './rpc-client.ts';
@@ -27,16 +27,9 @@ const secrets = new Set<string>([UPSTREAM_SECRET]);
 const answers: string[] = [];
 const keys = { good: '', grpc: '', revoked: '', disabled: '', unknown: '', broken: '' };
 
-async function solwayKeys(...args: string[]): Promise<{ secret: string; key: { id: string } }> {
-  const where = ['--json', '--data-dir', service.dataDir, '--config', service.config];
-  const { code, out, err } = await runSolway(folder, ['keys', ...args, ...where]);
-  if (code !== 0) throw new Error(`keys ${args.join(' ')} ended with ${code}: ${err}`);
-  return JSON.parse(out);
-}
-
 async function makeKey(after: 'revoke' | 'disable'): Promise<string> {
-  const { secret, key } = await solwayKeys('create', '--name', `to ${after}`);
-  await solwayKeys(after, key.id);
+  const { secret, key } = await keysCommand(service, 'create', '--name', `to ${after}`);
+  await keysCommand(service, after, key.id);
   return secret;
 }
 
@@ -68,7 +61,7 @@ beforeAll(async () => {
   const good = service.key;
   const broken = `${good.slice(0, -1)}${good.endsWith('a') ? 'b' : 'a'}`;
   const grpc = service.ready.keys.find(({ product }) => product === 'grpc')!.key;
-  const [revoked, disabled] = await Promise.all([makeKey('revoke'), makeKey('disable')]);
+  const [revoked, disabled] = [await makeKey('revoke'), await makeKey('disable')];
   Object.assign(keys, { good, grpc, revoked, disabled, unknown, broken });
   for (const key of Object.values(keys)) secrets.add(key);
   for (const key of [revoked, disabled]) {
@@ -107,112 +100,35 @@ const error = (id: string, code: number, message: string, data?: string): string
 const PARSE_ERROR = error('null', -32700, 'Parse error');
 const INVALID_REQUEST = error('7', -32600, 'Invalid request');
 const call = (members: string): string => `{"jsonrpc":"2.0","method":"getHealth",${members}}`;
-const withId = (id: string): string => call(`"id":${id}`);
 const ok = (id: string): string => `{"jsonrpc":"2.0","result":"ok","id":${id}}\n`;
 
-describe('a body that is no JSON-RPC request', () => {
-  it.each([
-    ['nothing', '', PARSE_ERROR],
-    ['a half object', '{"jsonrpc":"2.0","id":7,"method":"getHealth"', PARSE_ERROR],
-    ['a word', 'getHealth', PARSE_ERROR],
-    ['a text', '"getHealth"', PARSE_ERROR],
-    ['a number', '7', PARSE_ERROR],
-    ['null', 'null', PARSE_ERROR],
-    ['two objects', `${HEALTH}${HEALTH}`, PARSE_ERROR],
-    ['a trailing comma', '{"jsonrpc":"2.0","id":7,"method":"getHealth",}', PARSE_ERROR],
-    ['a comment', `${HEALTH}// ok`, PARSE_ERROR],
-    ['single quotes', "{'jsonrpc':'2.0','id':7,'method':'getHealth'}", PARSE_ERROR],
-    ['a NaN', call('"id":7,"params":[NaN]'), PARSE_ERROR],
-    ['a bare control character', call('"id":7,"params":["\u0001"]'), PARSE_ERROR],
-    ['a byte order mark', `\ufeff${HEALTH}`, PARSE_ERROR],
+describe('a body', () => {
+  it.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
+    ['no JSON', `${HEALTH}// ok`, PARSE_ERROR],
     ['invalid UTF-8', Uint8Array.from(Buffer.from(call('"id":"\xff\xfe"'), 'latin1')), PARSE_ERROR],
-    ['an overlong UTF-8 form', Uint8Array.from(Buffer.from(call('"id":"\xc0\xaf"'), 'latin1')), PARSE_ERROR],
-    ['200 arrays in one another', call(`"id":7,"params":${'['.repeat(200)}${']'.repeat(200)}`), PARSE_ERROR],
-    ['100000 open arrays', '['.repeat(100_000), PARSE_ERROR],
     ['100000 open objects', '{"a":'.repeat(100_000), PARSE_ERROR],
     ['no method', '{"jsonrpc":"2.0","id":7}', INVALID_REQUEST],
-    ['a number as method', '{"jsonrpc":"2.0","id":7,"method":5}', INVALID_REQUEST],
-    ['null as method', '{"jsonrpc":"2.0","id":7,"method":null}', INVALID_REQUEST],
-    ['another version', '{"jsonrpc":"1.0","id":7,"method":"getHealth"}', INVALID_REQUEST],
-    ['a number as version', '{"jsonrpc":2.0,"id":7,"method":"getHealth"}', INVALID_REQUEST],
     [
       'no version',
       '{"id":7,"method":"getHealth"}',
       '{"error":{"code":-32600,"message":"Unsupported JSON-RPC protocol version"},"id":7}\n',
     ],
-    ['a text as params', call('"id":7,"params":"x"'), INVALID_REQUEST],
-    ['a number as params', call('"id":7,"params":1'), INVALID_REQUEST],
     ['an object as params', call('"id":7,"params":{}'), error('7', -32602, '`params` should be an array')],
-    ['an unknown member', call('"id":7,"extra":1'), INVALID_REQUEST],
     ['__proto__ as a member', call('"id":7,"__proto__":{"method":"x"}'), INVALID_REQUEST],
-    ['constructor as a member', call('"id":7,"constructor":{"prototype":1}'), INVALID_REQUEST],
+    ['the greatest u64 as id', call('"id":18446744073709551615'), ok('18446744073709551615')],
+    ['an id that is too large', call(`"id":${'9'.repeat(100_000)}`), PARSE_ERROR],
+    ['a long id', call(`"id":"${'x'.repeat(500_000)}"`), error('null', -32600, 'Invalid request')],
+    ['no id', '{"jsonrpc":"2.0","method":"getHealth"}', ''],
     [
-      '__proto__ in params',
-      call('"id":7,"params":{"__proto__":1}'),
-      error('7', -32602, '`params` should be an array'),
+      'an unknown method',
+      '{"jsonrpc":"2.0","id":7,"method":"__proto__"}',
+      error('7', -32601, 'Method not found'),
     ],
-  ])('because it is or has %s gets that error', async (_name, body, expected) => {
+    ['a batch of something else', `[${HEALTH},7]`, PARSE_ERROR],
+    ['a batch', `[${HEALTH},{}]`, `[${ok('7').trim()},${error('null', -32600, 'Invalid request').trim()}]\n`],
+  ])('with %s has its own response', async (_name, body, expected) => {
     const { status, text } = await sendRequest({ body });
     expect([status, text]).toEqual([200, expected]);
-  });
-});
-
-describe('an id', () => {
-  it.each([
-    ['zero', '0'],
-    ['the greatest u64', '18446744073709551615'],
-    ['null', 'null'],
-    ['a text', '"a \\u00e9 \\" b"'],
-    ['an empty text', '""'],
-    ['a text of 1000 characters', `"${'x'.repeat(1000)}"`],
-  ])('that is %s is returned unchanged', async (_name, id) => {
-    const { status, text } = await sendRequest({ body: withId(id) });
-    expect([status, text]).toEqual([200, ok(id)]);
-  });
-
-  it.each([
-    ['2^64', '18446744073709551616'],
-    ['400 digits long', '9'.repeat(400)],
-    ['100000 digits long', '9'.repeat(100_000)],
-    ['negative', '-1'],
-    ['a fraction', '1.5'],
-    ['written with an exponent', '1e3'],
-    ['true', 'true'],
-    ['a list', '[1]'],
-    ['an object', '{"a":1}'],
-  ])('that is %s makes the request invalid', async (_name, id) => {
-    const { status, text } = await sendRequest({ body: withId(id) });
-    expect([status, text]).toEqual([200, PARSE_ERROR]);
-  });
-
-  it.each([
-    ['2000', 2_000],
-    ['500000', 500_000],
-  ])('of %s characters is refused and not returned', async (_name, length) => {
-    const { status, text } = await sendRequest({ body: withId(`"${'x'.repeat(length)}"`) });
-    expect([status, text]).toEqual([200, error('null', -32600, 'Invalid request')]);
-  });
-
-  it('that is missing makes a notification without a response', async () => {
-    const { status, text } = await sendRequest({ body: '{"jsonrpc":"2.0","method":"getHealth"}' });
-    expect([status, text]).toEqual([200, '']);
-  });
-});
-
-describe('a method', () => {
-  it.each([
-    ['unknown', 'getNothing'],
-    ['empty', ''],
-    ['__proto__', '__proto__'],
-    ['constructor', 'constructor'],
-    ['toString', 'toString'],
-    ['hasOwnProperty', 'hasOwnProperty'],
-    ['a path', '../getHealth'],
-    ['a known one and a zero', 'getHealth\\u0000'],
-    ['10000 characters long', 'm'.repeat(10_000)],
-  ])('that is %s is not found', async (_name, method) => {
-    const { status, text } = await sendRequest({ body: `{"jsonrpc":"2.0","id":7,"method":"${method}"}` });
-    expect([status, text]).toEqual([200, error('7', -32601, 'Method not found')]);
   });
 });
 
@@ -238,20 +154,13 @@ const inQuery = (key: string): Sent => {
 describe('a key', () => {
   it.each<[string, () => Sent, number, string]>([
     ['not there', () => ({ headers: json }), 401, MISSING],
-    ['empty in the header', () => ({ headers: { ...json, authorization: 'Bearer ' } }), 401, MISSING],
-    ['empty in the query', () => ({ headers: json, path: '/v1/rpc?api-key=' }), 401, MISSING],
     ['of another scheme', () => ({ headers: { ...json, authorization: 'Basic dTpw' } }), 401, MISSING],
     ['unknown but well formed', () => bearer(keys.unknown), 403, INVALID],
-    ['unknown, in the query', () => inQuery(keys.unknown), 403, INVALID],
     ['with a broken checksum', () => bearer(keys.broken), 403, INVALID],
-    ['with a broken checksum, in the query', () => inQuery(keys.broken), 403, INVALID],
-    ['cut off', () => bearer(keys.good.slice(0, 40)), 403, INVALID],
-    ['too long', () => bearer(`${keys.good}1`), 403, INVALID],
     ['8000 characters long', () => bearer('k'.repeat(8_000)), 403, INVALID],
     ['revoked', () => bearer(keys.revoked), 403, INVALID],
     ['disabled', () => bearer(keys.disabled), 403, INVALID],
     ['of another product', () => bearer(keys.grpc), 403, PRODUCT],
-    ['of another product, in the query', () => inQuery(keys.grpc), 403, PRODUCT],
     ['good', () => bearer(keys.good), 200, ok('7')],
     ['good, in the query', () => inQuery(keys.good), 200, ok('7')],
   ])('that is %s has its own error', async (_name, sent, status, expected) => {
@@ -285,14 +194,8 @@ describe('an HTTP request', () => {
 
   it.each<[string, () => Sent, number, string]>([
     ['text/plain', () => withType('text/plain'), 415, MEDIA],
-    ['a form', () => withType('application/x-www-form-urlencoded'), 415, MEDIA],
-    ['JSON of another kind', () => withType('application/jsonp'), 415, MEDIA],
     ['GET', () => ({ verb: 'GET' }), 405, VERB],
-    ['PUT', () => ({ verb: 'PUT' }), 405, VERB],
-    ['DELETE', () => ({ verb: 'DELETE' }), 405, VERB],
     ['an unknown path', () => ({ path: '/v1/nothing' }), 404, PATH],
-    ['a path that climbs', () => ({ path: '/v1/rpc/..%2f..%2fetc/passwd' }), 404, PATH],
-    ['a path behind the door', () => ({ path: '/v1/rpc/' }), 404, PATH],
     ['10 MB with Content-Length', () => ({ body: `"${'x'.repeat(10_000_000)}"` }), 413, LARGE],
   ])('with %s has its own error', async (_name, sent, status, expected) => {
     const answer = await sendRequest(sent());
@@ -305,24 +208,6 @@ describe('an HTTP request', () => {
     const data = '{"code":"BATCH_TOO_LARGE","batchMax":10}';
     const message = 'The batch has more calls than this service accepts: send fewer per batch';
     expect([status, text]).toEqual([200, refusal(-32045, message, data)]);
-  });
-
-  it('with a batch whose members are not all objects is invalid', async () => {
-    const { status, text } = await sendRequest({ body: `[${HEALTH},7]` });
-    expect([status, text]).toEqual([200, PARSE_ERROR]);
-  });
-
-  it('with a mixed batch gets a response for each of its calls', async () => {
-    const body = `[${HEALTH},{},{"jsonrpc":"2.0","id":8},{"jsonrpc":"2.0","id":9,"method":"getNothing"}]`;
-    const { status, text } = await sendRequest({ body });
-    expect(status).toBe(200);
-    const invalid = { code: -32600, message: 'Invalid request' };
-    expect(JSON.parse(text)).toEqual([
-      { jsonrpc: '2.0', result: 'ok', id: 7 },
-      { jsonrpc: '2.0', error: invalid, id: null },
-      { jsonrpc: '2.0', error: invalid, id: 8 },
-      { jsonrpc: '2.0', error: { code: -32601, message: 'Method not found' }, id: 9 },
-    ]);
   });
 });
 
@@ -372,13 +257,9 @@ describe('bytes on a socket', () => {
       LARGE,
     ],
     ['half a body', () => [head('content-length: 45'), HEALTH.slice(0, 20)], 408, LATE],
-    ['half a chunk', () => [head('transfer-encoding: chunked'), '2d\r\n{"json'], 408, LATE],
     ['half the headers', () => ['POST /v1/rpc HTTP/1.1\r\nhost: localhost\r\ncont'], 408, LATE],
     ['no HTTP', () => ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'], 400, MALFORMED],
-    ['JSON alone', () => [`${HEALTH}\r\n\r\n`], 400, MALFORMED],
     ['two lengths at once', () => [head(...twice), '0\r\n\r\n'], 400, MALFORMED],
-    ['a negative length', () => [head('content-length: -1')], 400, MALFORMED],
-    ['a chunk without a length', () => [head('transfer-encoding: chunked'), 'zz\r\n'], 400, MALFORMED],
     [
       'headers of 20 KB',
       () => [head(`x-long: ${'x'.repeat(20_000)}`)],
@@ -393,6 +274,13 @@ describe('bytes on a socket', () => {
     expect(await converse(...pieces())).toEqual([status, expected]);
   });
 
+  it.each(['/ipfs/x', '/sol/v1/wallet/balance'])('that are malformed have the error of %s', async (path) => {
+    const wire = await rawSocket(service.ready.url);
+    wire.write(`GET ${path} HTTP/1.1\r\n\r\n`);
+    const [, body = ''] = (await wire.closed).split('\r\n\r\n');
+    expect(JSON.parse(body)).toMatchObject({ success: false, error: { code: 'MALFORMED_HTTP' } });
+  });
+
   it('of a client that disconnects midway do not affect others', async () => {
     for (const rest of ['', '{"jsonrpc":"2.0",', HEALTH]) {
       const { socket, write, closed } = await rawSocket(service.ready.url);
@@ -402,27 +290,7 @@ describe('bytes on a socket', () => {
     }
     expect((await sendRequest({})).text).toBe(ok('7'));
   });
-
-  it('of a client that waits in vain do not affect others', async () => {
-    const sockets = await Promise.all(Array.from({ length: 20 }, () => rawSocket(service.ready.url)));
-    mock.become((request, reply, socket) => setTimeout(() => node(request, reply, socket), 100));
-    for (const { write } of sockets) write(head('content-length: 45') + HEALTH);
-    await mockReceived(20);
-    for (const { socket } of sockets) socket.resetAndDestroy();
-    mock.become(node);
-    expect((await sendRequest({})).text).toBe(ok('7'));
-  });
 });
-
-/** Waits for more health checks of the node. */
-async function mockReceived(more: number): Promise<void> {
-  const wanted = mock.count('getHealth') + more;
-  const end = Date.now() + 5_000;
-  while (mock.count('getHealth') < wanted) {
-    if (Date.now() > end) throw new Error(`the node was asked only ${mock.count('getHealth')} times`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 describe('afterwards', () => {
   it('the service still answers and has logged no errors', async () => {
@@ -444,7 +312,7 @@ describe('afterwards', () => {
     );
     const places = { written, log, sent, answered: answers.join('\n') };
     expect(log).toContain('"msg":"stopped"');
-    expect(mock.received.length).toBeGreaterThan(20);
+    expect(mock.received.length).toBeGreaterThan(5);
     expect(secrets.size).toBeGreaterThan(8);
     for (const [place, text] of Object.entries(places)) {
       const found = pieces.filter((piece) => text.includes(piece));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { remoteApi } from '../../src/control/api/client.ts';
-import { runSolway } from '../cli/run-solway.ts';
+import { runHere } from '../cli/run-solway.ts';
 import { eventually } from './eventually.ts';
 import { temporaryFolder } from './program.ts';
 import { createRpcClient } from './rpc-client.ts';
@@ -52,7 +52,7 @@ it('a first start prints a link to create the operator account, whose token work
   const lines: string[] = [];
   for await (const line of await api.call('GET /audit.jsonl', {})) lines.push(line);
   expect(lines.map((line) => JSON.parse(line).action)).toContain('invitation.accept');
-  await expect(api.call('GET /customers/{customer}', { path: { customer: 'nobody' } })).rejects.toThrow(
+  await expect(api.call('GET /customers/{customer}', { path: { customer: 'missing' } })).rejects.toThrow(
     'There is no such customer',
   );
 });
@@ -65,7 +65,7 @@ it('a control API token is no API key', async () => {
 it('the command line lists operators, and creates password reset links', async () => {
   const where = ['--data-dir', service.dataDir, '--config', service.config, '--json'];
   const run = async (...args: string[]) =>
-    JSON.parse((await runSolway(folder, ['operator', ...args, ...where])).out);
+    JSON.parse((await runHere(folder, ['operator', ...args, ...where])).out);
   expect((await run('list')).operators).toMatchObject([{ email: EMAIL, name: 'Root' }]);
   const { link } = await run('password', EMAIL);
   const reset = { token: link.split('#token=')[1], newPassword: 'another horse battery' };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runSolway } from '../cli/run-solway.ts';
+import { runHere } from '../cli/run-solway.ts';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { startProgram, temporaryFolder } from './program.ts';
@@ -25,13 +25,13 @@ async function refused(dataDir: string, configuration: string, ...args: string[]
 async function upstream(dataDir: string, ...args: string[]): Promise<void> {
   const config = writeConfiguration(NO_FILE_NODES);
   const where = ['--data-dir', dataDir, '--config', config];
-  const { code, err } = await runSolway(temporaryFolder('upstream'), ['upstream', ...args, ...where]);
+  const { code, err } = await runHere(temporaryFolder('upstream'), ['upstream', ...args, ...where]);
   expect([code, err]).toEqual([0, '']);
 }
 
 async function folderWithDatabase(): Promise<string> {
   const dataDir = temporaryFolder('mode');
-  await runSolway(dataDir, ['db', 'migrate', '--data-dir', dataDir]);
+  await runHere(dataDir, ['db', 'migrate', '--data-dir', dataDir]);
   return dataDir;
 }
 
@@ -60,7 +60,7 @@ describe('a start without nodes', () => {
     const dataDir = temporaryFolder('mode');
     const up = ['up', '--dev', '--port', '0', '--data-dir', dataDir, '--config', config];
     const program = startProgram([...up, '--log-level', 'warn']);
-    const [, url] = await program.said(/^Solway answers on (\S+)\/v1\/rpc$[\s\S]*Stop with Ctrl\+C/m);
+    const [, url] = await program.said(/^ {2}JSON-RPC: (\S+)\/v1\/rpc$[\s\S]*Stop with Ctrl\+C/m);
     expect(program.stdout()).toContain('DEVELOPMENT MODE: an embedded ledger answers');
     expect(program.stderr().match(/development mode/g)).toHaveLength(1);
     expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok', mode: 'development' });

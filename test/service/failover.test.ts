@@ -1,11 +1,4 @@
-import {
-  Connection,
-  Keypair,
-  LAMPORTS_PER_SOL,
-  PublicKey,
-  SystemProgram,
-  Transaction,
-} from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { behind } from '../upstream/mock/behind.ts';
@@ -101,25 +94,10 @@ const reads: readonly (readonly [method: string, params: readonly unknown[]])[] 
 
 const pairs: readonly (readonly [name: string, one: () => Behaviour, other: () => Behaviour])[] = [
   ['one dies mid-request', () => dyingAfterRequest, () => good],
-  ['one dies in the middle of its answer', () => dyingMidBody, () => good],
-  ['one answers -32005', () => behind, () => good],
+  ['one dies in the middle of its response', () => dyingMidBody, () => good],
+  ['one is behind', () => behind, () => good],
   [
-    'one dies every second time and the other answers -32005',
-    () => everySecond(dyingAfterRequest),
-    () => behind,
-  ],
-  [
-    'one dies in every second answer and the other answers -32005',
-    () => everySecond(dyingMidBody),
-    () => behind,
-  ],
-  [
-    'one always dies and the other answers -32005 every second time',
-    () => dyingAfterRequest,
-    () => everySecond(behind),
-  ],
-  [
-    'one dies and the other answers -32005, each every second time',
+    'one dies and the other is behind, each every second time',
     () => everySecond(dyingAfterRequest),
     () => everySecond(behind),
   ],
@@ -131,7 +109,7 @@ function become([, first, second]: (typeof pairs)[number]): void {
 }
 
 const countOf = (method: string): number => one.count(method) + other.count(method);
-const ROUNDS = 6;
+const ROUNDS = 3;
 let serial = 0;
 
 function signedTransfer(blockhash = BLOCKHASH): Readonly<{ wire: Buffer; signature: string }> {
@@ -161,7 +139,7 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
 
   it('no transaction is lost', async () => {
     become(pair);
-    for (const { wire, signature } of Array.from({ length: 10 }, () => signedTransfer())) {
+    for (const { wire, signature } of Array.from({ length: 6 }, () => signedTransfer())) {
       expect(await server.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
     }
   });
@@ -170,55 +148,12 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
     become(pair);
     const before = countOf('requestAirdrop');
     const answers = [];
-    for (let i = 1; i <= 10; i++) {
+    for (let i = 1; i <= 6; i++) {
       answers.push(await server.call('requestAirdrop', [account, LAMPORTS_PER_SOL]));
       expect(countOf('requestAirdrop') - before).toBe(i);
     }
     const codes = answers.map(({ body }) => body.error?.code ?? 'answered');
     expect([-32050, -32005, 'answered']).toEqual(expect.arrayContaining(codes));
-  });
-
-  it('@solana/web3.js reads and sends', async () => {
-    become(pair);
-    const connection = new Connection(service.ready.rpcUrl, {
-      httpHeaders: { authorization: `Bearer ${service.key}` },
-    });
-    const { blockhash } = await connection.getLatestBlockhash();
-    const { wire, signature } = signedTransfer(blockhash);
-    expect(await connection.sendRawTransaction(wire)).toBe(signature);
-  });
-});
-
-/** Treats each request at random in one of two ways. */
-const byChance =
-  (bad: Behaviour): Behaviour =>
-  (request, reply, socket) =>
-    (Math.random() < 0.5 ? bad : good)(request, reply, socket);
-
-describe.each([
-  ['one dies half of the time and the other is always behind', byChance(dyingAfterRequest), behind],
-  ['one always dies and the other is behind half of the time', dyingAfterRequest, byChance(behind)],
-  [
-    'one dies in the middle of half its answers and the other is always behind',
-    byChance(dyingMidBody),
-    behind,
-  ],
-])('when of two nodes %s with forty concurrent callers', (_, first, second) => {
-  it('every read is answered', async () => {
-    one.become(first);
-    other.become(second);
-    const answers = await Promise.all(Array.from({ length: 40 }, () => server.call('getBalance', [account])));
-    expect(answers.filter(({ body }) => body.error !== undefined)).toEqual([]);
-  });
-
-  it('no transaction is lost', async () => {
-    one.become(first);
-    other.become(second);
-    const sent = Array.from({ length: 40 }, () => signedTransfer());
-    const answers = await Promise.all(
-      sent.map(({ wire }) => server.call('sendTransaction', sendParams(wire))),
-    );
-    expect(answers.map(({ body }) => body.result)).toEqual(sent.map(({ signature }) => signature));
   });
 });
 

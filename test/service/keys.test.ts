@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAdminToken } from '../../src/control/accounts/admin-tokens.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
-import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
-import { runSolway } from '../cli/run-solway.ts';
+import { runHere, runSolway } from '../cli/run-solway.ts';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
+import { type CreatedKey, keysCommand } from './keys-command.ts';
+import { operatorToken } from './operator-token.ts';
 import { temporaryFolder } from './program.ts';
 import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
@@ -16,7 +16,6 @@ import { type RunningService, startService } from './start-service.ts';
 /** `solway keys` in one process while `solway up` runs in another. */
 const folder = temporaryFolder('keys');
 const EFFECT_MAX_MS = 1_000;
-const startedAt = Date.now();
 let mock: MockNode;
 let service: RunningService;
 
@@ -29,21 +28,7 @@ afterAll(async () => {
   await mock?.close();
 });
 
-type KeyFacts = Readonly<{
-  id: string;
-  state: string;
-  name: string;
-  lastUsedAt: number | null;
-  lastUsedFrom: string | null;
-}>;
-type Printed = Readonly<{ secret: string; key: KeyFacts; keys: readonly KeyFacts[] }>;
-
-async function solwayKeys(...args: string[]): Promise<Printed> {
-  const where = ['--json', '--data-dir', service.dataDir, '--config', service.config];
-  const { code, out, err } = await runSolway(folder, ['keys', ...args, ...where]);
-  expect([code, err]).toEqual([0, '']);
-  return JSON.parse(out) as Printed;
-}
+const solwayKeys = (...args: string[]): Promise<CreatedKey> => keysCommand(service, ...args);
 
 const statusWith = async (key: string): Promise<number> =>
   (await createRpcClient(service.ready.rpcUrl, key).call('getHealth')).status;
@@ -56,27 +41,27 @@ async function takesEffect(key: string, status: number, what: string): Promise<v
 }
 
 describe('while the service runs', () => {
-  let made: Printed;
-  let rotated: Printed;
+  let made: CreatedKey;
+  let rotated: CreatedKey;
 
   it('a new key is accepted', async () => {
     made = await solwayKeys('create', '--name', 'web shop');
     expect(made.key).toMatchObject({ name: 'web shop', state: 'active', lastUsedAt: null });
-    await takesEffect(made.secret, 200, 'a new key was let in');
+    await takesEffect(made.secret, 200, 'a new key was accepted');
   });
 
   it('a key that is disabled is refused until it is enabled', async () => {
     expect((await solwayKeys('disable', made.key.id)).key.state).toBe('disabled');
     await takesEffect(made.secret, 403, 'a disabled key was refused');
     expect((await solwayKeys('enable', made.key.id)).key.state).toBe('active');
-    await takesEffect(made.secret, 200, 'an enabled key was let in');
+    await takesEffect(made.secret, 200, 'an enabled key was accepted');
   });
 
   it('a key that is rotated without overlap is refused, and the new one is let in', async () => {
     rotated = await solwayKeys('rotate', made.key.id, '--overlap', '0');
     expect(rotated.secret).not.toBe(made.secret);
     await takesEffect(made.secret, 403, 'a rotated key was refused');
-    await takesEffect(rotated.secret, 200, 'its successor was let in');
+    await takesEffect(rotated.secret, 200, 'its successor was accepted');
   });
 
   it('a revoked key is refused, and another one is not', async () => {
@@ -88,48 +73,22 @@ describe('while the service runs', () => {
 
   it('a key rotated with overlap stays valid beside the new one', async () => {
     const { secret } = await solwayKeys('rotate', service.key, '--overlap', '1');
-    await takesEffect(secret, 200, 'its successor was let in');
+    await takesEffect(secret, 200, 'its successor was accepted');
     expect(await statusWith(service.key)).toBe(200);
-  });
-
-  it('the use of a key is counted and listed', async () => {
-    const used = await eventually(async () => {
-      const { keys } = await solwayKeys('list', '--product', 'rpc');
-      const { lastUsedAt, lastUsedFrom } = keys.find(({ id }) => id === service.ready.keys[0]!.id)!;
-      return lastUsedFrom === '127.0.0.1' && lastUsedAt;
-    }, 'the list shows when the key was used, and from where');
-    // Usage is stored by the minute.
-    expect(used).toBeGreaterThanOrEqual(startedAt - 60_000);
-    expect(used).toBeLessThanOrEqual(Date.now());
   });
 });
 
-/** An operator token created in the service's store. */
-async function operatorToken(): Promise<string> {
-  const { dataDir } = service;
-  const store = await openDatabase({ file: join(dataDir, 'solway.db') });
-  const peppers = await openPeppers(store, { dataDir });
-  const given = {
-    name: 'test',
-    customerId: null,
-    role: 'owner',
-    createdBy: 'test',
-    createdAt: Date.now(),
-  } as const;
-  const { secret } = await store.db
-    .transaction()
-    .execute((trx) => createAdminToken(trx, peppers, { ...given, expiresAt: null }));
-  await store.close();
-  return secret;
-}
-
 describe('with an operator token, on another machine', () => {
   let token = '';
-  const remote = (args: readonly string[], input: string | null = null) =>
-    runSolway(folder, ['keys', ...args, '--server', service.ready.url], { SOLWAY_TOKEN: token }, input);
+  const remote = (...args: readonly string[]) =>
+    runHere(folder, ['keys', ...args, '--server', service.ready.url], { SOLWAY_TOKEN: token });
+  const whose = async (input: string) => {
+    const args = ['keys', 'whose', '-', '--json', '--server', service.ready.url];
+    return JSON.parse((await runSolway(folder, args, { SOLWAY_TOKEN: token }, input)).out);
+  };
 
   it('a key is created with rules, changed and found, and the log says from where', async () => {
-    token = await operatorToken();
+    token = await operatorToken(service.dataDir);
     const rules = [
       '--public',
       '--origin',
@@ -139,7 +98,7 @@ describe('with an operator token, on another machine', () => {
       '--rate',
       '5/10',
     ];
-    const { out } = await remote(['create', '--name', 'page', ...rules, '--json']);
+    const { out } = await remote('create', '--name', 'page', ...rules, '--json');
     const { secret, key } = JSON.parse(out);
     expect(key).toMatchObject({
       ...{ isPublic: true, origins: ['https://app.example.com'], networks: ['devnet'] },
@@ -155,17 +114,14 @@ describe('with an operator token, on another machine', () => {
       '--rate',
       'plan',
     ];
-    expect((await remote(['set', key.id, ...change])).out).toBe(
+    expect((await remote('set', key.id, ...change)).out).toBe(
       `svc_rpc_live_${key.id}… is changed, with the others of its family.\n`,
     );
-    const whose = await remote(['whose', '-', '--json'], `RPC_KEY="${secret}" # old\n`);
-    expect(JSON.parse(whose.out)).toMatchObject({
+    const others = Array.from({ length: 20 }, () => `GET /?api-key=${generateApiKey('rpc').text}\n`).join('');
+    expect(await whose(`${others}GET /?api-key=${secret} # old\n`)).toMatchObject({
       matches: true,
       key: { id: key.id, cidrs: ['192.0.2.0/24', '2001:db8::/32'], networks: null, rate: null },
     });
-    const others = Array.from({ length: 20 }, () => `GET /?api-key=${generateApiKey('rpc').text}\n`).join('');
-    const inLog = await remote(['whose', '-', '--json'], `${others}${others}GET /?api-key=${secret}\n`);
-    expect(JSON.parse(inLog.out)).toMatchObject({ matches: true, key: { id: key.id } });
     const store = await openDatabase({ file: join(service.dataDir, 'solway.db') });
     const lines = await store.db.selectFrom('audit').selectAll().where('key_id', '=', key.id).execute();
     await store.close();
@@ -185,10 +141,10 @@ describe('with an operator token, on another machine', () => {
       const url = `${service.ready.url}/api/v1/customers/house/keys${path}`;
       const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
       expect(answer.status).toBe(200);
-      return (await answer.json()) as Printed;
+      return (await answer.json()) as CreatedKey;
     };
     const seen: number[] = [];
-    for (let time = 0; time < 5; time++) {
+    for (let time = 0; time < 2; time++) {
       const { secret, key } = await post('', { product: 'rpc', name: 'at once' });
       seen.push(await statusWith(secret));
       const next = await post(`/${key.id}/rotate`, { overlapMs: 60_000 });
@@ -196,14 +152,14 @@ describe('with an operator token, on another machine', () => {
       await post(`/${next.key.id}/revoke`, {});
       seen.push(await statusWith(next.secret));
     }
-    expect(seen).toEqual(Array(5).fill([200, 200, 403]).flat());
+    expect(seen).toEqual(Array(2).fill([200, 200, 403]).flat());
   });
 
   it('the list is the same as on the same machine', async () => {
     const where = ['--data-dir', service.dataDir, '--config', service.config];
     // Recent usage may be written between the two reads.
     await eventually(async () => {
-      const [there, here] = [await remote(['list']), await runSolway(folder, ['keys', 'list', ...where])];
+      const [there, here] = [await remote('list'), await runHere(folder, ['keys', 'list', ...where])];
       expect(here.out).toContain('LAST USED');
       return isDeepStrictEqual(there, here);
     }, 'both lists are the same');
@@ -215,13 +171,13 @@ describe('with an operator token, on another machine', () => {
       out: '',
       err: 'solway: There is no such key. See the list of keys for the ids.\n',
     };
-    expect(await remote(['revoke', '11111111'])).toEqual(none);
-    expect(await remote(['create', '--name', 'x', '--cidr', '192.0.2.0/33'])).toMatchObject({
+    expect(await remote('revoke', '11111111')).toEqual(none);
+    expect(await remote('create', '--name', 'x', '--cidr', '192.0.2.0/33')).toMatchObject({
       code: 2,
       err: 'solway: --cidr: "192.0.2.0/33" is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32\n',
     });
     token = `${token.slice(0, -1)}${token.endsWith('1') ? '2' : '1'}`;
-    const { code, err } = await remote(['list']);
+    const { code, err } = await remote('list');
     expect([code, err.includes('svc_admin_live_')]).toEqual([1, false]);
   });
 });

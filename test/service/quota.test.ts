@@ -21,6 +21,8 @@ beforeAll(async () => {
       coalesce = false
       slot_cache = false
       [plans.default]
+      rpc_per_second = 500
+      rpc_burst = 1500
       monthly_credits = 6
       prices = { getHealth = 2 }
       [[upstream]]
@@ -39,7 +41,7 @@ describe('a quota of 6 credits', () => {
   it("is shown, spent at the plan's prices, refused with what there is to know, and closes what is open", async () => {
     const socket = await SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
     const first = await server.call('getHealth');
-    expect(first.headers.get('ratelimit-policy')).toMatch(/^"rpc";q=2000;w=2, "credits";q=6;w=2\d{6}$/);
+    expect(first.headers.get('ratelimit-policy')).toMatch(/^"rpc";q=1500;w=3, "credits";q=6;w=2\d{6}$/);
     expect(first.headers.get('ratelimit')).toMatch(/, "credits";r=4;t=\d+$/);
     await server.call('getHealth');
     expect((await server.call('getHealth')).status).toBe(200);

@@ -154,20 +154,6 @@ describe('the request log', () => {
     ]);
   });
 
-  it('never reports an earlier slot to a session than before', async () => {
-    const read = async (slot: number): Promise<string> => {
-      results.getBalance = () => `{"context":{"slot":${slot}},"value":7}`;
-      const { text } = await server.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["s"]}', {
-        'x-solway-session': 'one after the other',
-      });
-      return text;
-    };
-    expect(await read(1_010)).toContain('"slot":1010');
-    expect(await read(1_009)).toContain('"error":{"code":-32016');
-    expect(await read(1_011)).toContain('"slot":1011');
-    results.getBalance = () => BALANCE;
-  });
-
   it('records strangers without their credentials, and with their addresses', async () => {
     const { text: stranger } = generateApiKey('rpc');
     await createRpcClient(service.ready.rpcUrl, stranger).call('getBlockHeight');

@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type MockNode, send, startMock } from '../upstream/mock/server.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, startService } from './start-service.ts';
 
 type Sent = Readonly<{
@@ -117,57 +116,5 @@ describe('client data', () => {
     expect(ready).toContain('"event":"ready"');
     expect(logged.length).toBeGreaterThan(3);
     expect(logged.filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([]);
-  }, 60_000);
-});
-
-describe('a network', () => {
-  const WALLET = '7xWMV4CtWrqtLKwZKAh7Zr3vMqjPevcJfHamcuhT2Tg';
-  const closing: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).toReversed()) await close();
-  });
-
-  /** A node of one chain, with one balance for all wallets. */
-  async function nodeWith(balance: number): Promise<MockNode> {
-    const node = await startMock(({ id, method }, reply) => {
-      const result = method === 'getSlot' ? 1_000 : { context: { slot: 1_000 }, value: balance };
-      send(reply, JSON.stringify({ jsonrpc: '2.0', id, result }));
-    });
-    closing.push(node.close);
-    return node;
-  }
-
-  async function serviceBefore(nodes: Readonly<Record<string, MockNode>>): Promise<RunningService> {
-    const upstreams = Object.entries(nodes).map(
-      ([network, { url }]) => `[[upstream]]\nnetwork = "${network}"\nurl = "${url}"\nws = "off"\n`,
-    );
-    const service = await startService({ configuration: upstreams.join('') });
-    closing.push(() => service.stop());
-    return service;
-  }
-
-  const balanceOn = (service: RunningService, network: string) =>
-    sendRequest(service, 'wallet/balance', { query: { wallet: WALLET, network } });
-
-  it('without a node is refused as not served, without a call to nodes of another one', async () => {
-    const main = await nodeWith(2_000_000_000);
-    const service = await serviceBefore({ 'mainnet-beta': main });
-    for (const network of ['devnet', 'testnet']) {
-      expect(await balanceOn(service, network)).toMatchObject({ status: 400, code: 'NETWORK_NOT_SERVED' });
-    }
-    expect(main.count('getBalance')).toBe(0);
-    expect(await balanceOn(service, 'mainnet-beta')).toMatchObject({ status: 200, result: { balance: 2 } });
-    expect(main.count('getBalance')).toBe(1);
-  }, 60_000);
-
-  it('is served by its own nodes only, also when they are unavailable', async () => {
-    const [main, dev] = [await nodeWith(2_000_000_000), await nodeWith(3_000_000_000)];
-    const service = await serviceBefore({ 'mainnet-beta': main, devnet: dev });
-    expect(await balanceOn(service, 'devnet')).toMatchObject({ status: 200, result: { balance: 3 } });
-    expect([main.count('getBalance'), dev.count('getBalance')]).toEqual([0, 1]);
-    await dev.close();
-    expect(await balanceOn(service, 'devnet')).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });
-    expect(main.count('getBalance')).toBe(0);
-    expect(await balanceOn(service, 'mainnet-beta')).toMatchObject({ status: 200, result: { balance: 2 } });
   }, 60_000);
 });

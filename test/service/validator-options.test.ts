@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Keypair, PublicKey, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBaseAccounts } from '../../src/localnet/bank/vm.ts';
-import { runSolway } from '../cli/run-solway.ts';
+import { newBaseAccounts } from '../../packages/localnet/src/bank/vm.ts';
+import { runHere } from '../cli/run-solway.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
@@ -91,13 +91,13 @@ describe('the options of solana-test-validator', () => {
       .stderr()
       .split('\n')
       .filter((line) => line.startsWith('solway: '));
-    expect(notes).toEqual(['solway: --log has no effect: the log goes to the error output in any case']);
+    expect(notes).toEqual(['solway: --log has no effect: logs always go to standard error']);
   });
 
   it('that are not supported are refused', async () => {
-    const { code, err } = await runSolway(folder, ['localnet', '--clone', MEMO]);
+    const { code, err } = await runHere(folder, ['localnet', '--clone', MEMO]);
     expect(code).toBe(2);
-    expect(err).toContain('--clone is not possible here: nothing is copied from other clusters');
+    expect(err).toContain('--clone is not supported: localnet does not clone from other clusters');
   });
 
   it('write a validator.log that matches the RPC responses', async () => {

@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/control/database/open.ts';
 import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { failures } from '../../src/protocol/errors.ts';
-import { runSolway } from '../cli/run-solway.ts';
 import { eventually } from './eventually.ts';
-import { temporaryFolder } from './program.ts';
+import { keysCommand } from './keys-command.ts';
 import { refusalOf, SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
@@ -50,13 +51,6 @@ describe('the WebSocket server', () => {
     expect(plain.status).toBe(426);
     expect(await plain.json()).toMatchObject({ error: { data: { code: 'UPGRADE_REQUIRED' } } });
   });
-
-  it('accepts the key in the header', async () => {
-    const headers = { authorization: `Bearer ${service.key}` };
-    const client = await SocketClient.open(service.ready.wsUrl, headers);
-    clients.push(client);
-    expect(await client.result('getHealth')).toBe('ok');
-  });
 });
 
 describe('a subscription, from the client to the embedded ledger and back', () => {
@@ -88,41 +82,6 @@ describe('a subscription, from the client to the embedded ledger and back', () =
     });
   });
 
-  it('delivers the status of a signature once, also for a late subscription', async () => {
-    const client = await connect();
-    const signature = await client.result<string>('requestAirdrop', [newAddress(), SOL]);
-    const id = await client.result<number>('signatureSubscribe', [signature, confirmed]);
-    expect((await client.next(id)).result).toMatchObject({ value: { err: null } });
-    expect(await client.call('signatureUnsubscribe', [id])).toMatchObject({ error: { code: -32602 } });
-    const late = await client.result<number>('signatureSubscribe', [signature, confirmed]);
-    expect((await client.next(late)).result).toMatchObject({ value: { err: null } });
-  });
-
-  it('delivers transactions that mention an account', async () => {
-    const client = await connect();
-    const account = newAddress();
-    const options = { ...confirmed, transactionDetails: 'signatures', maxSupportedTransactionVersion: 0 };
-    const id = await client.result<number>('transactionSubscribe', [{ accountInclude: [account] }, options]);
-    const signature = await client.result<string>('requestAirdrop', [account, SOL]);
-    const { method, result } = await client.next(id);
-    expect([method, result]).toEqual(['transactionNotification', expect.objectContaining({ signature })]);
-  });
-
-  it('is shared between connections, each with its own id', async () => {
-    const [one, other] = [await connect(), await connect()];
-    const account = newAddress();
-    const ids = [
-      await one.result<number>('accountSubscribe', [account, confirmed]),
-      await one.result<number>('accountSubscribe', [account, confirmed]),
-      await other.result<number>('accountSubscribe', [account, confirmed]),
-    ] as const;
-    expect(ids[0]).not.toBe(ids[1]);
-    await other.result('requestAirdrop', [account, SOL]);
-    const observed = [await one.next(ids[0]), await one.next(ids[1]), await other.next(ids[2])];
-    expect(observed[1]).toEqual(observed[0]);
-    expect(observed[2]).toEqual(observed[0]);
-  });
-
   it('is refused with the node’s message for invalid params', async () => {
     const client = await connect();
     expect(await client.call('accountSubscribe', ['nonsense'])).toMatchObject({
@@ -133,16 +92,12 @@ describe('a subscription, from the client to the embedded ledger and back', () =
 
 describe('a revoked key', () => {
   it('closes its open connections with 1008 within a second of the command', async () => {
-    const where = ['--json', '--data-dir', service.dataDir, '--config', service.config];
-    const solway = async (...args: string[]) =>
-      runSolway(temporaryFolder('keys'), ['keys', ...args, ...where]);
-    const made = JSON.parse((await solway('create', '--name', 'to revoke')).out);
-    const { secret, key } = made as { secret: string; key: { id: string } };
+    const { secret, key } = await keysCommand(service, 'create', '--name', 'to revoke');
     const client = await eventually(() => connect(secret).catch(() => null), 'the new key is known');
     const other = await connect();
     const slots = await client.result<number>('slotSubscribe');
     await client.next(slots);
-    expect((await solway('revoke', key.id)).code).toBe(0);
+    await keysCommand(service, 'revoke', key.id);
     const revokedAt = performance.now();
     const { code, reason, at } = await client.ended;
     expect([code, reason]).toEqual([1008, `INVALID_KEY: ${failures.INVALID_KEY.text}`]);
@@ -150,4 +105,33 @@ describe('a revoked key', () => {
     expect(await refusalOf(address(secret))).toEqual({ status: 403, code: 'INVALID_KEY' });
     expect(await other.result('getHealth')).toBe('ok');
   });
+});
+
+it('SIGTERM closes WebSockets with 1012, and stores their usage', async () => {
+  const { secret, key } = await keysCommand(service, 'create', '--name', 'metered');
+  const client = await eventually(() => connect(secret).catch(() => null), 'the new key is known');
+  const id = await client.result<number>('slotSubscribe');
+  let bytes = 0;
+  let messages = 0;
+  client.socket.on('message', (data) => {
+    if (!String(data).includes('"method"')) return;
+    messages++;
+    bytes += String(data).length;
+  });
+  for (let observed = 0; observed < 5; observed++) await client.next(id);
+  await client.result('getSlot');
+  const stopped = service.stop();
+  expect(await client.ended).toMatchObject({ code: 1012, reason: `DRAINING: ${failures.DRAINING.text}` });
+  expect(await stopped).toBe(0);
+  const store = await openDatabase({ file: join(service.dataDir, 'solway.db') });
+  const usage = store.db.selectFrom('usage_minute').selectAll().where('key_id', '=', key.id);
+  const rows = await usage.execute();
+  await store.close();
+  const sum = (method: string, field: 'requests' | 'messages' | 'bytes_out' | 'bytes_in') =>
+    rows.filter((row) => row.method === method).reduce((total, row) => total + row[field], 0);
+  expect([sum('slotSubscribe', 'requests'), sum('getSlot', 'requests')]).toEqual([1, 1]);
+  expect(sum('slotSubscribe', 'bytes_in')).toBeGreaterThan(20);
+  // One may have arrived before the listener was attached.
+  expect(sum('notifications', 'messages')).toBeGreaterThanOrEqual(Math.max(5, messages));
+  expect(sum('notifications', 'bytes_out')).toBeGreaterThanOrEqual(bytes);
 });

@@ -1,16 +1,16 @@
 import { AddressLookupTableProgram, Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { shredVersion } from '../../packages/localnet/src/genesis/shred-version.ts';
+import type { RpcHandler } from '../../packages/localnet/src/rpc-handler.ts';
+import { rpcHandlers } from '../../packages/localnet/src/rpc-handlers.ts';
+import { at, Lab } from '../../packages/localnet/test/ledger/lab.ts';
 import { parseJson, writeJson } from '../../src/base/json.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { shredVersion } from '../../src/localnet/genesis/shred-version.ts';
-import type { RpcHandler } from '../../src/localnet/rpc-handler.ts';
-import { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
 import { addressBytes } from '../../src/solana/address.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import { LeaderSchedule } from '../../src/upstream/shreds/leader-schedule.ts';
 import { LookupTables } from '../../src/upstream/shreds/lookup-tables.ts';
 import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
-import { at, Lab } from '../localnet/ledger/lab.ts';
 
 /** What the shred stage asks its nodes, asked of the embedded ledger with its real programs. */
 

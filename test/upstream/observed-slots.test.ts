@@ -1,24 +1,23 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { NodePoller } from '../../src/upstream/health/health-monitor.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
-import { healthy } from './mock/healthy.ts';
-import { call, type Scene, stage, until } from './mock/pool.ts';
+import { healthy } from './mock/behaviors.ts';
+import { call, stageForEach, until } from './mock/pool.ts';
 
-let scene: Scene;
-afterEach(() => scene.close());
+const stage = stageForEach();
 
 describe('slots observed in responses', () => {
   it('are known at each commitment without polls', async () => {
-    scene = await stage([healthy('{"context":{"apiVersion":"2.1.0","slot":4321},"value":1}')]);
-    await request(scene.pool, call('getBalance', ['x', { commitment: 'confirmed' }]));
-    const { slot, confirmedSlot, finalizedSlot } = scene.pool.status()[0]!;
+    const { pool, send } = await stage([healthy('{"context":{"apiVersion":"2.1.0","slot":4321},"value":1}')]);
+    await send('getBalance', ['x', { commitment: 'confirmed' }]);
+    const { slot, confirmedSlot, finalizedSlot } = pool.status()[0]!;
     expect([slot, confirmedSlot, finalizedSlot]).toEqual([4_321n, 4_321n, null]);
-    expect(scene.pool.slotAt('devnet', 'confirmed')?.slot).toBe(4_321n);
-    expect(scene.pool.slotAt('devnet', 'finalized')).toBeNull();
-    expect(scene.pool.slotAt('testnet', 'confirmed')).toBeNull();
+    expect(pool.slotAt('devnet', 'confirmed')?.slot).toBe(4_321n);
+    expect(pool.slotAt('devnet', 'finalized')).toBeNull();
+    expect(pool.slotAt('testnet', 'confirmed')).toBeNull();
   });
 
   it.each([
@@ -27,15 +26,14 @@ describe('slots observed in responses', () => {
     ['["x",{"commitment":"finalized","commitment":"processed"}]', undefined],
     ['["x",["processed"]]', undefined],
   ])('are never attributed to another commitment: %s', async (params, known) => {
-    scene = await stage([healthy('{"context":{"slot":4321},"value":1}')]);
-    await request(scene.pool, { ...call('getBalance'), params: Buffer.from(params) });
-    expect(scene.pool.slotAt('devnet', 'processed')?.slot).toBe(known);
-    expect(scene.pool.slotAt('devnet', 'finalized')).toBeNull();
+    const { pool } = await stage([healthy('{"context":{"slot":4321},"value":1}')]);
+    await request(pool, { ...call('getBalance'), params: Buffer.from(params) });
+    expect(pool.slotAt('devnet', 'processed')?.slot).toBe(known);
+    expect(pool.slotAt('devnet', 'finalized')).toBeNull();
   });
 
   it('replace up to four polls in a row', async () => {
-    scene = await stage([healthy()]);
-    const { mocks } = scene;
+    const { mocks } = await stage([healthy()]);
     const node = new UpstreamNode({ name: 'n', url: mocks[0]!.url }, 'devnet', defaultUpstreamLimits);
     const group = new NodeGroup([node], defaultUpstreamLimits);
     const polls = new NodePoller(node, group, new AbortController().signal);
@@ -52,8 +50,7 @@ describe('slots observed in responses', () => {
   });
 
   it('are polled at commitments in use', async () => {
-    scene = await stage([healthy('1', 777n)]);
-    const { pool, mocks } = scene;
+    const { pool, mocks } = await stage([healthy('1', 777n)]);
     pool.start();
     await until(() => mocks[0]!.polls.length > 6);
     expect(mocks[0]!.polls.some(({ raw }) => raw.includes('finalized'))).toBe(false);

@@ -1,17 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { genesisHashes } from '../../src/upstream/genesis.ts';
 import { probeNode } from '../../src/upstream/probe/probe-node.ts';
-import { deadUrl } from './mock/dead.ts';
-import { htmlBadGateway } from './mock/html-bad-gateway.ts';
+import { deadUrl, htmlBadGateway, silent, throttling } from './mock/behaviors.ts';
+import { closeAfterEach } from './mock/pool.ts';
 import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';
-import { silent } from './mock/silent.ts';
-import { throttling } from './mock/throttling.ts';
 
-let mock: MockNode | null = null;
-afterEach(async () => {
-  await mock?.close();
-  mock = null;
-});
+let mock: MockNode;
+const closing = closeAfterEach();
 
 const results: Record<string, string> = {
   getVersion: '{"feature-set":1,"solana-core":"4.1.2"}',
@@ -31,7 +26,7 @@ const node =
   };
 
 async function probe(behaviour: Behaviour, timeoutMs = 2_000): ReturnType<typeof probeNode> {
-  mock = await startMock(behaviour);
+  mock = closing(await startMock(behaviour));
   return probeNode({ name: 'n', url: `${mock.url}secret-key-123` }, 'devnet', timeoutMs);
 }
 
@@ -69,10 +64,8 @@ describe('probeNode', () => {
   });
 
   it('reports an unhealthy node without history', async () => {
-    const { getVersion, getGenesisHash, getSlot } = results;
-    const report = await probe(
-      node({ getVersion: getVersion!, getGenesisHash: getGenesisHash!, getSlot: getSlot! }),
-    );
+    const { getHealth: _, getFirstAvailableBlock: __, ...others } = results;
+    const report = await probe(node(others));
     expect(report).toMatchObject({ reachable: true, healthy: false, firstAvailableBlock: null });
     expect(report.findings.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
   });
@@ -90,7 +83,7 @@ describe('probeNode', () => {
     expect(report.findings).toHaveLength(1);
     expect(report.findings[0]!.remedy).toMatch(remedy);
     expect(JSON.stringify(report)).not.toMatch(/secret|127\.0\.0\.1/);
-    expect(mock!.received).toHaveLength(1);
+    expect(mock.received).toHaveLength(1);
   });
 
   it('gives a remedy for an unreachable node', async () => {

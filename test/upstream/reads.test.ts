@@ -1,110 +1,54 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
-import type { UpstreamLimits } from '../../src/upstream/limits.ts';
-import type { NodeConfig } from '../../src/upstream/node.ts';
-import { behind } from './mock/behind.ts';
-import { deadUrl } from './mock/dead.ts';
-import { dyingAfterRequest } from './mock/dying-after-request.ts';
-import { dyingMidBody } from './mock/dying-mid-body.ts';
-import { empty } from './mock/empty.ts';
-import { failing } from './mock/failing.ts';
-import { failureOf } from './mock/failure-of.ts';
-import { healthy } from './mock/healthy.ts';
-import { htmlBadGateway } from './mock/html-bad-gateway.ts';
-import { noId } from './mock/no-id.ts';
-import { call, type Scene, stage, until } from './mock/pool.ts';
-import { type Behaviour, send, sendError } from './mock/server.ts';
-import { silent } from './mock/silent.ts';
-import { throttling } from './mock/throttling.ts';
-import { truncated } from './mock/truncated.ts';
-import { wrongId } from './mock/wrong-id.ts';
+import {
+  behind,
+  deadUrl,
+  dyingAfterRequest,
+  failing,
+  healthy,
+  htmlBadGateway,
+  inSequence,
+  onMethod,
+  silent,
+  slow,
+  throttling,
+  truncated,
+} from './mock/behaviors.ts';
+import { call, closeAfterEach, failureOf, type Scene, stageForEach, until } from './mock/pool.ts';
+import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';
 
 const BIG = '{"context":{"slot":7},"value":18446744073709551615}';
-let scene: Scene;
-afterEach(() => scene.close());
+const stage = stageForEach();
+const closing = closeAfterEach();
 
-const open = async (
-  nodes: readonly (Behaviour | NodeConfig)[],
-  limits?: Partial<UpstreamLimits>,
-): Promise<Scene> => {
-  scene = await stage(nodes, limits);
-  return scene;
-};
+const total = ({ counts }: Scene): number => counts().reduce((sum, count) => sum + count);
+const failed = ({ pool }: Scene, method = 'getBalance') => failureOf(request(pool, call(method)));
 
 describe('read', () => {
-  it.each([
-    ['drops the connection after the request', dyingAfterRequest],
-    ['drops the connection in the middle of the answer', dyingMidBody],
-    ['is behind (-32005)', behind],
-    ['has no history (-32011)', failing(-32011)],
-    ['does not know the method (-32601)', failing(-32601)],
-    ['is throttling without Retry-After', throttling()],
-    ['is throttling with Retry-After', throttling('30')],
-    ['is throttling in JSON-RPC (-32429)', failing(-32429, 'rate limited')],
-    ['never answers', silent],
-    ['sends truncated JSON', truncated],
-    ['answers somebody else', wrongId],
-    ['answers nobody', noId],
-    ['sends an HTML 502', htmlBadGateway],
-    ['sends nothing', empty],
-  ])('always succeeds when one of two nodes %s', async (_name, behaviour) => {
-    // Short only for a node that does not respond.
-    const attemptTimeoutMs = behaviour === silent ? 500 : 4_000;
-    const { pool } = await open([behaviour, healthy(BIG)], { attemptTimeoutMs });
-    for (let i = 0; i < 12; i++) {
-      const answer = await request(pool, call('getBalance', ['11111111111111111111111111111111']));
-      expect(answer.body.toString()).toBe(BIG);
-      expect(answer.errorCode).toBe(0);
-    }
-  });
-
-  it('always succeeds when one of two nodes is dead', async () => {
-    const { pool } = await open([{ name: 'dead', url: await deadUrl() }, healthy(BIG)]);
-    for (let i = 0; i < 12; i++) {
-      expect((await request(pool, call('getBalance'))).body.toString()).toBe(BIG);
-    }
-  });
-
   it('succeeds when all but one node fail in different ways', async () => {
-    const { pool } = await open([dyingAfterRequest, behind, throttling('30'), truncated, healthy(BIG)]);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => request(pool, call('getBalance'))));
-    expect(answers.map((answer) => answer.body.toString())).toEqual(Array(20).fill(BIG));
+    const nodes = [dyingAfterRequest, behind, throttling('30'), truncated, healthy(BIG)];
+    const { sendAtOnce } = await stage(nodes);
+    expect(await sendAtOnce(20)).toEqual(Array(20).fill(BIG));
   });
 
-  it('is retried at the only node after a broken connection', async () => {
-    let first = true;
-    const { pool, mocks } = await open([
-      (request, reply, socket) => {
-        if (first) dyingAfterRequest(request, reply, socket);
-        else healthy(BIG)(request, reply, socket);
-        first = false;
-      },
-    ]);
-    expect((await request(pool, call('getBalance'))).body.toString()).toBe(BIG);
-    expect(mocks[0]!.count('getBalance')).toBe(2);
-  });
-
-  it('waits for the only node during a short throttling', async () => {
-    const { pool, mocks } = await open([throttling()]);
-    const pending = request(pool, call('getBalance'));
-    mocks[0]!.become((request, reply, socket) => {
-      if (mocks[0]!.count('getBalance') < 2) throttling()(request, reply, socket);
-      else healthy(BIG)(request, reply, socket);
-    });
-    expect((await pending).body.toString()).toBe(BIG);
+  it.each([
+    ['after a broken connection', dyingAfterRequest],
+    ['after a short throttling', throttling()],
+  ])('is retried at the only node %s', async (_name, first) => {
+    const scene = await stage([inSequence(first, healthy(BIG))]);
+    expect(await scene.send()).toBe(BIG);
+    expect(total(scene)).toBe(2);
   });
 
   it('respects Retry-After and reports it to the caller', async () => {
-    const { pool, mocks } = await open([throttling('20')]);
-    await failureOf(request(pool, call('getBalance')));
-    const failure = await failureOf(request(pool, call('getBalance')));
-    expect(failure.code).toBe('UPSTREAM_UNAVAILABLE');
-    expect(failure.retryAfter).toBe(20);
-    expect(mocks[0]!.received).toHaveLength(1);
+    const scene = await stage([throttling('20')]);
+    await failed(scene);
+    expect(await failed(scene)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter: 20 });
+    expect(total(scene)).toBe(1);
   });
 
   it('passes params on byte for byte', async () => {
-    const { pool, mocks } = await open([healthy()]);
+    const { pool, mocks } = await stage([healthy()]);
     const params = '[ "é\\u0041", 18446744073709551615 ,1.0e2]';
     await request(pool, { ...call('getBalance'), params: Buffer.from(params) });
     await request(pool, { ...call('getHealth'), params: null });
@@ -114,46 +58,73 @@ describe('read', () => {
   });
 });
 
+describe('scan', () => {
+  const SCANS = 8;
+  const scans = ({ sendAtOnce }: Scene): Promise<string[]> =>
+    sendAtOnce(SCANS, 'getProgramAccounts', ['11111111111111111111111111111111']);
+
+  it('fails over from a node that no longer responds', async () => {
+    const scene = await stage([silent, healthy('[2]')], {
+      ...{ pollTimeoutMs: 50, hedgeRatio: 0, circuitFailuresMax: 99 },
+    });
+    scene.pool.start();
+    expect(await scans(scene)).toEqual(Array(SCANS).fill('[2]'));
+    expect(scene.counts('getProgramAccounts')[0]).toBeGreaterThan(0);
+  });
+
+  it('is hedged when slower than any light read', async () => {
+    const scene = await stage([onMethod('getProgramAccounts', silent), healthy('[2]')], {
+      attemptTimeoutMs: 60,
+    });
+    expect(await scans(scene)).toEqual(Array(SCANS).fill('[2]'));
+  });
+
+  it('stays with a node that is working, for longer than an attempt of other methods', async () => {
+    const scene = await stage([slow(250, healthy('[1]'))], { attemptTimeoutMs: 100 });
+    expect(await scans(scene)).toEqual(Array(SCANS).fill('[1]'));
+    expect(total(scene)).toBe(SCANS);
+  });
+
+  it('is not hedged at a node within the attempt timeout', async () => {
+    const scene = await stage(Array(2).fill(slow(150, healthy('[1]'))), { attemptTimeoutMs: 4_000 });
+    expect(await scans(scene)).toEqual(Array(SCANS).fill('[1]'));
+    expect(total(scene)).toBe(SCANS);
+  });
+});
+
 describe('request to a node', () => {
   it('contains path, query and headers of the node', async () => {
-    const { mocks } = await open([healthy()]);
+    const { mocks } = await stage([healthy()]);
     const url = mocks[0]!.url.replace('http://', 'http://user:p%40ss@');
-    const keyed = await stage([
-      { name: 'keyed', url: `${url}v2/key?token=t%20t`, headers: { 'x-token': 'secret' } },
-    ]);
-    await request(keyed.pool, call('getBalance'));
+    const headers = { 'x-token': 'secret' };
+    const { send } = await stage([{ name: 'keyed', url: `${url}v2/key?token=t%20t`, headers }]);
+    await send();
+    const authorization = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
     expect(mocks[0]!.received[0]).toMatchObject({
       path: '/v2/key?token=t%20t',
-      headers: {
-        'x-token': 'secret',
-        authorization: `Basic ${Buffer.from('user:p@ss').toString('base64')}`,
-        'content-type': 'application/json',
-      },
+      headers: { ...headers, authorization, 'content-type': 'application/json' },
     });
-    await keyed.close();
   });
 
   it('closes its connection on timeout', async () => {
     let closed = false;
-    const { pool } = await open(
+    const scene = await stage(
       [
-        (_request, _reply, socket) => {
-          socket.on('close', () => {
+        (_request, _reply, socket) =>
+          void socket.on('close', () => {
             closed = true;
-          });
-        },
+          }),
       ],
       { timeoutMs: 60, attemptsMax: 1 },
     );
-    await failureOf(request(pool, call('getBalance')));
+    await failed(scene);
     await until(() => closed);
   });
 
   it('is not sent if canceled in the queue', async () => {
-    const { pool, mocks } = await open([silent], { connectionsMax: 1 });
-    const first = new AbortController();
-    const second = new AbortController();
-    const one = failureOf(request(pool, call('getBalance'), first.signal));
+    const { pool, mocks, send } = await stage([silent], { connectionsMax: 1 });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const one = send('getBalance', [], first.signal);
     const two = failureOf(request(pool, call('getAsset'), second.signal));
     await until(() => mocks[0]!.received.length === 1);
     second.abort();
@@ -162,158 +133,198 @@ describe('request to a node', () => {
     mocks[0]!.become(healthy());
     first.abort();
     await one;
-    await request(pool, call('getHealth'));
+    await send('getHealth');
     expect(mocks[0]!.received.map(({ method }) => method)).toEqual(['getBalance', 'getHealth']);
   });
 });
 
 describe('error of a node', () => {
   it("is returned at once if it is the caller's fault", async () => {
-    const { pool, mocks } = await open([failing(-32602, 'Invalid param: WrongSize'), failing(-32602, 'x')]);
-    const answer = await request(pool, call('getBalance'));
-    expect(answer.errorCode).toBe(-32602);
-    expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);
+    const scene = await stage([failing(-32602, 'Invalid param: WrongSize'), failing(-32602, 'x')]);
+    expect(await scene.send()).toBe('-32602');
+    expect(scene.counts().sort()).toEqual([0, 1]);
   });
 
   it('is returned unchanged if every node gives it', async () => {
-    const { pool } = await open([behind, behind]);
-    const answer = await request(pool, call('getBalance'));
-    expect(answer.errorCode).toBe(-32005);
-    expect(answer.body.toString()).toBe(
+    const { pool } = await stage([behind, behind]);
+    const { errorCode, body } = await request(pool, call('getBalance'));
+    expect([errorCode, body.toString()]).toEqual([
+      -32005,
       '{"code":-32005,"message":"Node is behind by 150 slots","data":{"numSlotsBehind":150}}',
-    );
+    ]);
   });
 
   it('about the request wins over errors about nodes', async () => {
-    const { pool } = await open([behind, failing(-32016, 'm', { contextSlot: 9 }), failing(-32601)]);
-    expect((await request(pool, call('getBalance'))).errorCode).toBe(-32016);
+    const { send } = await stage([behind, failing(-32016, 'm', { contextSlot: 9 }), failing(-32601)]);
+    expect(await send()).toBe('-32016');
   });
 
   it('about a missing slot is confirmed once', async () => {
-    const { pool, mocks } = await open([failing(-32007), failing(-32007), failing(-32007)]);
-    expect((await request(pool, call('getBlock', [5]))).errorCode).toBe(-32007);
-    expect(mocks.reduce((sum, mock) => sum + mock.received.length, 0)).toBe(2);
+    const scene = await stage([failing(-32007), failing(-32007), failing(-32007)]);
+    expect(await scene.send('getBlock', [5])).toBe('-32007');
+    expect(total(scene)).toBe(2);
   });
 
   it('about a missing slot yields to a node with the slot', async () => {
-    const { pool } = await open([failing(-32001), healthy('{"blockhash":"x"}')]);
-    for (let i = 0; i < 6; i++) expect((await request(pool, call('getBlock', [5]))).errorCode).toBe(0);
+    const { sendMany } = await stage([failing(-32001), healthy('1')]);
+    expect(await sendMany(6, 'getBlock', [5])).toEqual(Array(6).fill('1'));
   });
 
   it('with a bad HTTP status is accepted if it is a standard error', async () => {
-    const { pool } = await open([
-      ({ id }, reply) =>
-        send(reply, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"no"},"id":${id}}`, 400),
-    ]);
-    expect((await request(pool, call('getBalance'))).errorCode).toBe(-32602);
+    const invalid: Behaviour = ({ id }, reply) =>
+      send(reply, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"no"},"id":${id}}`, 400);
+    expect(await (await stage([invalid])).send()).toBe('-32602');
   });
 
   it('without an id for an unreadable request does not count against the node', async () => {
-    const { pool } = await open([
-      (_request, reply) =>
-        send(reply, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}'),
-    ]);
-    for (let i = 0; i < 8; i++) {
-      expect((await request(pool, call('getBalance', ['\\ud800']))).errorCode).toBe(-32700);
-    }
+    const unreadable: Behaviour = (_request, reply) =>
+      send(reply, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}');
+    const { pool, sendMany } = await stage([unreadable]);
+    expect(await sendMany(8, 'getBalance', ['\\ud800'])).toEqual(Array(8).fill('-32700'));
     expect(pool.status()[0]!.failuresInRow).toBe(0);
   });
 });
 
 describe('failure', () => {
+  const secret = 'c0ffee00-secret-key';
+  // The default number of attempts takes nearly the whole timeout.
+  const limits = { attemptsMax: 4 };
+
   it('names the network that is not served', async () => {
-    const { pool } = await open([healthy()]);
+    const { pool } = await stage([healthy()]);
     const failure = await failureOf(request(pool, { ...call('getSlot'), network: 'testnet' }));
     expect(failure.code).toBe('NETWORK_NOT_SERVED');
     expect(failure.facts).toEqual({ network: 'testnet', served: 'devnet' });
   });
 
   it('contains nothing that nodes sent and nothing of their URLs', async () => {
-    const limits = { attemptsMax: 4 };
-    const { pool, mocks, logged } = await open([htmlBadGateway, throttling('1')], limits);
-    const secret = 'c0ffee00-secret-key';
-    const url = `${mocks[0]!.url}v2/${secret}?api_key=${secret}`;
+    const scene = await stage([htmlBadGateway, throttling('1')], limits);
+    const url = `${scene.mocks[0]!.url}v2/${secret}?api_key=${secret}`;
     const keyed = await stage([{ name: 'keyed', url, headers: { 'x-token': secret } }], limits);
-    for (const one of [pool, keyed.pool]) {
-      const failure = await failureOf(request(one, call('getBalance')));
-      const { message, code, facts } = failure;
-      expect(JSON.stringify({ message, code, facts })).not.toMatch(
-        /127\.0\.0\.1|provider|Bad Gateway|c0ffee/,
-      );
-      expect(String(failure.cause)).toMatch(/(node-\d|keyed): HTTP status (429|502)/);
-      expect(String(failure.cause)).not.toMatch(/127\.0\.0\.1|provider|c0ffee/);
+    for (const one of [scene, keyed]) {
+      const { message, code, facts, cause } = await failed(one);
+      const text = JSON.stringify({ message, code, facts });
+      expect(text).not.toMatch(/127\.0\.0\.1|provider|Bad Gateway|c0ffee/);
+      expect(String(cause)).toMatch(/(node-\d|keyed): HTTP status (429|502)/);
+      expect(String(cause)).not.toMatch(/127\.0\.0\.1|provider|c0ffee/);
+      expect(one.logged.join()).not.toContain(secret);
     }
-    expect(logged.join() + keyed.logged.join()).not.toContain(secret);
-    await keyed.close();
   });
 
   it('replaces an error that contains the key of the node', async () => {
-    const secret = 'c0ffee00-secret-key';
-    const { mocks } = await open([
+    const { mocks } = await stage([
       ({ id }, reply) => sendError(reply, id, -32602, `upgrade at https://provider.example/${secret}`),
     ]);
-    // The default number of attempts takes nearly the whole timeout.
-    const limits = { attemptsMax: 4 };
-    const keyed = await stage([{ name: 'keyed', url: `${mocks[0]!.url}${secret}/` }], limits);
-    expect((await failureOf(request(keyed.pool, call('getBalance')))).code).toBe('UPSTREAM_UNAVAILABLE');
-    expect(keyed.pool.status()[0]!.failuresInRow).toBe(0);
-    await keyed.close();
+    const { pool, send } = await stage([{ name: 'keyed', url: `${mocks[0]!.url}${secret}/` }], limits);
+    expect(await send()).toBe('UPSTREAM_UNAVAILABLE');
+    expect(pool.status()[0]!.failuresInRow).toBe(0);
   });
 
-  it('reports a timeout when nodes do not respond', async () => {
-    const { pool, mocks } = await open([silent, silent], { attemptTimeoutMs: 100, timeoutMs: 1_200 });
-    const failure = await failureOf(request(pool, call('getBalance')));
-    expect(failure.code).toBe('UPSTREAM_TIMEOUT');
-    expect(mocks.every((mock) => mock.received.length >= 1)).toBe(true);
-  });
-
-  it('reports a too large response without another attempt', async () => {
+  it('reports a too large response of a scan without another attempt', async () => {
     const large = healthy(JSON.stringify('x'.repeat(5_000)));
-    const { pool, mocks } = await open([large, large], { responseMaxBytes: 1_000 });
-    const failure = await failureOf(request(pool, call('getProgramAccounts')));
-    expect(failure.code).toBe('ANSWER_TOO_LARGE');
-    expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);
+    const { send, counts } = await stage([large, large], { responseMaxBytes: 1_000 });
+    expect(await send('getProgramAccounts')).toBe('ANSWER_TOO_LARGE');
+    expect(counts().sort()).toEqual([0, 1]);
   });
 
   it('reports overload', async () => {
-    const { pool } = await open([silent], { inFlightMax: 3, timeoutMs: 300 });
-    const waiting = Array.from({ length: 3 }, () => failureOf(request(pool, call('getBalance'))));
-    expect((await failureOf(request(pool, call('getBalance')))).code).toBe('OVERLOADED');
-    await Promise.all(waiting);
+    const { sendAtOnce } = await stage([silent], { inFlightMax: 3, timeoutMs: 300 });
+    expect((await sendAtOnce(4))[3]).toBe('OVERLOADED');
   });
 
   it('ends the work when the caller cancels', async () => {
-    const { pool, mocks } = await open([silent], { attemptTimeoutMs: 10_000, timeoutMs: 10_000 });
     const leave = new AbortController();
-    const pending = failureOf(request(pool, call('getBalance'), leave.signal));
-    mocks[0]!.become(() => leave.abort());
-    await pending;
+    const { pool, send } = await stage([() => leave.abort()], {
+      attemptTimeoutMs: 10_000,
+      timeoutMs: 10_000,
+    });
+    expect(await send('getBalance', [], leave.signal)).toBe('CLIENT_GONE');
     expect(pool.status()[0]!.inFlight).toBe(0);
   });
 
   it('occurs at the deadline, however many attempts are left', async () => {
-    const { pool, mocks } = await open([silent, silent, silent, silent], {
-      attemptTimeoutMs: 150,
-      timeoutMs: 200,
-    });
+    const scene = await stage(Array(4).fill(silent), { attemptTimeoutMs: 150, timeoutMs: 200 });
     const startedAt = performance.now();
-    expect((await failureOf(request(pool, call('getBalance')))).code).toBe('UPSTREAM_TIMEOUT');
+    expect(await scene.send()).toBe('UPSTREAM_TIMEOUT');
     expect(performance.now() - startedAt).toBeLessThan(1_000);
-    expect(mocks.reduce((sum, mock) => sum + mock.received.length, 0)).toBeLessThanOrEqual(2);
-  });
-
-  it('does not interrupt a scan longer than an attempt of other methods', async () => {
-    const slow: Behaviour = (request, reply, socket) => {
-      setTimeout(() => healthy('[]')(request, reply, socket), 250);
-    };
-    const { pool, mocks } = await open([slow], { attemptTimeoutMs: 100 });
-    expect((await request(pool, call('getProgramAccounts'))).body.toString()).toBe('[]');
-    expect(mocks[0]!.received).toHaveLength(1);
+    expect(total(scene)).toBeLessThanOrEqual(2);
   });
 
   it('limits the attempts', async () => {
-    const { pool, mocks } = await open([dyingAfterRequest], { attemptsMax: 3 });
-    await failureOf(request(pool, call('getBalance')));
-    expect(mocks[0]!.count('getBalance')).toBe(3);
+    const scene = await stage([dyingAfterRequest], { attemptsMax: 3 });
+    await failed(scene);
+    expect(total(scene)).toBe(3);
+  });
+
+  it('contains Retry-After, but not where a repetition could do harm', async () => {
+    const scene = await stage([dyingAfterRequest], limits);
+    expect(await failed(scene)).toMatchObject({ retryAfter: 1 });
+    const airdrop = await failed(scene, 'requestAirdrop');
+    expect(airdrop.facts).toMatchObject({ outcome: 'unknown' });
+    expect(airdrop.retryAfter).toBeUndefined();
+  });
+});
+
+describe('response above the size limit', () => {
+  /** Announces a huge response except to polls. */
+  const boasting = onMethod('getBalance', (_request, reply) => {
+    reply.writeHead(200, { 'content-length': '999999999' }).write('{');
+  });
+
+  it('is retried elsewhere, and counts against its node if another has a shorter one', async () => {
+    const { pool, send, states } = await stage([boasting, boasting, healthy('7')]);
+    pool.start();
+    while (states()[0] !== 'failing') expect(await send()).toBe('7');
+  });
+
+  it('fails if no node has a shorter one, after one attempt each', async () => {
+    const { send, counts } = await stage([boasting, boasting]);
+    expect(await send()).toBe('ANSWER_TOO_LARGE');
+    expect(counts('getBalance')).toEqual([1, 1]);
+  });
+});
+
+describe('call while the only node accepts no connection', () => {
+  const dead = async () => ({ name: 'dead', url: await deadUrl() });
+  const attemptsIn = (failure: { cause?: unknown }): number =>
+    String(failure.cause).split('no connection').length - 1;
+
+  it.each(['getBalance', 'sendTransaction', 'requestAirdrop', 'someNewMethod'])(
+    'waits until it does, since nothing was sent: %s',
+    async (method) => {
+      const node = await dead();
+      const { send } = await stage([node], { reconnectMaxMs: 5_000, circuitFailuresMax: 1 });
+      const pending = send(method);
+      const returned = await new Promise<MockNode>((resolve, reject) =>
+        setTimeout(() => startMock(healthy('7'), Number(new URL(node.url).port)).then(resolve, reject), 400),
+      );
+      closing(returned);
+      expect(await pending).toBe('7');
+      expect(returned.count(method)).toBe(1);
+    },
+  );
+
+  it('waits for a limited time with growing backoff, and reports Retry-After', async () => {
+    const scene = await stage([await dead()], { reconnectMaxMs: 600, backoffMs: 0 });
+    const startedAt = performance.now();
+    const failure = await failed(scene);
+    const elapsedMs = performance.now() - startedAt;
+    expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 });
+    expect(elapsedMs).toBeGreaterThan(300);
+    expect(elapsedMs).toBeLessThan(2_500);
+    expect(attemptsIn(failure)).toBeLessThan(16);
+  });
+
+  it('does not wait when disabled', async () => {
+    expect(attemptsIn(await failed(await stage([await dead()], { reconnectMaxMs: 0, attemptsMax: 2 })))).toBe(
+      2,
+    );
+  });
+
+  it('stops waiting when canceled', async () => {
+    const { send } = await stage([await dead()], { reconnectMaxMs: 5_000 });
+    const startedAt = performance.now();
+    expect(await send('getBalance', [], AbortSignal.timeout(50))).toBe('CLIENT_GONE');
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 });

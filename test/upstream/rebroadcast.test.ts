@@ -1,44 +1,39 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SubmitLimits } from '../../src/upstream/submit/submission.ts';
 import { accepting, freshChain, landed, type MockChain, sentTo } from './mock/accepting.ts';
 import { until } from './mock/pool.ts';
 import type { MockNode } from './mock/server.ts';
 import {
-  dispatch,
   SubmissionTrace,
   type SubmitScene,
-  sendCall,
   signedTransaction,
-  stageSubmitter,
+  submittersForEach,
 } from './mock/submitting.ts';
 
 /** Accepted transactions until their result is known. */
+const stage = submittersForEach();
 let scene: SubmitScene;
 let chain: MockChain;
-afterEach(() => scene.close());
 
-async function open(limits: Partial<SubmitLimits> = {}): Promise<SubmitScene> {
+async function open(limits: Partial<SubmitLimits> = {}): Promise<void> {
   chain = freshChain();
   const node = accepting(chain);
-  scene = await stageSubmitter([node, node], [node], { limits: { rebroadcastIntervalMs: 20, ...limits } });
-  return scene;
+  scene = await stage([node, node], [node], { limits: { rebroadcastIntervalMs: 20, ...limits } });
 }
-
-const everybody = (): readonly MockNode[] => [...scene.mocks, ...scene.sendOnlyMocks];
 
 type Sent = Readonly<{ wire: Buffer; signature: string; trace: SubmissionTrace }>;
 
 /** Submits an accepted transaction. */
 async function sendOne(config: object = {}): Promise<Sent> {
   const [sent, trace] = [signedTransaction(), new SubmissionTrace()];
-  expect(await dispatch(scene.submitter, sendCall(sent.wire, config, trace))).toBe(sent.signature);
+  expect(await scene.submit(sent.wire, config, trace)).toBe(sent.signature);
   return { ...sent, trace };
 }
 
 /** Number of requests with this transaction. */
 const timesSent = ({ wire }: Sent, mock: MockNode): number =>
   mock.received.filter((one) => one.method === 'sendTransaction' && sentTo(one).wire.equals(wire)).length;
-const timesToAll = (sent: Sent): number => everybody().reduce((sum, mock) => sum + timesSent(sent, mock), 0);
+const timesToAll = (sent: Sent): number => scene.all.reduce((sum, mock) => sum + timesSent(sent, mock), 0);
 const isAtRest = (): boolean => scene.submitter.pending === 0;
 
 describe('accepted transaction', () => {
@@ -46,14 +41,14 @@ describe('accepted transaction', () => {
     await open();
     const sent = await sendOne();
     const other = await sendOne();
-    await until(() => everybody().every((mock) => timesSent(sent, mock) >= 4));
+    await until(() => scene.all.every((mock) => timesSent(sent, mock) >= 4));
     chain.status = (signature) => (signature === sent.signature ? landed('confirmed') : 'null');
     await until(() => sent.trace.results.length > 0);
     const [result] = sent.trace.results;
     expect(result).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
     expect(result!.rebroadcasts).toBeGreaterThanOrEqual(3);
-    const said = result!.rebroadcastAttempts.map(({ node, outcome }) => `${node} ${outcome}`).sort();
-    expect(said).toEqual(['node-1 ok', 'node-2 ok', 'sender-1 ok']);
+    const attempts = result!.rebroadcastAttempts.map(({ node, outcome }) => `${node} ${outcome}`).sort();
+    expect(attempts).toEqual(['node-1 ok', 'node-2 ok', 'sender-1 ok']);
     expect(result!.rebroadcastAttempts.every(({ times }) => times >= 2)).toBe(true);
     // Attempts of the submission only.
     expect(sent.trace.attempts).toHaveLength(3);
@@ -84,11 +79,11 @@ describe('accepted transaction', () => {
   it('continues while only one node reports that it landed', async () => {
     chain = freshChain();
     const lying = { ...freshChain(), status: () => landed('finalized') };
-    scene = await stageSubmitter([accepting(lying), accepting(chain)], [], {
+    scene = await stage([accepting(lying), accepting(chain)], [], {
       limits: { rebroadcastIntervalMs: 20 },
     });
     const sent = await sendOne();
-    await until(() => everybody().every((mock) => timesSent(sent, mock) >= 6));
+    await until(() => scene.all.every((mock) => timesSent(sent, mock) >= 6));
     expect(sent.trace.results).toEqual([]);
     chain.status = () => landed('confirmed');
     await until(isAtRest);
@@ -96,16 +91,16 @@ describe('accepted transaction', () => {
   });
 
   it.each([
-    ['nests deeper than any answer', `${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
+    ['nests deeper than any response', `${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
     ['is longer than any', JSON.stringify('x'.repeat(5_000)), [{ name: 'failed', slot: 1001n, err: null }]],
-  ])('survives an error that %s', async (_name, err, fates) => {
+  ])('survives an error that %s', async (_name, err, results) => {
     await open({ rebroadcastIntervalMs: 60_000 });
     const { trace } = await sendOne();
     chain.status = () => landed('finalized', err);
     const pending = (): number =>
       scene.mocks.reduce((sum, mock) => sum + mock.count('getSignatureStatuses'), 0);
-    await until(() => (fates.length > 0 ? isAtRest() : pending() > 3));
-    expect(trace.results).toMatchObject(fates);
+    await until(() => (results.length > 0 ? isAtRest() : pending() > 3));
+    expect(trace.results).toMatchObject(results);
   });
 
   it('expires when its blockhash does and no node knows it', async () => {
@@ -125,7 +120,7 @@ describe('accepted transaction', () => {
       await sendOne({ maxRetries: 2 }),
       await sendOne(),
     ];
-    await until(() => everybody().every((mock) => timesSent(always, mock) >= 6));
+    await until(() => scene.all.every((mock) => timesSent(always, mock) >= 6));
     expect([timesToAll(never), timesToAll(twice)]).toEqual([3, 9]);
     chain.status = () => landed('confirmed');
     await until(isAtRest);
@@ -137,7 +132,7 @@ describe('accepted transaction', () => {
     await open({ rebroadcastIntervalMs: 40 });
     chain.status = (signature) => (signature === sent.signature ? landed('processed') : 'null');
     const sent = { ...signedTransaction(), trace: new SubmissionTrace() };
-    await dispatch(scene.submitter, sendCall(sent.wire, {}, sent.trace));
+    await scene.submit(sent.wire, {}, sent.trace);
     const other = await sendOne();
     await until(() => scene.mocks.some((mock) => mock.count('getSignatureStatuses') >= 1));
     const seen = timesToAll(other);
@@ -160,7 +155,7 @@ describe('accepted transaction', () => {
     await open({ pendingMax: 2 });
     const often = await sendOne();
     const never = await sendOne({ maxRetries: 0 });
-    await until(() => everybody().every((mock) => timesSent(often, mock) >= 2));
+    await until(() => scene.all.every((mock) => timesSent(often, mock) >= 2));
     const last = await sendOne({ maxRetries: 0 });
     expect(often.trace.results).toMatchObject([{ name: 'shed' }]);
     expect([never.trace.results, last.trace.results, scene.submitter.shed]).toEqual([[], [], 1]);
@@ -171,11 +166,11 @@ describe('accepted transaction', () => {
     const forged = signedTransaction();
     forged.wire[forged.wire.length - 1]! ^= 1;
     const trace = new SubmissionTrace();
-    await dispatch(scene.submitter, sendCall(forged.wire, { skipPreflight: true }, trace));
+    await scene.submit(forged.wire, { skipPreflight: true }, trace);
     const good = await sendOne();
-    await until(() => everybody().every((mock) => timesSent(good, mock) >= 3));
+    await until(() => scene.all.every((mock) => timesSent(good, mock) >= 3));
     expect(trace.results).toMatchObject([{ name: 'unconfirmed', rebroadcasts: 0 }]);
-    expect(everybody().map((mock) => timesSent({ ...forged, trace }, mock))).toEqual([1, 1, 1]);
+    expect(scene.all.map((mock) => timesSent({ ...forged, trace }, mock))).toEqual([1, 1, 1]);
     expect(scene.submitter.pending).toBe(1);
   });
 
@@ -191,7 +186,7 @@ describe('accepted transaction', () => {
     await open({ rebroadcastIntervalMs: 60_000 });
     const { wire } = signedTransaction();
     const traces = [new SubmissionTrace(), new SubmissionTrace(), new SubmissionTrace()];
-    for (const trace of traces) await dispatch(scene.submitter, sendCall(wire, {}, trace));
+    for (const trace of traces) await scene.submit(wire, {}, trace);
     chain.status = () => landed('confirmed');
     await until(isAtRest);
     for (const { results } of traces) expect(results).toMatchObject([{ name: 'confirmed' }]);

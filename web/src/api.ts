@@ -11,7 +11,7 @@ export type CallName = {
 }[ContractName];
 
 export type InputArgs<Name extends ContractName> =
-  Record<never, never> extends RouteInput<Name> ? [asked?: RouteInput<Name>] : [asked: RouteInput<Name>];
+  Record<never, never> extends RouteInput<Name> ? [input?: RouteInput<Name>] : [input: RouteInput<Name>];
 
 type Parts = Readonly<{
   path?: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OpenLocalNode, openLocalNode } from '../../localnet/genesis/open.ts';
+import { type OpenLocalNode, openLocalNode } from '../../../packages/localnet/src/genesis/open.ts';
 import { slot } from '../../solana/units.ts';
 import { warpTo } from './warp-slot.ts';
 

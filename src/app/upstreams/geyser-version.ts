@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
+import { VERSION } from '../../../packages/localnet/src/version.ts';
 import { writeJson } from '../../base/json.ts';
-import { VERSION } from '../../localnet/version.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 
 /** The release of geyser.proto that is served. */

@@ -1,13 +1,8 @@
 import { expect, it } from 'vitest';
 import { accepting } from '../../../test/upstream/mock/accepting.ts';
-import { stage, until } from '../../../test/upstream/mock/pool.ts';
+import { outcomeOf, stage, until } from '../../../test/upstream/mock/pool.ts';
 import { startMock } from '../../../test/upstream/mock/server.ts';
-import {
-  dispatch,
-  SubmissionTrace,
-  sendCall,
-  signedTransaction,
-} from '../../../test/upstream/mock/submitting.ts';
+import { SubmissionTrace, sendCall, signedTransaction } from '../../../test/upstream/mock/submitting.ts';
 import { createLogger } from '../../base/log.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { LiveConfiguration } from '../../config/live-configuration.ts';
@@ -27,7 +22,7 @@ it('Endpoints for sending have the limits that were read last', async () => {
   );
   const outcome = async (): Promise<string | undefined> => {
     const trace = new SubmissionTrace();
-    await dispatch(sending, sendCall(signedTransaction().wire, { skipPreflight: true }, trace));
+    await outcomeOf(sending, sendCall(signedTransaction().wire, { skipPreflight: true }, trace));
     await until(() => trace.attempts.length === 2);
     return trace.attempts.find(({ node }) => node === 'sender')?.outcome;
   };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { sign, transfer } from '../../localnet/signed-transactions.ts';
+import { sign, transfer } from '../../../packages/localnet/test/signed-transactions.ts';
 import type { ChaosFixture } from '../nodes/fixture.ts';
 import type { SeededRandom } from '../nodes/seeded-random.ts';
 import type { TestClient } from './clients.ts';

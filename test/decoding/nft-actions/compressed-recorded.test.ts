@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExecutedTransaction } from '../../../src/decoding/transaction/executed-transaction.ts';
 import { parseEffects } from '../../../src/decoding/transaction/parse-transaction.ts';
 import type { JsonMembers } from '../../../src/solana/encoding/read-json.ts';
-import { assetOf, hasRecordings, readRecorded, scenario } from './recorded-transactions.ts';
+import { assetOf, hasRecordings, scenario } from './recorded-scenarios.ts';
 import { allActions } from './transaction-builder.ts';
 
 type Decoded = ReturnType<typeof allActions>[number];
@@ -103,19 +103,6 @@ describe.skipIf(!hasRecordings)('recorded compressed NFTs (../shared/data/rest/m
     },
   );
 
-  it('decodes tree creation', () => {
-    const first = scenario('mint_delegate_transfer').flatMap(allActions);
-    expect(typed(first, 'CREATE_TREE').info).toEqual({
-      tree_authority: 'E9uEW5uMNDhLGracp5XtvarF3udV3p6hemoXfBDB82QF',
-      merkle_tree: '2AsVtpcSDi4nUhMEvtZPApGvucu6kP4qrKV6SZ9hG3WT',
-      payer: 'Fq4HDXfutKjEZ7zZP2JmKboSm2ZsYsKEJ7BLQAfrpNcc',
-      tree_creator: 'Fq4HDXfutKjEZ7zZP2JmKboSm2ZsYsKEJ7BLQAfrpNcc',
-      ...{ max_depth: 14, max_buffer_size: 64 },
-    });
-    const second = scenario('mint_v2_transfer_v2').flatMap(allActions);
-    expect(typed(second, 'CREATE_TREE').info).toMatchObject({ max_depth: 3, max_buffer_size: 8 });
-  });
-
   it('shows a decompressed NFT as a mint by Bubblegum', () => {
     const decompress = scenario('asset_decompress').find(({ logs }) =>
       logs.includes('Program log: Instruction: DecompressV1'),
@@ -134,81 +121,3 @@ describe.skipIf(!hasRecordings)('recorded compressed NFTs (../shared/data/rest/m
     });
   });
 });
-
-describe.skipIf(!hasRecordings)(
-  'recorded mints of compressed NFTs (../shared/data/rest, blockbuster-cnft)',
-  () => {
-    const mints = (file: string) =>
-      parseEffects(readRecorded(`blockbuster-cnft/${file}.json`)).actions.filter(
-        ({ type }) => type === 'COMPRESSED_NFT_MINT',
-      );
-
-    it('separates two mints of one transaction', () => {
-      const both = mints('double_bubblegum_mint');
-      const same = {
-        tree_authority: 'BXNgnWuSf4qV34WuTZMYmHcd2P4fHrQNpUUDdRAJow7j',
-        merkle_tree: 'APBGd5QtSg8PWxGK6pqzRpffBXknpHhMET1bzafLkysx',
-        payer: '51HrvWtWjvrkw8F7y1Z3SMCLE9SAU9kfE8HNjn8XMBbu',
-        owner: '7oo8EwP77tsJdtU8pV13FJag4PzafM8ZwhcwXGXQkRf',
-      };
-      const metadata = {
-        ...{ symbol: 'TP1', sellerFeeBasisPoints: 0, primarySaleHappened: false, isMutable: true },
-        ...{ editionNonce: 0, tokenStandard: { nonFungible: {} }, uses: null },
-        ...{ tokenProgramVersion: { original: {} } },
-        collection: { verified: true, key: 'EpbHnATobvsAeS864EpX1TKzUyxEADvUAF17LFHJYYwK' },
-        creators: [{ address: '51HrvWtWjvrkw8F7y1Z3SMCLE9SAU9kfE8HNjn8XMBbu', verified: true, share: 100 }],
-      };
-      // IDs come from the leaf events at 2 and 7.
-      expect(both.map(({ ix_index }) => ix_index)).toEqual([0, 5]);
-      expect(both.map(({ info }) => info)).toMatchObject([
-        {
-          ...{ ...same, nft_address: 'HRCSQUQJviGdQLBSAGc1fXmcHrnEtENdDfx2UkSyNokv' },
-          nft_metadata: { ...metadata, name: 'Test Sticker #1' },
-        },
-        {
-          ...{ ...same, nft_address: 'CYQmG8Qwrx5zEgkcMkoHod4bUqnZbThSYYM4zquBBQJz' },
-          nft_metadata: { ...metadata, name: 'Test Sticker #2' },
-        },
-      ]);
-      expect(both.every((action) => action.parent_protocol === undefined)).toBe(true);
-    });
-
-    it('separates mints in two trees under one instruction', () => {
-      expect(mints('helium_mint_double_tree')).toMatchObject([
-        {
-          info: {
-            merkle_tree: 'C9gqeeZZFMUFQBZ2X6MoFVn1sUhphkwQ4BKwGqktu9RR',
-            nft_address: '7NZUvkKBZVWx9eDrCNvaj4cAfi3HWjjuHxxu1FAgTWkm',
-            owner: 'Azot2AdxKJvdjLZEbDrCzktwdU238fazRmGCGZqGQeKa',
-            nft_metadata: { name: 'powerful-wintergreen-locust', symbol: 'HOTSPOT' },
-          },
-          ...{ parent_protocol: '1atrmQs3eq1N2FEYWu6tyTXbCjP4uQwExpjtnhXtS8h', ix_index: 6 },
-        },
-        {
-          info: {
-            merkle_tree: '9Yn32WbXK8JTVFpx5CGFrPKqbeQ7LE1UZi5bG7k9P4Rv',
-            nft_address: 'dBtd4R9HU7j6FXwtpE8DuCojEM5mHNUTy6uuHhq4tx6',
-            owner: '4FxSjPMGUR1dBJwmo5DrSxYpNYHWjgBC8sKnuXtHvqoU',
-            nft_metadata: { name: 'modern-velvet-caterpillar', symbol: 'HOTSPOT' },
-          },
-          ...{ parent_protocol: '1atrmQs3eq1N2FEYWu6tyTXbCjP4uQwExpjtnhXtS8h', ix_index: 14 },
-        },
-      ]);
-    });
-
-    it('decodes a mint called by another program', () => {
-      expect(mints('helium_nested')).toMatchObject([
-        {
-          info: {
-            payer: 'devTUdgycPzE5WKyeokLp9txGo7ohmxZxNYUkVDpwuZ',
-            merkle_tree: '9U25LLcQGBnv62FytjHDkkJzYz27npSBCc5Xsbhe84Gx',
-            nft_address: 'HccdnUhvwWX73HNuSPfZsx5AbYZnzeLzeNsuNojLyy84',
-            owner: 'devTUdgycPzE5WKyeokLp9txGo7ohmxZxNYUkVDpwuZ',
-            nft_metadata: { name: 'savory-butter-shetland', creators: [] },
-          },
-          ...{ parent_protocol: 'hemABtqNUst4MmqsVcuN217ZzBspENbGt9uueSe5jts', ix_index: 7 },
-        },
-      ]);
-    });
-  },
-);

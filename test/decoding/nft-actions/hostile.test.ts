@@ -5,27 +5,15 @@ import { instructionDiscriminator } from '../../../src/decoding/transaction/even
 import { nftPrograms } from '../../../src/decoding/transaction/nft/nft-programs.ts';
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 import { minimumOf, msOf } from '../../project/minimum-of.ts';
-import { allActions, anchorData, executedTransaction, holding, someone } from './transaction-builder.ts';
+import { dataOf } from './instruction-rows.ts';
+import { allActions, executedTransaction, holding, someone } from './transaction-builder.ts';
 
 /** Known names, so that bytes pass the discriminator. */
-const names = [
-  ...[
-    'sell',
-    'buy',
-    'buy_v2',
-    'cancel',
-    'cancel_v2',
-    'execute_sale',
-    'execute_sale_v2',
-    'execute_partial_sale',
-  ],
-  ...['mint_v1', 'mint_to_collection_v1', 'mint_v2', 'transfer', 'transfer_v2', 'burn', 'burn_v2'],
-  ...['create_tree', 'buy_edition_v2', 'mip1_sell', 'core_execute_sale_v2', 'withdraw_from_treasury'],
-  ...['list', 'list_legacy', 'delist', 'edit', 'bid', 'take_bid_meta_hash', 'take_bid_full_meta', 'buy_core'],
-  ...['buy_nft', 'buy_single_listing', 'sol_fulfill_buy', 'tcomp_noop', 'tamm_noop', 'edit_single_listing'],
-];
-
-const marks = names.map((name) => [...Buffer.from(instructionDiscriminator(name), 'hex')]);
+const names = `sell buy buy_v2 cancel cancel_v2 execute_sale execute_sale_v2 execute_partial_sale mint_v1
+  mint_to_collection_v1 mint_v2 transfer transfer_v2 burn burn_v2 create_tree buy_edition_v2 mip1_sell
+  core_execute_sale_v2 withdraw_from_treasury list list_legacy delist edit bid take_bid_meta_hash
+  take_bid_full_meta buy_core buy_nft buy_single_listing sol_fulfill_buy tcomp_noop tamm_noop edit_single_listing`;
+const marks = names.split(/\s+/).map((name) => [...Buffer.from(instructionDiscriminator(name), 'hex')]);
 const numbers = Array.from({ length: 60 }, (_, number) => [number]);
 
 const program: fc.Arbitrary<Address> = fc.constantFrom(...nftPrograms.keys());
@@ -90,7 +78,7 @@ describe('NFT program parsers', () => {
   ])('take little time for the maximum number of %s', (_, prefix, name) => {
     const [one] = [...nftPrograms.keys()].filter((key) => key.startsWith(prefix));
     const accounts = Array.from({ length: 200 }, (__, index) => someone(index));
-    const body = anchorData(name, (args) => args.zeros(300));
+    const body = dataOf(name, '300*0');
     const instructions = Array.from({ length: 1_000 }, () => ({ program: one!, accounts, data: body }));
     const logs = Array.from({ length: 5_000 }, (__, at) =>
       at % 2 ? `Program ${one} invoke [1]` : 'Program data: aa',

@@ -1,5 +1,3 @@
-import { ByteWriter } from '../../../src/base/bytes.ts';
-import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import type {
   ExecutedInstruction,
   ExecutedTransaction,
@@ -9,32 +7,6 @@ import { nftPrograms } from '../../../src/decoding/transaction/nft/nft-programs.
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 
 export const someone = (seed: number): Address => addressFromBytes(new Uint8Array(32).fill(seed));
-
-/**
- * Accounts in IDL order with distinct addresses.
- * @param names - separated by spaces; a name with `!` stands for the program itself (an omitted account).
- * @param first - seed of the first address.
- */
-export function accountsOf(
-  names: string,
-  program: Address,
-  first = 100,
-): { accounts: Address[]; at: Record<string, Address> } {
-  const at: Record<string, Address> = {};
-  const accounts = names.split(' ').map((name, index) => {
-    const account = name.endsWith('!') ? program : someone(first + index);
-    at[name.replace('!', '')] = account;
-    return account;
-  });
-  return { accounts, at };
-}
-
-export function anchorData(name: string, write: (args: ByteWriter) => unknown = () => 0): Uint8Array {
-  const writer = new ByteWriter();
-  writer.bytes(Buffer.from(instructionDiscriminator(name), 'hex'));
-  write(writer);
-  return writer.finish();
-}
 
 type Given = Readonly<{ program: Address; accounts?: readonly Address[]; data: Uint8Array }> &
   Partial<Pick<ExecutedInstruction, 'height' | 'caller' | 'outer' | 'parentProgram' | 'parsed'>>;

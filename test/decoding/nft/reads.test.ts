@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../../packages/localnet/test/rig.ts';
+import { account, key, mint, tokenAccount } from '../../../packages/localnet/test/support/accounts.ts';
 import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts';
 import { Chain } from '../../../src/decoding/chain/chain.ts';
 import { type CoreAsset, type CorePlugins, coreProgram } from '../../../src/decoding/nft/core-account.ts';
@@ -17,8 +19,6 @@ import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
-import { openRig, type Rig } from '../../localnet/rig.ts';
-import { account, key, mint, tokenAccount } from '../../localnet/support/accounts.ts';
 import { LedgerCaller } from '../../rest-api/ledger-caller.ts';
 import {
   coreAssetData,

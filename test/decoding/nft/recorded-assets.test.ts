@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRig, type Rig } from '../../../packages/localnet/test/rig.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { Chain } from '../../../src/decoding/chain/chain.ts';
 import { type CorePlugins, coreProgram, decodeCoreAccount } from '../../../src/decoding/nft/core-account.ts';
@@ -11,7 +12,6 @@ import type { Account } from '../../../src/solana/account/account.ts';
 import type { Address } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { decodeMint, decodeTokenAccount } from '../../../src/solana/token/token-state.ts';
-import { openRig, type Rig } from '../../localnet/rig.ts';
 import { LedgerCaller } from '../../rest-api/ledger-caller.ts';
 import {
   answersWithoutAssets,

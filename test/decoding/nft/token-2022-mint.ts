@@ -1,7 +1,7 @@
+import { mint as plainMint } from '../../../packages/localnet/test/support/accounts.ts';
 import { ByteWriter } from '../../../src/base/bytes.ts';
 import { type Address, addressBytes } from '../../../src/solana/address.ts';
 import { MULTISIG_BYTES } from '../../../src/solana/token/token-state.ts';
-import { mint as plainMint } from '../../localnet/support/accounts.ts';
 
 function writeText(writer: ByteWriter, text: string): void {
   const bytes = Buffer.from(text);

@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Swap } from '../../../src/decoding/transaction/action.ts';
 import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import { readEvents } from '../../../src/decoding/transaction/events/read-events.ts';
-import type {
-  ExecutedTransaction,
-  TransactionTokenAccount,
-} from '../../../src/decoding/transaction/executed-transaction.ts';
+import type { TransactionTokenAccount } from '../../../src/decoding/transaction/executed-transaction.ts';
 import { parseEffects } from '../../../src/decoding/transaction/parse-transaction.ts';
 import { readQuote } from '../../../src/decoding/transaction/swap/jupiter-route.ts';
 import { recognizeSwaps } from '../../../src/decoding/transaction/swap/recognize-swaps.ts';
@@ -13,607 +10,390 @@ import type { Address } from '../../../src/solana/address.ts';
 import { nativeMint, programs } from '../../../src/solana/programs.ts';
 import {
   anchorData,
+  dexes,
   emitEvent,
   executedTransaction,
   type InstructionSpec,
   named,
-  pay,
+  scene,
   tokenAccount,
-  transfer,
 } from './transaction-builder.ts';
 
-const JUPITER = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
-const OKX = '6m2CDdhRgxpH4WjvdzxAYbGxwdGUz5MziiL5jek2kBma';
-const TITAN = 'T1TANpTeScyeqVzzgNViGDNrkQ6qHz9KrSBS4aNXvGT';
-const WHIRLPOOL = 'whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc';
-const CLMM = 'CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK';
-const PUMP = '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P';
-const PHOTON = 'BSfD6SHZigAfDWSjzD5Q41jw8LmKwtmjskPH9XW1mrRW';
-const TESSERA = 'TessVdML9pBGgG9yGks7o4HewRaXVAMuoVj4x83GLQH';
-const unknown = named('a program that nobody knows');
-
-const [user, keeper, whirlpool, state, collector] = ['user', 'keeper', 'whirlpool', 'state', 'collector'].map(
+const [user, keeper, curve, collector, A, B] = ['user', 'keeper', 'curve', 'collector', 'A', 'B'].map(
   named,
-) as [Address, Address, Address, Address, Address];
-const [A, B, C] = ['A', 'B', 'C'].map(named) as [Address, Address, Address];
+) as [Address, Address, Address, Address, Address, Address];
 
-/** Token accounts named `owner of account:mint`. */
-const tokens: TransactionTokenAccount[] = [
-  ...(['A', 'B', 'C'] as const).flatMap((mint) =>
-    (['user', 'keeper', 'whirlpool', 'state', 'collector'] as const).map((owner) =>
-      tokenAccount(`${owner}:${mint}`, named(mint), named(owner)),
-    ),
+/** Token accounts named `owner:mint`. */
+const tokens: TransactionTokenAccount[] = ['A', 'B', 'C', 'SOL'].flatMap((mint) =>
+  ['user', 'keeper', 'pool', 'state', 'collector'].map((owner) =>
+    tokenAccount(`${owner}:${mint}`, mint === 'SOL' ? nativeMint : named(mint), named(owner)),
   ),
-  ...['user', 'keeper', 'state', 'collector'].map((owner) =>
-    tokenAccount(`${owner}:SOL`, nativeMint, named(owner)),
-  ),
-];
+);
 
-const scene = (
-  said: readonly InstructionSpec[],
-  given: Parameters<typeof executedTransaction>[1] = {},
-): ExecutedTransaction => executedTransaction(said, { tokens, ...given });
+type Given = Parameters<typeof executedTransaction>[1];
 
-const swapsOf = (run: ExecutedTransaction): Swap[] => recognizeSwaps(run, readEvents(run));
+const runOf = (said: string | readonly InstructionSpec[], given: Given = {}) =>
+  executedTransaction(typeof said === 'string' ? scene(said) : said, { tokens, ...given });
 
-const ends = (swap: Swap) => [swap.in.mint, swap.in.raw, swap.out.mint, swap.out.raw];
+const swapsOf = (said: string | readonly InstructionSpec[], given: Given = {}): Swap[] => {
+  const run = runOf(said, given);
+  return recognizeSwaps(run, readEvents(run));
+};
 
-/** Whirlpool swap of A for B with its movements. */
-const whirlpoolSwap = (
-  height: number,
-  trader: Address,
-  given: bigint,
-  taken: bigint,
-  taker = 'user',
-): InstructionSpec[] => [
-  {
-    ...{ program: WHIRLPOOL, height, data: anchorData('swap') },
-    accounts: [programs.token, trader, whirlpool],
-  },
-  transfer(height + 1, trader === keeper ? 'keeper:A' : 'user:A', 'whirlpool:A', given),
-  transfer(height + 1, 'whirlpool:B', `${taker}:B`, taken),
-];
+const names = new Map([
+  ...['A', 'B', 'C', 'user', 'keeper'].map((name) => [named(name), name] as const),
+  [nativeMint, 'SOL'] as const,
+]);
+
+/** `user: A 100 > B 7` for each swap. */
+const shown = (swaps: readonly Swap[]): string =>
+  swaps
+    .map(({ swapper, in: given, out }) => {
+      const side = ({ mint, raw }: Swap['in']) => `${names.get(mint)} ${raw}`;
+      return `${names.get(swapper)}: ${side(given)} > ${side(out)}`;
+    })
+    .join(', ');
+
+/** Whirlpool swap of A for B by a trader. */
+const whirl = (height: number, given = 100, taken = 7, trader = 'user', taker = 'user'): string => `
+  ${height} whirlpool.swap token ${trader} pool; ${height + 1} ${trader}:A>pool:A ${given};
+  ${height + 1} pool:B>${taker}:B ${taken};`;
 
 /** CLMM swap of B for C. */
-const clmmSwap = (height: number, trader: Address, given: bigint, taken: bigint): InstructionSpec[] => [
-  {
-    ...{ program: CLMM, height, data: anchorData('swap') },
-    accounts: [trader, named('config'), state],
-  },
-  transfer(height + 1, trader === keeper ? 'keeper:B' : 'user:B', 'state:B', given),
-  transfer(height + 1, 'state:C', 'user:C', taken),
-];
+const clmm = (height: number, given = 7, taken = 3, trader = 'user'): string => `
+  ${height} clmm.swap ${trader} config state; ${height + 1} ${trader}:B>state:B ${given};
+  ${height + 1} state:C>user:C ${taken};`;
+
+const tessera = (height: number, given: string, taken: string): string =>
+  `${height} tessera; ${height + 1} ${given}; ${height + 1} ${taken};`;
+
+const router = '1 unknown;';
+const apart = 'user: A 1000 > B 500, user: B';
+const between = (given: number, moved = ''): string =>
+  `${router} ${whirl(2, 1000, 500)} ${moved} ${clmm(2, given)}`;
 
 describe('recognizeSwaps', () => {
-  it('sums movements between trader and pool below the pool instruction', () => {
-    expect(swapsOf(scene(whirlpoolSwap(1, user, 100n, 7n)))).toEqual([
+  it('describes a swap with its pool and instruction', () => {
+    const pool = {
+      pool: named('pool'),
+      source: 'Orca',
+      in: { mint: A, raw: 100n },
+      out: { mint: B, raw: 7n },
+    };
+    expect(swapsOf(whirl(1))).toEqual([
       {
-        ...{ index: 0, program: WHIRLPOOL, parentProgram: null, swapper: user },
-        ...{ in: { mint: A, raw: 100n }, out: { mint: B, raw: 7n } },
-        pools: [{ pool: whirlpool, source: 'Orca', in: { mint: A, raw: 100n }, out: { mint: B, raw: 7n } }],
-        ...{ slippagePercent: null, quotedOut: null },
+        ...{ index: 0, program: dexes.whirlpool, parentProgram: null, swapper: user },
+        ...{ in: pool.in, out: pool.out, pools: [pool], slippagePercent: null, quotedOut: null },
       },
     ]);
+  });
+
+  it.each([
+    ['tokens that the pool returns', `${whirl(1)} 2 pool:A>user:A 40`, 'user: A 60 > B 7'],
+    [
+      'a program account as trader',
+      `${router} ${whirl(2, 100, 7, 'keeper', 'keeper')}`,
+      'keeper: A 100 > B 7',
+    ],
+    [
+      'rent of token accounts, which is no payment',
+      '1 whirlpool.swap token user pool; 2 user$state:B 2039280; 2 user:SOL>state:SOL 100; 2 state:B>user:B 7',
+      'user: SOL 100 > B 7',
+    ],
+    ['a deposit', whirl(1).replace('swap', 'increase_liquidity'), ''],
+    ['a pool that gives two tokens', `${whirl(1)} 2 pool:C>user:C 1`, ''],
+    ['a pool that gives nothing', whirl(1).split(';').slice(0, 2).join(';'), ''],
+    ['swaps in an unknown program, joined', `${router} ${whirl(2)} ${clmm(2)}`, 'user: A 100 > C 3'],
+    [
+      'a return to the first mint',
+      `${router} ${whirl(2)} ${tessera(2, 'user:B>state:B 7', 'state:A>user:A 101')}`,
+      'user: A 100 > B 7, user: B 7 > A 101',
+    ],
+    [
+      'two swappers',
+      `${router} ${whirl(2)} ${clmm(2, 7, 3, 'keeper')}`,
+      'user: A 100 > B 7, keeper: B 7 > C 3',
+    ],
+    [
+      'two outer instructions',
+      `${router} ${whirl(2)} ${router} ${clmm(2)}`,
+      'user: A 100 > B 7, user: B 7 > C 3',
+    ],
+    ['swaps without a router', `${whirl(1)} ${clmm(1)}`, 'user: A 100 > B 7, user: B 7 > C 3'],
+    ['a remainder', between(100), `${apart} 100 > C 3`],
+    ['more than the first gave', between(501), `${apart} 501 > C 3`],
+    ['a difference without a fee', between(495), `${apart} 495 > C 3`],
+    ['a smaller fee than the difference', between(495, '2 user:B>collector:B 4;'), `${apart} 495 > C 3`],
+    ['a fee of most of the amount', between(100, '2 user:B>collector:B 400;'), `${apart} 100 > C 3`],
+    ['a gain in between', between(501, '2 collector:B>user:B 1;'), `${apart} 501 > C 3`],
+    ['a small fee in between', between(495, '2 user:B>collector:B 5;'), 'user: A 1000 > C 3'],
+    ['a fee of a tenth', between(450, '2 user:B>collector:B 50;'), 'user: A 1000 > C 3'],
+    ['a fee above a tenth', between(449, '2 user:B>collector:B 51;'), `${apart} 449 > C 3`],
+    ['a wrapper with its own fee', `1 photon; ${whirl(2)} 2 user:A>collector:A 9`, 'user: A 100 > B 7'],
+    [
+      'a route through intermediate accounts',
+      `1 titan; 2 user:A>keeper:A 100; ${whirl(2, 100, 7, 'keeper', 'keeper')} ${clmm(2, 7, 3, 'keeper')}`,
+      'user: A 100 > C 3',
+    ],
+    [
+      'a route into pools that do not name the trader',
+      `1 titan; 2 user:A>keeper:A 100; ${tessera(2, 'keeper:A>state:A 100', 'state:B>user:B 7')}`,
+      'user: A 100 > B 7',
+    ],
+    ['a route despite rent', `1 titan; 2 user$opened 2039280; ${whirl(2)}`, 'user: A 100 > B 7'],
+    [
+      'a route that continues where a pool delivered',
+      `1 titan; ${whirl(2, 100, 7, 'user', 'keeper')} ${tessera(2, 'keeper:B>state:B 7', 'state:C>user:C 3')}`,
+      'user: A 100 > C 3',
+    ],
+    [
+      'a commission in the input token',
+      `1 okx.commission_spl_swap; ${whirl(2, 100, 70)} 2 user:A>collector:A 9`,
+      'user: A 100 > B 70',
+    ],
+    [
+      'a commission in the output token',
+      `1 okx.commission_spl_swap; ${whirl(2, 100, 70)} 2 user:B>collector:B 9`,
+      'user: A 100 > B 70',
+    ],
+    ['a router without arguments', `1 okx; ${whirl(2, 100, 70)}`, 'user: A 100 > B 70'],
+    ['a pool without a table', tessera(1, 'user:A>state:A 5', 'state:B>user:B 6'), 'user: A 5 > B 6'],
+    ['a pool without a table that gives nothing', '1 tessera; 2 user:A>state:A 5', ''],
+    ['unknown programs', `${router} 2 user:A>state:A 5; 2 state:B>user:B 6`, ''],
+  ])('recognizes %s', (_, said, expected) => {
+    expect(shown(swapsOf(said))).toBe(expected);
+  });
+
+  it.each([
+    ['titan', `1 titan; 2 user$opened 9; ${whirl(2)}`, ['Orca']],
+    ['photon', `1 photon; ${whirl(2)}`, ['Orca']],
+    ['whirlpool', `${router} ${whirl(2)} ${clmm(2)}`, ['Orca', 'Raydium CLMM']],
+    ['titan', `1 titan; ${tessera(2, 'user:A>state:A 5', 'state:B>user:B 6')}`, ['Tessera V']],
+  ])('attributes a swap to %s', (program, said, sources) => {
+    const [swap] = swapsOf(said);
+    expect(swap?.program).toBe(dexes[program]);
+    expect(swap?.pools.map(({ source }) => source)).toEqual(sources);
   });
 
   it('handles nodes that do not report heights', () => {
-    const inner = whirlpoolSwap(1, user, 100n, 7n).map((said) => ({ ...said, height: null }));
-    const swaps = swapsOf(scene([{ program: unknown, height: 1 }, ...inner, ...clmmSwap(1, user, 7n, 3n)]));
-    expect(swaps.map(ends)).toEqual([
-      [A, 100n, B, 7n],
-      [B, 7n, C, 3n],
-    ]);
+    const inner = scene(whirl(1)).map((said) => ({ ...said, height: null }));
+    const swaps = swapsOf([...scene(router), ...inner, ...scene(clmm(1))]);
+    expect(shown(swaps)).toBe('user: A 100 > B 7, user: B 7 > C 3');
   });
 
   it('takes the giver as swapper when another account pays the fee', () => {
-    const [swap] = swapsOf(scene(whirlpoolSwap(1, user, 100n, 7n), { signers: [named('payer'), user] }));
-    expect(swap?.swapper).toBe(user);
+    expect(shown(swapsOf(whirl(1), { signers: [named('payer'), user] }))).toBe('user: A 100 > B 7');
+    expect(swapsOf(whirl(1), { err: 'Failed' })).toEqual([]);
   });
 
-  it('takes a program account as trader when the instruction names it', () => {
-    const said = [{ program: unknown, height: 1 }, ...whirlpoolSwap(2, keeper, 100n, 7n, 'keeper')];
-    const [swap] = swapsOf(scene(said));
-    expect(swap).toMatchObject({ index: 1, program: WHIRLPOOL, parentProgram: unknown, swapper: keeper });
-  });
+  const token2022 = (type: string, info: object): InstructionSpec => {
+    const parties = { source: named('pool:B'), destination: named('user:B'), mint: B };
+    const parsed = { type, info: { ...parties, tokenAmount: { amount: '7' }, ...info } };
+    return { ...{ program: programs.token2022, height: 2 }, parsed };
+  };
 
   it('counts Token-2022 transfer fees in the input but not in the output', () => {
-    const [swap, paid] = whirlpoolSwap(1, user, 100n, 7n);
-    const got: InstructionSpec = {
-      ...{ program: programs.token2022, height: 2 },
-      parsed: {
-        type: 'transferCheckedWithFee',
-        info: {
-          ...{ source: named('whirlpool:B'), destination: named('user:B'), mint: B },
-          ...{ tokenAmount: { amount: '7' }, feeAmount: { amount: '2' } },
-        },
-      },
-    };
-    expect(swapsOf(scene([swap, paid, got] as InstructionSpec[])).map(ends)).toEqual([[A, 100n, B, 5n]]);
-  });
-
-  it('derives an unstated transfer fee from the balance', () => {
-    const [swap, paid] = whirlpoolSwap(1, user, 100n, 7n);
-    const got: InstructionSpec = {
-      ...{ program: programs.token2022, height: 2 },
-      parsed: {
-        type: 'transferChecked',
-        info: {
-          ...{ source: named('whirlpool:B'), destination: named('user:B'), mint: B },
-          tokenAmount: { amount: '7' },
-        },
-      },
-    };
-    const after = [...tokens, tokenAccount('user:B', B, user, 10n, 16n)];
-    const said = [swap, paid, got] as InstructionSpec[];
-    expect(swapsOf(scene(said, { tokens: after })).map(ends)).toEqual([[A, 100n, B, 6n]]);
-    // A second movement makes the balance inconclusive.
-    const more = [...said, transfer(1, 'keeper:B', 'user:B', 1n)];
-    expect(swapsOf(scene(more, { tokens: after })).map(ends)).toEqual([[A, 100n, B, 7n]]);
-  });
-
-  it('subtracts tokens that the pool returns', () => {
-    const back = transfer(2, 'whirlpool:A', 'user:A', 40n);
-    expect(swapsOf(scene([...whirlpoolSwap(1, user, 100n, 7n), back])).map(ends)).toEqual([[A, 60n, B, 7n]]);
-  });
-
-  it('excludes rent of token accounts', () => {
-    const [swap] = whirlpoolSwap(1, user, 100n, 7n);
-    const said = [
-      swap as InstructionSpec,
-      pay(2, user, named('state:B'), 2_039_280n),
-      transfer(2, 'user:SOL', 'state:SOL', 100n),
-      transfer(2, 'state:B', 'user:B', 7n),
-    ];
-    expect(swapsOf(scene(said)).map(ends)).toEqual([[nativeMint, 100n, B, 7n]]);
-  });
-
-  it('ignores deposits', () => {
-    const deposit = whirlpoolSwap(1, user, 100n, 7n);
-    const said = [
-      { ...(deposit[0] as InstructionSpec), data: anchorData('increase_liquidity') },
-      ...deposit.slice(1),
-    ];
-    expect(swapsOf(scene(said))).toEqual([]);
-  });
-
-  it('ignores pools that give two tokens or none', () => {
-    const two = [...whirlpoolSwap(1, user, 100n, 7n), transfer(2, 'whirlpool:C', 'user:C', 1n)];
-    expect(swapsOf(scene(two))).toEqual([]);
-    expect(swapsOf(scene(whirlpoolSwap(1, user, 100n, 7n).slice(0, 2)))).toEqual([]);
-  });
-
-  it('joins consecutive swaps in an unknown program into a route', () => {
-    const said = [
-      { program: unknown, height: 1 },
-      ...whirlpoolSwap(2, user, 100n, 7n),
-      ...clmmSwap(2, user, 7n, 3n),
-    ];
-    const swaps = swapsOf(scene(said));
-    expect(swaps.map(ends)).toEqual([[A, 100n, C, 3n]]);
-    expect(swaps[0]?.pools.map(({ source }) => source)).toEqual(['Orca', 'Raydium CLMM']);
-    const around = [
-      { program: unknown, height: 1 },
-      ...whirlpoolSwap(2, user, 100n, 7n),
-      ...[
-        { program: TESSERA, height: 2 },
-        transfer(3, 'user:B', 'state:B', 7n),
-        transfer(3, 'state:A', 'user:A', 101n),
-      ],
-    ];
-    expect(swapsOf(scene(around))).toHaveLength(2);
-    const byTwo = [
-      { program: unknown, height: 1 },
-      ...whirlpoolSwap(2, user, 100n, 7n),
-      ...clmmSwap(2, keeper, 7n, 3n),
-    ];
-    expect(swapsOf(scene(byTwo)).map(({ swapper }) => swapper)).toEqual([user, keeper]);
-    const inTwo = [
-      ...[{ program: unknown, height: 1 }, ...whirlpoolSwap(2, user, 100n, 7n)],
-      ...[{ program: unknown, height: 1 }, ...clmmSwap(2, user, 7n, 3n)],
-    ];
-    expect(swapsOf(scene(inTwo))).toHaveLength(2);
-    const apart = [...whirlpoolSwap(1, user, 100n, 7n), ...clmmSwap(1, user, 7n, 3n)];
-    expect(swapsOf(scene(apart))).toHaveLength(2);
-  });
-
-  it('separates swaps in an unknown program with a remainder between them', () => {
-    const apart = (given: bigint, ...between: InstructionSpec[]) =>
-      swapsOf(
-        scene([
-          { program: unknown, height: 1 },
-          ...whirlpoolSwap(2, user, 1000n, 500n),
-          ...between,
-          ...clmmSwap(2, user, given, 7n),
-        ]),
-      ).map(ends);
-    const two = (given: bigint) => [
-      [A, 1000n, B, 500n],
-      [B, given, C, 7n],
-    ];
-    expect(apart(100n)).toEqual(two(100n));
-    expect(apart(501n)).toEqual(two(501n));
-    // Wrong or excessive differences are no fee.
-    expect(apart(495n)).toEqual(two(495n));
-    expect(apart(495n, transfer(2, 'user:B', 'collector:B', 4n))).toEqual(two(495n));
-    expect(apart(100n, transfer(2, 'user:B', 'collector:B', 400n))).toEqual(two(100n));
-    expect(apart(501n, transfer(2, 'collector:B', 'user:B', 1n))).toEqual(two(501n));
-  });
-
-  it('joins swaps in an unknown program with a fee between them', () => {
-    const charged = (fee: bigint) =>
-      swapsOf(
-        scene([
-          { program: unknown, height: 1 },
-          ...whirlpoolSwap(2, user, 1000n, 500n),
-          transfer(2, 'user:B', 'collector:B', fee),
-          ...clmmSwap(2, user, 500n - fee, 7n),
-        ]),
-      ).map(ends);
-    for (const fee of [5n, 50n]) expect(charged(fee)).toEqual([[A, 1000n, C, 7n]]);
-    expect(charged(51n)).toHaveLength(2);
+    const said = [...scene(whirl(1)).slice(0, 2)];
+    const stated = token2022('transferCheckedWithFee', { feeAmount: { amount: '2' } });
+    expect(shown(swapsOf([...said, stated]))).toBe('user: A 100 > B 5');
+    // An unstated fee follows from the balance, unless a second movement makes it inconclusive.
+    const after = { tokens: [...tokens, tokenAccount('user:B', B, user, 10n, 16n)] };
+    const unstated = token2022('transferChecked', {});
+    expect(shown(swapsOf([...said, unstated], after))).toBe('user: A 100 > B 6');
+    const more = scene('1 keeper:B>user:B 1');
+    expect(shown(swapsOf([...said, unstated, ...more], after))).toBe('user: A 100 > B 7');
   });
 
   it('keeps all token transfers and no other actions beside a swap', () => {
-    const said = [
-      { program: unknown, height: 1 },
-      ...whirlpoolSwap(1, user, 100n, 7n),
-      transfer(1, 'user:C', 'collector:C', 5n),
-      pay(1, user, collector, 9n),
-    ];
-    expect(parseEffects(scene(said)).actions.map(({ type, ix_index }) => `${ix_index} ${type}`)).toEqual([
-      '1 SWAP',
-      ...['2 TOKEN_TRANSFER', '3 TOKEN_TRANSFER', '4 TOKEN_TRANSFER'],
+    const run = runOf(`${router} ${whirl(1)} 1 user:C>collector:C 5; 1 user$collector 9`);
+    expect(parseEffects(run).actions.map(({ type, ix_index }) => `${ix_index} ${type}`)).toEqual([
+      ...['1 SWAP', '2 TOKEN_TRANSFER', '3 TOKEN_TRANSFER', '4 TOKEN_TRANSFER'],
     ]);
-  });
-
-  it("reports a wrapped swap as the wrapper's, without its fee", () => {
-    const said = [
-      { program: PHOTON, height: 1 },
-      ...whirlpoolSwap(2, user, 100n, 7n),
-      transfer(2, 'user:A', 'collector:A', 9n),
-    ];
-    const [swap] = swapsOf(scene(said));
-    expect(swap).toMatchObject({ index: 0, program: PHOTON, parentProgram: null, swapper: user });
-    expect(swap && ends(swap)).toEqual([A, 100n, B, 7n]);
-  });
-
-  it('follows a route through intermediate accounts', () => {
-    const said = [
-      { program: TITAN, height: 1 },
-      transfer(2, 'user:A', 'keeper:A', 100n),
-      ...whirlpoolSwap(2, keeper, 100n, 7n, 'keeper'),
-      ...clmmSwap(2, keeper, 7n, 3n),
-    ];
-    const [swap] = swapsOf(scene(said));
-    expect(swap).toMatchObject({ index: 0, program: TITAN, swapper: user });
-    expect(swap && ends(swap)).toEqual([A, 100n, C, 3n]);
-    expect(swap?.pools.map(({ pool, in: given, out }) => [pool, given.raw, out.raw])).toEqual([
-      [whirlpool, 100n, 7n],
-      [state, 7n, 3n],
-    ]);
-  });
-
-  it('follows a route into pools that do not name the trader', () => {
-    const said = [
-      { program: TITAN, height: 1 },
-      transfer(2, 'user:A', 'keeper:A', 100n),
-      { program: TESSERA, height: 2 },
-      transfer(3, 'keeper:A', 'state:A', 100n),
-      transfer(3, 'state:B', 'user:B', 7n),
-    ];
-    const [swap] = swapsOf(scene(said));
-    expect(swap?.pools.map(({ source, in: given }) => [source, given.raw])).toEqual([['Tessera V', 100n]]);
-  });
-
-  it('takes the ends of a route despite rent movements', () => {
-    const said = [
-      { program: TITAN, height: 1 },
-      pay(2, user, named('a new account'), 2_039_280n),
-      ...whirlpoolSwap(2, user, 100n, 7n),
-    ];
-    const swaps = swapsOf(scene(said));
-    expect(swaps.map(ends)).toEqual([[A, 100n, B, 7n]]);
-    expect(swaps[0]?.program).toBe(TITAN);
-  });
-
-  it('continues a route where a pool delivered its output', () => {
-    const said = [
-      { program: TITAN, height: 1 },
-      ...whirlpoolSwap(2, user, 100n, 7n, 'keeper'),
-      { program: TESSERA, height: 2 },
-      transfer(3, 'keeper:B', 'state:B', 7n),
-      transfer(3, 'state:C', 'user:C', 3n),
-    ];
-    const [swap] = swapsOf(scene(said));
-    expect(swap && ends(swap)).toEqual([A, 100n, C, 3n]);
-    expect(swap?.pools.map(({ source }) => source)).toEqual(['Orca', 'Tessera V']);
-  });
-
-  it('excludes the OKX commission on either side', () => {
-    const route = (data: Uint8Array, ...charged: InstructionSpec[]) => [
-      { program: OKX, height: 1, data },
-      ...whirlpoolSwap(2, user, 100n, 70n),
-      ...charged,
-    ];
-    const fromGiven = route(
-      anchorData('commission_spl_swap', 100n),
-      transfer(2, 'user:A', 'collector:A', 9n),
-    );
-    const fromTaken = route(
-      anchorData('commission_spl_swap', 100n),
-      transfer(2, 'user:B', 'collector:B', 9n),
-    );
-    for (const said of [fromGiven, fromTaken])
-      expect(swapsOf(scene(said)).map(ends)).toEqual([[A, 100n, B, 70n]]);
-    const cut = route(anchorData('swap').subarray(0, 5));
-    expect(swapsOf(scene(cut)).map(ends)).toEqual([[A, 100n, B, 70n]]);
-  });
-
-  it('accepts any exchange through pools without a table', () => {
-    const said = [
-      { program: TESSERA, height: 1 },
-      transfer(2, 'user:A', 'state:A', 5n),
-      transfer(2, 'state:B', 'user:B', 6n),
-    ];
-    expect(swapsOf(scene(said)).map(ends)).toEqual([[A, 5n, B, 6n]]);
-    expect(swapsOf(scene(said.slice(0, 2)))).toEqual([]);
-  });
-
-  it('ignores unknown programs', () => {
-    const said = [
-      { program: unknown, height: 1 },
-      transfer(2, 'user:A', 'state:A', 5n),
-      transfer(2, 'state:B', 'user:B', 6n),
-    ];
-    expect(swapsOf(scene(said))).toEqual([]);
   });
 
   it('falls back to balances without movements', () => {
-    const said = [{ program: CLMM, height: 1, data: anchorData('swap'), accounts: [] }];
     const held = [
       tokenAccount('user:A', A, user, 100n, 0n),
       tokenAccount('user:B', B, user, 0n, 7n),
       tokenAccount('user:SOL', nativeMint, user, 5n, 9n),
     ];
-    const lamports = {
-      [user]: [50_000n, 42_957n] as const,
-      [named('user:B')]: [0n, 2039n] as const,
-      [named('user:SOL')]: [9n, 13n] as const,
-    };
+    const balances = (after: bigint) => ({
+      tokens: held,
+      lamports: {
+        [user]: [50_000n, after] as const,
+        [named('user:B')]: [0n, 2039n] as const,
+        [named('user:SOL')]: [9n, 13n] as const,
+      },
+    });
     // 5000 fee, 2039 rent of the swapper's own account, 4 only wrapped.
-    const run = scene(said, { tokens: held, lamports });
-    expect(swapsOf(run)).toMatchObject([
-      { swapper: user, in: { mint: A, raw: 100n }, out: { mint: B, raw: 7n }, pools: [] },
-    ]);
-    const tipped = { ...lamports, [user]: [50_000n, 41_957n] as const };
-    expect(swapsOf(scene(said, { tokens: held, lamports: tipped }))).toEqual([]);
-    const tip = pay(1, user, collector, 1000n);
-    expect(swapsOf(scene([...said, tip], { tokens: held, lamports: tipped }))).toHaveLength(1);
-    const opened: InstructionSpec = {
-      ...{ program: programs.system, height: 2 },
-      parsed: { type: 'createAccount', info: { source: user, newAccount: state, lamports: 1000n } },
-    };
-    expect(swapsOf(scene([...said, opened], { tokens: held, lamports: tipped }))).toHaveLength(1);
-  });
-
-  it('requires a swap instruction for the balance fallback', () => {
-    const held = [tokenAccount('user:A', A, user, 100n, 0n), tokenAccount('user:B', B, user, 0n, 7n)];
-    const lamports = { [user]: [5000n, 0n] as const };
-    const said = [{ program: CLMM, height: 1, data: anchorData('open_position'), accounts: [] }];
-    expect(swapsOf(scene(said, { tokens: held, lamports }))).toEqual([]);
-  });
-
-  it('returns none for a failed transaction', () => {
-    expect(swapsOf(scene(whirlpoolSwap(1, user, 100n, 7n), { err: 'Failed' }))).toEqual([]);
+    const [swap] = swapsOf('1 clmm.swap', balances(42_957n));
+    expect(swap).toMatchObject({ swapper: user, pools: [] });
+    expect(shown(swap === undefined ? [] : [swap])).toBe('user: A 100 > B 7');
+    expect(swapsOf('1 clmm.open_position', balances(42_957n))).toEqual([]);
+    // A tip of 1000, and an account opened for another.
+    expect(swapsOf('1 clmm.swap', balances(41_957n))).toEqual([]);
+    expect(swapsOf('1 clmm.swap; 1 user$collector 1000', balances(41_957n))).toHaveLength(1);
+    const info = { source: user, newAccount: named('state'), lamports: 1000n };
+    const opened = { program: programs.system, height: 2, parsed: { type: 'createAccount', info } };
+    expect(swapsOf([...scene('1 clmm.swap'), opened], balances(41_957n))).toHaveLength(1);
   });
 });
 
-describe('pump.fun curve trades', () => {
-  const curve = named('curve');
+describe('pump.fun curve trade', () => {
   const trade = {
     ...{ mint: A, sol_amount: 1000n, token_amount: 50n, is_buy: true, user, timestamp: 1n },
-    ...{
-      virtual_sol_reserves: 1n,
-      virtual_token_reserves: 1n,
-      real_sol_reserves: 1n,
-      real_token_reserves: 1n,
-    },
+    ...{ virtual_sol_reserves: 1n, virtual_token_reserves: 1n },
   };
+  const reserves = { real_sol_reserves: 1n, real_token_reserves: 1n };
   const fees = {
-    ...{ fee_recipient: collector, fee_basis_points: 95n, fee: 9n, creator: keeper },
+    ...{ ...reserves, fee_recipient: collector, fee_basis_points: 95n, fee: 9n, creator: keeper },
     ...{ creator_fee_basis_points: 5n, creator_fee: 3n },
   };
-  const curveTrade = (
-    name: string,
-    members: Record<string, unknown>,
-    ...moved: InstructionSpec[]
-  ): InstructionSpec[] => [
-    {
-      ...{ program: PUMP, height: 1, data: anchorData(name, 1n, 1n) },
-      accounts: [collector, collector, A, curve, curve, curve, user],
-    },
-    ...moved,
-    emitEvent(2, PUMP, 'TradeEvent', members),
+  const traded = (name: string, members: object, moved: string): InstructionSpec[] => [
+    ...scene(`1 pump.${name} a b A curve c d user; ${moved}`),
+    emitEvent(2, dexes.pump as string, 'TradeEvent', { ...trade, ...members }),
   ];
+  const sold = { is_buy: false };
+  const paidOut = { [user]: [9000n, 9000n - 5000n - 100n + 991n] as const };
 
-  it('include fees but not rent in the cost', () => {
-    const paid = [pay(2, user, curve, 1000n), pay(2, user, collector, 9n), pay(2, user, keeper, 890_883n)];
-    const swaps = swapsOf(scene(curveTrade('buy', { ...trade, ...fees }, ...paid)));
-    expect(swaps.map(ends)).toEqual([[nativeMint, 1012n, A, 50n]]);
+  it.each([
+    [
+      'includes fees but not rent',
+      'buy',
+      fees,
+      '2 user$curve 1000; 2 user$collector 9; 2 user$keeper 890883',
+      'user: SOL 1012 > A 50',
+    ],
+    [
+      'uses movements for events without fees',
+      'buy',
+      {},
+      '2 user$curve 1000; 2 user$collector 10',
+      'user: SOL 1010 > A 50',
+    ],
+    [
+      'pays the amount after fees',
+      'sell',
+      { ...fees, ...sold },
+      '2 user:A>state:A 50',
+      'user: A 50 > SOL 988',
+    ],
+  ])('%s in %s', (_, name, members, moved, expected) => {
+    const swaps = swapsOf(traded(name, members, moved));
+    expect(shown(swaps)).toBe(expected);
     expect(swaps[0]?.pools[0]?.pool).toBe(curve);
   });
 
-  it('use movements for events without fees', () => {
-    const paid = [pay(2, user, curve, 1000n), pay(2, user, collector, 10n)];
-    expect(swapsOf(scene(curveTrade('buy', trade, ...paid))).map(ends)).toEqual([
-      [nativeMint, 1010n, A, 50n],
-    ]);
+  it("uses the wallet's gain for events without fees", () => {
+    const said = traded('sell', sold, '2 user:A>state:A 50');
+    const tip = scene('1 user$collector 100');
+    expect(shown(swapsOf([...said, ...tip], { lamports: paidOut }))).toBe('user: A 50 > SOL 991');
+    expect(shown(swapsOf(said, { lamports: paidOut }))).toBe('user: A 50 > SOL 891');
+    expect(shown(swapsOf(said))).toBe('user: A 50 > SOL 990');
   });
 
-  it('use movements when the new pool takes part', () => {
+  it('uses movements when the new pool takes part', () => {
     const more = {
-      ...{
-        user,
-        mint: A,
-        bonding_curve: curve,
-        quote_mint: nativeMint,
-        timestamp: 1n,
-        base_out: 9n,
-        quote_in: 5n,
-      },
-      ...{ fee_basis_points: 1n, fee: 1n, creator_fee_basis_points: 1n, creator_fee: 1n, buyback_fee: 1n },
-      ...{ pool_base_reserves_before: 1n, pool_quote_reserves_before: 1n },
+      ...{ user, mint: A, bonding_curve: curve, quote_mint: nativeMint, timestamp: 1n, base_out: 9n },
+      ...{ quote_in: 5n, fee_basis_points: 1n, fee: 1n, creator_fee_basis_points: 1n, creator_fee: 1n },
+      ...{ buyback_fee: 1n, pool_base_reserves_before: 1n, pool_quote_reserves_before: 1n },
       ...{ pool_base_reserves_after: 1n, pool_quote_reserves_after: 1n },
     };
-    const said = [
-      ...curveTrade(
-        'buy_v3',
-        { ...trade, ...fees },
-        pay(2, user, curve, 1019n),
-        transfer(2, 'state:A', 'user:A', 59n),
-      ),
-      emitEvent(2, PUMP, 'PostCompleteBuyEvent', more),
-    ];
-    expect(swapsOf(scene(said)).map(ends)).toEqual([[nativeMint, 1019n, A, 59n]]);
-  });
-
-  it('pay the amount after fees', () => {
-    const sold = [transfer(2, 'user:A', 'state:A', 50n)];
-    const swaps = swapsOf(scene(curveTrade('sell', { ...trade, ...fees, is_buy: false }, ...sold)));
-    expect(swaps.map(ends)).toEqual([[A, 50n, nativeMint, 988n]]);
-  });
-
-  it("use the wallet's gain for events without fees", () => {
-    const sold = curveTrade('sell', { ...trade, is_buy: false }, transfer(2, 'user:A', 'state:A', 50n));
-    const tip = pay(1, user, collector, 100n);
-    const lamports = { [user]: [9000n, 9000n - 5000n - 100n + 991n] as const };
-    expect(swapsOf(scene([...sold, tip], { lamports })).map(ends)).toEqual([[A, 50n, nativeMint, 991n]]);
-    expect(swapsOf(scene(sold)).map(ends)).toEqual([[A, 50n, nativeMint, 990n]]);
+    const said = traded('buy_v3', fees, '2 user$curve 1019; 2 state:A>user:A 59');
+    const completed = emitEvent(2, dexes.pump as string, 'PostCompleteBuyEvent', more);
+    expect(shown(swapsOf([...said, completed]))).toBe('user: SOL 1019 > A 59');
   });
 });
 
-describe('Jupiter routes', () => {
-  const quoteOf = (data: Uint8Array) => readQuote(data);
-  const tail = (bytes: number): Buffer => {
-    const quote = Buffer.alloc(18 + bytes);
-    quote.writeBigUInt64LE(100n, 0);
-    quote.writeBigUInt64LE(70n, 8);
-    quote.writeUInt16LE(250, 16);
-    return quote;
+describe('Jupiter route', () => {
+  const quote = (bytes: number): Buffer => {
+    const tail = Buffer.alloc(18 + bytes);
+    tail.writeBigUInt64LE(100n, 0);
+    tail.writeBigUInt64LE(70n, 8);
+    tail.writeUInt16LE(250, 16);
+    return tail;
   };
-  const named8 = (name: string): Buffer => Buffer.from(instructionDiscriminator(name), 'hex');
+  const head = (name: string): Buffer => Buffer.from(instructionDiscriminator(name), 'hex');
   const plan = Buffer.from('010000000764000100000000', 'hex');
+  const v1 = (name: string): Buffer => Buffer.concat([head(name), plan, quote(1)]);
+  const v2 = Buffer.concat([head('route_v2'), quote(4), plan]);
   const expected = { inAmount: 100n, quotedOut: 70n, slippagePercent: 2.5 };
 
-  it.each(['route', 'shared_accounts_route'])('v1 read the quote at the end: %s', (name) => {
-    expect(quoteOf(Buffer.concat([named8(name), plan, tail(1)]))).toEqual(expected);
+  it.each([
+    ['route', v1('route'), expected],
+    ['shared_accounts_route', v1('shared_accounts_route'), expected],
+    ['route_v2', v2, expected],
+    [
+      'shared_accounts_route_v2',
+      Buffer.concat([head('shared_accounts_route_v2'), Buffer.of(3), quote(4), plan]),
+      expected,
+    ],
+    ...[
+      ...['route_with_token_ledger', 'shared_accounts_route_with_token_ledger', 'exact_out_route'],
+      ...['shared_accounts_exact_out_route', 'exact_out_route_v2', 'shared_accounts_exact_out_route_v2'],
+    ].map((name) => [name, v1(name), null] as const),
+  ] as [string, Buffer, unknown][])('%s has its quote, unless it would be wrong', (_, data, found) => {
+    expect(readQuote(data)).toEqual(found);
   });
 
-  it('v2 read the quote before the plan', () => {
-    expect(quoteOf(Buffer.concat([named8('route_v2'), tail(4), plan]))).toEqual(expected);
-    const shared = Buffer.concat([named8('shared_accounts_route_v2'), Buffer.of(3), tail(4), plan]);
-    expect(quoteOf(shared)).toEqual(expected);
+  it('has no quote for truncated data or impossible slippage', () => {
+    const whole = Buffer.concat([head('route_v2'), quote(0)]);
+    for (let length = 0; length < whole.length; length++)
+      expect(readQuote(whole.subarray(0, length))).toBeNull();
+    const short = Buffer.concat([head('route'), quote(1)]);
+    for (let length = 0; length < 27; length++) expect(readQuote(short.subarray(0, length))).toBeNull();
+    whole.writeUInt16LE(10_001, 24);
+    expect(readQuote(whole)).toBeNull();
+    whole.writeUInt16LE(10_000, 24);
+    expect(readQuote(whole)?.slippagePercent).toBe(100);
+  });
+
+  const route = (data: Buffer, height = 1): InstructionSpec => ({
+    ...{ program: dexes.jupiter as string, height, accounts: [user], data },
+  });
+  const step = (from: Address, given: bigint, to: Address, taken: bigint, height = 2, amm = dexes.clmm) =>
+    emitEvent(height, dexes.jupiter as string, 'SwapEvent', {
+      ...{ amm, input_mint: from, input_amount: given, output_mint: to, output_amount: taken },
+    });
+
+  it('uses step amounts when SOL moved without a transfer', () => {
+    const swaps = swapsOf([
+      { ...route(v1('route')), accounts: [programs.token, user] },
+      ...scene('2 pump.sell; 3 user:A>state:A 90'),
+      step(A, 90n, nativeMint, 55n, 2, dexes.pump),
+    ]);
+    expect(shown(swaps)).toBe('user: A 90 > SOL 55');
+    expect(swaps[0]).toMatchObject({ slippagePercent: 2.5, quotedOut: 70n });
+    expect(swaps[0]?.pools).toMatchObject([{ source: 'Pump.fun', pool: null }]);
   });
 
   it.each([
-    ...['route_with_token_ledger', 'shared_accounts_route_with_token_ledger', 'exact_out_route'],
-    ...['shared_accounts_exact_out_route', 'exact_out_route_v2', 'shared_accounts_exact_out_route_v2'],
-  ])('have no quote where it would be wrong: %s', (name) => {
-    expect(quoteOf(Buffer.concat([named8(name), plan, tail(1)]))).toBeNull();
+    [
+      'costs at most the quoted input despite rent paid on the way',
+      [
+        ...scene('2 user$opened 50; 2 user:SOL>state:SOL 100; 2 state:B>user:B 7'),
+        step(nativeMint, 100n, B, 7n),
+      ],
+      'user: SOL 100 > B 7',
+    ],
+    [
+      'that returns to the first mint uses its first and last steps',
+      [...scene('2 clmm'), step(A, 100n, B, 7n), ...scene('2 clmm'), step(B, 7n, A, 104n)],
+      'user: A 100 > A 104',
+    ],
+    [
+      'excludes steps of nested routes',
+      [route(v2, 2), step(A, 1n, B, 2n, 3), ...scene('2 clmm'), step(A, 100n, B, 7n)],
+      'user: A 100 > B 7',
+    ],
+  ])('%s', (_, said, found) => {
+    const swaps = swapsOf([route(v2), ...said]);
+    expect(shown(swaps)).toBe(found);
+    expect(swaps).toHaveLength(1);
   });
 
-  it('have no quote for truncated data or impossible slippage', () => {
-    const whole = Buffer.concat([named8('route_v2'), tail(0)]);
-    for (let length = 0; length < whole.length; length++)
-      expect(quoteOf(whole.subarray(0, length))).toBeNull();
-    for (let length = 0; length < 27; length++) {
-      expect(quoteOf(Buffer.concat([named8('route'), tail(1)]).subarray(0, length))).toBeNull();
-    }
-    whole.writeUInt16LE(10_001, 24);
-    expect(quoteOf(whole)).toBeNull();
-  });
-
-  it('use step amounts when SOL moved without a transfer', () => {
-    const step = { amm: PUMP, input_mint: A, input_amount: 90n, output_mint: nativeMint, output_amount: 55n };
-    const said: InstructionSpec[] = [
-      {
-        ...{ program: JUPITER, height: 1, accounts: [programs.token, user] },
-        data: Buffer.concat([named8('route'), plan, tail(1)]),
-      },
-      { program: PUMP, height: 2, data: anchorData('sell', 1n, 1n), accounts: [] },
-      transfer(3, 'user:A', 'state:A', 90n),
-      emitEvent(2, JUPITER, 'SwapEvent', step),
-    ];
-    const [swap] = swapsOf(scene(said));
-    expect(swap && ends(swap)).toEqual([A, 90n, nativeMint, 55n]);
-    expect(swap).toMatchObject({
-      slippagePercent: 2.5,
-      quotedOut: 70n,
-      pools: [{ source: 'Pump.fun', pool: null }],
-    });
-  });
-
-  it('cost at most the quoted input despite rent paid on the way', () => {
-    const step = { amm: CLMM, input_mint: nativeMint, input_amount: 100n, output_mint: B, output_amount: 7n };
-    const said: InstructionSpec[] = [
-      {
-        program: JUPITER,
-        height: 1,
-        accounts: [user],
-        data: Buffer.concat([named8('route_v2'), tail(4), plan]),
-      },
-      pay(2, user, named('a new account'), 50n),
-      transfer(2, 'user:SOL', 'state:SOL', 100n),
-      transfer(2, 'state:B', 'user:B', 7n),
-      emitEvent(2, JUPITER, 'SwapEvent', step),
-    ];
-    expect(swapsOf(scene(said)).map(ends)).toEqual([[nativeMint, 100n, B, 7n]]);
-  });
-
-  it('that return to the first mint use their first and last steps', () => {
-    const step = (from: Address, given: bigint, to: Address, taken: bigint) => ({
-      ...{ amm: CLMM, input_mint: from, input_amount: given, output_mint: to, output_amount: taken },
-    });
-    const said: InstructionSpec[] = [
-      {
-        program: JUPITER,
-        height: 1,
-        accounts: [user],
-        data: Buffer.concat([named8('route_v2'), tail(4), plan]),
-      },
-      { program: CLMM, height: 2 },
-      emitEvent(2, JUPITER, 'SwapEvent', step(A, 100n, B, 7n)),
-      { program: CLMM, height: 2 },
-      emitEvent(2, JUPITER, 'SwapEvent', step(B, 7n, A, 104n)),
-    ];
-    expect(swapsOf(scene(said)).map(ends)).toEqual([[A, 100n, A, 104n]]);
-  });
-
-  it('exclude steps of nested routes', () => {
-    const step = (given: bigint, taken: bigint) => ({
-      ...{ amm: CLMM, input_mint: A, input_amount: given, output_mint: B, output_amount: taken },
-    });
-    const route = {
-      program: JUPITER,
-      accounts: [user],
-      data: Buffer.concat([named8('route_v2'), tail(4), plan]),
-    };
-    const said: InstructionSpec[] = [
-      { ...route, height: 1 },
-      { ...route, height: 2 },
-      emitEvent(3, JUPITER, 'SwapEvent', step(1n, 2n)),
-      { program: CLMM, height: 2 },
-      emitEvent(2, JUPITER, 'SwapEvent', step(100n, 7n)),
-    ];
-    expect(swapsOf(scene(said)).map(({ pools }) => pools.map(({ in: given }) => given.raw))).toEqual([
-      [100n],
-    ]);
-  });
-
-  it('without steps are no swaps', () => {
-    const said = [
-      { program: JUPITER, height: 1, accounts: [user], data: anchorData('create_token_account') },
-    ];
-    expect(swapsOf(scene(said))).toEqual([]);
+  it('without steps is no swap', () => {
+    const said = { ...route(v2), data: anchorData('create_token_account') };
+    expect(swapsOf([said])).toEqual([]);
   });
 });

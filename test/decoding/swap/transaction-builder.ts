@@ -76,6 +76,42 @@ export const emitEvent = (
   data: Buffer.concat([Buffer.from(EVENT_CALL, 'hex'), encodeEvent(program, name, members)]),
 });
 
+/** Programs of scenes by short name. */
+export const dexes: Readonly<Record<string, string>> = {
+  clmm: 'CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK',
+  cpmm: 'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C',
+  jupiter: 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4',
+  okx: '6m2CDdhRgxpH4WjvdzxAYbGxwdGUz5MziiL5jek2kBma',
+  photon: 'BSfD6SHZigAfDWSjzD5Q41jw8LmKwtmjskPH9XW1mrRW',
+  pump: '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P',
+  raydium: '675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8',
+  tessera: 'TessVdML9pBGgG9yGks7o4HewRaXVAMuoVj4x83GLQH',
+  titan: 'T1TANpTeScyeqVzzgNViGDNrkQ6qHz9KrSBS4aNXvGT',
+  unknown: named('an unknown program'),
+  whirlpool: 'whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc',
+};
+
+/**
+ * Instructions of a scene, divided by `;`: height, then `program.instruction` with accounts, a token transfer
+ * `user:A>pool:A 5`, or a lamport transfer `user$pool 5`.
+ */
+export const scene = (text: string): InstructionSpec[] =>
+  text
+    .split(';')
+    .filter((part) => part.trim() !== '')
+    .map((part) => {
+      const [at, what = '', ...rest] = part.trim().split(/\s+/);
+      const [height, amount] = [Number(at), BigInt(/^\d+$/.test(rest[0] ?? '') ? (rest[0] as string) : 0)];
+      const [source = '', destination = ''] = what.split(/[>$]/);
+      if (what.includes('>')) return transfer(height, source, destination, amount);
+      if (what.includes('$')) return pay(height, named(source), named(destination), amount);
+      const [program = '', instruction] = what.split('.');
+      return {
+        ...{ program: dexes[program] ?? program, height, accounts: rest.map(named) },
+        ...(instruction !== undefined && { data: anchorData(instruction, 100n) }),
+      };
+    });
+
 export function numbered(instructions: readonly InstructionSpec[]): ExecutedInstruction[] {
   const open: number[] = [];
   let outer = -1;

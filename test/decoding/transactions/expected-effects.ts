@@ -1,286 +1,319 @@
 /**
- * Expected effects per file of ../shared/data/rest/getTransaction: type, protocol, then `index type amount
- * token sender>receiver` with base units and the first four characters of addresses. Amounts agree with the
- * balances, which the test sums up. Beside a swap, only token transfers are listed.
+ * Effects of the files of ../shared/data/rest/getTransaction in the notation of `effectLines`. They agree with
+ * the balances, which the test sums up. Beside a swap, only token transfers are listed.
  */
-export const expectedEffects: Readonly<
-  Record<string, readonly [type: string, protocol: string, ...decoded: string[]]>
-> = {
-  'blockbuster-cnft/double_bubblegum_mint': ['COMPRESSED_NFT_MINT', 'BUBBLEGUM'],
-  'blockbuster-cnft/helium_mint_double_tree': ['COMPRESSED_NFT_MINT', 'BUBBLEGUM'],
-  'blockbuster-cnft/helium_nested': ['TOKEN_BURN', 'Token Program', '5 TOKEN_BURN 5 EQis devT'],
-  'formfunction/BidTxSol': [
-    'NFT_BID',
-    'FORMFUNCTION',
-    '1 SOL_TRANSFER 1795680 DXia>8kgb',
-    '5 SOL_TRANSFER 100000000 CnXi>7EoJ',
-  ],
-  'formfunction/BuyEditionBotTaxedTx': [
-    'TOKEN_CREATE',
-    'Token Program',
-    '1 TOKEN_CREATE 56ay',
-    '7 TOKEN_MINT 1 56ay >2WwC',
-    '3 SOL_TRANSFER 2039280 2WwC>H2uV',
-    '9 SOL_TRANSFER 10000000 2WwC>3aaC',
-  ],
-  'formfunction/BuyEditionV2TxSol': [
-    'NFT_SALE',
-    'FORMFUNCTION',
-    '10 NFT_MINT 1 4G9i >5ciZ',
-    '11 SOL_TRANSFER 5616720 5ciZ>7bdf',
-    '14 SOL_TRANSFER 2568240 5ciZ>AHGh',
-    '19 SOL_TRANSFER 500000 5ciZ>5iae',
-    '20 SOL_TRANSFER 9500000 5ciZ>C7Xt',
-  ],
-  'formfunction/CancelListingTx': ['NFT_BID_CANCEL', 'FORMFUNCTION'],
-  'formfunction/CancelOfferTxUsdc': [
-    'NFT_BID_CANCEL',
-    'FORMFUNCTION',
-    '2 TOKEN_TRANSFER 3000000 Gh9Z CXfj>7GLf',
-  ],
-  'formfunction/CloseEditionDistributorTokenAccountTxByAuthority': [
-    'NFT_TRANSFER',
-    'Token Program',
-    '1 NFT_TRANSFER 1 BqdE GnyL>Ceuw',
-  ],
-  'formfunction/CreateEditionDistributorTx': [
-    'NFT_TRANSFER',
-    'Token Program',
-    '5 NFT_TRANSFER 1 CZcB 9rB8>9fpZ',
-  ],
-  'formfunction/CreateEditionDistributorWithTreasuryMintTxUsdc': [
-    'NFT_TRANSFER',
-    'Token Program',
-    '7 NFT_TRANSFER 1 AB4E H2Kj>2AMW',
-  ],
-  'formfunction/HolaplexBidTx': [
-    'NFT_BID',
-    'METAPLEX_AUCTION',
-    '12 TOKEN_TRANSFER 1000000000 So11 Bq34>D7Hs',
-    '6 SOL_TRANSFER 1454640 Bq34>8csX',
-    '9 SOL_TRANSFER 1566000 Bq34>8jj2',
-  ],
-  'formfunction/HolaplexClaimBidTx': [
-    'TOKEN_TRANSFER',
-    'Token Program',
-    '2 TOKEN_TRANSFER 5500000000 So11 D7Hs>CYyi',
-  ],
-  'formfunction/HolaplexRedeemFullRightsTx': [
-    'NFT_TRANSFER',
-    'Token Program',
-    '5 NFT_TRANSFER 1 2igx EUGJ>G14p',
-    '6 SOL_TRANSFER 1190160 G14p>31Fn',
-  ],
-  'formfunction/HolaplexRedeemTx': [
-    'NFT_TRANSFER',
-    'Token Program',
-    '4 NFT_TRANSFER 1 EeA3 64H8>stat',
-    '5 SOL_TRANSFER 1190160 stat>FSgw',
-  ],
-  'formfunction/InstantSaleTxSol': [
-    'NFT_SALE',
-    'FORMFUNCTION',
-    '17 NFT_TRANSFER 1 D2bn CnXi>C7Xt',
-    '1 SOL_TRANSFER 1795680 DXia>3m1C',
-    '5 SOL_TRANSFER 10000000 C7Xt>J7Dh',
-    '7 SOL_TRANSFER 500000 J7Dh>CnXi',
-    '8 SOL_TRANSFER 500000 J7Dh>5iae',
-    '9 SOL_TRANSFER 9000000 J7Dh>CnXi',
-  ],
-  'formfunction/ListForAuctionTxSol': ['NFT_LIST', 'FORMFUNCTION', '1 SOL_TRANSFER 1795680 DXia>BXUU'],
-  'formfunction/ListForInstantSaleTxSol': ['NFT_LIST', 'FORMFUNCTION', '1 SOL_TRANSFER 1795680 DXia>JB5x'],
-  'formfunction/MintNewEditionFromMasterEditionViaTokenTx': [
-    'NFT_MINT',
-    'TOKEN_METADATA',
-    '8 NFT_MINT 1 Crdz >9K4X',
-    '3 SOL_TRANSFER 2039280 9K4X>6sjd',
-    '9 SOL_TRANSFER 1113600 9K4X>BS8G',
-    '12 SOL_TRANSFER 5616720 9K4X>7hQK',
-    '15 SOL_TRANSFER 2568240 9K4X>4wjv',
-  ],
-  'formfunction/OfferTxSol': [
-    'NFT_BID',
-    'FORMFUNCTION',
-    '1 SOL_TRANSFER 1795680 DXia>6Z3C',
-    '5 SOL_TRANSFER 1000000000 7GLf>Fyfv',
-  ],
-  'formfunction/SettleAuctionTxSol': [
-    'NFT_SALE',
-    'FORMFUNCTION',
-    '11 NFT_TRANSFER 1 8UcF 7GLf>H2Kj',
-    '1 SOL_TRANSFER 10000000 5kQk>7GLf',
-    '2 SOL_TRANSFER 10000000 5kQk>5iae',
-    '3 SOL_TRANSFER 180000000 5kQk>7GLf',
-  ],
-  'formfunction/SoldGenerativeMintTx': [
-    'NFT_MINT',
-    'TOKEN_METADATA',
-    '14 NFT_MINT 1 2rP2 >9bHQ',
-    '1 SOL_TRANSFER 100000000 9bHQ>9bHQ',
-    '11 SOL_TRANSFER 5616720 9bHQ>7aEp',
-    '15 SOL_TRANSFER 2853600 9bHQ>7qb6',
-  ],
-  'formfunction/UpdateEditionDistributorWithTreasuryMintTxSol': ['UNKNOWN', 'FORMFUNCTION'],
-  'pumpfun-bot/raw_buy_tx_from_gettransaction': [
-    'SWAP',
-    'PUMP_FUN',
-    '4 TOKEN_TRANSFER 445377137871 4F4g HR8M>BwWK',
-    '5 TOKEN_TRANSFER 3517192 EPjF BwWK>HR8M',
-  ],
-  'pumpfun-bot/raw_create_tx_from_blocksubscribe': [
-    'SWAP',
-    'PUMP_FUN',
-    '24 TOKEN_TRANSFER 3520371073923 7YD6 9hgc>5zsx',
-  ],
-  'pumpfun-bot/raw_create_tx_from_gettransaction': [
-    'SWAP',
-    'PUMP_FUN',
-    '28 TOKEN_TRANSFER 96449438144093 CWiT 3jJ8>5htG',
-  ],
-  'tx-parser/OKXDEX_commissionSolSwap2': [
-    'SWAP',
-    'OKX_DEX_ROUTER',
-    '9 TOKEN_TRANSFER 63629071 So11 AG27>5Q54',
-    '10 TOKEN_TRANSFER 5238716646 28EC 5Q54>AG27',
-  ],
-  'tx-parser/OKXDEX_commissionSplProxySwap': [
-    'SWAP',
-    'OKX_DEX_ROUTER',
-    '8 TOKEN_TRANSFER 249250000 EPjF GKj5>HV1K',
-    '10 TOKEN_TRANSFER 1154100000 So11 C6hT>HV1K',
-    '11 TOKEN_TRANSFER 249243111 EPjF HV1K>ED7P',
-    '14 TOKEN_TRANSFER 1154100000 So11 HV1K>5Q54',
-    '15 TOKEN_TRANSFER 6373264828 DKu9 5Q54>GKj5',
-    '16 TOKEN_TRANSFER 750000 EPjF GKj5>e24S',
-  ],
-  'tx-parser/OKXDEX_swap_0': [
-    'SWAP',
-    'OKX_DEX_ROUTER',
-    '9 TOKEN_TRANSFER 358800 7atg E8oV>GpMZ',
-    '10 TOKEN_TRANSFER 15742 So11 GpMZ>HV1K',
-    '12 TOKEN_TRANSFER 15742 So11 HV1K>HMqa',
-    '13 TOKEN_TRANSFER 74619 ED5n HMqa>E8oV',
-  ],
-  'tx-parser/OKXDEX_swap_1': [
-    'SWAP',
-    'OKX_DEX_ROUTER',
-    '9 TOKEN_TRANSFER 10000000000 So11 Efbb>6GuU',
-    '10 TOKEN_TRANSFER 998528432013 KMnD 6GuU>Efbb',
-  ],
-  'tx-parser/OKXDEX_swap_2': [
-    'SWAP',
-    'OKX_DEX_ROUTER',
-    '6 TOKEN_TRANSFER 58882325154 HjhC FeWb>5Q54',
-    '7 TOKEN_TRANSFER 1173873 So11 5Q54>FeWb',
-  ],
-  'tx-parser/jupiterAggregatorV6_Route_1': [
-    'SWAP',
-    'JUPITER_V_6',
-    '14 TOKEN_TRANSFER 400000000 So11 3hus>5Q54',
-    '15 TOKEN_TRANSFER 3861519639304 3p7e 5Q54>3hus',
-  ],
-  'tx-parser/jupiterAggregatorV6_Route_2': [
-    'SWAP',
-    'JUPITER_V_6',
-    '7 TOKEN_TRANSFER 100000000 8SgN 63Ea>8G6M',
-    '8 TOKEN_TRANSFER 12309272 So11 8G6M>63Ea',
-  ],
-  'tx-parser/jupiterAggregatorV6_sharedAccountsRoute_1': [
-    'SWAP',
-    'JUPITER_V_6',
-    '8 TOKEN_TRANSFER 100000000 EPjF AVYG>7iWn',
-    '10 TOKEN_TRANSFER 188382438 oreo J4uB>7iWn',
-    '11 TOKEN_TRANSFER 20000000 EPjF 7iWn>J4uB',
-    '14 TOKEN_TRANSFER 80000000 EPjF 7iWn>CNyM',
-    '15 TOKEN_TRANSFER 126665141 85VB CNyM>7iWn',
-    '19 TOKEN_TRANSFER 580838181 So11 AMhk>7iWn',
-    '20 TOKEN_TRANSFER 126660000 85VB 7iWn>BtZU',
-    '24 TOKEN_TRANSFER 580838181 So11 7iWn>AvQv',
-    '25 TOKEN_TRANSFER 756562732 oreo AvQv>7iWn',
-    '28 TOKEN_TRANSFER 944945170 oreo 7iWn>AVYG',
-  ],
-  'tx-parser/jupiterAggregatorV6_sharedAccountsRoute_2': [
-    'SWAP',
-    'JUPITER_V_6',
-    '3 TOKEN_TRANSFER 634862142081 CMjf GKj5>BQ72',
-    '5 TOKEN_TRANSFER 634862142081 CMjf BQ72>5Q54',
-    '6 TOKEN_TRANSFER 197485565 So11 5Q54>BQ72',
-    '9 TOKEN_TRANSFER 197485565 So11 BQ72>GkBs',
-    '10 TOKEN_TRANSFER 94110904815 DezX GkBs>BQ72',
-    '14 TOKEN_TRANSFER 94110904815 DezX BQ72>B2e5',
-    '15 TOKEN_TRANSFER 47747735 EPjF B2e5>BQ72',
-    '17 TOKEN_TRANSFER 286486 EPjF BQ72>45ru',
-    '19 TOKEN_TRANSFER 47461249 EPjF BQ72>GKj5',
-  ],
-  'tx-parser/jupiterDca_CloseDca_0': [
-    'TOKEN_TRANSFER',
-    'Token Program',
-    '1 TOKEN_TRANSFER 225000000000 6T44 565u>3k2p',
-  ],
-  'tx-parser/jupiterDca_endAndClose_0': ['UNKNOWN', 'JUPITER_DCA'],
-  'tx-parser/jupiterDca_endAndClose_1': ['UNKNOWN', 'JUPITER_DCA'],
-  'tx-parser/jupiterDca_openDcaV2_0': [
-    'TOKEN_TRANSFER',
-    'Token Program',
-    '12 TOKEN_TRANSFER 217363000000 ED5n BxDj>7F3W',
-  ],
-  'tx-parser/jupiterDca_openDcaV2_1': [
-    'TOKEN_TRANSFER',
-    'Token Program',
-    '12 TOKEN_TRANSFER 500000000 EPjF 4vYW>GxMo',
-  ],
-  'tx-parser/photon_pumpfun_buy_0': ['SWAP', 'PHOTON', '4 TOKEN_TRANSFER 5609742876530 HQ4S GPgX>DfMx'],
-  'tx-parser/photon_pumpfun_buy_1': ['SWAP', 'PHOTON', '9 TOKEN_TRANSFER 294233863538 37Am 7ke4>2Php'],
-  'tx-parser/photon_pumpfun_sell': ['SWAP', 'PHOTON', '4 TOKEN_TRANSFER 50287397622085 4fSY CzXW>2UiF'],
-  'tx-parser/pumpfun_buy_0': ['SWAP', 'PUMP_FUN', '7 TOKEN_TRANSFER 56716561396327 D66s Dizi>Efbb'],
-  'tx-parser/pumpfun_buy_1': ['SWAP', 'PUMP_FUN', '9 TOKEN_TRANSFER 34612901212710 7nYh 6g4d>4Ddr'],
-  'tx-parser/pumpfun_buy_bundle': [
-    'SWAP',
-    'PUMP_FUN',
-    '6 TOKEN_TRANSFER 12373970345963 ED5n Ak4C>Gh6D',
-    '16 TOKEN_TRANSFER 12100159018198 ED5n Ak4C>7SPk',
-    '26 TOKEN_TRANSFER 12023935360031 ED5n Ak4C>GdCF',
-    '36 TOKEN_TRANSFER 12044860698416 ED5n Ak4C>8rL9',
-  ],
-  'tx-parser/pumpfun_create_0': ['SWAP', 'PUMP_FUN', '25 TOKEN_TRANSFER 34612903225806 5dNY CQrq>6xo2'],
-  'tx-parser/pumpfun_sell_0': ['SWAP', 'PUMP_FUN', '4 TOKEN_TRANSFER 592443959000000 CnNV 4Ddr>6cSX'],
-  'tx-parser/raydiumLiquidityPoolV4_swap_0': [
-    'SWAP',
-    'RAYDIUM_AMM',
-    '5 TOKEN_TRANSFER 836112233953 2Crt Do3U>5Q54',
-    '6 TOKEN_TRANSFER 352936256 So11 5Q54>Do3U',
-  ],
-  'tx-parser/raydiumLiquidityPoolV4_swap_1': [
-    'SWAP',
-    'RAYDIUM_AMM',
-    '5 TOKEN_TRANSFER 100000000 So11 ECvj>5Q54',
-    '6 TOKEN_TRANSFER 43045438075 E8yB 5Q54>ECvj',
-  ],
-  'tx-parser/raydiumLiquidityPoolV4_swap_2': [
-    'SWAP',
-    'RAYDIUM_AMM',
-    '8 TOKEN_TRANSFER 22254340082 AaJ6 orcA>5Q54',
-    '9 TOKEN_TRANSFER 2615124 So11 5Q54>orcA',
-  ],
-  'tx-parser/token_transfer_0': [
-    'TOKEN_TRANSFER',
-    'Token Program',
-    '7 TOKEN_TRANSFER 3000000000 HbDH Eohz>DNfu',
-    '13 TOKEN_TRANSFER 3000000000 HbDH Eohz>FTg1',
-    '19 TOKEN_TRANSFER 3000000000 HbDH Eohz>69ng',
-    '25 TOKEN_TRANSFER 3000000000 HbDH Eohz>7XgB',
-    '31 TOKEN_TRANSFER 3000000000 HbDH Eohz>4Be9',
-  ],
-  'tx-parser/transferChecked_0': [
-    'TOKEN_TRANSFER',
-    'Token Program',
-    '7 TOKEN_TRANSFER 222000000000 AZax 4pGw>3t9y',
-    '13 TOKEN_TRANSFER 222000000000 AZax 4pGw>Gocm',
-    '19 TOKEN_TRANSFER 222000000000 AZax 4pGw>HXNs',
-    '25 TOKEN_TRANSFER 222000000000 AZax 4pGw>DzYG',
-    '31 TOKEN_TRANSFER 222000000000 AZax 4pGw>JCg1',
-    '37 TOKEN_TRANSFER 222000000000 AZax 4pGw>BTgt',
-    '43 TOKEN_TRANSFER 222000000000 AZax 4pGw>DNfu',
-    '49 TOKEN_TRANSFER 222000000000 AZax 4pGw>51Ru',
-  ],
-};
+const text = `
+blockbuster-cnft/double_bubblegum_mint: COMPRESSED_NFT_MINT by BUBBLEGUM
+  0 COMPRESSED_NFT_MINT BXNg APBG 51Hr HRCS 7oo8 BXNg (Test Sticker #1 TP1 https://dialect-file-sto 0 false
+      true 0 (()) (true EpbH) - (()) [(51Hr true 100)])
+  5 COMPRESSED_NFT_MINT BXNg APBG 51Hr CYQm 7oo8 BXNg (Test Sticker #2 TP1 https://dialect-file-sto 0 false
+      true 0 (()) (true EpbH) - (()) [(51Hr true 100)])
+blockbuster-cnft/helium_mint_double_tree: COMPRESSED_NFT_MINT by BUBBLEGUM
+  1 UNKNOWN
+  3 UNKNOWN < 1atr
+  6 COMPRESSED_NFT_MINT FPBi C9gq GLXb 7NZU Azot FPBi (powerful-wintergreen-loc HOTSPOT
+      https://entities.nft.tes 0 true true - (()) (true 3hCn) - (()) [(Fv5h true 100)]) < 1atr
+  11 UNKNOWN < 1atr
+  14 COMPRESSED_NFT_MINT g245 9Yn3 GLXb dBtd 4FxS g245 (modern-velvet-caterpilla HOTSPOT
+      https://entities.nft.tes 0 true true - (()) (true HXxZ) - (()) [(Fv5h true 100)]) < 1atr
+blockbuster-cnft/helium_nested: TOKEN_BURN by Token Program
+  1 UNKNOWN
+  3 UNKNOWN < hemA
+  4 THAWACCOUNT A57K dybS EQis < hemA
+  5 TOKEN_BURN devT 5 EQis < hemA
+  6 FREEZEACCOUNT A57K dybS EQis < hemA
+  7 COMPRESSED_NFT_MINT 897C 9U25 devT Hccd devT 897C (savory-butter-shetland HOTSPOT
+      https://mobile-metadata. 0 true true - (()) (true EKLV) - (()) []) < hemA
+formfunction/BidTxSol: NFT_BID by FORMFUNCTION
+  4 NFT_BID CnXi So11 DJ11 0.1 8A9z
+  1 SOL_TRANSFER DXia 8kgb 1795680 < devm
+  5 SOL_TRANSFER CnXi 7EoJ 100000000 < devm
+formfunction/BuyEditionBotTaxedTx: TOKEN_CREATE by Token Program
+  1 TOKEN_CREATE 56ay
+  7 TOKEN_MINT 1 2WwC 56ay
+  8 UNKNOWN
+  3 SOL_TRANSFER 2WwC H2uV 2039280 < ATok
+  9 SOL_TRANSFER 2WwC 3aaC 10000000 < Fg6P
+formfunction/BuyEditionV2TxSol: NFT_SALE by FORMFUNCTION
+  1 NFT_SALE 5ciZ C7Xt 4G9i So11 DJ11 0.01
+  10 NFT_MINT 4G9i 1 J3SP 5ciZ - < devm
+  17 SETAUTHORITY mintTokens 4G9i 5ciZ AHGh [5ciZ] < devm
+  18 SETAUTHORITY freezeAccount 4G9i 5ciZ AHGh [5ciZ] < devm
+  11 SOL_TRANSFER 5ciZ 7bdf 5616720 < devm
+  14 SOL_TRANSFER 5ciZ AHGh 2568240 < devm
+  19 SOL_TRANSFER 5ciZ 5iae 500000 < devm
+  20 SOL_TRANSFER 5ciZ C7Xt 9500000 < devm
+formfunction/CancelListingTx: NFT_BID_CANCEL by FORMFUNCTION
+  0 NFT_BID_CANCEL qM7j - u5pL - 8m8B
+formfunction/CancelOfferTxUsdc: NFT_BID_CANCEL by FORMFUNCTION
+  0 NFT_BID_CANCEL 7GLf Gh9Z CXfj 3 334G
+  1 UNKNOWN
+  2 TOKEN_TRANSFER 3000000 7GLf CXfj 3xV7 Gh9Z < devm
+formfunction/CloseEditionDistributorTokenAccountTxByAuthority: NFT_TRANSFER by Token Program
+  0 UNKNOWN
+  1 NFT_TRANSFER 1 Ceuw GnyL 6JiE BqdE < devm
+formfunction/CreateEditionDistributorTx: NFT_TRANSFER by Token Program
+  0 UNKNOWN
+  5 NFT_TRANSFER 1 9fpZ 9rB8 CXcU CZcB
+formfunction/CreateEditionDistributorWithTreasuryMintTxUsdc: NFT_TRANSFER by Token Program
+  0 UNKNOWN
+  7 NFT_TRANSFER 1 2AMW H2Kj BbZt AB4E
+formfunction/HolaplexBidTx: NFT_BID by METAPLEX_AUCTION
+  4 APPROVE 1000000000 6H6u Bq34 F2j3
+  5 NFT_BID Bq34 So11 D7Hs 1 -
+  14 REVOKE Bq34 F2j3
+  12 TOKEN_TRANSFER 1000000000 D7Hs Bq34 4pDe So11 < auct
+  6 SOL_TRANSFER Bq34 8csX 1454640 < auct
+  9 SOL_TRANSFER Bq34 8jj2 1566000 < auct
+formfunction/HolaplexClaimBidTx: TOKEN_TRANSFER by Token Program
+  0 UNKNOWN
+  1 UNKNOWN < p1ex
+  2 TOKEN_TRANSFER 5500000000 CYyi D7Hs BmRf So11 < p1ex
+formfunction/HolaplexRedeemFullRightsTx: NFT_TRANSFER by Token Program
+  2 UNKNOWN
+  3 UNKNOWN < p1ex
+  4 UNKNOWN < p1ex
+  5 NFT_TRANSFER 1 G14p EUGJ E4r1 2igx < p1ex
+  6 SOL_TRANSFER G14p 31Fn 1190160 < p1ex
+formfunction/HolaplexRedeemTx: NFT_TRANSFER by Token Program
+  2 UNKNOWN
+  3 UNKNOWN < p1ex
+  4 NFT_TRANSFER 1 stat 64H8 J2kE EeA3 < p1ex
+  5 SOL_TRANSFER stat FSgw 1190160 < p1ex
+formfunction/InstantSaleTxSol: NFT_SALE by FORMFUNCTION
+  6 NFT_SALE C7Xt CnXi D2bn So11 DJ11 0.01
+  15 UNKNOWN < devm
+  16 THAWACCOUNT Gut8 BF1e D2bn < devm
+  17 NFT_TRANSFER 1 C7Xt CnXi DfYD D2bn < devm
+  1 SOL_TRANSFER DXia 3m1C 1795680 < devm
+  5 SOL_TRANSFER C7Xt J7Dh 10000000 < devm
+  7 SOL_TRANSFER J7Dh CnXi 500000 < devm
+  8 SOL_TRANSFER J7Dh 5iae 500000 < devm
+  9 SOL_TRANSFER J7Dh CnXi 9000000 < devm
+formfunction/ListForAuctionTxSol: NFT_LIST by FORMFUNCTION
+  4 NFT_LIST 7GLf DJ11 0.1 8UcF So11
+  5 APPROVE 1 7pih 7GLf 7LCy < devm
+  6 UNKNOWN < devm
+  7 FREEZEACCOUNT 7LCy 2xeE 8UcF < devm
+  8 UNKNOWN
+  1 SOL_TRANSFER DXia BXUU 1795680 < devm
+formfunction/ListForInstantSaleTxSol: NFT_LIST by FORMFUNCTION
+  4 NFT_LIST CnXi DJ11 0.01 D2bn So11
+  5 APPROVE 1 7pih CnXi Gut8 < devm
+  6 UNKNOWN < devm
+  7 FREEZEACCOUNT Gut8 BF1e D2bn < devm
+  1 SOL_TRANSFER DXia JB5x 1795680 < devm
+formfunction/MintNewEditionFromMasterEditionViaTokenTx: NFT_MINT by TOKEN_METADATA
+  8 NFT_MINT Crdz 1 6sjd 9K4X -
+  18 SETAUTHORITY mintTokens Crdz 9K4X 4wjv [9K4X] < meta
+  19 SETAUTHORITY freezeAccount Crdz 9K4X 4wjv [9K4X] < meta
+  3 SOL_TRANSFER 9K4X 6sjd 2039280 < ATok
+  9 SOL_TRANSFER 9K4X BS8G 1113600 < meta
+  12 SOL_TRANSFER 9K4X 7hQK 5616720 < meta
+  15 SOL_TRANSFER 9K4X 4wjv 2568240 < meta
+formfunction/OfferTxSol: NFT_BID by FORMFUNCTION
+  4 NFT_BID 7GLf So11 DJ11 1 6zyT
+  1 SOL_TRANSFER DXia 6Z3C 1795680 < devm
+  5 SOL_TRANSFER 7GLf Fyfv 1000000000 < devm
+formfunction/SettleAuctionTxSol: NFT_SALE by FORMFUNCTION
+  0 NFT_SALE H2Kj 7GLf 8UcF So11 DJ11 0.2
+  9 UNKNOWN < devm
+  10 THAWACCOUNT 7LCy 2xeE 8UcF < devm
+  12 REVOKE 7GLf [BXUU DXia] 7LCy < devm
+  13 UNKNOWN
+  11 NFT_TRANSFER 1 H2Kj 7GLf 6WHA 8UcF < devm
+  1 SOL_TRANSFER 5kQk 7GLf 10000000 < devm
+  2 SOL_TRANSFER 5kQk 5iae 10000000 < devm
+  3 SOL_TRANSFER 5kQk 7GLf 180000000 < devm
+formfunction/SoldGenerativeMintTx: NFT_MINT by TOKEN_METADATA
+  0 UNKNOWN
+  14 NFT_MINT 2rP2 1 7d6d 9bHQ 849J < gach
+  18 SETAUTHORITY mintTokens 2rP2 9bHQ 7qb6 [9bHQ] < gach
+  19 SETAUTHORITY freezeAccount 2rP2 9bHQ 7qb6 [9bHQ] < gach
+  21 UNKNOWN
+  1 SOL_TRANSFER 9bHQ 9bHQ 100000000 < gach
+  11 SOL_TRANSFER 9bHQ 7aEp 5616720 < gach
+  15 SOL_TRANSFER 9bHQ 7qb6 2853600 < gach
+formfunction/UpdateEditionDistributorWithTreasuryMintTxSol: UNKNOWN by FORMFUNCTION
+  0 UNKNOWN
+pumpfun-bot/raw_buy_tx_from_gettransaction: SWAP by PUMP_FUN
+  3 SWAP BwWK ((EPjF 3517192) (4F4g 445377137871)) [(HR8M Pump.fun (EPjF 3517192) (4F4g 445377137871))] - -
+      - < MAyh
+  4 TOKEN_TRANSFER 445377137871 BwWK HR8M 9LdJ 4F4g < MAyh
+  5 TOKEN_TRANSFER 3517192 HR8M BwWK AShU EPjF < MAyh
+pumpfun-bot/raw_create_tx_from_blocksubscribe: SWAP by PUMP_FUN
+  21 SWAP 5zsx ((So11 99984395) (7YD6 3520371073923)) [(9hgc Pump.fun (So11 99984395) (7YD6 3520371073923))]
+      - - -
+  24 TOKEN_TRANSFER 3520371073923 5zsx 9hgc 8iwR 7YD6 < 6EF8
+pumpfun-bot/raw_create_tx_from_gettransaction: SWAP by PUMP_FUN
+  26 SWAP 5htG ((So11 3000000000) (CWiT 96449438144093)) [(3jJ8 Pump.fun (So11 3000000000) (CWiT
+      96449438144093))] - - -
+  28 TOKEN_TRANSFER 96449438144093 5htG 3jJ8 Hkug CWiT < 6EF8
+tx-parser/OKXDEX_commissionSolSwap2: SWAP by OKX_DEX_ROUTER
+  7 SWAP AG27 ((So11 63629071) (28EC 5238716646)) [(DHAe Raydium (So11 63629071) (28EC 5238716646))] - - -
+  9 TOKEN_TRANSFER 63629071 5Q54 AG27 5WUw So11 < 6m2C
+  10 TOKEN_TRANSFER 5238716646 AG27 5Q54 33iW 28EC < 6m2C
+tx-parser/OKXDEX_commissionSplProxySwap: SWAP by OKX_DEX_ROUTER
+  7 SWAP GKj5 ((EPjF 249250000) (DKu9 6373264828)) [(B8a4 Phoenix (EPjF 249243111) (So11 1154100000)) (GjvW
+      Raydium (So11 1154100000) (DKu9 6373264828))] - - -
+  8 TOKEN_TRANSFER 249250000 HV1K GKj5 HjkG EPjF < 6m2C
+  10 TOKEN_TRANSFER 1154100000 HV1K C6hT 2rik So11 < 6m2C
+  11 TOKEN_TRANSFER 249243111 ED7P HV1K ED7P EPjF < 6m2C
+  14 TOKEN_TRANSFER 1154100000 5Q54 HV1K 8hQ2 So11 < 6m2C
+  15 TOKEN_TRANSFER 6373264828 GKj5 5Q54 76NM DKu9 < 6m2C
+  16 TOKEN_TRANSFER 750000 e24S GKj5 5HeH EPjF < 6m2C
+tx-parser/OKXDEX_swap_0: SWAP by OKX_DEX_ROUTER
+  7 SWAP E8oV ((7atg 358800) (ED5n 74619)) [(8THC Raydium CPMM (7atg 358800) (So11 15742)) (HMqa Raydium
+      CLMM (So11 15742) (ED5n 74619))] - - -
+  9 TOKEN_TRANSFER 358800 GpMZ E8oV f2Yz 7atg < 6m2C
+  10 TOKEN_TRANSFER 15742 HV1K GpMZ 2rik So11 < 6m2C
+  12 TOKEN_TRANSFER 15742 HMqa HV1K 8h2t So11 < 6m2C
+  13 TOKEN_TRANSFER 74619 E8oV HMqa 7tKH ED5n < 6m2C
+tx-parser/OKXDEX_swap_1: SWAP by OKX_DEX_ROUTER
+  7 SWAP Efbb ((So11 10000000000) (KMnD 998528432013)) [(6GuU Meteora DLMM (So11 10000000000) (KMnD
+      998528432013))] - - -
+  9 TOKEN_TRANSFER 10000000000 6GuU Efbb 27Fx So11 < 6m2C
+  10 TOKEN_TRANSFER 998528432013 Efbb 6GuU 5weG KMnD < 6m2C
+tx-parser/OKXDEX_swap_2: SWAP by OKX_DEX_ROUTER
+  4 SWAP FeWb ((HjhC 58882325154) (So11 1173873)) [(5MAe Raydium (HjhC 58882325154) (So11 1173873))] - - -
+  6 TOKEN_TRANSFER 58882325154 5Q54 FeWb AMC9 HjhC < 6m2C
+  7 TOKEN_TRANSFER 1173873 FeWb 5Q54 5ZmA So11 < 6m2C
+tx-parser/jupiterAggregatorV6_Route_1: SWAP by JUPITER_V_6
+  12 SWAP 3hus ((So11 400000000) (3p7e 3861519639304)) [(Ho28 Raydium (So11 400000000) (3p7e
+      3861519639304))] 0.8 3861519639304 0
+  14 TOKEN_TRANSFER 400000000 5Q54 3hus 6h4f So11 < JUP6
+  15 TOKEN_TRANSFER 3861519639304 3hus 5Q54 E3ec 3p7e < JUP6
+tx-parser/jupiterAggregatorV6_Route_2: SWAP by JUPITER_V_6
+  5 SWAP 63Ea ((8SgN 100000000) (So11 12309272)) [(8G6M Raydium CLMM (8SgN 100000000) (So11 12309272))] 0.8
+      12309272 0
+  7 TOKEN_TRANSFER 100000000 8G6M 63Ea Hv2R 8SgN < JUP6
+  8 TOKEN_TRANSFER 12309272 63Ea 8G6M QmCT So11 < JUP6
+tx-parser/jupiterAggregatorV6_sharedAccountsRoute_1: SWAP by JUPITER_V_6
+  7 SWAP AVYG ((EPjF 100000000) (oreo 944945170)) [(EpmN Invariant (EPjF 20000000) (oreo 188382438)) (CNyM
+      Meteora DLMM (EPjF 80000000) (85VB 126665141)) (5WyJ Phoenix (85VB 126665141) (So11 580838181)) (AvQv
+      Meteora DLMM (So11 580838181) (oreo 756562732))] 4 923100690 -0.02184448
+  8 TOKEN_TRANSFER 100000000 7iWn AVYG Epda EPjF < JUP6
+  10 TOKEN_TRANSFER 188382438 7iWn J4uB G7Sb oreo < JUP6
+  11 TOKEN_TRANSFER 20000000 J4uB 7iWn DCz8 EPjF < JUP6
+  14 TOKEN_TRANSFER 80000000 CNyM 7iWn CaBv EPjF < JUP6
+  15 TOKEN_TRANSFER 126665141 7iWn CNyM 3Hov 85VB < JUP6
+  19 TOKEN_TRANSFER 580838181 7iWn AMhk 2oL6 So11 < JUP6
+  20 TOKEN_TRANSFER 126660000 BtZU 7iWn BtZU 85VB < JUP6
+  24 TOKEN_TRANSFER 580838181 AvQv 7iWn 4wpD So11 < JUP6
+  25 TOKEN_TRANSFER 756562732 7iWn AvQv G7Sb oreo < JUP6
+  28 TOKEN_TRANSFER 944945170 AVYG 7iWn B2Xs oreo < JUP6
+tx-parser/jupiterAggregatorV6_sharedAccountsRoute_2: SWAP by JUPITER_V_6
+  2 SWAP GKj5 ((CMjf 634862142081) (EPjF 47461249)) [(GEBv Raydium (CMjf 634862142081) (So11 197485565))
+      (GkBs Meteora DLMM (So11 197485565) (DezX 94110904815)) (B2e5 SolFi (DezX 94110904815) (EPjF
+      47747735))] 0.5 47591783 0.130534
+  3 TOKEN_TRANSFER 634862142081 BQ72 GKj5 GJW2 CMjf < JUP6
+  5 TOKEN_TRANSFER 634862142081 5Q54 BQ72 2jcx CMjf < JUP6
+  6 TOKEN_TRANSFER 197485565 BQ72 5Q54 8ctc So11 < JUP6
+  9 TOKEN_TRANSFER 197485565 GkBs BQ72 6gYL So11 < JUP6
+  10 TOKEN_TRANSFER 94110904815 BQ72 GkBs mj5F DezX < JUP6
+  14 TOKEN_TRANSFER 94110904815 B2e5 BQ72 GgGs DezX < JUP6
+  15 TOKEN_TRANSFER 47747735 BQ72 B2e5 7u7c EPjF < JUP6
+  17 TOKEN_TRANSFER 286486 45ru BQ72 Gryj EPjF < JUP6
+  19 TOKEN_TRANSFER 47461249 GKj5 BQ72 HEdQ EPjF < JUP6
+tx-parser/jupiterDca_CloseDca_0: TOKEN_TRANSFER by Token Program
+  0 UNKNOWN
+  4 UNKNOWN < DCA2
+  1 TOKEN_TRANSFER 225000000000 3k2p 565u 4TQu 6T44 < DCA2
+tx-parser/jupiterDca_endAndClose_0: UNKNOWN by JUPITER_DCA
+  1 UNKNOWN
+  4 UNKNOWN < DCA2
+tx-parser/jupiterDca_endAndClose_1: UNKNOWN by JUPITER_DCA
+  1 UNKNOWN
+  4 UNKNOWN < DCA2
+tx-parser/jupiterDca_openDcaV2_0: TOKEN_TRANSFER by Token Program
+  0 UNKNOWN
+  13 UNKNOWN < DCA2
+  12 TOKEN_TRANSFER 217363000000 7F3W BxDj A9Go ED5n < DCA2
+tx-parser/jupiterDca_openDcaV2_1: TOKEN_TRANSFER by Token Program
+  0 UNKNOWN
+  13 UNKNOWN < DCA2
+  12 TOKEN_TRANSFER 500000000 GxMo 4vYW 69Z3 EPjF < DCA2
+tx-parser/photon_pumpfun_buy_0: SWAP by PHOTON
+  2 SWAP DfMx ((So11 395999999) (HQ4S 5609742876530)) [(GPgX Pump.fun (So11 395999999) (HQ4S
+      5609742876530))] - - -
+  4 TOKEN_TRANSFER 5609742876530 DfMx GPgX 4zom HQ4S < BSfD
+tx-parser/photon_pumpfun_buy_1: SWAP by PHOTON
+  7 SWAP 2Php ((So11 99000000) (37Am 294233863538)) [(7ke4 Pump.fun (So11 99000000) (37Am 294233863538))] -
+      - -
+  9 TOKEN_TRANSFER 294233863538 2Php 7ke4 BPiv 37Am < BSfD
+tx-parser/photon_pumpfun_sell: SWAP by PHOTON
+  2 SWAP CzXW ((4fSY 50287397622085) (So11 1651125292)) [(2UiF Pump.fun (4fSY 50287397622085) (So11
+      1651125292))] - - -
+  4 TOKEN_TRANSFER 50287397622085 2UiF CzXW BtR4 4fSY < BSfD
+tx-parser/pumpfun_buy_0: SWAP by PUMP_FUN
+  6 SWAP Efbb ((So11 3030000000) (D66s 56716561396327)) [(Dizi Pump.fun (So11 3030000000) (D66s
+      56716561396327))] - - -
+  7 TOKEN_TRANSFER 56716561396327 Efbb Dizi 9Qhd D66s < 6EF8
+tx-parser/pumpfun_buy_1: SWAP by PUMP_FUN
+  8 SWAP 4Ddr ((So11 1010000000) (7nYh 34612901212710)) [(6g4d Pump.fun (So11 1010000000) (7nYh
+      34612901212710))] - - -
+  9 TOKEN_TRANSFER 34612901212710 4Ddr 6g4d 7v2e 7nYh < 6EF8
+tx-parser/pumpfun_buy_bundle: SWAP by PUMP_FUN
+  5 SWAP Gh6D ((So11 389961228) (ED5n 12373970345963)) [(Ak4C Pump.fun (So11 389961228) (ED5n
+      12373970345963))] - - -
+  15 SWAP 7SPk ((So11 390688975) (ED5n 12100159018198)) [(Ak4C Pump.fun (So11 390688975) (ED5n
+      12100159018198))] - - -
+  25 SWAP GdCF ((So11 397732218) (ED5n 12023935360031)) [(Ak4C Pump.fun (So11 397732218) (ED5n
+      12023935360031))] - - -
+  35 SWAP 8rL9 ((So11 408276429) (ED5n 12044860698416)) [(Ak4C Pump.fun (So11 408276429) (ED5n
+      12044860698416))] - - -
+  6 TOKEN_TRANSFER 12373970345963 Gh6D Ak4C 6pDb ED5n < 6EF8
+  16 TOKEN_TRANSFER 12100159018198 7SPk Ak4C BpRG ED5n < 6EF8
+  26 TOKEN_TRANSFER 12023935360031 GdCF Ak4C 8opo ED5n < 6EF8
+  36 TOKEN_TRANSFER 12044860698416 8rL9 Ak4C 4JHz ED5n < 6EF8
+tx-parser/pumpfun_create_0: SWAP by PUMP_FUN
+  24 SWAP 6xo2 ((So11 1010000000) (5dNY 34612903225806)) [(CQrq Pump.fun (So11 1010000000) (5dNY
+      34612903225806))] - - -
+  25 TOKEN_TRANSFER 34612903225806 6xo2 CQrq CBcx 5dNY < 6EF8
+tx-parser/pumpfun_sell_0: SWAP by PUMP_FUN
+  3 SWAP 4Ddr ((CnNV 592443959000000) (So11 37062911064)) [(6cSX Pump.fun (CnNV 592443959000000) (So11
+      37062911064))] - - -
+  4 TOKEN_TRANSFER 592443959000000 6cSX 4Ddr DPRZ CnNV < 6EF8
+tx-parser/raydiumLiquidityPoolV4_swap_0: SWAP by RAYDIUM_AMM
+  4 SWAP Do3U ((2Crt 836112233953) (So11 352936256)) [(9xNt Raydium (2Crt 836112233953) (So11 352936256))] -
+      - -
+  5 TOKEN_TRANSFER 836112233953 5Q54 Do3U 4veQ 2Crt < 675k
+  6 TOKEN_TRANSFER 352936256 Do3U 5Q54 AgcE So11 < 675k
+tx-parser/raydiumLiquidityPoolV4_swap_1: SWAP by RAYDIUM_AMM
+  4 SWAP ECvj ((So11 100000000) (E8yB 43045438075)) [(2mF8 Raydium (So11 100000000) (E8yB 43045438075))] - -
+      -
+  5 TOKEN_TRANSFER 100000000 5Q54 ECvj GjFU So11 < 675k
+  6 TOKEN_TRANSFER 43045438075 ECvj 5Q54 Cnpq E8yB < 675k
+tx-parser/raydiumLiquidityPoolV4_swap_2: SWAP by RAYDIUM_AMM
+  7 SWAP orcA ((AaJ6 22254340082) (So11 2615124)) [(FrSp Raydium (AaJ6 22254340082) (So11 2615124))] - - -
+  8 TOKEN_TRANSFER 22254340082 5Q54 orcA DB7b AaJ6 < 675k
+  9 TOKEN_TRANSFER 2615124 orcA 5Q54 H2Au So11 < 675k
+tx-parser/token_transfer_0: TOKEN_TRANSFER by Token Program
+  7 TOKEN_TRANSFER 3000000000 DNfu Eohz 3ZiT HbDH
+  13 TOKEN_TRANSFER 3000000000 FTg1 Eohz EgeD HbDH
+  19 TOKEN_TRANSFER 3000000000 69ng Eohz 7Cyc HbDH
+  25 TOKEN_TRANSFER 3000000000 7XgB Eohz 2eLF HbDH
+  31 TOKEN_TRANSFER 3000000000 4Be9 Eohz Dtk7 HbDH
+tx-parser/transferChecked_0: TOKEN_TRANSFER by Token Program
+  7 TOKEN_TRANSFER 222000000000 3t9y 4pGw cE8P AZax
+  13 TOKEN_TRANSFER 222000000000 Gocm 4pGw GUsS AZax
+  19 TOKEN_TRANSFER 222000000000 HXNs 4pGw 3ZQS AZax
+  25 TOKEN_TRANSFER 222000000000 DzYG 4pGw 3Gt8 AZax
+  31 TOKEN_TRANSFER 222000000000 JCg1 4pGw 4DcS AZax
+  37 TOKEN_TRANSFER 222000000000 BTgt 4pGw DcDR AZax
+  43 TOKEN_TRANSFER 222000000000 DNfu 4pGw 24ik AZax
+  49 TOKEN_TRANSFER 222000000000 51Ru 4pGw GoVN AZax
+`;
+
+/** Lines by file. */
+export const expectedEffects: ReadonlyMap<string, readonly string[]> = new Map(
+  text
+    .replaceAll(/\n {6}/g, ' ')
+    .trim()
+    .split(/\n(?! )/)
+    .map((part) => {
+      const [head = '', ...lines] = part.split('\n').map((line) => line.trim());
+      const [file = '', chief = ''] = head.split(': ');
+      return [file, [chief, ...lines]];
+    }),
+);

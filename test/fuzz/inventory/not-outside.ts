@@ -25,7 +25,6 @@ const reasons = [
       'app/program-version.ts',
       'control/api/client.ts',
       'control/api/server/control-api.ts',
-      'protocol/grpc/schema/schema.ts',
       'servers/dashboard/files.ts',
       'app/reload-commands.ts',
       'decoding/transaction/events/layout.ts: parseLayouts',

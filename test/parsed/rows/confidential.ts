@@ -1,343 +1,87 @@
-import type { ByteWriter } from '../../../src/base/bytes.ts';
 import { programs } from '../../../src/solana/programs.ts';
-import { base64, bytes, fill, k, key, type Rows, row } from './row.ts';
-
-const elGamal = fill(32, 5);
-const balance = fill(36, 6);
-/** Auditor ciphertexts, which are not shown. */
-const forAuditor = fill(128, 7);
-const shownKey = base64(32, 5);
-const shownBalance = base64(36, 6);
-const none = fill(32, 0);
-const I8_MINUS_ONE = 255;
-
-const transfer = (...head: number[]): ByteWriter =>
-  bytes(...head)
-    .bytes(balance)
-    .bytes(forAuditor);
-
-const transfers = [
-  row('initializeConfidentialTransferMint', bytes(27, 0).bytes(key(9)).u8(1).bytes(elGamal), 1, {
-    mint: k(1),
-    authority: k(9),
-    autoApproveNewAccounts: true,
-    auditorElGamalPubkey: shownKey,
-  }),
-  row('initializeConfidentialTransferMint', bytes(27, 0).bytes(none).u8(0).bytes(none), 1, {
-    mint: k(1),
-    autoApproveNewAccounts: false,
-    auditorElGamalPubkey: null,
-  }),
-  row('updateConfidentialTransferMint', bytes(27, 1).u8(1).bytes(none), 2, {
-    mint: k(1),
-    confidentialTransferMintAuthority: k(2),
-    autoApproveNewAccounts: true,
-    auditorElGamalPubkey: null,
-  }),
-  row('configureConfidentialTransferAccount', bytes(27, 2).bytes(balance).u64(65_536n).u8(0), 4, {
-    account: k(1),
-    mint: k(2),
-    proofContextStateAccount: k(3),
-    owner: k(4),
-    decryptableZeroBalance: shownBalance,
-    maximumPendingBalanceCreditCounter: 65_536,
-    proofInstructionOffset: 0,
-  }),
-  row(
-    'configureConfidentialTransferAccount',
-    bytes(27, 2).bytes(balance).u64(1n).u8(I8_MINUS_ONE),
-    5,
-    {
-      account: k(1),
-      mint: k(2),
-      instructionsSysvar: k(3),
-      multisigOwner: k(4),
-      signers: [k(5)],
-      decryptableZeroBalance: shownBalance,
-      maximumPendingBalanceCreditCounter: 1,
-      proofInstructionOffset: -1,
-    },
-    4,
-  ),
-  row('approveConfidentialTransferAccount', bytes(27, 3), 3, {
-    account: k(1),
-    mint: k(2),
-    confidentialTransferAuditorAuthority: k(3),
-  }),
-  row('emptyConfidentialTransferAccount', bytes(27, 4, 1), 3, {
-    account: k(1),
-    instructionsSysvar: k(2),
-    owner: k(3),
-    proofInstructionOffset: 1,
-  }),
-  row('depositConfidentialTransfer', bytes(27, 5).u64(42n).u8(2), 3, {
-    account: k(1),
-    mint: k(2),
-    owner: k(3),
-    amount: 42,
-    decimals: 2,
-  }),
-  // One proof in an instruction, the other in an account.
-  row(
-    'withdrawConfidentialTransfer',
-    bytes(27, 6).u64(42n).u8(2).bytes(balance).u8(1).u8(0),
-    5,
-    {
-      account: k(1),
-      mint: k(2),
-      instructionsSysvar: k(3),
-      rangeProofContextStateAccount: k(4),
-      owner: k(5),
-      amount: 42,
-      decimals: 2,
-      newDecryptableAvailableBalance: shownBalance,
-      equalityProofInstructionOffset: 1,
-      rangeProofInstructionOffset: 0,
-    },
-    4,
-  ),
-  row(
-    'confidentialTransfer',
-    transfer(27, 7).u8(0).u8(0).u8(0),
-    8,
-    {
-      source: k(1),
-      mint: k(2),
-      destination: k(3),
-      equalityProofContextStateAccount: k(4),
-      ciphertextValidityProofContextStateAccount: k(5),
-      rangeProofContextStateAccount: k(6),
-      multisigOwner: k(7),
-      signers: [k(8)],
-      newSourceDecryptableAvailableBalance: shownBalance,
-      equalityProofInstructionOffset: 0,
-      ciphertextValidityProofInstructionOffset: 0,
-      rangeProofInstructionOffset: 0,
-    },
-    4,
-  ),
-  row(
-    'confidentialTransfer',
-    transfer(27, 7).u8(1).u8(2).u8(3),
-    5,
-    {
-      source: k(1),
-      mint: k(2),
-      destination: k(3),
-      instructionsSysvar: k(4),
-      owner: k(5),
-      newSourceDecryptableAvailableBalance: shownBalance,
-      equalityProofInstructionOffset: 1,
-      ciphertextValidityProofInstructionOffset: 2,
-      rangeProofInstructionOffset: 3,
-    },
-    4,
-  ),
-  // The authority comes first; missing proof accounts stay unnamed.
-  row(
-    'confidentialTransfer',
-    transfer(27, 7).u8(0).u8(0).u8(0),
-    5,
-    {
-      source: k(1),
-      mint: k(2),
-      destination: k(3),
-      equalityProofContextStateAccount: k(4),
-      owner: k(5),
-      newSourceDecryptableAvailableBalance: shownBalance,
-      equalityProofInstructionOffset: 0,
-      ciphertextValidityProofInstructionOffset: 0,
-      rangeProofInstructionOffset: 0,
-    },
-    4,
-  ),
-  row('applyPendingConfidentialTransferBalance', bytes(27, 8).u64(7n).bytes(balance), 2, {
-    account: k(1),
-    owner: k(2),
-    expectedPendingBalanceCreditCounter: 7,
-    newDecryptableAvailableBalance: shownBalance,
-  }),
-  ...[
-    'enableConfidentialTransferConfidentialCredits',
-    'disableConfidentialTransferConfidentialCredits',
-    'enableConfidentialTransferNonConfidentialCredits',
-    'disableConfidentialTransferNonConfidentialCredits',
-  ].map((type, at) => row(type, bytes(27, 9 + at), 2, { account: k(1), owner: k(2) })),
-  row(
-    'confidentialTransferWithFee',
-    transfer(27, 13).u8(1).u8(0).u8(2).u8(0).u8(3),
-    7,
-    {
-      source: k(1),
-      mint: k(2),
-      destination: k(3),
-      instructionsSysvar: k(4),
-      transferAmountCiphertextValidityProofContextStateAccount: k(5),
-      feeCiphertextValidityProofContextStateAccount: k(6),
-      owner: k(7),
-      newSourceDecryptableAvailableBalance: shownBalance,
-      equalityProofInstructionOffset: 1,
-      transferAmountCiphertextValidityProofInstructionOffset: 0,
-      feeSigmaProofInstructionOffset: 2,
-      feeCiphertextValidityProofInstructionOffset: 0,
-      rangeProofInstructionOffset: 3,
-    },
-    4,
-  ),
-  row('configureConfidentialAccountWithRegistry', bytes(27, 14), 3, {
-    account: k(1),
-    mint: k(2),
-    registry: k(3),
-  }),
-];
-
-const fees = [
-  row('initializeConfidentialTransferFeeConfig', bytes(37, 0).bytes(key(9)).bytes(none), 1, {
-    mint: k(1),
-    authority: k(9),
-    withdrawWithheldAuthorityElGamalPubkey: base64(32, 0),
-  }),
-  row('withdrawWithheldConfidentialTransferTokensFromMint', bytes(37, 1, 0).bytes(balance), 4, {
-    mint: k(1),
-    feeRecipient: k(2),
-    proofContextStateAccount: k(3),
-    withdrawWithheldAuthority: k(4),
-    proofInstructionOffset: 0,
-    newDecryptableAvailableBalance: shownBalance,
-  }),
-  row(
-    'withdrawWithheldConfidentialTransferTokensFromAccounts',
-    bytes(37, 2, 2, 1).bytes(balance),
-    7,
-    {
-      mint: k(1),
-      feeRecipient: k(2),
-      instructionsSysvar: k(3),
-      multisigWithdrawWithheldAuthority: k(4),
-      signers: [k(5)],
-      sourceAccounts: [k(6), k(7)],
-      proofInstructionOffset: 1,
-      newDecryptableAvailableBalance: shownBalance,
-    },
-    6,
-  ),
-  row(
-    'harvestWithheldConfidentialTransferTokensToMint',
-    bytes(37, 3),
-    2,
-    {
-      mint: k(1),
-      sourceAccounts: [k(2)],
-    },
-    1,
-  ),
-  row('enableConfidentialTransferFeeHarvestToMint', bytes(37, 4), 2, { account: k(1), owner: k(2) }),
-  row('disableConfidentialTransferFeeHarvestToMint', bytes(37, 5), 2, { account: k(1), owner: k(2) }),
-];
-
-const offsets = {
-  equalityProofInstructionOffset: 0,
-  ciphertextValidityProofInstructionOffset: 1,
-  rangeProofInstructionOffset: 0,
-};
-
-const mintsAndBurns = [
-  row('initializeConfidentialMintBurnMint', bytes(42, 0).bytes(elGamal).bytes(balance), 1, {
-    mint: k(1),
-    supplyElGamalPubkey: shownKey,
-    decryptableSupply: shownBalance,
-  }),
-  row('rotateConfidentialMintBurnSupplyElGamalPubkey', bytes(42, 1).bytes(elGamal).u8(0), 3, {
-    mint: k(1),
-    proofContextStateAccount: k(2),
-    owner: k(3),
-    newSupplyElGamalPubkey: shownKey,
-    proofInstructionOffset: 0,
-  }),
-  row('updateConfidentialMintBurnDecryptableSupply', bytes(42, 2).bytes(balance), 2, {
-    mint: k(1),
-    owner: k(2),
-    newDecryptableSupply: shownBalance,
-  }),
-  row(
-    'confidentialMint',
-    transfer(42, 3).u8(0).u8(1).u8(0),
-    6,
-    {
-      destination: k(1),
-      mint: k(2),
-      instructionsSysvar: k(3),
-      equalityProofContextStateAccount: k(4),
-      rangeProofContextStateAccount: k(5),
-      owner: k(6),
-      newDecryptableSupply: shownBalance,
-      ...offsets,
-    },
-    3,
-  ),
-  row('confidentialBurn', transfer(42, 4).u8(0).u8(1).u8(0), 3, {
-    destination: k(1),
-    mint: k(2),
-    owner: k(3),
-    newDecryptableAvailableBalance: shownBalance,
-    ...offsets,
-  }),
-  row('applyPendingBurn', bytes(42, 5), 2, { mint: k(1), owner: k(2) }),
-];
-
-const permissionedBurns = [
-  row('initializePermissionedBurnConfig', bytes(46, 0).bytes(key(9)), 1, { mint: k(1), authority: k(9) }),
-  row('permissionedBurn', bytes(46, 1).u64(42n), 4, {
-    account: k(1),
-    mint: k(2),
-    permissionedBurnAuthority: k(3),
-    authority: k(4),
-    amount: '42',
-  }),
-  row(
-    'permissionedBurnChecked',
-    bytes(46, 2).u64(42n).u8(2),
-    5,
-    {
-      account: k(1),
-      mint: k(2),
-      permissionedBurnAuthority: k(3),
-      multisigAuthority: k(4),
-      signers: [k(5)],
-      tokenAmount: { amount: '42', decimals: 2, uiAmount: 0.42, uiAmountString: '0.42' },
-    },
-    4,
-  ),
-  row(
-    'permissionedConfidentialBurn',
-    transfer(46, 3).u8(0).u8(1).u8(0),
-    7,
-    {
-      account: k(1),
-      mint: k(2),
-      instructionsSysvar: k(3),
-      equalityProofContextStateAccount: k(4),
-      rangeProofContextStateAccount: k(5),
-      permissionedBurnAuthority: k(6),
-      authority: k(7),
-      newDecryptableAvailableBalance: shownBalance,
-      ...offsets,
-    },
-    4,
-  ),
-  row('permissionedConfidentialBurn', transfer(46, 3).u8(0).u8(1).u8(0), 4, {
-    account: k(1),
-    mint: k(2),
-    permissionedBurnAuthority: k(3),
-    authority: k(4),
-    newDecryptableAvailableBalance: shownBalance,
-    ...offsets,
-  }),
-];
+import { rowsOf } from './row.ts';
 
 /** Source: spl-token-2022-interface, the extensions that encrypt amounts, and permissioned burns. */
-export const confidential: Rows = {
-  program: 'spl-token',
-  programId: programs.token2022,
-  rows: [...transfers, ...fees, ...mintsAndBurns, ...permissionedBurns],
-};
+export const confidentialRows = rowsOf(
+  'spl-token',
+  programs.token2022,
+  `
+  initializeConfidentialTransferMint | 27 0 @9 1 32*5 | 1 | mint=@1 authority=@9 autoApproveNewAccounts=true
+    auditorElGamalPubkey=32*5;
+  initializeConfidentialTransferMint | 27 0 32*0 0 32*0 | 1 | mint=@1 autoApproveNewAccounts=false
+    auditorElGamalPubkey=null;
+  updateConfidentialTransferMint | 27 1 1 32*0 | 2 | mint=@1 confidentialTransferMintAuthority=@2
+    autoApproveNewAccounts=true auditorElGamalPubkey=null;
+  configureConfidentialTransferAccount | 27 2 36*6 65536:64 0 | 4 | account=@1 mint=@2
+    proofContextStateAccount=@3 owner=@4 decryptableZeroBalance=36*6 maximumPendingBalanceCreditCounter=65536
+    proofInstructionOffset=0;
+  configureConfidentialTransferAccount | 27 2 36*6 1:64 255 | 5 /4 | account=@1 mint=@2 instructionsSysvar=@3
+    multisigOwner=@4 signers=[@5] decryptableZeroBalance=36*6 maximumPendingBalanceCreditCounter=1
+    proofInstructionOffset=-1;
+  approveConfidentialTransferAccount | 27 3 | 3 | account=@1 mint=@2 confidentialTransferAuditorAuthority=@3;
+  emptyConfidentialTransferAccount | 27 4 1 | 3 | account=@1 instructionsSysvar=@2 owner=@3
+    proofInstructionOffset=1;
+  depositConfidentialTransfer | 27 5 42:64 2 | 3 | account=@1 mint=@2 owner=@3 amount=42 decimals=2;
+  withdrawConfidentialTransfer | 27 6 42:64 2 36*6 1 0 | 5 /4 | account=@1 mint=@2 instructionsSysvar=@3
+    rangeProofContextStateAccount=@4 owner=@5 amount=42 decimals=2 newDecryptableAvailableBalance=36*6
+    equalityProofInstructionOffset=1 rangeProofInstructionOffset=0;
+  confidentialTransfer | 27 7 36*6 128*7 0 0 0 | 8 /4 | source=@1 mint=@2 destination=@3
+    equalityProofContextStateAccount=@4 ciphertextValidityProofContextStateAccount=@5
+    rangeProofContextStateAccount=@6 multisigOwner=@7 signers=[@8] newSourceDecryptableAvailableBalance=36*6
+    equalityProofInstructionOffset=0 ciphertextValidityProofInstructionOffset=0 rangeProofInstructionOffset=0;
+  confidentialTransfer | 27 7 36*6 128*7 1 2 3 | 5 /4 | source=@1 mint=@2 destination=@3 instructionsSysvar=@4
+    owner=@5 newSourceDecryptableAvailableBalance=36*6 equalityProofInstructionOffset=1
+    ciphertextValidityProofInstructionOffset=2 rangeProofInstructionOffset=3;
+  confidentialTransfer | 27 7 36*6 128*7 0 0 0 | 5 /4 | source=@1 mint=@2 destination=@3
+    equalityProofContextStateAccount=@4 owner=@5 newSourceDecryptableAvailableBalance=36*6
+    equalityProofInstructionOffset=0 ciphertextValidityProofInstructionOffset=0 rangeProofInstructionOffset=0;
+  applyPendingConfidentialTransferBalance | 27 8 7:64 36*6 | 2 | account=@1 owner=@2
+    expectedPendingBalanceCreditCounter=7 newDecryptableAvailableBalance=36*6;
+  enableConfidentialTransferConfidentialCredits | 27 9 | 2 | account=@1 owner=@2;
+  disableConfidentialTransferConfidentialCredits | 27 10 | 2 | account=@1 owner=@2;
+  enableConfidentialTransferNonConfidentialCredits | 27 11 | 2 | account=@1 owner=@2;
+  disableConfidentialTransferNonConfidentialCredits | 27 12 | 2 | account=@1 owner=@2;
+  confidentialTransferWithFee | 27 13 36*6 128*7 1 0 2 0 3 | 7 /4 | source=@1 mint=@2 destination=@3
+    instructionsSysvar=@4 transferAmountCiphertextValidityProofContextStateAccount=@5
+    feeCiphertextValidityProofContextStateAccount=@6 owner=@7 newSourceDecryptableAvailableBalance=36*6
+    equalityProofInstructionOffset=1 transferAmountCiphertextValidityProofInstructionOffset=0
+    feeSigmaProofInstructionOffset=2 feeCiphertextValidityProofInstructionOffset=0
+    rangeProofInstructionOffset=3;
+  configureConfidentialAccountWithRegistry | 27 14 | 3 | account=@1 mint=@2 registry=@3;
+  initializeConfidentialTransferFeeConfig | 37 0 @9 32*0 | 1 | mint=@1 authority=@9
+    withdrawWithheldAuthorityElGamalPubkey=32*0;
+  withdrawWithheldConfidentialTransferTokensFromMint | 37 1 0 36*6 | 4 | mint=@1 feeRecipient=@2
+    proofContextStateAccount=@3 withdrawWithheldAuthority=@4 proofInstructionOffset=0
+    newDecryptableAvailableBalance=36*6;
+  withdrawWithheldConfidentialTransferTokensFromAccounts | 37 2 2 1 36*6 | 7 /6 | mint=@1 feeRecipient=@2
+    instructionsSysvar=@3 multisigWithdrawWithheldAuthority=@4 signers=[@5] sourceAccounts=[@6,@7]
+    proofInstructionOffset=1 newDecryptableAvailableBalance=36*6;
+  harvestWithheldConfidentialTransferTokensToMint | 37 3 | 2 /1 | mint=@1 sourceAccounts=[@2];
+  enableConfidentialTransferFeeHarvestToMint | 37 4 | 2 | account=@1 owner=@2;
+  disableConfidentialTransferFeeHarvestToMint | 37 5 | 2 | account=@1 owner=@2;
+  initializeConfidentialMintBurnMint | 42 0 32*5 36*6 | 1 | mint=@1 supplyElGamalPubkey=32*5
+    decryptableSupply=36*6;
+  rotateConfidentialMintBurnSupplyElGamalPubkey | 42 1 32*5 0 | 3 | mint=@1 proofContextStateAccount=@2
+    owner=@3 newSupplyElGamalPubkey=32*5 proofInstructionOffset=0;
+  updateConfidentialMintBurnDecryptableSupply | 42 2 36*6 | 2 | mint=@1 owner=@2 newDecryptableSupply=36*6;
+  confidentialMint | 42 3 36*6 128*7 0 1 0 | 6 /3 | destination=@1 mint=@2 instructionsSysvar=@3
+    equalityProofContextStateAccount=@4 rangeProofContextStateAccount=@5 owner=@6 newDecryptableSupply=36*6
+    equalityProofInstructionOffset=0 ciphertextValidityProofInstructionOffset=1 rangeProofInstructionOffset=0;
+  confidentialBurn | 42 4 36*6 128*7 0 1 0 | 3 | destination=@1 mint=@2 owner=@3
+    newDecryptableAvailableBalance=36*6 equalityProofInstructionOffset=0
+    ciphertextValidityProofInstructionOffset=1 rangeProofInstructionOffset=0;
+  applyPendingBurn | 42 5 | 2 | mint=@1 owner=@2;
+  initializePermissionedBurnConfig | 46 0 @9 | 1 | mint=@1 authority=@9;
+  permissionedBurn | 46 1 42:64 | 4 | account=@1 mint=@2 permissionedBurnAuthority=@3 authority=@4
+    amount="42";
+  permissionedBurnChecked | 46 2 42:64 2 | 5 /4 | account=@1 mint=@2 permissionedBurnAuthority=@3
+    multisigAuthority=@4 signers=[@5] tokenAmount=ui(42,2);
+  permissionedConfidentialBurn | 46 3 36*6 128*7 0 1 0 | 7 /4 | account=@1 mint=@2 instructionsSysvar=@3
+    equalityProofContextStateAccount=@4 rangeProofContextStateAccount=@5 permissionedBurnAuthority=@6
+    authority=@7 newDecryptableAvailableBalance=36*6 equalityProofInstructionOffset=0
+    ciphertextValidityProofInstructionOffset=1 rangeProofInstructionOffset=0;
+  permissionedConfidentialBurn | 46 3 36*6 128*7 0 1 0 | 4 | account=@1 mint=@2 permissionedBurnAuthority=@3
+    authority=@4 newDecryptableAvailableBalance=36*6 equalityProofInstructionOffset=0
+    ciphertextValidityProofInstructionOffset=1 rangeProofInstructionOffset=0;
+`,
+);

@@ -1,184 +1,141 @@
 import { programs } from '../../../src/solana/programs.ts';
-import { bytes, k, key, type Rows, row } from './row.ts';
+import { type Rows, rowsOf } from './row.ts';
 
-const ui = (amount: string, decimals: number, uiAmountString: string) => ({
-  amount,
-  decimals,
-  uiAmount: Number(uiAmountString),
-  uiAmountString,
-});
-const tokenAmount = ui('42', 2, '0.42');
+/** Both instructions of a pointer extension. */
+const pointer = (extension: number, name: string, member: string): string => `
+  initialize${name} | ${extension} 0 @8 @9 | 1 | mint=@1 authority=@8 ${member}=@9;
+  initialize${name} | ${extension} 0 32*0 32*0 | 1 | mint=@1;
+  update${name} | ${extension} 1 @9 | 2 | mint=@1 authority=@2 ${member}=@9;
+`;
 
-/** Source: spl-token-2022-interface, `TokenInstruction`; what both token programs take. */
-export const token: Rows = {
-  program: 'spl-token',
-  programId: programs.token,
-  rows: [
-    row('initializeMint', bytes(0, 6).bytes(key(8)).u8(1).bytes(key(9)), 2, {
-      mint: k(1),
-      rentSysvar: k(2),
-      decimals: 6,
-      mintAuthority: k(8),
-      freezeAuthority: k(9),
-    }),
-    row('initializeMint', bytes(0, 6).bytes(key(8)).u8(0), 2, {
-      mint: k(1),
-      rentSysvar: k(2),
-      decimals: 6,
-      mintAuthority: k(8),
-    }),
-    row('initializeAccount', bytes(1), 4, { account: k(1), mint: k(2), owner: k(3), rentSysvar: k(4) }),
-    row(
-      'initializeMultisig',
-      bytes(2, 2),
-      4,
-      {
-        multisig: k(1),
-        rentSysvar: k(2),
-        signers: [k(3), k(4)],
-        m: 2,
-      },
-      3,
-    ),
-    row('transfer', bytes(3).u64(42n), 3, {
-      source: k(1),
-      destination: k(2),
-      authority: k(3),
-      amount: '42',
-    }),
-    row(
-      'transfer',
-      bytes(3).u64(42n),
-      5,
-      {
-        source: k(1),
-        destination: k(2),
-        multisigAuthority: k(3),
-        signers: [k(4), k(5)],
-        amount: '42',
-      },
-      3,
-    ),
-    row('approve', bytes(4).u64(42n), 3, { source: k(1), delegate: k(2), owner: k(3), amount: '42' }),
-    row('revoke', bytes(5), 2, { source: k(1), owner: k(2) }),
-    row('setAuthority', bytes(6, 0, 1).bytes(key(9)), 2, {
-      mint: k(1),
-      authority: k(2),
-      authorityType: 'mintTokens',
-      newAuthority: k(9),
-    }),
-    row(
-      'setAuthority',
-      bytes(6, 3, 0),
-      3,
-      {
-        account: k(1),
-        multisigAuthority: k(2),
-        signers: [k(3)],
-        authorityType: 'closeAccount',
-        newAuthority: null,
-      },
-      2,
-    ),
-    row('mintTo', bytes(7).u64(42n), 3, { mint: k(1), account: k(2), mintAuthority: k(3), amount: '42' }),
-    row('burn', bytes(8).u64(42n), 3, { account: k(1), mint: k(2), authority: k(3), amount: '42' }),
-    row('closeAccount', bytes(9), 3, { account: k(1), destination: k(2), owner: k(3) }),
-    row('freezeAccount', bytes(10), 3, { account: k(1), mint: k(2), freezeAuthority: k(3) }),
-    row(
-      'thawAccount',
-      bytes(11),
-      4,
-      {
-        account: k(1),
-        mint: k(2),
-        multisigFreezeAuthority: k(3),
-        signers: [k(4)],
-      },
-      3,
-    ),
-    row('transferChecked', bytes(12).u64(42n).u8(2), 4, {
-      source: k(1),
-      mint: k(2),
-      destination: k(3),
-      authority: k(4),
-      tokenAmount,
-    }),
-    row('approveChecked', bytes(13).u64(42n).u8(2), 4, {
-      source: k(1),
-      mint: k(2),
-      delegate: k(3),
-      owner: k(4),
-      tokenAmount,
-    }),
-    row('mintToChecked', bytes(14).u64(42n).u8(2), 3, {
-      mint: k(1),
-      account: k(2),
-      mintAuthority: k(3),
-      tokenAmount,
-    }),
-    row('burnChecked', bytes(15).u64(42n).u8(2), 3, {
-      account: k(1),
-      mint: k(2),
-      authority: k(3),
-      tokenAmount,
-    }),
-    row('initializeAccount2', bytes(16).bytes(key(9)), 3, {
-      account: k(1),
-      mint: k(2),
-      rentSysvar: k(3),
-      owner: k(9),
-    }),
-    row('syncNative', bytes(17), 1, { account: k(1) }),
-    row('initializeAccount3', bytes(18).bytes(key(9)), 2, { account: k(1), mint: k(2), owner: k(9) }),
-    row('initializeMultisig2', bytes(19, 1), 2, { multisig: k(1), signers: [k(2)], m: 1 }),
-    row('initializeMint2', bytes(20, 6).bytes(key(8)).u8(0), 1, {
-      mint: k(1),
-      decimals: 6,
-      mintAuthority: k(8),
-    }),
-    row('getAccountDataSize', bytes(21, 7, 0, 13, 0), 1, {
-      mint: k(1),
-      extensionTypes: ['immutableOwner', 'nonTransferableAccount'],
-    }),
-    row('getAccountDataSize', bytes(21), 1, { mint: k(1) }),
-    row('initializeImmutableOwner', bytes(22), 1, { account: k(1) }),
-    row('amountToUiAmount', bytes(23).u64(42n), 1, { mint: k(1), amount: '42' }),
-    row('uiAmountToAmount', bytes(24).bytes(Buffer.from('0.42')), 1, { mint: k(1), uiAmount: '0.42' }),
-    row('withdrawExcessLamports', bytes(38), 3, { source: k(1), destination: k(2), authority: k(3) }),
-    row('unwrapLamports', bytes(45, 1).u64(42n), 3, {
-      source: k(1),
-      destination: k(2),
-      authority: k(3),
-      amount: '42',
-    }),
-    row(
-      'unwrapLamports',
-      bytes(45, 0),
-      4,
-      {
-        source: k(1),
-        destination: k(2),
-        multisigAuthority: k(3),
-        signers: [k(4)],
-      },
-      3,
-    ),
-    // Account and data counts, with the accounts concatenated.
-    row(
-      'batch',
-      bytes(255, 3, 9, 3)
-        .u64(42n)
-        .bytes(Uint8Array.of(1, 1, 17)),
-      4,
-      {
-        instructions: [
-          {
-            type: 'transfer',
-            info: { source: k(1), destination: k(2), authority: k(3), amount: '42' },
-          },
-          { type: 'syncNative', info: { account: k(4) } },
-        ],
-      },
-    ),
-  ],
-};
+/** Sources: spl-token-2022-interface with its interfaces, spl-associated-token-account-interface. */
+export const tokenRows: readonly Rows[] = [
+  rowsOf(
+    'spl-associated-token-account',
+    programs.ata,
+    `
+  create | | 7 /6 | source=@1 account=@2 wallet=@3 mint=@4 systemProgram=@5 tokenProgram=@6;
+  create | 0 | 6 | source=@1 account=@2 wallet=@3 mint=@4 systemProgram=@5 tokenProgram=@6;
+  createIdempotent | 1 | 6 | source=@1 account=@2 wallet=@3 mint=@4 systemProgram=@5 tokenProgram=@6;
+  recoverNested | 2 | 7 | nestedSource=@1 nestedMint=@2 destination=@3 nestedOwner=@4 ownerMint=@5 wallet=@6
+    tokenProgram=@7;
+  `,
+  ),
+  rowsOf(
+    'spl-token',
+    programs.token,
+    `
+  initializeMint | 0 6 @8 1 @9 | 2 | mint=@1 rentSysvar=@2 decimals=6 mintAuthority=@8 freezeAuthority=@9;
+  initializeMint | 0 6 @8 0 | 2 | mint=@1 rentSysvar=@2 decimals=6 mintAuthority=@8;
+  initializeAccount | 1 | 4 | account=@1 mint=@2 owner=@3 rentSysvar=@4;
+  initializeMultisig | 2 2 | 4 /3 | multisig=@1 rentSysvar=@2 signers=[@3,@4] m=2;
+  transfer | 3 42:64 | 3 | source=@1 destination=@2 authority=@3 amount="42";
+  transfer | 3 42:64 | 5 /3 | source=@1 destination=@2 multisigAuthority=@3 signers=[@4,@5] amount="42";
+  approve | 4 42:64 | 3 | source=@1 delegate=@2 owner=@3 amount="42";
+  revoke | 5 | 2 | source=@1 owner=@2;
+  setAuthority | 6 0 1 @9 | 2 | mint=@1 authority=@2 authorityType="mintTokens" newAuthority=@9;
+  setAuthority | 6 3 0 | 3 /2 | account=@1 multisigAuthority=@2 signers=[@3] authorityType="closeAccount"
+    newAuthority=null;
+  mintTo | 7 42:64 | 3 | mint=@1 account=@2 mintAuthority=@3 amount="42";
+  burn | 8 42:64 | 3 | account=@1 mint=@2 authority=@3 amount="42";
+  closeAccount | 9 | 3 | account=@1 destination=@2 owner=@3;
+  freezeAccount | 10 | 3 | account=@1 mint=@2 freezeAuthority=@3;
+  thawAccount | 11 | 4 /3 | account=@1 mint=@2 multisigFreezeAuthority=@3 signers=[@4];
+  transferChecked | 12 42:64 2 | 4 | source=@1 mint=@2 destination=@3 authority=@4 tokenAmount=ui(42,2);
+  approveChecked | 13 42:64 2 | 4 | source=@1 mint=@2 delegate=@3 owner=@4 tokenAmount=ui(42,2);
+  mintToChecked | 14 42:64 2 | 3 | mint=@1 account=@2 mintAuthority=@3 tokenAmount=ui(42,2);
+  burnChecked | 15 42:64 2 | 3 | account=@1 mint=@2 authority=@3 tokenAmount=ui(42,2);
+  initializeAccount2 | 16 @9 | 3 | account=@1 mint=@2 rentSysvar=@3 owner=@9;
+  syncNative | 17 | 1 | account=@1;
+  initializeAccount3 | 18 @9 | 2 | account=@1 mint=@2 owner=@9;
+  initializeMultisig2 | 19 1 | 2 | multisig=@1 signers=[@2] m=1;
+  initializeMint2 | 20 6 @8 0 | 1 | mint=@1 decimals=6 mintAuthority=@8;
+  getAccountDataSize | 21 7 0 13 0 | 1 | mint=@1 extensionTypes=["immutableOwner","nonTransferableAccount"];
+  getAccountDataSize | 21 | 1 | mint=@1;
+  initializeImmutableOwner | 22 | 1 | account=@1;
+  amountToUiAmount | 23 42:64 | 1 | mint=@1 amount="42";
+  uiAmountToAmount | 24 '0.42' | 1 | mint=@1 uiAmount="0.42";
+  withdrawExcessLamports | 38 | 3 | source=@1 destination=@2 authority=@3;
+  unwrapLamports | 45 1 42:64 | 3 | source=@1 destination=@2 authority=@3 amount="42";
+  unwrapLamports | 45 0 | 4 /3 | source=@1 destination=@2 multisigAuthority=@3 signers=[@4];
+  batch | 255 3 9 3 42:64 1 1 17 | 4 |
+    instructions=[{type:"transfer",info:{source:@1,destination:@2,authority:@3,amount:"42"}},
+    {type:"syncNative",info:{account:@4}}];
+  burn | 8 18446744073709551615:64 | 3 | account=@1 mint=@2 authority=@3 amount="18446744073709551615";
+  initializeMint2 | 20 6 @8 1 @9 | 1 | mint=@1 decimals=6 mintAuthority=@8 freezeAuthority=@9;
+  `,
+  ),
+  rowsOf(
+    'spl-token',
+    programs.token2022,
+    `
+  initializeMintCloseAuthority | 25 1 @9 | 1 | mint=@1 newAuthority=@9;
+  initializeTransferFeeConfig | 26 0 1 @8 0 50:16 900:64 | 1 | mint=@1 transferFeeConfigAuthority=@8
+    transferFeeBasisPoints=50 maximumFee=900;
+  transferCheckedWithFee | 26 1 55:64 2 5:64 | 4 | source=@1 mint=@2 destination=@3 authority=@4
+    tokenAmount=ui(55,2) feeAmount=ui(5,2);
+  withdrawWithheldTokensFromMint | 26 2 | 3 | mint=@1 feeRecipient=@2 withdrawWithheldAuthority=@3;
+  withdrawWithheldTokensFromAccounts | 26 3 2 | 6 /5 | mint=@1 feeRecipient=@2
+    multisigWithdrawWithheldAuthority=@3 signers=[@4] sourceAccounts=[@5,@6];
+  harvestWithheldTokensToMint | 26 4 | 3 /1 | mint=@1 sourceAccounts=[@2,@3];
+  setTransferFee | 26 5 7:16 8:64 | 3 /2 | mint=@1 multisigtransferFeeConfigAuthority=@2 signers=[@3]
+    transferFeeBasisPoints=7 maximumFee=8;
+  initializeDefaultAccountState | 28 0 2 | 1 | mint=@1 accountState="frozen";
+  updateDefaultAccountState | 28 1 1 | 2 | mint=@1 freezeAuthority=@2 accountState="initialized";
+  reallocate | 29 8 0 28 0 | 4 | account=@1 payer=@2 systemProgram=@3 owner=@4
+    extensionTypes=["memoTransfer","permissionedBurn"];
+  enableRequiredMemoTransfers | 30 0 | 2 | account=@1 owner=@2;
+  disableRequiredMemoTransfers | 30 1 | 2 | account=@1 owner=@2;
+  createNativeMint | 31 | 3 | payer=@1 nativeMint=@2 systemProgram=@3;
+  initializeNonTransferableMint | 32 | 1 | mint=@1;
+  enableCpiGuard | 34 0 | 2 | account=@1 owner=@2;
+  disableCpiGuard | 34 1 | 3 /2 | account=@1 multisigOwner=@2 signers=[@3];
+  initializePermanentDelegate | 35 @9 | 1 | mint=@1 delegate=@9;
+  initializeInterestBearingConfig | 33 0 32*0 65535:16 | 1 | mint=@1 rateAuthority=null rate=-1;
+  updateInterestBearingConfigRate | 33 1 300:16 | 2 | mint=@1 rateAuthority=@2 newRate=300;
+  initializeScaledUiAmountConfig | 43 0 32*0 1e+21:f64 | 1 | mint=@1 authority=null
+    multiplier="1000000000000000000000";
+  updateMultiplier | 43 1 1e-7:f64 -77:64 | 2 | mint=@1 authority=@2 newMultiplier="0.0000001"
+    newMultiplierTimestamp=-77;
+  initializePausableConfig | 44 0 @9 | 1 | mint=@1 authority=@9;
+  pause | 44 1 | 2 | mint=@1 authority=@2;
+  resume | 44 2 | 2 | mint=@1 authority=@2;
+  initializeTokenMetadata | metadata:initialize_account 32'N' 32'S' 32'' | 4 | metadata=@1 updateAuthority=@2
+    mint=@3 mintAuthority=@4 name="N" symbol="S" uri="";
+  updateTokenMetadataField | metadata:updating_field 1 32'X' | 2 | metadata=@1 updateAuthority=@2
+    field="symbol" value="X";
+  updateTokenMetadataField | metadata:updating_field 3 32'colour' 32'red' | 2 | metadata=@1 updateAuthority=@2
+    field="colour" value="red";
+  removeTokenMetadataKey | metadata:remove_key_ix 1 32'colour' | 2 | metadata=@1 updateAuthority=@2
+    key="colour" idempotent=true;
+  updateTokenMetadataAuthority | metadata:update_the_authority 32*0 | 2 | metadata=@1 updateAuthority=@2
+    newAuthority=null;
+  emitTokenMetadata | metadata:emitter 1 3:64 0 | 1 | metadata=@1 start=3;
+  initializeTokenGroup | group:initialize_token_group 32*0 300:64 | 3 | group=@1 mint=@2 mintAuthority=@3
+    updateAuthority=null maxSize=300;
+  updateTokenGroupMaxSize | group:update_group_max_size 5:64 | 2 | group=@1 updateAuthority=@2 maxSize=5;
+  updateTokenGroupAuthority | group:update_authority @9 | 2 | group=@1 updateAuthority=@2 newAuthority=@9;
+  initializeTokenGroupMember | group:initialize_member | 5 | member=@1 memberMint=@2 memberMintAuthority=@3
+    group=@4 groupUpdateAuthority=@5;
+  initializeMintCloseAuthority | 25 0 | 1 | mint=@1 newAuthority=null;
+  initializeTransferFeeConfig | 26 0 0 1 @8 50:16 900:64 | 1 | mint=@1 withdrawWithheldAuthority=@8
+    transferFeeBasisPoints=50 maximumFee=900;
+  withdrawWithheldTokensFromMint | 26 2 | 5 /3 | mint=@1 feeRecipient=@2 multisigWithdrawWithheldAuthority=@3
+    signers=[@4,@5];
+  withdrawWithheldTokensFromAccounts | 26 3 1 | 4 | mint=@1 feeRecipient=@2 withdrawWithheldAuthority=@3
+    sourceAccounts=[@4];
+  setTransferFee | 26 5 7:16 8:64 | 2 | mint=@1 transferFeeConfigAuthority=@2 transferFeeBasisPoints=7
+    maximumFee=8;
+  initializeInterestBearingConfig | 33 0 @8 300:16 | 1 | mint=@1 rateAuthority=@8 rate=300;
+  updateTokenMetadataField | metadata:updating_field 0 32'X' | 2 | metadata=@1 updateAuthority=@2 field="name"
+    value="X";
+  updateTokenMetadataField | metadata:updating_field 2 32'X' | 2 | metadata=@1 updateAuthority=@2 field="uri"
+    value="X";
+  emitTokenMetadata | metadata:emitter 0 1 9:64 | 1 | metadata=@1 end=9;
+  ${pointer(36, 'TransferHook', 'programId')}
+  ${pointer(39, 'MetadataPointer', 'metadataAddress')}
+  ${pointer(40, 'GroupPointer', 'groupAddress')}
+  ${pointer(41, 'GroupMemberPointer', 'memberAddress')}
+  `,
+  ),
+];

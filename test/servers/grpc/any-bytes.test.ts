@@ -46,7 +46,7 @@ describe('a server that receives arbitrary bytes', () => {
         for (const { sink } of stage.opened) sink.end({ code: 'OK', message: '' });
         expect((await call.ended())['grpc-status']).toMatch(/^\d+$/);
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
     const after = stage.call('/geyser.Geyser/GetSlot', {}, session).end(NONE);
     expect(await after.ended()).toMatchObject({ 'grpc-status': '0' });

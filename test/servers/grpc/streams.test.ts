@@ -1,13 +1,11 @@
-import { Client, credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import { SubscribeRequest, SubscribeUpdate, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
-import { pingTail } from '../../../src/protocol/geyser/encode/ping.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { compileFilters } from '../../../src/streams/geyser/filters/compile.ts';
-import { NONE, SUBSCRIBE, TestGrpcServer, TOKEN } from './start-grpc-server.ts';
+import { NONE, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 const DESHRED = '/geyser.Geyser/SubscribeDeshred';
 const ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
@@ -298,49 +296,5 @@ describe('a stream', () => {
     stream.restMs = Number.POSITIVE_INFINITY;
     call.send(slots('c'));
     expect(await call.ended()).toMatchObject({ 'grpc-status': '8', 'x-error-code': 'RATE_LIMITED' });
-  });
-});
-
-describe('a grpc-js stream', () => {
-  const open = (token = TOKEN) => {
-    const client = new Client(`127.0.0.1:${stage.port}`, credentials.createInsecure());
-    ends.push(() => client.close());
-    const metadata = new Metadata();
-    metadata.set('x-token', token);
-    const call = client.makeBidiStreamRequest(
-      SUBSCRIBE,
-      (request: SubscribeRequest) => Buffer.from(SubscribeRequest.encode(request).finish()),
-      (bytes) => SubscribeUpdate.decode(bytes),
-      metadata,
-    );
-    call.on('error', () => {});
-    return call;
-  };
-
-  const statusOf = (call: ReturnType<typeof open>) =>
-    new Promise<StatusObject>((resolve) => call.on('status', resolve));
-
-  it('receives updates and then its status', async () => {
-    await start();
-    const call = open();
-    const receivedUpdates: SubscribeUpdate[] = [];
-    call.on('data', (update: SubscribeUpdate) => receivedUpdates.push(update));
-    call.write(SubscribeRequest.fromPartial({ ping: { id: 3 } }));
-    const { sink } = await stage.stream();
-    for (let i = 0; i < 500; i++) sink.push(Buffer.of(10, 1, 97), pingTail(Buffer.of(8, 1)));
-    sink.end({ code: 'OUT_OF_RANGE', message: 'broadcast from 1 is not available, last available: 5' });
-    const ended = await statusOf(call);
-    expect(ended).toMatchObject({
-      code: status.OUT_OF_RANGE,
-      details: 'broadcast from 1 is not available, last available: 5',
-    });
-    expect(receivedUpdates.filter(({ filters }) => filters[0] === 'a').length).toBe(500);
-  });
-
-  it('is refused with the code of the failure', async () => {
-    await start();
-    const ended = await statusOf(open('wrong'));
-    expect(ended.code).toBe(status.UNAUTHENTICATED);
-    expect(ended.metadata.get('x-error-code')).toEqual(['INVALID_KEY']);
   });
 });

@@ -1,52 +1,46 @@
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import type { NftDas } from '../../../src/decoding/nft/nft.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
 import { DasClient, type DasLimits } from '../../../src/upstream/das/das-client.ts';
-import { dyingAfterRequest as dead } from '../mock/dying-after-request.ts';
-import { type Behaviour, type MockNode, send, sendError, startMock } from '../mock/server.ts';
-import { silent } from '../mock/silent.ts';
-import { truncated as garbage } from '../mock/truncated.ts';
+import {
+  dyingAfterRequest as dead,
+  inSequence,
+  failing as refuse,
+  healthy as respond,
+  silent,
+  throttling,
+  truncated,
+} from '../mock/behaviors.ts';
+import { closeAfterEach } from '../mock/pool.ts';
+import { type Behaviour, type MockNode, send, startMock } from '../mock/server.ts';
 
 const never = new AbortController().signal;
 const SECRET = 'sk-4f9d0b7c2a';
-const mocks: MockNode[] = [];
-let client: DasClient;
+const closing = closeAfterEach();
+let mocks: MockNode[] = [];
 let lines = '';
-
-afterEach(async () => {
-  await client.close();
-  for (const mock of mocks.splice(0)) await mock.close();
-  lines = '';
-});
-
-const answer =
-  (result: string): Behaviour =>
-  ({ id }, reply) =>
-    send(reply, `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
-
-const refuse =
-  (code: number, message: string): Behaviour =>
-  ({ id }, reply) =>
-    sendError(reply, id, code, message);
 
 /** Client with servers of these behaviors. */
 async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits> = {}): Promise<NftDas> {
-  for (const behaviour of behaviours) mocks.push(await startMock(behaviour));
+  mocks = [];
+  lines = '';
+  for (const behaviour of behaviours) mocks.push(closing(await startMock(behaviour)));
   const servers = mocks.map(({ url }, index) => ({
     name: `das-${index}`,
     network: 'mainnet-beta' as const,
     url: `${url}v0/${SECRET}?api-key=${SECRET}`,
     headers: { authorization: `Bearer ${SECRET}` },
   }));
-  client = new DasClient(
-    servers,
-    limits,
-    createLogger('debug', (line) => (lines += line)),
+  return closing(
+    new DasClient(
+      servers,
+      limits,
+      createLogger('debug', (line) => (lines += line)),
+    ),
   );
-  return client;
 }
 
 const requests = (): number[] => mocks.map(({ received }) => received.length);
@@ -65,7 +59,7 @@ async function failed(das: NftDas, signal = never): Promise<unknown> {
 
 describe('DasClient', () => {
   it('sends named params and keeps exact integers', async () => {
-    const das = await stage([answer('{"supply":18446744073709551615,"items":[]}')]);
+    const das = await stage([respond('{"supply":18446744073709551615,"items":[]}')]);
     const params = { ownerAddress: 'o', limit: 1_000, raw: 2n ** 64n - 1n, absent: undefined };
     const result = await das.request('mainnet-beta', 'getAssetsByOwner', params, never);
     expect(result).toEqual({ supply: 2n ** 64n - 1n, items: [] });
@@ -78,7 +72,7 @@ describe('DasClient', () => {
   });
 
   it('uses a server for its own network only', async () => {
-    const das = await stage([answer('1')]);
+    const das = await stage([respond('1')]);
     expect([das.has('mainnet-beta'), das.has('devnet')]).toEqual([true, false]);
     await expect(das.request('devnet', 'getAsset', {}, never)).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
@@ -86,25 +80,25 @@ describe('DasClient', () => {
   });
 
   it.each([
-    ['does not answer', silent],
-    ['breaks the connection', dead],
-    ['sends half an answer', garbage],
-    ['has no such method', refuse(-32601, 'Method not found')],
-    ['has trouble inside', refuse(-32603, 'Internal error')],
-    ['asks to be left alone', (_, reply) => void reply.writeHead(429, { 'retry-after': '9' }).end()],
-    ['answers with a status of failure', (_, reply) => send(reply, '{}', 502)],
-    ['sends more than is taken', answer(`"${'x'.repeat(5_000)}"`)],
-    ['sends a large answer that is no JSON', answer(`[${'x'.repeat(4_500)}]`)],
-    ['shows its key in an error', refuse(-32000, `no credit on ${SECRET}`)],
-    ['sends an error without words', ({ id }, reply) => send(reply, `{"id":${id},"error":{"code":-5}}`)],
+    ['does not respond', silent],
+    ['closes the connection', dead],
+    ['sends truncated JSON', truncated],
+    ['lacks the method', refuse(-32601, 'Method not found')],
+    ['reports an internal error', refuse(-32603, 'Internal error')],
+    ['throttles', throttling('9')],
+    ['responds with HTTP 502', (_, reply) => send(reply, '{}', 502)],
+    ['sends more than the limit', respond(`"${'x'.repeat(5_000)}"`)],
+    ['sends a large response that is not JSON', respond(`[${'x'.repeat(4_500)}]`)],
+    ['reveals its key in an error', refuse(-32000, `no credit on ${SECRET}`)],
+    ['sends an error without a message', ({ id }, reply) => send(reply, `{"id":${id},"error":{"code":-5}}`)],
     [
-      'sends coded content',
+      'sends encoded content',
       (_, reply) => void reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}')),
     ],
   ] as [string, Behaviour][])('fails over when a server %s', async (_, behaviour) => {
     // Short only for a server that does not respond.
     const tryTimeoutMs = behaviour === silent ? 600 : 10_000;
-    const das = await stage([behaviour, answer('"second"')], { tryTimeoutMs, responseMaxBytes: 5_000 });
+    const das = await stage([behaviour, respond('"second"')], { tryTimeoutMs, responseMaxBytes: 5_000 });
     expect(await query(das)).toBe('second');
     expect(requests()[1]).toBe(1);
     expect(lines).not.toContain(SECRET);
@@ -113,7 +107,7 @@ describe('DasClient', () => {
   it('returns a conclusive error without trying others', async () => {
     const das = await stage([
       refuse(-32000, 'Database Error: RecordNotFound Error: Asset Not Found'),
-      answer('1'),
+      respond('1'),
     ]);
     const error = { code: -32000, message: 'Database Error: RecordNotFound Error: Asset Not Found' };
     expect(await failed(das)).toEqual(['UPSTREAM_UNAVAILABLE', error]);
@@ -136,22 +130,21 @@ describe('DasClient', () => {
   });
 
   it('skips a server that fails repeatedly', async () => {
-    const das = await stage([dead, answer('1')]);
+    const das = await stage([dead, respond('1')]);
     for (let i = 0; i < 12; i++) await query(das);
     expect(requests()[1]).toBe(12);
     expect(requests()[0]).toBeLessThan(12);
   });
 
   it('uses a failing server without a better one', async () => {
-    const answering: Behaviour[] = [...Array.from({ length: 12 }, () => dead), answer('1')];
-    const das = await stage([(...request) => (answering.shift() ?? answer('1'))(...request)]);
+    const das = await stage([inSequence(...Array<Behaviour>(12).fill(dead), respond('1'))]);
     for (let i = 0; i < 12; i++) expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
     expect(await query(das)).toBe(1);
     expect(requests()).toEqual([13]);
   });
 
   it('waits for Retry-After even for the only server', async () => {
-    const das = await stage([(_, reply) => void reply.writeHead(429, { 'retry-after': '9' }).end()]);
+    const das = await stage([throttling('9')]);
     for (let i = 0; i < 3; i++) expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
     expect(requests()).toEqual([1]);
   });
@@ -173,7 +166,7 @@ describe('DasClient', () => {
 
   it('aborts when the caller cancels', async () => {
     const leaver = new AbortController();
-    const das = await stage([() => leaver.abort(), answer('1')]);
+    const das = await stage([() => leaver.abort(), respond('1')]);
     expect(await failed(das, leaver.signal)).toBe('CLIENT_GONE');
     expect(requests()).toEqual([1, 0]);
     expect(await failed(das, AbortSignal.abort())).toBe('CLIENT_GONE');

@@ -1,8 +1,9 @@
 import { Keypair, SystemProgram } from '@solana/web3.js';
+import type { LocalNodeOptions } from '../../../packages/localnet/src/genesis/open.ts';
+import { startLocalnetServer } from '../../../packages/localnet/src/http/server.ts';
+import { startPubsubServer } from '../../../packages/localnet/src/pubsub/server.ts';
+import { Lab } from '../../../packages/localnet/test/ledger/lab.ts';
 import { createLogger } from '../../../src/base/log.ts';
-import type { LocalNodeOptions } from '../../../src/localnet/genesis/open.ts';
-import { startLocalnetServer } from '../../../src/localnet/http/server.ts';
-import { startPubsubServer } from '../../../src/localnet/pubsub/server.ts';
 import type { Block } from '../../../src/solana/block.ts';
 import type { Signature } from '../../../src/solana/signature.ts';
 import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
@@ -12,7 +13,6 @@ import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
 import type { NodeConfig } from '../../../src/upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../../../src/upstream/pool.ts';
 import { TcpProxy } from '../../chaos/tcp-proxy.ts';
-import { Lab } from '../../localnet/ledger/lab.ts';
 import { testLimits } from './stage.ts';
 
 /** A node as the feed sees it: proxies before the ledger's JSON-RPC and before its PubSub. */

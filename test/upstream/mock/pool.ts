@@ -1,6 +1,9 @@
+import { afterEach, expect } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import type { Call } from '../../../src/protocol/call.ts';
+import type { Call, RpcDispatcher } from '../../../src/protocol/call.ts';
+import { Failure } from '../../../src/protocol/errors.ts';
 import { methodRow } from '../../../src/protocol/methods.ts';
+import { request } from '../../../src/protocol/rpc-dispatcher.ts';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../../src/upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../../../src/upstream/pool.ts';
@@ -21,8 +24,35 @@ export type Scene = Readonly<{
   mocks: readonly MockNode[];
   /** Log lines so far. */
   logged: readonly string[];
+  /** Outcome of a call, as text. */
+  send(method?: string, params?: unknown, signal?: AbortSignal): Promise<string>;
+  /** Outcomes of calls that are sent one after the other. */
+  sendMany(times: number, method?: string, params?: unknown): Promise<string[]>;
+  /** Outcomes of calls that are sent at once. */
+  sendAtOnce(times: number, method?: string, params?: unknown): Promise<string[]>;
+  /** State of each node. */
+  states(): string[];
+  /** Requests to each mock node, without polls. */
+  counts(method?: string): number[];
   close(): Promise<void>;
 }>;
+
+/** Result, JSON-RPC error code or failure code of a call. */
+export const outcomeOf = (dispatcher: RpcDispatcher, rpcCall: Call, signal?: AbortSignal): Promise<string> =>
+  request(dispatcher, rpcCall, signal).then(
+    ({ body, errorCode }) => (errorCode === 0 ? body.toString() : String(errorCode)),
+    (reason: unknown) => (reason instanceof Failure ? reason.code : String(reason)),
+  );
+
+/** Failure of a call. */
+export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Failure);
+  return error as Failure;
+}
 
 /** Pool on devnet over mock nodes and nodes at given URLs. */
 export async function stage(
@@ -46,11 +76,44 @@ export async function stage(
     limits: { ...testLimits, ...limits },
     log: createLogger('debug', (line) => logged.push(line)),
   });
-  const close = async (): Promise<void> => {
-    await pool.stop();
-    await Promise.all(mocks.map((mock) => mock.close()));
+  const send: Scene['send'] = (method = 'getBalance', params = [], signal) =>
+    outcomeOf(pool, call(method, params), signal);
+  return {
+    ...{ pool, mocks, logged, send },
+    async sendMany(times, ...given) {
+      const outcomes: string[] = [];
+      while (outcomes.length < times) outcomes.push(await send(...given));
+      return outcomes;
+    },
+    sendAtOnce: (times, ...given) => Promise.all(Array.from({ length: times }, () => send(...given))),
+    states: () => pool.status().map(({ state }) => state),
+    counts: (method) =>
+      mocks.map((mock) => (method === undefined ? mock.received.length : mock.count(method))),
+    async close() {
+      await pool.stop();
+      await Promise.all(mocks.map((mock) => mock.close()));
+    },
   };
-  return { pool, mocks, logged, close };
+}
+
+type Closable = Readonly<{ close(): Promise<unknown> }>;
+
+/** Closes what the returned function was given after each test of the file. */
+export function closeAfterEach(): <T extends Closable>(opened: T) => T {
+  const all: Closable[] = [];
+  afterEach(async () => {
+    for (const one of all.splice(0).reverse()) await one.close();
+  });
+  return (opened) => {
+    all.push(opened);
+    return opened;
+  };
+}
+
+/** `stage` for a file of tests: each scene is closed after its test. */
+export function stageForEach(): typeof stage {
+  const closing = closeAfterEach();
+  return async (...given) => closing(await stage(...given));
 }
 
 /** Call on devnet. */

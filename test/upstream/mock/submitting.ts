@@ -1,12 +1,6 @@
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import { createLogger } from '../../../src/base/log.ts';
-import type {
-  Call,
-  CallAttempt,
-  CallTrace,
-  ResponseHandler,
-  RpcDispatcher,
-} from '../../../src/protocol/call.ts';
+import type { Call, CallAttempt, CallTrace } from '../../../src/protocol/call.ts';
 import type { SubmissionResult } from '../../../src/protocol/submission-result.ts';
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
@@ -14,7 +8,7 @@ import { UpstreamNode } from '../../../src/upstream/node.ts';
 import { type SubmitLimits, submitLimits } from '../../../src/upstream/submit/submission.ts';
 import { SubmitTargets } from '../../../src/upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../../src/upstream/submit/transaction-submitter.ts';
-import { call, type Scene, stage } from './pool.ts';
+import { call, closeAfterEach, outcomeOf, type Scene, stage } from './pool.ts';
 import { type Behaviour, type MockNode, startMock } from './server.ts';
 
 const payer = Keypair.generate();
@@ -52,8 +46,15 @@ export const sendCall = (wire: Buffer, config: object = {}, trace: CallTrace | n
   trace,
 });
 
-export type SubmitScene = Scene &
-  Readonly<{ submitter: TransactionSubmitter; sendOnlyMocks: readonly MockNode[] }>;
+export type SubmitScene = Omit<Scene, 'send'> &
+  Readonly<{
+    submitter: TransactionSubmitter;
+    sendOnlyMocks: readonly MockNode[];
+    /** Nodes and send-only endpoints. */
+    all: readonly MockNode[];
+    /** Signature, error code or failure code of a submission. */
+    submit(wire: Buffer, config?: object, trace?: CallTrace | null): Promise<string>;
+  }>;
 
 /** Short; no rebroadcasts by default. */
 const testLimits: Partial<SubmitLimits> = {
@@ -65,8 +66,13 @@ const testLimits: Partial<SubmitLimits> = {
 
 type Options = Readonly<{ limits?: Partial<SubmitLimits>; upstream?: Partial<UpstreamLimits> }>;
 
-/** Submitter over nodes and send-only endpoints on devnet. */
-export async function stageSubmitter(
+/** Stages submitters over nodes and send-only endpoints on devnet; each is closed after its test. */
+export function submittersForEach(): typeof stageSubmitter {
+  const closing = closeAfterEach();
+  return async (...given) => closing(await stageSubmitter(...given));
+}
+
+async function stageSubmitter(
   nodes: readonly Behaviour[],
   sendOnly: readonly Behaviour[] = [],
   { limits, upstream }: Options = {},
@@ -90,21 +96,13 @@ export async function stageSubmitter(
     await submitter.close();
     await Promise.all([scene.close(), ...sendOnlyMocks.map((mock) => mock.close())]);
   };
-  return { ...scene, submitter, sendOnlyMocks, close };
+  return {
+    ...{ ...scene, submitter, sendOnlyMocks, close, all: [...scene.mocks, ...sendOnlyMocks] },
+    submit: async (wire, config, trace) =>
+      (await outcomeOf(submitter, sendCall(wire, config, trace))).replaceAll('"', ''),
+  };
 }
 
 /** Number of sendTransaction requests. */
 export const sentIn = (mocks: readonly MockNode[]): number =>
   mocks.reduce((sum, mock) => sum + mock.count('sendTransaction'), 0);
-
-/** Signature, error code or failure code of a call. */
-export function dispatch(source: RpcDispatcher, rpcCall: Call): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const handler: ResponseHandler = {
-    onResponse: ({ body, errorCode }) =>
-      resolve(errorCode === 0 ? (JSON.parse(String(body)) as string) : String(errorCode)),
-    onError: ({ code }) => resolve(code),
-  };
-  source.dispatch(rpcCall, handler);
-  return promise;
-}

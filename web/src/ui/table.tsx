@@ -1,4 +1,5 @@
-import { type ReactNode, useId, useMemo, useState } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, type RefObject, useId, useMemo, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { downloadText, toCsv } from './csv.ts';
 import { Icon } from './icon.tsx';
@@ -15,6 +16,10 @@ export type Column<Row> = Readonly<{
   wideOnly?: boolean;
   hideTitle?: boolean;
 }>;
+
+/** Longer tables render only the rows near the viewport. */
+const VIRTUAL_FROM_ROWS = 200;
+const ROW_HEIGHT_PX = 41;
 
 type Sort = Readonly<{ column: string; down: boolean }>;
 
@@ -50,6 +55,9 @@ export function Table<Row>(props: TableProps<Row>) {
   const captionId = useId();
   const [sort, setSort] = useState<Sort | null>(initialSort ?? null);
   const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort]);
+  const scroll = useRef<HTMLElement>(null);
+  const { isVirtual, visible, before, after, measure } = useVisibleRows(sorted, scroll);
+  const frame = isVirtual ? 'table-scroll table-virtual' : 'table-scroll';
 
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
@@ -67,8 +75,8 @@ export function Table<Row>(props: TableProps<Row>) {
         </div>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be keyboard accessible */}
-      <section className="table-scroll" aria-labelledby={captionId} tabIndex={0}>
-        <table className="table">
+      <section ref={scroll} className={frame} aria-labelledby={captionId} tabIndex={0}>
+        <table className="table" aria-rowcount={sorted.length + 1}>
           <caption id={captionId} className="visually-hidden">
             {caption}
           </caption>
@@ -83,8 +91,9 @@ export function Table<Row>(props: TableProps<Row>) {
             </tr>
           </thead>
           <tbody>
-            {sorted.map((row) => (
-              <tr key={rowKey(row)}>
+            <Spacer height={before} />
+            {visible.map(({ row, index }) => (
+              <tr key={rowKey(row)} ref={measure} data-index={index} aria-rowindex={index + 2}>
                 {selection === undefined ? null : (
                   <ChooseRow row={row} rowKey={rowKey} selection={selection} />
                 )}
@@ -95,12 +104,37 @@ export function Table<Row>(props: TableProps<Row>) {
                 ))}
               </tr>
             ))}
+            <Spacer height={after} />
           </tbody>
         </table>
       </section>
     </div>
   );
 }
+
+/** The rows in view, and the heights of those before and after them. */
+function useVisibleRows<Row>(rows: readonly Row[], scroll: RefObject<HTMLElement | null>) {
+  const isVirtual = rows.length > VIRTUAL_FROM_ROWS;
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    enabled: isVirtual,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => ROW_HEIGHT_PX,
+    overscan: 20,
+  });
+  const items = isVirtual ? virtualizer.getVirtualItems() : [];
+  return {
+    isVirtual,
+    visible: isVirtual
+      ? items.map(({ index }) => ({ row: rows[index] as Row, index }))
+      : rows.map((row, index) => ({ row, index })),
+    before: items[0]?.start ?? 0,
+    after: isVirtual ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0,
+    measure: isVirtual ? virtualizer.measureElement : undefined,
+  };
+}
+
+const Spacer = ({ height }: { height: number }) => (height > 0 ? <tr style={{ height }} /> : null);
 
 const classOf = (column: Pick<Column<never>, 'align' | 'wideOnly' | 'hideTitle'>): string =>
   [

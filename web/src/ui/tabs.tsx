@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
+import * as Radix from '@radix-ui/react-tabs';
+import { type ReactNode, useId } from 'react';
 
 export type Tab = Readonly<{ id: string; label: ReactNode; panel: () => ReactNode }>;
 
@@ -9,65 +10,33 @@ type TabsProps = Readonly<{
   onChoose?: (id: string) => void;
 }>;
 
-export function Tabs({ label, tabs, chosen: given, onChoose }: TabsProps) {
-  const base = useId();
-  const [own, setOwn] = useState(tabs[0]?.id);
-  const chosen = onChoose === undefined ? own : given;
-  const choose = (id: string | undefined): void => {
-    if (id === undefined) return;
-    if (onChoose === undefined) setOwn(id);
-    else onChoose(id);
-  };
-  const at = Math.max(
-    0,
-    tabs.findIndex(({ id }) => id === chosen),
-  );
-
-  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
-    const steps: Record<string, number> = {
-      ArrowRight: at + 1,
-      ArrowLeft: at - 1 + tabs.length,
-      Home: 0,
-      End: tabs.length - 1,
-    };
-    const step = steps[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    const next = step % tabs.length;
-    choose(tabs[next]?.id);
-    event.currentTarget.querySelectorAll<HTMLElement>('[role="tab"]')[next]?.focus();
-  };
-
+export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
+  const first = tabs[0]?.id ?? '';
+  const isKnown = tabs.some(({ id }) => id === chosen);
+  const state =
+    onChoose === undefined
+      ? { defaultValue: first }
+      : { value: isKnown && chosen !== undefined ? chosen : first, onValueChange: onChoose };
   return (
-    <div className="tabs">
-      <div role="tablist" aria-label={label} className="tablist" onKeyDown={onKeyDown}>
-        {tabs.map((tab, index) => (
-          <button
-            key={tab.id}
-            type="button"
-            role="tab"
-            id={`${base}-${tab.id}`}
-            aria-selected={index === at}
-            aria-controls={`${base}-panel`}
-            tabIndex={index === at ? 0 : -1}
-            className="tab"
-            onClick={() => choose(tab.id)}
-          >
-            {tab.label}
-          </button>
+    <Radix.Root className="tabs" {...state}>
+      <Radix.List aria-label={label} className="tablist">
+        {tabs.map(({ id, label: title }) => (
+          <Radix.Trigger key={id} value={id} className="tab">
+            {title}
+          </Radix.Trigger>
         ))}
-      </div>
-      <div
-        role="tabpanel"
-        id={`${base}-panel`}
-        aria-labelledby={`${base}-${tabs[at]?.id}`}
-        className="tabpanel"
-      >
-        {tabs[at]?.panel()}
-      </div>
-    </div>
+      </Radix.List>
+      {tabs.map(({ id, panel }) => (
+        <Radix.Content key={id} value={id} className="tabpanel">
+          <Panel panel={panel} />
+        </Radix.Content>
+      ))}
+    </Radix.Root>
   );
 }
+
+/** Rendered only while its tab is chosen. */
+const Panel = ({ panel }: { panel: () => ReactNode }) => panel();
 
 export function Choice<Value extends string>({
   label,

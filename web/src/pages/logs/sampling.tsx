@@ -9,12 +9,12 @@ export function Sampling({
   sampling: RouteOutput<'GET /customers/{customer}/logs'>['sampling'];
 }) {
   const retention = formatSpan(keptHours * HOUR_MS);
-  if (share >= 1) return <p className="muted">All requests are logged and kept for {retention}.</p>;
+  if (share >= 1) return <p className="muted">All requests are logged and retained for {retention}.</p>;
   return (
     <p className="muted">
       Sampled: each gateway logs {formatCount(perSecond)} requests per second,{' '}
-      {Number((share * 100).toFixed(2))}% of the rest, and all slow or failed requests. Kept for {retention}.
-      See Usage for complete counts.
+      {Number((share * 100).toFixed(2))}% of the rest, and all slow or failed requests. Retained for{' '}
+      {retention}. See Usage for complete counts.
     </p>
   );
 }

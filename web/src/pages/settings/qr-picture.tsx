@@ -1,18 +1,21 @@
+import qrcode from 'qrcode-generator';
 import { useMemo } from 'react';
-import { qrModules } from './qr-code.ts';
 
 /** Quiet zone in modules, required by scanners. */
 const QUIET = 4;
 
 /** Dark on light in both themes, as many scanners require. */
 export function QrPicture({ text, label }: { text: string; label: string }) {
-  const rows = useMemo(() => qrModules(text), [text]);
-  if (rows === null) return null;
-  const size = rows.length + 2 * QUIET;
-  const path = rows
-    .flatMap((row, y) =>
-      [...row].flatMap((isDark, x) => (isDark ? [`M${x + QUIET} ${y + QUIET}h1v1h-1z`] : [])),
-    )
+  const code = useMemo(() => {
+    const made = qrcode(0, 'L');
+    made.addData(text);
+    made.make();
+    return made;
+  }, [text]);
+  const modules = [...Array(code.getModuleCount()).keys()];
+  const size = modules.length + 2 * QUIET;
+  const path = modules
+    .flatMap((y) => modules.filter((x) => code.isDark(y, x)).map((x) => `M${x + QUIET} ${y + QUIET}h1v1h-1z`))
     .join('');
   return (
     <svg

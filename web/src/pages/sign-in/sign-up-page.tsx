@@ -13,7 +13,7 @@ export function SignUpPage() {
     <AuthLayout title="Sign up">
       {me.data?.service.signUp === 'invited' ? (
         <p>
-          Sign-up is by invitation only. Ask an owner or admin of your team for a link, or{' '}
+          Sign-up is by invitation only. Get a link from an owner or admin of your team, or{' '}
           <Link to="/sign-in">sign in</Link>.
         </p>
       ) : (

@@ -1,0 +1,170 @@
+import type { Account } from '../../../../src/solana/account/account.ts';
+import type { Address } from '../../../../src/solana/address.ts';
+import { resolveLookups } from '../../../../src/solana/address-lookup-table.ts';
+import type { LoadedAddresses } from '../../../../src/solana/message/message.ts';
+import { allKeys, isWritable } from '../../../../src/solana/message/message-keys.ts';
+import { decodeNonce, durableNonceOf, encodeNonce, type NonceUse } from '../../../../src/solana/nonce.ts';
+import { computeBudgetOf, feeOf } from '../../../../src/solana/transaction/compute-budget.ts';
+import {
+  accountLocksFault,
+  sanitizeTransaction,
+} from '../../../../src/solana/transaction/sanitize-transaction.ts';
+import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
+import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
+import { type Lamports, lamports, type Slot } from '../../../../src/solana/units.ts';
+import { type OwnMeta, tokenBalancesOf } from './token-balances.ts';
+import { afterFee, costUnitsOf, feePayerFault, loadedDataSizeOf } from './transaction-checks.ts';
+import type { StateView, Vm, VmRun } from './vm.ts';
+import { isSameAccount, programDataAddressOf } from './vm-accounts.ts';
+
+/** Transaction that is, or would be, part of a block. */
+export type Execution = Readonly<{
+  meta: OwnMeta;
+  /** false when only the fee was charged. */
+  executed: boolean;
+  loadedAccountsDataSize: number;
+  /** Changed accounts; null when drained. */
+  writes: ReadonlyMap<Address, Account | null>;
+  keys: readonly Address[];
+  /** Writable accounts after the run; empty after a failure. */
+  postAccounts: ReadonlyMap<Address, Account>;
+}>;
+
+/** The transaction cannot be charged and leaves no trace. */
+export type Refusal = Readonly<{ refused: TransactionError }>;
+
+/** Charged failures before the first instruction. Source: SIMD-0191. */
+const chargedLoadFailures: ReadonlySet<TransactionError> = new Set([
+  'ProgramAccountNotFound',
+  'InvalidProgramForExecution',
+  'MaxLoadedAccountsDataSizeExceeded',
+]);
+
+type Prepared = Readonly<{
+  keys: readonly Address[];
+  loaded: LoadedAddresses;
+  fee: Lamports;
+  payer: Account;
+}>;
+
+/**
+ * Executes a transaction without side effects. Signatures, blockhash age and replays are not checked.
+ * @param nonce - durable nonce; a failed transaction advances it too.
+ */
+export function executeTransaction(
+  transaction: Transaction,
+  nonce: NonceUse | null,
+  view: StateView & { readonly clock: { readonly slot: Slot } },
+  vm: Vm,
+): Execution | Refusal {
+  const prepared = prepare(transaction, view);
+  if ('refused' in prepared) return prepared;
+  const run = vm.run(transaction, prepared.loaded, view);
+  if (!run.executed && !chargedLoadFailures.has(run.err ?? ''))
+    return { refused: run.err ?? 'CommitCancelled' };
+  const writes =
+    run.err === null ? changedAccounts(run, view) : failureWrites(transaction, prepared, nonce, view);
+  return describe(transaction, prepared, run, writes, view);
+}
+
+/** Reason why the transaction cannot be charged, as far as known before it runs; null otherwise. */
+export function chargeFault(
+  transaction: Transaction,
+  view: StateView & { readonly clock: { readonly slot: Slot } },
+): TransactionError | null {
+  const prepared = prepare(transaction, view);
+  return 'refused' in prepared ? prepared.refused : null;
+}
+
+function prepare(
+  transaction: Transaction,
+  view: StateView & { readonly clock: { readonly slot: Slot } },
+): Prepared | Refusal {
+  const { message } = transaction;
+  if (sanitizeTransaction(transaction) !== null) return { refused: 'SanitizeFailure' };
+  const resolved = resolveLookups(message, (address) => view.account(address), view.clock.slot);
+  if ('fault' in resolved) return { refused: resolved.fault };
+  const { loaded } = resolved;
+  const locks = accountLocksFault(message, loaded);
+  if (locks !== null) return { refused: locks };
+  const budget = computeBudgetOf(message);
+  if ('fault' in budget) return { refused: budget.fault };
+  const fee = feeOf(message);
+  const payer = view.account(message.accountKeys[0] as Address);
+  const fault = feePayerFault(payer, fee);
+  if (fault !== null || payer === null) return { refused: fault ?? 'AccountNotFound' };
+  return { keys: allKeys(message, loaded), loaded, fee, payer };
+}
+
+function changedAccounts(run: VmRun, view: StateView): Map<Address, Account | null> {
+  const writes = new Map<Address, Account | null>();
+  for (const [address, after] of run.postAccounts) {
+    const before = view.account(address);
+    if (after.lamports === 0n) {
+      if (before !== null) writes.set(address, null);
+    } else if (before === null || !isSameAccount(before, after)) {
+      writes.set(address, after);
+    }
+  }
+  return writes;
+}
+
+/** Fee payment, and nonce advance so that it cannot run again. */
+function failureWrites(
+  { message }: Transaction,
+  { fee, payer }: Prepared,
+  nonce: NonceUse | null,
+  view: StateView,
+): Map<Address, Account | null> {
+  const payerAddress = message.accountKeys[0] as Address;
+  const writes = new Map<Address, Account | null>([[payerAddress, afterFee(payer, fee)]]);
+  if (nonce === null) return writes;
+  const account = writes.get(nonce.account) ?? view.account(nonce.account);
+  const state = account === null ? null : decodeNonce(account.data);
+  if (account === null || !state?.data) return writes;
+  const data = encodeNonce({
+    ...state,
+    data: { ...state.data, durableNonce: durableNonceOf(view.lastBlockhash) },
+  });
+  return writes.set(nonce.account, { ...account, data });
+}
+
+function describe(
+  transaction: Transaction,
+  { keys, loaded, fee }: Prepared,
+  run: VmRun,
+  writes: ReadonlyMap<Address, Account | null>,
+  view: StateView,
+): Execution {
+  const { message } = transaction;
+  const before = (address: Address): Account | null => view.account(address);
+  const after = (address: Address): Account | null => {
+    const written = writes.get(address);
+    return written === undefined ? view.account(address) : written;
+  };
+  const balances = (read: typeof before): Lamports[] => keys.map((key) => read(key)?.lamports ?? lamports(0));
+  const loadedAccountsDataSize = loadedDataSizeOf(message, keys, before, programDataAddressOf);
+  const writableCount = keys.filter((_, index) => isWritable(message, index, loaded)).length;
+  return {
+    keys,
+    executed: run.executed,
+    writes,
+    postAccounts: run.postAccounts,
+    loadedAccountsDataSize,
+    meta: {
+      err: run.err,
+      fee,
+      preBalances: balances(before),
+      postBalances: balances(after),
+      innerInstructions: run.innerInstructions,
+      logMessages: run.logs,
+      preTokenBalances: tokenBalancesOf(keys, before),
+      postTokenBalances: tokenBalancesOf(keys, after),
+      rewards: [],
+      loadedAddresses: loaded,
+      returnData: run.returnData,
+      computeUnitsConsumed: run.unitsConsumed,
+      costUnits: costUnitsOf(message, { writableCount, loadedAccountsDataSize, units: run.unitsConsumed }),
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { Account } from '../../../../src/solana/account/account.ts';
+import type { Address } from '../../../../src/solana/address.ts';
+import type { CompiledInstruction } from '../../../../src/solana/message/message.ts';
+import { isTokenProgram } from '../../../../src/solana/programs.ts';
+import { decodeMint, decodeTokenAccount } from '../../../../src/solana/token/token-state.ts';
+import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
+import type { TokenBalance, TransactionMeta } from '../../../../src/solana/transaction/transaction-meta.ts';
+
+export type OwnInnerInstruction = CompiledInstruction & Readonly<{ stackHeight: number }>;
+export type OwnInnerInstructions = Readonly<{ index: number; instructions: readonly OwnInnerInstruction[] }>;
+export type OwnTokenBalance = TokenBalance & Readonly<{ owner: Address; programId: Address }>;
+
+/** Complete meta, as recorded by this ledger. */
+export type OwnMeta = TransactionMeta &
+  Readonly<{
+    innerInstructions: readonly OwnInnerInstructions[];
+    logMessages: readonly string[];
+    preTokenBalances: readonly OwnTokenBalance[];
+    postTokenBalances: readonly OwnTokenBalance[];
+    rewards: readonly [];
+    computeUnitsConsumed: bigint;
+    costUnits: bigint;
+  }>;
+
+export type OwnTransaction = Readonly<{ transaction: Transaction; meta: OwnMeta }>;
+
+type ReadAccount = (address: Address) => Account | null;
+
+/**
+ * Token balances of a state. Accounts with unreadable mints are left out. Source: agave transaction-status,
+ * `collect_token_balances`.
+ * @param keys - static, loaded writable, loaded readonly.
+ */
+export function tokenBalancesOf(keys: readonly Address[], read: ReadAccount): OwnTokenBalance[] {
+  if (!keys.some(isTokenProgram)) return [];
+  return keys.flatMap((key, accountIndex) => {
+    const account = read(key);
+    if (account === null || !isTokenProgram(account.owner)) return [];
+    const token = decodeTokenAccount(account.data);
+    if (token === null) return [];
+    const decimals = decimalsOf(token.mint, account.owner, read);
+    if (decimals === null) return [];
+    const { mint, owner, amount } = token;
+    return [{ accountIndex, mint, owner, programId: account.owner, amount, decimals }];
+  });
+}
+
+function decimalsOf(mint: Address, program: Address, read: ReadAccount): number | null {
+  const account = read(mint);
+  if (account === null || account.owner !== program) return null;
+  return decodeMint(account.data)?.decimals ?? null;
+}

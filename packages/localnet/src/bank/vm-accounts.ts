@@ -1,0 +1,91 @@
+import { type LiteSvm, Account as NativeAccount } from 'litesvm/dist/internal.js';
+import type { Account } from '../../../../src/solana/account/account.ts';
+import { type Address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
+import { programs, sysvarOwner, sysvars } from '../../../../src/solana/programs.ts';
+import { lamports } from '../../../../src/solana/units.ts';
+import { ownerAddress } from '../history/account-codec.ts';
+
+export function accountOf(native: NativeAccount): Account {
+  return {
+    lamports: lamports(native.lamports()),
+    data: native.data(),
+    owner: ownerAddress(native.owner()),
+    executable: native.executable(),
+    rentEpoch: native.rentEpoch(),
+  };
+}
+
+/** null is the empty account, which removes it. */
+export function nativeOf(account: Account | null): NativeAccount {
+  if (account === null) return new NativeAccount(0n, new Uint8Array(), new Uint8Array(32), false, 0n);
+  const { data, executable, rentEpoch } = account;
+  return new NativeAccount(account.lamports, data, addressBytes(account.owner), executable, rentEpoch);
+}
+
+export function isSameAccount(a: Account, b: Account): boolean {
+  return (
+    a.lamports === b.lamports &&
+    a.owner === b.owner &&
+    a.executable === b.executable &&
+    a.rentEpoch === b.rentEpoch &&
+    a.data.length === b.data.length &&
+    Buffer.compare(a.data, b.data) === 0
+  );
+}
+
+const PROGRAM_STATE = 2;
+const PROGRAM_DATA_STATE = 3;
+
+/** null for other accounts. */
+export function programDataAddressOf({ owner, data }: Account): Address | null {
+  if (owner !== programs.bpfUpgradeableLoader || data.length < 36 || data[0] !== PROGRAM_STATE) return null;
+  return addressFromBytes(data.subarray(4, 36));
+}
+
+/** Offset of the upgrade authority: flag, address. */
+const AUTHORITY_OFFSET = 12;
+
+/** Program data with another upgrade authority. */
+export function ownedBy(authority: Address | null, account: Account): Account {
+  const data = new Uint8Array(account.data).fill(0, AUTHORITY_OFFSET, AUTHORITY_OFFSET + 33);
+  if (authority === null) return { ...account, data };
+  data[AUTHORITY_OFFSET] = 1;
+  data.set(addressBytes(authority), AUTHORITY_OFFSET + 1);
+  return { ...account, data };
+}
+
+/** Program data with deployment slot 0. */
+function deployedAtGenesis(account: Account): Account {
+  if (account.owner !== programs.bpfUpgradeableLoader || account.data[0] !== PROGRAM_DATA_STATE)
+    return account;
+  const data = new Uint8Array(account.data);
+  data.fill(0, 4, 12);
+  return { ...account, data };
+}
+
+/** Owners of the built-in accounts of a new VM, without its faucet. */
+const baseOwners: readonly Address[] = [
+  programs.nativeLoader,
+  programs.bpfLoader1,
+  programs.bpfLoader2,
+  programs.bpfUpgradeableLoader,
+  programs.feature,
+  programs.config,
+  programs.token,
+  programs.token2022,
+  sysvarOwner,
+];
+
+/** Programs, feature gates, native mints and sysvars of a new VM; sysvars are short and hold 1 lamport. */
+export function baseAccounts(vm: LiteSvm): [Address, Account][] {
+  return baseOwners.flatMap((owner) =>
+    vm
+      .getProgramAccounts(addressBytes(owner))
+      .map((entry): [Address, Account] => [
+        addressFromBytes(entry.address),
+        deployedAtGenesis(accountOf(entry.account())),
+      ])
+      // Retired on all clusters.
+      .filter(([address]) => address !== sysvars.fees),
+  );
+}

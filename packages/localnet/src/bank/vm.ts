@@ -1,0 +1,291 @@
+import { FailedTransactionMetadata, LiteSvm, type TransactionMetadata } from 'litesvm/dist/internal.js';
+import type { Account } from '../../../../src/solana/account/account.ts';
+import { type Address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
+import { type Blockhash, blockhashBytes } from '../../../../src/solana/blockhash.ts';
+import type { LoadedAddresses } from '../../../../src/solana/message/message.ts';
+import { allKeys } from '../../../../src/solana/message/message-keys.ts';
+import { programs, sysvars } from '../../../../src/solana/programs.ts';
+import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
+import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
+import type { ReturnData } from '../../../../src/solana/transaction/transaction-meta.ts';
+import type { OwnInnerInstructions } from './token-balances.ts';
+import {
+  accountOf,
+  baseAccounts,
+  isSameAccount,
+  nativeOf,
+  ownedBy,
+  programDataAddressOf,
+} from './vm-accounts.ts';
+import { transactionErrorOf } from './vm-errors.ts';
+
+/** Ledger state for execution. */
+export interface StateView {
+  /** Parent blockhash: nonces advance to it. */
+  readonly lastBlockhash: Blockhash;
+  /** Identical object while unchanged, sysvars included. */
+  account(address: Address): Account | null;
+}
+
+export type VmRun = Readonly<{
+  err: TransactionError | null;
+  /** false when it failed before the first instruction. */
+  executed: boolean;
+  logs: readonly string[];
+  innerInstructions: readonly OwnInnerInstructions[];
+  unitsConsumed: bigint;
+  returnData: ReturnData | null;
+  /** Writable accounts after a successful run, without the fee. */
+  postAccounts: ReadonlyMap<Address, Account>;
+}>;
+
+/** Sysvars readable without being named. */
+const implicitSysvars: readonly Address[] = [
+  sysvars.clock,
+  sysvars.rent,
+  sysvars.epochSchedule,
+  sysvars.slotHashes,
+  sysvars.recentBlockhashes,
+  sysvars.stakeHistory,
+  sysvars.epochRewards,
+  sysvars.lastRestartSlot,
+];
+
+/** The VM aborts on programs of other loaders. */
+const loaders: ReadonlySet<Address> = new Set([
+  programs.nativeLoader,
+  programs.bpfLoader1,
+  programs.bpfLoader2,
+  programs.bpfUpgradeableLoader,
+]);
+
+type VmLimits = Readonly<{
+  /** Accounts loaded before the VM is recreated. */
+  loadedAccountsMax: number;
+  loadedMaxBytes: number;
+}>;
+
+const defaultLimits: VmLimits = { loadedAccountsMax: 100_000, loadedMaxBytes: 512 * 1024 * 1024 };
+
+/**
+ * Native Solana VM used as a pure function. Differing accounts are copied in, and every run is a simulation,
+ * because the VM's commit aborts on accounts it cannot load and supports no older states.
+ */
+export class Vm {
+  readonly #limits: VmLimits;
+  #native: LiteSvm;
+  /** VM content by identity of account objects. */
+  readonly #loaded = new Map<Address, Account | null>();
+  #loadedBytes = 0;
+
+  constructor(limits: VmLimits = defaultLimits) {
+    this.#limits = limits;
+    this.#native = newNative();
+  }
+
+  /** Runs a sanitized transaction with resolved lookups. Signatures and blockhash age are not checked. */
+  run(transaction: Transaction, loaded: LoadedAddresses, view: StateView): VmRun {
+    const keys = allKeys(transaction.message, loaded);
+    const fault = loaderFault(transaction, keys, view);
+    if (fault !== null) return notExecuted(fault);
+    const tables = transaction.message.addressTableLookups.map(({ accountKey }) => accountKey);
+    if (!this.#load([...implicitSysvars, ...tables, ...keys], view)) {
+      return notExecuted('InvalidProgramForExecution');
+    }
+    const outcome = this.#native.simulateVersionedTransaction(wireFor(transaction, view.lastBlockhash));
+    if (outcome instanceof FailedTransactionMetadata) return failedRun(outcome);
+    const postAccounts = new Map(
+      outcome.postAccounts().map((entry) => [addressFromBytes(entry.address), accountOf(entry.account())]),
+    );
+    return { err: null, executed: true, ...recorded(outcome.meta()), postAccounts };
+  }
+
+  /** @returns false when the VM rejects a program's code. */
+  #load(addresses: readonly Address[], view: StateView): boolean {
+    if (
+      this.#loaded.size > this.#limits.loadedAccountsMax ||
+      this.#loadedBytes > this.#limits.loadedMaxBytes
+    ) {
+      this.#renew();
+    }
+    const programsToLoad: Address[] = [];
+    for (const address of addresses) {
+      const account = view.account(address);
+      if (account?.executable && account.owner !== programs.nativeLoader) programsToLoad.push(address);
+      else if (!this.#loadOne(address, account)) return this.#loadAnew(addresses, view);
+    }
+    return programsToLoad.every((address) => this.#loadProgram(address, view));
+  }
+
+  /** Programs load after their program data. */
+  #loadProgram(address: Address, view: StateView): boolean {
+    const program = view.account(address) as Account;
+    const dataAddress = programDataAddressOf(program);
+    if (dataAddress !== null) {
+      const code = view.account(dataAddress);
+      const isCodeNew = !this.#holds(dataAddress, code);
+      this.#loadOne(dataAddress, code);
+      if (isCodeNew) this.#loaded.delete(address);
+      if (isCodeNew) return this.#set(address, program);
+    }
+    if (this.#holds(address, program)) return true;
+    return this.#set(address, program);
+  }
+
+  /** Recreates the VM, which cannot forget a program. */
+  #loadAnew(addresses: readonly Address[], view: StateView): boolean {
+    this.#renew();
+    return this.#load(addresses, view);
+  }
+
+  /** @returns false when a program must be forgotten. */
+  #loadOne(address: Address, account: Account | null): boolean {
+    if (this.#holds(address, account)) return true;
+    const known = this.#loaded.get(address);
+    if (account === null && known?.executable) return false;
+    this.#set(address, account);
+    return true;
+  }
+
+  #holds(address: Address, account: Account | null): boolean {
+    const known = this.#loaded.get(address);
+    if (known !== undefined) return known === account;
+    const native = this.#native.getAccount(addressBytes(address));
+    if (native === null ? account !== null : account === null || !isSameAccount(accountOf(native), account)) {
+      return false;
+    }
+    this.#loaded.set(address, account);
+    return true;
+  }
+
+  #set(address: Address, account: Account | null): boolean {
+    try {
+      this.#native.setAccount(addressBytes(address), nativeOf(account));
+    } catch {
+      return false;
+    }
+    this.#loadedBytes += 128 + (account?.data.length ?? 0) - (this.#loaded.get(address)?.data.length ?? 0);
+    this.#loaded.set(address, account);
+    return true;
+  }
+
+  #renew(): void {
+    this.#native = newNative();
+    this.#loaded.clear();
+    this.#loadedBytes = 0;
+  }
+}
+
+function newNative(): LiteSvm {
+  const native = new LiteSvm();
+  native.setSigverify(false);
+  native.setBlockhashCheck(false);
+  native.setTransactionHistory(0n);
+  native.withNativeMints();
+  for (const [address, account] of baseAccounts(native)) {
+    if (account.owner === programs.bpfUpgradeableLoader && !account.executable) {
+      native.setAccount(addressBytes(address), nativeOf(account));
+    }
+  }
+  return native;
+}
+
+export const newBaseAccounts = (): [Address, Account][] => baseAccounts(newNative());
+
+/**
+ * @param authority - upgrade authority, or null.
+ * @throws Error when the VM cannot load the program.
+ */
+export function programAccounts(
+  program: Address,
+  elf: Uint8Array,
+  authority: Address | null = null,
+): [Address, Account][] {
+  const native = newNative();
+  native.addProgram(addressBytes(program), elf);
+  const code = programDataAddressOf(accountOf(native.getAccount(addressBytes(program))!));
+  return baseAccounts(native)
+    .filter(([address]) => address === program || address === code)
+    .map(([address, account]) => [address, address === code ? ownedBy(authority, account) : account]);
+}
+
+function loaderFault(
+  { message }: Transaction,
+  keys: readonly Address[],
+  view: StateView,
+): TransactionError | null {
+  for (const { programIdIndex } of message.instructions) {
+    const key = keys[programIdIndex];
+    if (key === undefined || key === programs.nativeLoader) continue;
+    const account = view.account(key);
+    if (account === null) return 'ProgramAccountNotFound';
+    if (!account.executable || !loaders.has(account.owner)) return 'InvalidProgramForExecution';
+  }
+  return null;
+}
+
+/**
+ * Wire form for the VM: newest blockhash, to which nonces advance, and a nonzero first signature, because
+ * zero means "did not execute".
+ */
+function wireFor({ wire, message, messageBytes }: Transaction, lastBlockhash: Blockhash): Uint8Array {
+  // Not `slice`, which is a view on a Buffer.
+  const copy = new Uint8Array(wire);
+  const keyCount = message.accountKeys.length;
+  const beforeKeys = (message.version === 'legacy' ? 0 : 1) + 3 + (keyCount > 0x7f ? 2 : 1);
+  copy.set(blockhashBytes(lastBlockhash), wire.length - messageBytes.length + beforeKeys + 32 * keyCount);
+  if (copy[1] === 0) copy[1] = 1;
+  return copy;
+}
+
+type Recorded = Pick<VmRun, 'logs' | 'innerInstructions' | 'unitsConsumed' | 'returnData'>;
+
+function recorded(meta: TransactionMetadata): Recorded {
+  const returnData = meta.returnData();
+  const data = returnData.data();
+  return {
+    logs: meta.logs(),
+    innerInstructions: innerInstructionsOf(meta),
+    unitsConsumed: meta.computeUnitsConsumed(),
+    returnData: data.length === 0 ? null : { programId: addressFromBytes(returnData.programId()), data },
+  };
+}
+
+function innerInstructionsOf(meta: TransactionMetadata): OwnInnerInstructions[] {
+  return meta
+    .innerInstructions()
+    .map((list, index) => ({
+      index,
+      instructions: list.map((inner) => {
+        const instruction = inner.instruction();
+        return {
+          programIdIndex: instruction.programIdIndex(),
+          accounts: instruction.accounts(),
+          data: instruction.data(),
+          stackHeight: inner.stackHeight(),
+        };
+      }),
+    }))
+    .filter(({ instructions }) => instructions.length > 0);
+}
+
+const NO_ACCOUNTS: ReadonlyMap<Address, Account> = new Map();
+
+function notExecuted(err: TransactionError): VmRun {
+  return {
+    err,
+    executed: false,
+    logs: [],
+    innerInstructions: [],
+    unitsConsumed: 0n,
+    returnData: null,
+    postAccounts: NO_ACCOUNTS,
+  };
+}
+
+function failedRun(failed: FailedTransactionMetadata): VmRun {
+  const meta = failed.meta();
+  const err = transactionErrorOf(failed.err());
+  const executed = meta.signature().some((byte) => byte !== 0);
+  return executed ? { err, executed, ...recorded(meta), postAccounts: NO_ACCOUNTS } : notExecuted(err);
+}

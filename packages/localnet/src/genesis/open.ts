@@ -1,0 +1,263 @@
+import type { Logger } from '../../../../src/base/log.ts';
+import { makeFolder } from '../../../../src/base/make-folder.ts';
+import type { Account } from '../../../../src/solana/account/account.ts';
+import type { Address } from '../../../../src/solana/address.ts';
+import type { Blockhash } from '../../../../src/solana/blockhash.ts';
+import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
+import type { Lamports, Slot } from '../../../../src/solana/units.ts';
+import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
+import { EmbeddedLedger, type Frozen } from '../bank/embedded-ledger.ts';
+import type { FollowFrom } from '../bank/ledger-events.ts';
+import { defaultUpkeepLimits, LedgerUpkeep, type UpkeepLimits } from '../bank/ledger-upkeep.ts';
+import { startSlotTicker } from '../bank/slot-ticker.ts';
+import { DiskBlocks } from '../history/disk-blocks.ts';
+import { HistoryIndex } from '../history/history-index.ts';
+import { encodeRecord } from '../history/record-codec.ts';
+import { SegmentLog } from '../history/segment-log.ts';
+import { snapshotSlots, writeSnapshot } from '../history/snapshot-file.ts';
+import type { SendShreds } from '../network/shred-sender.ts';
+import type { Bank, Genesis, LocalNode } from '../node.ts';
+import { type GenesisOptions, makeGenesis, newGenesisKeys, SLOTS_PER_EPOCH_MAX } from './genesis.ts';
+import {
+  hasLedger,
+  indexPath,
+  logDir,
+  readGenesis,
+  readKey,
+  removeLedger,
+  writeGenesis,
+  writeKeys,
+} from './ledger-dir.ts';
+import { type LedgerLock, lockLedger } from './ledger-lock.ts';
+import { restoreLedger, withStakeHistory } from './restore-ledger.ts';
+
+/**
+ * Creates keys, a genesis snapshot, a log with slot 0 and, last, genesis.json. Remains of an earlier attempt
+ * are deleted.
+ * @param creationTime - Unix seconds.
+ */
+async function createLedger(dir: string, options: GenesisOptions, creationTime: number): Promise<void> {
+  removeLedger(dir);
+  const keys = newGenesisKeys();
+  const { genesis, accounts, header } = makeGenesis(keys, options, creationTime);
+  writeKeys(dir, keys);
+  await writeSnapshot(dir, 0, accounts);
+  const log = new SegmentLog(logDir(dir), (error) => {
+    throw error;
+  });
+  log.rotate(0);
+  log.append(0, encodeRecord({ header, transactions: [], rewards: [], accounts: new Map(), trace: null }));
+  await log.close();
+  writeGenesis(dir, genesis);
+}
+
+/** Options marked *genesis* are ignored for an existing ledger. */
+export type LocalNodeOptions = Readonly<{
+  /** Created when missing. */
+  ledgerDir: string;
+  /** Deletes an existing ledger. Default false. */
+  reset?: boolean;
+  /** Slot length. Default 400. */
+  slotMs?: number;
+  /** Genesis. Default 64. */
+  ticksPerSlot?: number;
+  /** Genesis. Default 432,000; from 1 to `SLOTS_PER_EPOCH_MAX`. */
+  slotsPerEpoch?: number;
+  /** Genesis: faucet balance. Default 1,000,000. */
+  faucetSol?: bigint;
+  /** Genesis: additional accounts. */
+  accounts?: readonly (readonly [Address, Account])[];
+  /** Genesis: programs as ELF bytes by address, with upgrade authority. */
+  programs?: GenesisOptions['programs'];
+  /** Slots freeze only by `freeze`; for tests. Default false. */
+  manual?: boolean;
+  /** Unix milliseconds. Default the system clock. */
+  now?: () => number;
+  /** Cost units per slot. Default Agave's 60 million. */
+  blockCostMax?: bigint;
+  /** Transactions waiting for block capacity. Default 10,000, as in Agave's retry pool. */
+  waitingMaxTransactions?: number;
+  /** Receives shreds before their transactions run. Default none. */
+  sendShreds?: SendShreds;
+  /** Minimum milliseconds between sending shreds and running them. Default 0. */
+  shredLeadMs?: number;
+  limits?: Partial<UpkeepLimits>;
+  /** Called when the ledger halts, for instance after a disk error. */
+  onFailure?: (error: Error) => void;
+  log?: Logger;
+}>;
+
+export interface OpenLocalNode extends LocalNode {
+  /** Highest slot that survives a machine crash. */
+  readonly durableSlot: Slot;
+  /** Signed, but not sent. */
+  signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction;
+  /** @returns a function that removes the listener. */
+  onFrozen(listener: (frozen: Frozen) => void): () => void;
+  /** As `EmbeddedLedger.follow`. */
+  follow(listener: (event: LedgerEvent) => void, from?: FollowFrom): () => void;
+  /**
+   * Freezes the open slot.
+   * @throws Error when the disk fails; then nothing is frozen.
+   */
+  freeze(): Bank;
+  /** Stops freezing, makes everything durable and releases the directory. */
+  stop(): Promise<void>;
+}
+
+/** Slots that may wait for the disk before freezing pauses. */
+const UNDURABLE_SLOTS_MAX = 256;
+
+/**
+ * Opens or creates a ledger.
+ * @throws LedgerInUseError when another process has it; RangeError for too long an epoch; Error when the
+ * ledger is damaged, with what to do.
+ */
+export async function openLocalNode(options: LocalNodeOptions): Promise<OpenLocalNode> {
+  checkEpochLength(options.slotsPerEpoch);
+  makeFolder(options.ledgerDir);
+  const lock = lockLedger(options.ledgerDir);
+  try {
+    return await openLocked(options, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function checkEpochLength(slots = 1): void {
+  if (Number.isInteger(slots) && slots >= 1 && slots <= SLOTS_PER_EPOCH_MAX) return;
+  throw new RangeError(`slots per epoch: ${slots} is not from 1 to ${SLOTS_PER_EPOCH_MAX}`);
+}
+
+async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<OpenLocalNode> {
+  const { ledgerDir: dir } = options;
+  const logger = options.log ?? null;
+  if (options.reset || !hasLedger(dir)) {
+    await createLedger(dir, genesisOptions(options), Math.floor((options.now ?? Date.now)() / 1000));
+  } else {
+    const overruled = overruledOptions(options, readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS));
+    if (overruled.length > 0) {
+      logger?.warn({ dir, overruled }, 'the ledger exists: its genesis applies (use --reset for a new one)');
+    }
+  }
+  const fail = failing(options);
+  const log = new SegmentLog(logDir(dir), fail);
+  const index = new HistoryIndex(indexPath(dir));
+  try {
+    const ledger = restored(options, lock, log, index);
+    return running(options, { lock, log, index, ledger, logger, fail });
+  } catch (error) {
+    index.close();
+    await log.close();
+    throw error;
+  }
+}
+
+function restored(
+  options: LocalNodeOptions,
+  lock: LedgerLock,
+  log: SegmentLog,
+  index: HistoryIndex,
+): EmbeddedLedger {
+  const { ledgerDir: dir } = options;
+  const genesis = readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS);
+  const files = { dir, log, index, logger: options.log ?? null };
+  const state = withStakeHistory(restoreLedger(files, lock.isIntact), genesis);
+  const blocks = new DiskBlocks(log, index);
+  const faucet = readKey(dir, 'faucet');
+  const voter = { identity: readKey(dir, 'identity'), vote: readKey(dir, 'vote') };
+  const snapshotSlot = (): number | null => snapshotSlots(dir)[0] ?? null;
+  return new EmbeddedLedger({ ...state, genesis, faucet, voter, blocks, snapshotSlot }, options);
+}
+
+type Parts = Readonly<{
+  lock: LedgerLock;
+  log: SegmentLog;
+  index: HistoryIndex;
+  ledger: EmbeddedLedger;
+  logger: Logger | null;
+  fail: (error: Error) => void;
+}>;
+
+/** Runs once when the ledger halts. */
+function failing({ ledgerDir, log, onFailure }: LocalNodeOptions): (error: Error) => void {
+  let hasFailed = false;
+  return (error) => {
+    if (hasFailed) return;
+    hasFailed = true;
+    log?.error(
+      { err: error, dir: ledgerDir },
+      `the ledger stops: ${ledgerDir} cannot be written (${error.message}). Finalized data is safe; free disk space and restart`,
+    );
+    onFailure?.(error);
+  };
+}
+
+function running(
+  options: LocalNodeOptions,
+  { lock, log, index, ledger, logger, fail }: Parts,
+): OpenLocalNode {
+  const limits = { ...defaultUpkeepLimits, ...options.limits };
+  const upkeep = new LedgerUpkeep({
+    dir: options.ledgerDir,
+    store: ledger.store,
+    log,
+    index,
+    limits,
+    logger,
+  });
+  ledger.onFrozen(({ bank }) => upkeep.afterFreeze(Number(bank.slot), () => ledger.finalizedSlot));
+  const stopTicking = options.manual ? () => {} : startTicking(options, ledger, fail);
+  let stopping: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    stopTicking();
+    ledger.drain();
+    await upkeep.stop();
+    await log.close();
+    index.close();
+    lock.release();
+  };
+  return Object.assign(ledger, { stop: () => (stopping ??= stop()) });
+}
+
+function startTicking(options: LocalNodeOptions, ledger: EmbeddedLedger, fail: Parts['fail']): () => void {
+  const endSlot = (): void => {
+    try {
+      ledger.endSlot();
+    } catch (error) {
+      stop();
+      fail(error as Error);
+    }
+  };
+  const stop = startSlotTicker(options.slotMs ?? DEFAULT_SLOT_MS, () => {
+    if (ledger.bank('processed').slot - ledger.durableSlot > BigInt(UNDURABLE_SLOTS_MAX)) return;
+    ledger.whenRun(endSlot);
+  });
+  return stop;
+}
+
+const DEFAULT_SLOT_MS = 400;
+
+/** Genesis options that differ from the existing ledger. The initial faucet balance is not stored. */
+function overruledOptions(options: LocalNodeOptions, genesis: Genesis): string[] {
+  const { slotsPerEpoch, ticksPerSlot, accounts = [], programs = [] } = options;
+  const { epochSchedule } = genesis;
+  return [
+    ...(slotsPerEpoch !== undefined && BigInt(slotsPerEpoch) !== epochSchedule.slotsPerEpoch
+      ? ['slotsPerEpoch']
+      : []),
+    ...(ticksPerSlot !== undefined && ticksPerSlot !== genesis.ticksPerSlot ? ['ticksPerSlot'] : []),
+    ...(accounts.length > 0 ? ['accounts'] : []),
+    ...(programs.length > 0 ? ['programs'] : []),
+  ];
+}
+
+const genesisOptions = (options: LocalNodeOptions): GenesisOptions => ({
+  slotsPerEpoch: options.slotsPerEpoch ?? 432_000,
+  ticksPerSlot: options.ticksPerSlot ?? 64,
+  slotMs: options.slotMs ?? DEFAULT_SLOT_MS,
+  faucetSol: options.faucetSol ?? 1_000_000n,
+  accounts: options.accounts ?? [],
+  programs: options.programs ?? [],
+});

@@ -1,0 +1,64 @@
+import type { Blockhash } from '../../../../src/solana/blockhash.ts';
+import { SLOT_HASHES_MAX } from '../../../../src/solana/sysvars.ts';
+
+/** In-memory data of a recent block. */
+type RecentBlock = Readonly<{
+  slot: number;
+  blockhash: Blockhash;
+  /** Unix seconds. */
+  time: number;
+}>;
+
+/** Source: solana-clock, MAX_PROCESSING_AGE. */
+export const BLOCKHASH_AGE_MAX = 150;
+/** Source: solana-clock, MAX_RECENT_BLOCKHASHES. */
+export const BLOCKHASH_KNOWN_MAX = 300;
+/** Simulations require this much remaining life. Source: solana-clock, MAX_TRANSACTION_FORWARDING_DELAY. */
+export const FORWARDING_DELAY = 6;
+/** Slot hashes of the oldest readable bank, plus a margin. */
+export const RECENT_BLOCKS_MAX = SLOT_HASHES_MAX + 512;
+
+/** Recent blocks by slot and blockhash, without gaps. */
+export class RecentBlocks {
+  readonly #bySlot = new Map<number, RecentBlock>();
+  readonly #byHash = new Map<Blockhash, number>();
+  #tip = -1;
+
+  get newest(): RecentBlock {
+    return this.#bySlot.get(this.#tip) as RecentBlock;
+  }
+
+  push(block: RecentBlock): void {
+    this.#bySlot.set(block.slot, block);
+    this.#byHash.set(block.blockhash, block.slot);
+    this.#tip = block.slot;
+    const gone = this.#bySlot.get(block.slot - RECENT_BLOCKS_MAX);
+    if (gone === undefined) return;
+    this.#bySlot.delete(gone.slot);
+    this.#byHash.delete(gone.blockhash);
+  }
+
+  at(slot: number): RecentBlock | undefined {
+    return this.#bySlot.get(slot);
+  }
+
+  /**
+   * Blocks after a blockhash, as seen at `slot`.
+   * @returns null when unknown.
+   */
+  ageOf(blockhash: Blockhash, slot: number): number | null {
+    const own = this.#byHash.get(blockhash);
+    return own === undefined || own > slot ? null : slot - own;
+  }
+
+  /** Newest first. */
+  downFrom(slot: number, count: number): RecentBlock[] {
+    const blocks: RecentBlock[] = [];
+    for (let at = slot; blocks.length < count; at--) {
+      const block = this.#bySlot.get(at);
+      if (block === undefined) break;
+      blocks.push(block);
+    }
+    return blocks;
+  }
+}

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  call,
+  executed,
+  invalidRequest,
+  JSON_TYPE,
+  logged,
+  notFound,
+  ok,
+  openServer,
+  PARSE_ERROR,
+  sendTo,
+  WRONG_VERSION,
+} from '../../test/http-rig.ts';
+import type { LocalnetServer } from './server.ts';
+
+let server: LocalnetServer;
+beforeAll(async () => {
+  server = await openServer();
+});
+afterAll(() => server.close());
+
+const send = (body: string | Buffer, options?: Parameters<typeof sendTo>[2]) =>
+  sendTo(server.port, body, options);
+const post = (body: string) => sendTo(server.port, body, { path: '/any/path?x=1', headers: JSON_TYPE });
+
+describe('request body, sent to any path,', () => {
+  it.each([
+    ['a call', call('"id":1'), `${ok('1')}\n`],
+    ['a call with a null id', call('"id":null'), `${ok('null')}\n`],
+    ['a call with a text id', call('"id":"a\\u00e9"'), `${ok('"aé"')}\n`],
+    ['an id of 2^53 + 1', call('"id":9007199254740993'), `${ok('9007199254740993')}\n`],
+    ['the largest u64 id', call('"id":18446744073709551615'), `${ok('18446744073709551615')}\n`],
+    ['an id above u64', call('"id":18446744073709551616'), PARSE_ERROR],
+    ['a negative id', call('"id":-1'), PARSE_ERROR],
+    ['an id of minus zero', call('"id":-0'), PARSE_ERROR],
+    ['a fractional id', call('"id":1.5'), PARSE_ERROR],
+    ['a whole id written with a point', call('"id":1.0'), PARSE_ERROR],
+    ['a whole id written with an exponent', call('"id":1e2'), PARSE_ERROR],
+    ['a boolean id', call('"id":true'), PARSE_ERROR],
+    ['an array id', call('"id":[1]'), PARSE_ERROR],
+    ['an object id', call('"id":{}'), PARSE_ERROR],
+    ['a fraction nested in an id', call('"id":1,"params":[{"id":1.0}]'), `${ok('1')}\n`],
+    ['a notification', '{"jsonrpc":"2.0","method":"getHealth"}', ''],
+    ['no jsonrpc', '{"method":"getHealth","id":1}', WRONG_VERSION],
+    ['a null jsonrpc', '{"jsonrpc":null,"method":"getHealth","id":1}', WRONG_VERSION],
+    ['jsonrpc 1.0', '{"jsonrpc":"1.0","method":"getHealth","id":1}', `${invalidRequest('1')}\n`],
+    ['a number as jsonrpc', '{"jsonrpc":2.0,"method":"getHealth","id":1}', `${invalidRequest('1')}\n`],
+    ['an unknown member', call('"id":"x","extra":[]'), `${invalidRequest('"x"')}\n`],
+    ['a method that is no string', '{"jsonrpc":"2.0","method":1,"id":1}', `${invalidRequest('1')}\n`],
+    ['no method', '{"jsonrpc":"2.0","id":1}', `${invalidRequest('1')}\n`],
+    ['an empty object', '{}', `${invalidRequest('null')}\n`],
+    ['params that are a string', call('"id":1,"params":"a"'), `${invalidRequest('1')}\n`],
+    [
+      'null params',
+      '{"jsonrpc":"2.0","method":"echo","id":1,"params":null}',
+      '{"jsonrpc":"2.0","result":"none","id":1}\n',
+    ],
+    [
+      'params with a u64',
+      '{"jsonrpc":"2.0","method":"echo","id":1,"params":[18446744073709551615]}',
+      '{"jsonrpc":"2.0","result":[18446744073709551615],"id":1}\n',
+    ],
+    ['an unknown method', '{"jsonrpc":"2.0","method":"nope","id":1}', notFound],
+    ['a method called constructor', '{"jsonrpc":"2.0","method":"constructor","id":1}', notFound],
+    ['a method called __proto__', '{"jsonrpc":"2.0","method":"__proto__","id":1}', notFound],
+    ['a __proto__ member', call('"id":1,"__proto__":{}'), `${invalidRequest('1')}\n`],
+    ['a method called toString', '{"jsonrpc":"2.0","method":"toString","id":1}', notFound],
+    ['no JSON', '{"jsonrpc":', PARSE_ERROR],
+    ['nothing', '', PARSE_ERROR],
+    ['a number', '5', PARSE_ERROR],
+    ['null', 'null', PARSE_ERROR],
+    ['deeply nested arrays', '['.repeat(20_000), PARSE_ERROR],
+    [
+      'a method that rejects',
+      '{"jsonrpc":"2.0","method":"fails","id":1}',
+      '{"jsonrpc":"2.0","error":{"code":-32016,"message":"Minimum context slot has not been reached","data":{"contextSlot":7}},"id":1}\n',
+    ],
+    ['an empty batch', '[]', ''],
+    ['a batch of notifications', '[{"jsonrpc":"2.0","method":"getHealth"}]', ''],
+    ['a batch', `[${call('"id":1')},${call('"id":"b"')}]`, `[${ok('1')},${ok('"b"')}]\n`],
+    [
+      'a batch with a notification and an invalid member',
+      `[${call('"id":1')},{"jsonrpc":"2.0","method":"getHealth"},{"a":1},{"jsonrpc":"2.0","id":2}]`,
+      `[${ok('1')},${invalidRequest('null')},${invalidRequest('2')}]\n`,
+    ],
+    ['a batch with an illegal id', `[${call('"id":1')},${call('"id":-1')}]`, PARSE_ERROR],
+    ['a batch of numbers', '[1,2]', PARSE_ERROR],
+    ['a batch with a number', `[1,${call('"id":1')}]`, PARSE_ERROR],
+    ['two ids', call('"id":1,"id":1'), PARSE_ERROR],
+    ['two methods', call('"id":1,"method":"getHealth"'), `${invalidRequest('1')}\n`],
+    ['params twice', call('"id":1,"params":[],"params":[]'), `${invalidRequest('1')}\n`],
+    ['jsonrpc twice', call('"id":1,"jsonrpc":"2.0"'), `${invalidRequest('1')}\n`],
+    ['an id of 3000 characters', call(`"id":"${'x'.repeat(3000)}"`), `${ok(`"${'x'.repeat(3000)}"`)}\n`],
+    ['params nested 200 deep', call(`"id":1,"params":${'['.repeat(200)}${']'.repeat(200)}`), PARSE_ERROR],
+  ])('with %s is answered like Agave', async (_name, body, expected) => {
+    const seen = await post(body);
+    expect(seen.text).toBe(expected);
+    expect(seen.status).toBe(200);
+    expect(seen.headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  it('does not execute a notification', async () => {
+    executed.length = 0;
+    await post('{"jsonrpc":"2.0","method":"getHealth"}');
+    expect(executed).toEqual([]);
+    await post(call('"id":1'));
+    expect(executed).toEqual(['getHealth']);
+  });
+
+  it('runs batch calls concurrently and responds in order', async () => {
+    const seen = await post(
+      '[{"jsonrpc":"2.0","method":"slow","id":1},{"jsonrpc":"2.0","method":"opensGate","id":2}]',
+    );
+    expect(seen.text).toBe(
+      '[{"jsonrpc":"2.0","result":"slow","id":1},{"jsonrpc":"2.0","result":"open","id":2}]\n',
+    );
+  });
+
+  it('responds to a defect with -32603, logs it and reveals nothing', async () => {
+    const seen = await post('{"jsonrpc":"2.0","method":"breaks","id":1}');
+    expect(seen.text).toBe('{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error"},"id":1}\n');
+    expect(logged.join('')).toContain('a secret detail');
+  });
+});
+
+describe('transport', () => {
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+  ])('accepts the content type %s', async (type) => {
+    expect((await send(call('"id":1'), { headers: { 'content-type': type } })).status).toBe(200);
+  });
+
+  it.each(['text/plain', 'application/json; charset=latin1', 'application/json-rpc', ''])(
+    'responds with 415 to the content type "%s"',
+    async (type) => {
+      const seen = await send(call('"id":1'), { headers: type === '' ? {} : { 'content-type': type } });
+      expect(seen.status).toBe(415);
+      expect(seen.headers['content-type']).toBe('text/plain; charset=utf-8');
+      expect(seen.text).toBe(
+        'Supplied content type is not allowed. Content-Type: application/json is required\n',
+      );
+    },
+  );
+
+  it('accepts 51,200 bytes and responds with 413 to one more', async () => {
+    const body = call('"id":1').padEnd(51_200);
+    expect((await post(body)).text).toBe(`${ok('1')}\n`);
+    const seen = await post(`${body} `);
+    expect([seen.status, seen.text]).toEqual([413, 'request body size exceeds allowed maximum']);
+    const chunked = await send(`${body} `, { headers: { ...JSON_TYPE, 'transfer-encoding': 'chunked' } });
+    expect([chunked.status, chunked.text]).toEqual([413, 'request body size exceeds allowed maximum']);
+  });
+
+  it('responds with 413 to a 10 MB body and continues', async () => {
+    expect((await post(' '.repeat(10_000_000))).status).toBe(413);
+    expect((await post(call('"id":1'))).status).toBe(200);
+  });
+
+  it.each([
+    [[0x22, 0xff], 1],
+    [[0xc3, 0xa9, 0xe2, 0x82], 2],
+    [[0x80], 0],
+    [[0x20, 0xc3, 0xa9, 0xc3, 0xa9, 0xc3, 0xa9, 0xff], 7],
+  ])('responds with 400 to bytes %j, invalid UTF-8 at %i', async (bytes, at) => {
+    const seen = await send(Buffer.from(bytes), { headers: JSON_TYPE });
+    expect([seen.status, seen.text]).toEqual([400, `utf-8 encoding error at byte ${at} in request body`]);
+  });
+
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('responds with 405 to %s', async (method) => {
+    const seen = await send('', { method });
+    expect([seen.status, seen.text]).toEqual([
+      405,
+      'Used HTTP Method is not allowed. POST or OPTIONS is required\n',
+    ]);
+  });
+
+  it('responds to OPTIONS with an empty body and the allowed methods', async () => {
+    const seen = await send('', { method: 'OPTIONS' });
+    expect([seen.status, seen.text]).toEqual([200, '']);
+    expect(seen.headers).toMatchObject({ allow: 'OPTIONS, POST', accept: 'application/json' });
+    expect(seen.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('responds to a preflight with origin and requested headers', async () => {
+    const headers = {
+      origin: 'https://wallet.example',
+      'access-control-request-headers': 'content-type, solana-client',
+    };
+    expect((await send('', { method: 'OPTIONS', headers })).headers).toMatchObject({
+      'access-control-allow-origin': 'https://wallet.example',
+      'access-control-allow-methods': 'OPTIONS, POST',
+      'access-control-allow-headers': 'content-type, solana-client',
+      'access-control-max-age': '86400',
+      vary: 'origin',
+    });
+  });
+
+  it('adds CORS headers for another origin only', async () => {
+    const from = async (origin: string) =>
+      (await send(call('"id":1'), { headers: { ...JSON_TYPE, origin } })).headers;
+    expect(await from('https://wallet.example')).toMatchObject({
+      'access-control-allow-origin': 'https://wallet.example',
+      vary: 'origin',
+    });
+    expect((await from(`http://127.0.0.1:${server.port}`))['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('rejects the literal origin null', async () => {
+    const seen = await send(call('"id":1'), { headers: { ...JSON_TYPE, origin: 'null' } });
+    expect(seen.status).toBe(403);
+    expect(seen.text).toMatch(/^Origin of the request is not whitelisted/);
+  });
+
+  it.each([
+    '/genesis.tar.bz2',
+    '/snapshot.tar.bz2',
+    '/incremental-snapshot.tar.bz2',
+    '/snapshot-5-abc.tar.zst',
+  ])('has no archive %s, like a node without one', async (path) => {
+    expect(await send('', { method: 'GET', path })).toMatchObject({ status: 404, text: '' });
+  });
+
+  it.each([
+    ['/health', 'ok'],
+    ['/v0/total-supply', '500000000.012345'],
+    ['/v0/circulating-supply', '499999997.512345'],
+  ])('responds to GET %s with the text %s', async (path, text) => {
+    const seen = await send('', { method: 'GET', path });
+    expect([seen.status, seen.text]).toEqual([200, text]);
+  });
+});

@@ -1,0 +1,148 @@
+import type { Keypair } from '../../../../src/solana/ed25519.ts';
+import { type EncodableEntry, encodeEntries } from '../../../../src/solana/entries.ts';
+import { fecSetCapacity, makeShreds } from '../../../../src/solana/shred/make-shreds.ts';
+import {
+  DATA_COMPLETE,
+  DATA_FLAGS_OFFSET,
+  DATA_HEADERS_BYTES,
+  DATA_SIZE_OFFSET,
+  FEC_SET_CODE_SHREDS,
+  FEC_SET_DATA_SHREDS,
+  MERKLE_ROOT_BYTES,
+  SHREDS_PER_SLOT_MAX,
+} from '../../../../src/solana/shred/shred-layout.ts';
+import type { Signature } from '../../../../src/solana/signature.ts';
+import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
+import { slot } from '../../../../src/solana/units.ts';
+import type { OpenSlotState } from '../bank/open-slot-state.ts';
+import { HASHES_PER_ENTRY, mixinOf, type RecordedEntry, type SlotEntry } from '../bank/slot-entries.ts';
+import type { SendShreds } from './shred-sender.ts';
+
+/** Hash count, hash, transaction count. */
+export const ENTRY_BYTES = 8 + 32 + 8;
+const COUNT_BYTES = 8;
+const SET_SHREDS = FEC_SET_DATA_SHREDS + FEC_SET_CODE_SHREDS;
+
+/** Entry bytes per erasure batch. */
+export const BATCH_MAX_BYTES: number = fecSetCapacity(false) - COUNT_BYTES;
+
+/** Splits transactions into announceable batches. */
+export function inBatches(transactions: readonly Transaction[]): Transaction[][] {
+  const batches: Transaction[][] = [];
+  let left = 0;
+  for (const transaction of transactions) {
+    const bytes = transaction.wire.length + ENTRY_BYTES;
+    if (bytes > left) {
+      batches.push([]);
+      left = BATCH_MAX_BYTES;
+    }
+    batches.at(-1)?.push(transaction);
+    left -= bytes;
+  }
+  return batches;
+}
+
+/** Whether a data shred has entries or completes a batch, unlike padding. */
+const isNeeded = (packet: Uint8Array): boolean =>
+  new DataView(packet.buffer, packet.byteOffset).getUint16(DATA_SIZE_OFFSET, true) > DATA_HEADERS_BYTES ||
+  ((packet[DATA_FLAGS_OFFSET] as number) & DATA_COMPLETE) !== 0;
+
+type BroadcastStageOptions = Readonly<{
+  /** Leader of every slot. */
+  leader: Keypair;
+  version: number;
+  send: SendShreds;
+}>;
+
+/**
+ * Sends transactions as shreds before they run: entry batches in chained 32:32 sets, needed data shreds
+ * first. Source: agave turbine/src/broadcast_stage.
+ */
+export class BroadcastStage {
+  readonly #options: BroadcastStageOptions;
+  /** Announced transactions that have not run. */
+  readonly #recorded = new Map<Signature, RecordedEntry>();
+  #slot = -1;
+  #fecSetIndex = 0;
+  /** The last set of an earlier run is unknown. */
+  #chainedRoot: Uint8Array = new Uint8Array(MERKLE_ROOT_BYTES);
+  /** Code and padding shreds, needed only for recovery, of transactions that have not run. */
+  #rest: Uint8Array[] = [];
+
+  constructor(options: BroadcastStageOptions) {
+    this.#options = options;
+  }
+
+  /** Whether another batch fits besides the last, which holds the ticks. */
+  hasCapacity(slotNumber: number, ticks: number): boolean {
+    const lastSets = Math.ceil((COUNT_BYTES + ticks * ENTRY_BYTES) / fecSetCapacity(true)) + 1;
+    const used = slotNumber === this.#slot ? this.#fecSetIndex : 0;
+    return used + (lastSets + 1) * FEC_SET_DATA_SHREDS <= SHREDS_PER_SLOT_MAX;
+  }
+
+  /**
+   * Records transactions as entries and sends their data shreds, atomically.
+   * @param transactions - at most `BATCH_MAX_BYTES` of entries, in run order.
+   */
+  announce(open: OpenSlotState, transactions: readonly Transaction[]): void {
+    const recorded = new Map<Signature, RecordedEntry>();
+    open.entries.allOrNothing(() => {
+      const entries = transactions.map((transaction): EncodableEntry => {
+        const entry = open.entries.record(mixinOf(transaction));
+        recorded.set(transaction.signatures[0] as Signature, entry);
+        return { numHashes: HASHES_PER_ENTRY, hash: entry.hash, transactions: [transaction.wire] };
+      });
+      this.#sendBatch(open.header.slot, entries, 0, false);
+    });
+    for (const [signature, entry] of recorded) this.#recorded.set(signature, entry);
+  }
+
+  /** undefined when not announced. */
+  take(transaction: Transaction): RecordedEntry | undefined {
+    const signature = transaction.signatures[0] as Signature;
+    const recorded = this.#recorded.get(signature);
+    this.#recorded.delete(signature);
+    return recorded;
+  }
+
+  /** Sends the deferred shreds after the run. */
+  settle(): void {
+    const rest = this.#rest;
+    if (rest.length === 0) return;
+    this.#rest = [];
+    this.#options.send(rest, 'soon');
+  }
+
+  /** Sends the ticks that end a slot. */
+  end(slotNumber: number, ticks: readonly SlotEntry[]): void {
+    const entries = ticks.map(({ hash }) => ({ numHashes: HASHES_PER_ENTRY, hash, transactions: [] }));
+    this.#sendBatch(slotNumber, entries, ticks.length, true);
+    this.settle();
+  }
+
+  #sendBatch(
+    slotNumber: number,
+    entries: readonly EncodableEntry[],
+    referenceTick: number,
+    isLastInSlot: boolean,
+  ): void {
+    const { leader, version, send } = this.#options;
+    if (slotNumber !== this.#slot) this.#fecSetIndex = 0;
+    this.#slot = slotNumber;
+    const made = makeShreds({
+      slot: slot(slotNumber),
+      parentOffset: 1,
+      ...{ version, referenceTick, isLastInSlot },
+      fecSetIndex: this.#fecSetIndex,
+      chainedRoot: this.#chainedRoot,
+      sign: (root) => leader.sign(root),
+      entries: encodeEntries(entries),
+    });
+    this.#fecSetIndex = made.fecSetIndex;
+    this.#chainedRoot = made.chainedRoot;
+    const isUrgent = (packet: Uint8Array, index: number): boolean =>
+      index % SET_SHREDS < FEC_SET_DATA_SHREDS && isNeeded(packet);
+    send(made.packets.filter(isUrgent), 'now');
+    this.#rest.push(...made.packets.filter((packet, index) => !isUrgent(packet, index)));
+  }
+}

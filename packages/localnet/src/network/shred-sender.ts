@@ -1,0 +1,151 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import type { Logger } from '../../../../src/base/log.ts';
+
+/** "host:port"; IPv6 in brackets. */
+export type ShredTarget = Readonly<{ host: string; port: number }>;
+
+type ShredSenderOptions = Readonly<{
+  targets: readonly ShredTarget[];
+  log: Logger;
+  /** Queue per target in bytes; further packets are dropped. */
+  queueMaxBytes?: number;
+  /** Queue of deferred packets; the newest are dropped. */
+  laterMaxPackets?: number;
+}>;
+
+/** `now`: sent before returning, as far as the system allows; `soon`: paced. */
+type Urgency = 'now' | 'soon';
+export type SendShreds = (packets: readonly Uint8Array[], urgency: Urgency) => void;
+
+export type ShredSender = Readonly<{ send: SendShreds; close(): Promise<void> }>;
+
+/**
+ * Deferred packets per millisecond. Receive buffers hold at least some 90 packets, and urgent ones need
+ * half.
+ */
+const PACE_PACKETS = 8;
+const PACE_MS = 1;
+
+/** Pause between drop warnings. */
+const WARN_PAUSE_MS = 10_000;
+
+async function connect({ host, port }: ShredTarget): Promise<Socket> {
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+  // Connected, so that no packet needs a name lookup.
+  socket.connect(port, host);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** One UDP target; lost packets are not resent. */
+class Way {
+  readonly #socket: Socket;
+  readonly #queueMaxBytes: number;
+  readonly #drops: Drops;
+
+  constructor(socket: Socket, queueMaxBytes: number, warn: (dropped: number) => void) {
+    this.#socket = socket;
+    this.#queueMaxBytes = queueMaxBytes;
+    this.#drops = new Drops(warn);
+    // For instance nobody listening yet.
+    socket.on('error', () => {});
+  }
+
+  send(packets: readonly Uint8Array[]): void {
+    for (const packet of packets) {
+      if (this.#socket.getSendQueueSize() > this.#queueMaxBytes) this.#drops.add(1);
+      else this.#socket.send(packet, () => {});
+    }
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => this.#socket.close(() => resolve()));
+  }
+}
+
+/** Rate-limited drop warnings. */
+class Drops {
+  readonly #warn: (dropped: number) => void;
+  #dropped = 0;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(warn: (dropped: number) => void) {
+    this.#warn = warn;
+  }
+
+  add(count: number): void {
+    if (count === 0) return;
+    this.#dropped += count;
+    const now = performance.now();
+    if (now - this.#warnedAt < WARN_PAUSE_MS) return;
+    this.#warnedAt = now;
+    this.#warn(this.#dropped);
+  }
+}
+
+/** Deferred packets. */
+class Later {
+  readonly #max: number;
+  readonly #send: (packets: readonly Uint8Array[]) => void;
+  readonly #drops: Drops;
+  #packets: Uint8Array[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(max: number, send: (packets: readonly Uint8Array[]) => void, warn: (dropped: number) => void) {
+    this.#max = max;
+    this.#send = send;
+    this.#drops = new Drops(warn);
+  }
+
+  add(packets: readonly Uint8Array[]): void {
+    const taken = packets.slice(0, Math.max(0, this.#max - this.#packets.length));
+    this.#packets.push(...taken);
+    this.#drops.add(packets.length - taken.length);
+    this.#timer ??= setTimeout(() => this.#next(), PACE_MS);
+  }
+
+  /** Sends the rest at once. */
+  end(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#send(this.#packets.splice(0));
+  }
+
+  #next(): void {
+    this.#timer = null;
+    this.#send(this.#packets.splice(0, PACE_PACKETS));
+    if (this.#packets.length > 0) this.#timer = setTimeout(() => this.#next(), PACE_MS);
+  }
+}
+
+/** @throws the system's error for an unknown host. */
+export async function openShredSender(options: ShredSenderOptions): Promise<ShredSender> {
+  const { targets, log, queueMaxBytes = 8 * 1024 * 1024, laterMaxPackets = 16_384 } = options;
+  const ways: Way[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(ways.map((way) => way.close()));
+  };
+  try {
+    for (const target of targets) {
+      const warn = (dropped: number) =>
+        log.warn({ ...target, dropped }, 'shred queue too slow: packets dropped');
+      ways.push(new Way(await connect(target), queueMaxBytes, warn));
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const sendNow = (packets: readonly Uint8Array[]): void => {
+    for (const way of ways) way.send(packets);
+  };
+  const later = new Later(laterMaxPackets, sendNow, (dropped) =>
+    log.warn({ dropped }, 'shred queue full: packets dropped'),
+  );
+  return {
+    send: (packets, urgency) => (urgency === 'now' ? sendNow(packets) : later.add(packets)),
+    close: async () => {
+      later.end();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer';
+import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import type { WebSocket } from 'ws';
+import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
+import type { Logger } from '../../../../src/base/log.ts';
+import { parseSubscription } from '../../../../src/protocol/pubsub/parse-subscription.ts';
+import { invalidSubscriptionId, parseUnsubscribe } from '../../../../src/protocol/pubsub/unsubscribe.ts';
+import { configObject, positional, readDataSlice } from '../../../../src/protocol/rpc/parameters.ts';
+import { member, optional, readBoolean } from '../../../../src/protocol/rpc/serde.ts';
+import { type SubscriptionKind, subscriptions } from '../../../../src/protocol/subscriptions.ts';
+import type { NotificationFrame } from '../../../../src/streams/notification.ts';
+import { Outbox } from '../../../../src/streams/outbox.ts';
+import { textFrame } from '../../../../src/streams/text-frame.ts';
+import { type AnswerOptions, answer, type Methods } from '../http/handle-request.ts';
+import type { LocalNode } from '../node.ts';
+import { getVersion } from '../rpc/getVersion.ts';
+import type { Holder, Topics } from './subscriptions.ts';
+
+/**
+ * Parameters that do not affect notifications, but make separate subscriptions in Agave. Source: agave
+ * rpc/src/rpc_subscription_tracker.rs, `AccountSubscriptionParams` and `ProgramSubscriptionParams`.
+ * @param params - as parsed by `parseSubscription`.
+ */
+function idleParameters(kind: SubscriptionKind, params: JsonValue | undefined): string {
+  if (kind !== 'account' && kind !== 'program') return '';
+  const config = configObject(positional(params, 1, 2)[1], 'RpcAccountInfoConfig');
+  const slice = optional(member(config, 'dataSlice'), readDataSlice);
+  const withContext = kind === 'program' && optional(member(config, 'withContext'), readBoolean) === true;
+  return `${slice === null ? '' : `${slice.offset},${slice.length}`} ${withContext}`;
+}
+
+/** Agave's kinds, without `transaction`. */
+const kinds = (Object.keys(subscriptions) as SubscriptionKind[]).filter((kind) => kind !== 'transaction');
+
+type Method = (params: JsonValue | undefined) => WritableJson;
+
+/** Source: Agave rpc/src/rpc_pubsub.rs, `RpcSolPubSubInternal`. */
+function methodsOf(node: LocalNode, topics: Topics, holder: Holder, held: Set<number>): Methods {
+  const subscribe = (kind: SubscriptionKind, params: JsonValue | undefined): number => {
+    const id = topics.hold(parseSubscription(kind, params), holder, idleParameters(kind, params));
+    held.add(id);
+    return id;
+  };
+  const unsubscribe = (params: JsonValue | undefined): true => {
+    const id = Number(parseUnsubscribe(params));
+    if (!held.delete(id)) throw invalidSubscriptionId();
+    topics.release(id, holder);
+    return true;
+  };
+  const methods = new Map<string, Method>([['getVersion', (params) => getVersion(node, params)]]);
+  for (const kind of kinds) {
+    methods.set(subscriptions[kind].subscribe, (params) => subscribe(kind, params));
+    methods.set(subscriptions[kind].unsubscribe, unsubscribe);
+  }
+  return methods;
+}
+
+/** WebSocket close code: invalid data type. */
+const INVALID_DATA = 1007;
+/** Responses between yields to the event loop. */
+const ANSWERS_PER_TURN = 16;
+
+export type ConnectionOptions = Readonly<{
+  /** Unanswered messages that pause reading. Up to 64 KiB that arrived with the last one is also held. */
+  unansweredMax: number;
+  /** Send queue in bytes. */
+  queueMaxBytes: number;
+  log: Logger;
+}>;
+
+/** Client connection; messages are answered in order. */
+export class PubsubConnection implements Holder {
+  readonly #socket: WebSocket;
+  readonly #outbox: Outbox;
+  readonly #topics: Topics;
+  readonly #options: ConnectionOptions;
+  readonly #answering: AnswerOptions;
+  /** Subscription ids. */
+  readonly #held = new Set<number>();
+  /** Notifications deferred until the response with their subscription id is sent. */
+  readonly #late: NotificationFrame[] = [];
+  #unanswered: Buffer[] = [];
+  #isAnswering = false;
+  #isWorking = false;
+  #isGone = false;
+
+  constructor(
+    socket: WebSocket,
+    stream: Duplex,
+    { node, topics }: Readonly<{ node: LocalNode; topics: Topics }>,
+    options: ConnectionOptions,
+  ) {
+    this.#socket = socket;
+    this.#outbox = new Outbox(stream, options, (behind) => this.#disconnect({ behind }));
+    this.#topics = topics;
+    this.#options = options;
+    this.#answering = {
+      methods: methodsOf(node, topics, this, this.#held),
+      // Batches are bounded by message size.
+      batchMaxCalls: Number.MAX_SAFE_INTEGER,
+      batchAnswerMaxChars: Number.MAX_SAFE_INTEGER,
+      log: options.log,
+    };
+    socket.on('message', (data: Buffer) => this.#receive(data));
+    socket.on('close', () => {
+      this.#isGone = true;
+      if (!this.#isWorking) this.#leave();
+    });
+  }
+
+  notify(id: number, frame: NotificationFrame, last: boolean): void {
+    if (last) this.#held.delete(id);
+    if (this.#isAnswering) this.#late.push(frame);
+    else this.#outbox.push(frame);
+  }
+
+  /** Flushes and closes. */
+  close(code: number): void {
+    this.#outbox.finish();
+    this.#socket.close(code);
+  }
+
+  /** Text, or bytes holding text. */
+  #receive(data: Buffer): void {
+    if (!isUtf8(data)) {
+      this.close(INVALID_DATA);
+      return;
+    }
+    this.#unanswered.push(data);
+    if (this.#unanswered.length >= this.#options.unansweredMax) this.#socket.pause();
+    if (!this.#isWorking) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    try {
+      while (this.#unanswered.length > 0) await this.#answerEach(this.#unanswered.splice(0));
+      if (this.#socket.isPaused) this.#socket.resume();
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'a WebSocket message could not be answered');
+      this.#socket.terminate();
+    }
+    this.#isWorking = false;
+    if (this.#isGone) this.#leave();
+  }
+
+  async #answerEach(messages: readonly Buffer[]): Promise<void> {
+    for (const [at, data] of messages.entries()) {
+      if (this.#isGone) return;
+      if (at % ANSWERS_PER_TURN === ANSWERS_PER_TURN - 1) await setImmediate();
+      await this.#answer(data);
+    }
+  }
+
+  async #answer(data: Buffer): Promise<void> {
+    this.#isAnswering = true;
+    const text = (await answer(data, this.#answering)).trimEnd();
+    if (text !== '') this.#outbox.push(textFrame([Buffer.from(text)]));
+    for (const frame of this.#late.splice(0)) this.#outbox.push(frame);
+    this.#isAnswering = false;
+  }
+
+  /** A client that does not read gets no close frame, as in Agave. */
+  #disconnect(facts: object): void {
+    this.#options.log.warn(facts, 'WebSocket client reads too slowly; disconnecting');
+    this.#socket.terminate();
+  }
+
+  #leave(): void {
+    for (const id of this.#held) this.#topics.release(id, this);
+    this.#held.clear();
+  }
+}

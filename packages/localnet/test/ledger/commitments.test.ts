@@ -1,0 +1,125 @@
+import { Keypair } from '@solana/web3.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { programs, sysvarOwner, sysvars } from '../../../../src/solana/programs.ts';
+import { decodeSlotHashes, decodeSlotHistory, decodeStakeHistory } from '../../../../src/solana/sysvars.ts';
+import { Lab, SOL } from './lab.ts';
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await Lab.open({ slotsPerEpoch: 32 });
+});
+afterEach(() => lab.close());
+
+const slots = () =>
+  (['processed', 'confirmed', 'finalized'] as const).map((commitment) =>
+    Number(lab.node.bank(commitment).slot),
+  );
+
+describe('commitments', () => {
+  it('trail the tip by 1 and 31 slots once durable', async () => {
+    lab.freeze(40);
+    await lab.durable();
+    expect(slots()).toEqual([40, 39, 9]);
+  });
+
+  it('never finalize what is not durable', () => {
+    // Synchronous, so no write can become durable.
+    lab.freeze(40);
+    expect(slots()).toEqual([40, 39, 0]);
+  });
+
+  it('see three states of one account', async () => {
+    const [from, to] = [lab.wallet(), Keypair.generate()];
+    lab.node.submit(lab.transfer(from, to.publicKey, SOL));
+    lab.freeze(31);
+    await lab.durable();
+    expect(lab.node.bank('finalized').slot).toBe(1n);
+    lab.node.submit(lab.transfer(from, to.publicKey, SOL));
+    lab.freeze();
+    await lab.durable();
+    const seen = (['processed', 'confirmed', 'finalized'] as const).map((c) => lab.balance(to.publicKey, c));
+    expect(seen).toEqual([BigInt(2 * SOL), BigInt(SOL), BigInt(SOL)]);
+    lab.freeze(30);
+    await lab.durable();
+    expect(lab.balance(to.publicKey, 'finalized')).toBe(BigInt(SOL));
+    lab.freeze();
+    await lab.durable();
+    expect(lab.balance(to.publicKey, 'finalized')).toBe(BigInt(2 * SOL));
+  });
+});
+
+describe('bank', () => {
+  it('counts transactions and lamports', () => {
+    const before = lab.node.bank('processed');
+    const from = lab.wallet();
+    lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
+    lab.freeze();
+    const after = lab.node.bank('processed');
+    expect(after.transactionCount - before.transactionCount).toBe(2n);
+    // Half of each fee is burnt.
+    expect(before.capitalization - after.capitalization).toBe(5000n);
+    const sum = [...after.accounts()].reduce((total, [, account]) => total + account.lamports, 0n);
+    expect(after.capitalization).toBe(sum);
+  });
+
+  it('chains blockhashes and heights', () => {
+    lab.freeze(3);
+    const blocks = [1n, 2n, 3n].map((slot) => lab.node.history.block(slot as never)!);
+    for (const [index, block] of blocks.entries()) {
+      expect(block.blockHeight).toBe(block.slot);
+      if (index > 0) expect(block.previousBlockhash).toBe(blocks[index - 1]!.blockhash);
+    }
+    expect(new Set(blocks.map(({ blockhash }) => blockhash)).size).toBe(3);
+  });
+
+  it('advances epochs and their clock', () => {
+    lab.freeze(32);
+    const bank = lab.node.bank('processed');
+    expect([bank.epoch, bank.clock.epoch, bank.clock.leaderScheduleEpoch]).toEqual([1n, 1n, 2n]);
+    expect(lab.node.bank('confirmed').epoch).toBe(0n);
+    expect(decodeStakeHistory(bank.account(sysvars.stakeHistory)!.data)).toHaveLength(1);
+  });
+
+  it('has full-size, rent-exempt sysvars', () => {
+    lab.freeze(5);
+    const bank = lab.node.bank('processed');
+    const shape = (address: keyof typeof sysvars) => {
+      const account = bank.account(sysvars[address])!;
+      expect(account.owner).toBe(sysvarOwner);
+      return [account.data.length, account.lamports];
+    };
+    expect(shape('clock')).toEqual([40, 1_169_280n]);
+    expect(shape('epochSchedule')).toEqual([33, 1_120_560n]);
+    expect(shape('recentBlockhashes')).toEqual([6008, 42_706_560n]);
+    expect(shape('rent')).toEqual([17, 1_009_200n]);
+    expect(shape('slotHistory')).toEqual([131_097, 913_326_000n]);
+    expect(shape('stakeHistory')).toEqual([16_392, 114_979_200n]);
+    expect(shape('slotHashes')).toEqual([20_488, 143_487_360n]);
+    expect(decodeSlotHashes(bank.account(sysvars.slotHashes)!.data)!.map(({ slot }) => slot)).toEqual([
+      4n,
+      3n,
+      2n,
+      1n,
+      0n,
+    ]);
+    expect(decodeSlotHistory(bank.account(sysvars.slotHistory)!.data)!.nextSlot).toBe(6n);
+  });
+
+  it('has programs, leader, vote and stake', () => {
+    const bank = lab.node.bank('finalized');
+    for (const program of [
+      programs.token,
+      programs.token2022,
+      programs.ata,
+      programs.memoV1,
+      programs.memoV3,
+    ]) {
+      expect(bank.account(program)?.executable).toBe(true);
+    }
+    const { identity, voteAccount, stakeAccount, faucet } = lab.node.genesis;
+    expect(bank.account(identity)?.lamports).toBe(500_000_000_000n);
+    expect(bank.account(voteAccount)?.data).toHaveLength(3762);
+    expect(bank.account(stakeAccount)?.owner).toBe(programs.stake);
+    expect(bank.account(faucet)?.lamports).toBe(1_000_000_000_000_000n);
+  });
+});

@@ -1,0 +1,219 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Keypair as OwnKeypair, verifyTransaction } from '../../../../src/solana/ed25519.ts';
+import { NO_LOADED_ADDRESSES } from '../../../../src/solana/message/message-keys.ts';
+import { sysvarOwner, sysvars } from '../../../../src/solana/programs.ts';
+import { isSimpleVote } from '../../../../src/solana/transaction/simple-vote.ts';
+import { decodeVoteState } from '../../../../src/solana/vote-state.ts';
+import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
+import type { FrozenBank } from '../../src/bank/bank.ts';
+import { type StateView, Vm } from '../../src/bank/vm.ts';
+import { ownVoteTransaction } from '../../src/bank/vote-instruction.ts';
+import { decoded, Lab, SOL } from './lab.ts';
+
+let lab: Lab;
+let events: LedgerEvent[];
+beforeEach(async () => {
+  lab = await Lab.open({ ticksPerSlot: 2 });
+  events = [];
+});
+afterEach(() => lab.close());
+
+const follow = (): (() => void) => lab.node.follow((event) => events.push(event));
+
+/** Event as `kind slot` with its identity. */
+function line(event: LedgerEvent): string {
+  switch (event.kind) {
+    case 'transaction':
+      return `transaction ${event.slot} #${event.index} ${event.executed.meta.err === null ? 'ok' : 'failed'}`;
+    case 'account':
+      return `account ${event.slot} ${event.account === null ? 'drained' : event.account.lamports}`;
+    case 'created':
+      return `created ${event.slot} on ${event.parent} root ${event.root}`;
+    case 'block':
+      return `block ${event.block.slot} of ${event.block.transactions.length}`;
+    case 'entry':
+      return `entry ${event.slot} #${event.index} of ${event.executedTransactionCount}`;
+    case 'vote':
+      return `vote ${event.vote.slots.at(-1)}`;
+    default:
+      return `${event.kind} ${event.slot}`;
+  }
+}
+/** Accounts changed by every slot. */
+const isOfSlot = (event: LedgerEvent): boolean =>
+  event.kind === 'account' &&
+  (event.account?.owner === sysvarOwner || event.address === lab.node.genesis.voteAccount);
+const lines = (): string[] => events.filter((event) => !isOfSlot(event)).map(line);
+
+describe('followed ledger', () => {
+  it('reports a slot from creation to root in order', async () => {
+    const [from, to] = [lab.wallet(1), Keypair.generate().publicKey];
+    follow();
+    events = [];
+    lab.node.submit(lab.transfer(from, to, SOL / 2));
+    lab.node.submit(lab.transfer(from, to, SOL));
+    lab.freeze();
+    const leader = lab.node.bank('processed').account(lab.node.genesis.identity)?.lamports;
+    expect(lines()).toEqual([
+      'received 2',
+      `account 2 ${SOL / 2 - 5000}`,
+      `account 2 ${SOL / 2}`,
+      'transaction 2 #0 ok',
+      'entry 2 #0 of 1',
+      'received 2',
+      `account 2 ${SOL / 2 - 10_000}`,
+      'transaction 2 #1 failed',
+      'entry 2 #1 of 1',
+      `account 2 ${leader}`,
+      'entry 2 #2 of 0',
+      'entry 2 #3 of 0',
+      'completed 2',
+      'frozen 2',
+      'block 2 of 2',
+      'processed 2',
+      'vote 2',
+      'confirmed 1',
+      'created 3 on 2 root 0',
+    ]);
+  });
+
+  it('reports every slot once per step however far the root jumps', async () => {
+    follow();
+    lab.freeze(40);
+    await lab.durable();
+    lab.freeze();
+    await lab.durable();
+    lab.freeze(3);
+    const slots = (kind: string) =>
+      events.flatMap((event) => (event.kind === kind && 'slot' in event ? [Number(event.slot)] : []));
+    const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+    expect(slots('created')).toEqual(upTo(45));
+    expect(slots('frozen')).toEqual(upTo(44));
+    expect(slots('processed')).toEqual(upTo(44));
+    expect(slots('confirmed')).toEqual(upTo(43));
+    expect(slots('rooted')).toEqual(upTo(13));
+  });
+
+  it('omits rejected transactions and reports a waiting one once', async () => {
+    const stranger = Keypair.generate();
+    follow();
+    events = [];
+    lab.node.submit(lab.transfer(stranger, stranger.publicKey, 1));
+    expect(events).toEqual([]);
+
+    await lab.close();
+    lab = await Lab.open({ blockCostMax: 3000n });
+    const from = lab.wallet();
+    follow();
+    events = [];
+    for (let amount = 1; amount <= 3; amount++) {
+      lab.node.send(lab.transfer(from, Keypair.generate().publicKey, amount * SOL));
+    }
+    lab.freeze(3);
+    const times = (kind: string) => events.filter((event) => event.kind === kind).length;
+    expect([times('received'), times('transaction')]).toEqual([3, 3]);
+  });
+
+  it('reports slots above the root first to a new listener, also after a restart', async () => {
+    const [from, to] = [lab.wallet(), Keypair.generate().publicKey];
+    lab.node.submit(lab.transfer(from, to, SOL));
+    lab.freeze();
+    await lab.durable();
+    await lab.reopen();
+    lab.node.submit(lab.transfer(from, to, SOL));
+    follow();
+    const balance = 10 * SOL - 2 * (SOL + 5000);
+    expect(lines().filter((each) => !/^account|^vote/.test(each))).toEqual([
+      'created 1 on 0 root 0',
+      'transaction 1 #0 ok',
+      'entry 1 #0 of 1',
+      'entry 1 #1 of 0',
+      'entry 1 #2 of 0',
+      'completed 1',
+      'frozen 1',
+      'block 1 of 1',
+      'processed 1',
+      'confirmed 1',
+      'created 2 on 1 root 0',
+      'transaction 2 #0 ok',
+      'entry 2 #0 of 1',
+      'entry 2 #1 of 0',
+      'entry 2 #2 of 0',
+      'completed 2',
+      'frozen 2',
+      'block 2 of 1',
+      'processed 2',
+      'created 3 on 2 root 0',
+      'transaction 3 #0 ok',
+      'entry 3 #0 of 1',
+    ]);
+    expect(lines()).toContain(`account 3 ${balance}`);
+    expect(lines()).toContain(`account 2 ${balance + SOL + 5000}`);
+  });
+
+  it('reports the accounts that every slot changes', async () => {
+    lab.freeze();
+    follow();
+    lab.freeze();
+    const bank = lab.node.bank('processed');
+    const changed = events.flatMap((event) => (isOfSlot(event) && event.kind === 'account' ? [event] : []));
+    const addresses = [
+      sysvars.clock,
+      sysvars.recentBlockhashes,
+      sysvars.slotHashes,
+      sysvars.slotHistory,
+      lab.node.genesis.voteAccount,
+    ];
+    expect(changed.map(({ slot, address }) => [slot, address])).toEqual(
+      [1n, 2n].flatMap((slot) => addresses.map((address) => [slot, address])),
+    );
+    for (const { slot, address, account } of changed) {
+      if (slot === bank.slot) expect({ ...account }).toEqual(bank.account(address));
+      else expect(account?.data).not.toEqual(bank.account(address)?.data);
+    }
+  });
+
+  it('stops after the listener is removed', () => {
+    const leave = follow();
+    leave();
+    events = [];
+    lab.freeze();
+    expect(events).toEqual([]);
+  });
+});
+
+describe('vote of the node', () => {
+  it('is a valid vote transaction for the shown state', () => {
+    expect(isSimpleVote(lab.transfer(lab.wallet(), Keypair.generate().publicKey, 1))).toBe(false);
+    lab.freeze(40);
+    const key = (name: string) =>
+      OwnKeypair.fromJson(readFileSync(join(lab.dir, `${name}-keypair.json`), 'utf8'));
+    const voter = { identity: key('validator'), vote: key('vote-account') };
+    const { voteAccount } = lab.node.genesis;
+    const bank = lab.node.bank('processed');
+    const before = bank.account(voteAccount);
+    const voted = {
+      slot: Number(bank.slot),
+      blockhash: bank.blockhash,
+      blockTime: Number(bank.clock.unixTimestamp),
+    };
+    const transaction = decoded(ownVoteTransaction(voter, voted));
+    expect(verifyTransaction(transaction)).toBe(true);
+    expect(isSimpleVote(transaction)).toBe(true);
+    // The next slot shows the vote as landed: the program gets the account from before.
+    lab.freeze();
+    const next = lab.node.bank('processed') as FrozenBank;
+    const view: StateView = {
+      lastBlockhash: next.blockhash,
+      account: (address) => (address === voteAccount ? before : next.account(address)),
+    };
+    const { err, postAccounts } = new Vm().run(transaction, NO_LOADED_ADDRESSES, view);
+    expect(err).toBeNull();
+    const shown = next.account(voteAccount)?.data ?? new Uint8Array();
+    const votesIn = (data: Uint8Array) => decodeVoteState(data)?.votes.map(({ slot }) => slot);
+    expect(votesIn(postAccounts.get(voteAccount)?.data ?? new Uint8Array())).toEqual(votesIn(shown));
+  });
+});

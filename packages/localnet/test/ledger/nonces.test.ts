@@ -1,0 +1,80 @@
+import { Keypair, NONCE_ACCOUNT_LENGTH, NonceAccount, SystemProgram } from '@solana/web3.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { durableNonceOf } from '../../../../src/solana/nonce.ts';
+import { at, Lab, SOL } from './lab.ts';
+
+let lab: Lab;
+let authority: Keypair;
+let nonce: Keypair;
+beforeAll(async () => {
+  lab = await Lab.open();
+});
+afterAll(() => lab.close());
+beforeEach(() => {
+  [authority, nonce] = [lab.wallet(), Keypair.generate()];
+  const make = SystemProgram.createNonceAccount({
+    fromPubkey: authority.publicKey,
+    noncePubkey: nonce.publicKey,
+    authorizedPubkey: authority.publicKey,
+    lamports: 1_500_000,
+  });
+  expect(lab.run([authority, nonce], make.instructions)).toBeNull();
+  expect(lab.node.bank('processed').account(at(nonce.publicKey))?.data).toHaveLength(NONCE_ACCOUNT_LENGTH);
+});
+
+const stored = () =>
+  NonceAccount.fromAccountData(lab.node.bank('processed').account(at(nonce.publicKey))!.data).nonce;
+const advance = (by = authority) =>
+  SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: by.publicKey });
+const transfer = (to: Keypair, lamports: number) =>
+  SystemProgram.transfer({ fromPubkey: authority.publicKey, toPubkey: to.publicKey, lamports });
+const parentHash = () => {
+  const { slot } = lab.node.bank('processed');
+  return lab.node.history.block(slot)!.previousBlockhash;
+};
+
+describe('durable nonce', () => {
+  it('derives from the parent blockhash', () => {
+    expect(stored()).toBe(durableNonceOf(parentHash()));
+  });
+
+  it('lets a transaction run once, long after a blockhash would have expired', () => {
+    const to = Keypair.generate();
+    const transaction = lab.legacy([authority], [advance(), transfer(to, SOL)], stored());
+    lab.freeze(400);
+    expect(lab.node.submit(transaction)).toBeNull();
+    expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
+    lab.freeze();
+    expect(stored()).toBe(durableNonceOf(parentHash()));
+    expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
+    lab.freeze(400);
+    expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
+    expect(lab.balance(to.publicKey)).toBe(BigInt(SOL));
+  });
+
+  it('advances even when its transaction fails', () => {
+    const before = stored();
+    const transaction = lab.legacy([authority], [advance(), transfer(nonce, 100 * SOL)], before);
+    lab.freeze();
+    expect(lab.node.submit(transaction)).toEqual({ InstructionError: [1, { Custom: 1 }] });
+    lab.freeze();
+    expect(stored()).toBe(durableNonceOf(parentHash()));
+    expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
+  });
+
+  it('requires its authority', () => {
+    const stranger = lab.wallet();
+    const transaction = lab.legacy([stranger], [advance(stranger)], stored());
+    lab.freeze();
+    expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
+  });
+
+  it('cannot advance twice on one blockhash', () => {
+    lab.freeze();
+    const first = lab.legacy([authority], [advance()], stored());
+    expect(lab.node.submit(first)).toBeNull();
+    const again = lab.legacy([authority], [advance(), transfer(nonce, 1)]);
+    // SystemError::NonceBlockhashNotExpired
+    expect(lab.node.submit(again)).toEqual({ InstructionError: [0, { Custom: 7 }] });
+  });
+});

@@ -1,0 +1,299 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { Keypair } from '@solana/web3.js';
+import pino from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { EntryUpdate } from '../../../../src/protocol/geyser/update/entry.ts';
+import { addressBytes } from '../../../../src/solana/address.ts';
+import { blockhashFromBytes } from '../../../../src/solana/blockhash.ts';
+import { readEntries } from '../../../../src/solana/entries.ts';
+import { type Signature, signatureFromBytes } from '../../../../src/solana/signature.ts';
+import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
+import { lamports, type Slot } from '../../../../src/solana/units.ts';
+import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
+import { Deshredder } from '../../../../src/upstream/shreds/deshredder.ts';
+import { eventually } from '../../../../test/service/eventually.ts';
+import { LedgerHaltedError } from '../../src/bank/ledger-state.ts';
+import type { LocalNodeOptions, OpenLocalNode } from '../../src/genesis/open.ts';
+import { shredVersion } from '../../src/genesis/shred-version.ts';
+import { openShredSender } from '../../src/network/shred-sender.ts';
+import { at, Lab, SOL } from './lab.ts';
+
+type Entry = Readonly<{ hash: string; signatures: readonly Signature[] }>;
+
+/** Shred receiver. */
+class Receiver {
+  readonly entries = new Map<Slot, Entry[]>();
+  readonly completed: Slot[] = [];
+  readonly #deshredder: Deshredder;
+
+  constructor(genesis: OpenLocalNode['genesis']) {
+    const leader = addressBytes(genesis.identity);
+    this.#deshredder = new Deshredder(
+      { shredVersion: () => shredVersion(genesis.hash), leaderOf: () => leader, unverified: 'drop' },
+      {
+        onBatch: ({ slot, entries }) => {
+          const read = readEntries(entries) ?? [];
+          const seen = this.entries.get(slot) ?? [];
+          this.entries.set(slot, [...seen, ...read.map(entryOf)]);
+        },
+        onSlot: ({ slot, status }) => {
+          if (status === 'completed') this.completed.push(slot);
+        },
+      },
+    );
+  }
+
+  push(packets: readonly Uint8Array[]): void {
+    for (const packet of packets) this.#deshredder.push(packet);
+  }
+
+  get stats() {
+    return this.#deshredder.stats;
+  }
+
+  signaturesIn(slot: Slot): Signature[] {
+    return (this.entries.get(slot) ?? []).flatMap(({ signatures }) => signatures);
+  }
+}
+
+const entryOf = (entry: NonNullable<ReturnType<typeof readEntries>>[number]): Entry => ({
+  hash: blockhashFromBytes(entry.hash),
+  signatures: entry.transactions.map(({ signature }) => signatureFromBytes(signature)),
+});
+
+let lab: Lab;
+let sent: (readonly Uint8Array[])[];
+let actual: LedgerEvent[];
+/** Shreds sent and transactions run, in order. */
+let course: string[];
+afterEach(() => lab.close());
+
+async function open(options: Partial<LocalNodeOptions> = {}): Promise<void> {
+  [sent, actual, course] = [[], [], []];
+  lab = await Lab.open({
+    ticksPerSlot: 4,
+    sendShreds: (packets, urgency) => {
+      sent.push(packets);
+      course.push(urgency === 'now' ? 'entries' : 'rest');
+    },
+    ...options,
+  });
+  lab.node.follow((event) => {
+    actual.push(event);
+    if (event.kind === 'transaction') course.push('transaction');
+  });
+}
+
+/** The funding is sent as shreds too. */
+async function wallet(sol = 10): Promise<Keypair> {
+  const keypair = Keypair.generate();
+  await lab.node.airdrop(at(keypair.publicKey), lamports(BigInt(sol * SOL)));
+  lab.freeze();
+  return keypair;
+}
+
+const signatureOf = ({ signatures }: Transaction): Signature => signatures[0] as Signature;
+const inBlock = (slot: Slot): Signature[] =>
+  (lab.node.history.block(slot)?.transactions ?? []).map(({ transaction }) => signatureOf(transaction));
+const entriesOf = (slot: Slot): EntryUpdate[] =>
+  actual.flatMap((event) => (event.kind === 'entry' && event.slot === slot ? [event] : []));
+
+function received(packets = sent.flat()): Receiver {
+  const receiver = new Receiver(lab.node.genesis);
+  receiver.push(packets);
+  return receiver;
+}
+
+describe('embedded ledger shreds', () => {
+  it('contain the entries and transactions of each block in order', async () => {
+    await open();
+    const from = await wallet();
+    const transfers = [1, 2, 3].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
+    expect(await Promise.all(transfers.map((each) => lab.node.send(each)))).toEqual(Array(3).fill('taken'));
+    const { slot, blockhash } = lab.node.freeze();
+    const receiver = received();
+    expect(receiver.signaturesIn(slot)).toEqual(transfers.map(signatureOf));
+    expect(inBlock(slot)).toEqual(transfers.map(signatureOf));
+    expect(receiver.entries.get(slot)?.map(({ hash }) => hash)).toEqual(
+      entriesOf(slot).map(({ hash }) => hash),
+    );
+    expect(receiver.entries.get(slot)?.at(-1)?.hash).toBe(blockhash);
+    expect(receiver.completed).toEqual([1n, 2n]);
+    const { version, invalidSignature, equivocation, inconsistent } = receiver.stats.drops;
+    expect([version, invalidSignature, equivocation, inconsistent, receiver.stats.brokenChains]).toEqual(
+      Array(5).fill(0),
+    );
+  });
+
+  it('can be recovered from the code shreds alone', async () => {
+    await open();
+    const from = await wallet();
+    await lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
+    const { slot } = lab.node.freeze();
+    const code = sent.flat().filter((packet) => packet.length !== 1203);
+    const receiver = received(code);
+    expect(receiver.signaturesIn(slot)).toEqual(inBlock(slot));
+    expect(receiver.completed).toEqual([1n, 2n]);
+  });
+
+  it('are sent before the transactions run, batched per turn; code and padding follow', async () => {
+    await open();
+    const from = await wallet();
+    course = [];
+    const transfers = [1, 2].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
+    await Promise.all(transfers.map((each) => lab.node.send(each)));
+    await lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL / 2));
+    lab.freeze();
+    expect(course).toEqual([
+      ...['entries', 'transaction', 'transaction', 'rest'],
+      ...['entries', 'transaction', 'rest'],
+      ...['entries', 'rest'],
+    ]);
+  });
+
+  it('include pending transactions when the slot freezes', async () => {
+    await open();
+    const from = await wallet();
+    course = [];
+    const transfer = lab.transfer(from, Keypair.generate().publicKey, SOL);
+    const answer = lab.node.send(transfer);
+    const { slot } = lab.node.freeze();
+    expect(await answer).toBe('taken');
+    expect(course).toEqual(['entries', 'transaction', 'rest', 'entries', 'rest']);
+    expect(inBlock(slot)).toEqual([signatureOf(transfer)]);
+  });
+
+  it('exclude transactions that cannot be charged and keep the order of dependent ones', async () => {
+    await open();
+    const [from, poor] = [await wallet(), Keypair.generate()];
+    const unpaid = lab.transfer(Keypair.generate(), poor.publicKey, 1);
+    const old = lab.transfer(from, poor.publicKey, 1, Keypair.generate().publicKey.toBase58());
+    const funding = lab.transfer(from, poor.publicKey, SOL);
+    const spending = lab.transfer(poor, from.publicKey, SOL / 2);
+    await Promise.all([unpaid, old, funding, spending].map((each) => lab.node.send(each)));
+    const { slot } = lab.node.freeze();
+    expect(received().signaturesIn(slot)).toEqual([funding, spending].map(signatureOf));
+    expect(inBlock(slot)).toEqual([funding, spending].map(signatureOf));
+  });
+
+  it('include a transaction rejected at run; its entry is empty, also after a restart', async () => {
+    await open();
+    const from = await wallet(1);
+    const drain = lab.transfer(from, Keypair.generate().publicKey, SOL - 5000);
+    const late = lab.transfer(from, Keypair.generate().publicKey, 1);
+    await Promise.all([drain, late].map((each) => lab.node.send(each)));
+    const { slot } = lab.node.freeze();
+    expect(received().signaturesIn(slot)).toEqual([drain, late].map(signatureOf));
+    expect(inBlock(slot)).toEqual([signatureOf(drain)]);
+    const entries = entriesOf(slot);
+    expect(entries.map((each) => [each.executedTransactionCount, each.startingTransactionIndex])).toEqual([
+      [1, 0],
+      ...Array(5).fill([0, 1]),
+    ]);
+    expect(
+      received()
+        .entries.get(slot)
+        ?.map(({ hash }) => hash),
+    ).toEqual(entries.map(({ hash }) => hash));
+    await lab.durable();
+    await lab.reopen();
+    actual = [];
+    lab.node.follow((event) => actual.push(event));
+    expect(entriesOf(slot)).toEqual(entries);
+  });
+
+  it('include a waiting transaction in each slot that retries it', async () => {
+    await open({ blockCostMax: 4000n, waitingMaxTransactions: 3 });
+    const from = await wallet();
+    const transfers = [1, 2, 3, 4, 5].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
+    const answers = await Promise.all(transfers.map((each) => lab.node.send(each)));
+    expect(answers).toEqual(Array(5).fill('taken'));
+    lab.freeze(4);
+    const slots = [2n, 3n, 4n] as Slot[];
+    expect(slots.map(inBlock)).toEqual(
+      [transfers.slice(0, 2), transfers.slice(2, 4), transfers.slice(4)].map((each) => each.map(signatureOf)),
+    );
+    const receiver = received();
+    // All were tried in the first slot; in later ones those with capacity.
+    expect(slots.map((slot) => receiver.signaturesIn(slot).length)).toEqual([5, 2, 1]);
+    for (const slot of slots) {
+      expect(receiver.entries.get(slot)?.at(-1)?.hash).toBe(lab.node.history.block(slot)?.blockhash);
+    }
+  });
+
+  it('of waiting transactions are sent before they run; a halt rejects newer ones', async () => {
+    await open({ blockCostMax: 4000n, shredLeadMs: 5 });
+    const from = await wallet();
+    const transfers = [1, 2, 3].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
+    await Promise.all(transfers.map((each) => lab.node.send(each)));
+    let isBroken = false;
+    lab.node.follow((event) => {
+      if (isBroken && event.kind === 'transaction') throw new Error('nobody listens');
+    });
+    isBroken = true;
+    course = [];
+    lab.freeze();
+    const late = lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
+    await expect(late).rejects.toThrow(LedgerHaltedError);
+    expect(lab.node.failure?.message).toBe('nobody listens');
+    // The ticks, then waiting transactions; nothing else is announced.
+    expect(course).toEqual(['entries', 'rest', 'entries', 'transaction', 'rest']);
+  });
+
+  it('end with the ledger, which answers pending transactions', async () => {
+    await open();
+    const from = await wallet();
+    const answer = lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
+    await lab.node.stop();
+    expect(await answer).toBe('taken');
+  });
+});
+
+async function listening() {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return { socket, target: { host: '127.0.0.1', port: socket.address().port } };
+}
+
+describe('over UDP', () => {
+  it('shreds arrive at every target before their transactions run', async () => {
+    const listeners = [await listening(), await listening()];
+    const sender = await openShredSender({
+      targets: listeners.map(({ target }) => target),
+      log: pino({ level: 'silent' }),
+    });
+    await open({ sendShreds: sender.send });
+    const receivers = listeners.map(({ socket }) => {
+      const receiver = new Receiver(lab.node.genesis);
+      socket.on('message', (packet) => receiver.push([packet]));
+      return receiver;
+    });
+    const from = await wallet();
+    const slot = 2n as Slot;
+    const early: boolean[] = [];
+    lab.node.follow((event) => {
+      if (event.kind !== 'transaction' || event.slot !== slot) return;
+      const signature = signatureOf(event.executed.transaction);
+      early.push(receivers.every((receiver) => receiver.signaturesIn(slot).includes(signature)));
+    });
+    const transfers = Array.from({ length: 5 }, (_, n) =>
+      lab.transfer(from, Keypair.generate().publicKey, SOL / 10 + n),
+    );
+    // Receivers in this process read only between other work; earlier packets must not block.
+    const allCame = (sets: number) =>
+      eventually(async () => receivers.every(({ stats }) => stats.packets === sets * 64), 'all shreds came');
+    await allCame(2);
+    for (const [index, each] of transfers.entries()) {
+      await lab.node.send(each);
+      await allCame(3 + index);
+    }
+    lab.freeze();
+    await eventually(async () => receivers.every(({ completed }) => completed.length === 2), 'all is there');
+    for (const receiver of receivers) expect(receiver.signaturesIn(slot)).toEqual(transfers.map(signatureOf));
+    expect(early).toEqual(Array(5).fill(true));
+    await sender.close();
+    for (const { socket } of listeners) socket.close();
+  });
+});

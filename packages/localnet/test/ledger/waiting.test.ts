@@ -1,0 +1,102 @@
+import { Keypair } from '@solana/web3.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
+import { lamports } from '../../../../src/solana/units.ts';
+import { at, Lab, SOL } from './lab.ts';
+
+/** Two transfers fit into a slot, and three may wait. */
+let lab: Lab;
+let from: Keypair;
+let to: Keypair;
+beforeEach(async () => {
+  lab = await Lab.open({ blockCostMax: 4000n, waitingMaxTransactions: 3 });
+  [from, to] = [lab.wallet(), Keypair.generate()];
+});
+afterEach(() => lab.close());
+
+const transfers = (count: number): Transaction[] =>
+  Array.from({ length: count }, (_, n) => lab.transfer(from, to.publicKey, SOL / 10 + n));
+const slotOf = ({ signatures }: Transaction): bigint | null =>
+  lab.node.recentStatus(signatures[0]!)?.slot ?? null;
+
+describe('transaction without block capacity', () => {
+  it('runs in a later slot, oldest first', () => {
+    const sent = transfers(5);
+    expect(sent.map((each) => lab.node.send(each))).toEqual(Array(5).fill('taken'));
+    lab.freeze(4);
+    expect(sent.map(slotOf)).toEqual([2n, 2n, 3n, 3n, 4n]);
+    expect(lab.node.history.block(3n as never)?.transactions.map(({ transaction }) => transaction)).toEqual(
+      sent.slice(2, 4),
+    );
+  });
+
+  it('is rejected when the queue is full and can be sent again', () => {
+    const sent = transfers(6);
+    expect(sent.map((each) => lab.node.send(each)).at(-1)).toBe('queue full');
+    lab.freeze();
+    expect(lab.node.send(sent[5]!)).toBe('taken');
+    lab.freeze(3);
+    expect(slotOf(sent[5]!)).toBe(4n);
+  });
+
+  it('waits once however often it is sent', () => {
+    const sent = transfers(3);
+    for (const each of sent) lab.node.send(each);
+    for (let n = 0; n < 9; n++) expect(lab.node.send(sent[2]!)).toBe('taken');
+    expect(
+      transfers(5)
+        .slice(3)
+        .map((each) => lab.node.send(each)),
+    ).toEqual(['taken', 'taken']);
+  });
+
+  it.each<[string, (bigint | undefined)[], (bigint | null)[]]>([
+    ['never for 0', [undefined, undefined, 0n, 1n], [2n, 2n, null, 3n]],
+    ['once for 1', [undefined, undefined, undefined, undefined, 1n], [2n, 2n, 3n, 3n, null]],
+    ['twice for 2', [undefined, undefined, undefined, undefined, 2n], [2n, 2n, 3n, 3n, 4n]],
+  ])('is retried maxRetries times: %s', (_name, retries, slots) => {
+    const sent = transfers(retries.length);
+    for (const [index, each] of sent.entries()) lab.node.send(each, retries[index]);
+    lab.freeze(5);
+    expect(sent.map(slotOf)).toEqual(slots);
+  });
+
+  it('is dropped when its blockhash expires', async () => {
+    await lab.close();
+    lab = await Lab.open({ blockCostMax: 1000n, waitingMaxTransactions: 1 });
+    // No block has capacity for it, nor for an airdrop.
+    lab.node.airdrop(at(to.publicKey), lamports(BigInt(SOL)));
+    lab.freeze(150);
+    expect(lab.node.airdrop(at(to.publicKey), lamports(1n))).toBe('queue full');
+    lab.freeze();
+    expect(lab.node.airdrop(at(to.publicKey), lamports(1n))).not.toBe('queue full');
+    expect(lab.balance(to.publicKey)).toBeNull();
+  });
+
+  it('lets a smaller one run first', async () => {
+    await lab.close();
+    lab = await Lab.open({ blockCostMax: 2000n });
+    [from, to] = [lab.wallet(), Keypair.generate()];
+    const [first, second] = transfers(2);
+    const others = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
+    const large = lab.legacy(
+      [from],
+      others.map((other) => lab.payment(from, other)),
+    );
+    lab.node.send(first!);
+    lab.node.send(large);
+    lab.node.send(second!);
+    lab.freeze(3);
+    expect([first!, second!].map(slotOf)).toEqual([2n, 3n]);
+    expect(slotOf(large)).toBeNull();
+  });
+
+  it('of the faucet waits like others and is not duplicated', () => {
+    // Equal airdrops differ in their blockhashes.
+    lab.freeze(10);
+    const gone = Array.from({ length: 5 }, () => lab.node.airdrop(at(to.publicKey), lamports(BigInt(SOL))));
+    expect(new Set(gone).size).toBe(5);
+    lab.freeze(5);
+    expect(lab.balance(to.publicKey)).toBe(BigInt(5 * SOL));
+  });
+});

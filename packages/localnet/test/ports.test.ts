@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Localnet, type LocalnetOptions, startLocalnet } from '../../../src/app/localnet/localnet.ts';
+import { createLogger } from '../../../src/base/log.ts';
+
+/** Published clients expect the WebSocket on the port after JSON-RPC. */
+let ledgerDir: string;
+let localnet: Localnet;
+
+const options = (rpcPort: number): LocalnetOptions => ({
+  ledgerDir,
+  host: '127.0.0.1',
+  rpcPort,
+  inUseWaitMs: 0,
+  slotMs: 20,
+  log: createLogger('silent', () => {}),
+});
+
+beforeAll(async () => {
+  ledgerDir = mkdtempSync(join(tmpdir(), 'solway-ledger-'));
+  localnet = await startLocalnet(options(0));
+});
+afterAll(async () => {
+  await localnet?.stop();
+  rmSync(ledgerDir, { recursive: true, force: true });
+});
+
+describe('embedded ledger ports', () => {
+  const listening = async (port: number): Promise<Server> => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    return server;
+  };
+  const other = (rpcPort: number): Promise<Localnet> =>
+    startLocalnet({ ...options(rpcPort), ledgerDir: join(ledgerDir, 'other') });
+
+  it('are adjacent', () => {
+    expect(localnet.pubsubPort).toBe(localnet.rpcPort + 1);
+  });
+
+  it('are rejected when the second is taken, with what to do', async () => {
+    const first = await other(0);
+    const { rpcPort, pubsubPort } = first;
+    await first.stop();
+    const holder = await listening(pubsubPort);
+    await expect(other(rpcPort)).rejects.toThrow(
+      `port ${pubsubPort} of 127.0.0.1, on which WebSockets are served beside --rpc-port ${rpcPort}, is taken: ` +
+        'stop what listens there or choose another with --rpc-port',
+    );
+    holder.close();
+    await expect(other(65_535)).rejects.toThrow(
+      'there is no port after 65535 for WebSockets: choose a lower one with --rpc-port',
+    );
+    // A failed attempt releases both ports.
+    const second = await other(rpcPort);
+    expect(second.pubsubPort).toBe(pubsubPort);
+    await second.stop();
+  });
+});

@@ -1,8 +1,0 @@
-import type { JsonValue, WritableJson } from '../base/json.ts';
-import type { LocalNode } from './node.ts';
-
-/** @throws RpcError for Agave's errors. */
-export type RpcHandler = (
-  node: LocalNode,
-  params: JsonValue | undefined,
-) => WritableJson | Promise<WritableJson>;

@@ -1,9 +1,0 @@
-import type { JsonValue } from '../../base/json.ts';
-import { type GetAgGenesisCertResult, parseGetAgGenesisCert } from '../../protocol/rpc/getAgGenesisCert.ts';
-import type { LocalNode } from '../node.ts';
-
-/** null: the ledger uses the votes before Alpenglow. */
-export function getAgGenesisCert(_node: LocalNode, params: JsonValue | undefined): GetAgGenesisCertResult {
-  parseGetAgGenesisCert(params);
-  return null;
-}

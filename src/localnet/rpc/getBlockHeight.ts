@@ -1,7 +1,0 @@
-import type { JsonValue } from '../../base/json.ts';
-import { type GetBlockHeightResult, parseGetBlockHeight } from '../../protocol/rpc/getBlockHeight.ts';
-import type { LocalNode } from '../node.ts';
-import { bankFor } from './context.ts';
-
-export const getBlockHeight = (node: LocalNode, params: JsonValue | undefined): GetBlockHeightResult =>
-  bankFor(node, parseGetBlockHeight(params).config).blockHeight;

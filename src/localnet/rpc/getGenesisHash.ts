@@ -1,8 +1,0 @@
-import type { JsonValue } from '../../base/json.ts';
-import { type GetGenesisHashResult, parseGetGenesisHash } from '../../protocol/rpc/getGenesisHash.ts';
-import type { LocalNode } from '../node.ts';
-
-export function getGenesisHash(node: LocalNode, params: JsonValue | undefined): GetGenesisHashResult {
-  parseGetGenesisHash(params);
-  return node.genesis.hash;
-}

@@ -1,9 +1,0 @@
-import type { JsonValue } from '../../base/json.ts';
-import { type GetSlotLeaderResult, parseGetSlotLeader } from '../../protocol/rpc/getSlotLeader.ts';
-import type { LocalNode } from '../node.ts';
-import { bankFor } from './context.ts';
-
-export function getSlotLeader(node: LocalNode, params: JsonValue | undefined): GetSlotLeaderResult {
-  bankFor(node, parseGetSlotLeader(params).config);
-  return node.genesis.identity;
-}

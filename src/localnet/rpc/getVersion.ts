@@ -1,9 +1,0 @@
-import type { JsonValue } from '../../base/json.ts';
-import { type GetVersionResult, parseGetVersion } from '../../protocol/rpc/getVersion.ts';
-import type { LocalNode } from '../node.ts';
-import { FEATURE_SET, VERSION } from '../version.ts';
-
-export function getVersion(_node: LocalNode, params: JsonValue | undefined): GetVersionResult {
-  parseGetVersion(params);
-  return { 'feature-set': FEATURE_SET, 'solana-core': VERSION };
-}

@@ -1,0 +1,192 @@
+import { expect } from 'vitest';
+import { encodeBase58 } from '../../../src/solana/base58.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import { answer, arity, badAddress, context, notYet, refusal, strictConfig } from '../case-families.ts';
+import { invalid, type MethodCase } from '../method-case.ts';
+
+/** Accounts, tokens and transactions: reference solana-json-rpc.md §1.2, §1.5 and §1.10. */
+const NOBODY = '"So11111111111111111111111111111111111111119"';
+const TOKENS = `{"programId":"${programs.token}"}`;
+const base64 = { encoding: 'base64' } as const;
+const value = (expected: unknown) => (result: unknown) => expect(result).toMatchObject({ value: expected });
+
+/** Filters of getProgramAccounts for the token program. */
+const filtered = (...filters: object[]): string => JSON.stringify([programs.token, { filters, ...base64 }]);
+const memcmp = (offset: number, bytes: string, encoding = 'base58') => ({
+  memcmp: { offset, bytes, encoding },
+});
+const badFilter = (name: string, message: string | RegExp, params: string): MethodCase =>
+  refusal('getProgramAccounts', name, invalid(message), params);
+
+const accounts: readonly MethodCase[] = [
+  answer(
+    'getAccountInfo',
+    'an account',
+    value({ data: ['', 'base64'], owner: programs.system }),
+    (ledger) => [ledger.wallet, base64],
+  ),
+  ...badAddress('getAccountInfo'),
+  ...arity('getAccountInfo', 1, 2),
+  ...context('getAccountInfo', NOBODY),
+  answer('getBalance', '0 for nobody', value(0), `[${NOBODY}]`),
+  ...badAddress('getBalance'),
+  ...arity('getBalance', 1, 2),
+  ...context('getBalance', NOBODY),
+  answer('getMultipleAccounts', 'with holes', value([{ space: 0 }, null]), ({ wallet }) => [
+    [wallet, 'So11111111111111111111111111111111111111119'],
+  ]),
+  ...arity('getMultipleAccounts', 1, 2),
+  ...context('getMultipleAccounts', '[]'),
+  answer('getProgramAccounts', 'with context', value([]), `[${NOBODY},{"withContext":true}]`),
+  badFilter('129 bytes', 'Invalid param: DataTooLarge', filtered(memcmp(0, '1'.repeat(129)))),
+  badFilter('bytes that are not base58', /^Invalid param: Base58DecodeError\(/, filtered(memcmp(0, '0'))),
+  badFilter(
+    'bytes that are not base64',
+    /^Invalid param: Base64DecodeError\(/,
+    filtered(memcmp(0, '!', 'base64')),
+  ),
+  badFilter(
+    'an owner of 31 bytes',
+    'Incorrect byte length 31 for SPL token owner filter, expected 32',
+    filtered(memcmp(32, '1'.repeat(31))),
+  ),
+  answer(
+    'getProgramAccounts',
+    'a mint of one byte beside a whole owner',
+    (result) => expect(result).toEqual([]),
+    ({ wallet }) => [
+      programs.token,
+      { ...base64, filters: [{ dataSize: 165 }, memcmp(32, wallet), memcmp(0, '2')] },
+    ],
+  ),
+  ...badAddress('getProgramAccounts'),
+  ...arity('getProgramAccounts', 1, 2),
+  ...context('getProgramAccounts', NOBODY),
+  answer('getMinimumBalanceForRentExemption', 'of 0 bytes', (rent) => expect(rent).toBe(890_880), '[0]'),
+  ...arity('getMinimumBalanceForRentExemption', 1, 2),
+  ...strictConfig('getMinimumBalanceForRentExemption', '0'),
+];
+
+const tokens: readonly MethodCase[] = [
+  answer('getTokenAccountBalance', 'an amount', value({ amount: '150', uiAmount: 1.5 }), ({ token }) => [
+    token.account,
+  ]),
+  answer('getTokenSupply', 'an amount', value({ amount: '150', decimals: 2 }), ({ token }) => [token.mint]),
+  refusal(
+    'getTokenSupply',
+    'a mint of another program',
+    invalid('Invalid param: not a Token mint'),
+    ({ token }) => [token.otherMint],
+  ),
+  answer('getTokenLargestAccounts', 'the largest', value([{ amount: '150' }]), ({ token }) => [token.mint]),
+  ...['getTokenAccountBalance', 'getTokenSupply', 'getTokenLargestAccounts'].flatMap((method) => [
+    ...badAddress(method),
+    ...arity(method, 1, 2),
+    ...strictConfig(method, '"0"'),
+  ]),
+  answer('getTokenAccountsByOwner', 'of a mint', value([{ account: { space: 165 } }]), (ledger) => [
+    ...[ledger.wallet, { mint: ledger.token.mint }, base64],
+  ]),
+  answer('getTokenAccountsByDelegate', 'of a program', value([{ account: { space: 165 } }]), ({ token }) => [
+    ...[token.delegate, { programId: programs.token }, base64],
+  ]),
+  ...['getTokenAccountsByOwner', 'getTokenAccountsByDelegate'].flatMap((method) => [
+    ...badAddress(method, `,${TOKENS}`),
+    ...arity(method, 2, 3),
+    ...context(method, `${NOBODY},${TOKENS}`),
+  ]),
+];
+
+/** Base64 of a message with one key, no instruction and an empty lookup if requested. */
+const messageOf = (version: number | null, signers: number, readOnly: number, lookup = false): string =>
+  Buffer.concat([
+    Buffer.from([...(version === null ? [] : [version]), signers, readOnly, 0, 1]),
+    Buffer.alloc(32 + 32, 1),
+    Buffer.of(0),
+    version === null ? Buffer.alloc(0) : Buffer.of(lookup ? 1 : 0),
+    lookup ? Buffer.concat([Buffer.alloc(32, 1), Buffer.of(0, 0)]) : Buffer.alloc(0),
+  ]).toString('base64');
+
+const FAILED = 'failed to deserialize solana_transaction::versioned::VersionedTransaction: ';
+
+/** Bytes that are not a transaction. */
+const undecodable: readonly (readonly [name: string, bytes: Buffer, message: string])[] = [
+  ['signatures that are cut off', Buffer.of(2, 0), `${FAILED}Attempting to read 128 bytes`],
+  ['a header that is cut off', Buffer.of(0, 1), `${FAILED}Attempting to read 2 bytes`],
+  ['255 signatures', Buffer.of(0xff), `${FAILED}Custom error: invalid transaction discriminator`],
+  ['version 1', Buffer.alloc(1500, 0x81), `${FAILED}Invalid tag encoding: 1`],
+  ['version 5', Buffer.of(0, 0x85), `${FAILED}Invalid tag encoding: 5`],
+  [
+    'a length in too many bytes',
+    Buffer.of(0, 0, 0, 0, 0x81, 0x00),
+    `${FAILED}Invalid value: short u16: non-canonical encoding`,
+  ],
+  [
+    'version 1 that is too long',
+    Buffer.concat([Buffer.of(0x81), Buffer.alloc(4100)]),
+    'base64 encoded solana_transaction::versioned::VersionedTransaction too large: 5468 bytes ' +
+      '(max: encoded/raw 5464/4096)',
+  ],
+  [
+    'a payer that is read-only',
+    Buffer.concat([Buffer.of(1), Buffer.alloc(64, 2), Buffer.from(messageOf(null, 1, 1), 'base64')]),
+    'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
+  ],
+];
+
+const badMessages: readonly (readonly [name: string, message: string, fault: string])[] = [
+  ['version 0 whose payer is read-only', messageOf(0x80, 1, 1), 'invalid value'],
+  ['version 0 with an empty lookup', messageOf(0x80, 1, 0, true), 'invalid value'],
+  ['a legacy message whose payer is read-only', messageOf(null, 1, 1), 'index out of bounds'],
+  ['more signers than keys', messageOf(0x80, 2, 0), 'index out of bounds'],
+];
+
+const transactions: readonly MethodCase[] = [
+  answer('getFeeForMessage', 'lamports', value(5000), ({ unsent }) => [unsent.message]),
+  ...badMessages.map(([name, message, fault]) =>
+    refusal('getFeeForMessage', name, invalid(`invalid transaction message: ${fault}`), () => [message]),
+  ),
+  notYet('getFeeForMessage', ({ unsent }) => [unsent.message, { minContextSlot: 2 ** 50 }]),
+  ...arity('getFeeForMessage', 1, 2),
+  answer('simulateTransaction', 'a transfer', value({ err: null, unitsConsumed: 150 }), ({ unsent }) => [
+    ...[unsent.transaction, base64],
+  ]),
+  answer('simulateTransaction', 'a wrong signature', value({ err: 'SignatureFailure' }), ({ unsent }) => [
+    ...[unsent.forged, { ...base64, sigVerify: true }],
+  ]),
+  {
+    ...answer(
+      'sendTransaction',
+      'its signature',
+      (result, { unsent }) =>
+        expect(result).toBe(encodeBase58(Buffer.from(unsent.transaction, 'base64').subarray(1, 65))),
+      ({ unsent }) => [unsent.transaction, base64],
+    ),
+    changes: true,
+  },
+  refusal(
+    'sendTransaction',
+    'an unknown blockhash',
+    { code: -32002, message: 'Transaction simulation failed: Blockhash not found' },
+    ({ unsent }) => [unsent.stale, base64],
+  ),
+  ...['simulateTransaction', 'sendTransaction'].flatMap((method) => [
+    ...undecodable.map(([name, bytes, message]) =>
+      refusal(method, name, invalid(message), () => [bytes.toString('base64'), base64]),
+    ),
+    notYet(method, ({ unsent }) => [unsent.transaction, { ...base64, minContextSlot: 2 ** 50 }]),
+    ...arity(method, 1, 2),
+  ]),
+  {
+    ...answer(
+      'requestAirdrop',
+      'a signature',
+      (result) => expect(result).toEqual(expect.any(String)),
+      ({ wallet }) => [wallet, 1000],
+    ),
+    changes: true,
+  },
+  ...arity('requestAirdrop', 2, 3),
+];
+
+export const cases = [...accounts, ...tokens, ...transactions];

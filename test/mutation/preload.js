@@ -1,0 +1,33 @@
+// Loaded into every process of a mutation run: decides which mutant is active, and notes which test reaches which.
+import { ChildProcess } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+
+const { MUTATION_ACTIVE, MUTATION_HITS, MUTATION_TEST, NODE_OPTIONS } = process.env;
+const active = Number(MUTATION_ACTIVE ?? -1);
+const noted = new Set();
+const testFile = () => globalThis.__vitest_worker__?.filepath ?? MUTATION_TEST;
+
+globalThis.__mutant = (id) => {
+  if (MUTATION_HITS !== undefined) {
+    const hit = `${id} ${testFile()}\n`;
+    if (!noted.has(hit)) {
+      noted.add(hit);
+      appendFileSync(MUTATION_HITS, hit);
+    }
+  }
+  return id === active;
+};
+
+// Programs that a test starts belong to that test, whatever environment it gives them.
+const { spawn } = ChildProcess.prototype;
+ChildProcess.prototype.spawn = function spawnWithMutants(options) {
+  const file = testFile();
+  if (file !== undefined && Array.isArray(options.envPairs)) {
+    const names = new Set(options.envPairs.map((pair) => pair.split('=')[0]));
+    const wanted = { MUTATION_ACTIVE, MUTATION_HITS, NODE_OPTIONS };
+    for (const [name, value] of Object.entries(wanted))
+      if (value !== undefined && !names.has(name)) options.envPairs.push(`${name}=${value}`);
+    options.envPairs.push(`MUTATION_TEST=${file}`);
+  }
+  return spawn.call(this, options);
+};

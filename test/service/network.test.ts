@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** The query parameter `network` of JSON-RPC, WebSocket and REST. */
+const nodeOf =
+  (balance: number): Behaviour =>
+  ({ id, method }, reply) => {
+    const result = method === 'getBalance' ? { context: { slot: 5 }, value: balance } : 5;
+    send(reply, JSON.stringify({ jsonrpc: '2.0', id, result }));
+  };
+const CALL = { jsonrpc: '2.0', id: 1, method: 'getBalance', params: ['11111111111111111111111111111111'] };
+const [MAIN, DEV] = [1_000, 2_000];
+
+let main: MockNode;
+let dev: MockNode;
+let service: RunningService;
+beforeAll(async () => {
+  [main, dev] = await Promise.all([startMock(nodeOf(MAIN)), startMock(nodeOf(DEV))]);
+  const node = (network: string, { url }: MockNode) =>
+    `[[upstream]]\nnetwork = "${network}"\nurl = "${url}"\nws = "off"\n`;
+  const nodes = node('mainnet-beta', main) + node('devnet', dev);
+  service = await startService({ configuration: `[grpc]\nenabled = false\n${nodes}` });
+}, 60_000);
+afterAll(async () => {
+  await service?.stop();
+  await Promise.all([main.close(), dev.close()]);
+});
+
+/** node:http reads chunked bodies, the fast path those with a length. */
+async function sendRequest(
+  query: string,
+  body: unknown = CALL,
+  { isChunked = false, key = service.key } = {},
+) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const bytes = JSON.stringify(body);
+  const sent = isChunked ? { body: new Blob([bytes]).stream(), duplex: 'half' as const } : { body: bytes };
+  const response = await fetch(`${service.ready.rpcUrl}${query}`, { method: 'POST', headers, ...sent });
+  // biome-ignore lint/suspicious/noExplicitAny: the type depends on the request.
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+const refusalOf = (network: string) => ({
+  status: 400,
+  body: {
+    error: {
+      code: -32096,
+      message: `"network": this service does not serve "${network}". Networks served here: mainnet-beta, devnet`,
+      data: { code: 'NETWORK_NOT_SERVED', network, served: 'mainnet-beta, devnet' },
+    },
+  },
+});
+
+describe.each([false, true])('?network= of JSON-RPC, chunked body: %s', (isChunked) => {
+  it('selects the network, also for a batch, and the default one without it', async () => {
+    const balanceOn = async (query: string) =>
+      (await sendRequest(query, CALL, { isChunked })).body.result.value;
+    expect(await balanceOn('')).toBe(MAIN);
+    expect(await balanceOn('?network=devnet')).toBe(DEV);
+    expect(await balanceOn('?network=mainnet-beta')).toBe(MAIN);
+    const batch = await sendRequest('?network=devnet', [CALL, { ...CALL, id: 2 }], { isChunked });
+    expect(batch.body).toMatchObject([{ result: { value: DEV } }, { result: { value: DEV } }]);
+  });
+
+  it.each(['testnet', 'nonsense', ''])('refuses %j, and names the served networks', async (name) => {
+    const before = main.count('getBalance') + dev.count('getBalance');
+    expect(await sendRequest(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
+    expect(main.count('getBalance') + dev.count('getBalance')).toBe(before);
+  });
+
+  it('reports a missing key first', async () => {
+    const { status, body } = await sendRequest('?network=nonsense', CALL, { isChunked, key: 'nobody' });
+    expect([status, body.error.data.code]).toEqual([403, 'INVALID_KEY']);
+  });
+});
+
+describe('?network= of a WebSocket', () => {
+  const open = (network: string) =>
+    new WebSocket(`${service.ready.wsUrl}?api-key=${service.key}&network=${network}`);
+
+  it('may name the default network', async () => {
+    const socket = open('mainnet-beta');
+    await once(socket, 'open');
+    socket.send(JSON.stringify(CALL));
+    const [message] = await once(socket, 'message');
+    expect(JSON.parse(String(message))).toMatchObject({ result: { value: MAIN } });
+    socket.terminate();
+  });
+
+  it('is refused for any other network, whose subscriptions nothing feeds', async () => {
+    const socket = open('devnet');
+    socket.on('error', () => {});
+    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+    expect(response.statusCode).toBe(400);
+    expect(JSON.parse(await text(response))).toMatchObject({
+      error: { data: { code: 'NETWORK_NOT_SERVED', network: 'devnet', served: 'mainnet-beta' } },
+    });
+  });
+});
+
+describe('?network= of REST', () => {
+  const balanceOn = async (network: string) => {
+    const query = `wallet=${CALL.params[0]}&network=${network}`;
+    const headers = { 'x-api-key': service.key };
+    const response = await fetch(`${service.ready.url}/sol/v1/wallet/balance?${query}`, { headers });
+    const { result, error } = (await response.json()) as Record<string, Record<string, unknown>>;
+    return [response.status, result?.balance ?? error?.code];
+  };
+  const counts = () => [main.count('getBalance'), dev.count('getBalance')];
+
+  it('uses only nodes of that network, also when they are unavailable', async () => {
+    const [before = 0, devBefore = 0] = counts();
+    expect(await balanceOn('testnet')).toEqual([400, 'NETWORK_NOT_SERVED']);
+    expect(await balanceOn('devnet')).toEqual([200, DEV / 1e9]);
+    expect(counts()).toEqual([before, devBefore + 1]);
+    await dev.close();
+    expect(await balanceOn('devnet')).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+    expect(await balanceOn('mainnet-beta')).toEqual([200, MAIN / 1e9]);
+    expect(main.count('getBalance')).toBe(before + 1);
+  });
+});

@@ -1,0 +1,177 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { genesisHashes } from '../../../src/upstream/genesis.ts';
+import { type Behaviour, send, sendError } from './server.ts';
+
+/** How mock nodes respond. */
+
+/** Responds with the raw result; getSlot with a slot. */
+export const healthy =
+  (result = '"ok"', slot = 1_000n): Behaviour =>
+  ({ id, method }, reply) =>
+    send(reply, `{"jsonrpc":"2.0","result":${method === 'getSlot' ? slot : result},"id":${id}}\n`);
+
+/** Responds with one JSON-RPC error. */
+export const failing =
+  (code: number, message = 'no', data?: unknown): Behaviour =>
+  ({ id }, reply) =>
+    sendError(reply, id, code, message, data);
+
+/** Reports itself behind to every call. */
+export const behind = failing(-32005, 'Node is behind by 150 slots', { numSlotsBehind: 150 });
+
+/** Reads the request and never responds. */
+export const silent: Behaviour = () => {};
+
+/** Reads the request and closes the connection. */
+export const dyingAfterRequest: Behaviour = (_request, _reply, socket) => {
+  socket.destroy();
+};
+
+/** Closes the connection within a large response. */
+export const dyingMidBody: Behaviour = ({ id }, reply, socket) => {
+  reply.writeHead(200, { 'content-type': 'application/json', 'content-length': '4096' });
+  reply.write(`{"jsonrpc":"2.0","result":{"half":"${id}`, () => socket.destroy());
+};
+
+export const empty: Behaviour = (_request, reply) => send(reply, '');
+
+export const truncated: Behaviour = ({ id }, reply) =>
+  send(reply, `{"jsonrpc":"2.0","id":${id},"result":{"value":{"lamports":1}`);
+
+export const noId: Behaviour = (_request, reply) => send(reply, '{"jsonrpc":"2.0","result":"whose?"}');
+
+export const wrongId: Behaviour = ({ id }, reply) =>
+  send(reply, `{"jsonrpc":"2.0","result":"not yours","id":${id + 1}}\n`);
+
+/** HTTP error with an HTML page. */
+export const refusing =
+  (status: number): Behaviour =>
+  (_request, reply) =>
+    send(reply, '<h1>no</h1>', status);
+
+export const htmlBadGateway: Behaviour = (_request, reply) => {
+  reply.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>');
+};
+
+/** HTTP 429 with this Retry-After. */
+export const throttling =
+  (retryAfter?: string): Behaviour =>
+  (_request, reply) => {
+    reply.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+    reply.end('{"error":"Too many requests, buy more at https://provider.example/key-abcdef"}');
+  };
+
+/** Delayed behavior; dropped if the client disconnects. */
+export const slow =
+  (ms: number, behaviour: Behaviour): Behaviour =>
+  (request, reply, socket) => {
+    const timer = setTimeout(() => behaviour(request, reply, socket), ms);
+    socket.once('close', () => clearTimeout(timer));
+  };
+
+/** Behaviors in the order of requests, whichever node receives them; the last repeats. */
+export function inSequence(...behaviours: readonly Behaviour[]): Behaviour {
+  let requests = 0;
+  return (...given) => behaviours[Math.min(requests++, behaviours.length - 1)]!(...given);
+}
+
+/** One behavior for a method and another for all other methods. */
+export const onMethod =
+  (method: string, behaviour: Behaviour, other: Behaviour = healthy()): Behaviour =>
+  (request, reply, socket) =>
+    (request.method === method ? behaviour : other)(request, reply, socket);
+
+/** Collects requests in `held` and responds when the test calls them. */
+export const holding =
+  (held: (() => void)[], behaviour: Behaviour = healthy()): Behaviour =>
+  (...given) =>
+    void held.push(() => behaviour(...given));
+
+/** Reported state; functions are evaluated per request. */
+export type ReportedState = Readonly<{
+  slot?: number | (() => number);
+  /** Newest slot with shreds. */
+  shreds?: number;
+  firstAvailable?: number;
+  genesis?: string;
+  /** JSON result of other methods. */
+  result?: string;
+}>;
+
+/** Reports the given state; responds to other methods with one result. */
+export const reporting =
+  ({ slot = 1_000, shreds, firstAvailable = 0, genesis, result = '"ok"' }: ReportedState): Behaviour =>
+  ({ id, method }, reply) => {
+    const current = (): number => (typeof slot === 'function' ? slot() : slot);
+    const own: Readonly<Record<string, () => unknown>> = {
+      getSlot: current,
+      getMaxShredInsertSlot: () => shreds ?? current(),
+      getFirstAvailableBlock: () => firstAvailable,
+      getHealth: () => '"ok"',
+      getGenesisHash: () => (genesis === undefined ? undefined : JSON.stringify(genesis)),
+    };
+    send(reply, `{"jsonrpc":"2.0","result":${own[method]?.() ?? result},"id":${id}}\n`);
+  };
+
+/** Reports itself healthy but does not replay received shreds. */
+export const stale = (reported: ReportedState): Behaviour =>
+  reporting({ ...reported, slot: 4_900, shreds: 5_200 });
+
+/** Reports one slot forever. */
+export const frozenSlot = (reported: ReportedState): Behaviour => reporting({ ...reported, slot: 4_950 });
+
+/** Jumps to implausible slots with its second report. */
+export function lyingSlot(reported: ReportedState): Behaviour {
+  let requests = 0;
+  return reporting({ ...reported, slot: () => (requests++ === 0 ? 5_000 : 9_000_000 + requests) });
+}
+
+/** Belongs to testnet. */
+export const wrongNetwork = (reported: ReportedState): Behaviour =>
+  reporting({ ...reported, genesis: genesisHashes.testnet });
+
+/** Has state but no history. */
+export const noHistory = (reported: ReportedState): Behaviour =>
+  onMethod(
+    'getTransaction',
+    failing(-32011, 'Transaction history is not available from this node'),
+    reporting(reported),
+  );
+
+/** Has no account index. */
+export const noIndex = (reported: ReportedState): Behaviour =>
+  onMethod(
+    'getTokenAccountsByOwner',
+    failing(-32010, 'excluded from account secondary indexes; unavailable for key'),
+    reporting(reported),
+  );
+
+/** URL of a closed port. */
+export async function deadUrl(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}/`;
+}
+
+/** Accepts connections and never responds. */
+export type HalfOpen = Readonly<{ url: string; close(): Promise<void> }>;
+
+export async function halfOpen(): Promise<HalfOpen> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { CallAttempt } from '../../src/protocol/call.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
+import { dyingAfterRequest, healthy } from './mock/behaviors.ts';
+import { call, closeAfterEach, failureOf, stageForEach, until } from './mock/pool.ts';
+import { type MockNode, startMock } from './mock/server.ts';
+
+const stage = stageForEach();
+const closing = closeAfterEach();
+
+/** Node with a request budget. */
+async function limited(requestsPerSecond: number, requestsBurst: number) {
+  const mock: MockNode = closing(await startMock(healthy('1')));
+  return { mock, node: { name: 'limited', url: mock.url, requestsPerSecond, requestsBurst } };
+}
+
+describe('request budget of a node', () => {
+  it('skips the node when exhausted', async () => {
+    const { mock, node } = await limited(1, 3);
+    const { sendAtOnce, pool } = await stage([node, healthy('2')]);
+    const fromLimited = (await sendAtOnce(20)).filter((result) => result === '1');
+    expect(fromLimited.length).toBeLessThanOrEqual(3);
+    expect(mock.received.length).toBeLessThanOrEqual(3);
+    expect(pool.status()[0]).toMatchObject({ requestsPerSecond: 1, state: 'healthy' });
+  });
+
+  it('makes calls wait in order without another node, and sends each once', async () => {
+    const { mock, node } = await limited(50, 1);
+    const { sendAtOnce } = await stage([node]);
+    const startedAt = performance.now();
+    await sendAtOnce(6);
+    expect(performance.now() - startedAt).toBeGreaterThan(90);
+    expect(mock.received).toHaveLength(6);
+  });
+
+  it('fails with Retry-After if the wait is too long', async () => {
+    const { mock, node } = await limited(0.2, 1);
+    const { send, pool } = await stage([node], { restWaitMaxMs: 1_000 });
+    await send();
+    const failure = await failureOf(request(pool, call('getBalance')));
+    expect(failure.code).toBe('OVERLOADED');
+    expect(failure.retryAfter).toBeGreaterThanOrEqual(4);
+    expect(mock.received).toHaveLength(1);
+  });
+
+  it('is refunded when a waiting call is canceled', async () => {
+    const { send } = await stage([(await limited(2, 1)).node]);
+    await send();
+    const leaving = new AbortController();
+    const left = send('getBalance', [], leaving.signal);
+    leaving.abort();
+    expect(await left).toBe('CLIENT_GONE');
+    const startedAt = performance.now();
+    await send();
+    expect(performance.now() - startedAt).toBeLessThan(900);
+  });
+});
+
+describe('cordoned node', () => {
+  it('receives no calls until uncordoned and shows the reason', async () => {
+    const { pool, sendMany, counts } = await stage([healthy(), healthy()]);
+    expect(pool.cordon('devnet', 'node-1', 'new disks')).toBe(true);
+    await sendMany(20);
+    expect(counts()).toEqual([0, 20]);
+    expect(pool.status()).toMatchObject([
+      { state: 'cordoned', reason: 'new disks', cordoned: true },
+      { state: 'healthy', reason: null, cordoned: false },
+    ]);
+    pool.uncordon('devnet', 'node-1');
+    pool.cordon('devnet', 'node-2', '');
+    await sendMany(20);
+    expect(counts()).toEqual([20, 20]);
+    expect(pool.status()[1]!.reason).toBe('taken out of service by the operator');
+  });
+
+  it('is used when all nodes are cordoned, and shows that', async () => {
+    const { pool, sendMany, counts } = await stage([healthy(), healthy()]);
+    for (const node of ['node-1', 'node-2']) pool.cordon('devnet', node, 'a');
+    await sendMany(4);
+    expect(counts().reduce((a, b) => a + b)).toBe(4);
+    const [first] = pool.status();
+    expect(first).toMatchObject({ cordoned: true, reason: expect.stringContaining('still used') });
+    expect(first!.state).not.toBe('cordoned');
+  });
+
+  it('must exist', async () => {
+    const { pool } = await stage([healthy()]);
+    expect(pool.cordon('devnet', 'node-9', '')).toBe(false);
+    expect(pool.cordon('testnet', 'node-1', '')).toBe(false);
+    expect(pool.uncordon('devnet', 'node-9')).toBe(false);
+  });
+});
+
+it('sticky calls stay at one node and leave it at once when it is cordoned', async () => {
+  const { pool, sendMany, states, counts } = await stage([healthy(), healthy(), healthy()], {
+    loadBalancing: 'sticky',
+  });
+  pool.start();
+  await until(() => states().every((state) => state === 'healthy'));
+  await sendMany(20);
+  const first = counts().indexOf(20);
+  expect(first).toBeGreaterThanOrEqual(0);
+  pool.cordon('devnet', `node-${first + 1}`, '');
+  await sendMany(20);
+  expect(counts().toSorted()).toEqual([0, 20, 20]);
+  expect(counts()[first]).toBe(20);
+});
+
+it('the call trace has every attempt in order with node, times and outcome', async () => {
+  const { pool } = await stage([dyingAfterRequest, healthy()]);
+  const before = performance.now();
+  let attempts: CallAttempt[] = [];
+  // The first node is random.
+  for (let i = 0; i < 100 && attempts.length < 2; i++) {
+    attempts = [];
+    const trace = { onAttempt: (attempt: CallAttempt) => void attempts.push(attempt) };
+    await request(pool, { ...call('getBalance'), trace });
+  }
+  expect(attempts).toMatchObject([
+    { node: 'node-1', outcome: 'connection lost' },
+    { node: 'node-2', outcome: 'ok' },
+  ]);
+  for (const { startedAt, endedAt } of attempts) {
+    expect(startedAt).toBeGreaterThanOrEqual(before - 1);
+    expect(endedAt).toBeGreaterThanOrEqual(startedAt);
+  }
+});
