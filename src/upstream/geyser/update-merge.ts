@@ -15,6 +15,8 @@ type UpdateMergeOptions = Readonly<{
   listener: GeyserListener;
   /** The newest slot according to another source, such as polled nodes; null while unknown. */
   head?: () => ObservedSlot | null;
+  /** A commitment of a slot before the first one, in ascending order. */
+  onEarlierStatus?: (update: RawSlot) => void;
   /** Called with the first slot. */
   onStart: () => void;
   /** A slot waits for an earlier one that may be missing: see `missingRange`. */
@@ -204,7 +206,7 @@ export class UpdateMerge implements UpdateSink {
     const newest = this.#earlier[level];
     if (newest !== null && update.slot <= newest) return;
     this.#earlier[level] = update.slot;
-    this.#options.listener.onUpdate(update);
+    this.#options.onEarlierStatus?.(update);
   }
 
   emitProgress(update: RawSlot): void {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Logger } from '../../base/log.ts';
+import type { RawSlot } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { FilterSet, GeyserListener, GeyserSource } from '../../streams/geyser/geyser-source.ts';
@@ -69,6 +70,8 @@ export type YellowstoneSourceOptions = Readonly<{
 }>;
 
 export interface YellowstoneListener extends GeyserListener {
+  /** A slot before the first one was confirmed or finalized. */
+  onEarlierStatus?(update: RawSlot): void;
   /** No server has sent a slot for `downMaxMs`. */
   onDown?(): void;
   /** Every server rejected a request that it had acknowledged. */
@@ -130,6 +133,9 @@ export class YellowstoneSource implements GeyserSource {
       limits,
       listener,
       head,
+      onEarlierStatus: (update) => {
+        for (const each of this.#listeners) each.onEarlierStatus?.(update);
+      },
       onStart: () => this.#started.resolve(),
       onWaiting: () => this.#repair.check(),
     });

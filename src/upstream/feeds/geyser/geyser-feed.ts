@@ -185,6 +185,10 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     }
   }
 
+  onEarlierStatus(update: RawUpdate): void {
+    if (this.#entries.size > 0) this.#take(update);
+  }
+
   onLost(_from: Slot, _to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void {
     if (kinds.has('slot')) this.#failAll(() => true);
     else if (kinds.has('account')) this.#failAll(isAccountSubscription);
