@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
-/** The retry example of docs/reference/json-rpc.md, run as it is written against a server that answers from a script. */
+/** The retry example of docs/reference/json-rpc.md, run as it is written against a server that sends a list of responses. */
 const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'reference', 'json-rpc.md'), 'utf8');
 const snippet =
   [...page.matchAll(/^```js\n([\s\S]*?)^```/gm)]
@@ -21,7 +21,7 @@ const refused = (status: number, name: string, retryAfter?: string): Scripted =>
 });
 const answered: Scripted = { status: 200, body: { jsonrpc: '2.0', result: 7, id: 1 } };
 
-/** Runs the snippet; the last answer repeats. @returns what it printed or threw, and the waits it asked for, in ms. */
+/** Runs the snippet; the last response repeats. @returns what it printed or threw, and the waits it requested, in ms. */
 async function run(...script: readonly Scripted[]) {
   let requests = 0;
   const server = createServer((request, response) => {
@@ -56,24 +56,24 @@ async function run(...script: readonly Scripted[]) {
 }
 
 it('waits as long as Retry-After says, then continues', async () => {
-  const told = await run(refused(429, 'RATE_LIMITED', '2'), refused(503, 'OVERLOADED', '1'), answered);
-  expect(told).toEqual({ printed: [7], thrown: null, waits: [2_000, 1_000], requests: 3 });
+  const result = await run(refused(429, 'RATE_LIMITED', '2'), refused(503, 'OVERLOADED', '1'), answered);
+  expect(result).toEqual({ printed: [7], thrown: null, waits: [2_000, 1_000], requests: 3 });
 });
 
 it('throws at once when a quota is used up, however long Retry-After is', async () => {
-  const told = await run(refused(429, 'QUOTA_EXCEEDED', '2600000'), answered);
-  expect(told).toMatchObject({ printed: [], waits: [], requests: 1 });
-  expect(told.thrown).toContain('QUOTA_EXCEEDED');
+  const result = await run(refused(429, 'QUOTA_EXCEEDED', '2600000'), answered);
+  expect(result).toMatchObject({ printed: [], waits: [], requests: 1 });
+  expect(result.thrown).toContain('QUOTA_EXCEEDED');
 });
 
 it.each(['86400', '2147484', '99999999999'])('caps a wait of %s s at a minute', async (retryAfter) => {
-  const told = await run(refused(503, 'UPSTREAM_UNAVAILABLE', retryAfter), answered);
-  expect(told).toEqual({ printed: [7], thrown: null, waits: [60_000], requests: 2 });
+  const result = await run(refused(503, 'UPSTREAM_UNAVAILABLE', retryAfter), answered);
+  expect(result).toEqual({ printed: [7], thrown: null, waits: [60_000], requests: 2 });
 });
 
 it('waits a second where Retry-After is a date, as a proxy may send it', async () => {
-  const told = await run(refused(503, 'UPSTREAM_UNAVAILABLE', 'Wed, 21 Oct 2026 07:28:00 GMT'), answered);
-  expect(told.waits).toEqual([1_000]);
+  const result = await run(refused(503, 'UPSTREAM_UNAVAILABLE', 'Wed, 21 Oct 2026 07:28:00 GMT'), answered);
+  expect(result.waits).toEqual([1_000]);
 });
 
 it('gives up after five requests, and at once without Retry-After', async () => {

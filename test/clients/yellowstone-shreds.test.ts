@@ -99,7 +99,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     onTestFinished(() => stream.close());
     const fault = await stream.failure();
     expect(`${fault.message} ${String(fault.cause)}`).toContain(
-      'accounts: the shred stage tells of transactions',
+      'accounts: the shred stage delivers transactions',
     );
   });
 });
@@ -113,9 +113,9 @@ describe('a shred stage behind another shred stage', () => {
     const second = await startStage({ config, reader });
     await ticksUntil(() => hub.size === 2);
     // Nothing shows when the request of the deshred stream is in force.
-    const isHeard = (): boolean => second.stage.counts.duplicates > 0;
+    const isReceived = (): boolean => second.stage.counts.duplicates > 0;
     let slot = 9;
-    for (; !isHeard(); slot++) {
+    for (; !isReceived(); slot++) {
       publish(slot, { name: 1 }, { name: 2, lookups: [generateLookup] });
       await second.entries.received(slot - 8);
     }

@@ -16,7 +16,7 @@ const ran = (name: string, ...idle: [number, number][]): RanFunction => ({
 });
 
 const breaksOn = (byte: number): FuzzTarget => ({
-  ...{ name: 'a', from: 'b', covers: ['c'], seeds: [seed], generate: null },
+  ...{ name: 'a', from: 'b', covers: ['c'], seeds: [seed] },
   fuzz: (input) => {
     if (input.includes(byte)) throw new Error(`met ${byte}`);
     return true;

@@ -4,14 +4,13 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CORPUS_MAX_BYTES, corpusFolder } from './engine/corpus.ts';
 import { removeScratch } from './engine/scratch.ts';
-import { targetNames } from './engine/target-files.ts';
-import { decoderFiles, decodersIn, withNamed } from './inventory/decoders.ts';
+import { targetNames, unlistedTargets } from './engine/target-files.ts';
+import { decoderFiles, decodersIn, pathOf, withNamed } from './inventory/decoders.ts';
 import { idleDecoders, unfedFiles } from './inventory/findings.ts';
 import { notOutside } from './inventory/not-outside.ts';
 import type { Replayed } from './inventory/replay.ts';
 
-const source = join(import.meta.dirname, '..', '..', 'src');
-const files = decoderFiles(source);
+const files = decoderFiles();
 const CORPORA_MAX_BYTES = 256 * 1024;
 
 let targets: readonly Replayed[] = [];
@@ -36,13 +35,14 @@ describe('the decoders that meet bytes from outside', () => {
     expect(idleDecoders(withNamed(files, said), targets, notOutside)).toEqual([]);
   });
 
-  it('withstand the seeds and the corpus', () => {
+  it('withstand the seeds and the corpus of every target', async () => {
     expect(targets.flatMap(({ name, failures }) => failures.map((text) => `${name}: ${text}`))).toEqual([]);
     expect(targets.map(({ name }) => name)).toEqual(targetNames);
+    expect(await unlistedTargets()).toEqual([]);
   });
 
   it('are where the targets say that they are', () => {
-    const lost = targets.flatMap(({ covers }) => covers.filter((path) => !existsSync(join(source, path))));
+    const lost = targets.flatMap(({ covers }) => covers.filter((path) => !existsSync(pathOf(path))));
     expect(lost).toEqual([]);
   });
 

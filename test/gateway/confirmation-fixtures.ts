@@ -9,16 +9,16 @@ import type { Signature } from '../../src/solana/signature.ts';
 import type { Feed, FeedListener } from '../../src/streams/feed.ts';
 import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 
-type Asked = Readonly<{ network: string; method: string; params: unknown[] }>;
+type Request = Readonly<{ network: string; method: string; params: unknown[] }>;
 
-/** Nodes that say what a test wants. */
+/** Nodes that answer what a test sets. */
 export class FakeNodes implements RpcDispatcher {
-  readonly asked: Asked[] = [];
+  readonly requests: Request[] = [];
   status: (signature: string) => WritableJson = () => null;
   slot = 1_000;
   tip = { absoluteSlot: 1_000, blockHeight: 900 };
   isValid = false;
-  isAway = false;
+  isUnavailable = false;
   #rounds = 0;
   #wake: (() => void) | null = null;
 
@@ -26,10 +26,10 @@ export class FakeNodes implements RpcDispatcher {
 
   async #respond({ network, method, params }: Call) {
     const list = parseJson(String(params)) as unknown[];
-    this.asked.push({ network, method, params: list });
+    this.requests.push({ network, method, params: list });
     this.#rounds++;
     this.#wake?.();
-    if (this.isAway) throw new Failure('UPSTREAM_UNAVAILABLE');
+    if (this.isUnavailable) throw new Failure('UPSTREAM_UNAVAILABLE');
     return { body: Buffer.from(writeJson(this.#answer(method, list))), errorCode: 0 };
   }
 
@@ -41,15 +41,15 @@ export class FakeNodes implements RpcDispatcher {
   }
 
   count(method: string): number {
-    return this.asked.filter((one) => one.method === method).length;
+    return this.requests.filter((one) => one.method === method).length;
   }
 
-  /** How often they were asked of a network. */
+  /** The number of requests for a network. */
   of(network: string): number {
-    return this.asked.filter((one) => one.network === network).length;
+    return this.requests.filter((one) => one.network === network).length;
   }
 
-  /** Waits for as many rounds as it takes to ask for a transaction of another network so often. */
+  /** Waits until a transaction of another network was polled `count` times. */
   async rounds(count: number, confirmations: Confirmations): Promise<void> {
     const leaving = new AbortController();
     const never = { blockhash: null, lastValidBlockHeight: null };
@@ -63,7 +63,7 @@ export class FakeNodes implements RpcDispatcher {
     await wait.catch(() => {});
   }
 
-  /** Waits until they were asked so many times more. */
+  /** Waits for further requests. */
   async more(calls: number): Promise<void> {
     const target = this.#rounds + calls;
     while (this.#rounds < target) {
@@ -74,7 +74,7 @@ export class FakeNodes implements RpcDispatcher {
   }
 }
 
-/** A feed of which a test holds every listener. */
+/** A feed whose listeners a test can call. */
 export class FakeFeed implements Feed {
   readonly listeners: FeedListener[] = [];
   ended = 0;

@@ -1,7 +1,7 @@
 import type { Failure } from '../../src/protocol/errors.ts';
 import type { StreamOpener, StreamRpc } from '../../src/streams/geyser/geyser-handler.ts';
 
-/** A hub that writes down what it was asked, and answers what it is told to. */
+/** A hub that records its calls. */
 export class FakeStreamOpener implements StreamOpener {
   readonly events: string[];
   readonly #name: string;
@@ -21,7 +21,7 @@ export class FakeStreamOpener implements StreamOpener {
       request: async () => {
         if (this.refusal !== null) throw this.refusal;
         await this.waits;
-        this.events.push(`${this.#name} is asked`);
+        this.events.push(`${this.#name} gets a request`);
       },
       close: () => void this.events.push(`${this.#name} closes`),
     };
@@ -34,12 +34,12 @@ export class FakeStreamOpener implements StreamOpener {
   }
 }
 
-/** What a call was refused with. */
+/** The failure a call throws. */
 export function refusalOf(call: () => unknown): Failure {
   try {
     call();
   } catch (thrown) {
     return thrown as Failure;
   }
-  throw new Error('it was not refused');
+  throw new Error('the call did not throw');
 }

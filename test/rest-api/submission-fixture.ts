@@ -29,7 +29,7 @@ type Answering = (
   params: readonly WritableJson[],
 ) => JsonValue | Promise<JsonValue> | undefined;
 
-/** Counts what nodes are asked. */
+/** Counts the requests to nodes. */
 class CountedSource implements RpcDispatcher {
   readonly calls: string[] = [];
   readonly #source: RpcDispatcher;

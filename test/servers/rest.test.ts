@@ -21,7 +21,7 @@ const read = endpoint({
   summary: 'Probe',
   from: 'query',
   failures: [],
-  fields: z.object({ network: network(), wallet: address('The wallet.'), refresh: flag('Anew.') }),
+  fields: z.object({ network: network(), wallet: address('The wallet.'), refresh: flag('Uncached.') }),
   result: z.unknown(),
   async handle(fields, { chain }) {
     await behave();
@@ -143,7 +143,7 @@ describe('a REST request', () => {
     ]).toEqual(['"wallet";r=4', '"wallet";r=3', '"transaction";r=4', '"transaction";r=3']);
   });
 
-  it('without a key is told every place for it', async () => {
+  it('without a key gets every place for it', async () => {
     const { status, reply } = await sendRequest(probe, { key: null });
     const words =
       'No API key: send it in the header "x-api-key", as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"';
@@ -251,14 +251,14 @@ describe('a REST request', () => {
     expect([status, reply.success, reply.error?.code]).toEqual([503, false, 'UPSTREAM_UNAVAILABLE']);
   });
 
-  it("tells a node's own refusal of a read as 503, with the node's words", async () => {
+  it("gets a node's own refusal of a read as 503, with the node's text", async () => {
     const error = { code: -32010, message: 'excluded from account secondary indexes' };
     server.answer = async () => ({ body: Buffer.from(JSON.stringify(error)), errorCode: -32010 });
     const { status, reply } = await sendRequest(probe);
     expect([status, reply.error?.code, reply.error?.rpc]).toEqual([503, 'UPSTREAM_UNAVAILABLE', error]);
   });
 
-  it("tells a node's refusal of a signed transaction as 400, in the node's words", async () => {
+  it("gets a node's refusal of a signed transaction as 400, with the node's text", async () => {
     behave = () =>
       Promise.reject(
         new NodeRefusal({ code: -32002, message: 'Blockhash not found' }, 'TRANSACTION_REFUSED'),
@@ -272,11 +272,11 @@ describe('a REST request', () => {
   });
 
   it('hides internal errors, and logs them without the key', async () => {
-    behave = () => Promise.reject(new Error('the secret of the house'));
+    behave = () => Promise.reject(new Error('the secret text'));
     const { status, reply, text: body } = await sendRequest(probe);
     expect([status, reply.error?.code]).toEqual([500, 'INTERNAL']);
-    expect(body).not.toContain('secret of the house');
-    expect(server.lines.join('\n')).toContain('secret of the house');
+    expect(body).not.toContain('secret text');
+    expect(server.lines.join('\n')).toContain('secret text');
   });
 
   it('is metered under its endpoint, with the credits of its calls', async () => {

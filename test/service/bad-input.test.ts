@@ -313,7 +313,7 @@ describe('afterwards', () => {
     const places = { written, log, sent, answered: answers.join('\n') };
     expect(log).toContain('"msg":"stopped"');
     expect(mock.received.length).toBeGreaterThan(5);
-    expect(secrets.size).toBeGreaterThan(8);
+    expect(secrets.size).toBeGreaterThan(7);
     for (const [place, text] of Object.entries(places)) {
       const found = pieces.filter((piece) => text.includes(piece));
       expect(found, place).toEqual([]);

@@ -11,8 +11,8 @@ import { compileMessage } from '../../src/solana/transaction/compile-message.ts'
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
 import { sanitizeTransaction } from '../../src/solana/transaction/sanitize-transaction.ts';
-import { seeds as decoderSeeds } from '../fuzz/decode-transaction.ts';
 import { createRandom, mutate } from '../fuzz/engine/mutate.ts';
+import { decodeTransactionTarget } from '../fuzz/targets/transactions.ts';
 import type { VmReport, VmTask } from './vm-child.ts';
 
 const WANTED = 6_000;
@@ -41,7 +41,7 @@ function callOf(programId: Address, instruction: number): Uint8Array {
 }
 
 const seeds = [
-  ...decoderSeeds,
+  ...decodeTransactionTarget.seeds,
   ...Object.values(programs).flatMap((program) =>
     [0, 1, 2, 3, 8, 20].map((number) => callOf(program, number)),
   ),

@@ -29,10 +29,10 @@ describe('waiting for transactions', () => {
     open(nodes);
     const waits = Array.from({ length: 600 }, (_, at) => confirmations.wait(sent(at % 300), staying));
     await nodes.more(3);
-    const batches = nodes.asked.filter(({ method }) => method === 'getSignatureStatuses').slice(0, 2);
-    const asked = batches.map(({ params }) => params[0] as string[]);
-    expect(asked.map(({ length }) => length)).toEqual([256, 44]);
-    expect(new Set(asked.flat()).size).toBe(300);
+    const batches = nodes.requests.filter(({ method }) => method === 'getSignatureStatuses').slice(0, 2);
+    const requests = batches.map(({ params }) => params[0] as string[]);
+    expect(requests.map(({ length }) => length)).toEqual([256, 44]);
+    expect(new Set(requests.flat()).size).toBe(300);
     nodes.status = () => landed('confirmed');
     const told = await Promise.all(waits);
     expect(told).toEqual(Array(600).fill({ status: 'confirmed', err: null, failure: null }));
@@ -45,8 +45,8 @@ describe('waiting for transactions', () => {
     open(nodes);
     const levels = ['processed', 'confirmed', 'finalized'] as const;
     await Promise.all(levels.map((commitment) => confirmations.wait(sent(1, { commitment }), staying)));
-    const asked = nodes.asked.filter(({ method }) => method === 'getSignatureStatuses');
-    expect(asked.map(({ params }) => params)).toEqual([[[signatureOf(1)]]]);
+    const requests = nodes.requests.filter(({ method }) => method === 'getSignatureStatuses');
+    expect(requests.map(({ params }) => params)).toEqual([[[signatureOf(1)]]]);
   });
 
   it('asks each network for its own', async () => {
@@ -56,7 +56,7 @@ describe('waiting for transactions', () => {
     const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
     const never = { blockhash: null, lastValidBlockHeight: null };
     await Promise.all(networks.map((network) => confirmations.wait(sent(1, { network, ...never }), staying)));
-    expect(nodes.asked.map(({ network }) => network).sort()).toEqual([...networks].sort());
+    expect(nodes.requests.map(({ network }) => network).sort()).toEqual([...networks].sort());
   });
 
   it('asks nobody any more once nobody waits', async () => {
@@ -64,9 +64,9 @@ describe('waiting for transactions', () => {
     nodes.status = () => landed('confirmed');
     open(nodes);
     await confirmations.wait(sent(1), staying);
-    const asked = nodes.of('mainnet-beta');
+    const requests = nodes.of('mainnet-beta');
     await nodes.rounds(4, confirmations);
-    expect(nodes.of('mainnet-beta')).toBe(asked);
+    expect(nodes.of('mainnet-beta')).toBe(requests);
   });
 
   it('goes on until the commitment is there, and tells an error only then', async () => {
@@ -83,11 +83,11 @@ describe('waiting for transactions', () => {
 
   it('goes on while nodes are away or talk nonsense', async () => {
     const nodes = new FakeNodes();
-    nodes.isAway = true;
+    nodes.isUnavailable = true;
     open(nodes);
     const wait = confirmations.wait(sent(1), staying);
     await nodes.more(3);
-    nodes.isAway = false;
+    nodes.isUnavailable = false;
     nodes.status = () => 7;
     await nodes.more(3);
     nodes.status = () => landed('confirmed');
@@ -156,7 +156,7 @@ describe('waiting for transactions', () => {
     expect(await confirmations.wait(sent(1), staying)).toMatchObject({
       ...{ status: null, err: null, failure: { code: 'DRAINING' } },
     });
-    expect([confirmations.size, nodes.asked]).toEqual([0, []]);
+    expect([confirmations.size, nodes.requests]).toEqual([0, []]);
   });
 });
 
@@ -168,7 +168,7 @@ describe('a blockhash', () => {
     const nodes = new FakeNodes();
     open(nodes);
     expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
-    const valid = nodes.asked.find(({ method }) => method === 'isBlockhashValid');
+    const valid = nodes.requests.find(({ method }) => method === 'isBlockhashValid');
     expect(valid?.params).toEqual([blockhash, { commitment: 'confirmed', minContextSlot: 1_000 }]);
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fuzz, seeds } from '../../../test/fuzz/answer.ts';
+import { answerTarget } from '../../../test/fuzz/targets/nodes.ts';
 import { locateResponse } from './parse-response.ts';
 
 const locate = (text: string, id = 7, isForOne = false): { body: string; errorCode: number } | null => {
@@ -159,8 +159,8 @@ describe('locateResponse', () => {
   it('survives mutated responses', () => {
     const edit = fc.record({ at: fc.nat(120), drop: fc.nat(3), put: fc.uint8Array({ maxLength: 3 }) });
     fc.assert(
-      fc.property(fc.constantFrom(...seeds), fc.array(edit, { maxLength: 4 }), (seed, edits) => {
-        fuzz(
+      fc.property(fc.constantFrom(...answerTarget.seeds), fc.array(edit, { maxLength: 4 }), (seed, edits) => {
+        answerTarget.fuzz(
           edits.reduce<Uint8Array>(
             (bytes, { at, drop, put }) =>
               Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + drop)]),

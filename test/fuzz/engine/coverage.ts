@@ -2,47 +2,59 @@ import { type Profiler, Session } from 'node:inspector';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Where the product's sources are, as scripts name them. */
-const SOURCES = `${pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src')).href}/`;
+const root = pathToFileURL(join(import.meta.dirname, '..', '..', '..')).href;
+
+/** Folders of the product's sources as script URLs, with the names they have here. */
+const SOURCES = [
+  [`${root}/src/`, ''],
+  [`${root}/packages/localnet/src/`, 'localnet/'],
+] as const;
+
+/** The path of a source as in `covers`; null for other scripts. */
+function sourceOf(url: string): string | null {
+  const folder = SOURCES.find(([prefix]) => url.startsWith(prefix));
+  return folder === undefined ? null : folder[1] + decodeURIComponent(url.slice(folder[0].length));
+}
 
 /** A function that ran. */
 export type RanFunction = Readonly<{
-  /** Path below src/. */
+  /** Path below src/; `localnet/` is packages/localnet/src. */
   file: string;
   name: string;
-  /** Tells it from others of its name in the file. */
+  /** Distinguishes functions of the same name. */
   start: number;
-  /** The parts of its text that did not run, from first to before last, in order. */
+  /** The parts of its text that did not run, in order; ends are exclusive. */
   idle: readonly Stretch[];
 }>;
 
 type Stretch = readonly [from: number, to: number];
 
-/** What of src/ runs in this thread, as V8 counts it: what runs before this exists is not seen. */
+/** What runs of the product in this thread, as V8 counts it, from the construction on. */
 export class Coverage {
   readonly #session = new Session();
 
-  /** @param isDetailed - tells of parts of functions, too. */
+  /** @param isDetailed - reports parts of functions too. */
   constructor(isDetailed = true) {
     this.#session.connect();
     this.#session.post('Profiler.enable');
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: isDetailed });
   }
 
-  /** The functions that ran since this was asked last. */
+  /** The functions that ran since the last call. */
   take(): RanFunction[] {
     let scripts: readonly Profiler.ScriptCoverage[] = [];
-    // A session of the own thread answers at once.
+    // A session of the same thread calls back synchronously.
     this.#session.post('Profiler.takePreciseCoverage', (error, reported) => {
       if (error !== null) throw error;
       scripts = reported.result;
     });
-    return scripts.filter(({ url }) => url.startsWith(SOURCES)).flatMap(ranIn);
+    return scripts.flatMap(ranIn);
   }
 }
 
 function ranIn({ url, functions }: Profiler.ScriptCoverage): RanFunction[] {
-  const file = decodeURIComponent(url.slice(SOURCES.length));
+  const file = sourceOf(url);
+  if (file === null) return [];
   return functions
     .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
     .map(({ functionName, ranges }) => ({
@@ -56,7 +68,7 @@ function ranIn({ url, functions }: Profiler.ScriptCoverage): RanFunction[] {
     }));
 }
 
-/** What two lists of stretches have in common. */
+/** The intersection of two lists. */
 function common(some: readonly Stretch[], others: readonly Stretch[]): Stretch[] {
   return some.flatMap(([from, to]) =>
     others
@@ -68,7 +80,7 @@ function common(some: readonly Stretch[], others: readonly Stretch[]): Stretch[]
 const lengthOf = (stretches: readonly Stretch[]): number =>
   stretches.reduce((sum, [from, to]) => sum + to - from, 0);
 
-/** Everything that ever ran: what an input reaches is new when some text of src/ ran that never did before. */
+/** Everything that ever ran: an input reaches something new when text runs that never ran before. */
 export class Reached {
   readonly #idle = new Map<string, readonly Stretch[]>();
 
@@ -82,7 +94,7 @@ export class Reached {
     return ran.some((one) => this.#left(one) !== null);
   }
 
-  /** Remembers it. @returns whether any of it was new. */
+  /** @returns whether any of it was new. */
   add(ran: readonly RanFunction[]): boolean {
     let isNew = false;
     for (const one of ran) {
@@ -94,7 +106,7 @@ export class Reached {
     return isNew;
   }
 
-  /** What has still never run of a function; null when that is as much as before. */
+  /** What has still never run of a function; null when nothing changed. */
   #left(one: RanFunction): readonly Stretch[] | null {
     const before = this.#idle.get(keyOf(one));
     if (before === undefined) return one.idle;

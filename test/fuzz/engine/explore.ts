@@ -93,7 +93,7 @@ export class Explorer {
 
   #next(): Uint8Array {
     const { generate } = this.#target;
-    if (generate !== null && this.#random() % 3 === 0) return generate(this.#random);
+    if (generate !== undefined && this.#random() % 3 === 0) return generate(this.#random);
     return nextInput(this.#pool, this.#random).subarray(0, INPUT_MAX_BYTES);
   }
 

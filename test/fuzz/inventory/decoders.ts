@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file below src/ that makes values of bytes or text. */
+/** A source that decodes bytes or text. */
 export type DecoderFile = Readonly<{
-  /** Path below src/. */
+  /** Path below src/; `localnet/` is packages/localnet/src. */
   file: string;
-  /** The functions that say so by their names. */
+  /** Its exported functions named as decoders. */
   decoders: readonly string[];
 }>;
 
 const VERBS = 'decode|parse|read|scan|unpack|locate|inflate';
-/** Exported functions and arrows that are called after what decoders do. */
+/** Exported functions and arrows with the name of a decoder. */
 const NAMED = new RegExp(
   `^export (?:async )?(?:function\\*? ((?:${VERBS})[A-Z]\\w*|decompress)\\b|const ((?:${VERBS})[A-Z]\\w*) =\\s+(?:async )?\\()`,
   'gm',
 );
-/** Classes that are called after them. */
+/** Classes with such a name. */
 const CLASS = /^export (?:abstract )?class \w*(?:Reader|Decoder|Parser|Scanner|Frames)\b/m;
-/** What is called by whoever makes values of bytes or text, however the function around it is called. */
+/** Calls that decode, in functions of any name. */
 const PRIMITIVE = new RegExp(
   [
     ...['JSON\\.parse\\(', '\\bparseJson\\(', '\\.safeParse\\(', '\\breadOrNull\\(', '\\bdecodedOrNull\\('],
@@ -30,30 +30,38 @@ const PRIMITIVE = new RegExp(
   ].join('|'),
 );
 
-/** What of a file's text says that it decodes; null where nothing does. */
+/** The named decoders of a file; null for a file that does not decode. */
 export function decodersIn(text: string): readonly string[] | null {
   const names = [...text.matchAll(NAMED)].map(([, declared, arrow]) => declared ?? arrow ?? '');
   return names.length > 0 || CLASS.test(text) || PRIMITIVE.test(text) ? names : null;
 }
 
-/** Every file below a folder that decodes something, by the signs above. */
-export function decoderFiles(root: string): DecoderFile[] {
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+const root = join(import.meta.dirname, '..', '..', '..');
+const localnet = join(root, 'packages', 'localnet', 'src');
+
+/** The file or folder of a path as in `covers`. */
+export const pathOf = (file: string): string =>
+  file.startsWith('localnet/') ? join(localnet, file.slice('localnet/'.length)) : join(root, 'src', file);
+
+/** Every source that decodes something, judged by the patterns above. */
+export function decoderFiles(): DecoderFile[] {
+  const listOf = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return [...listOf(join(root, 'src')), ...listOf(localnet).map((file) => `localnet/${file}`)]
     .filter((file) => file.endsWith('.ts') && !/\.(test|bench)\.ts$/.test(file))
     .sort()
     .flatMap((file) => {
-      const decoders = decodersIn(readFileSync(join(root, file), 'utf8'));
+      const decoders = decodersIn(readFileSync(pathOf(file), 'utf8'));
       return decoders === null ? [] : [{ file, decoders }];
     });
 }
 
-/** Those, and the files without a sign that targets name. */
+/** Adds the files that only targets name. */
 export function withNamed(files: readonly DecoderFile[], covers: readonly string[]): DecoderFile[] {
   const known = new Set(files.map(({ file }) => file));
   const named = [...new Set(covers)].filter((path) => path.endsWith('.ts') && !known.has(path));
   return [...files, ...named.map((file) => ({ file, decoders: [] }))];
 }
 
-/** Whether a target says that it covers a file: by its path, or by a folder that it is in. */
+/** Whether `covers` contains a file or a folder above it. */
 export const isCoveredBy = (file: string, covers: readonly string[]): boolean =>
   covers.some((path) => path === file || (path.endsWith('/') && file.startsWith(path)));

@@ -5,7 +5,7 @@ import { dispatcherOf } from '../mock/dispatcher.ts';
 import { GeyserRig, NotificationRecorder } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
-import { healthy } from './mock/healthy.ts';
+import { healthy } from './mock/pubsub-behaviors.ts';
 import { PubsubMock } from './mock/pubsub-server.ts';
 import { subscriptionOf, testLimits, until } from './stage.ts';
 
@@ -57,7 +57,7 @@ function answer(method: string, params: Buffer | null): string {
 /** A feed that prefers Geyser, with PubSub of a node that is some slots further. */
 async function start(pubsubSlot: number) {
   const server = await GeyserServer.start();
-  const rig = new GeyserRig([server.url], { source: { downMaxMs: 200, stallMs: 200 } });
+  const rig = new GeyserRig([server.url], { source: { downMaxMs: 1_000, stallMs: 1_000 } });
   const mock = await PubsubMock.start(healthy, pubsubSlot);
   const log: string[] = [];
   const methods: string[] = [];

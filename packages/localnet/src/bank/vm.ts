@@ -112,7 +112,7 @@ export class Vm {
     for (const address of addresses) {
       const account = view.account(address);
       if (account?.executable && account.owner !== programs.nativeLoader) programsToLoad.push(address);
-      else if (!this.#loadOne(address, account)) return this.#loadAnew(addresses, view);
+      else if (!this.#loadOne(address, account)) return this.#reload(addresses, view);
     }
     return programsToLoad.every((address) => this.#loadProgram(address, view));
   }
@@ -133,7 +133,7 @@ export class Vm {
   }
 
   /** Recreates the VM, which cannot forget a program. */
-  #loadAnew(addresses: readonly Address[], view: StateView): boolean {
+  #reload(addresses: readonly Address[], view: StateView): boolean {
     this.#renew();
     return this.#load(addresses, view);
   }

@@ -113,15 +113,15 @@ describe.skipIf(process.platform !== 'linux')('ledger lock', () => {
       }),
     );
     const answers = takers.map((taker) => createInterface(taker.stdout)[Symbol.asyncIterator]());
-    const ask = async (word: string): Promise<string[]> => {
+    const command = async (word: string): Promise<string[]> => {
       for (const taker of takers) taker.stdin.write(`${word}\n`);
       return Promise.all(answers.map(async (lines) => (await lines.next()).value ?? 'ended'));
     };
     try {
       for (let round = 0; round < ROUNDS; round++) {
         writeFileSync(join(dir, 'ledger.lock'), JSON.stringify({ pid: 2 ** 22 + 1, started: '1', boot: '' }));
-        expect((await ask('take')).sort()).toEqual(['had', 'refused', 'refused', 'refused']);
-        await ask('release');
+        expect((await command('take')).sort()).toEqual(['had', 'refused', 'refused', 'refused']);
+        await command('release');
       }
     } finally {
       for (const taker of takers) taker.stdin.end();

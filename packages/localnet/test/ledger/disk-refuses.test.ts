@@ -11,7 +11,7 @@ import { createRpcClient } from '../../../../test/service/rpc-client.ts';
 import { LedgerHaltedError } from '../../src/bank/ledger-state.ts';
 import { at, Lab, SOL } from './lab.ts';
 
-const main = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const main = join(import.meta.dirname, '..', '..', '..', '..', 'src', 'cli', 'main.ts');
 
 /** Free disk space for the ledger in 512-byte blocks. */
 const ROOM_BLOCKS = 500;

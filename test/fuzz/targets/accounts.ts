@@ -1,0 +1,510 @@
+import { createHash } from 'node:crypto';
+import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts';
+import { decodeCoreAccount } from '../../../src/decoding/nft/core-account.ts';
+import { readDasAsset } from '../../../src/decoding/nft/das-assets.ts';
+import {
+  decodeMetaplexEdition,
+  decodeMetaplexMetadata,
+  decodeTokenRecord,
+  readToken2022Metadata,
+} from '../../../src/decoding/nft/metadata-accounts.ts';
+import { metadataProgram } from '../../../src/decoding/nft/metaplex-addresses.ts';
+import { readNftContent } from '../../../src/decoding/nft/nft-content.ts';
+import { showNft } from '../../../src/decoding/nft/show-nft.ts';
+import { isDomainMint, nameOfNft } from '../../../src/decoding/sns/domains.ts';
+import {
+  decodeFavourite,
+  decodeNameAccount,
+  decodeReverseName,
+  snsPrograms,
+} from '../../../src/decoding/sns/name-account.ts';
+import { parseTokenList, TokenListFault } from '../../../src/decoding/token/token-list.ts';
+import { mintExtensions, tokenMintOf, uiAmountOfMint } from '../../../src/decoding/token/token-mint.ts';
+import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
+import type { ExecutedTransaction } from '../../../src/decoding/transaction/executed-transaction.ts';
+import { nftPrograms } from '../../../src/decoding/transaction/nft/nft-programs.ts';
+import { attributesFilter, hasAttributes, royaltyFilter } from '../../../src/rest-api/nft/nft-filters.ts';
+import type { Account } from '../../../src/solana/account/account.ts';
+import { type Address, address, addressBytes, addressFromBytes } from '../../../src/solana/address.ts';
+import { decodeAddressLookupTable } from '../../../src/solana/address-lookup-table.ts';
+import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
+import { encodeParsedInstruction } from '../../../src/solana/encoding/ui-instruction.ts';
+import { mintTokenAmount } from '../../../src/solana/encoding/ui-token-amount.ts';
+import { decodeNonce, encodeNonce } from '../../../src/solana/nonce.ts';
+import { parseAccountData } from '../../../src/solana/parsed/parse-account.ts';
+import { parseInstruction } from '../../../src/solana/parsed/parse-instruction.ts';
+import { nativeMint, programs, sysvarOwner, sysvars } from '../../../src/solana/programs.ts';
+import { decodeStakeState, encodeStakeState } from '../../../src/solana/stake-state.ts';
+import {
+  decodeClock,
+  decodeEpochRewards,
+  decodeEpochSchedule,
+  decodeFees,
+  decodeLastRestartSlot,
+  decodeRecentBlockhashes,
+  decodeRent,
+  decodeRewards,
+  decodeSlotHashes,
+  decodeSlotHistory,
+  decodeStakeHistory,
+} from '../../../src/solana/sysvars.ts';
+import { decodeMintScale, readExtensions } from '../../../src/solana/token/extensions.ts';
+import { decodeMint, decodeMultisig, decodeTokenAccount } from '../../../src/solana/token/token-state.ts';
+import { lamports, U64_MAX } from '../../../src/solana/units.ts';
+import { decodeVoteState, encodeVoteState, NO_PRIOR_VOTERS } from '../../../src/solana/vote-state.ts';
+import {
+  coreAssetData,
+  coreCollectionData,
+  editionData,
+  metadataData,
+  tokenRecordData,
+} from '../../decoding/nft/encode-accounts.ts';
+import { dasAsset } from '../../decoding/nft/fake-das.ts';
+import { token2022Mint } from '../../decoding/nft/token-2022-mint.ts';
+import { type Target, texts } from '../engine/target.ts';
+
+const decoders: readonly ((data: Uint8Array) => unknown)[] = [
+  decodeAddressLookupTable,
+  decodeNonce,
+  decodeStakeState,
+  decodeVoteState,
+  decodeTokenAccount,
+  decodeMint,
+  decodeMultisig,
+  decodeClock,
+  decodeEpochRewards,
+  decodeEpochSchedule,
+  decodeFees,
+  decodeLastRestartSlot,
+  decodeRecentBlockhashes,
+  decodeRent,
+  decodeRewards,
+  decodeSlotHashes,
+  decodeSlotHistory,
+  decodeStakeHistory,
+];
+
+const someone = address('SysvarC1ock11111111111111111111111111111111');
+
+const initializedMint = Uint8Array.from({ length: 82 }, (_, at) => (at === 45 ? 1 : 0));
+const initializedAccount = Uint8Array.from({ length: 165 }, (_, at) => (at === 108 ? 1 : 0));
+const extendedAccount = Uint8Array.from([...initializedAccount, 2, 7, 0, 0, 0, 1, 0, 2, 0, 9, 9]);
+
+export const accountStateTarget: Target = {
+  from: "programs' accounts, through nodes",
+  covers: [
+    'base/bytes.ts',
+    'solana/address-lookup-table.ts',
+    'solana/nonce.ts',
+    'solana/stake-state.ts',
+    'solana/sysvars.ts',
+    'solana/token/',
+    'solana/vote-state.ts',
+  ],
+  /** One valid account of each kind that has a form of its own. */
+  seeds: [
+    initializedMint,
+    initializedAccount,
+    extendedAccount,
+    Uint8Array.from({ length: 355 }, (_, at) => (at < 3 ? 1 : 5)),
+    Uint8Array.from({ length: 56 + 64 }, (_, at) => (at === 0 ? 1 : 0)),
+    encodeNonce({
+      version: 'current',
+      data: {
+        authority: someone,
+        durableNonce: blockhashFromBytes(new Uint8Array(32)),
+        lamportsPerSignature: 5000n,
+      },
+    }),
+    encodeStakeState({ type: 'uninitialized' }),
+    encodeVoteState({
+      version: 'V3',
+      node: someone,
+      authorizedWithdrawer: someone,
+      commission: 10,
+      votes: [{ latency: 1, slot: 5n, confirmationCount: 1 }],
+      rootSlot: 4n,
+      authorizedVoters: [{ epoch: 0n, voter: someone }],
+      priorVoters: NO_PRIOR_VOTERS,
+      epochCredits: [{ epoch: 0n, credits: 2n, previousCredits: 1n }],
+      lastTimestamp: { slot: 5n, timestamp: 1n },
+    }),
+  ],
+  /** Every decoder of account data gives a value or null, whatever the bytes. */
+  fuzz(input: Uint8Array): boolean {
+    readExtensions(input);
+    return decoders.map((decode) => decode(input)).some((value) => value !== null);
+  },
+};
+
+const keys = [...Object.values(programs), ...Object.values(sysvars)];
+const validatorInfo = address('Va1idator1nfo111111111111111111111111111111');
+const parsedSomeone = address('Stake11111111111111111111111111111111111111');
+const owners = [...Object.values(programs), sysvarOwner];
+
+const onThree = (programId: Address, ...data: number[]): Uint8Array =>
+  Uint8Array.of(3, keys.indexOf(programId), 1, 2, 3, ...data);
+
+/** What begins an instruction of an interface. */
+const markOf = (name: string): Uint8Array => createHash('sha256').update(name).digest().subarray(0, 8);
+
+/** A mint with one extension, all zeros. */
+function mintWith(type: number, length: number): Uint8Array {
+  const mint = new Uint8Array(170 + length);
+  mint.set([1], 45);
+  mint.set([1, type, 0, length], 165);
+  return mint;
+}
+
+function mustBeJson(value: JsonValue | undefined): void {
+  if (value === undefined) throw new Error('no JSON');
+}
+
+/** The first byte says how many of the next are account indexes, the second names the program; the rest is data. */
+function fuzzInstruction(input: Uint8Array): boolean {
+  const count = (input[0] ?? 0) % 12;
+  const programIdIndex = (input[1] ?? 0) % keys.length;
+  const programId = keys[programIdIndex] ?? parsedSomeone;
+  const instruction = {
+    programIdIndex,
+    accounts: input.subarray(2, 2 + count),
+    data: input.subarray(2 + count),
+  };
+  mustBeJson(parseJson(writeJson(encodeParsedInstruction(instruction, keys, 1))));
+  return parseInstruction(programId, instruction, keys) !== null;
+}
+
+function fuzzAccount(data: Uint8Array): boolean {
+  const scale = decodeMintScale(data) ?? { decimals: data[0] ?? 0 };
+  const lookup = { mint: () => scale, unixTimestamp: BigInt(data.length) << 20n };
+  if (scale.interestBearing ?? scale.scaledUiAmount) {
+    mustBeJson(parseJson(writeJson(mintTokenAmount(2n ** 64n - 1n, scale, lookup.unixTimestamp))));
+  }
+  let parsed = false;
+  for (const owner of owners) {
+    const account = { lamports: lamports(1), data, owner, executable: false, rentEpoch: 0n };
+    const addresses = owner === sysvarOwner ? Object.values(sysvars) : [parsedSomeone];
+    for (const at of addresses) {
+      const shown = parseAccountData(at, account, lookup);
+      if (shown === null) continue;
+      parsed = true;
+      mustBeJson(parseJson(writeJson(shown)));
+    }
+  }
+  return parsed;
+}
+
+export const parsedTarget: Target = {
+  from: "transactions and programs' accounts, through nodes",
+  covers: ['solana/parsed/', 'solana/token/extensions.ts'],
+  /** Accounts of each kind, and instructions of the programs whose data has a form of its own. */
+  seeds: [
+    ...accountStateTarget.seeds,
+    onThree(programs.system, 2, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0),
+    onThree(programs.token, 12, 9, 0, 0, 0, 0, 0, 0, 0, 6),
+    onThree(programs.token2022, 255, 3, 9, 3, 5, 0, 0, 0, 0, 0, 0, 0),
+    onThree(programs.token2022, 27, 7, ...new Uint8Array(167)),
+    onThree(programs.token2022, 37, 2, 1, 0, ...new Uint8Array(36)),
+    onThree(programs.token2022, 42, 1, ...new Uint8Array(33)),
+    onThree(programs.token2022, 46, 3, ...new Uint8Array(167)),
+    onThree(programs.token2022, 33, 0, ...new Uint8Array(34)),
+    onThree(programs.token2022, 33, 1, 5, 0),
+    onThree(programs.token, 6, 2, 0),
+    onThree(programs.token2022, 21, 3, 0, 9, 0),
+    ...['metadata_interface:initialize_account', 'group_interface:initialize_token_group'].map((name) =>
+      onThree(programs.token2022, ...markOf(`spl_token_${name}`), ...new Uint8Array(40)),
+    ),
+    onThree(programs.bpfLoader2, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 8, 9),
+    onThree(programs.vote, 8, 0, 0, 0, ...new Uint8Array(60)),
+    Uint8Array.of(1, ...addressBytes(validatorInfo), 0, 9, ...new Uint8Array(7), ...Buffer.from('{"a":[1]}')),
+    mintWith(1, 108),
+    mintWith(4, 65),
+    mintWith(10, 52),
+    mintWith(16, 129),
+    mintWith(19, 80),
+    mintWith(24, 196),
+    mintWith(25, 56),
+    onThree(programs.vote, 1, 0, 0, 0, ...new Uint8Array(32), 2, 0, 0, 0, ...new Uint8Array(144)),
+    onThree(programs.vote, 16, 0, 0, 0, ...new Uint8Array(244)),
+    onThree(programs.vote, 14, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 3, 1, ...new Uint8Array(65)),
+    onThree(programs.stake, 6, 0, 0, 0, 1, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+    onThree(programs.addressLookupTable, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, ...new Uint8Array(32)),
+  ],
+  /** Whatever the bytes, an instruction and an account are shown as valid JSON or not parsed. */
+  fuzz(input: Uint8Array): boolean {
+    const instruction = fuzzInstruction(input);
+    return fuzzAccount(input) || instruction;
+  },
+};
+
+const MINT = programs.vote;
+
+export const tokenMintTarget: Target = {
+  from: "programs' accounts, through nodes",
+  covers: ['decoding/token/token-mint.ts', 'decoding/token/token-mint.ts'],
+  /** The accounts of the other target, which has mints with each extension. */
+  seeds: parsedTarget.seeds,
+  /** Whatever a mint's account holds, its amounts are finite numbers and its extensions are JSON. */
+  fuzz(data: Uint8Array): boolean {
+    const account = {
+      lamports: lamports(1),
+      data,
+      owner: programs.token2022,
+      executable: false,
+      rentEpoch: 0n,
+    };
+    const token = tokenMintOf(MINT, new Map([[MINT, account]]));
+    if (token === null) return false;
+    for (const amount of [0n, 1n, U64_MAX, U64_MAX * 10_000n]) {
+      for (const now of [undefined, 0n, 1_700_000_000n]) {
+        if (!Number.isFinite(uiAmountOfMint(amount, token, now)))
+          throw new Error('an amount that is no number');
+      }
+    }
+    parseJson(writeJson(mintExtensions(token.data)));
+    return true;
+  },
+};
+
+const snsAccountsOwners = [snsPrograms.names, snsPrograms.offers, programs.token, metadataProgram];
+
+const header = Buffer.alloc(96, 1);
+
+export const snsAccountsTarget: Target = {
+  from: "programs' accounts, through nodes",
+  covers: ['decoding/sns/name-account.ts', 'decoding/sns/domains.ts'],
+  /** A reverse account, that of a favourite, and metadata as far as the name. */
+  seeds: [
+    Buffer.concat([header, Buffer.from([3, 0, 0, 0]), Buffer.from('abc')]),
+    Buffer.alloc(33, 7),
+    Buffer.concat([Buffer.from([4]), Buffer.alloc(64), Buffer.from([4, 0, 0, 0]), Buffer.from('ab\0\0')]),
+  ],
+  /** Accounts of the name service are read or not, whatever their bytes. */
+  fuzz(data: Uint8Array): boolean {
+    const read = snsAccountsOwners.flatMap((owner) => {
+      const account: Account = { lamports: lamports(1), data, owner, executable: false, rentEpoch: 0n };
+      const decoders = [decodeNameAccount, decodeReverseName, decodeFavourite, nameOfNft];
+      return [...decoders.map((decode) => decode(account)), isDomainMint(account) || null];
+    });
+    return read.some((value) => value !== null);
+  },
+};
+
+const entry = { address: nativeMint, name: 'Wrapped SOL', symbol: 'SOL', logoURI: 'https://a.example/i.png' };
+
+export const tokenListTarget: Target = {
+  from: 'the operator',
+  covers: ['decoding/token/token-list.ts'],
+  seeds: [
+    [],
+    [entry],
+    [entry, { ...entry, address: programs.token, logoURI: null, tags: ['verified'] }],
+    [entry, entry],
+  ].map((list) => Buffer.from(JSON.stringify(list))),
+  /** A file is a list or refused as one, whatever is in it; a list names what it has. */
+  fuzz(bytes: Uint8Array): boolean {
+    const text = Buffer.from(bytes).toString();
+    try {
+      const list = parseTokenList(text);
+      const entries = JSON.parse(text) as { address: typeof nativeMint }[];
+      if (list.size !== entries.length || entries.some(({ address }) => list.find(address) === null)) {
+        throw new Error('a token of the list is not in it');
+      }
+      return true;
+    } catch (error) {
+      if (!(error instanceof TokenListFault)) throw error;
+      return false;
+    }
+  },
+};
+
+const nftSomeone = 'SysvarC1ock11111111111111111111111111111111' as Address;
+
+const nftDecoders: readonly ((data: Uint8Array) => unknown)[] = [
+  decodeMetaplexMetadata,
+  decodeMetaplexEdition,
+  (data) => decodeTokenRecord(nftSomeone, data),
+  decodeCoreAccount,
+  readToken2022Metadata,
+];
+
+const plugins = {
+  royalties: { basisPoints: 5, creators: [{ address: nftSomeone, percentage: 100 }] },
+  attributes: [{ trait: 'a', value: 'b' }],
+  masterEdition: { maxSupply: 1, name: 'n', uri: 'u' },
+  immutableMetadata: true,
+} as const;
+
+const offChain = {
+  ...{ image: 'i', animation_url: 'a', description: 'd', external_url: 'e', collection: { name: 'n' } },
+  attributes: [{ trait_type: '__proto__', value: 1 }],
+  properties: { files: [{ uri: 'u', type: 't' }] },
+};
+
+const onChain = readDasAsset(dasAsset(nftSomeone, nftSomeone))?.onChain;
+
+/** JSON of any shape is shown as an NFT that is JSON, or not read. */
+function fuzzJson(input: Uint8Array): boolean {
+  let json: ReturnType<typeof parseJson>;
+  try {
+    json = parseJson(Buffer.from(input).toString());
+  } catch {
+    return false;
+  }
+  const asset = readDasAsset(json);
+  const content = readNftContent(json);
+  const rest = { content: null, tokenAccount: null, tokenRecord: null };
+  for (const chain of [asset?.onChain, onChain]) {
+    if (chain === undefined) continue;
+    const nft = { ...rest, onChain: chain };
+    parseJson(writeJson(showNft(nft, asset?.content ?? content)));
+  }
+  return asset !== null || content !== null;
+}
+
+export const nftTarget: Target = {
+  from: "programs' accounts, DAS servers, and hosts of metadata",
+  covers: ['decoding/borsh.ts', 'decoding/nft/'],
+  /** One account of each kind, off-chain JSON, and an asset of DAS. */
+  seeds: [
+    metadataData(
+      {
+        ...{
+          updateAuthority: nftSomeone,
+          mint: nftSomeone,
+          name: 'n',
+          symbol: 's',
+          uri: 'u',
+          sellerFeeBasisPoints: 5,
+        },
+        creators: [{ address: nftSomeone, share: 100, verified: true }],
+        ...{ primarySaleHappened: false, isMutable: true, tokenStandard: 'NonFungible' },
+        collection: { address: nftSomeone, verified: true },
+      },
+      { isPadded: false },
+    ),
+    editionData({ type: 'master', supply: 1n, maxSupply: 2n }),
+    tokenRecordData({
+      ...{
+        address: nftSomeone,
+        key: 'TokenRecord',
+        state: 'Listed',
+        rule_set_revision: 1n,
+        delegate: nftSomeone,
+      },
+      ...{ token_delegate_role: 'Sale', locked_transfer: nftSomeone },
+    }),
+    coreAssetData({
+      ...{
+        type: 'asset',
+        owner: nftSomeone,
+        updateAuthority: null,
+        collection: nftSomeone,
+        name: 'n',
+        uri: 'u',
+      },
+      plugins,
+    }),
+    coreCollectionData({
+      ...{
+        type: 'collection',
+        updateAuthority: nftSomeone,
+        name: 'n',
+        uri: 'u',
+        numMinted: 1,
+        currentSize: 1,
+      },
+      plugins,
+    }),
+    token2022Mint({ mint: nftSomeone, group: nftSomeone, additionalMetadata: [['k', 'v']] }),
+    Buffer.from(writeJson(offChain)),
+    Buffer.from(writeJson(dasAsset(nftSomeone, nftSomeone))),
+  ],
+  /** Whatever the bytes, an account of an NFT is read or not, and so is JSON. */
+  fuzz(input: Uint8Array): boolean {
+    const read = nftDecoders.map((decode) => decode(input)).some((value) => value !== null);
+    return fuzzJson(input) || read;
+  },
+};
+
+const attributes = attributesFilter();
+const royalty = royaltyFilter();
+const values = { energy: '10', level: 7n, kind: 'even', shiny: true, none: null };
+
+export const nftFiltersTarget: Target = {
+  from: 'clients',
+  covers: ['rest-api/nft/nft-filters.ts'],
+  seeds: texts([
+    '{"energy":{"gte":"10","lt":1e3},"kind":"even"}',
+    '{"level":{"gt":5},"__proto__":{"lte":".5"}}',
+    '{"gte":5,"lte":10}',
+    '5.55',
+    '"7"',
+  ]),
+  /** Whatever a caller sends for a filter, it is a test that answers, or a problem in words. */
+  fuzz(bytes: Uint8Array): boolean {
+    const text = Buffer.from(bytes).toString();
+    const [byTrait, byRoyalty] = [attributes.safeParse(text), royalty.safeParse(text)];
+    for (const { error } of [byTrait, byRoyalty]) {
+      if (error && !error.issues[0]?.message) throw new Error('a problem without words');
+    }
+    if (byTrait.data && typeof hasAttributes(values, byTrait.data) !== 'boolean')
+      throw new Error('no answer');
+    if (byRoyalty.data && typeof byRoyalty.data(5) !== 'boolean') throw new Error('no answer');
+    return byTrait.success || byRoyalty.success;
+  },
+};
+
+/** Readers of what programs of NFTs do: whatever bytes and accounts they get, they only tell or do not know. */
+const nftInstructionPrograms = [...nftPrograms.entries()];
+const people = Array.from({ length: 256 }, (_, seed) => addressFromBytes(new Uint8Array(32).fill(seed)));
+
+/** The first byte says which program, the second how many accounts; the rest is data. */
+const named = (program: number, name: string): Uint8Array =>
+  Uint8Array.of(program, 30, ...Buffer.from(instructionDiscriminator(name), 'hex'), ...new Uint8Array(160));
+
+const names = [
+  ...[
+    'mint_v1',
+    'mint_v2',
+    'transfer_v2',
+    'burn_v2',
+    'create_tree',
+    'sell',
+    'buy',
+    'buy_v2',
+    'cancel',
+    'list',
+  ],
+  ...['execute_sale', 'execute_partial_sale', 'execute_sale_v2', 'mip1_sell', 'bid', 'edit', 'buy_spl'],
+  ...['take_bid_meta_hash', 'buy_nft', 'list_wns', 'sol_fulfill_buy', 'withdraw_from_treasury'],
+];
+
+export const nftInstructionTarget: Target = {
+  from: 'transactions, through nodes',
+  covers: ['decoding/borsh.ts', 'decoding/transaction/nft/'],
+  seeds: [
+    ...nftInstructionPrograms.flatMap((_, program) => names.map((name) => named(program, name))),
+    ...Array.from({ length: 58 }, (_, number) => Uint8Array.of(0, 20, number)),
+  ],
+  /** Feeds one instruction to the reader of its program. */
+  fuzz(input: Uint8Array): boolean {
+    const [at = 0, count = 0] = input;
+    const [program, { read }] = nftInstructionPrograms[
+      at % nftInstructionPrograms.length
+    ] as (typeof nftInstructionPrograms)[number];
+    const data = input.subarray(2);
+    const place = { index: 0, outer: 0, height: 1, parentProgram: null, caller: null, parsed: null };
+    const accounts = people.slice(at, at + (count % 40));
+    const instruction = { ...place, program, accounts, data };
+    const beneath = { ...instruction, index: 1, height: 2, caller: 0 };
+    const transaction: ExecutedTransaction = {
+      ...{ slot: 0n, blockTime: null, signatures: [], feePayer: program, signers: [], fee: 0n, err: null },
+      ...{ accountKeys: [], preBalances: [], postBalances: [], logs: [] },
+      ...{ instructions: [instruction, beneath], tokenAccounts: new Map(), decimals: new Map() },
+    };
+    const reported = read(instruction, transaction);
+    for (const { info } of reported ?? []) writeJson(info);
+    return reported !== null;
+  },
+};

@@ -1,0 +1,373 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { Failure } from '../../../src/protocol/errors.ts';
+import { CuckooFilter } from '../../../src/protocol/geyser/cuckoo-filter.ts';
+import { decodeSubscribeDeshredRequest } from '../../../src/protocol/geyser/decode-subscribe-request.ts';
+import { decodeSubscribeRequest } from '../../../src/protocol/geyser/decode-subscribe-request.ts';
+import { blockTail } from '../../../src/protocol/geyser/encode/block.ts';
+import { slicedAccountTail } from '../../../src/protocol/geyser/encode/raw-account.ts';
+import { InvalidProtobuf } from '../../../src/protocol/geyser/protobuf.ts';
+import { ProtobufWriter } from '../../../src/protocol/geyser/protobuf-writer.ts';
+import type { RawBlock, RawBlockMeta } from '../../../src/protocol/geyser/raw-update.ts';
+import { type RawMessage, readRawUpdate } from '../../../src/protocol/geyser/read-raw-update.ts';
+import { decodeConfirmedBlock } from '../../recorded/confirmed-block.ts';
+import { encodeSubscribeDeshredRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import { decodeSubscribeUpdate } from '../../../src/protocol/geyser/subscribe-update.ts';
+import {
+  decodeCommitmentRequest,
+  decodeIsBlockhashValidRequest,
+  decodePingRequest,
+} from '../../../src/protocol/geyser/unary.ts';
+import { encodeFrame, GrpcFrames, InvalidGrpc } from '../../../src/protocol/grpc/frames.ts';
+import { handleReflection } from '../../../src/protocol/grpc/reflection.ts';
+import { GrpcError } from '../../../src/protocol/grpc/status.ts';
+import { RequestBudget, RequestFrames } from '../../../src/servers/grpc/decode.ts';
+import { checkHealth } from '../../../src/servers/grpc/standard-services.ts';
+import { addressFromBytes } from '../../../src/solana/address.ts';
+import { signatureFromBytes } from '../../../src/solana/signature.ts';
+import { slot } from '../../../src/solana/units.ts';
+import { TokenOwners } from '../../../src/streams/geyser/filters/token-owners.ts';
+import { encodeIsBlockhashValidRequest } from '../../geyser/unary-client.ts';
+import { accepted } from '../engine/accepted.ts';
+import { message as anyMessage } from '../engine/generate-protobuf.ts';
+import type { Target } from '../engine/target.ts';
+
+const writer = (): ProtobufWriter => new ProtobufWriter();
+const key = new Uint8Array(32).fill(7);
+const text = addressFromBytes(key);
+
+const message = writer()
+  .message(1, writer().uint32(1, 1).uint32(3, 1))
+  .bytes(2, key)
+  .bytes(2, new Uint8Array(32))
+  .bytes(3, key)
+  .message(
+    4,
+    writer()
+      .uint32(1, 1)
+      .bytes(2, Uint8Array.of(0))
+      .bytes(3, Uint8Array.of(2, 0, 0, 0)),
+  )
+  .bool(5, true)
+  .message(6, writer().bytes(1, key).bytes(2, Uint8Array.of(1)));
+const transaction = writer().bytes(1, new Uint8Array(64).fill(1)).message(2, message);
+const balance = writer()
+  .uint32(1, 1)
+  .string(2, text)
+  .message(3, writer().uint32(2, 6).string(3, '700'))
+  .string(4, text)
+  .string(5, text);
+const meta = writer()
+  .message(1, writer().bytes(1, Uint8Array.of(8, 0, 0, 0, 0, 25, 0, 0, 0, 1, 0, 0, 0)))
+  .uint64(2, 5000n)
+  .bytes(3, Uint8Array.of(1, 2))
+  .message(5, writer().message(2, writer().uint32(1, 1).uint32(4, 2)))
+  .string(6, 'Program log: hello')
+  .message(8, balance)
+  .message(9, writer().string(1, text).uint64(2, 5n).uint32(4, 1).string(5, '8'))
+  .bytes(12, key)
+  .message(14, writer().bytes(1, key).bytes(2, key))
+  .uint64(16, 150n);
+const [transactionBytes, metaBytes] = [transaction.finish(), meta.finish()];
+const placed = writer()
+  .bytes(1, new Uint8Array(64).fill(1))
+  .bytes(3, transactionBytes)
+  .bytes(4, metaBytes)
+  .uint64(5, 9n)
+  .finish();
+const account = writer().bytes(1, key).uint64(2, 5n).bytes(3, key).bytes(6, key).uint64(7, 9n).finish();
+
+export const subscribeUpdateTarget: Target = {
+  from: 'nodes',
+  covers: [
+    'solana/transaction/transaction-error.ts',
+    'protocol/geyser/fields.ts',
+    'protocol/geyser/protobuf.ts',
+    'protocol/geyser/storage/',
+    'protocol/geyser/subscribe-update.ts',
+    'protocol/geyser/update/',
+  ],
+  /** An update of every kind, then a stored block. */
+  seeds: [
+    writer().message(2, writer().bytes(1, account).uint64(2, 5n)),
+    writer().message(3, writer().uint64(1, 5n).uint64(2, 4n).uint32(3, 6).string(4, 'why')),
+    writer().message(4, writer().bytes(1, placed).uint64(2, 5n)),
+    writer().message(
+      5,
+      writer()
+        .uint64(1, 5n)
+        .string(2, text)
+        .message(3, writer().message(1, writer().string(1, text).uint64(2, 5n)))
+        .bytes(6, placed)
+        .string(8, text)
+        .bytes(11, account),
+    ),
+    writer().message(6, writer()).string(1, 'name'),
+    writer().message(7, writer().uint64(1, 5n).string(2, text).string(7, text)),
+    writer().message(8, writer().uint64(1, 5n).bytes(4, key)),
+    writer().message(9, writer().uint32(1, 5)).message(11, writer().uint64(1, 1_700_000_000n)),
+    writer().message(10, writer().uint64(1, 5n).bytes(2, new Uint8Array(64))),
+    writer()
+      .string(1, text)
+      .string(2, text)
+      .message(4, writer().bytes(1, transactionBytes).bytes(2, metaBytes))
+      .message(6, writer().uint64(1, 5n)),
+  ].map((each) => each.finish()),
+  generate: (random) => anyMessage(random),
+  /** Whatever is read is read or refused, as an update and as a block. */
+  fuzz(input: Uint8Array): boolean {
+    const update = accepted(() => decodeSubscribeUpdate(input), InvalidProtobuf);
+    const block = accepted(() => decodeConfirmedBlock(input, slot(1)), InvalidProtobuf);
+    return update || block;
+  },
+};
+
+const owners = new TokenOwners();
+const slices = [{ offset: 0n, length: 1n }];
+
+function blockOf(meta: RawBlockMeta): RawBlock {
+  const { slot, createdAt } = meta;
+  const lists = { transactions: [], accounts: [], entries: [] };
+  return { kind: 'block', slot, createdAt, meta, ...lists, updatedAccountCount: 0 };
+}
+
+/** What streams make of it: they tell it on without reading it through. */
+function reportedOn(raw: RawMessage): void {
+  if (raw.kind === 'account') slicedAccountTail(raw, slices);
+  if (raw.kind === 'blockMeta')
+    blockTail(blockOf(raw), { transactions: [], accounts: [], entries: [], slices });
+  if (raw.kind !== 'transaction') return;
+  for (const offset of raw.keys.offsets)
+    if (offset + 32 > raw.keys.bytes.length) throw new RangeError('a key lies outside its bytes');
+  for (const which of ['all', 'balanceChanged'] as const) owners.of(raw, which);
+}
+
+export const rawUpdateTarget: Target = {
+  from: 'nodes',
+  covers: [
+    'protocol/geyser/encode/block.ts',
+    'protocol/geyser/encode/raw-account.ts',
+    'streams/geyser/filters/token-owners.ts',
+    'protocol/geyser/fields.ts',
+    'protocol/geyser/read-raw-transaction.ts',
+    'protocol/geyser/read-raw-update.ts',
+  ],
+  /** An update of every kind. */
+  seeds: subscribeUpdateTarget.seeds,
+  generate: (random) => anyMessage(random),
+  /** Whatever is read is read or refused. What is read has keys where it says, and can be told on. */
+  fuzz: (input: Uint8Array): boolean =>
+    accepted(() => {
+      const raw = readRawUpdate(input, 0);
+      if (raw !== null) reportedOn(raw);
+    }, InvalidProtobuf),
+};
+
+const subscribeRequestKey = addressFromBytes(new Uint8Array(32).fill(7));
+const signature = signatureFromBytes(new Uint8Array(64).fill(3));
+const cuckoo = {
+  data: new Uint8Array(16),
+  bucketCount: 2,
+  entriesPerBucket: 4,
+  fingerprintBits: 16,
+  hashSeed: 5n,
+  hashAlgorithm: 0,
+};
+
+function readSubscribe(input: Uint8Array): void {
+  const { accounts } = decodeSubscribeRequest(input);
+  for (const { cuckooAccounts } of accounts?.values() ?? []) {
+    if (cuckooAccounts) new CuckooFilter(cuckooAccounts).has(new Uint8Array(32), 0);
+  }
+}
+
+export const subscribeRequestTarget: Target = {
+  from: 'clients',
+  covers: [
+    'protocol/geyser/decode-subscribe-request.ts',
+    'protocol/geyser/fields.ts',
+    'protocol/geyser/protobuf.ts',
+    'protocol/geyser/request/',
+    'protocol/geyser/unary.ts',
+    'protocol/grpc/reflection.ts',
+    'servers/grpc/standard-services.ts',
+  ],
+  /** A request of every kind of filter, and those of the other calls. */
+  seeds: [
+    encodeSubscribeRequest({
+      accounts: new Map([
+        [
+          'a',
+          {
+            account: [subscribeRequestKey],
+            owner: [subscribeRequestKey],
+            filters: [
+              { kind: 'memcmp', offset: 4n, bytes: Uint8Array.of(1, 2) },
+              { kind: 'dataSize', bytes: 165n },
+            ],
+            cuckooAccounts: cuckoo,
+          },
+        ],
+      ]),
+      accountsDataSlice: [{ offset: 1n, length: 2n }],
+    }),
+    encodeSubscribeRequest({
+      transactions: new Map([
+        ['t', { vote: false, accountInclude: [subscribeRequestKey], tokenAccounts: 'all' as const }],
+      ]),
+      slots: new Map([['s', { interslotUpdates: true }]]),
+      blocks: new Map([['b', { accountInclude: [subscribeRequestKey], includeTransactions: true }]]),
+      blocksMeta: ['m'],
+      commitment: 'confirmed',
+    }),
+    encodeSubscribeDeshredRequest({
+      deshredTransactions: new Map([['d', { accountRequired: [subscribeRequestKey] }]]),
+    }),
+    encodeSubscribeRequest({ transactions: new Map([['s', { signature }]]), ping: 5 }),
+    encodeIsBlockhashValidRequest({ blockhash: subscribeRequestKey, commitment: 'confirmed' }),
+    Uint8Array.from([0x22, 13, ...Buffer.from('geyser.Geyser')]),
+  ],
+  generate: (random) => anyMessage(random),
+  /** Whatever is read is read or refused, as a request of every call. */
+  fuzz: (input: Uint8Array): boolean =>
+    [
+      readSubscribe,
+      decodeSubscribeDeshredRequest,
+      decodeCommitmentRequest,
+      decodeIsBlockhashValidRequest,
+      decodePingRequest,
+      handleReflection,
+      (request: Uint8Array) => checkHealth(request, () => true),
+    ]
+      .map((read) => accepted(() => read(input), InvalidProtobuf, GrpcError))
+      .includes(true),
+};
+
+const MESSAGE_MAX_BYTES = 4_096;
+
+/** Room for one message that has begun. */
+const BUDGET_BYTES = MESSAGE_MAX_BYTES + 1_024;
+const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: 256 };
+
+const packed = (message: Uint8Array): Buffer => {
+  const frame = encodeFrame(gzipSync(message));
+  frame[0] = 1;
+  return frame;
+};
+
+type Outcome = { readonly messages: string[]; refusal: string | null };
+
+/** What comes out of bytes that come in pieces of one length. */
+function cut(bytes: Uint8Array, length: number): Outcome {
+  const budget = new RequestBudget(BUDGET_BYTES);
+  const frames = new RequestFrames('gzip', SIZES, budget);
+  const outcome: Outcome = { messages: [], refusal: null };
+  try {
+    for (let at = 0; at < bytes.length; at += length) {
+      frames.push(Buffer.from(bytes.subarray(at, at + length)));
+      for (let next = frames.next(); next !== null; next = frames.next()) {
+        const { message } = next;
+        if (message.length > MESSAGE_MAX_BYTES) throw new RangeError('a message is larger than is taken');
+        outcome.messages.push(message.toString('latin1'));
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof GrpcError || error instanceof Failure)) throw error;
+    outcome.refusal = error.message;
+  }
+  frames.close();
+  // Everything that was taken has been given back.
+  budget.reserve(BUDGET_BYTES);
+  return outcome;
+}
+
+export const requestFramesTarget: Target = {
+  from: 'clients',
+  covers: ['protocol/grpc/frames.ts', 'servers/grpc/decode.ts'],
+  /** Messages as they are and compressed. The first byte is the length of the pieces they come in. */
+  seeds: [
+    ...subscribeRequestTarget.seeds.map((request, index) =>
+      Buffer.of(index * 50, ...encodeFrame(request), ...encodeFrame(request)),
+    ),
+    ...subscribeRequestTarget.seeds.map((request) =>
+      Buffer.of(7, ...packed(request), ...encodeFrame(request)),
+    ),
+    Buffer.of(0, ...packed(new Uint8Array(MESSAGE_MAX_BYTES + 1))),
+  ],
+  /** The same comes out, wherever the pieces begin and end. @returns whether nothing was refused. */
+  fuzz(input: Uint8Array): boolean {
+    const [length = 0] = input;
+    const bytes = input.subarray(1);
+    const single = cut(bytes, 1);
+    const { messages, refusal } = cut(bytes, length + 1);
+    // What stands in the same piece before a message that is refused goes with it.
+    const isSame =
+      refusal === null
+        ? messages.length === single.messages.length
+        : messages.length <= single.messages.length;
+    if (!isSame || refusal !== single.refusal || messages.some((each, i) => each !== single.messages[i]))
+      throw new Error('pieces change what comes out');
+    return refusal === null;
+  },
+};
+const GEYSER_ANSWERS_SIZES = {
+  messageMaxBytes: MESSAGE_MAX_BYTES,
+  unpackedRatioMax: 16,
+  unpackedFreeBytes: 2_048,
+};
+
+const messages = [new Uint8Array(3), Buffer.from('{"version":"12.1.0"}'), new Uint8Array(400).fill(7)];
+
+function geyserAnswersPacked(message: Uint8Array): Buffer {
+  const frame = encodeFrame(message);
+  frame[0] = 1;
+  return frame;
+}
+
+type Cut = { readonly messages: Buffer[]; isRefused: boolean };
+
+function geyserAnswersCut(bytes: Uint8Array, encoding: string, length: number): Cut {
+  const frames = new GrpcFrames(GEYSER_ANSWERS_SIZES);
+  frames.encoding = encoding;
+  const outcome: Cut = { messages: [], isRefused: false };
+  const push = (at: number) => () => {
+    frames.push(Buffer.from(bytes.subarray(at, at + length)));
+    for (let one = frames.next(); one !== null; one = frames.next()) outcome.messages.push(one);
+  };
+  for (let at = 0; at < bytes.length && !outcome.isRefused; at += length)
+    outcome.isRefused = !accepted(push(at), InvalidGrpc);
+  return outcome;
+}
+
+export const geyserAnswersTarget: Target = {
+  from: 'nodes',
+  covers: ['protocol/grpc/frames.ts'],
+  /** Answers in frames. The first byte says how they are compressed, the second the length of the pieces they come in. */
+  seeds: [
+    ...messages.map((message, at) => Buffer.of(0, at * 3, ...encodeFrame(message), ...encodeFrame(message))),
+    ...messages.map((message) =>
+      Buffer.of(1, 9, ...geyserAnswersPacked(gzipSync(message)), ...encodeFrame(message)),
+    ),
+    ...messages.map((message) => Buffer.of(2, 2, ...geyserAnswersPacked(zstdCompressSync(message)))),
+    Buffer.of(1, 255, ...geyserAnswersPacked(gzipSync(new Uint8Array(MESSAGE_MAX_BYTES + 1)))),
+  ],
+  generate: (random) => anyMessage(random),
+  /** The same messages are read, however the bytes are split. */
+  fuzz(input: Uint8Array): boolean {
+    const [which = 0, length = 0] = input;
+    const encoding = ['identity', 'gzip', 'zstd'][which % 3] as string;
+    const bytes = input.subarray(2);
+    const [single, pieces] = [
+      geyserAnswersCut(bytes, encoding, 1),
+      geyserAnswersCut(bytes, encoding, length + 1),
+    ];
+    const isSame =
+      single.isRefused === pieces.isRefused &&
+      single.messages.length === pieces.messages.length &&
+      single.messages.every((message, at) => message.equals(pieces.messages[at] as Buffer));
+    if (!isSame) throw new Error('pieces change what comes out');
+    if (single.messages.some((message) => message.length > MESSAGE_MAX_BYTES))
+      throw new Error('a message is larger than is taken');
+    return single.messages.length > 0;
+  },
+};

@@ -1,0 +1,644 @@
+import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
+import { parseNodeSettings } from '../../../src/app/upstreams/added-nodes.ts';
+import { ByteBudget } from '../../../src/base/cache/byte-budget.ts';
+import { parseJson, writeJson } from '../../../src/base/json.ts';
+import { isJson } from '../../../src/base/json-scan.ts';
+import { createLogger } from '../../../src/base/log.ts';
+import { ApiError } from '../../../src/control/api/api-error.ts';
+import { contract } from '../../../src/control/api/contract/contract.ts';
+import type { ResponseHandler, RpcResponse } from '../../../src/protocol/call.ts';
+import type { Failure } from '../../../src/protocol/errors.ts';
+import { methods } from '../../../src/protocol/methods.ts';
+import { parseNodeError } from '../../../src/protocol/rest/node-refusal.ts';
+import type { ResponseReader } from '../../../src/protocol/streamed-response.ts';
+import { address } from '../../../src/solana/address.ts';
+import { MalformedJson } from '../../../src/solana/encoding/read-json.ts';
+import { readBlock } from '../../../src/solana/encoding/read-ui-block.ts';
+import { encodeAccount, readAccount } from '../../../src/solana/encoding/ui-account.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import { signatureFromBytes } from '../../../src/solana/signature.ts';
+import { lamports, slot } from '../../../src/solana/units.ts';
+import { WatchedTransaction } from '../../../src/upstream/confirmations/watched-transaction.ts';
+import type { BodyFlow } from '../../../src/upstream/exchange.ts';
+import { ChainReader, ReadError } from '../../../src/upstream/feeds/chain-reader.ts';
+import { canonicalJson } from '../../../src/upstream/feeds/gap/account-gap.ts';
+import { contextValue, rawMembers } from '../../../src/upstream/feeds/gap/continuity.ts';
+import { readAccounts } from '../../../src/upstream/feeds/gap/read-accounts.ts';
+import { readRoot } from '../../../src/upstream/feeds/gap/slot-gap.ts';
+import { LateSignatures } from '../../../src/upstream/feeds/geyser/late-signatures.ts';
+import { geyserLimits } from '../../../src/upstream/feeds/geyser/limits.ts';
+import { MintCache } from '../../../src/upstream/feeds/geyser/mint-cache.ts';
+import { feedLimits } from '../../../src/upstream/feeds/limits.ts';
+import { readNodeMessage, readSlotInfo, slotInfoJson } from '../../../src/upstream/feeds/pubsub-message.ts';
+import { readSignatureStatuses } from '../../../src/upstream/feeds/signature-statuses.ts';
+import { HttpResponseReader } from '../../../src/upstream/http-client/http-response-reader.ts';
+import { CallKeys } from '../../../src/upstream/middleware/call-key.ts';
+import { RedisCache, type ResponseStore } from '../../../src/upstream/middleware/redis-cache.ts';
+import { FinalizedRoots } from '../../../src/upstream/middleware/response-cache.ts';
+import { ResponseCounts } from '../../../src/upstream/middleware/response-counts.ts';
+import { locateResponse } from '../../../src/upstream/response/parse-response.ts';
+import { PassthroughResponse } from '../../../src/upstream/response/passthrough-response.ts';
+import { preflightFault } from '../../../src/upstream/retry/attempt.ts';
+import { parseRetryAfter } from '../../../src/upstream/retry-after.ts';
+import {
+  readEpochInfo,
+  readLeaderSchedule,
+  readShredVersion,
+} from '../../../src/upstream/shreds/leader-schedule.ts';
+import { TableLoader } from '../../../src/upstream/shreds/lookup-tables.ts';
+import { shredLimits } from '../../../src/upstream/shreds/shreds-config.ts';
+import { contextSlot, readObservedSlot, slotOfResult } from '../../../src/upstream/slots/context-slot.ts';
+import { dispatcherOf } from '../../upstream/mock/dispatcher.ts';
+import {
+  callOf,
+  resultOf,
+  ScriptedDispatcher,
+  ScriptedSlots,
+} from '../../upstream/mock/scripted-dispatcher.ts';
+import { accepted, acceptedLater } from '../engine/accepted.ts';
+import { type Target, texts } from '../engine/target.ts';
+import { accountStateTarget } from './accounts.ts';
+
+const ID = 7;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+type Envelope = { id?: unknown; result?: unknown; error?: { code?: unknown } | null };
+
+/** The located bytes must be what JSON.parse finds under that name, and its sister must not be filled. */
+function check(body: Buffer, errorCode: number, envelope: Envelope): void {
+  const [expected, sister] =
+    errorCode === 0 ? [envelope.result, envelope.error] : [envelope.error, envelope.result];
+  if (JSON.stringify(parse(body)) !== JSON.stringify(expected)) throw new Error('located the wrong bytes');
+  if (sister !== undefined && sister !== null) throw new Error('chose between a result and an error');
+  if (errorCode !== 0 && envelope.error?.code !== errorCode) throw new Error('read the wrong code');
+  if (envelope.id !== ID && (errorCode === 0 || envelope.id !== null)) {
+    throw new Error('took an answer to another request');
+  }
+}
+
+export const answerTarget: Target = {
+  from: 'nodes',
+  covers: ['upstream/response/parse-response.ts'],
+  /** Answers to mutate, in the orders that nodes write. */
+  seeds: texts([
+    '{"jsonrpc":"2.0","result":{"context":{"slot":1},"value":[1.5e3,"\\u00e9",true,null]},"id":7}\n',
+    '{"jsonrpc":"2.0","id":7,"result":{"a":[{}, [], "x"]}}',
+    '{"jsonrpc":"2.0","error":{"code":-32005,"message":"m","data":{"numSlotsBehind":null}},"id":7}',
+    ' { "id" : 7 , "error" : null , "result" : 18446744073709551615 } ',
+    '{"jsonrpc":"2.0","result":null,"error":{"code":-32005,"message":"m"},"id":7}',
+    '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}',
+  ]),
+  /**
+   * Whatever a node sends: no exception, never an answer out of text that is not JSON, and what is located is what
+   * JSON.parse finds. Holds for answers up to a few kilobytes; large ones may be known by their ends.
+   * @returns whether an answer was found.
+   */
+  fuzz(bytes: Uint8Array): boolean {
+    const answer = locateResponse(Buffer.from(bytes), ID);
+    if (answer === null) return false;
+    const envelope = parse(bytes) as Envelope | undefined;
+    if (envelope === undefined) throw new Error('found an answer in what is not JSON');
+    check(answer.body, answer.errorCode, envelope);
+    return true;
+  },
+};
+const HEAD = '{"jsonrpc":"2.0","result":';
+const long = JSON.stringify({ list: Array.from({ length: 12 }, (_, at) => `é€😀 ${at}`) });
+const OFFERED = 100;
+
+/** Pieces until they end or break off. */
+class Reading implements ResponseReader {
+  readonly #pieces: Buffer[] = [];
+  end: 'complete' | Failure | null = null;
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
+
+  onData(bytes: Buffer): void {
+    if (this.end !== null) throw new Error('more after the end');
+    this.#pieces.push(bytes);
+  }
+
+  onEnd(last: Buffer): void {
+    this.onData(last);
+    this.end = 'complete';
+  }
+
+  onError(failure: Failure): void {
+    this.end = failure;
+  }
+}
+
+const flow: BodyFlow = { pause: () => {}, resume: () => {}, stop: () => {} };
+
+function passed(bytes: Buffer, length: number, isMeasured: boolean): Reading {
+  let ends = 0;
+  const owner = { network: 'devnet', responseMaxBytes: 9, onStreamEnd: () => ends++ } as const;
+  const size = isMeasured ? bytes.length : null;
+  const answer = new PassthroughResponse(Buffer.from(bytes.subarray(0, OFFERED)), size, ID, flow, owner);
+  const reader = new Reading();
+  answer.pipeTo(reader);
+  for (let at = OFFERED; at < bytes.length; at += length)
+    answer.onData(Buffer.from(bytes.subarray(at, at + length)));
+  answer.onEnd();
+  if (ends !== 1) throw new Error(`ended ${ends} times`);
+  if (reader.end === 'complete' && answer.bytes !== null && reader.bytes.length !== answer.bytes)
+    throw new Error('another length than was announced');
+  return reader;
+}
+
+export const passedAnswerTarget: Target = {
+  from: 'nodes',
+  covers: ['upstream/response/passthrough-response.ts'],
+  /** Long answers. The first byte is the length of the pieces they come in. */
+  seeds: [
+    `${HEAD}${long},"id":${ID}}\n`,
+    `${HEAD}[${long}],"id":${ID}}`,
+    `${HEAD}"${'x'.repeat(120)}","id":${ID}}\n`,
+    `${HEAD}${long},"id":8}`,
+    `${HEAD}${long}`,
+  ].map((text, at) => Buffer.from([at * 9, ...Buffer.from(text)])),
+  /** Wherever the pieces begin: the whole result and nothing else, or a break. @returns whether it was whole. */
+  fuzz(input: Uint8Array): boolean {
+    const bytes = Buffer.from(input.subarray(1));
+    if (bytes.length < OFFERED || !PassthroughResponse.canStream(bytes.subarray(0, OFFERED))) return false;
+    const body = bytes.toString('latin1').replace(/\n$/, '');
+    const tail = `,"id":${ID}}`;
+    const isOurs = isUtf8(bytes) && body.endsWith(tail);
+    const result = body.slice(HEAD.length, -tail.length);
+    for (const length of [1, (input[0] ?? 0) + 1, bytes.length]) {
+      for (const isMeasured of [true, false]) {
+        const reader = passed(bytes, length, isMeasured);
+        const isWhole = reader.end === 'complete';
+        if (isWhole && !isOurs) throw new Error('took for whole what is not');
+        if (isWhole && reader.bytes.toString('latin1').trimEnd() !== result.trimEnd())
+          throw new Error('passed on something else');
+      }
+    }
+    return passed(bytes, bytes.length, true).end === 'complete';
+  },
+};
+
+const ANSWER_MAX_BYTES = 64;
+const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);
+
+/** How the responses in the bytes were read, up to the first that is not whole. */
+function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
+  const reader = new HttpResponseReader({ responseMaxBytes: ANSWER_MAX_BYTES }, budget);
+  const shared = Buffer.alloc(bytes.length);
+  const reported: string[] = [];
+  try {
+    for (let at = 0; at < bytes.length; ) {
+      const end = Math.min(bytes.length, at + sizeOf(at));
+      shared.set(bytes.subarray(at, end));
+      let from = 0;
+      while (from < end - at) {
+        const to = reader.read(shared, from, end - at);
+        if (to < from || to > end - at) throw new Error('read what was not there');
+        if (reader.readState === 'more') break;
+        reported.push(report(reader));
+        if (reader.readState !== 'complete') return reported;
+        reader.next();
+        from = to;
+      }
+      reader.body.retain();
+      // Nothing of what was read may be needed any longer.
+      shared.fill(0x7e);
+      at = end;
+    }
+    reader.finish();
+    if (reader.readState === 'complete') reported.push(report(reader));
+    return reported;
+  } finally {
+    reader.free();
+  }
+}
+
+function report(reader: HttpResponseReader): string {
+  const { readState, status, retryAfter, keepAliveMs, keepAlive } = reader;
+  if (readState !== 'complete') return readState;
+  const body = reader.body.take();
+  if (body.length > ANSWER_MAX_BYTES) throw new Error('an answer that is too long');
+  if (status < 200) throw new Error('took an announcement for the answer');
+  return JSON.stringify([status, retryAfter, keepAliveMs, keepAlive, body.toString('latin1')]);
+}
+
+export const responseReaderTarget: Target = {
+  from: 'nodes',
+  covers: ['http/llhttp.ts', 'http/simple-header-parser.ts', 'upstream/http-client/http-response-reader.ts'],
+  /** Answers to mutate. */
+  seeds: texts([
+    'HTTP/1.1 200 OK\r\nContent-Length: 7\r\nKeep-Alive: timeout=5\r\n\r\n{"a":1}',
+    'HTTP/1.1 200 OK\r\nContent-Length: 7\t\r\nConnection: keep-alive\r\n\r\n{"a":1}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3;x="y"\r\n{"a\r\n4\r\n":1}\r\n0\r\ntrailer: z\r\n\r\n',
+    'HTTP/1.1 429 Too Many\r\nretry-after: 17\r\ncontent-length: 0\r\n\r\nHTTP/1.1 204 x\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end',
+    'HTTP/1.1 150 x\r\ncontent-length: 4\r\n\r\nmoreHTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n{"a":1}',
+    'HTTP/1.0 500 no\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nno',
+    'HTTP/1.0 500 no\r\ncontent-length: 2\r\n\r\nnoHTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n{"a":1}',
+    'HTTP/1.1 304 x\r\ncontent-length: 9\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 65\r\n\r\n',
+  ]),
+  /**
+   * Whatever a node sends: no exception, nothing that is longer than it may be, and the same however it is cut.
+   * @returns whether an answer was found.
+   */
+  fuzz(bytes: Uint8Array): boolean {
+    const whole = readIn(bytes, () => bytes.length);
+    const seed = (bytes[0] ?? 0) % 7;
+    for (const sizeOf of [() => 1, (at: number) => 1 + ((at * 31 + seed) % 13)]) {
+      const cut = readIn(bytes, sizeOf);
+      if (JSON.stringify(cut) !== JSON.stringify(whole)) {
+        throw new Error(`cut: ${JSON.stringify(cut)}; whole: ${JSON.stringify(whole)}`);
+      }
+    }
+    return whole.some((one) => one.startsWith('['));
+  },
+};
+
+type Parsed = {
+  id?: unknown;
+  result?: unknown;
+  error?: unknown;
+  params?: { result?: unknown; subscription?: unknown };
+};
+
+const same = (bytes: Buffer, value: unknown): boolean =>
+  JSON.stringify(JSON.parse(bytes.toString())) === JSON.stringify(value);
+
+export const pubsubMessageTarget: Target = {
+  from: 'nodes',
+  covers: ['upstream/feeds/pubsub-message.ts'],
+  seeds: texts([
+    '{"jsonrpc":"2.0","method":"slotNotification","params":{"result":{"slot":3,"parent":2,"root":0},"subscription":0}}',
+    '{"params":{"subscription":4743323479349712,"result":[1.5e3,"\\u00e9",null]},"method":"x","jsonrpc":"2.0"}',
+    '{"jsonrpc":"2.0","result":23784,"id":5}',
+    '{"jsonrpc":"2.0","error":{"code":-32602,"message":"m","data":null},"id":5}',
+  ]),
+  /** Whatever a node sends: no exception, and what is found is what JSON.parse finds. */
+  fuzz(bytes: Uint8Array): boolean {
+    const text = Buffer.from(bytes);
+    if (!isUtf8(text)) return false;
+    const message = readNodeMessage(text);
+    if (message === null) return false;
+    const parsed = JSON.parse(text.toString()) as Parsed;
+    if (message.kind === 'notification') {
+      if (!same(message.result, parsed.params?.result)) throw new Error('found another result');
+      const id = typeof message.id === 'string' ? JSON.parse(message.id) : message.id;
+      if (JSON.stringify(id) !== JSON.stringify(parsed.params?.subscription))
+        throw new Error('found another id');
+    } else {
+      if (message.id !== parsed.id) throw new Error('took an answer to another request');
+      if (!same(message.body, message.errorCode === 0 ? parsed.result : parsed.error)) {
+        throw new Error('found another body');
+      }
+    }
+    return true;
+  },
+};
+
+const KEY = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const CONTEXT = '{"apiVersion":"2.2.1","slot":300}';
+const STATE = '"executable":false,"rentEpoch":18446744073709551615,"space":3';
+const ACCOUNT = `{"lamports":5,"data":["AAEC","base64"],"owner":"${KEY}",${STATE}}`;
+
+/** As nodes give it: the error of a preflight that failed. */
+const PREFLIGHT = -32_002;
+
+const someone = address(KEY);
+
+/** An account is the same when it is shown again. */
+function checkAccount(result: Buffer): boolean {
+  return accepted(() => {
+    const account = readAccount(parseJson(result.toString()));
+    const shown = encodeAccount(someone, account, 'base64', null);
+    if (!isDeepStrictEqual(readAccount(parseJson(writeJson(shown))), account))
+      throw new Error('an account changes when it is written again');
+  }, MalformedJson);
+}
+
+function checkSlots(result: Buffer): boolean {
+  readRoot(result);
+  for (const row of [methods.getSlot, methods.getBalance]) readObservedSlot(row, result);
+  for (const slot of [contextSlot(result), slotOfResult(result, 'slot')]) {
+    if (slot !== null && (slot < 0n || slot >= 2n ** 64n)) throw new Error('a slot that is none');
+  }
+  const info = readSlotInfo(result);
+  if (info !== null && readSlotInfo(slotInfoJson(info))?.root !== info.root)
+    throw new Error('slots change when they are written again');
+  return info !== null;
+}
+
+function checkSchedule(text: string): boolean {
+  const info = readEpochInfo(text);
+  const leaders = readLeaderSchedule(text, 5n);
+  readShredVersion(text);
+  if (leaders?.leaders.some(({ length }) => length !== 32)) throw new Error('a leader that is none');
+  return info !== null || leaders !== null;
+}
+
+export const nodeResultsTarget: Target = {
+  from: 'nodes',
+  covers: [
+    'protocol/rest/node-refusal.ts',
+    'solana/encoding/ui-account.ts',
+    'upstream/retry-after.ts',
+    'solana/encoding/read-ui-meta.ts',
+    'upstream/retry/attempt.ts',
+    'upstream/confirmations/watched-transaction.ts',
+    'upstream/feeds/gap/account-gap.ts',
+    'upstream/feeds/gap/continuity.ts',
+    'upstream/feeds/gap/slot-gap.ts',
+    'upstream/feeds/signature-statuses.ts',
+    'upstream/feeds/pubsub-message.ts',
+    'upstream/shreds/leader-schedule.ts',
+  ],
+  /** Results as nodes write them, and errors. */
+  seeds: texts([
+    `{"context":${CONTEXT},"value":[null,{"slot":5,"confirmations":null,"err":null,"confirmationStatus":"finalized"}]}`,
+    `{"context":{"slot":300},"value":{"err":{"InstructionError":[0,{"Custom":1}]}}}`,
+    '{"slot":3,"parent":2,"root":0}',
+    '5',
+    ACCOUNT,
+    `{"context":${CONTEXT},"value":{"pubkey":"${KEY}","account":${ACCOUNT.replace('"base64"', '"base64+zstd"')}}}`,
+    '{"absoluteSlot":300,"blockHeight":290,"epoch":2,"slotIndex":44,"slotsInEpoch":128,"transactionCount":null}',
+    `{"${KEY}":[0,1,2,3]}`,
+    `[{"pubkey":"${KEY}","shredVersion":4},{"shredVersion":4},null]`,
+    '{"code":-32002,"message":"Transaction simulation failed: Blockhash not found","data":{"err":"BlockhashNotFound"}}',
+    '{"code":-32002,"message":{"toString":1}}',
+  ]),
+  /** Whatever a result holds that is JSON, each reader reads it, or says that it is something else. */
+  fuzz(bytes: Uint8Array): boolean {
+    const result = Buffer.from(bytes);
+    const text = result.toString();
+    parseRetryAfter(text, 0);
+    // Nothing else comes so far: answers and messages are looked at first.
+    if (!isJson(result, 256) || Buffer.compare(Buffer.from(text), result) !== 0) return false;
+    const canonical = canonicalJson(result);
+    if (canonicalJson(Buffer.from(canonical)) !== canonical) throw new Error('a second canonical text');
+    rawMembers(result);
+    parseJson(contextValue(result).toString());
+    if (text.startsWith('{')) preflightFault({ body: result, errorCode: PREFLIGHT });
+    parseNodeError(parseJson(text), PREFLIGHT);
+    new WatchedTransaction(signatureFromBytes(new Uint8Array(64)), 'confirmed', null).onNotification(result);
+    const read = [
+      accepted(() => readSignatureStatuses(result), MalformedJson),
+      checkAccount(result),
+      checkSlots(result),
+      checkSchedule(text),
+    ];
+    return read.includes(true);
+  },
+};
+
+const UI_BLOCK_KEY = 'So11111111111111111111111111111111111111112';
+const META = {
+  err: { InstructionError: [0, { Custom: 1 }] },
+  fee: 5000,
+  preBalances: [1],
+  postBalances: [1],
+  innerInstructions: [
+    { index: 0, instructions: [{ programIdIndex: 1, accounts: [0], data: '3Bxs', stackHeight: 2 }] },
+  ],
+  logMessages: ['a'],
+  preTokenBalances: [
+    {
+      accountIndex: 0,
+      mint: UI_BLOCK_KEY,
+      owner: UI_BLOCK_KEY,
+      programId: UI_BLOCK_KEY,
+      uiTokenAmount: { amount: '1', decimals: 2 },
+    },
+  ],
+  postTokenBalances: [],
+  rewards: null,
+  loadedAddresses: { writable: [UI_BLOCK_KEY], readonly: [] },
+  returnData: { programId: UI_BLOCK_KEY, data: ['AA==', 'base64'] },
+  computeUnitsConsumed: 150,
+};
+const WIRE = Buffer.concat([
+  Buffer.from([1]),
+  Buffer.alloc(64, 7),
+  Buffer.from([1, 0, 0, 1]),
+  Buffer.alloc(64, 3),
+  Buffer.from([0]),
+]).toString('base64');
+
+export const uiBlockTarget: Target = {
+  from: 'nodes',
+  covers: [
+    'solana/encoding/read-json.ts',
+    'solana/encoding/read-ui-block.ts',
+    'solana/encoding/read-ui-meta.ts',
+  ],
+  seeds: [
+    {
+      blockHeight: 5,
+      blockTime: 1_700_000_000,
+      blockhash: UI_BLOCK_KEY,
+      parentSlot: 6,
+      previousBlockhash: UI_BLOCK_KEY,
+      rewards: [{ commission: null, lamports: -5, postBalance: 1, pubkey: UI_BLOCK_KEY, rewardType: 'Fee' }],
+      transactions: [{ meta: META, transaction: [WIRE, 'base64'], version: 'legacy' }],
+    },
+  ].map((block) => Buffer.from(JSON.stringify(block))),
+  /** Whatever a node answers: a block, or one of the two errors. */
+  fuzz(bytes: Uint8Array): boolean {
+    try {
+      readBlock(Buffer.from(bytes), slot(7));
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof MalformedJson || thrown instanceof SyntaxError) return false;
+      throw thrown;
+    }
+  },
+};
+const [mint, token] = accountStateTarget.seeds as [Uint8Array, Uint8Array];
+const shown = (data: Uint8Array): string =>
+  `{"lamports":5,"data":["${Buffer.from(data).toString('base64')}","base64"],"owner":"${programs.token}","executable":false,"rentEpoch":0}`;
+
+const log = createLogger('silent', () => {});
+const addresses = [KEY, programs.system, programs.vote].map((text) => address(text));
+const tokenAccount = {
+  ...{ lamports: lamports(1), data: token, owner: programs.token, executable: false, rentEpoch: 0n },
+};
+
+/** What questions may end with besides an answer; numbers that are none are the node's fault as much. */
+const refusals = [ReadError, MalformedJson, SyntaxError, RangeError];
+
+async function accountsRead(reader: ChainReader): Promise<void> {
+  const question = { addresses, commitment: 'processed', notBefore: slot(1) } as const;
+  const { signal } = new AbortController();
+  for (const encoding of ['base64', 'jsonParsed'] as const) {
+    for await (const read of readAccounts(reader, { ...question, encoding }, signal))
+      for (const { result, keyedResult } of read) {
+        JSON.parse(result().toString());
+        JSON.parse(keyedResult()?.toString() ?? 'null');
+      }
+  }
+}
+
+export const nodeReadersTarget: Target = {
+  from: 'nodes',
+  covers: [
+    'solana/encoding/read-ui-block.ts',
+    'upstream/feeds/chain-reader.ts',
+    'upstream/feeds/gap/read-accounts.ts',
+    'upstream/feeds/geyser/late-signatures.ts',
+    'upstream/feeds/geyser/mint-cache.ts',
+  ],
+  /** Results of whatever a node is asked. */
+  seeds: [
+    ...nodeResultsTarget.seeds,
+    ...uiBlockTarget.seeds,
+    ...[
+      '300',
+      '[300,301,302]',
+      `{"context":{"slot":300},"value":${shown(mint)}}`,
+      `{"context":{"slot":300},"value":[${shown(mint)},null,${shown(token)}]}`,
+      '{"context":{"slot":300},"value":[{"slot":5,"err":null,"confirmationStatus":"finalized"}]}',
+    ].map((text) => Buffer.from(text)),
+  ],
+  /** Whatever a node tells, those that ask read it, or say that it is no answer. */
+  async fuzz(bytes: Uint8Array): Promise<boolean> {
+    const body = Buffer.from(bytes);
+    if (!isJson(body, 256)) return false;
+    const send = async (): Promise<Buffer> => Buffer.from(body);
+    const pool = dispatcherOf(async () => ({ body: Buffer.from(body), errorCode: 0 }));
+    const reader = new ChainReader({ network: 'devnet', pool, limits: feedLimits, log });
+    const late = new LateSignatures(send, log);
+    const signature = signatureFromBytes(new Uint8Array(64).fill(1));
+    const end = late.watch({ kind: 'signature', signature, commitment: 'confirmed' } as never, (reported) =>
+      JSON.parse(reported.toString()),
+    );
+    const read = await Promise.all([
+      acceptedLater(() => reader.slot('confirmed'), ...refusals),
+      acceptedLater(() => reader.availableSlots(slot(300), slot(305), 'confirmed'), ...refusals),
+      acceptedLater(() => reader.block(slot(300)), ...refusals),
+      acceptedLater(() => accountsRead(reader), ...refusals),
+      acceptedLater(async () =>
+        new MintCache({ request: send, log, limits: geyserLimits }).fetchFor(tokenAccount),
+      ),
+    ]);
+    end();
+    return read.slice(0, -1).includes(true);
+  },
+};
+
+let stored = Buffer.alloc(0);
+const store: ResponseStore = { get: (_key, hear) => hear(Buffer.from(stored)), set: () => {} };
+
+const source = new ScriptedDispatcher();
+source.script = ({ method }) =>
+  resultOf(method === 'getGenesisHash' ? '"EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG"' : '"of a node"');
+const slots = new ScriptedSlots();
+slots.set('finalized', 100);
+const parts = { store, counts: new ResponseCounts(), keys: new CallKeys() };
+const answers = new RedisCache(source, { ...parts, roots: new FinalizedRoots(slots, () => {}) });
+const call = callOf('getBlock', [7]);
+
+export const storedAnswerTarget: Target = {
+  from: 'Redis, where others may write',
+  covers: ['upstream/middleware/redis-cache.ts'],
+  /** What is stored under the name of a block. */
+  seeds: texts([
+    '{"blockhash":"a","transactions":[]}',
+    'null',
+    '{"blockhash":"\u00e9',
+    `${'['.repeat(300)}${']'.repeat(300)}`,
+  ]),
+  /** What is stored is passed on only where it is JSON in UTF-8; else a node is asked. @returns whether it was. */
+  fuzz(bytes: Uint8Array): boolean {
+    stored = Buffer.from(bytes);
+    source.calls.length = 0;
+    let reported: RpcResponse | null = null;
+    const handler: ResponseHandler = {
+      onResponse: (answer) => {
+        reported = answer;
+      },
+      onError: (failure) => {
+        throw failure;
+      },
+    };
+    answers.dispatch(call, handler);
+    const { body, errorCode } = reported ?? resultOf('');
+    const isStored = source.calls.every(({ call: { method } }) => method === 'getGenesisHash');
+    if (errorCode !== 0 || !isUtf8(body)) throw new Error('passed on what is no result');
+    JSON.parse(body.toString());
+    if (isStored !== body.equals(stored)) throw new Error('another answer than was stored');
+    return isStored;
+  },
+};
+
+const { body } = contract['POST /upstreams'];
+
+export const givenNodeTarget: Target = {
+  from: 'operators, through the control API',
+  covers: ['app/upstreams/added-nodes.ts'],
+  seeds: texts([
+    '{"network":"devnet","name":"n","url":"https://a.example/key","ws":"off","headers":{"x":"y"}}',
+    '{"network":"devnet","name":"n","url":"http://[::1]:8899","grpc":"http://a.example:10000","options":{"pipelining":2,"requests_per_second":5}}',
+    '{"network":"testnet","name":"n","url":"env:HOME","ws":"file:x"}',
+  ]),
+  /** A node is complete or refused, each field in words; nothing of it is read from a file or the environment. */
+  fuzz(bytes: Uint8Array): boolean {
+    let given: unknown;
+    try {
+      given = JSON.parse(Buffer.from(bytes).toString());
+    } catch {
+      return false;
+    }
+    const read = body.safeParse(given);
+    if (!read.success) return false;
+    return accepted(() => {
+      const { url } = parseNodeSettings(read.data as Parameters<typeof parseNodeSettings>[0]);
+      if (url !== (given as { url: unknown }).url || !/^https?:/i.test(url)) throw new Error('another URL');
+    }, ApiError);
+  },
+};
+
+const TABLE = `{"owner":"${programs.addressLookupTable}","data":["AQAAAA==","base64"],"lamports":1}`;
+const limits = { ...shredLimits, tablesGatherMs: 0 };
+const keys = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('latin1'));
+
+export const tableReadsTarget: Target = {
+  from: 'nodes',
+  covers: ['upstream/shreds/lookup-tables.ts'],
+  /** Answers to a question for two lookup tables. */
+  seeds: texts([
+    `{"context":{"slot":5},"value":[${TABLE},null]}`,
+    `{"context":{"slot":5},"value":[{"owner":"x","data":["",1]},${TABLE}]}`,
+    '{"context":{"slot":5},"value":[]}',
+    'null',
+  ]),
+  /** Whatever a node answers, tables that were wanted are told, or none is, and nothing breaks. */
+  fuzz(bytes: Uint8Array): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      let reported = 0;
+      const found = (key: string, data: Uint8Array, slot: bigint): void => {
+        reported++;
+        if (!keys.includes(key) || !(data instanceof Uint8Array) || slot < 0n)
+          reject(new Error('told what nobody asked for'));
+      };
+      const send = async (): Promise<Buffer> => {
+        // The answer is read in the turns after this one.
+        setImmediate(() => {
+          reads.close();
+          resolve(reported > 0);
+        });
+        return Buffer.from(bytes);
+      };
+      const reads = new TableLoader({ reader: { request: send }, limits, log, onTable: found });
+      for (const key of keys) reads.request(key);
+    });
+  },
+};

@@ -1,0 +1,482 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { crc32, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { CidrSet, parseIpAddress } from '../../../src/base/ip-address.ts';
+import { type JsonValue, writeJson } from '../../../src/base/json.ts';
+import { loadConfiguration } from '../../../src/config/configuration.ts';
+import { ConfigurationError } from '../../../src/config/errors.ts';
+import { accountLimits } from '../../../src/control/accounts/account-options.ts';
+import { AuthGuard } from '../../../src/control/accounts/auth-guard.ts';
+import type { SignInLibrary, SignInParts } from '../../../src/control/accounts/sign-in-library.ts';
+import { ApiError } from '../../../src/control/api/api-error.ts';
+import { type ContractName, contract, routeOf } from '../../../src/control/api/contract/contract.ts';
+import { decodeCursor, encodeCursor } from '../../../src/control/api/cursor.ts';
+import {
+  parseRouteInput,
+  type RawRouteInput,
+  readBytes,
+  readJson,
+  readQuery,
+} from '../../../src/control/api/server/read-request.ts';
+import { BackupError, backupTables } from '../../../src/control/database/backup/backup.ts';
+import { readBackupFile } from '../../../src/control/database/backup/backup-file.ts';
+import { KeyRefusedError } from '../../../src/control/keys/key-register.ts';
+import { readScannerKey, ScannerSignatures } from '../../../src/control/keys/leaked-keys.ts';
+import {
+  checkRules,
+  noRules,
+  normalRange,
+  type RuleColumns,
+} from '../../../src/control/keys/rule-columns.ts';
+import {
+  type JournalDamage,
+  journalLine,
+  readJournal,
+  readJournalLine,
+} from '../../../src/control/usage/usage-journal.ts';
+import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
+import { generateApiKey, parseApiKey } from '../../../src/gateway/auth/api-key.ts';
+import { refusalOf } from '../../../src/gateway/auth/key-rules.ts';
+import { Failure } from '../../../src/protocol/errors.ts';
+import { products } from '../../../src/protocol/product.ts';
+import { acceptedLater } from '../engine/accepted.ts';
+import { type JsonSchema, jsonFor } from '../engine/generate-json.ts';
+import type { Random } from '../engine/mutate.ts';
+import { scratchFolder } from '../engine/scratch.ts';
+import { type Target, texts } from '../engine/target.ts';
+
+const GOOD = generateApiKey('rpc').text;
+
+export const apiKeyTarget: Target = {
+  from: 'clients',
+  covers: ['gateway/auth/api-key.ts'],
+  seeds: [Buffer.from(GOOD), Buffer.from(generateApiKey('grpc').text)],
+  /** No text is taken for a key but one with the right checksum; a damaged key never passes. */
+  fuzz(bytes: Uint8Array): boolean {
+    const text = Buffer.from(bytes).toString('latin1');
+    const parsed = parseApiKey(text);
+    if (typeof parsed !== 'string' && !text.startsWith(`${products[parsed.product].prefix}${parsed.id}`)) {
+      throw new Error(`read ${parsed.product} and ${parsed.id} out of another key`);
+    }
+    for (let i = 0; i + 1 < bytes.length; i += 2) {
+      const at = (bytes[i] as number) % GOOD.length;
+      const damaged = GOOD.slice(0, at) + String.fromCharCode(bytes[i + 1] as number) + GOOD.slice(at + 1);
+      if (damaged !== GOOD && typeof parseApiKey(damaged) !== 'string') {
+        throw new Error(`a damaged key passed, character ${at}`);
+      }
+    }
+    return typeof parsed !== 'string';
+  },
+};
+
+const key = {
+  product: 'rpc',
+  isPublic: false,
+  plan: { id: 'p', rpc_per_second: 100, rpc_burst: 100 },
+} as const;
+const listOf = (line: string | undefined): string[] | null =>
+  line === undefined || line === '' ? null : line.split(',');
+const probes = ['192.0.2.7', '10.0.0.1', '2001:db8::5', '::1'].map((text) => parseIpAddress(text)!);
+
+const rulesOf = (text: string): RuleColumns => {
+  const [cidrs, origins, methods] = text.split('\n').map(listOf);
+  return checkRules(
+    { ...noRules, cidrs: cidrs ?? null, origins: origins ?? null, methods: methods ?? null },
+    key,
+  );
+};
+
+/** The one form of a range is its own, and holds the same addresses. */
+function checkRange(text: string): void {
+  const normal = normalRange(text);
+  if (normal === null) return;
+  if (normalRange(normal) !== normal) throw new Error(`${normal} has another form still`);
+  const [written, stored] = [new CidrSet([text.trim()]), new CidrSet([normal])];
+  if (probes.some((probe) => written.has(probe) !== stored.has(probe)))
+    throw new Error(`${normal} holds other addresses than ${text}`);
+}
+
+export const keyRulesTarget: Target = {
+  from: 'clients of the control API',
+  covers: ['gateway/auth/key-rules.ts', 'base/ip-address.ts', 'control/keys/'],
+  /** Ranges, origins and methods, a line each with commas between them. */
+  seeds: texts([
+    '192.0.2.0/24,2001:db8::/32,::ffff:10.0.0.1\nhttps://*.example.com,http://localhost:3000\nget*,sendTransaction',
+    '0.0.0.0/0\nhttps://пример.example/,HTTPS://A.example:443\nwallet/*',
+    '::/0,10.0.0.1/32\nhttps://[::1]:80\nSubscribe',
+  ]),
+  /** Rules are refused or kept in a form that is read as the same rules, and a request can be held against them. */
+  fuzz(bytes: Uint8Array): boolean {
+    const text = Buffer.from(bytes).toString();
+    for (const part of text.split(/[\n,]/)) checkRange(part);
+    try {
+      const columns = rulesOf(text);
+      const again = rulesOf([columns.cidrs, columns.origins, columns.methods].join('\n'));
+      if (JSON.stringify(again) !== JSON.stringify(columns))
+        throw new Error('rules change when they are read');
+      const rules = {
+        ...{ networks: null, cidrs: listOf(columns.cidrs), origins: listOf(columns.origins) },
+        ...{ methods: listOf(columns.methods), logsBodies: false },
+      };
+      const client = { address: '10.0.0.1', ip: probes[1]!, origin: text.slice(0, 40) };
+      const refusal = refusalOf({ rules } as never, { client, network: null } as never);
+      if (refusal !== null && !(refusal instanceof Failure)) throw new Error('refused with something else');
+      return true;
+    } catch (error) {
+      if (error instanceof KeyRefusedError) return false;
+      throw error;
+    }
+  },
+};
+
+const paths = [
+  ...['POST /sign-in/email', 'POST /sign-up/email', 'POST /sign-in/oauth2', 'POST /update-user'],
+  ...['POST /change-password', 'POST /reset-password', 'GET /get-session', 'GET /list-sessions'],
+  ...['POST /two-factor/enable', 'POST /two-factor/verify-totp', 'GET /reset-password/x', 'POST /none'],
+];
+const bodies = [
+  '{"email":"Anna@example.com","password":"correct horse battery","rememberMe":true}',
+  '{"name":"Anna","email":"a@b.example","password":"correct horse battery","invitation":"x"}',
+  '{"providerId":"google","callbackURL":"/keys","errorCallbackURL":"//evil.example"}',
+  '{"currentPassword":"a","newPassword":"correct horse battery","code":"123456","trustDevice":false}',
+];
+
+const away = new ApiError(503, 'STORE_AWAY', 'nobody is there');
+const store = new Proxy(
+  {},
+  {
+    get: () => {
+      throw away;
+    },
+  },
+);
+
+let reported = '';
+let forwarded: string | null = null;
+const library = {
+  handler: async (request: Request) => {
+    forwarded = request.method === 'GET' ? null : await request.text();
+    return new Response(reported, { headers: { location: reported.replaceAll(/[^\x20-\x7e]/g, '') } });
+  },
+  api: { getSession: async () => null },
+} as unknown as SignInLibrary;
+
+const parts = {
+  ...{
+    store,
+    options: { signUp: 'open', publicUrl: null, oidc: [], limits: accountLimits },
+    fallbackUrl: 'http://127.0.0.1:1',
+  },
+  ...{ mailReset: null, now: Date.now, log: { warn: () => {}, debug: () => {} } },
+} as unknown as SignInParts;
+
+function bodyIn(text: string): Record<string, unknown> | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && !Array.isArray(body) ? (body as Record<string, unknown> | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+export const signInTarget: Target = {
+  from: 'browsers',
+  covers: ['control/accounts/auth-guard.ts', 'control/accounts/sign-up.ts'],
+  /** The first byte names the path; the rest is the body, and what the library answers. */
+  seeds: paths.flatMap((_, at) => bodies.map((body) => Buffer.from([at, ...Buffer.from(body)]))),
+  /** Whatever is sent, it is refused with words, or it comes to the library as JSON whose redirects stay here. */
+  async fuzz(bytes: Uint8Array): Promise<boolean> {
+    const [method = '', path = ''] = paths[(bytes[0] ?? 0) % paths.length]?.split(' ') ?? [];
+    reported = Buffer.from(bytes.subarray(1)).toString();
+    forwarded = null;
+    const headers = { 'x-solway': '1', host: '127.0.0.1:1', origin: 'http://127.0.0.1:1' };
+    const request = new Request(`http://127.0.0.1:1/api/auth${path}`, { method, headers });
+    // A door of its own each time: nobody is locked out for what others tried.
+    const client = new AuthGuard(parts, () => library);
+    const isTaken = await acceptedLater(async () => {
+      const answer = await client.handle({
+        request,
+        address: '127.0.0.1',
+        requestId: 'x',
+        body: bodyIn(reported),
+      });
+      if (answer.location !== null && !/^\/(?![/\\])/.test(answer.location))
+        throw new Error('leads elsewhere');
+    }, ApiError);
+    const sent = forwarded === null ? {} : (JSON.parse(forwarded) as Record<string, unknown>);
+    for (const field of ['callbackURL', 'errorCallbackURL', 'redirectTo']) {
+      if (sent[field] !== undefined && !/^\/(?![/\\])/.test(String(sent[field])))
+        throw new Error(`${field} leads elsewhere`);
+    }
+    return isTaken;
+  },
+};
+
+const names = Object.keys(contract) as ContractName[];
+const ADDRESS = 'http://127.0.0.1:9/';
+
+const controlRequestBodies = [
+  '{"name":"n","email":"a@b.example","role":"member","product":"rpc","plan":"default"}',
+  '{"name":"n","product":"rpc","rules":{"cidrs":["192.0.2.0/24"],"origins":["https://a.example"],"methods":["get*"],"rate":{"perSecond":5,"burst":5}},"expiresAt":1700000000000}',
+  '{"network":"devnet","name":"node","url":"https://a.example/key","headers":{"x":"y"},"requestsPerSecond":5}',
+  '{"id":"p","limits":{"rpc_per_second":5,"prices":{"getBlock":2}},"enabled":true,"to":"https://a.example/hook"}',
+];
+const query = `cursor=${encodeCursor('abc', 5)}&limit=10&from=1700000000000&to=1700000100000&status=ok&key=7hQ2mKpZ`;
+
+const schemas = names.map((name) => {
+  const { query: requested, body } = routeOf(name);
+  const schemaOf = (type: z.ZodType | undefined): JsonSchema | null =>
+    type === undefined ? null : (z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
+  return { query: schemaOf(requested), body: schemaOf(body) };
+});
+
+const asQuery = (value: JsonValue): string =>
+  new URLSearchParams(
+    Object.entries(value ?? {}).map(([name, one]): [string, string] => [name, String(one)]),
+  ).toString();
+
+async function questionIn(bytes: Uint8Array): Promise<RawRouteInput> {
+  const rest = bytes.subarray(2);
+  if ((bytes[1] ?? 0) % 2 === 0) {
+    const text = Buffer.from(rest).toString('latin1');
+    return { path: {}, query: readQuery(`${ADDRESS}?${text}`), body: undefined };
+  }
+  const headers = { 'content-type': 'application/json' };
+  const request = new Request(ADDRESS, { method: 'POST', headers, body: Uint8Array.from(rest) });
+  const arrived = await readBytes(request, { maxBytes: 4_096, timeoutMs: 60_000 });
+  return {
+    path: { id: Buffer.from(rest).toString('latin1', 0, 9) },
+    query: {},
+    body: readJson(request, arrived),
+  };
+}
+
+function checkCursor(cursor: string): void {
+  const parts = decodeCursor(cursor, 'string', 'number');
+  if (parts === null || !isDeepStrictEqual(decodeCursor(encodeCursor(...parts), 'string', 'number'), parts))
+    throw new Error('a cursor leads elsewhere when it is written again');
+}
+
+export const controlRequestTarget: Target = {
+  from: 'clients of the control API',
+  covers: [
+    'control/api/cursor.ts',
+    'control/api/server/read-request.ts',
+    'control/api/server/read-request.ts',
+  ],
+  /** The first byte names the route, the second says whether a query or a body follows. */
+  seeds: [
+    ...names.map((_, at) => Buffer.from([at, 0, ...Buffer.from(query)])),
+    ...names.map((_, at) =>
+      Buffer.from([at, 1, ...Buffer.from(controlRequestBodies[at % controlRequestBodies.length] ?? '')]),
+    ),
+  ],
+  /** Questions that are as the contract has them, or nearly. */
+  generate(random: Random): Uint8Array {
+    const at = random() % names.length;
+    const { query: requested, body } = schemas[at] ?? { query: null, body: null };
+    if (body !== null) return Buffer.from([at, 1, ...Buffer.from(writeJson(jsonFor(body, random)))]);
+    return Buffer.from([
+      at,
+      0,
+      ...Buffer.from(asQuery(requested === null ? {} : jsonFor(requested, random))),
+    ]);
+  },
+  /** A question is as the contract has it, and the same when it is asked again as it was read; or it is refused. */
+  async fuzz(bytes: Uint8Array): Promise<boolean> {
+    const name = names[(bytes[0] ?? 0) % names.length] as ContractName;
+    try {
+      const raw = await questionIn(bytes);
+      if (typeof raw.query.cursor === 'string') checkCursor(raw.query.cursor);
+      const given = parseRouteInput(name, raw);
+      const again = parseRouteInput(name, {
+        path: {},
+        query: given.query ?? {},
+        body: given.body ?? raw.body,
+      });
+      if (!isDeepStrictEqual([again.query, again.body], [given.query, given.body]))
+        throw new Error(`${name} reads what it has read as something else`);
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.status >= 400 && error.status < 500) return false;
+      throw error;
+    }
+  },
+};
+
+const SECRET = 'vErYsEcReT';
+const example = `data_dir = "./data"
+[server]
+host = "127.0.0.1"
+port = 8899
+[networks]
+default = "devnet"
+[[upstream]]
+network = "devnet"
+url = "https://a.example/${SECRET}"
+ws = "wss://a.example/"
+headers = { authorization = "env:TOKEN" }
+[[das]]
+url = "https://das.example/"
+[cache]
+redis_url = "redis://:${SECRET}@127.0.0.1/"
+[plans.default]
+rpc_per_second = 50
+`;
+
+const config = join(scratchFolder('configuration'), 'solway.toml');
+const variables = ['SOLWAY_DATA_DIR', 'SOLWAY_HOST', 'SOLWAY_PORT', 'SOLWAY_GRPC_PORT', 'SOLWAY_NETWORK'];
+const more = ['SOLWAY_LOG_LEVEL', 'SOLWAY_LOG_FILE', 'DATABASE_URL', 'REDIS_URL'];
+
+function environmentIn(text: string): Record<string, string> {
+  const values = text.split('\n');
+  const named = [...variables, ...more].map((name, at): [string, string] => [name, values[at] ?? '']);
+  return Object.fromEntries([...named, ['TOKEN', SECRET]]);
+}
+
+/** A URL: who is let in, the host, and what stands behind it; in the first and the last providers have their keys. */
+const PARTS = /:\/\/(?:[^\s"'/?#]*@)?([^\s"'/?#]*)(?:[/?#][^\s"']*)?/g;
+
+/** Whether the secret stands nowhere else: a host, a folder or a plan of its name may be told. */
+const isHidden = (text: string): boolean => !text.replaceAll(PARTS, '$1').includes(SECRET);
+
+export const configurationTarget: Target = {
+  from: 'the operator',
+  covers: ['config/value-types.ts', 'config/sources.ts', 'config/value-types.ts', 'config/configuration.ts'],
+  /** Files of TOML; or, behind the byte 0xff, values of the environment, a line each. */
+  seeds: [
+    Buffer.from(example),
+    Buffer.from('[[upstream]]\nurl = 5\n[server]\nport = "x"\nnone = 1979-05-27T07:32:00Z\n'),
+    Buffer.from('[grpc]\nport = 0\n[shreds]\nenabled = true\n[[shreds.entries]]\nurl = "http://a.example"\n'),
+    Buffer.from(
+      '[server.tls]\ncert_file = "a"\nkey_file = "b"\n[rest]\nenabled = true\n[off_chain]\nipfs_gateways = ["https://a.example/"]\nallow_networks = ["10.0.0.0/8"]\n[accounts]\npublic_url = "http://x"\n',
+    ),
+    Buffer.of(
+      0xff,
+      ...Buffer.from('data\n127.0.0.1\n8899\n10000\ndevnet\ninfo\n\npostgres://x/y\nredis://x/'),
+    ),
+  ],
+  /** The configuration is complete, or each problem is told in words that hold no value of a secret. */
+  fuzz(bytes: Uint8Array): boolean {
+    const isEnvironment = bytes[0] === 0xff;
+    const text = Buffer.from(bytes.subarray(isEnvironment ? 1 : 0)).toString();
+    // Where such a value stands is read as a file's name: of whatever file there is.
+    if (text.includes('file:')) return false;
+    writeFileSync(config, isEnvironment ? example : text);
+    try {
+      loadConfiguration({ config, upstreams: [] }, environmentIn(isEnvironment ? text : ''));
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      if (error.problems.length === 0) throw new Error('refused without a word of why');
+      if (isHidden(text) && error.problems.some(({ message }) => message.includes(SECRET)))
+        throw new Error('tells a secret');
+      return false;
+    }
+  },
+};
+
+const row: StoredUsage = {
+  ...{ minute: 29_000_000, keyId: '7hQ2mKpZ', product: 'rpc', method: 'getSlot', status: 'ok' },
+  ...{ requests: 3, bytesIn: 210, bytesOut: 96, credits: 3, messages: 0, latency: '12:2,13:1' },
+};
+const line = journalLine(row);
+const plain = Buffer.from(line.slice(9) + journalLine({ ...row, product: 'grpc' }).slice(9));
+
+const file = join(scratchFolder('usage-journal'), 'journal.jsonl');
+
+const checked = (text: string): string =>
+  text
+    .split('\n')
+    .map((each) => `${crc32(each).toString(16).padStart(8, '0')} ${each}\n`)
+    .join('');
+
+async function rowsIn(text: string): Promise<StoredUsage[]> {
+  writeFileSync(file, text);
+  const damage: JournalDamage = { lines: 0 };
+  const rows: StoredUsage[] = [];
+  // So many at a time that each line stands for itself.
+  for await (const batch of readJournal(file, 1, damage)) rows.push(...batch);
+  return rows;
+}
+
+export const usageJournalTarget: Target = {
+  from: 'the disk',
+  covers: ['control/usage/usage-journal.ts'],
+  /** Journals; after the byte 0xff, rows without checksums. */
+  seeds: [
+    ...texts([
+      line + journalLine({ ...row, keyId: null, method: 'é' }) + line.slice(0, 40),
+      `${line}torn\n${line}`,
+    ]),
+    Buffer.of(0xff, ...plain),
+  ],
+  /** Every row that is read was written so, and of a journal that is cut off the rows before the cut are read. */
+  async fuzz(bytes: Uint8Array): Promise<boolean> {
+    const given = Buffer.from(bytes[0] === 0xff ? bytes.subarray(1) : bytes).toString();
+    const text = bytes[0] === 0xff ? checked(given) : given;
+    const rows = await rowsIn(text);
+    for (const each of rows) {
+      const again = readJournalLine(journalLine(each).slice(0, -1));
+      if (JSON.stringify(again) !== JSON.stringify(each))
+        throw new Error('a row changes when it is written again');
+    }
+    const torn = await rowsIn(text.slice(0, text.length >> 1));
+    if (torn.some((each, at) => JSON.stringify(each) !== JSON.stringify(rows[at])))
+      throw new Error('a torn journal tells other rows');
+    return rows.length > 0;
+  },
+};
+
+const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const REPORT = Buffer.from('[{"token":"a","type":"solway_key"}]');
+const signature = sign('sha256', REPORT, privateKey).toString('base64');
+const scanners = new ScannerSignatures([{ id: 'k', pem }]);
+
+export const leakReportTarget: Target = {
+  from: 'whoever reports leaked secrets, and the operator',
+  covers: ['control/keys/leaked-keys.ts'],
+  seeds: [Buffer.from(signature), Buffer.from(pem), REPORT],
+  /** No other signature than the right one is believed, and no other bytes under it. @returns whether it is a key. */
+  fuzz(bytes: Uint8Array): boolean {
+    const text = Buffer.from(bytes).toString('latin1');
+    const isRight = Buffer.from(text, 'base64').equals(Buffer.from(signature, 'base64'));
+    if (scanners.verify(REPORT, 'k', text) && !isRight) throw new Error('another signature is believed');
+    if (scanners.verify(bytes, 'k', signature) !== REPORT.equals(bytes))
+      throw new Error('another report is believed');
+    return readScannerKey(text) !== null;
+  },
+};
+
+const [table] = backupTables;
+const lines = [
+  '{"format":"solway-backup","version":1,"schema":7,"at":1700000000000}',
+  `{"rows":"${table?.name}","columns":["a","b","c"],"values":[["x",5,null],["\\u2028",-1,null]]}`,
+  `{"table":"${table?.name}","count":2,"digest":"${'0'.repeat(64)}"}`,
+  '{"end":true}',
+];
+const text = Buffer.from(lines.join('\n'));
+
+const backupFileFile = join(scratchFolder('backup-file'), 'backup.gz');
+
+export const backupFileTarget: Target = {
+  from: 'files that the operator restores',
+  covers: ['control/database/backup/backup-file.ts'],
+  /** Lines to be packed; or, behind the byte 0xff, a file as it is. */
+  seeds: [text, ...lines.map((line) => Buffer.from(line)), Buffer.of(0xff, ...gzipSync(text))],
+  /** The parts of a backup come, or the file is said to be damaged. @returns whether it was read to its end. */
+  fuzz(bytes: Uint8Array): Promise<boolean> {
+    writeFileSync(backupFileFile, bytes[0] === 0xff ? bytes.subarray(1) : gzipSync(bytes, { level: 0 }));
+    return acceptedLater(async () => {
+      for await (const part of readBackupFile(backupFileFile)) {
+        if (part.kind !== 'rows') continue;
+        if (part.rows.some((row) => Object.values(row).some((value) => typeof value === 'object' && value)))
+          throw new Error('a row holds what no column can');
+      }
+    }, BackupError);
+  },
+};

@@ -1,0 +1,259 @@
+import { z } from 'zod';
+import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../../src/base/json.ts';
+import { metadataProgram } from '../../../src/decoding/nft/metaplex-addresses.ts';
+import { snsPrograms } from '../../../src/decoding/sns/name-account.ts';
+import { noTokenList } from '../../../src/decoding/token/token-list.ts';
+import { Failure } from '../../../src/protocol/errors.ts';
+import { InvalidFields } from '../../../src/protocol/rest/invalid-fields.ts';
+import type { RestCaller, RestInput } from '../../../src/protocol/rest/route.ts';
+import { endpoints } from '../../../src/rest-api/registry.ts';
+import { routeOf } from '../../../src/rest-api/routes.ts';
+import type { Services } from '../../../src/rest-api/services.ts';
+import { readJsonBody, readQuery } from '../../../src/servers/rest/decode.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import { type JsonSchema, jsonFor } from '../engine/generate-json.ts';
+import type { Random } from '../engine/mutate.ts';
+import type { Target } from '../engine/target.ts';
+import { accountStateTarget, nftTarget } from './accounts.ts';
+import { decodeTransactionTarget } from './transactions.ts';
+
+const KEY = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const SIGNATURE = '5h6xBEauJ3PK6SWCZ1PGjBvj8vDdWG3KpwATGy1ARAXFSDwt8GFXM7W5Ncn16wmqokgpiKRLuS83KUxyZyv2sUYv';
+
+const WIRE = Buffer.from(decodeTransactionTarget.seeds[0] ?? []).toString('base64');
+
+const services = { settings: { historyDays: 3, domainSuffix: '.sol' } } as Record<string, unknown>;
+const away = (): never => {
+  throw new Failure('UPSTREAM_UNAVAILABLE');
+};
+
+/** Everything behind the fields is away: what they are is all that counts. */
+for (const name of ['offChain', 'das', 'tokenList', 'files', 'semiWallets', 'confirmations'])
+  services[name] = new Proxy({}, { get: () => away });
+
+const caller: RestCaller = {
+  ownerId: 'family',
+  signal: new AbortController().signal,
+  request: async () => away(),
+};
+const routes = endpoints.map((endpoint) => routeOf(endpoint, services as unknown as Services));
+
+/** Something of its kind for every field that any endpoint has. */
+export const everyField = {
+  ...{ network: 'devnet', wallet: KEY, wallet_address: KEY, address: KEY, account: KEY, token_address: KEY },
+  ...{ token_addresses: [KEY], transaction_signatures: [SIGNATURE], txn_signature: SIGNATURE, tx_num: 5 },
+  ...{ encoded_transactions: [WIRE], encoded_transaction: WIRE, from_address: KEY, to_address: KEY },
+  ...{ commitment: 'confirmed', page: 1, size: 10, password: 'secret words', domain: 'a.sol', amount: 0.5 },
+  ...{ name: 'n', symbol: 's', description: 'd', image: 'ipfs://a', external_url: 'https://a.example' },
+  ...{ attributes: { energy: { gte: '1' } }, royalty: { lt: 5 }, share: 100, creators: [KEY] },
+};
+const query = Object.entries(everyField)
+  .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
+  .join('&');
+
+const schemas = endpoints.map(
+  ({ fields }) => z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' }) as JsonSchema,
+);
+
+function inputOf(bytes: Uint8Array): RestInput {
+  const rest = Buffer.from(bytes.subarray(2));
+  const isQuery = (bytes[1] ?? 0) % 2 === 0;
+  return {
+    query: readQuery(isQuery ? rest.toString('latin1') : ''),
+    body: isQuery ? undefined : readJsonBody(rest),
+    file: null,
+  };
+}
+
+const isAnswerable = ({ problems }: InvalidFields): boolean =>
+  problems.length > 0 && problems.length <= 20 && problems.every(({ message }) => message !== '');
+
+export const restRequestTarget: Target = {
+  from: 'clients',
+  covers: [
+    'rest-api/metadata/create.ts',
+    'rest-api/nft/nft-filters.ts',
+    'rest-api/routes.ts',
+    'servers/rest/decode.ts',
+  ],
+  /** The first byte names the endpoint, the second says whether a query or a body follows. */
+  seeds: routes.flatMap((_, at) => [
+    Buffer.from([at, 0, ...Buffer.from(query)]),
+    Buffer.from([at, 1, ...Buffer.from(JSON.stringify(everyField))]),
+  ]),
+  /** Bodies that are as the endpoint has its fields, or nearly. */
+  generate(random: Random): Uint8Array {
+    const at = random() % endpoints.length;
+    return Buffer.from([at, 1, ...Buffer.from(writeJson(jsonFor(schemas[at] ?? {}, random)))]);
+  },
+  /** An endpoint takes the fields or names those that are wrong, each in words. @returns whether it took them. */
+  async fuzz(bytes: Uint8Array): Promise<boolean> {
+    const route = routes[(bytes[0] ?? 0) % routes.length];
+    try {
+      await route?.handle(inputOf(bytes), caller);
+      return true;
+    } catch (error) {
+      if (error instanceof InvalidFields) {
+        if (!isAnswerable(error)) throw new Error('refused without a word of why');
+        return false;
+      }
+      if (error instanceof Failure) return true;
+      throw error;
+    }
+  },
+};
+
+const endpointAnswersRoutes = endpoints.map((endpoint, at) => ({
+  endpoint,
+  of: (services: Services) => routeOf(endpoints[at] as (typeof endpoints)[number], services),
+}));
+
+const ENDPOINT_ANSWERS_KEY = everyField.wallet;
+const CONTEXT = { slot: 300 };
+
+/** An account as nodes show it. */
+const accountOf = (owner: string, data: Uint8Array): JsonValue => ({
+  ...{ lamports: 2_039_280, owner, executable: false, rentEpoch: 0, space: data.length },
+  data: [Buffer.from(data).toString('base64'), 'base64'],
+});
+const keyed = (owner: string, data: Uint8Array): JsonValue => ({
+  pubkey: ENDPOINT_ANSWERS_KEY,
+  account: accountOf(owner, data),
+});
+const [mint, token] = [accountStateTarget.seeds[0] as Uint8Array, accountStateTarget.seeds[1] as Uint8Array];
+
+const instruction = {
+  ...{ program: 'system', programId: programs.system, stackHeight: 1 },
+  parsed: {
+    type: 'transfer',
+    info: { source: ENDPOINT_ANSWERS_KEY, destination: ENDPOINT_ANSWERS_KEY, lamports: 5 },
+  },
+};
+const transaction = {
+  ...{ slot: 300, blockTime: 1_700_000_000, version: 0 },
+  transaction: {
+    signatures: [everyField.txn_signature],
+    message: {
+      accountKeys: [{ pubkey: ENDPOINT_ANSWERS_KEY, signer: true, writable: true, source: 'transaction' }],
+      ...{ instructions: [instruction], recentBlockhash: ENDPOINT_ANSWERS_KEY },
+    },
+  },
+  meta: {
+    ...{
+      err: null,
+      fee: 5_000,
+      preBalances: [9_000],
+      postBalances: [4_000],
+      logMessages: ['Program log: a'],
+    },
+    ...{ innerInstructions: [], preTokenBalances: [], postTokenBalances: [], rewards: [] },
+  },
+};
+
+/** What each method answers where all is well; `das` is what a DAS server does, `json` what a URI leads to. */
+const answers: Record<string, JsonValue> = {
+  getBalance: { context: CONTEXT, value: 5 },
+  getAccountInfo: { context: CONTEXT, value: accountOf(programs.token, mint) },
+  getMultipleAccounts: { context: CONTEXT, value: [accountOf(programs.token, mint)] },
+  getTokenAccountsByOwner: { context: CONTEXT, value: [keyed(programs.token, token)] },
+  getProgramAccounts: [keyed(programs.stake, accountStateTarget.seeds[6] as Uint8Array)],
+  getSignaturesForAddress: [
+    { signature: everyField.txn_signature, slot: 300, err: null, memo: null, blockTime: 1_700_000_000 },
+  ],
+  getTransaction: transaction,
+  getEpochInfo: { absoluteSlot: 300, blockHeight: 290, epoch: 2, slotIndex: 44, slotsInEpoch: 128 },
+  getLatestBlockhash: {
+    context: CONTEXT,
+    value: { blockhash: ENDPOINT_ANSWERS_KEY, lastValidBlockHeight: 400 },
+  },
+  getMinimumBalanceForRentExemption: 890_880,
+  sendTransaction: everyField.txn_signature,
+  getSlot: 300,
+};
+const metadata = {
+  ...answers,
+  getMultipleAccounts: { context: CONTEXT, value: [accountOf(metadataProgram, nftTarget.seeds[0]!)] },
+};
+const names = { ...answers, getProgramAccounts: [keyed(snsPrograms.names, new Uint8Array(100).fill(7))] };
+const das = JSON.parse(Buffer.from(nftTarget.seeds[7]!).toString()) as JsonValue;
+const offChain = JSON.parse(Buffer.from(nftTarget.seeds[6]!).toString()) as JsonValue;
+
+const variants = [
+  metadata,
+  names,
+  { ...answers, das: { items: [das], total: 1 }, json: offChain },
+  { ...answers, das },
+];
+const absent = new Proxy({}, { get: () => away });
+const input: RestInput = {
+  query: new Map(
+    Object.entries(everyField).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value : [typeof value === 'object' ? JSON.stringify(value) : String(value)],
+    ]),
+  ),
+  body: everyField as unknown as JsonValue,
+  file: null,
+};
+
+/** A request that asks more often than this asks for ever. */
+const CALLS_MAX = 2_000;
+
+type Reported = { readonly [method: string]: JsonValue };
+
+function servicesOf(reported: Reported): Services {
+  return {
+    ...{ semiWallets: absent, files: absent, confirmations: absent },
+    offChain: {
+      read: async (uris: Iterable<string>) => new Map([...uris].map((uri) => [uri, reported.json ?? null])),
+    },
+    das: { has: () => reported.das !== undefined, request: async () => reported.das ?? null },
+    tokenList: noTokenList,
+    settings: { historyDays: 30_000, domainSuffix: '.sol' },
+  } as unknown as Services;
+}
+
+function callerOf(reported: Reported): RestCaller {
+  let calls = 0;
+  return {
+    ownerId: 'family',
+    signal: new AbortController().signal,
+    request: async (_network, method) => {
+      if (++calls > CALLS_MAX) throw new Error(`asks again and again for ${method}`);
+      return reported[method] ?? null;
+    },
+  };
+}
+
+export const endpointAnswersTarget: Target = {
+  from: 'nodes, DAS servers and hosts of metadata',
+  covers: ['decoding/chain/chain.ts', 'decoding/transaction/parse-transaction.ts'],
+  /** Answers by their methods; the first byte names the endpoint that asks. */
+  seeds: endpointAnswersRoutes.flatMap((_, at) =>
+    [answers, variants[at % variants.length] ?? answers].map((reported) =>
+      Buffer.from([at, ...Buffer.from(writeJson(reported))]),
+    ),
+  ),
+  /** Whatever is told, an endpoint answers with what its schema promises, or with a failure. */
+  async fuzz(bytes: Uint8Array): Promise<boolean> {
+    const { endpoint, of } = endpointAnswersRoutes[
+      (bytes[0] ?? 0) % endpointAnswersRoutes.length
+    ] as (typeof endpointAnswersRoutes)[number];
+    let reported: JsonValue;
+    try {
+      reported = parseJson(Buffer.from(bytes.subarray(1)).toString());
+    } catch {
+      return false;
+    }
+    if (reported === null || typeof reported !== 'object' || Array.isArray(reported)) return false;
+    try {
+      const { result } = await of(servicesOf(reported)).handle(input, callerOf(reported));
+      const read = endpoint.result.safeParse(parseJson(writeJson(result as WritableJson)));
+      if (!read.success) throw new Error(`${endpoint.name} promises something else: ${read.error.message}`);
+      return true;
+    } catch (error) {
+      if (error instanceof Failure) return false;
+      throw error;
+    }
+  },
+};

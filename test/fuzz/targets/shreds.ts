@@ -1,0 +1,188 @@
+import { isDeepStrictEqual } from 'node:util';
+import { OutOfBytes } from '../../../src/base/bytes.ts';
+import { deshredTransactionTail } from '../../../src/protocol/geyser/encode/deshred.ts';
+import { encodeTimestamp } from '../../../src/protocol/geyser/encode/envelope.ts';
+import { InvalidProtobuf } from '../../../src/protocol/geyser/protobuf.ts';
+import { ProtobufWriter } from '../../../src/protocol/geyser/protobuf-writer.ts';
+import { readDeshredUpdate } from '../../../src/protocol/geyser/read-deshred-update.ts';
+import { decodeEntryMessage, encodeEntryMessage } from '../../../src/protocol/shredstream/entries.ts';
+import { encodeEntries, measureEntries, readEntries, readTransactions } from '../../../src/solana/entries.ts';
+import { InvalidShortVec } from '../../../src/solana/short-vec.ts';
+import { decodeTransaction } from '../../../src/solana/transaction/decode-transaction.ts';
+import { slot } from '../../../src/solana/units.ts';
+import { BatchReader } from '../../../src/upstream/shreds/batch-reader.ts';
+import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from '../../shreds/deshred-rig.ts';
+import { accepted } from '../engine/accepted.ts';
+import { message as anyMessage } from '../engine/generate-protobuf.ts';
+import type { Target } from '../engine/target.ts';
+
+const transaction = Uint8Array.from([
+  1,
+  ...Array(64).fill(7),
+  1,
+  0,
+  1,
+  2,
+  ...Array(64).fill(1),
+  ...Array(32).fill(2),
+  1,
+  1,
+  1,
+  0,
+  2,
+  5,
+  6,
+]);
+const versioned = Uint8Array.from([
+  ...transaction.slice(0, 65),
+  0x80,
+  ...transaction.slice(65),
+  1,
+  ...Array(32).fill(3),
+  1,
+  4,
+  0,
+]);
+const entry = { numHashes: 5n, hash: new Uint8Array(32), transactions: [transaction, versioned] };
+
+export const entriesTarget: Target = {
+  from: 'leaders, through shreds',
+  covers: ['solana/entries.ts', 'solana/transaction/wire-transaction.ts'],
+  seeds: [
+    encodeEntries([entry]),
+    encodeEntries([entry, { ...entry, transactions: [] }, entry]),
+    Uint8Array.from([...encodeEntries([{ ...entry, transactions: [] }]), 0, 0, 0, 0]),
+    Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 1, 0, 9]),
+  ],
+  /**
+   * A batch is read or refused, and all ways of looking at it agree; entries that are read are written again as they
+   * stood, and each of their transactions has the end that the strict decoder finds, if it takes it.
+   */
+  fuzz(input: Uint8Array): boolean {
+    const { kind, length } = measureEntries(input);
+    const entries = readEntries(input);
+    if ((entries === null) !== (kind === 'malformed')) throw new Error('two opinions of a batch');
+    const alone = entries && {
+      entries: entries.length,
+      transactions: entries.flatMap(({ transactions }) => transactions),
+    };
+    if (!isDeepStrictEqual(readTransactions(input), alone)) throw new Error('other transactions');
+    if (entries === null || kind !== 'entries') return false;
+    const wires = entries.map((one) => ({
+      ...one,
+      transactions: one.transactions.map(({ bytes }) => bytes),
+    }));
+    if (Buffer.compare(encodeEntries(wires), input.subarray(0, length)) !== 0)
+      throw new Error('written otherwise');
+    for (const { bytes, version } of entries.flatMap(({ transactions }) => transactions)) {
+      const decoded = decodeTransaction(bytes, 'ignored');
+      if (version === 1 || 'fault' in decoded) continue;
+      if (decoded.transaction.wire.length !== bytes.length) throw new Error('two ends of a transaction');
+    }
+    return true;
+  },
+};
+
+const key = new Uint8Array(32).fill(8);
+const place = { slot: slot(9), at: 5n, firstShredIndex: 0, endShredIndex: 1 };
+
+export const entryBatchTarget: Target = {
+  from: 'leaders, through shreds',
+  covers: ['protocol/geyser/storage/encode-transaction.ts', 'upstream/shreds/batch-reader.ts'],
+  /** Batches of entries. */
+  seeds: entriesTarget.seeds,
+  /** The transactions of a batch have their keys where they say, and can be told as protobuf. */
+  fuzz(entries: Uint8Array): boolean {
+    let reported = 0;
+    const reader = new BatchReader({
+      tables: { resolve: () => ({ writable: [key], readonly: [] }) },
+      listener: {
+        onBatch: () => {},
+        transactions: (transactions) => {
+          for (const each of transactions) {
+            const { bytes, offsets } = each.keys;
+            if (offsets.some((at) => at < 0 || at + 32 > bytes.length))
+              throw new RangeError('a key lies outside its bytes');
+            if (accepted(() => each.transaction, OutOfBytes, InvalidShortVec)) reported++;
+          }
+        },
+      },
+    });
+    reader.read({ ...place, entries } as Parameters<BatchReader['read']>[0]);
+    return reported > 0;
+  },
+};
+
+const deshredUpdateKey = new Uint8Array(32).fill(7);
+const writer = (): ProtobufWriter => new ProtobufWriter();
+const message = writer().bytes(2, deshredUpdateKey).bytes(2, new Uint8Array(32)).bytes(3, deshredUpdateKey);
+const deshredUpdateTransaction = writer().bytes(1, new Uint8Array(64).fill(1)).message(2, message).finish();
+
+export const deshredUpdateTarget: Target = {
+  from: 'servers of deshredded transactions',
+  covers: ['protocol/geyser/read-deshred-update.ts', 'protocol/shredstream/entries.ts'],
+  /** What other servers of the shred stage tell: a transaction, a slot, a ping and a pong; then a batch of entries. */
+  seeds: [
+    deshredTransactionTail({
+      ...{
+        slot: slot(300),
+        createdAt: encodeTimestamp(1_700_000_000_123n),
+        signature: new Uint8Array(64).fill(2),
+      },
+      ...{
+        isVote: true,
+        transaction: deshredUpdateTransaction,
+        loadedWritable: [deshredUpdateKey],
+        loadedReadonly: [deshredUpdateKey, deshredUpdateKey],
+      },
+      ...{ firstShredIndex: 32, endShredIndex: 64 },
+    }),
+    writer().message(6, writer().uint64(1, 5n).uint64(2, 4n).uint32(3, 6).string(4, 'why')).finish(),
+    writer().message(3, writer()).string(1, 'name').finish(),
+    writer().message(4, writer().uint32(1, 5)).finish(),
+    encodeEntryMessage(slot(300), new Uint8Array(100).fill(3)),
+  ],
+  generate: (random) => anyMessage(random),
+  /** Whatever is read is read or refused; keys are always inside the message. */
+  fuzz(input: Uint8Array): boolean {
+    const entries = accepted(() => decodeEntryMessage(input), InvalidProtobuf);
+    const update = accepted(() => {
+      const read = readDeshredUpdate(input).update;
+      if (read?.kind !== 'transaction') return;
+      for (const at of read.keys.offsets) {
+        if (at < 0 || at + 32 > input.length) throw new Error('a key lies outside its message');
+      }
+    }, InvalidProtobuf);
+    return entries || update;
+  },
+};
+
+const made = generateSlot(9, [20_000, 500]);
+const batches = made.batches.map((entries) => Buffer.from(entries).toString('latin1'));
+
+/** A few that stay the same for all inputs, so that what an input leaves behind is seen. */
+const reported = deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION });
+
+export const deshredderTarget: Target = {
+  from: 'whoever sends packets',
+  covers: ['solana/shred/parse-shred.ts', 'upstream/shreds/fec-set.ts'],
+  /** Data and code of each kind of set. */
+  seeds: [0, 31, 32, 63, 64, 95, 96, 127].map((i) => made.packets[i]!),
+  /**
+   * Whatever comes in a packet: no exception, nothing told that was not made, and never more than the true shreds held.
+   * @returns whether it was a shred of the leader's.
+   */
+  fuzz(input: Uint8Array): boolean {
+    const before = reported.deshredder.stats.accepted;
+    reported.deshredder.push(input);
+    for (const { entries } of reported.batches.splice(0)) {
+      if (!batches.includes(Buffer.from(entries).toString('latin1')))
+        throw new Error('told what nobody made');
+    }
+    if (reported.slots.splice(0).some(({ slot }) => slot !== 9n))
+      throw new Error('told of a slot that nobody made');
+    const { bytes, slots } = reported.deshredder.usage;
+    if (bytes > made.packets.length * 1_228 || slots > 1) throw new Error('holds what nobody made');
+    return reported.deshredder.stats.accepted > before;
+  },
+};

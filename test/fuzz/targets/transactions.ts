@@ -1,0 +1,391 @@
+import { decodeMessageText, decodeTransactionText } from '../../../packages/localnet/src/rpc/decode-wire.ts';
+import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts';
+import { eventTables } from '../../../src/decoding/transaction/events/event-tables.ts';
+import { EVENT_CALL } from '../../../src/decoding/transaction/events/layout.ts';
+import { readEvents } from '../../../src/decoding/transaction/events/read-events.ts';
+import type {
+  ExecutedInstruction,
+  ExecutedTransaction,
+} from '../../../src/decoding/transaction/executed-transaction.ts';
+import { mintsToName, type TokenLabels } from '../../../src/decoding/transaction/name-tokens.ts';
+import { parsedTransaction, parseEffects } from '../../../src/decoding/transaction/parse-transaction.ts';
+import { programParsers } from '../../../src/decoding/transaction/program-parsers.ts';
+import { readExecutedTransaction } from '../../../src/decoding/transaction/read-executed-transaction.ts';
+import { dexParsers, liquidityTables } from '../../../src/decoding/transaction/swap/dex-parsers.ts';
+import { dexPrograms } from '../../../src/decoding/transaction/swap/dex-programs.ts';
+import { readQuote } from '../../../src/decoding/transaction/swap/jupiter-route.ts';
+import { recognizeSwaps } from '../../../src/decoding/transaction/swap/recognize-swaps.ts';
+import { RpcError } from '../../../src/protocol/rpc-error.ts';
+import type { Address } from '../../../src/solana/address.ts';
+import { encodeBase58 } from '../../../src/solana/base58.ts';
+import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
+import { Keypair, verifyTransaction } from '../../../src/solana/ed25519.ts';
+import { decodeMessage, encodeMessage, type Message } from '../../../src/solana/message/message.ts';
+import { allKeys, isWritable } from '../../../src/solana/message/message-keys.ts';
+import { nonceOfTransaction } from '../../../src/solana/nonce.ts';
+import { nativeMint, programs } from '../../../src/solana/programs.ts';
+import { signatureBytes } from '../../../src/solana/signature.ts';
+import { compileMessage } from '../../../src/solana/transaction/compile-message.ts';
+import { feeOf } from '../../../src/solana/transaction/compute-budget.ts';
+import { decodeTransaction } from '../../../src/solana/transaction/decode-transaction.ts';
+import { encodeTransaction } from '../../../src/solana/transaction/encode-transaction.ts';
+import { memoOf } from '../../../src/solana/transaction/memo.ts';
+import { sanitizeTransaction } from '../../../src/solana/transaction/sanitize-transaction.ts';
+import { parseSubmitRequest } from '../../../src/upstream/submit/submit-request.ts';
+import { signatureOfParams } from '../../../src/upstream/transaction-signature.ts';
+import type { Target } from '../engine/target.ts';
+
+const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));
+const other = Keypair.fromSeed(new Uint8Array(32).fill(8)).address;
+
+const legacy = compileMessage({
+  feePayer: payer.address,
+  recentBlockhash: blockhashFromBytes(new Uint8Array(32).fill(9)),
+  instructions: [
+    {
+      programId: programs.system,
+      accounts: [
+        { address: payer.address, signer: true, writable: true },
+        { address: other, signer: false, writable: true },
+      ],
+      data: Uint8Array.of(2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0),
+    },
+    { programId: programs.memoV3, accounts: [], data: new TextEncoder().encode('hello') },
+    { programId: programs.computeBudget, accounts: [], data: Uint8Array.of(2, 64, 13, 3, 0) },
+  ],
+});
+
+const versioned: Message = {
+  ...legacy,
+  version: 0,
+  addressTableLookups: [
+    { accountKey: other, writableIndexes: Uint8Array.of(1, 2), readonlyIndexes: Uint8Array.of(3) },
+  ],
+};
+
+export const decodeTransactionTarget: Target = {
+  from: 'clients and nodes',
+  covers: [
+    'solana/message/message.ts',
+    'solana/nonce.ts',
+    'solana/short-vec.ts',
+    'solana/transaction/compute-budget.ts',
+    'solana/transaction/decode-transaction.ts',
+    'solana/transaction/memo.ts',
+  ],
+  /** Two small transactions, legacy and version 0. */
+  seeds: [legacy, versioned].map((message) => {
+    const bytes = encodeMessage(message);
+    return encodeTransaction([payer.sign(bytes)], bytes);
+  }),
+  /** What the decoder accepts has exactly one encoding, and nothing that reads it throws. */
+  fuzz(input: Uint8Array): boolean {
+    decodeMessage(input);
+    const decoded = decodeTransaction(input);
+    if ('fault' in decoded) return false;
+    const { signatures, message } = decoded.transaction;
+    const again = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
+    if (!Buffer.from(again).equals(input)) throw new Error('an accepted transaction has a second encoding');
+    sanitizeTransaction(decoded.transaction);
+    verifyTransaction(decoded.transaction);
+    nonceOfTransaction(message);
+    memoOf(message);
+    feeOf(message);
+    for (const index of allKeys(message).keys()) isWritable(message, index);
+    return true;
+  },
+};
+
+const configs = ['', ',{"encoding":"base64"}', ',{"encoding":"base64","maxRetries":3,"skipPreflight":true}'];
+
+function check(params: Buffer): boolean {
+  const signature = signatureOfParams(params);
+  const request = parseSubmitRequest(params);
+  if (request === null) return false;
+  const wire = Buffer.from(request.text, 'base64');
+  const decoded = decodeTransaction(wire);
+  const isNamed = 'fault' in decoded || decoded.transaction.signatures[0] === request.signature;
+  if (!isNamed) throw new Error('sent under the name of another transaction');
+  // One of version 1, which begins otherwise, has no name there.
+  if (signature !== null && !('fault' in decoded) && signature !== request.signature)
+    throw new Error('two names for a transaction');
+  for (const sent of [request.firstNodeParams, request.otherNodeParams, request.plain]) {
+    const [text] = JSON.parse(sent.toString()) as [string];
+    if (sent !== request.firstNodeParams && text !== request.text)
+      throw new Error('another transaction would be sent');
+  }
+  return true;
+}
+
+export const sendRequestTarget: Target = {
+  from: 'clients',
+  covers: [
+    'solana/transaction/wire-transaction.ts',
+    'protocol/rpc/sendTransaction.ts',
+    'upstream/submit/submit-request.ts',
+    'upstream/transaction-signature.ts',
+  ],
+  /** Params of sendTransaction; or a transaction as it is, which is put into some. */
+  seeds: [
+    ...decodeTransactionTarget.seeds.flatMap((wire) =>
+      configs.map((config) => {
+        const text = config === '' ? encodeBase58(wire) : Buffer.from(wire).toString('base64');
+        return Buffer.from(`["${text}"${config}]`);
+      }),
+    ),
+    Buffer.from('["AA==",["base64",false,null,5,7]]'),
+    ...decodeTransactionTarget.seeds,
+  ],
+  /** Whatever is to be sent: nothing, or the very transaction that was given, under its own name. */
+  fuzz(input: Uint8Array): boolean {
+    const text = Buffer.from(input).toString('base64');
+    const isRead = check(Buffer.from(`["${text}",{"encoding":"base64"}]`));
+    return check(Buffer.from(input)) || isRead;
+  },
+};
+
+function accepts(decode: () => unknown): boolean {
+  try {
+    decode();
+    return true;
+  } catch (error) {
+    if (error instanceof RpcError && error.code === -32602) return false;
+    throw error;
+  }
+}
+
+export const wireTextTarget: Target = {
+  from: 'clients',
+  covers: ['localnet/rpc/decode-wire.ts', 'protocol/rpc/base58-text.ts', 'protocol/rpc/base64-text.ts'],
+  /** Transactions as texts. */
+  seeds: decodeTransactionTarget.seeds.map((wire) => Buffer.from(Buffer.from(wire).toString('base64'))),
+  /** Whatever text a client sends as a transaction or a message: -32602 or a decoded value, nothing else. */
+  fuzz(input: Uint8Array): boolean {
+    const text = Buffer.from(input).toString('utf8');
+    const taken = [
+      accepts(() => decodeTransactionText(text, 'base64')),
+      accepts(() => decodeTransactionText(text, 'base58')),
+      accepts(() => decodeMessageText(text)),
+    ];
+    return taken.includes(true);
+  },
+};
+
+const known = [...dexPrograms.keys()];
+const keys: readonly Address[] = [...known, programs.token, programs.system, nativeMint];
+const readers = new Map(dexParsers);
+
+const heads = [
+  ...[...eventTables].flatMap(([program, table]) =>
+    [...table.keys()].map((name) => [program, `${EVENT_CALL}${name}`] as const),
+  ),
+  ...[...dexPrograms].flatMap(([program, { swaps }]) =>
+    [...(swaps?.keys() ?? [])].map((name) => [program, name] as const),
+  ),
+  ...[...liquidityTables].flatMap(([program, { creations, changes }]) =>
+    [...creations.keys(), ...changes.keys()].map((name) => [program, name] as const),
+  ),
+];
+
+/** Instructions one after the other: a program, how deep it is, the length of its bytes, and the bytes. */
+function readInstructions(input: Uint8Array): ExecutedInstruction[] {
+  const instructions: ExecutedInstruction[] = [];
+  for (let at = 0; at + 3 <= input.length; ) {
+    const [which = 0, depth = 0, length = 0] = input.subarray(at, at + 3);
+    const index = instructions.length;
+    const inner = depth % 4 > 0 && index > 0;
+    instructions.push({
+      ...{ index, outer: 0, height: depth > 200 ? null : inner ? (depth % 4) + 1 : 1 },
+      parentProgram: inner ? (keys[0] ?? null) : null,
+      caller: inner ? index - 1 : null,
+      program: keys[which % keys.length] as Address,
+      accounts: keys.slice(0, depth % 40),
+      data: input.subarray(at + 3, at + 3 + length),
+      parsed: {
+        type: 'transfer',
+        info: {
+          ...{ source: keys[depth % keys.length], destination: keys[length % keys.length] },
+          ...{ amount: String(length), lamports: BigInt(length) },
+        },
+      },
+    });
+    at += 3 + length;
+  }
+  return instructions;
+}
+
+/** The bytes as logs, too: each line by a program that runs. */
+function logsOf(instructions: readonly ExecutedInstruction[]): string[] {
+  return instructions.flatMap(({ program, height, data }) => [
+    `Program ${program} invoke [${height ?? 2}]`,
+    `Program data: ${Buffer.from(data.subarray(8)).toString('base64')}`,
+    `Program log: ray_log: ${Buffer.from(data).toString('base64')}`,
+  ]);
+}
+
+function runOf(input: Uint8Array): ExecutedTransaction {
+  const instructions = readInstructions(input);
+  const tokenAccounts = keys.map((key, at) => ({
+    ...{ address: key, mint: keys[at % 3] as Address, owner: keys[at % 5] as Address },
+    ...{ decimals: 6, program: programs.token, before: 5n, after: BigInt(at) },
+  }));
+  return {
+    ...{ slot: 1n, blockTime: null, signatures: [], fee: 5000n, err: null, instructions },
+    ...{ feePayer: keys[0] as Address, signers: keys.slice(0, 3), accountKeys: keys },
+    preBalances: keys.map(() => 7n),
+    postBalances: keys.map((_, at) => BigInt(at)),
+    logs: logsOf(instructions),
+    tokenAccounts: new Map(tokenAccounts.map((one) => [one.address, one])),
+    decimals: new Map(keys.map((key) => [key, 6])),
+  };
+}
+
+export const programEventsTarget: Target = {
+  from: 'transactions, through nodes',
+  covers: ['decoding/borsh.ts', 'decoding/transaction/events/', 'decoding/transaction/swap/'],
+  /** An instruction of each kind, of one program: its number, how deep it is, and bytes. */
+  seeds: heads.map(([program, head]) => {
+    const data = Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(200)]);
+    return Buffer.concat([Buffer.of(known.indexOf(program), 1, data.length), data]);
+  }),
+  /** Whatever programs leave behind, events, swaps and what is done to pools are shown as JSON, or not at all. */
+  fuzz(input: Uint8Array): boolean {
+    const run = runOf(input);
+    const events = readEvents(run);
+    const swaps = recognizeSwaps(run, events);
+    const actions = run.instructions.map((one) => readers.get(one.program)?.read(one, run) ?? null);
+    for (const { data } of run.instructions) readQuote(data);
+    parseJson(writeJson({ events, swaps, actions }));
+    for (const { in: given, out } of swaps) {
+      if (given.raw <= 0n || out.raw <= 0n) throw new Error('a swap of nothing');
+    }
+    return events.length + swaps.length > 0;
+  },
+};
+
+/** Programs that are known, and a few keys that are none. */
+const runTransactionKeys: readonly string[] = [
+  ...programParsers.keys(),
+  nativeMint,
+  ...[1, 2, 3, 4, 5, 6, 7, 8].map((fill) => encodeBase58(new Uint8Array(32).fill(fill))),
+];
+const SIGNATURE = encodeBase58(new Uint8Array(64).fill(9));
+
+/** Bytes one after another; after the end there are zeros. */
+class Bytes {
+  readonly #input: Uint8Array;
+  #at = 0;
+
+  constructor(input: Uint8Array) {
+    this.#input = input;
+  }
+
+  get left(): number {
+    return this.#input.length - this.#at;
+  }
+
+  byte(): number {
+    return this.#input[this.#at++] ?? 0;
+  }
+
+  take(length: number): Uint8Array {
+    const part = this.#input.subarray(this.#at, this.#at + length);
+    this.#at += length;
+    return part;
+  }
+
+  key(): string {
+    return runTransactionKeys[this.byte() % runTransactionKeys.length] as string;
+  }
+}
+
+/** The height that a node might say: a sane one, none, or nonsense. */
+function heightOf(bytes: Bytes): JsonValue {
+  const byte = bytes.byte();
+  return ([byte % 7, null, byte * 1e6, -byte, String(byte), 2] as const)[byte % 6] ?? null;
+}
+
+function instructionOf(bytes: Bytes): JsonValue {
+  const stackHeight = heightOf(bytes);
+  const program = bytes.byte();
+  const accounts = Array.from({ length: bytes.byte() % 24 }, () => bytes.key());
+  const data = encodeBase58(bytes.take(bytes.byte()));
+  if (program % 4 !== 0)
+    return {
+      programId: runTransactionKeys[program % runTransactionKeys.length] ?? '',
+      accounts,
+      data,
+      stackHeight,
+    };
+  return { programIdIndex: program, accounts: accounts.map((_, at) => at * program), data, stackHeight };
+}
+
+const balanceOf = (bytes: Bytes): JsonValue => ({
+  accountIndex: bytes.byte(),
+  mint: bytes.key(),
+  owner: bytes.byte() % 3 === 0 ? null : bytes.key(),
+  programId: bytes.key(),
+  uiTokenAmount: { amount: String(bytes.byte() ** 7), decimals: bytes.byte() * (bytes.byte() % 5) },
+});
+
+const listOf = (bytes: Bytes, most: number, make: (bytes: Bytes) => JsonValue): JsonValue[] =>
+  Array.from({ length: bytes.byte() % most }, () => make(bytes));
+
+/** A transaction in jsonParsed whose members the bytes choose. */
+function transactionOf(input: Uint8Array): JsonValue {
+  const bytes = new Bytes(input);
+  const message = {
+    accountKeys: runTransactionKeys.map((pubkey, at) => ({ pubkey, signer: at < 2 })),
+    instructions: listOf(bytes, 8, instructionOf),
+  };
+  const innerInstructions: JsonValue[] = [];
+  const [preTokenBalances, postTokenBalances] = [listOf(bytes, 6, balanceOf), listOf(bytes, 6, balanceOf)];
+  while (bytes.left > 0) {
+    innerInstructions.push({ index: bytes.byte() % 8, instructions: listOf(bytes, 32, instructionOf) });
+  }
+  const logMessages = innerInstructions.map(() => `Program data: ${Buffer.from(input).toString('base64')}`);
+  return {
+    ...{ slot: 5, blockTime: 1e9, transaction: { signatures: [SIGNATURE], message } },
+    meta: { err: null, fee: 5000, innerInstructions, logMessages, preTokenBalances, postTokenBalances },
+  };
+}
+
+/** Whatever a node tells is no transaction, or one that can be shown. */
+function shown(result: JsonValue): boolean {
+  const transaction = readExecutedTransaction(result);
+  if (transaction === null) return false;
+  const deeds = parseEffects(transaction);
+  const words: TokenLabels = { name: 'a', symbol: 'b', image_uri: 'c' };
+  const names = new Map([...mintsToName(deeds.actions)].map((mint): [Address, TokenLabels] => [mint, words]));
+  const raw = result as { [name: string]: JsonValue };
+  parseJson(writeJson(parsedTransaction(transaction, deeds, names, { events: true, raw })));
+  return true;
+}
+
+const sane = transactionOf(Uint8Array.from({ length: 2000 }, (_, at) => (at * at + 31 * at) >> 3));
+
+export const runTransactionTarget: Target = {
+  from: 'nodes',
+  covers: [
+    'decoding/transaction/flatten-instructions.ts',
+    'decoding/transaction/parse-transaction.ts',
+    'decoding/transaction/read-executed-transaction.ts',
+  ],
+  /** A transaction as text, and bytes that choose one. */
+  seeds: [
+    Buffer.from(writeJson(sane)),
+    ...[1, 3, 7, 11, 29].map((step) =>
+      Uint8Array.from({ length: 400 * step }, (_, at) => (at * step * step) >> 2),
+    ),
+  ],
+  /** What a node tells of a transaction, as text or chosen by the bytes. */
+  fuzz(input: Uint8Array): boolean {
+    let reported: JsonValue | undefined;
+    try {
+      reported = parseJson(Buffer.from(input).toString('utf8'));
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+    return shown(reported === undefined ? transactionOf(input) : reported);
+  },
+};
