@@ -237,12 +237,12 @@ export const geyser = section(
     ),
     filters_max: option(
       whole(1, 1_000_000),
-      geyserLimits.filtersMax,
+      geyserSourceOptions.filtersMax,
       'Filters that servers accept per request.',
     ),
     addresses_max: option(
       whole(1, 1_000_000),
-      geyserLimits.addressesMax,
+      geyserSourceOptions.addressesMax,
       'Addresses that servers accept per request.',
     ),
   },

@@ -15,7 +15,10 @@ export const geyserSourceOptions = {
   ackTimeoutMs: 2_000,
   /** How long a filter set waits for servers to accept it. */
   openTimeoutMs: 3_000,
-  /** Filters per request; beyond it, broader filters replace them. */
+  /**
+   * Filters per request; beyond it, WebSocket subscriptions are rejected, and broader filters replace those
+   * of gRPC streams.
+   */
   filtersMax: 100,
   /**
    * Addresses per filter kind; beyond it, all updates of that kind are requested. With the PubSub fallback:

@@ -1,11 +1,5 @@
 /** Limits of WebSocket subscriptions that Geyser feeds. Times in milliseconds. */
 export const geyserLimits = {
-  /** Filters per request; beyond it, subscriptions are rejected. */
-  filtersMax: 100,
-  /**
-   * Addresses per request, about 46 bytes each: servers accept 4 MiB. Beyond it, subscriptions are rejected.
-   */
-  addressesMax: 20_000,
   /** Distinct filters per program; beyond it, the whole program is requested. */
   programFiltersMax: 8,
   /** Timeout for reading the root slot. */
