@@ -2,7 +2,7 @@ import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/ledger-upk
 import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/genesis.ts';
 import { networks } from '../protocol/call.ts';
 import { dasLimits } from '../upstream/das/das-client.ts';
-import { geyserLimits } from '../upstream/feeds/geyser/geyser-connection.ts';
+import { geyserLimits } from '../upstream/feeds/geyser/limits.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
 import { geyserSourceOptions } from '../upstream/geyser/geyser-source-options.ts';
 import { balancingStrategies, defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
@@ -237,12 +237,12 @@ export const geyser = section(
     ),
     filters_max: option(
       whole(1, 1_000_000),
-      geyserLimits.filtersMax,
+      geyserSourceOptions.filtersMax,
       'Filters that servers accept per request.',
     ),
     addresses_max: option(
       whole(1, 1_000_000),
-      geyserLimits.addressesMax,
+      geyserSourceOptions.addressesMax,
       'Addresses that servers accept per request.',
     ),
   },

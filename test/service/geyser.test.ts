@@ -16,10 +16,10 @@ let service: RunningService;
 
 beforeAll(async () => {
   geyser = await GeyserServer.start(TOKEN);
+  geyser.onRequest = () => geyser.slot(1_000);
   node = await startMock(healthy());
   service = await startService({
     configuration: `
-      # Only subscriptions over WebSocket are at issue: gRPC streams have a stream of their own to the server.
       [grpc]
       enabled = false
       [[upstream]]
@@ -42,6 +42,7 @@ it('delivers each write of a processed account within the slot', async () => {
   const id = await client.result<number>('accountSubscribe', [address, options]);
   expect(geyser.tokens).toEqual([TOKEN]);
   expect(geyser.requests.at(-1)?.accounts).toMatchObject({ a0: { account: [address] } });
+  geyser.onRequest = () => {};
   geyser.send(slotIs(1_001, 'created'));
   geyser.send(accountIs(1_001, address, account(1), 1));
   geyser.send(accountIs(1_001, address, account(2), 2));

@@ -20,8 +20,8 @@ type NodeOptions = Omit<UpstreamConfiguration, 'network' | 'name' | 'url' | 'ws'
 type Source = FixedNode['source'] | 'added';
 type Origin = Readonly<{ node: NetworkNode; source: Source }>;
 
-/** A listener to the nodes of the default network. @returns whether it can apply them without a restart. */
-type Follower = (nodes: readonly NodeConfig[]) => boolean;
+/** A listener to the nodes of the default network. */
+type Follower = (nodes: readonly NodeConfig[]) => void;
 
 /** Public facts of a node: no addresses. */
 export type NodeTraits = Readonly<{ source: Source; hasWs: boolean; hasGrpc: boolean }>;
@@ -58,8 +58,6 @@ export type ActiveNodesOptions = Readonly<{
 export class ActiveNodes {
   readonly #options: ActiveNodesOptions;
   readonly #followers: Follower[] = [];
-  /** Whether a node fed subscriptions from its Geyser at the start. */
-  readonly #hasGeyser: boolean;
   #file: readonly NetworkNode[];
   #added: readonly AddedNode[];
   #drained: ReadonlySet<string> = new Set();
@@ -72,12 +70,6 @@ export class ActiveNodes {
     this.#file = options.file;
     this.#added = options.added;
     this.#origins = this.#findOrigins();
-    this.#hasGeyser = this.feeding.some(({ grpc = null }) => grpc !== null);
-  }
-
-  /** Whether subscriptions are not fed from its Geyser before a restart, for want of others at the start. */
-  isFirstGeyser({ network, grpc = null }: NetworkNode): boolean {
-    return grpc !== null && network === this.#options.defaultNetwork && !this.#hasGeyser;
   }
 
   /** All of them by network, for the pool. */
@@ -176,10 +168,6 @@ export class ActiveNodes {
 
   #notifyFollowers(): void {
     const nodes = this.feeding;
-    const all = this.#followers.map((follower) => follower(nodes));
-    if (all.includes(false)) this.#options.log.warn(NEEDS_RESTART);
+    for (const follower of this.#followers) follower(nodes);
   }
 }
-
-const NEEDS_RESTART =
-  'a first node with Geyser is there: gRPC streams take it at once, subscriptions over WebSocket after a restart';

@@ -72,9 +72,6 @@ async function probe(added: AddedNode): Promise<NodeReportJson> {
   };
 }
 
-const GEYSER_NOTE =
-  'no node here had Geyser at the start, so subscriptions over WebSocket are fed from it after a restart';
-
 /** Nodes that are added while the service runs, from the store and by the control API. */
 export type AddedNodes = Readonly<{
   /** Nodes in the store at the start. */
@@ -127,7 +124,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
       fixed: () => activeNodes.fixed,
       parse: parseNodeSettings,
       probe,
-      notesOf: (node) => (activeNodes.isFirstGeyser(toUpstreamConfiguration(node)) ? [GEYSER_NOTE] : []),
+      notesOf: () => [],
       applyChanges: () => feed.refresh(),
     }),
     follow(activeNodes) {

@@ -5,12 +5,10 @@ import type { StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 import { GeyserHub } from '../../streams/geyser/geyser-hub.ts';
 import type { GeyserHubOptions } from '../../streams/geyser/geyser-hub-options.ts';
 import type { FilterSet, GeyserListener } from '../../streams/geyser/geyser-source.ts';
-import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
 import { createGeyserSource } from '../../upstream/geyser/create-geyser-source.ts';
-import type { GeyserSourceOptions } from '../../upstream/geyser/geyser-source-options.ts';
 import { geyserVersion } from './geyser-version.ts';
 import type { Shreds } from './shreds.ts';
-import type { Upstreams } from './upstreams.ts';
+import { sourceOptions, type Upstreams } from './upstreams.ts';
 
 /** Sources of the gRPC streams of the default network. */
 export type Streams = Readonly<{
@@ -36,10 +34,6 @@ const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
   version: geyserVersion(),
 });
 
-/** Requests everything from the embedded ledger, so that from_slot finds it. */
-const sourceOptions = ({ geyserSource }: Configuration, isDevelopment: boolean): GeyserSourceOptions =>
-  isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource;
-
 /** The shred stage follows the standard one: writes of lookup tables, and how far slots come. */
 const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   if (shreds === null) return hub;
@@ -58,18 +52,13 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
 /** Opens the hub of the standard stage, and what feeds it. */
 export function openStreams(
   configuration: Configuration,
-  { activeNodes, isDevelopment, streaming, feed, pool }: Upstreams,
+  { activeNodes, isDevelopment, streaming, feed, reader, yellowstone }: Upstreams,
   shreds: Shreds | null,
   log: Logger,
 ): Streams {
-  const { networks, feeds } = configuration;
   const hub = new GeyserHub(hubOptions(configuration));
-  const reader = new ChainReader({ network: networks.default, pool, limits: feeds, log });
   const options = sourceOptions(configuration, isDevelopment);
-  const nodes = streaming(activeNodes.feeding);
-  const head = () => pool.slotAt(networks.default, 'processed');
-  const parts = { nodes, reader, feed, head, options, log };
-  const source = createGeyserSource(parts, listenerOf(hub, shreds));
+  const source = createGeyserSource({ yellowstone, reader, feed, options, log }, listenerOf(hub, shreds));
   hub.setSource(source);
   // The PubSub fallback would read every block.
   const subscribeStandard = (): FilterSet | null =>
@@ -79,7 +68,6 @@ export function openStreams(
     const wasGeyser = source.isGeyser;
     source.setNodes(streaming(now));
     if (source.isGeyser !== wasGeyser) subscription = subscribeStandard();
-    return true;
   });
   const stop = (): void => {
     subscription?.end();

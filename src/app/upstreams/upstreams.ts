@@ -2,12 +2,12 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { AddedNode } from '../../control/nodes/added-nodes.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';
-import type { ChainReader } from '../../upstream/feeds/chain-reader.ts';
-import { createFeed, type NetworkFeed, type PreferredFeed } from '../../upstream/feeds/feeds.ts';
-import type { GeyserLimits } from '../../upstream/feeds/geyser/geyser-connection.ts';
+import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
+import { createFeed, type NetworkFeed } from '../../upstream/feeds/feeds.ts';
 import { GeyserFeed } from '../../upstream/feeds/geyser/geyser-feed.ts';
-import type { FeedLimits } from '../../upstream/feeds/limits.ts';
 import { hasGeyser } from '../../upstream/geyser/geyser-node.ts';
+import type { GeyserSourceOptions } from '../../upstream/geyser/geyser-source-options.ts';
+import { YellowstoneSource } from '../../upstream/geyser/yellowstone-source.ts';
 import type { NodeConfig } from '../../upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../../upstream/pool.ts';
 import type { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
@@ -15,30 +15,6 @@ import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
 import { openSending, openUpstreamMiddleware, type UpstreamMiddleware } from './upstream-middleware.ts';
-
-type FeedOptions = Readonly<{
-  configuration: Configuration;
-  nodes: readonly NodeConfig[];
-  pool: UpstreamPool;
-  log: Logger;
-}>;
-
-/** The nodes' Geyser; null where none of them has it. */
-function geyserFeed({ configuration, nodes, log }: FeedOptions, reader: ChainReader): PreferredFeed | null {
-  const servers = nodes.filter(hasGeyser);
-  if (servers.length === 0) return null;
-  const limits: GeyserLimits = configuration.geyser;
-  return new GeyserFeed({ nodes: servers, limits, log, reader });
-}
-
-/** Opens the feed of the default network: Geyser where a node has it, else PubSub and blocks. */
-export function openFeed(options: FeedOptions): NetworkFeed {
-  const { configuration, nodes, pool, log } = options;
-  const limits: FeedLimits = configuration.feeds;
-  const network = configuration.networks.default;
-  const preferred = (reader: ChainReader): PreferredFeed | null => geyserFeed(options, reader);
-  return createFeed({ network, pool, nodes, preferred, limits, log });
-}
 
 /** Name of the embedded ledger among the nodes. */
 export const LOCALNET_NODE = 'embedded-ledger';
@@ -52,6 +28,10 @@ export type Upstreams = Readonly<{
   middleware: UpstreamMiddleware;
   /** How transactions are sent; part of `source`. */
   sending: TransactionSubmitter;
+  /** Reads the chain of the default network. */
+  reader: ChainReader;
+  /** Geyser streams of the default network. */
+  yellowstone: YellowstoneSource;
   /** Subscriptions of the default network. */
   feed: NetworkFeed;
   /** Development mode: the embedded ledger is the only node. */
@@ -83,6 +63,12 @@ const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null)
         node.name === LOCALNET_NODE ? { ...node, grpc: `http://127.0.0.1:${grpcPort}` } : node,
       );
 
+/** Requests everything from the embedded ledger, so that from_slot finds it. */
+export const sourceOptions = (
+  { geyserSource }: Configuration,
+  isDevelopment: boolean,
+): GeyserSourceOptions => (isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource);
+
 /**
  * Watches all nodes.
  * @param ports - where the embedded ledger answers; null outside of development mode.
@@ -111,21 +97,49 @@ export function openUpstreams(
   if (!own.some(feedsSubscriptions)) {
     log.warn({ network }, 'no node has PubSub or Geyser: subscriptions are refused; run solway doctor');
   }
-  const feed = openFeed({ configuration, nodes: own, pool, log });
-  activeNodes.follow((nodes) => feed.setNodes(nodes));
-  const sending = openSending(configuration, pool, log);
   const isDevelopment = ledger !== null;
+  const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.grpcPort ?? null);
+  const { feeds, geyser } = configuration;
+  const reader = new ChainReader({ network, pool, limits: feeds, log });
+  const yellowstone = new YellowstoneSource({
+    ...{ nodes: streaming(own).filter(hasGeyser), reader, log },
+    head: () => pool.slotAt(network, 'processed'),
+    options: sourceOptions(configuration, isDevelopment),
+  });
+  const preferred = isDevelopment
+    ? null
+    : new GeyserFeed({ source: yellowstone, limits: geyser, log, reader });
+  const feed = createFeed({ network, pool, nodes: own, preferred, reader, limits: feeds, log });
+  activeNodes.follow((nodes) => {
+    yellowstone.setNodes(streaming(nodes).filter(hasGeyser));
+    feed.setNodes(nodes);
+  });
+  const sending = openSending(configuration, pool, log);
   const middleware = openUpstreamMiddleware({
     ...{ configuration, submitter: sending, slots: pool, isLocalnetOnly: isDevelopment, log },
   });
   const stop = () =>
     stopEach([
       async () => feed.close(),
+      async () => yellowstone.close(),
       async () => middleware.stop(),
       () => sending.close(),
       async () => pool.stop(),
     ]);
   const { source } = middleware;
-  const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.grpcPort ?? null);
-  return { pool, source, middleware, sending, feed, isDevelopment, activeNodes, streaming, stop };
+  return {
+    ...{
+      pool,
+      source,
+      middleware,
+      sending,
+      reader,
+      yellowstone,
+      feed,
+      isDevelopment,
+      activeNodes,
+      streaming,
+    },
+    stop,
+  };
 }

@@ -16,8 +16,6 @@ import { PubsubFeed } from './pubsub-feed.ts';
 /** A feed that takes precedence over PubSub for the kinds it serves. */
 export interface PreferredFeed extends PositionedFeed {
   serves(kind: SubscriptionKind): boolean;
-  /** Without nodes, its subscriptions fail. */
-  setNodes(nodes: readonly NodeConfig[]): void;
   close(): void;
 }
 
@@ -26,19 +24,16 @@ type FeedOptions = Readonly<{
   /** Source of gap fills. */
   pool: RpcDispatcher & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
   nodes: readonly NodeConfig[];
-  /** Creates a Geyser feed of the same nodes; null without Geyser. */
-  preferred?: (reader: ChainReader) => PreferredFeed | null;
+  preferred?: PreferredFeed | null;
+  reader?: ChainReader;
   limits?: Partial<FeedLimits>;
   log: Logger;
 }>;
 
 export type NetworkFeed = Feed &
   Readonly<{
-    /**
-     * Replaces the nodes; subscriptions move without loss.
-     * @returns false when the first Geyser node was added, which requires a restart.
-     */
-    setNodes(nodes: readonly NodeConfig[]): boolean;
+    /** Replaces the nodes; subscriptions move without loss. */
+    setNodes(nodes: readonly NodeConfig[]): void;
     /** Ends everything at once without notifying listeners. */
     close(): void;
   }>;
@@ -67,10 +62,9 @@ const isUnavailable = (fault: unknown): boolean => fault instanceof Failure && f
  * that the preferred feed serves from it while available.
  */
 export function createFeed(options: FeedOptions): NetworkFeed {
-  const { network, pool, nodes, log } = options;
+  const { network, pool, nodes, preferred = null, log } = options;
   const limits = { ...feedLimits, ...options.limits };
-  const reader = new ChainReader({ network, pool, limits, log });
-  const preferred = options.preferred?.(reader) ?? null;
+  const { reader = new ChainReader({ network, pool, limits, log }) } = options;
   const pubsub = new PubsubFeed({ network, nodes, status: () => pool.status(), limits, log, reader });
   const slotFeed = (): PreferredFeed | null =>
     !pubsub.any && preferred !== null && preferred.serves('slot') ? preferred : null;
@@ -123,11 +117,7 @@ export function createFeed(options: FeedOptions): NetworkFeed {
         throw toFeedError(network, fault);
       }
     },
-    setNodes(nodes) {
-      pubsub.setNodes(nodes);
-      preferred?.setNodes(nodes);
-      return preferred !== null || !nodes.some(({ grpc }) => typeof grpc === 'string');
-    },
+    setNodes: (nodes) => pubsub.setNodes(nodes),
     close() {
       preferred?.close();
       blocks.close();

@@ -3,20 +3,17 @@ import type { Feed } from '../../streams/feed.ts';
 import type { GeyserListener, GeyserSource } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import type { NodeConfig } from '../node.ts';
-import type { ObservedSlot } from '../slots/slot-tracker.ts';
-import { type GeyserNode, hasGeyser } from './geyser-node.ts';
+import { hasGeyser } from './geyser-node.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { PubsubFallback } from './pubsub-fallback.ts';
-import { YellowstoneSource } from './yellowstone-source.ts';
+import type { YellowstoneSource } from './yellowstone-source.ts';
 
 type CreateGeyserSourceOptions = Readonly<{
-  /** The network's nodes. Without any Geyser server, PubSub and blocks are used. */
-  nodes: readonly NodeConfig[];
+  /** Without servers, PubSub and blocks are used. */
+  yellowstone: YellowstoneSource;
   reader: Pick<ChainReader, 'availableSlots' | 'slots' | 'eachBlock'>;
   /** Slots, roots and accounts for the PubSub fallback. */
   feed: Feed;
-  /** The newest slot according to polled nodes; null while unknown. */
-  head?: () => ObservedSlot | null;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
 }>;
@@ -34,39 +31,40 @@ export type ClosableGeyserSource = GeyserSource &
     setNodes(nodes: readonly NodeConfig[]): void;
   }>;
 
-/** Creates the Geyser source of a network: its nodes' Geyser servers, or the PubSub fallback. */
+/** Creates the source of gRPC streams: the network's Geyser servers, or the PubSub fallback. */
 export function createGeyserSource(
-  { nodes, reader, feed, head = () => null, options, log }: CreateGeyserSourceOptions,
+  { yellowstone, reader, feed, options, log }: CreateGeyserSourceOptions,
   listener: GeyserListener,
 ): ClosableGeyserSource {
   const limits = { ...geyserSourceOptions, ...options };
-  const open = (servers: readonly GeyserNode[]): YellowstoneSource | PubsubFallback =>
-    servers.length > 0
-      ? new YellowstoneSource({ nodes: servers, reader, head, options: limits, log }, listener)
-      : new PubsubFallback({ feed, reader, listener, limits, log });
-  let source = open(nodes.filter(hasGeyser));
+  const openFallback = (): PubsubFallback | null =>
+    yellowstone.hasServers ? null : new PubsubFallback({ feed, reader, listener, limits, log });
+  yellowstone.addListener(listener);
+  yellowstone.start();
+  let fallback = openFallback();
   let isClosed = false;
   return {
-    subscribe: (request, fromSlot, previous) => source.subscribe(request, fromSlot, previous),
+    subscribe: (request, fromSlot, previous) =>
+      fallback === null
+        ? yellowstone.subscribe(request, fromSlot)
+        : fallback.subscribe(request, fromSlot, previous),
     close() {
       isClosed = true;
-      source.close();
+      fallback?.close();
+      yellowstone.close();
     },
     get isGeyser() {
-      return source instanceof YellowstoneSource;
+      return fallback === null;
     },
-    setNodes(now) {
-      const servers = now.filter(hasGeyser);
-      const isGeyser = servers.length > 0;
-      if (isClosed || (!isGeyser && source instanceof PubsubFallback)) return;
-      if (isGeyser && source instanceof YellowstoneSource) {
-        source.setNodes(servers);
-        return;
-      }
-      source.close();
-      source = open(servers);
-      log.warn(isGeyser ? GEYSER_AVAILABLE : GEYSER_LOST);
-      listener.onReset('source');
+    setNodes(nodes) {
+      if (isClosed) return;
+      const servers = nodes.filter(hasGeyser);
+      const wasGeyser = fallback === null;
+      if (servers.length > 0) fallback?.close();
+      yellowstone.setNodes(servers);
+      if (yellowstone.hasServers === wasGeyser) return;
+      fallback = openFallback();
+      log.warn(wasGeyser ? GEYSER_LOST : GEYSER_AVAILABLE);
     },
   };
 }

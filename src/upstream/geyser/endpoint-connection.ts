@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 import { readRawUpdate } from '../../protocol/geyser/read-raw-update.ts';
-import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import { exponentialBackoff, withJitter } from '../exponential-backoff.ts';
@@ -101,7 +101,8 @@ type EndpointConnectionOptions = Readonly<{
   node: GeyserNode;
   limits: GeyserSourceOptions;
   log: Logger;
-  request: (scope: RequestScope) => SubscribeRequest;
+  /** The encoded request. */
+  request: (scope: RequestScope) => Buffer;
   /** First slot of a stream that replaces a broken one; null before the first update. */
   resumeAt: () => Slot | null;
   /**
@@ -110,7 +111,14 @@ type EndpointConnectionOptions = Readonly<{
    */
   addReader: (from: Slot | null, seals: boolean) => StreamReader;
   removeReader: (reader: StreamReader) => void;
+  /** The server sent an update about a slot's progress. */
+  onProgress: () => void;
+  /** The server rejected the request after it had acknowledged it. */
+  onRejected: () => void;
 }>;
+
+/** Request bytes per millisecond of delay. */
+const REQUEST_BYTES_PER_MS = 4_096;
 
 const keyOf = (request: Buffer | null): string | null => request?.toString('latin1') ?? null;
 
@@ -129,6 +137,8 @@ export class EndpointConnection {
   #isUp = false;
   #isClosed = false;
   #scope = 0;
+  /** Scope of `#accepted`. */
+  #acceptedScope = 0;
   #lastRequest: Buffer | null = null;
   /** Ping sent after the newest request. */
   #pingId = 0;
@@ -155,21 +165,26 @@ export class EndpointConnection {
     return this.#isUp;
   }
 
+  /** Whether the server rejects the current request. */
+  get isRejected(): boolean {
+    return this.#isRejected;
+  }
+
   get scope(): RequestScope {
     return requestScopes[this.#scope] ?? 'broad';
   }
 
-  /** Schedules the changed request. Resolves when the server acknowledged it, or after the timeout. */
-  updateRequest(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
+  /** Schedules the changed request. Resolves with whether the server accepted it in time. */
+  updateRequest(): Promise<boolean> {
+    if (this.#isClosed) return Promise.resolve(false);
     this.#isRejected = false;
     if (this.#active !== null) {
-      this.#requestTimer ??= setTimeout(
-        () => this.#sendChangedRequest(),
-        this.#options.limits.requestDelayMs,
-      );
+      this.#requestTimer ??= setTimeout(() => this.#sendChangedRequest(), this.#requestDelay());
     }
-    return this.#acks.wait().catch(() => {});
+    return this.#acks.wait().then(
+      () => true,
+      () => false,
+    );
   }
 
   close(): void {
@@ -201,6 +216,7 @@ export class EndpointConnection {
         onSlot: () => {
           this.#failures = 0;
           this.#isReplayRejected = false;
+          this.#options.onProgress();
         },
         onEnd: (status) => this.#handleEnd(status),
       },
@@ -211,16 +227,19 @@ export class EndpointConnection {
 
   #handleAccepted(reader: StreamReader): void {
     this.#accepted = this.#lastRequest;
+    this.#acceptedScope = this.#scope;
     reader.setRequest(keyOf(this.#lastRequest));
   }
 
   #sendChangedRequest(): void {
     this.#requestTimer = null;
-    this.#sendRequest();
+    if (this.#accepted !== this.#lastRequest || !this.#accepted?.equals(this.#options.request(this.scope)))
+      this.#sendRequest();
+    else this.#acks.acknowledge(this.#acks.startRequest());
   }
 
   #sendRequest(): void {
-    const request = Buffer.from(encodeSubscribeRequest(this.#options.request(this.scope)));
+    const request = this.#options.request(this.scope);
     const effective = this.#isRejected && this.#accepted !== null ? this.#accepted : request;
     const isFirst = this.#active?.reader.request === '';
     if (isFirst || this.#lastRequest === null || !effective.equals(this.#lastRequest)) {
@@ -233,6 +252,13 @@ export class EndpointConnection {
     this.#active?.stream.send(Buffer.concat(parts));
     this.#pingId = this.#acks.startRequest();
     this.#active?.stream.ping(this.#pingId);
+  }
+
+  /** Large requests wait longer: each repeats all filters. */
+  #requestDelay(): number {
+    const { requestDelayMs, requestDelayMaxMs } = this.#options.limits;
+    const bytes = this.#lastRequest?.length ?? 0;
+    return Math.max(requestDelayMs, Math.min(requestDelayMaxMs, bytes / REQUEST_BYTES_PER_MS));
   }
 
   /**
@@ -280,9 +306,10 @@ export class EndpointConnection {
       this.#scope = 0;
       return false;
     }
-    this.#acks.reject();
     const wasRejected = this.#isRejected;
     this.#isRejected = true;
+    this.#scope = this.#acceptedScope;
+    if (!this.#acks.reject()) this.#options.onRejected();
     return !wasRejected && this.#accepted !== null;
   }
 

@@ -5,7 +5,7 @@ import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
 import { rawBlockMeta, rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { RawBlockMeta, RawSlot, RawTransaction, RawUpdate } from '../../protocol/geyser/raw-update.ts';
-import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { GrpcCode } from '../../protocol/grpc/status.ts';
 import type { Block } from '../../solana/block.ts';
@@ -23,7 +23,7 @@ import type { SlotRange, UpdateMerge } from './update-merge.ts';
 type ReplayOptions = Readonly<{
   connections: readonly EndpointConnection[];
   merge: UpdateMerge;
-  request: (scope: RequestScope) => SubscribeRequest;
+  request: (scope: RequestScope) => Buffer;
   limits: GeyserSourceOptions;
   log: Logger;
   signal: AbortSignal;
@@ -113,8 +113,9 @@ function replayOf(
     );
     signal.addEventListener('abort', abort);
     const subscribeRequest = request(scope);
-    reader.setRequest(bytesKey(encodeSubscribeRequest(subscribeRequest)));
-    stream.send(encodeSubscribeRequest({ ...subscribeRequest, fromSlot }));
+    reader.setRequest(bytesKey(subscribeRequest));
+    // Concatenated protobuf messages merge into one.
+    stream.send(Buffer.concat([subscribeRequest, encodeSubscribeRequest({ fromSlot })]));
     if (signal.aborted) abort();
   });
 }

@@ -9,11 +9,16 @@ export const geyserSourceOptions = {
   windowBytes: 16 * 1024 * 1024,
   /** How long request changes are batched: servers reject frequent requests. */
   requestDelayMs: 20,
+  /** Longest delay for large requests. */
+  requestDelayMaxMs: 100,
   /** A request counts as accepted after this long without an answer. */
   ackTimeoutMs: 2_000,
   /** How long a filter set waits for servers to accept it. */
   openTimeoutMs: 3_000,
-  /** Filters per request; beyond it, broader filters replace them. */
+  /**
+   * Filters per request; beyond it, WebSocket subscriptions are rejected, and broader filters replace those
+   * of gRPC streams.
+   */
   filtersMax: 100,
   /**
    * Addresses per filter kind; beyond it, all updates of that kind are requested. With the PubSub fallback:
@@ -21,6 +26,8 @@ export const geyserSourceOptions = {
    */
   addressesMax: 20_000,
   stallMs: 5_000,
+  /** Without a slot from any server for this long, WebSocket subscriptions fail over. */
+  downMaxMs: 15_000,
   reconnectMs: 250,
   reconnectMaxMs: 2_000,
   /** Slots before the oldest incomplete one at which the replay after a disconnect starts. */

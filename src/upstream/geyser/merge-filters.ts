@@ -1,8 +1,9 @@
-import type {
-  AccountsFilter,
-  SlotsFilter,
-  SubscribeRequest,
-  TransactionsFilter,
+import {
+  type AccountsFilter,
+  encodeSubscribeRequest,
+  type SlotsFilter,
+  type SubscribeRequest,
+  type TransactionsFilter,
 } from '../../protocol/geyser/subscribe-request.ts';
 import type { Address } from '../../solana/address.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
@@ -12,6 +13,7 @@ export const requestScopes = ['exact', 'withoutCounts', 'broad'] as const;
 export type RequestScope = (typeof requestScopes)[number];
 
 export type RequestedKinds = Readonly<{ accounts: boolean; transactions: boolean; entries: boolean }>;
+const allKinds: RequestedKinds = { accounts: true, transactions: true, entries: true };
 
 type Limits = Pick<GeyserSourceOptions, 'filtersMax' | 'addressesMax'>;
 
@@ -21,9 +23,11 @@ const slots = new Map<string, SlotsFilter>([['s', { interslotUpdates: true }]]);
 const counts = new Map([
   ['b', { includeTransactions: false, includeAccounts: false, includeEntries: false }],
 ]);
+/** Filters of the base request that count against `filtersMax`. */
+const SLOTS_FILTERS = 1;
 const baseRequest: SubscribeRequest = { slots, blocksMeta: ['m'], commitment: 'processed' };
 
-export const fullRequest = (scope: RequestScope): SubscribeRequest => ({
+const fullRequest = (scope: RequestScope): SubscribeRequest => ({
   ...baseRequest,
   accounts: new Map([['a', {}]]),
   transactions: new Map([['t', {}]]),
@@ -159,27 +163,70 @@ const broadenFilters = (filters: readonly AccountsFilter[]): AccountsFilter[] =>
     ...(isEmpty(owner) || !isEmpty(account) ? {} : { owner: owner! }),
   }));
 
+export type FiltersSize = Readonly<{ filters: number; addresses: number }>;
+
+const UNLIMITED: Limits = { filtersMax: Number.POSITIVE_INFINITY, addressesMax: Number.POSITIVE_INFINITY };
+
+const countAll = (lists: readonly (readonly unknown[] | undefined)[]): number =>
+  lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
+
+/** Filters and addresses of merged requests. */
+function sizeOf(requests: readonly SubscribeRequest[]): FiltersSize {
+  const accounts = mergeAccountFilters(requests.flatMap(accountsFilters), UNLIMITED);
+  const transactions = mergeTransactionFilters(requests.flatMap(transactionsFilters), UNLIMITED);
+  return {
+    filters: accounts.length + transactions.length,
+    addresses: countAll([
+      ...accounts.flatMap(({ account, owner }) => [account, owner]),
+      ...transactions.flatMap((one) => [one.accountInclude, one.accountExclude, one.accountRequired]),
+    ]),
+  };
+}
+
+type FilterMergerOptions = Limits & Partial<Pick<GeyserSourceOptions, 'demand'>>;
+
 /**
- * Merges the requests of all streams into one. The result may match more than the streams requested, never
- * less; streams filter again. Always at `processed`, with complete data.
+ * Merges the requests of all consumers into one. The result may match more than they requested, never less;
+ * they filter again. Always at `processed`, with complete data.
  */
 export class FilterMerger {
-  readonly #limits: Limits;
+  readonly #options: FilterMergerOptions;
   readonly #requests = new Set<SubscribeRequest>();
+  /** Consumers whose requests change. */
+  readonly #providers = new Set<() => SubscribeRequest>();
+  /** Encoded merged requests by scope, until the next change. */
+  readonly #encoded = new Map<RequestScope, Buffer>();
+  #requestsSize: FiltersSize | null = null;
 
-  constructor(limits: Limits) {
-    this.#limits = limits;
+  constructor(options: FilterMergerOptions) {
+    this.#options = options;
   }
 
   /** @returns a function that removes the request; idempotent. */
   add(request: SubscribeRequest): () => void {
     const entry = { ...request };
-    this.#requests.add(entry);
-    return () => this.#requests.delete(entry);
+    const change = (apply: () => void): void => {
+      apply();
+      this.#requestsSize = null;
+      this.markChanged();
+    };
+    change(() => this.#requests.add(entry));
+    return () => change(() => this.#requests.delete(entry));
+  }
+
+  /** @param provider - returns the current request; call `markChanged` when it changes. */
+  addProvider(provider: () => SubscribeRequest): void {
+    this.#providers.add(provider);
+    this.markChanged();
+  }
+
+  markChanged(): void {
+    this.#encoded.clear();
   }
 
   get kinds(): RequestedKinds {
-    const requests = [...this.#requests];
+    if (this.#options.demand === 'full') return allKinds;
+    const requests = this.#all();
     return {
       accounts: requests.some((request) => accountsFilters(request).length > 0),
       transactions: requests.some((request) => transactionsFilters(request).length > 0),
@@ -187,15 +234,33 @@ export class FilterMerger {
     };
   }
 
+  /** Whether servers accept the exact requests and these further filters. */
+  fits({ filters, addresses }: FiltersSize): boolean {
+    const { filtersMax, addressesMax, demand } = this.#options;
+    if (demand === 'full') return true;
+    this.#requestsSize ??= sizeOf([...this.#requests]);
+    const size = this.#requestsSize;
+    return size.filters + filters + SLOTS_FILTERS <= filtersMax && size.addresses + addresses <= addressesMax;
+  }
+
+  encode(scope: RequestScope): Buffer {
+    const existing = this.#encoded.get(scope);
+    if (existing !== undefined) return existing;
+    const encoded = Buffer.from(encodeSubscribeRequest(this.request(scope)));
+    this.#encoded.set(scope, encoded);
+    return encoded;
+  }
+
   /** The merged request. Equal sets of requests give equal results, in any order. */
   request(scope: RequestScope): SubscribeRequest {
-    const requests = [...this.#requests];
+    if (this.#options.demand === 'full') return fullRequest(scope);
+    const requests = this.#all();
     const requested = requests.flatMap(accountsFilters);
     const accounts = mergeAccountFilters(
       scope === 'broad' ? broadenFilters(requested) : requested,
-      this.#limits,
+      this.#options,
     );
-    const transactions = mergeTransactionFilters(requests.flatMap(transactionsFilters), this.#limits);
+    const transactions = mergeTransactionFilters(requests.flatMap(transactionsFilters), this.#options);
     const isBroad = scope === 'broad' && transactions.length > 1;
     const byKey = <Filter>(filters: Filter[]): Filter[] =>
       filters.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
@@ -208,5 +273,9 @@ export class FilterMerger {
       ...(requests.some(hasEntriesFilter) ? { entry: ['e'] } : {}),
       ...(scope === 'exact' ? { blocks: counts } : {}),
     };
+  }
+
+  #all(): SubscribeRequest[] {
+    return [...this.#requests, ...[...this.#providers].map((provider) => provider())];
   }
 }

@@ -3,7 +3,7 @@ import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { type RawSlot, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
-import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
+import type { GeyserListener, ResetReason } from '../../streams/geyser/geyser-source.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import { JUMP_MAX_SLOTS, SlotPlausibility } from './max-plausible-slot.ts';
@@ -15,6 +15,8 @@ type UpdateMergeOptions = Readonly<{
   listener: GeyserListener;
   /** The newest slot according to another source, such as polled nodes; null while unknown. */
   head?: () => ObservedSlot | null;
+  /** A commitment of a slot before the first one, in ascending order. */
+  onEarlierStatus?: (update: RawSlot) => void;
   /** Called with the first slot. */
   onStart: () => void;
   /** A slot waits for an earlier one that may be missing: see `missingRange`. */
@@ -43,6 +45,8 @@ export class UpdateMerge implements UpdateSink {
   readonly #plausibility: SlotPlausibility;
   /** First slot of the source: nothing waits for earlier ones. */
   #first: Slot | null = null;
+  /** The newest slots before the first one by status. */
+  readonly #earlier: Record<'confirmed' | 'finalized', Slot | null> = { confirmed: null, finalized: null };
   #newest: Slot | null = null;
   #newestStarted: Slot | null = null;
   /** Slots up to this one were evicted. */
@@ -115,7 +119,7 @@ export class UpdateMerge implements UpdateSink {
     if (existing !== undefined) return existing;
     const finishedUpTo = this.#finishedUpTo();
     if (finishedUpTo !== null && slot <= finishedUpTo && this.#plausibility.isChainReset(finishedUpTo))
-      this.#reset();
+      this.reset('chain');
     if ((this.#evictedUpTo !== null && slot <= this.#evictedUpTo) || !this.#plausibility.isPlausible(slot))
       return null;
     const { slotsMax, slotUpdatesMax } = this.#options.limits;
@@ -178,10 +182,14 @@ export class UpdateMerge implements UpdateSink {
   }
 
   advanceSlot(update: RawSlot): void {
-    if (this.#first === null || (update.slot < this.#first && !this.#records.has(update.slot))) return;
-    const record = this.record(update.slot);
     const level = update.status;
-    if (record === null || (level !== 'confirmed' && level !== 'finalized')) return;
+    if (this.#first === null || (level !== 'confirmed' && level !== 'finalized')) return;
+    if (update.slot < this.#first && !this.#records.has(update.slot)) {
+      this.#advanceEarlier(update, level);
+      return;
+    }
+    const record = this.record(update.slot);
+    if (record === null) return;
     record.parent ??= update.parent;
     if (commitments.indexOf(level) > commitments.indexOf(record.level)) record.level = level;
     this.#pendingLevels.add(update.slot);
@@ -191,6 +199,14 @@ export class UpdateMerge implements UpdateSink {
       const possible = this.#records.get(slot);
       if (possible?.state === 'emitted') this.#raise(possible, update.createdAt);
     }
+  }
+
+  /** Slots before the first one have only statuses. */
+  #advanceEarlier(update: RawSlot, level: 'confirmed' | 'finalized'): void {
+    const newest = this.#earlier[level];
+    if (newest !== null && update.slot <= newest) return;
+    this.#earlier[level] = update.slot;
+    this.#options.onEarlierStatus?.(update);
   }
 
   emitProgress(update: RawSlot): void {
@@ -323,11 +339,11 @@ export class UpdateMerge implements UpdateSink {
 
   /** A different blockhash of an emitted slot means a chain reset if all streams are behind. */
   #resetIfBehind(): void {
-    if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.#reset();
+    if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.reset('chain');
   }
 
-  /** Discards all state: emitted slots were implausible, or the chain was reset. */
-  #reset(): void {
+  /** Discards all state. @param reason - `chain`: emitted slots were implausible, or the chain was reset. */
+  reset(reason: ResetReason): void {
     for (const record of this.#records.values()) {
       record.reset(record.deaths);
       record.state = 'lost';
@@ -342,7 +358,9 @@ export class UpdateMerge implements UpdateSink {
     this.#newestStarted = null;
     this.#evictedUpTo = null;
     this.#plausibility.reset();
-    this.#options.listener.onReset('chain');
+    this.#earlier.confirmed = null;
+    this.#earlier.finalized = null;
+    this.#options.listener.onReset(reason);
   }
 
   /** Evicts the slot farthest from the head; the oldest without a trusted head. */

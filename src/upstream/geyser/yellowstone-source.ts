@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Logger } from '../../base/log.ts';
-import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { RawSlot } from '../../protocol/geyser/raw-update.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { FilterSet, GeyserListener, GeyserSource } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
@@ -10,7 +11,7 @@ import { EndpointConnection } from './endpoint-connection.ts';
 import { GapRepair, type ReplayResult, replay } from './gap-repair.ts';
 import type { GeyserNode } from './geyser-node.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
-import { FilterMerger, fullRequest, type RequestedKinds, type RequestScope } from './merge-filters.ts';
+import { FilterMerger, type FiltersSize, type RequestScope } from './merge-filters.ts';
 import { UpdateMerge } from './update-merge.ts';
 
 type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
@@ -57,7 +58,7 @@ export class Backfills {
   }
 }
 
-type YellowstoneSourceOptions = Readonly<{
+export type YellowstoneSourceOptions = Readonly<{
   /** All servers are subscribed at once. */
   nodes: readonly GeyserNode[];
   /** Reads blocks where no server replays missing slots. */
@@ -68,90 +69,181 @@ type YellowstoneSourceOptions = Readonly<{
   log: Logger;
 }>;
 
-const allKinds: RequestedKinds = { accounts: true, transactions: true, entries: true };
+export interface YellowstoneListener extends GeyserListener {
+  /** A slot before the first one was confirmed or finalized. */
+  onEarlierStatus?(update: RawSlot): void;
+  /** No server has sent a slot for `downMaxMs`. */
+  onDown?(): void;
+  /** Every server rejected a request that it had acknowledged. */
+  onRejected?(): void;
+}
+
 const CHECKS_PER_STALL = 10;
 
 /**
- * Merges the Yellowstone streams of all nodes: the first copy of each update is emitted. Broken streams
- * reconnect while the others continue; missing slots are replayed, read from blocks, or reported lost.
+ * Merges the Yellowstone streams of all nodes for all consumers: one stream per node with the filters of all
+ * consumers; the first copy of each update is emitted. Broken streams reconnect while the others continue;
+ * missing slots are replayed, read from blocks, or reported lost.
  */
 export class YellowstoneSource implements GeyserSource {
   readonly #options: YellowstoneSourceOptions;
   readonly #limits: GeyserSourceOptions;
+  readonly #listeners = new Set<YellowstoneListener>();
   readonly #filterMerger: FilterMerger;
   readonly #merge: UpdateMerge;
   readonly #repair: GapRepair;
-  #connections: readonly EndpointConnection[];
+  #nodes: readonly GeyserNode[];
+  #connections: readonly EndpointConnection[] = [];
   readonly #backfills: Backfills;
   readonly #end = new AbortController();
-  readonly #started = Promise.withResolvers<void>();
-  readonly #repairTimer: NodeJS.Timeout;
-  /** Resolves when servers have accepted the current request. */
-  #requestApplied: Promise<void> = Promise.resolve();
+  /** Aborts replays when the last server is removed. */
+  #replays = new AbortController();
+  /** Resolves with the first slot. */
+  #started = Promise.withResolvers<void>();
+  #timer: NodeJS.Timeout | null = null;
+  /** Resolves when servers have handled the current request: whether one accepted it. */
+  #requestApplied: Promise<boolean> = Promise.resolve(true);
   /** Slots up to this one may lack updates of the current request. */
   #narrowUpTo: Slot | null = null;
+  /** `performance.now()` of the last slot update of any server. */
+  #progressAt = 0;
+  #isDown = false;
 
-  constructor(options: YellowstoneSourceOptions, listener: GeyserListener) {
+  constructor(options: YellowstoneSourceOptions) {
     this.#options = options;
+    this.#nodes = options.nodes;
     this.#limits = { ...geyserSourceOptions, ...options.options };
     const { reader, head = () => null, log } = options;
     const limits = this.#limits;
     this.#filterMerger = new FilterMerger(limits);
     this.#backfills = new Backfills(limits.backfillsMax, (from) => this.#replayAgain(from));
-    const merge = new UpdateMerge({
+    const listener: GeyserListener = {
+      onUpdate: (update) => {
+        for (const each of this.#listeners) each.onUpdate(update);
+      },
+      onLost: (from, to, kinds) => {
+        for (const each of this.#listeners) each.onLost(from, to, kinds);
+      },
+      onReset: (reason) => {
+        this.#started = Promise.withResolvers();
+        for (const each of this.#listeners) each.onReset(reason);
+      },
+    };
+    this.#merge = new UpdateMerge({
       limits,
       listener,
       head,
+      onEarlierStatus: (update) => {
+        for (const each of this.#listeners) each.onEarlierStatus?.(update);
+      },
       onStart: () => this.#started.resolve(),
       onWaiting: () => this.#repair.check(),
     });
-    this.#merge = merge;
     this.#repair = new GapRepair({
-      merge,
+      merge: this.#merge,
       reader,
       limits,
       log,
       listener,
-      requestedKinds: () => (limits.demand === 'full' ? allKinds : this.#filterMerger.kinds),
+      requestedKinds: () => this.#filterMerger.kinds,
       replay: (range) => this.#replay(range.from, range.to, false),
     });
-    this.#connections = options.nodes.map((node) => this.#connectTo(node));
-    this.#repairTimer = setInterval(() => this.#repair.check(), limits.stallMs / CHECKS_PER_STALL);
+  }
+
+  /** Adds a consumer. Call before `start`. */
+  addListener(listener: YellowstoneListener): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Opens the streams; idempotent. */
+  start(): void {
+    if (this.#timer !== null || this.#end.signal.aborted) return;
+    this.#progressAt = performance.now();
+    this.#timer = setInterval(() => this.#check(), this.#limits.stallMs / CHECKS_PER_STALL);
+    this.#connections = this.#nodes.map((node) => this.#connectTo(node));
+  }
+
+  get hasServers(): boolean {
+    return this.#nodes.length > 0;
+  }
+
+  /** Whether no server has sent a slot for too long. */
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
+  /** The newest completed slot. */
+  get newest(): Slot | null {
+    return this.#merge.newest;
   }
 
   subscribe(request: SubscribeRequest, fromSlot: Slot | null): FilterSet {
-    const before = this.#encodedRequest();
+    const before = this.#filterMerger.encode('exact');
     const removeFilters = this.#filterMerger.add(request);
-    if (!before.equals(this.#encodedRequest())) this.#updateRequests();
+    if (!before.equals(this.#filterMerger.encode('exact'))) this.#updateRequests();
     const requestApplied = this.#requestApplied;
     const waiter = fromSlot === null ? null : { from: fromSlot, isCancelled: false };
     return {
-      ready: waiter === null ? requestApplied : requestApplied.then(() => this.#backfill(waiter)),
+      ready: requestApplied.then(() => (waiter === null ? undefined : this.#backfill(waiter))),
       end: () => {
         if (waiter !== null) waiter.isCancelled = true;
-        const previousRequest = this.#encodedRequest();
+        const previousRequest = this.#filterMerger.encode('exact');
         removeFilters();
-        // The remaining streams need no acknowledgement.
-        if (!previousRequest.equals(this.#encodedRequest()))
-          for (const connection of this.#connections) void connection.updateRequest();
+        if (!previousRequest.equals(this.#filterMerger.encode('exact'))) this.narrowFilters();
       },
     };
   }
 
-  /** Replaces the servers; streams of unchanged nodes continue. */
+  /** Adds filters that change often: see `updateFilters`. */
+  addFilters(provider: () => SubscribeRequest): void {
+    this.#filterMerger.addProvider(provider);
+  }
+
+  /** Whether servers accept these filters besides those of gRPC streams. */
+  fits(size: FiltersSize): boolean {
+    return this.#filterMerger.fits(size);
+  }
+
+  /** Fewer filters are needed. The remaining subscriptions need no acknowledgement. */
+  narrowFilters(): void {
+    this.#filterMerger.markChanged();
+    for (const connection of this.#connections) void connection.updateRequest();
+  }
+
+  /**
+   * Requests the changed filters of a provider, and starts the source.
+   * @returns whether a server accepted them and slots arrive; false after `openTimeoutMs`.
+   */
+  async updateFilters(): Promise<boolean> {
+    this.start();
+    this.#filterMerger.markChanged();
+    this.#updateRequests();
+    const [isAccepted] = await Promise.all([this.#requestApplied, this.#firstSlot()]);
+    if (this.#merge.first === null) this.#markDown();
+    return isAccepted && !this.#isDown;
+  }
+
+  /** Replaces the servers; streams of unchanged nodes continue. Without servers, everything is reset. */
   setNodes(nodes: readonly GeyserNode[]): void {
-    if (this.#end.signal.aborted) return;
     const before = this.#connections;
+    const isSwitch = this.hasServers !== nodes.length > 0;
+    this.#nodes = nodes;
+    if (this.#timer === null || this.#end.signal.aborted) return;
+    this.#progressAt = performance.now();
     this.#connections = nodes.map(
       (node) =>
         before.find((connection) => isDeepStrictEqual(connection.node, node)) ?? this.#connectTo(node),
     );
     for (const connection of before) if (!this.#connections.includes(connection)) connection.close();
+    if (!isSwitch) return;
+    this.#replays.abort();
+    this.#replays = new AbortController();
+    this.#merge.reset('source');
   }
 
-  /** Ends every stream without notifying the listener. */
+  /** Ends every stream without notifying listeners. */
   close(): void {
-    clearInterval(this.#repairTimer);
+    if (this.#timer !== null) clearInterval(this.#timer);
     this.#end.abort();
     this.#repair.close();
     for (const connection of this.#connections) connection.close();
@@ -164,30 +256,57 @@ export class YellowstoneSource implements GeyserSource {
       node,
       limits: this.#limits,
       log: this.#options.log,
-      request: (scope) => this.#request(scope),
+      request: (scope) => this.#filterMerger.encode(scope),
       resumeAt: () => this.#resumeAt(),
       addReader: (from, seals) => merge.addReader({ from, tip: merge.newest, fillsIn: false, seals }),
       removeReader: (reader) => merge.removeReader(reader),
+      onProgress: () => this.#recordProgress(node),
+      onRejected: () => this.#handleRejected(),
     });
   }
 
-  #request(scope: RequestScope): SubscribeRequest {
-    return this.#limits.demand === 'full' ? fullRequest(scope) : this.#filterMerger.request(scope);
+  #recordProgress({ name }: GeyserNode): void {
+    this.#progressAt = performance.now();
+    if (!this.#isDown) return;
+    this.#isDown = false;
+    this.#options.log.info({ node: name }, 'Geyser server recovered');
   }
 
-  #encodedRequest(): Buffer {
-    return Buffer.from(encodeSubscribeRequest(this.#request('exact')));
+  #check(): void {
+    this.#repair.check();
+    if (this.hasServers && performance.now() - this.#progressAt > this.#limits.downMaxMs) this.#markDown();
   }
 
-  /** Waits for connected servers only, unless all are down: `Promise.race` of no promises never settles. */
+  #markDown(): void {
+    if (this.#isDown || this.#end.signal.aborted) return;
+    this.#isDown = true;
+    this.#options.log.warn('No Geyser server sends slots');
+    for (const each of this.#listeners) each.onDown?.();
+  }
+
+  #handleRejected(): void {
+    if (!this.#connections.every(({ isRejected }) => isRejected)) return;
+    for (const each of this.#listeners) each.onRejected?.();
+  }
+
+  async #firstSlot(): Promise<void> {
+    if (this.#merge.first !== null) return;
+    const { promise: timeout, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, this.#limits.openTimeoutMs);
+    await Promise.race([this.#started.promise, timeout]);
+    clearTimeout(timer);
+  }
+
+  /** Waits for connected servers only, unless all are down. */
   #updateRequests(): void {
     const up = this.#connections.map((connection) => connection.isUp);
     const waits = this.#connections.map((connection) => connection.updateRequest());
-    const areAllDown = waits.length > 0 && !up.includes(true);
-    const requestApplied = areAllDown ? Promise.race(waits) : Promise.all(waits.filter((_, at) => up[at]));
+    const areAllDown = !up.includes(true);
+    const requestApplied = areAllDown ? anyTrue(waits) : allOf(waits.filter((_, at) => up[at]));
     const before = this.#requestApplied;
-    this.#requestApplied = Promise.all([before, requestApplied]).then(() => {
+    this.#requestApplied = Promise.all([before, requestApplied]).then(([, isAccepted]) => {
       this.#narrowUpTo = this.#merge.newestStarted;
+      return isAccepted;
     });
   }
 
@@ -201,9 +320,7 @@ export class YellowstoneSource implements GeyserSource {
 
   /** Waits for a replay of slots that were emitted without the requested updates. Never rejects. */
   async #backfill(waiter: BackfillWaiter): Promise<void> {
-    const inTime = AbortSignal.timeout(this.#limits.openTimeoutMs);
-    const timeout = new Promise<void>((resolve) => inTime.addEventListener('abort', () => resolve()));
-    await Promise.race([this.#started.promise, timeout]);
+    await this.#firstSlot();
     const { from } = waiter;
     const { first, newestStarted } = this.#merge;
     if (first === null || newestStarted === null || this.#end.signal.aborted) return;
@@ -225,10 +342,17 @@ export class YellowstoneSource implements GeyserSource {
   #replay(from: Slot, to: Slot, fillsIn: boolean): Promise<ReplayResult> {
     const { log } = this.#options;
     const [connections, merge, limits] = [this.#connections, this.#merge, this.#limits];
-    const request = (scope: RequestScope): SubscribeRequest => this.#request(scope);
-    return replay(
-      { connections, merge, request, limits, log, signal: this.#end.signal },
-      { from, to, fillsIn },
-    );
+    const request = (scope: RequestScope): Buffer => this.#filterMerger.encode(scope);
+    const signal = AbortSignal.any([this.#end.signal, this.#replays.signal]);
+    return replay({ connections, merge, request, limits, log, signal }, { from, to, fillsIn });
   }
 }
+
+const allOf = async (accepted: readonly Promise<boolean>[]): Promise<boolean> =>
+  (await Promise.all(accepted)).includes(true);
+
+/** Resolves with the first acceptance; false when there is none. */
+const anyTrue = (accepted: readonly Promise<boolean>[]): Promise<boolean> =>
+  Promise.any(accepted.map(async (each) => (await each) || Promise.reject(new Error('not accepted')))).catch(
+    () => false,
+  );

@@ -3,8 +3,8 @@ import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.
 import { decodeSubscribeUpdate } from '../../protocol/geyser/subscribe-update.ts';
 import type { GrpcCode, GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
-import { geyserLimits } from '../feeds/geyser/geyser-connection.ts';
 import { type GeyserNode, SUBSCRIBE } from '../geyser/geyser-node.ts';
+import { geyserSourceOptions } from '../geyser/geyser-source-options.ts';
 import { GrpcStream } from '../geyser/grpc-stream.ts';
 import { redactMessage } from '../geyser/monitored-stream.ts';
 
@@ -48,7 +48,7 @@ export function probeGeyser(node: GeyserNode, timeoutMs: number): Promise<Geyser
     };
     const timer = setTimeout(() => end({ fault: 'no slot received in time', slot: null }), timeoutMs);
     const { grpc: url, headers = {} } = node;
-    const options = { ...geyserLimits, connectTimeoutMs: timeoutMs, url, headers, method: SUBSCRIBE };
+    const options = { ...geyserSourceOptions, connectTimeoutMs: timeoutMs, url, headers, method: SUBSCRIBE };
     const stream = new GrpcStream(options, {
       onOpen: () => {},
       onMessage(bytes) {

@@ -1,4 +1,4 @@
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
+import { geyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
 
 /** For clients on a busy machine. */
-export const longTimeouts = { ...geyserLimits, connectTimeoutMs: 60_000, pongTimeoutMs: 60_000 };
+export const longTimeouts = { ...geyserSourceOptions, connectTimeoutMs: 60_000, pongTimeoutMs: 60_000 };

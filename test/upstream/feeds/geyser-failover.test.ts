@@ -57,7 +57,7 @@ function answer(method: string, params: Buffer | null): string {
 /** A feed with Geyser, and PubSub of a node that is some slots ahead. */
 async function start(pubsubSlot: number) {
   const server = await GeyserServer.start();
-  const rig = new GeyserRig([server.url], { downMaxMs: 50 });
+  const rig = new GeyserRig([server.url], { source: { downMaxMs: 1_000, stallMs: 1_000 } });
   const mock = await PubsubMock.start(healthy, pubsubSlot);
   const log: string[] = [];
   const methods: string[] = [];
@@ -71,15 +71,17 @@ async function start(pubsubSlot: number) {
       status: () => [],
     },
     nodes: [{ name: 'node-1', url: 'http://127.0.0.1:1', ws: mock.url }],
-    preferred: () => rig.feed,
+    preferred: rig.feed,
     limits: testLimits,
     log: createLogger('debug', (line) => log.push(line)),
   });
   ends.push(
     () => feed.close(),
+    () => rig.source.close(),
     () => server.stop(),
     () => mock.close(),
   );
+  await rig.start(server);
   return { feed, server, mock, log, methods };
 }
 
@@ -89,10 +91,7 @@ describe('a subscription fed by Geyser', () => {
     const recorder = new NotificationRecorder();
     await feed.open({ kind: 'slot' }, recorder.listener);
     expect(mock.peers.size).toBe(0);
-    for (const slot of [100, 101]) {
-      server.send(slotIs(slot, 'created'));
-      server.send(slotIs(slot, 'processed'));
-    }
+    for (const slot of [100, 101]) server.slot(slot);
     await recorder.count(2);
     server.stop();
     await until(() => mock.peers.size > 0 && mock.count('slotSubscribe') > 0, 'PubSub is used');
@@ -110,7 +109,7 @@ describe('a subscription fed by Geyser', () => {
     const [ended, other] = [new NotificationRecorder(), new NotificationRecorder()];
     const end = await feed.open({ kind: 'slot' }, ended.listener);
     await feed.open({ kind: 'root' }, other.listener);
-    server.send(slotIs(100, 'processed'));
+    server.slot(100);
     await ended.count(1);
     end();
     server.stop();
@@ -125,7 +124,7 @@ describe('a subscription fed by Geyser', () => {
     const { feed, server, mock } = await start(105);
     const first = new NotificationRecorder();
     await feed.open({ kind: 'slot' }, first.listener);
-    server.send(slotIs(100, 'processed'));
+    server.slot(100);
     await first.count(1);
     server.stop();
     await until(() => mock.count('slotSubscribe') > 0, 'PubSub is used');
@@ -151,11 +150,10 @@ const places = (from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => [`${from + at} 0`, `${from + at} 1`]).flat();
 
 function sendSlot(server: GeyserServer, slot: number): void {
-  server.send(slotIs(slot, 'created'));
-  for (let index = 0; index < PER_BLOCK; index++) {
-    server.send(transactionIs(slot, transactionAt(slot, index), index));
-  }
-  server.send(slotIs(slot, 'processed'));
+  const content = Array.from({ length: PER_BLOCK }, (_, index) =>
+    transactionIs(slot, transactionAt(slot, index), index),
+  );
+  server.slot(slot, ...content);
 }
 
 describe('a transaction subscription fed by Geyser', () => {

@@ -7,9 +7,20 @@ import { programs } from '../../../src/solana/programs.ts';
 import { slot } from '../../../src/solana/units.ts';
 import type { LedgerEvent } from '../../../src/streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../src/streams/ledger-notifier.ts';
+import { sendOn } from '../geyser/source-rig.ts';
 import { GeyserRig, NotificationRecorder, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
-import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
+import {
+  account,
+  accountIs,
+  endOf,
+  payer,
+  signatureOf,
+  slotIs,
+  transactionIs,
+  transfer,
+  wholeSlot,
+} from './geyser-updates.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const other = Keypair.fromSeed(new Uint8Array(32).fill(2)).address;
@@ -21,10 +32,11 @@ afterEach(() => {
   for (const each of opened.splice(0)) each.stop();
 });
 
-async function start(limits = {}) {
+async function start(limits = {}, source = {}) {
   const server = await GeyserServer.start('a-secret-token');
-  const rig = new GeyserRig([server.url], limits);
-  opened.push({ stop: () => rig.feed.close() }, server);
+  const rig = new GeyserRig([server.url], { limits, source });
+  opened.push({ stop: () => rig.close() }, server);
+  await rig.start(server);
   return { server, rig };
 }
 
@@ -48,21 +60,6 @@ const waitFor = (commitment: 'processed' | 'confirmed'): Subscription => ({
 });
 
 describe('GeyserFeed', () => {
-  it("sends the node's token and requests only what is subscribed to", async () => {
-    const { server, rig } = await start();
-    await rig.open(watch(address));
-    expect(server.tokens).toEqual(['a-secret-token']);
-    expect(server.requests).toHaveLength(1);
-    expect(server.requests[0]).toMatchObject({
-      accounts: { a0: { account: [address], owner: [], filters: [] } },
-      slots: { s: { interslotUpdates: true } },
-      transactions: {},
-      blocks: {},
-      commitment: 0,
-    });
-    expect(server.requests[0]?.fromSlot).toBeUndefined();
-  });
-
   it('requests the union of all subscriptions on one stream, and less when some end', async () => {
     const { server, rig } = await start();
     const ends = await Promise.all([
@@ -75,15 +72,18 @@ describe('GeyserFeed', () => {
       rig.open(waitFor('confirmed')),
     ]);
     const lastRequest = server.requests.at(-1)!;
-    expect(Object.values(lastRequest.accounts)).toMatchObject([
-      { account: [address, other] },
-      { owner: [programs.token], filters: [{ datasize: '165' }] },
-    ]);
-    expect(Object.values(lastRequest.transactions)).toMatchObject([
-      { vote: false },
-      { signature: signatureOf(first) },
-      { accountInclude: [address] },
-    ]);
+    const accounts = Object.values(lastRequest.accounts);
+    expect(accounts).toHaveLength(2);
+    expect(accounts).toContainEqual(
+      expect.objectContaining({ account: [address, other].sort(), owner: [], filters: [] }),
+    );
+    expect(accounts).toContainEqual(
+      expect.objectContaining({ owner: [programs.token], filters: [{ datasize: '165' }] }),
+    );
+    const transactions = Object.values(lastRequest.transactions);
+    expect(transactions).toHaveLength(3);
+    for (const filter of [{ vote: false }, { signature: signatureOf(first) }, { accountInclude: [address] }])
+      expect(transactions).toContainEqual(expect.objectContaining(filter));
     const requests = server.requests.length;
     for (const { end } of ends.slice(1)) end();
     await server.until(() => server.requests.length > requests);
@@ -91,9 +91,10 @@ describe('GeyserFeed', () => {
       accounts: { a0: { account: [address] } },
       transactions: {},
     });
-    expect(server.streams).toHaveLength(1);
     ends[0]!.end();
-    await server.until(() => server.stream.cancelled);
+    await server.until(() => Object.keys(server.requests.at(-1)!.accounts).length === 0);
+    expect(server.streams).toHaveLength(1);
+    expect(server.tokens).toEqual(['a-secret-token']);
   });
 
   it('requests a whole program when one subscription, or too many filters, require it', async () => {
@@ -118,8 +119,7 @@ describe('GeyserFeed', () => {
     server.send(accountIs(100, address, account(2), 2, signatureOf(second)));
     await processed.count(2);
     expect(confirmed.results).toEqual([]);
-    server.send(slotIs(100, 'processed'));
-    server.send(slotIs(100, 'confirmed'));
+    server.send(...endOf(100), slotIs(100, 'confirmed'));
     await confirmed.count(1);
 
     const notifier = new LedgerNotifier({ intraSlot: true });
@@ -157,6 +157,7 @@ describe('GeyserFeed', () => {
   it('emits a drained account, and nothing of the startup snapshot', async () => {
     const { server, rig } = await start();
     const recorder = await rig.open(watch(address));
+    server.send(slotIs(100, 'created'));
     const loaded = accountIs(100, address, account(5), 1);
     server.send({ ...loaded, account: { ...loaded.account!, isStartup: true } });
     // A node hands over what else the account still says.
@@ -168,34 +169,20 @@ describe('GeyserFeed', () => {
     ]);
   });
 
-  it('drops an older write of an account after a newer one', async () => {
-    const { server, rig } = await start();
-    const recorder = await rig.open(watch(address));
-    server.send(accountIs(100, address, account(2), 8, signatureOf(second)));
-    server.send(accountIs(100, address, account(1), 7, signatureOf(first)));
-    server.send(accountIs(100, address, account(3), 9));
-    await recorder.count(2);
-    expect(recorder.results.map(({ value }) => value.lamports)).toEqual([2, 3]);
-  });
-
   it('emits slots with their root, and every root including skipped ones', async () => {
     const { server, rig } = await start();
     const slots = await rig.open({ kind: 'slot' });
     const roots = await rig.open({ kind: 'root' });
-    server.send(slotIs(100, 'created', 98));
-    server.send(slotIs(100, 'processed', 98));
-    server.send(slotIs(100, 'finalized', 98));
-    server.send(slotIs(101, 'processed'));
-    server.send(slotIs(103, 'created', 101));
-    server.send(slotIs(103, 'processed', 101));
-    server.send(slotIs(103, 'finalized', 101));
-    await roots.count(3);
+    server.send(slotIs(95, 'finalized'), slotIs(100, 'created', 99), ...endOf(100));
+    server.send(slotIs(100, 'confirmed'), ...wholeSlot(101), slotIs(100, 'finalized'));
+    server.send(slotIs(103, 'created', 101), ...endOf(103, 101), slotIs(103, 'finalized', 101));
+    await roots.count(5);
     expect(slots.results).toEqual([
-      { slot: 100, parent: 98, root: 90 },
-      { slot: 101, parent: 100, root: 100 },
+      { slot: 100, parent: 99, root: 95 },
+      { slot: 101, parent: 100, root: 95 },
       { slot: 103, parent: 101, root: 100 },
     ]);
-    expect(roots.results).toEqual([100, 101, 103]);
+    expect(roots.results).toEqual([95, 99, 100, 101, 103]);
   });
 
   it('fails only subscriptions that wait for missing roots for too long', async () => {
@@ -207,9 +194,7 @@ describe('GeyserFeed', () => {
       await rig.open(watch(address, 'confirmed')),
     ];
     for (let at = 100; at < 104; at++) {
-      server.send(slotIs(at, 'created'));
-      server.send(accountIs(at, address, account(at), at, signatureOf(first)));
-      server.send(slotIs(at, 'processed'));
+      server.slot(at, accountIs(at, address, account(at), at, signatureOf(first)));
       server.send(slotIs(at, 'confirmed'));
     }
     await confirmed.count(4);
@@ -243,7 +228,7 @@ describe('GeyserFeed', () => {
         tokenAccounts: 'none',
       },
     });
-    server.send(transactionIs(100, first, 3));
+    server.send(slotIs(100, 'created'), transactionIs(100, first, 3));
     await mentioned.count(1);
     expect(mentioned.results).toEqual([
       {
@@ -262,9 +247,7 @@ describe('GeyserFeed', () => {
     const { server, rig } = await start();
     await rig.open(watch(address));
     const recorder = await rig.open(waitFor('confirmed'));
-    server.send(slotIs(100, 'created'));
-    server.send(transactionIs(100, first));
-    server.send(slotIs(100, 'processed'));
+    server.slot(100, transactionIs(100, first));
     server.send(slotIs(100, 'confirmed'));
     await recorder.count(1);
     expect(recorder.results).toEqual([{ context: { slot: 100 }, value: { err: null } }]);
@@ -287,7 +270,8 @@ describe('GeyserFeed', () => {
 
     const confirmed = await rig.open(waitFor('confirmed'));
     confirmationStatus = 'confirmed';
-    server.send(slotIs(121, 'confirmed'));
+    server.slot(100);
+    server.send(slotIs(100, 'confirmed'));
     await confirmed.count(1);
     expect(confirmed.results).toHaveLength(1);
   });
@@ -316,16 +300,10 @@ describe('GeyserFeed', () => {
       data[108] = 1;
       return data;
     };
-    server.send(
-      accountIs(100, address, account(1, tokens(1_500_000), programs.token), 1, signatureOf(first)),
-    );
-    server.send(
-      accountIs(100, address, account(1, tokens(2_500_000), programs.token), 2, signatureOf(second)),
-    );
-    server.send(
-      accountIs(101, address, account(1, tokens(3_500_000), programs.token), 3, signatureOf(first)),
-    );
-    server.send(accountIs(101, other, account(5), 4, signatureOf(first)));
+    const write = (slot: number, amount: number, by: typeof first) =>
+      accountIs(slot, address, account(1, tokens(amount), programs.token), amount, signatureOf(by));
+    server.slot(100, write(100, 1_500_000, first), write(100, 2_500_000, second));
+    server.slot(101, write(101, 3_500_000, first), accountIs(101, other, account(5), 4, signatureOf(first)));
     const pings = server.pings.length;
     server.send({ ping: {} });
     await server.until(() => server.pings.length > pings);
@@ -340,25 +318,8 @@ describe('GeyserFeed', () => {
     expect(rig.requested.filter((method) => method === 'getAccountInfo')).toHaveLength(1);
   });
 
-  it('answers pings', async () => {
-    const { server, rig } = await start();
-    await rig.open(watch(address));
-    const before = server.pings.length;
-    server.send({ ping: {} });
-    await server.until(() => server.pings.length > before);
-    expect(server.pings.at(-1)).toBe(1);
-  });
-
-  it('treats silence as acknowledgement from a server that does not answer pings', async () => {
-    const { server, rig } = await start({ ackTimeoutMs: 30 });
-    server.answersPings = false;
-    const recorder = await rig.open(watch(address));
-    server.send(accountIs(100, address, account(1), 1));
-    await recorder.count(1);
-  });
-
   it('rejects kinds that Geyser does not feed, and more than servers accept', async () => {
-    const { rig } = await start({ filtersMax: 2 });
+    const { rig } = await start({}, { filtersMax: 2 });
     await expect(rig.open({ kind: 'vote' })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     await rig.open(logs('all'));
     await expect(rig.open(waitFor('processed'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
@@ -372,8 +333,9 @@ describe('GeyserFeed', () => {
       if (!server.answersPings) stream.emit('error', { code: 3, details: 'failed to create filter' });
     };
     await expect(rig.open(logs('all'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    await server.until(() => server.requests.length === 3);
-    server.send(accountIs(100, address, account(1), 1));
+    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
+    server.slot(99);
+    server.slot(100, accountIs(100, address, account(1), 1));
     await recorder.count(1);
     expect(recorder.failure).toBeNull();
   });
@@ -381,46 +343,55 @@ describe('GeyserFeed', () => {
   it('fails the new subscription when a server rejects its request after answering the ping', async () => {
     const { server, rig } = await start();
     const recorder = await rig.open(watch(address));
-    server.send(slotIs(100, 'processed'));
-    server.send(slotIs(101, 'processed'));
-    server.send(accountIs(102, address, account(1), 1));
+    server.slot(100);
+    server.slot(101);
+    server.slot(102, accountIs(102, address, account(1), 1));
     await recorder.count(1);
     const newcomer = await rig.open(logs('all'));
+    server.onRequest = ({ transactions }, stream) => {
+      if (Object.keys(transactions).length > 0)
+        stream.emit('error', { code: 3, details: 'failed to create filter' });
+    };
     server.fail(3, 'failed to create filter');
     await newcomer.until(() => newcomer.failure !== null);
-    await server.until(() => server.requests.length === 3);
-    expect(server.requests[2]?.transactions).toEqual({});
+    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
     expect(recorder.failure).toBeNull();
   });
 
-  it('leaves no stream when a server rejects everything late', async () => {
-    const { server, rig } = await start({ stallMs: 60_000 });
-    const recorder = await rig.open(watch(address));
-    server.fail(3, 'failed to create filter');
-    await recorder.until(() => recorder.failure !== null);
-    const again = await rig.open(watch(address));
-    again.end();
-    await server.until(() => server.stream.cancelled);
-    const last = await rig.open(watch(other));
-    server.send(accountIs(100, other, account(1), 1));
-    await last.count(1);
-    expect(server.streams.map(({ cancelled }) => cancelled).slice(1)).toEqual([true, false]);
-    expect(server.requests.map(({ accounts }) => Object.keys(accounts).length)).toEqual([1, 1, 1]);
+  it('drops updates that only other consumers requested, and what their replays add', async () => {
+    const { server, rig } = await start();
+    rig.source.subscribe({ accounts: new Map([['a', {}]]), transactions: new Map([['t', {}]]) }, null);
+    const accounts = await rig.open(watch(address));
+    server.slot(100, accountIs(100, other, account(1), 1, signatureOf(first)), transactionIs(100, first));
+    server.slot(101, accountIs(101, address, account(2), 2, signatureOf(first)));
+    await accounts.count(1);
+    const mentions = await rig.open(logs({ mentions: payer.address }));
+    const live = server.stream;
+    server.onRequest = ({ fromSlot }, stream) => {
+      if (fromSlot === undefined) return;
+      for (const slot of [98, 99, 100, 101])
+        sendOn(stream, wholeSlot(slot, transactionIs(slot, second, slot - 90)));
+    };
+    await rig.source.subscribe({ entry: ['e'] }, slot(98)).ready;
+    expect(rig.log.join()).not.toContain('No Geyser server supports');
+    sendOn(live, wholeSlot(102, transactionIs(102, first)));
+    await mentions.count(1);
+    expect(accounts.results).toMatchObject([{ context: { slot: 101 }, value: { lamports: 2 } }]);
+    expect(mentions.results).toMatchObject([{ context: { slot: 102 } }]);
   });
 
-  it('skips a malformed message and emits the rest', async () => {
+  it('skips a malformed update and emits the rest', async () => {
     const { server, rig } = await start();
-    const recorder = await rig.open(watch(address));
-    const broken = accountIs(100, address, account(1), 1);
-    server.send({
-      ...broken,
-      account: { ...broken.account!, account: { ...broken.account!.account!, pubkey: new Uint8Array(31) } },
-    });
-    server.send(accountIs(100, address, account(2), 2));
+    const recorder = await rig.open(logs({ mentions: payer.address }));
+    const broken = transactionIs(100, first);
+    const { transaction } = broken.transaction!;
+    const meta = { ...transaction!.meta!, err: { err: Uint8Array.of(255, 255, 255, 255) } };
+    const malformed = { ...broken.transaction!, transaction: { ...transaction!, meta } };
+    server.slot(100, { ...broken, transaction: malformed }, transactionIs(100, second, 1));
     await recorder.count(1);
-    expect(recorder.results).toMatchObject([{ value: { lamports: 2 } }]);
+    expect(recorder.results).toMatchObject([{ value: { signature: signatureOf(second) } }]);
     expect(rig.log.map((line) => (parseJson(line) as { msg: string }).msg)).toContain(
-      'Skipped a malformed gRPC message',
+      'Skipped a malformed Geyser update',
     );
   });
 });

@@ -1,12 +1,16 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseJson } from '../../../src/base/json.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import type { MethodName } from '../../../src/protocol/methods.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
 import type { Address } from '../../../src/solana/address.ts';
 import type { Block } from '../../../src/solana/block.ts';
-import type { Slot } from '../../../src/solana/units.ts';
-import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
+import { slot as slotOf } from '../../../src/solana/units.ts';
 import { GeyserFeed } from '../../../src/upstream/feeds/geyser/geyser-feed.ts';
+import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/limits.ts';
+import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
+import { YellowstoneSource } from '../../../src/upstream/geyser/yellowstone-source.ts';
+import type { GeyserServer } from './geyser-server.ts';
 
 /** What a listener heard. */
 export class NotificationRecorder {
@@ -44,58 +48,72 @@ export class NotificationRecorder {
   }
 }
 
+type GeyserRigOptions = Readonly<{
+  limits?: Partial<GeyserLimits>;
+  source?: Partial<GeyserSourceOptions>;
+  token?: string;
+  /** Blocks by slot, where no server replays. */
+  blocks?: ReadonlyMap<number, Block>;
+}>;
+
 /** Times that let tests run quickly. */
-const quick: Partial<GeyserLimits> = {
+const quick: Partial<GeyserSourceOptions> = {
   requestDelayMs: 1,
   ackTimeoutMs: 500,
-  openTimeoutMs: 3_000,
   reconnectMs: 5,
   reconnectMaxMs: 20,
-  awayMs: 20,
+  fillTimeoutMs: 500,
 };
 
-/** Reads the blocks from one slot to another, both included, in order. */
-export type FillBlocks = (
-  from: Slot,
-  to: Slot,
-  onBlock: (block: Block) => void,
-  signal: AbortSignal,
-) => Promise<void>;
-
-/** A feed whose log and questions can be looked at. */
+/** A feed over its own source, whose log and requests can be inspected. */
 export class GeyserRig {
   readonly log: string[] = [];
   readonly requested: string[] = [];
   /** Raw results by method. */
   readonly answers: Partial<Record<MethodName, () => string>> = { getSlot: () => '90' };
+  readonly source: YellowstoneSource;
   readonly feed: GeyserFeed;
   #held: Promise<unknown> | null = null;
   #waiting: (() => void)[] = [];
 
   constructor(
     urls: readonly string[],
-    limits: Partial<GeyserLimits> = {},
-    more: { fill?: FillBlocks; token?: string } = {},
+    { limits = {}, source = {}, token = 'a-secret-token', blocks = new Map() }: GeyserRigOptions = {},
   ) {
-    const { token = 'a-secret-token', fill } = more;
-    this.feed = new GeyserFeed({
+    const log = createLogger('debug', (line) => this.log.push(line));
+    this.source = new YellowstoneSource({
       nodes: urls.map((grpc, index) => ({
-        name: `node-${index}`,
-        url: 'http://127.0.0.1:1',
-        grpc,
+        ...{ name: `node-${index}`, url: 'http://127.0.0.1:1', grpc },
         headers: { 'X-Token': token },
       })),
-      limits: { ...quick, ...limits },
-      log: createLogger('debug', (line) => this.log.push(line)),
+      options: { ...quick, ...source },
+      log,
       reader: {
-        request: (method) => this.#request(method),
-        slots: async (from, to) => [from, to],
-        eachBlock: async ([from, to], signal, onBlock) => {
-          if (fill === undefined) throw new Error('there is nobody to ask');
-          await fill(from!, to!, onBlock, signal);
+        slots: async (from, to) => [...blocks.keys()].map(slotOf).filter((one) => one >= from && one <= to),
+        eachBlock: async (slots, _signal, onBlock) => {
+          for (const slot of slots) await onBlock(blocks.get(Number(slot))!);
         },
       },
     });
+    this.feed = new GeyserFeed({
+      ...{ source: this.source, limits, log },
+      reader: { request: (method) => this.#request(method) },
+    });
+  }
+
+  close(): void {
+    this.feed.close();
+    this.source.close();
+  }
+
+  /** Starts the source and waits until it has a slot of each server. */
+  async start(...servers: readonly GeyserServer[]): Promise<void> {
+    this.source.start();
+    for (const server of servers) {
+      await server.until(() => server.pings.length > 0);
+      server.slot(99);
+    }
+    while (this.source.newest !== 99n) await nextTurn();
   }
 
   async #request(method: MethodName): Promise<Buffer> {
@@ -107,12 +125,12 @@ export class GeyserRig {
     return Buffer.from(answer());
   }
 
-  /** Answers nothing before the promise is kept, but for what was asked already. */
+  /** Answers no later request before the promise resolves. */
   hold(until: Promise<unknown>): void {
     this.#held = until;
   }
 
-  /** Waits until a question makes it true. */
+  /** Waits until a request makes it true. */
   async until(isTrue: () => boolean): Promise<void> {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

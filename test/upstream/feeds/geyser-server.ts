@@ -1,5 +1,6 @@
 import { Metadata, Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+import { wholeSlot } from './geyser-updates.ts';
 
 export type GeyserStream = ServerDuplexStream<SubscribeRequest, SubscribeUpdate>;
 /** An update with any of its fields. */
@@ -60,8 +61,13 @@ export class GeyserServer {
     return this.streams.at(-1)!;
   }
 
-  send(update: UpdateMessage): void {
-    this.stream.write(SubscribeUpdate.fromPartial(update as never));
+  send(...updates: readonly UpdateMessage[]): void {
+    for (const update of updates) this.stream.write(SubscribeUpdate.fromPartial(update as never));
+  }
+
+  /** Sends a whole slot. */
+  slot(slot: number, ...content: readonly UpdateMessage[]): void {
+    this.send(...wholeSlot(slot, ...content));
   }
 
   fail(code: number, details: string): void {

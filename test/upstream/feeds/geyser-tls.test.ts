@@ -97,7 +97,7 @@ describe.skipIf(!hasOpenssl)('a gRPC stream over TLS', () => {
   });
 
   it('is logged with its certificate error', async () => {
-    const rig = new GeyserRig([await serve(identity('IP:127.0.0.1'))], { openTimeoutMs: 300 });
+    const rig = new GeyserRig([await serve(identity('IP:127.0.0.1'))], { source: { openTimeoutMs: 300 } });
     await expect(rig.open(watch(payer.address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     expect(rig.log.join()).toContain('self-signed certificate');
     expect(rig.log.join()).not.toContain('127.0.0.1');

@@ -124,3 +124,63 @@ export const transactionIs = (slot: number, transaction: Transaction, index = 0)
     },
   },
 });
+
+const hash = blockhashFromBytes(new Uint8Array(32).fill(5));
+
+/** A slot's meta, as of a block with one transaction and one entry. */
+export const metaIs = (slot: number, parent = slot - 1): UpdateMessage => ({
+  filters: ['m'],
+  createdAt,
+  blockMeta: {
+    slot: String(slot),
+    blockhash: hash,
+    rewards: undefined,
+    blockTime: undefined,
+    blockHeight: { blockHeight: String(slot) },
+    parentSlot: String(parent),
+    parentBlockhash: hash,
+    executedTransactionCount: '1',
+    entriesCount: '1',
+  },
+});
+
+/** A block with nothing in it. @param accounts - how many writes its slot had. */
+export const countsAre = (slot: number, accounts: number, parent = slot - 1): UpdateMessage => ({
+  filters: ['b'],
+  createdAt,
+  block: {
+    ...metaIs(slot, parent).blockMeta!,
+    updatedAccountCount: String(accounts),
+    transactions: [],
+    accounts: [],
+    entries: [],
+  },
+});
+
+/** An entry without transactions. */
+export const entryIs = (slot: number, index: number): UpdateMessage => ({
+  filters: ['e'],
+  createdAt,
+  entry: {
+    slot: String(slot),
+    index: String(index),
+    numHashes: '1',
+    hash: new Uint8Array(32),
+    executedTransactionCount: '0',
+    startingTransactionIndex: '0',
+  },
+});
+
+/** What comes behind all that is in a slot. */
+export const endOf = (slot: number, parent = slot - 1): UpdateMessage[] => [
+  countsAre(slot, 0, parent),
+  metaIs(slot, parent),
+  slotIs(slot, 'processed', parent),
+];
+
+/** A slot from its beginning to its end. */
+export const wholeSlot = (slot: number, ...content: UpdateMessage[]): UpdateMessage[] => [
+  slotIs(slot, 'created'),
+  ...content,
+  ...endOf(slot),
+];

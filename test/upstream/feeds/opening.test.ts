@@ -4,8 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { topicHubOptions } from '../../../src/gateway/websocket/topic-hub.ts';
 import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
+import { geyserLimits } from '../../../src/upstream/feeds/geyser/limits.ts';
 import { type FeedLimits, feedLimits } from '../../../src/upstream/feeds/limits.ts';
+import { geyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
 import { dispatcherOf } from '../mock/dispatcher.ts';
 import { Recorder } from './listener.ts';
 import { healthy, mute, slow } from './mock/pubsub-behaviors.ts';
@@ -200,7 +201,7 @@ describe('opening a subscription', () => {
 
   it('has a default timeout for Geyser and more than one node, below that of clients', () => {
     const oneNode = Math.max(feedLimits.handshakeTimeoutMs, feedLimits.ackTimeoutMs);
-    const geyser = geyserLimits.ackTimeoutMs + geyserLimits.openTimeoutMs;
+    const geyser = geyserLimits.rootTimeoutMs + geyserSourceOptions.openTimeoutMs;
     expect(feedLimits.openTimeoutMs).toBeGreaterThan(2 * oneNode);
     expect(geyser + feedLimits.openTimeoutMs).toBeLessThan(topicHubOptions.openTimeoutMs);
   });

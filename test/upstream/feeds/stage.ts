@@ -80,7 +80,7 @@ export async function stage(
   const feed = createFeed({
     network: 'devnet',
     pool,
-    preferred: () => options.preferred ?? null,
+    preferred: options.preferred ?? null,
     nodes: mocks.map((mock, index) => ({
       name: `node-${index + 1}`,
       url: 'http://127.0.0.1:1/',

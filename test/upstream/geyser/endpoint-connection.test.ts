@@ -37,7 +37,9 @@ async function start() {
     node: { name: 'node', url: 'http://127.0.0.1:1', grpc: server.url },
     limits,
     log: createLogger('silent', () => {}),
-    request: () => wanted,
+    request: () => Buffer.from(encodeSubscribeRequest(wanted)),
+    onProgress: () => {},
+    onRejected: () => {},
     resumeAt: () => null,
     addReader: (from, seals) => {
       const reader = merge.addReader({ from, tip: null, fillsIn: false, seals });

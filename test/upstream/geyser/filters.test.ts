@@ -4,8 +4,8 @@ import { Keypair } from '../../../src/solana/ed25519.ts';
 import { slot } from '../../../src/solana/units.ts';
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
 import { GeyserServer } from '../feeds/geyser-server.ts';
-import { slotIs, transactionIs, transfer } from '../feeds/geyser-updates.ts';
-import { endOf, SourceRig, sendOn, wholeSlot } from './source-rig.ts';
+import { endOf, slotIs, transactionIs, transfer, wholeSlot } from '../feeds/geyser-updates.ts';
+import { SourceRig, sendOn } from './source-rig.ts';
 
 const keyOf = (number: number) => Keypair.fromSeed(new Uint8Array(32).fill(number)).address;
 const [first, second, third] = [keyOf(1), keyOf(2), keyOf(3)].sort() as [

@@ -2,8 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { GeyserServer, type GeyserStream, type UpdateMessage } from '../feeds/geyser-server.ts';
-import { account, accountIs, signatureOf, slotIs, transactionIs, transfer } from '../feeds/geyser-updates.ts';
-import { blockOf, endOf, SourceRig, sendOn } from './source-rig.ts';
+import {
+  account,
+  accountIs,
+  endOf,
+  signatureOf,
+  slotIs,
+  transactionIs,
+  transfer,
+} from '../feeds/geyser-updates.ts';
+import { blockOf, SourceRig, sendOn } from './source-rig.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const [FIRST, LAST] = [100, 140];

@@ -1,9 +1,21 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
-import { GeyserServer } from '../feeds/geyser-server.ts';
-import { account, accountIs, signatureOf, slotIs, transactionIs, transfer } from '../feeds/geyser-updates.ts';
-import { blockOf, countsAre, endOf, entryIs, metaIs, SourceRig, sendOn, wholeSlot } from './source-rig.ts';
+import { GeyserServer, type UpdateMessage } from '../feeds/geyser-server.ts';
+import {
+  account,
+  accountIs,
+  countsAre,
+  endOf,
+  entryIs,
+  metaIs,
+  signatureOf,
+  slotIs,
+  transactionIs,
+  transfer,
+  wholeSlot,
+} from '../feeds/geyser-updates.ts';
+import { blockOf, SourceRig, sendOn } from './source-rig.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const UNAVAILABLE = 14;
@@ -26,7 +38,7 @@ async function start(count: number, options: Partial<GeyserSourceOptions> = {}) 
 }
 
 /** Answers replays from a list of slots; everything else only with what the test tells. */
-function replaysFrom(server: GeyserServer, slots: Map<number, Parameters<GeyserServer['send']>[0][]>): void {
+function replaysFrom(server: GeyserServer, slots: ReadonlyMap<number, readonly UpdateMessage[]>): void {
   server.onRequest = (request, stream) => {
     if (request.fromSlot === undefined) return;
     for (const [slot, updates] of slots) if (slot >= Number(request.fromSlot)) sendOn(stream, updates);
@@ -125,6 +137,22 @@ describe('one Geyser server', () => {
       'meta',
       'processed',
     ]);
+  });
+
+  it('reports commitments of slots before the first one, each once', async () => {
+    const { rig, server } = await start(1);
+    const earlier: string[] = [];
+    const listener = { onUpdate: () => {}, onLost: () => {}, onReset: () => {} };
+    rig.source.addListener({
+      ...listener,
+      onEarlierStatus: ({ slot, status }) => earlier.push(`${slot} ${status}`),
+    });
+    sendOn(server.stream, [slotIs(90, 'finalized'), slotIs(100, 'created'), slotIs(95, 'finalized')]);
+    sendOn(server.stream, [slotIs(95, 'finalized'), slotIs(94, 'finalized'), slotIs(98, 'confirmed')]);
+    sendOn(server.stream, [slotIs(97, 'processed'), slotIs(101, 'created')]);
+    await rig.untilEmitted('101 createdBank');
+    expect(earlier).toEqual(['95 finalized', '98 confirmed']);
+    expect(rig.emitted).toEqual(['100 createdBank', '101 createdBank']);
   });
 
   it('may skip lower commitments', async () => {

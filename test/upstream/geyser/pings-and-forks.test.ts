@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { GeyserServer } from '../feeds/geyser-server.ts';
-import { slotIs, transactionIs, transfer } from '../feeds/geyser-updates.ts';
-import { countsAre, metaIs, SourceRig, sendOn, wholeSlot } from './source-rig.ts';
+import { countsAre, metaIs, slotIs, transactionIs, transfer, wholeSlot } from '../feeds/geyser-updates.ts';
+import { SourceRig, sendOn } from './source-rig.ts';
 
 const tx = (slot: number, number: number) => transactionIs(slot, transfer(number), number);
 

@@ -10,7 +10,9 @@ import {
   type ClosableGeyserSource,
   createGeyserSource,
 } from '../../../src/upstream/geyser/create-geyser-source.ts';
+import { hasGeyser } from '../../../src/upstream/geyser/geyser-node.ts';
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
+import { YellowstoneSource } from '../../../src/upstream/geyser/yellowstone-source.ts';
 import type { NodeConfig } from '../../../src/upstream/node.ts';
 import { describeUpdate } from './source-rig.ts';
 
@@ -57,20 +59,27 @@ export class PubsubFallbackStage {
     nodes: readonly NodeConfig[] = [plain],
     beside: GeyserListener | null = null,
   ) {
-    this.source = createGeyserSource(
-      {
-        nodes,
-        feed: this.feed,
-        reader: {
-          availableSlots: async (from, to) => this.#slots(from, to),
-          slots: async (from, to) => this.#slots(from, to),
-          eachBlock: async (slots, _signal, onBlock) => {
-            for (const slot of slots) await onBlock(this.blocks.get(Number(slot))!);
-          },
-        },
-        options: { reconnectMs: 1, openTimeoutMs: 2_000, ...options },
-        log: createLogger('warn', (line) => this.log.push(line)),
+    const reader = {
+      availableSlots: async (from: bigint, to: bigint) => this.#slots(from, to),
+      slots: async (from: bigint, to: bigint) => this.#slots(from, to),
+      eachBlock: async (
+        slots: readonly bigint[],
+        _signal: AbortSignal,
+        onBlock: (block: Block) => void | Promise<void>,
+      ) => {
+        for (const slot of slots) await onBlock(this.blocks.get(Number(slot))!);
       },
+    };
+    const log = createLogger('warn', (line) => this.log.push(line));
+    const limits = { reconnectMs: 1, openTimeoutMs: 2_000, ...options };
+    const yellowstone = new YellowstoneSource({
+      nodes: nodes.filter(hasGeyser),
+      reader,
+      options: limits,
+      log,
+    });
+    this.source = createGeyserSource(
+      { yellowstone, feed: this.feed, reader, options: limits, log },
       {
         onUpdate: (update) => {
           this.emitted.push(describeUpdate(update));

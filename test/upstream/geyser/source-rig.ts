@@ -8,69 +8,10 @@ import { lamports, type Slot, slot as slotOf } from '../../../src/solana/units.t
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
 import { YellowstoneSource } from '../../../src/upstream/geyser/yellowstone-source.ts';
 import type { GeyserServer, GeyserStream, UpdateMessage } from '../feeds/geyser-server.ts';
-import { signatureOf, slotIs, transfer } from '../feeds/geyser-updates.ts';
+
+import { signatureOf, transfer } from '../feeds/geyser-updates.ts';
 
 const hash = blockhashFromBytes(new Uint8Array(32).fill(5));
-const createdAt = new Date(1_700_000_000_000);
-
-/** A slot's meta, as of a block with one transaction and one entry. */
-export const metaIs = (slot: number, parent = slot - 1): UpdateMessage => ({
-  filters: ['m'],
-  createdAt,
-  blockMeta: {
-    slot: String(slot),
-    blockhash: hash,
-    rewards: undefined,
-    blockTime: undefined,
-    blockHeight: { blockHeight: String(slot) },
-    parentSlot: String(parent),
-    parentBlockhash: hash,
-    executedTransactionCount: '1',
-    entriesCount: '1',
-  },
-});
-
-/** A block with nothing in it. @param accounts - how many writes its slot had. */
-export const countsAre = (slot: number, accounts: number, parent = slot - 1): UpdateMessage => ({
-  filters: ['b'],
-  createdAt,
-  block: {
-    ...metaIs(slot, parent).blockMeta!,
-    updatedAccountCount: String(accounts),
-    transactions: [],
-    accounts: [],
-    entries: [],
-  },
-});
-
-/** An entry without transactions. */
-export const entryIs = (slot: number, index: number): UpdateMessage => ({
-  filters: ['e'],
-  createdAt,
-  entry: {
-    slot: String(slot),
-    index: String(index),
-    numHashes: '1',
-    hash: new Uint8Array(32),
-    executedTransactionCount: '0',
-    startingTransactionIndex: '0',
-  },
-});
-
-/** What comes behind all that is in a slot. */
-export const endOf = (slot: number): UpdateMessage[] => [
-  countsAre(slot, 0),
-  metaIs(slot),
-  slotIs(slot, 'processed'),
-];
-
-/** A slot from its beginning to its end. */
-export const wholeSlot = (slot: number, ...content: UpdateMessage[]): UpdateMessage[] => [
-  slotIs(slot, 'created'),
-  ...content,
-  ...endOf(slot),
-];
-
 const meta: TransactionMeta = {
   err: null,
   fee: lamports(5000),
@@ -124,7 +65,7 @@ export function describeUpdate(update: RawUpdate): string {
   }
 }
 
-const quick: Partial<GeyserSourceOptions> = {
+export const quick: Partial<GeyserSourceOptions> = {
   requestDelayMs: 1,
   ackTimeoutMs: 300,
   openTimeoutMs: 2_000,
@@ -146,35 +87,34 @@ export class SourceRig {
   #waiting: (() => void)[] = [];
 
   constructor(servers: readonly GeyserServer[], options: Partial<GeyserSourceOptions> = {}) {
-    this.source = new YellowstoneSource(
-      {
-        nodes: servers.map(({ url }, index) => ({
-          name: `node-${index}`,
-          url: 'http://127.0.0.1:1',
-          grpc: url,
-          headers: { 'x-token': 'a-secret-token' },
-        })),
-        options: { ...quick, ...options },
-        log: createLogger('debug', (line) => this.log.push(line)),
-        reader: {
-          slots: async (from, to) => this.#slots(from, to),
-          eachBlock: async (slots, _signal, onBlock) => {
-            for (const slot of slots) await onBlock(this.blocks.get(Number(slot))!);
-          },
+    this.source = new YellowstoneSource({
+      nodes: servers.map(({ url }, index) => ({
+        name: `node-${index}`,
+        url: 'http://127.0.0.1:1',
+        grpc: url,
+        headers: { 'x-token': 'a-secret-token' },
+      })),
+      options: { ...quick, ...options },
+      log: createLogger('debug', (line) => this.log.push(line)),
+      reader: {
+        slots: async (from, to) => this.#slots(from, to),
+        eachBlock: async (slots, _signal, onBlock) => {
+          for (const slot of slots) await onBlock(this.blocks.get(Number(slot))!);
         },
       },
-      {
-        onUpdate: (update) => {
-          this.emitted.push(describeUpdate(update));
-          this.#wake();
-        },
-        onReset: () => this.lost.push('all'),
-        onLost: (from, to, kinds) => {
-          this.lost.push(`${from}-${to} ${[...kinds].sort().join(' ')}`);
-          this.#wake();
-        },
+    });
+    this.source.addListener({
+      onUpdate: (update) => {
+        this.emitted.push(describeUpdate(update));
+        this.#wake();
       },
-    );
+      onReset: () => this.lost.push('all'),
+      onLost: (from, to, kinds) => {
+        this.lost.push(`${from}-${to} ${[...kinds].sort().join(' ')}`);
+        this.#wake();
+      },
+    });
+    this.source.start();
   }
 
   #slots(from: Slot, to: Slot): Slot[] {

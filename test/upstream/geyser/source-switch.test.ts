@@ -5,8 +5,9 @@ import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
 import { decodeGetSlotResponse, encodeCommitmentRequest } from '../../geyser/unary-client.ts';
 import { RecordingSink } from '../../streams/raw-slots.ts';
 import { GeyserServer } from '../feeds/geyser-server.ts';
+import { wholeSlot } from '../feeds/geyser-updates.ts';
 import { PubsubFallbackStage, plain } from './pubsub-fallback-stage.ts';
-import { blockOf, wholeSlot } from './source-rig.ts';
+import { blockOf } from './source-rig.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,28 +1,26 @@
 import type { Logger } from '../../../base/log.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import { Failure } from '../../../protocol/errors.ts';
-import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
+import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
+import type { RawUpdate } from '../../../protocol/geyser/raw-update.ts';
+import { decodeSubscribeUpdate } from '../../../protocol/geyser/subscribe-update.ts';
 import type { Subscription, SubscriptionKind } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
-import type { Block } from '../../../solana/block.ts';
-import { isSimpleVote } from '../../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { FeedListener } from '../../../streams/feed.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
-import { type GeyserNode, hasGeyser } from '../../geyser/geyser-node.ts';
-import { AckTimeout } from '../../geyser/request-acks.ts';
-import type { NodeConfig } from '../../node.ts';
+import type { YellowstoneListener, YellowstoneSource } from '../../geyser/yellowstone-source.ts';
 import type { EmittedTransactions } from '../block-stream.ts';
 import type { ChainReader, RequestFn } from '../chain-reader.ts';
 import type { PreferredFeed } from '../feeds.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
-import { GeyserConnection, type GeyserLimits, geyserLimits } from './geyser-connection.ts';
+import { GapQueue } from './gap-queue.ts';
 import { LateSignatures } from './late-signatures.ts';
+import { type GeyserLimits, geyserLimits } from './limits.ts';
 import { MintCache } from './mint-cache.ts';
-import { OutageMonitor } from './outage-monitor.ts';
-import { geyserKinds, RefCountedMap, SubscribeRequestBuilder } from './subscribe-request-builder.ts';
-import { type DecisiveUpdate, type QueuedUpdate, UpdateQueue } from './update-queue.ts';
+import { type FeedUpdate, MintQueue, type QueuedUpdate } from './mint-queue.ts';
+import { geyserKinds, RefCountedMap, RequestedFilters } from './requested-filters.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
 /** Accounts with `jsonParsed` subscriptions, by address or owner. */
@@ -42,12 +40,11 @@ class ParsedAccounts {
 }
 
 type GeyserFeedOptions = Readonly<{
-  /** In order of preference; at least one. */
-  nodes: readonly GeyserNode[];
+  source: YellowstoneSource;
   limits?: Partial<GeyserLimits>;
   log: Logger;
-  /** Reads mints, roots, late signatures, and the blocks that no server replays. */
-  reader: Pick<ChainReader, 'request' | 'slots' | 'eachBlock'>;
+  /** Reads mints, roots and late signatures. */
+  reader: Pick<ChainReader, 'request'>;
 }>;
 
 type Entry = {
@@ -71,106 +68,83 @@ const isAccountSubscription = ({ subscription: { kind } }: Entry): boolean =>
   kind === 'account' || kind === 'program';
 
 /**
- * Feeds subscriptions from one Geyser (Yellowstone gRPC) stream with merged filters. At `processed`, events
- * are emitted as they arrive, also within a slot; at `confirmed` and `finalized`, when the slot reaches the
- * commitment.
- * After a disconnect, the stream resumes from the slot after the newest root, without duplicates. Slots that
- * no server replays are read from blocks; account subscriptions then fail, as blocks lack account writes. All
- * subscriptions fail when every server is down; those with pending notifications fail when their slot is
- * evicted before it is rooted.
+ * Feeds WebSocket subscriptions from the Yellowstone source. At `processed`, events are emitted as they
+ * arrive, also within a slot; at `confirmed` and `finalized`, when the slot reaches the commitment.
+ * Slots stay in order while the source repairs a gap. Account subscriptions fail when it is repaired from
+ * blocks, which lack account writes. All subscriptions fail when slots are lost or every server is down; those
+ * with pending notifications fail when their slot is evicted before it is rooted.
  */
-export class GeyserFeed implements PreferredFeed {
+export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #limits: GeyserLimits;
   readonly #options: GeyserFeedOptions;
+  readonly #source: YellowstoneSource;
   readonly #notifier: LedgerNotifier;
   readonly #mints: MintCache;
   readonly #lateSignatures: LateSignatures;
-  readonly #connection: GeyserConnection;
-  readonly #queue: UpdateQueue;
-  readonly #requestBuilder: SubscribeRequestBuilder;
+  readonly #gapQueue: GapQueue;
+  readonly #mintQueue: MintQueue;
+  readonly #requested: RequestedFilters;
   readonly #parsed = new ParsedAccounts();
   readonly #entries = new Set<Entry>();
   #sequence: UpdateSequence;
-  #streamAbort = new AbortController();
   #position: SlotInfo | null = null;
   /** Set while subscriptions fail: the last one clears the sequence. */
   #emittedAtEnd: (() => EmittedTransactions) | null = null;
-  readonly #outage: OutageMonitor;
+  #hasWarnedMalformed = false;
 
   constructor(options: GeyserFeedOptions) {
+    const { source, log, reader } = options;
     this.#limits = { ...geyserLimits, ...options.limits };
     this.#options = options;
-    this.#outage = new OutageMonitor({ nodes: options.nodes, limits: this.#limits, log: options.log });
-    const { nodes, log, reader } = options;
+    this.#source = source;
     const sendRequest: RequestFn = (method, params, signal) => reader.request(method, params, signal);
     this.#mints = new MintCache({ request: sendRequest, log, limits: this.#limits });
     this.#lateSignatures = new LateSignatures(sendRequest, log);
     this.#sequence = this.#newSequence();
+    const { seenSlotsMax: slotsMax, heldMax, programFiltersMax } = this.#limits;
     this.#notifier = new LedgerNotifier({
       intraSlot: true,
-      slotsMax: this.#limits.seenSlotsMax,
+      slotsMax,
       lookup: () => this.#mints.lookup(),
       onEvicted: (slot, failed) => log.warn({ slot: Number(slot), failed }, EVICTION_WARNING),
     });
-    this.#requestBuilder = new SubscribeRequestBuilder(this.#limits);
-    const request = (fromSlot: Slot | null): Uint8Array => this.#requestBuilder.encode(fromSlot);
-    this.#connection = new GeyserConnection(
-      { nodes, limits: this.#limits, log, request, resumeAt: () => this.#resumeAt() },
-      {
-        onUpdate: (update, at, node) => this.#queue.push({ update, at, node }),
-        onResumed: () => this.#queue.markResumed(),
-        onRejected: () => this.#failAll(({ slotsSeen }) => slotsSeen < PROVEN_SLOTS),
-        onDown: () => {
-          this.#outage.start();
-          this.#failAll(() => true);
-        },
-      },
-    );
-    this.#queue = new UpdateQueue({
-      queueMax: this.#limits.heldMax,
+    this.#requested = new RequestedFilters({ programFiltersMax, fits: (size) => source.fits(size) });
+    this.#mintQueue = new MintQueue({
+      queueMax: heldMax,
       emit: (queued) => this.#emit(queued),
       prefetch: ({ update }) => this.#prefetch(update),
-      gapBefore: (update) => this.#gapBefore(update),
-      setPaused: (isPaused) => this.#connection.setPaused(isPaused),
+    });
+    this.#gapQueue = new GapQueue({
+      ...{ heldMax, slotsMax },
+      emit: (queued) => this.#mintQueue.push(queued),
       onOverflow: () => this.#failAll(() => true),
     });
-  }
-
-  /** Replaces the servers. */
-  setNodes(nodes: readonly NodeConfig[]): void {
-    const servers = nodes.filter(hasGeyser);
-    this.#outage.setNodes(servers);
-    if (servers.length > 0) {
-      this.#connection.setNodes(servers);
-      return;
-    }
-    this.#connection.stop();
-    this.#outage.start();
-    this.#failAll(() => true);
+    source.addListener(this);
+    source.addFilters(() => this.#requested.request());
   }
 
   serves(kind: SubscriptionKind): boolean {
-    return geyserKinds.has(kind);
+    return geyserKinds.has(kind) && this.#source.hasServers;
   }
 
   /** @throws Failure UPSTREAM_UNAVAILABLE, also for other kinds and beyond the limits of a request. */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
-    if (this.#outage.isActive || !this.serves(subscription.kind)) throw new Failure('UPSTREAM_UNAVAILABLE');
-    const removeFilters = this.#requestBuilder.add(subscription);
+    if (this.#source.isDown || !this.serves(subscription.kind)) throw new Failure('UPSTREAM_UNAVAILABLE');
+    const removeFilters = this.#requested.add(subscription);
     if (removeFilters === null) throw new Failure('UPSTREAM_UNAVAILABLE');
-    if (this.#entries.size === 0) this.#position = null;
+    if (this.#entries.size === 0) {
+      this.#position = null;
+      this.#sequence = this.#newSequence();
+    }
     const entry: Entry = { subscription, listener, ends: [removeFilters], slotsSeen: 0 };
     this.#entries.add(entry);
     await this.#fetchRoot();
     if (!this.#entries.has(entry)) throw new Failure('UPSTREAM_UNAVAILABLE');
     entry.ends.push(this.#parsed.add(subscription));
     entry.ends.push(this.#notifier.add(subscription, this.#listenerOf(entry)));
-    try {
-      await this.#connection.updateRequest();
-    } catch (cause) {
+    if (!(await this.#source.updateFilters())) {
       this.#end(entry);
-      if (cause instanceof AckTimeout) this.#outage.start();
-      throw new Failure('UPSTREAM_UNAVAILABLE', { cause });
+      throw new Failure('UPSTREAM_UNAVAILABLE');
     }
     if (subscription.kind === 'signature' && this.#entries.has(entry)) {
       entry.ends.push(
@@ -194,31 +168,67 @@ export class GeyserFeed implements PreferredFeed {
     return this.#emittedAtEnd?.() ?? this.#sequence.emittedTransactions().copy();
   }
 
-  /** Ends the stream and every subscription without notifying listeners. */
+  /** Ends every subscription without notifying listeners. */
   close(): void {
-    this.#outage.end();
     for (const entry of [...this.#entries]) this.#end(entry);
+  }
+
+  onUpdate(update: RawUpdate): void {
+    if (this.#entries.size === 0) return;
+    switch (update.kind) {
+      case 'slot':
+        if (update.status !== 'firstShredReceived' && update.status !== 'completed') this.#take(update);
+        return;
+      case 'account':
+      case 'transaction':
+        if (this.#requested.matches(update)) this.#take(update);
+    }
+  }
+
+  onEarlierStatus(update: RawUpdate): void {
+    if (this.#entries.size > 0) this.#take(update);
+  }
+
+  onLost(_from: Slot, _to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void {
+    if (kinds.has('slot')) this.#failAll(() => true);
+    else if (kinds.has('account')) this.#failAll(isAccountSubscription);
+  }
+
+  onReset(): void {
+    this.#failAll(() => true);
+  }
+
+  onDown(): void {
+    this.#failAll(() => true);
+  }
+
+  onRejected(): void {
+    this.#failAll(({ slotsSeen }) => slotsSeen < PROVEN_SLOTS);
+  }
+
+  #take({ tail }: RawUpdate): void {
+    try {
+      const { update, createdAt } = decodeSubscribeUpdate(tail);
+      this.#gapQueue.push({ update: update as FeedUpdate, at: createdAt ?? BigInt(Date.now()) });
+    } catch (error) {
+      if (!(error instanceof InvalidProtobuf)) throw error;
+      if (this.#hasWarnedMalformed) return;
+      this.#hasWarnedMalformed = true;
+      this.#options.log.warn({ reason: error.message }, 'Skipped a malformed Geyser update');
+    }
   }
 
   /** Slot notifications contain the root, which a stream reports late. */
   async #fetchRoot(): Promise<void> {
     if (this.#sequence.root !== null) return;
     const sequence = this.#sequence;
-    const inTime = AbortSignal.timeout(this.#limits.ackTimeoutMs);
+    const inTime = AbortSignal.timeout(this.#limits.rootTimeoutMs);
     try {
       const body = await this.#options.reader.request('getSlot', [{ commitment: 'finalized' }], inTime);
       sequence.setRootHint(slotOf(BigInt(body.toString('latin1'))));
     } catch {
       this.#options.log.warn('Failed to read the root slot');
     }
-  }
-
-  #resumeAt(): Slot | null {
-    const { root, processed } = this.#sequence;
-    if (processed === null) return null;
-    const after = root === null ? processed : root + 1n;
-    const oldest = processed - BigInt(this.#limits.replaySlotsMax);
-    return slotOf(after > oldest ? after : oldest);
   }
 
   #listenerOf(entry: Entry): FeedListener {
@@ -238,23 +248,22 @@ export class GeyserFeed implements PreferredFeed {
     if (!this.#entries.delete(entry)) return;
     for (const end of entry.ends) end();
     entry.ends = [];
-    if (this.#entries.size > 0) {
-      // The remaining subscriptions need no acknowledgement.
-      this.#connection.updateRequest().catch(() => {});
-      return;
-    }
-    this.#connection.stop();
-    this.#streamAbort.abort();
-    this.#streamAbort = new AbortController();
+    this.#source.narrowFilters();
+    if (this.#entries.size > 0) return;
     this.#sequence = this.#newSequence();
-    this.#queue.clear();
+    this.#gapQueue.clear();
+    this.#mintQueue.clear();
   }
 
   #newSequence(): UpdateSequence {
-    return new UpdateSequence(this.#limits.seenSlotsMax, (slot) => {
-      if (![...this.#entries].some(isRootSubscription)) return;
-      this.#options.log.warn({ slot: Number(slot), failed: ['root'] }, EVICTION_WARNING);
-      this.#failAll(isRootSubscription);
+    return new UpdateSequence({
+      completeUpTo: this.#source.newest,
+      slotsMax: this.#limits.seenSlotsMax,
+      onEvicted: (slot) => {
+        if (![...this.#entries].some(isRootSubscription)) return;
+        this.#options.log.warn({ slot: Number(slot), failed: ['root'] }, EVICTION_WARNING);
+        this.#failAll(isRootSubscription);
+      },
     });
   }
 
@@ -276,58 +285,15 @@ export class GeyserFeed implements PreferredFeed {
     this.#emittedAtEnd = null;
   }
 
-  /** Reads the gap between the last slot and the first one of a new stream. */
-  #gapBefore({ slot, parent, status }: DecisiveUpdate): Promise<void> | null {
-    const { processed } = this.#sequence;
-    if (processed === null || slot <= processed) return null;
-    if (parent !== null && this.#sequence.isWhole(parent)) return null;
-    // The first update may have come after the start of its slot.
-    const to = status === 'createdBank' ? slotOf(slot - 1n) : slot;
-    return this.#fillGap(slotOf(processed + 1n), to);
-  }
-
-  async #fillGap(from: Slot, to: Slot): Promise<void> {
-    const { reader, log } = this.#options;
-    const { signal } = this.#streamAbort;
-    log.warn({ from: Number(from), to: Number(to) }, 'Gap in Geyser stream; reading blocks');
-    this.#failAll(isAccountSubscription);
-    if (this.#entries.size === 0) return;
-    try {
-      const slots = await reader.slots(from, to, 'confirmed', signal);
-      await reader.eachBlock(slots, signal, (block) => this.#emitBlock(block));
-    } catch {
-      if (signal.aborted) return;
-      log.warn({ from: Number(from), to: Number(to) }, 'Failed to fill the gap in a Geyser stream');
-      this.#failAll(() => true);
-    }
-  }
-
-  #emitBlock(block: Block): void {
-    if (this.#streamAbort.signal.aborted) return;
-    const { slot, parentSlot: parent } = block;
-    const at = block.blockTime === null ? BigInt(Date.now()) : block.blockTime * 1_000n;
-    const emit = (update: Update): void => this.#emit({ update, at, node: '' });
-    const status = { kind: 'slot', slot, parent, deadError: null } as const;
-    emit({ ...status, status: 'createdBank' });
-    block.transactions.forEach((executed, index) => {
-      const signature = executed.transaction.signatures[0];
-      if (signature === undefined) return;
-      const isVote = isSimpleVote(executed.transaction);
-      emit({ kind: 'transaction', slot, info: { signature, isVote, executed, index } });
-    });
-    emit({ ...status, status: 'processed' });
-    emit({ ...status, status: 'confirmed' });
-  }
-
   /** What must be fetched before an update is emitted; null for nothing. */
-  #prefetch(update: Update): Promise<void> | null {
+  #prefetch(update: FeedUpdate): Promise<void> | null {
     if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
     const { address, account } = update.write;
     return this.#parsed.has(address, account.owner) ? this.#mints.fetchFor(account) : null;
   }
 
-  #emit({ update, at, node }: QueuedUpdate): void {
-    for (const event of this.#sequence.eventsOf(update, at, node)) {
+  #emit({ update, at }: QueuedUpdate): void {
+    for (const event of this.#sequence.eventsOf(update, at)) {
       this.#notifier.emit(event);
       this.#handleCommitment(event);
     }

@@ -9,7 +9,7 @@ import type { MintScale } from '../../../solana/token/extensions.ts';
 import { decodeMintScale } from '../../../solana/token/extensions.ts';
 import { decodeTokenAccount } from '../../../solana/token/token-state.ts';
 import type { RequestFn } from '../chain-reader.ts';
-import type { GeyserLimits } from './geyser-connection.ts';
+import type { GeyserLimits } from './limits.ts';
 
 /** Limits the total waiting time per period. One wait at a time. */
 class WaitBudget {

@@ -1,55 +1,59 @@
 import { describe, expect, it } from 'vitest';
-import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
-import { addressFromBytes } from '../../../solana/address.ts';
-import { programs } from '../../../solana/programs.ts';
-import { lamports, slot as slotOf } from '../../../solana/units.ts';
+import { slot as slotOf } from '../../../solana/units.ts';
+import type { FeedUpdate } from './mint-queue.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
-const ACCOUNT = addressFromBytes(new Uint8Array(32).fill(3));
+const statusOf = (slot: number, status: SlotStatus, parent: number | null = slot - 1): FeedUpdate => ({
+  ...{ kind: 'slot', slot: slotOf(slot), status, deadError: null },
+  parent: parent === null ? null : slotOf(parent),
+});
 
-const slotIs = (slot: number, status: SlotStatus): Update =>
-  ({ kind: 'slot', slot: slotOf(slot), parent: slotOf(slot - 1), status, deadError: null }) as Update;
+function start(completeUpTo: number | null = null) {
+  const evicted: bigint[] = [];
+  const sequence = new UpdateSequence({
+    completeUpTo: completeUpTo === null ? null : slotOf(completeUpTo),
+    slotsMax: 3,
+    onEvicted: (slot) => evicted.push(slot),
+  });
+  const kindsOf = (...updates: readonly FeedUpdate[]): string[] =>
+    updates.flatMap((update) => sequence.eventsOf(update, 0n).map(({ kind }) => kind));
+  return { sequence, kindsOf, evicted };
+}
 
-const written = (slot: number, version: bigint, balance: number): Update => {
-  const account = {
-    lamports: lamports(balance),
-    data: new Uint8Array(),
-    owner: programs.system,
-    executable: false,
-    rentEpoch: 0n,
-  };
-  const write = { address: ACCOUNT, account, writeVersion: version, signature: null };
-  return { kind: 'account', slot: slotOf(slot), isStartup: false, write } as Update;
-};
-
-const kindsOf = (sequence: UpdateSequence, updates: readonly Update[], node = 'one'): string[] =>
-  updates.flatMap((update) => sequence.eventsOf(update, 0n, node).map(({ kind }) => kind));
-
-describe('a dead slot', () => {
-  it('is emitted again from its start when replayed', () => {
-    const sequence = new UpdateSequence(100, () => {});
-    const first = [slotIs(5, 'createdBank'), written(5, 1n, 5), slotIs(5, 'dead')];
-    expect(kindsOf(sequence, first)).toEqual(['created', 'account', 'dead']);
-    const again = [
-      slotIs(5, 'createdBank'),
-      written(5, 1n, 6),
-      slotIs(5, 'processed'),
-      slotIs(5, 'confirmed'),
-    ];
-    expect(kindsOf(sequence, again)).toEqual(['created', 'account', 'processed', 'confirmed']);
+describe('UpdateSequence', () => {
+  it('restarts a dead slot, also after it was complete', () => {
+    const { sequence, kindsOf } = start();
+    const whole = [statusOf(5, 'createdBank'), statusOf(5, 'processed')];
+    expect(kindsOf(...whole, statusOf(5, 'dead'))).toEqual(['created', 'processed', 'dead']);
+    expect(sequence.emittedTransactions().upTo('processed')).toBe(4n);
+    expect(kindsOf(...whole)).toEqual(['created', 'processed']);
+    expect(sequence.emittedTransactions().upTo('processed')).toBe(5n);
   });
 
-  it('is emitted again from servers without bank updates', () => {
-    const sequence = new UpdateSequence(100, () => {});
-    kindsOf(sequence, [written(5, 1n, 5), slotIs(5, 'dead')]);
-    const again = [written(5, 1n, 6), slotIs(5, 'processed')];
-    expect(kindsOf(sequence, again)).toEqual(['account', 'created', 'processed']);
+  it('reports a slot without a bank update when its parent is known', () => {
+    const { sequence, kindsOf } = start();
+    expect(kindsOf(statusOf(7, 'createdBank', null))).toEqual([]);
+    expect(sequence.eventsOf(statusOf(7, 'processed', 5), 0n)[0]).toMatchObject({ parent: 5n });
   });
 
-  it('is emitted as dead once for several servers', () => {
-    const sequence = new UpdateSequence(100, () => {});
-    expect(kindsOf(sequence, [slotIs(5, 'createdBank'), slotIs(5, 'dead')])).toEqual(['created', 'dead']);
-    expect(kindsOf(sequence, [slotIs(5, 'dead')], 'two')).toEqual([]);
+  it('drops what precedes it or is complete, but no commitments', () => {
+    const { sequence, kindsOf } = start(10);
+    expect(kindsOf(statusOf(10, 'createdBank'), statusOf(10, 'processed'))).toEqual([]);
+    expect(kindsOf(statusOf(9, 'confirmed'), statusOf(8, 'finalized'), statusOf(8, 'finalized'))).toEqual([
+      'confirmed',
+      'rooted',
+    ]);
+    expect(sequence.emittedTransactions().upTo('finalized')).toBe(10n);
+    kindsOf(statusOf(11, 'createdBank'), statusOf(11, 'processed'));
+    expect(kindsOf(statusOf(11, 'createdBank'), statusOf(11, 'processed'))).toEqual([]);
+  });
+
+  it('evicts the oldest slot beyond its limit', () => {
+    const { kindsOf, evicted } = start();
+    for (const slot of [1, 2, 3]) kindsOf(statusOf(slot, 'createdBank'));
+    expect(evicted).toEqual([]);
+    kindsOf(statusOf(4, 'createdBank'));
+    expect(evicted).toEqual([1n]);
   });
 });

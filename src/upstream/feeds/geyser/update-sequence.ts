@@ -1,114 +1,50 @@
-import type { Commitment } from '../../../protocol/commitment.ts';
-import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
-import type { SlotStatus, SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
+import type { SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
 import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
-import type { Address } from '../../../solana/address.ts';
 import type { Signature } from '../../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
-import type { EmittedTransactions } from '../block-stream.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
-
-type EmittedSlot = Readonly<{
-  parent: Slot | null;
-  /** Emitted completely. */
-  isWhole: boolean;
-  isConfirmed: boolean;
-  signatures: ReadonlySet<Signature>;
-}>;
-
-const newestOf = (slots: Iterable<Slot>): Slot | null => {
-  let newest: Slot | null = null;
-  for (const slot of slots) if (newest === null || slot > newest) newest = slot;
-  return newest;
-};
-
-/** Emitted transactions: at `processed` individually, at `confirmed` and `finalized` per completed slot. */
-class EmittedSlots implements EmittedTransactions {
-  readonly newest: Slot | null;
-  readonly #slots: ReadonlyMap<Slot, EmittedSlot>;
-  readonly #root: Slot | null;
-  /** The slot before the stream's first one. */
-  readonly #before: Slot | null;
-  readonly #confirmed: Slot | null;
-
-  constructor(slots: ReadonlyMap<Slot, EmittedSlot>, root: Slot | null, before: Slot | null) {
-    this.#slots = slots;
-    this.#root = root;
-    this.#before = before;
-    this.newest = newestOf(slots.keys()) ?? root;
-    this.#confirmed = this.#newestWhere(({ isConfirmed }) => isConfirmed) ?? root;
-  }
-
-  copy(): EmittedSlots {
-    const slots = [...this.#slots].map(([slot, emitted]) => {
-      return [slot, { ...emitted, signatures: new Set(emitted.signatures) }] as const;
-    });
-    return new EmittedSlots(new Map(slots), this.#root, this.#before);
-  }
-
-  upTo(commitment: Commitment): Slot | null {
-    const old = this.#root ?? this.#before;
-    if (commitment === 'finalized') return old;
-    if (commitment === 'processed') return this.#newestWhere(({ isWhole }) => isWhole) ?? old;
-    return this.#completeUpTo(this.#confirmed) ?? old;
-  }
-
-  has(commitment: Commitment, slot: Slot, signature: Signature): boolean {
-    if (this.#root !== null && slot <= this.#root) return true;
-    const emitted = this.#slots.get(slot);
-    if (emitted === undefined || commitment === 'finalized') return false;
-    if (commitment === 'processed') return emitted.signatures.has(signature);
-    return emitted.isWhole && this.#confirmed !== null && slot <= this.#confirmed;
-  }
-
-  #newestWhere(is: (emitted: EmittedSlot) => boolean): Slot | null {
-    return newestOf([...this.#slots].filter(([, emitted]) => is(emitted)).map(([slot]) => slot));
-  }
-
-  /** Follows the chain down from a slot; transactions above an incomplete slot may be missing. */
-  #completeUpTo(tip: Slot | null): Slot | null {
-    let complete = tip;
-    for (let at = tip; at !== null; ) {
-      const emitted = this.#slots.get(at);
-      if (emitted === undefined) break;
-      if (!emitted.isWhole) complete = slotOf(at > 0n ? at - 1n : 0n);
-      at = emitted.parent;
-    }
-    return complete;
-  }
-}
+import { EmittedSlots } from './emitted-slots.ts';
+import type { FeedUpdate } from './mint-queue.ts';
 
 /** Estimate before the first root. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
 const ROOT_DISTANCE = 32n;
 
 const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
 
-/** Emitted writes of an account in a slot. Write versions of different nodes are not comparable. */
-type AccountWrites = { node: string; version: bigint; readonly signatures: Set<Signature | null> };
-
 type SlotState = {
   parent: Slot | null;
-  readonly statuses: Set<SlotStatus>;
+  isCreated: boolean;
+  /** Emitted completely. */
+  isWhole: boolean;
+  isConfirmed: boolean;
   readonly signatures: Set<Signature>;
-  readonly writes: Map<Address, AccountWrites>;
 };
 
-const emptySlot = (): SlotState => ({
-  parent: null,
-  statuses: new Set(),
+const emptySlot = (parent: Slot | null): SlotState => ({
+  parent,
+  isCreated: false,
+  isWhole: false,
+  isConfirmed: false,
   signatures: new Set(),
-  writes: new Map(),
 });
 
+type UpdateSequenceOptions = Readonly<{
+  /** Slots that were complete before the first subscription. */
+  completeUpTo: Slot | null;
+  /** Tracked slots above the root; beyond it the oldest entry is evicted. */
+  slotsMax: number;
+  /** Roots of the evicted slot's descendants will be incomplete. */
+  onEvicted: (slot: Slot) => void;
+}>;
+
 /**
- * Converts Geyser updates into ledger events, each once, regardless of order and server. Deduplicates by slot
- * and status, by signature, and by account and transaction. Updates at or below the root are dropped.
+ * Converts the source's updates into ledger events, and tracks what was emitted. Drops what replays for gRPC
+ * streams add to complete slots.
  */
 export class UpdateSequence {
-  readonly #slotsMax: number;
-  readonly #onEvicted: (slot: Slot) => void;
+  readonly #options: UpdateSequenceOptions;
   readonly #slots = new Map<Slot, SlotState>();
   #root: Slot | null = null;
   /** Recent root from a node, used before the stream reports one. */
@@ -117,21 +53,12 @@ export class UpdateSequence {
   #processed: Slot | null = null;
   #oldest: Slot | null = null;
 
-  /**
-   * @param slotsMax - tracked slots above the root; beyond it the oldest entry is evicted.
-   * @param onEvicted - roots of the evicted slot's descendants will be incomplete.
-   */
-  constructor(slotsMax: number, onEvicted: (slot: Slot) => void) {
-    this.#slotsMax = slotsMax;
-    this.#onEvicted = onEvicted;
+  constructor(options: UpdateSequenceOptions) {
+    this.#options = options;
   }
 
   get root(): Slot | null {
     return this.#root;
-  }
-
-  get processed(): Slot | null {
-    return this.#processed;
   }
 
   get position(): SlotInfo | null {
@@ -142,52 +69,40 @@ export class UpdateSequence {
 
   /** A live view of the emitted transactions. */
   emittedTransactions(): EmittedSlots {
-    const slots = [...this.#slots].map(([slot, { parent, statuses, signatures }]) => {
-      const isConfirmed = statuses.has('confirmed');
-      const isWhole = statuses.has('processed');
-      return [slot, { parent, isWhole, isConfirmed, signatures }] as const;
-    });
-    return new EmittedSlots(
-      new Map(slots),
-      this.#root,
-      this.#oldest === null ? null : previousSlot(this.#oldest),
-    );
+    const before = this.#options.completeUpTo ?? (this.#oldest === null ? null : previousSlot(this.#oldest));
+    return new EmittedSlots(this.#slots, this.#root, before);
   }
 
   setRootHint(root: Slot): void {
     this.#rootHint = root;
   }
 
-  isWhole(slot: Slot): boolean {
-    if (this.#root !== null && slot <= this.#root) return true;
-    return this.#slots.get(slot)?.statuses.has('processed') === true;
-  }
-
-  /** Events of an update that were not emitted yet. */
-  eventsOf(update: Update, at: bigint, node: string): readonly LedgerEvent[] {
+  /** @param at - Unix milliseconds. */
+  eventsOf(update: FeedUpdate, at: bigint): readonly LedgerEvent[] {
+    const { slot } = update;
+    if (this.#root !== null && slot <= this.#root) return [];
+    if (update.kind === 'slot' && (update.status === 'confirmed' || update.status === 'finalized'))
+      return this.#committedEvents(slot, update.status, at);
+    const { completeUpTo } = this.#options;
+    if (completeUpTo !== null && slot <= completeUpTo) return [];
+    if (this.#slots.get(slot)?.isWhole && !(update.kind === 'slot' && update.status === 'dead')) return [];
     switch (update.kind) {
       case 'slot':
-        return this.#isRooted(update.slot) ? [] : this.#slotEvents(update, at);
+        return this.#slotEvents(update, at);
       case 'transaction':
-        return this.#isRooted(update.slot) ? [] : this.#transactionEvents(update);
+        return [this.#transactionEvent(update)];
       case 'account':
-        return this.#isRooted(update.slot) || update.isStartup ? [] : this.#accountEvents(update, node);
-      default:
-        return [];
+        return [this.#accountEvent(update)];
     }
-  }
-
-  #isRooted(slot: Slot): boolean {
-    return this.#root !== null && slot <= this.#root;
   }
 
   #slotState(slot: Slot): SlotState {
     const existing = this.#slots.get(slot);
     if (existing !== undefined) return existing;
-    const state = emptySlot();
+    const state = emptySlot(null);
     this.#slots.set(slot, state);
     if (this.#oldest === null || slot < this.#oldest) this.#oldest = slot;
-    if (this.#slots.size > this.#slotsMax) this.#evictOldest();
+    if (this.#slots.size > this.#options.slotsMax) this.#evictOldest();
     return state;
   }
 
@@ -195,99 +110,63 @@ export class UpdateSequence {
     const [first] = this.#slots.keys();
     if (first === undefined) return;
     this.#slots.delete(first);
-    this.#onEvicted(first);
+    this.#options.onEvicted(first);
   }
 
-  #transactionEvents({ slot, info }: TransactionUpdate): LedgerEvent[] {
-    const { signatures } = this.#slotState(slot);
-    if (signatures.has(info.signature)) return [];
-    signatures.add(info.signature);
-    const { index, executed, isVote } = info;
-    return [{ kind: 'transaction', slot, index, executed, isVote }];
+  #transactionEvent({ slot, info: { index, executed, isVote, signature } }: TransactionUpdate): LedgerEvent {
+    this.#slotState(slot).signatures.add(signature);
+    return { kind: 'transaction', slot, index, executed, isVote };
   }
 
-  #accountEvents({ slot, write }: AccountUpdate, node: string): LedgerEvent[] {
-    const { writes } = this.#slotState(slot);
+  #accountEvent({ slot, write }: AccountUpdate): LedgerEvent {
+    this.#slotState(slot);
     const { address, account, writeVersion, signature } = write;
-    const state = writes.get(address);
-    if (state === undefined) {
-      writes.set(address, { node, version: writeVersion, signatures: new Set([signature]) });
-    } else {
-      const isOlder = state.node === node ? writeVersion <= state.version : state.signatures.has(signature);
-      if (isOlder || (signature !== null && state.signatures.has(signature))) return [];
-      Object.assign(state, { node, version: writeVersion });
-      state.signatures.add(signature);
-    }
     const current = account.lamports === 0n ? null : account;
-    return [{ kind: 'account', slot, address, account: current, signature, writeVersion }];
+    return { kind: 'account', slot, address, account: current, signature, writeVersion };
   }
 
   #slotEvents({ slot, parent, status, deadError }: SlotUpdate, at: bigint): LedgerEvent[] {
-    if (this.#slotState(slot).statuses.has(status)) return [];
-    const state = this.#startSlot(slot, status);
-    state.statuses.add(status);
+    const state = this.#slotState(slot);
     state.parent ??= parent;
     switch (status) {
-      case 'firstShredReceived':
-        return [{ kind: 'firstShred', slot, at }];
-      case 'completed':
-        return [{ kind: 'completed', slot, at }];
       case 'createdBank':
-        return [this.#createdEvent(slot, state, at)];
+        // Servers without bank updates report the parent when the slot is processed.
+        return state.parent === null ? [] : this.#createdEvents(slot, state, at);
       case 'dead':
+        // A dead slot may be repaired and replayed.
+        this.#slots.set(slot, emptySlot(state.parent));
         return [{ kind: 'dead', slot, err: deadError ?? '', at }];
-      case 'processed':
-        return this.#processedEvents(slot, state, at);
-      case 'confirmed':
-        return [{ kind: 'confirmed', slot, at }];
-      case 'finalized':
-        return this.#rootedEvents(slot, at);
+      case 'processed': {
+        const created = this.#createdEvents(slot, state, at);
+        state.isWhole = true;
+        if (this.#processed === null || slot > this.#processed) this.#processed = slot;
+        return [...created, { kind: 'processed', slot }];
+      }
+      default:
+        return [];
     }
   }
 
-  /** A dead slot may be repaired and replayed: discards what was emitted of it. */
-  #startSlot(slot: Slot, status: SlotStatus): SlotState {
-    const state = this.#slotState(slot);
-    const isNewVersion = status === 'dead' || (status === 'createdBank' && state.statuses.has('dead'));
-    if (!isNewVersion) return state;
-    const fresh = { ...emptySlot(), parent: state.parent };
-    this.#slots.set(slot, fresh);
-    return fresh;
-  }
-
-  #createdEvent(slot: Slot, state: SlotState, at: bigint): LedgerEvent {
-    return {
-      kind: 'created',
-      slot,
-      parent: state.parent ?? previousSlot(slot),
-      root: this.#rootAt(slot),
-      at,
-    };
+  #createdEvents(slot: Slot, state: SlotState, at: bigint): LedgerEvent[] {
+    if (state.isCreated) return [];
+    state.isCreated = true;
+    const parent = state.parent ?? previousSlot(slot);
+    return [{ kind: 'created', slot, parent, root: this.#rootAt(slot), at }];
   }
 
   #rootAt(slot: Slot): Slot {
     return this.#root ?? this.#rootHint ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
   }
 
-  /** Servers without bank updates report a slot first when it is processed. */
-  #processedEvents(slot: Slot, state: SlotState, at: bigint): LedgerEvent[] {
-    if (this.#processed === null || slot > this.#processed) this.#processed = slot;
-    const processed: LedgerEvent = { kind: 'processed', slot };
-    if (state.statuses.has('createdBank')) return [processed];
-    state.statuses.add('createdBank');
-    return [this.#createdEvent(slot, state, at), processed];
-  }
-
-  /** Emits roots for skipped ancestors too. */
-  #rootedEvents(slot: Slot, at: bigint): LedgerEvent[] {
-    const chain: Slot[] = [slot];
-    const last = this.#root;
-    for (let next = this.#slots.get(slot)?.parent ?? null; next !== null && last !== null && next > last; ) {
-      chain.push(next);
-      next = this.#slots.get(next)?.parent ?? null;
+  /** The source reports each slot of the chain, in order. */
+  #committedEvents(slot: Slot, status: 'confirmed' | 'finalized', at: bigint): LedgerEvent[] {
+    if (status === 'confirmed') {
+      const state = this.#slots.get(slot);
+      if (state !== undefined) state.isConfirmed = true;
+      return [{ kind: 'confirmed', slot, at }];
     }
     this.#root = slot;
     for (const existing of this.#slots.keys()) if (existing <= slot) this.#slots.delete(existing);
-    return chain.reverse().map((rooted) => ({ kind: 'rooted', slot: rooted, at }));
+    return [{ kind: 'rooted', slot, at }];
   }
 }

@@ -1,13 +1,18 @@
-import { SubscribeRequest } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
 import { addressFromBytes } from '../../../src/solana/address.ts';
 import { signatureFromBytes } from '../../../src/solana/signature.ts';
-import { slot } from '../../../src/solana/units.ts';
-import { SubscribeRequestBuilder } from '../../../src/upstream/feeds/geyser/subscribe-request-builder.ts';
+import { RequestedFilters } from '../../../src/upstream/feeds/geyser/requested-filters.ts';
+import { FilterMerger } from '../../../src/upstream/geyser/merge-filters.ts';
 
-const limits = { filtersMax: 100, addressesMax: 1_000, programFiltersMax: 3 };
+const limits = { filtersMax: 100, addressesMax: 1_000 };
+
+/** @param max - filters and addresses that servers accept. */
+const requestedFilters = (max: Partial<typeof limits> = {}) => {
+  const merger = new FilterMerger({ ...limits, ...max });
+  return new RequestedFilters({ programFiltersMax: 3, fits: (size) => merger.fits(size) });
+};
 
 const key = (number: number) => {
   const bytes = Buffer.alloc(32);
@@ -40,13 +45,17 @@ const signature = (number: number): Subscription => ({
 });
 
 /** What a server reads of a union, whatever the names and the order of its filters. */
-function requestOf(union: SubscribeRequestBuilder) {
-  const { accounts, transactions } = SubscribeRequest.decode(union.encode(null));
-  const all = [...Object.values(accounts), ...Object.values(transactions)];
+function requestOf(union: RequestedFilters) {
+  const { accounts, transactions } = union.request();
+  const all = [...(accounts?.values() ?? []), ...(transactions?.values() ?? [])];
   return all
     .map((filter) =>
       JSON.stringify(filter, (_, value) =>
-        Array.isArray(value) && value.every((each) => typeof each === 'string') ? value.sort() : value,
+        typeof value === 'bigint'
+          ? String(value)
+          : Array.isArray(value) && value.every((each) => typeof each === 'string')
+            ? value.sort()
+            : value,
       ),
     )
     .sort();
@@ -62,38 +71,27 @@ const any: fc.Arbitrary<Subscription> = fc.oneof(
   fc.constantFrom<Subscription>({ kind: 'slot' }, { kind: 'root' }),
 );
 
-describe('SubscribeRequestBuilder', () => {
+describe('RequestedFilters', () => {
   it('always equals the union of the current subscriptions', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(any, fc.boolean()), { maxLength: 40 }), (course) => {
-        const union = new SubscribeRequestBuilder(limits);
+        const union = requestedFilters();
         const ends: (() => void)[] = [];
         for (const [subscription, stays] of course) {
           const end = union.add(subscription)!;
-          union.encode(null);
+          union.request();
           if (!stays) ends.push(end);
         }
         for (const end of [...ends, ...ends]) end();
-        const fresh = new SubscribeRequestBuilder(limits);
+        const fresh = requestedFilters();
         for (const [subscription, stays] of course) if (stays) fresh.add(subscription);
         expect(requestOf(union)).toEqual(requestOf(fresh));
       }),
     );
   });
 
-  it('contains the start slot and always the slot updates', () => {
-    const request = SubscribeRequest.decode(new SubscribeRequestBuilder(limits).encode(slot(7)));
-    expect(request).toMatchObject({
-      fromSlot: '7',
-      commitment: 0,
-      slots: { s: { interslotUpdates: true } },
-      accounts: {},
-      transactions: {},
-    });
-  });
-
   it('limits filters, and frees them when some end', () => {
-    const union = new SubscribeRequestBuilder({ ...limits, filtersMax: 3 });
+    const union = requestedFilters({ filtersMax: 3 });
     const first = union.add(signature(1));
     expect(first).not.toBeNull();
     expect(union.add(signature(1))).not.toBeNull();
@@ -105,7 +103,7 @@ describe('SubscribeRequestBuilder', () => {
   });
 
   it('limits addresses across all filters', () => {
-    const union = new SubscribeRequestBuilder({ ...limits, addressesMax: 4 });
+    const union = requestedFilters({ addressesMax: 4 });
     const [include, exclude] = [[key(3)], [key(4)]];
     const filtered: Subscription = {
       kind: 'transaction',
@@ -137,7 +135,7 @@ describe('SubscribeRequestBuilder', () => {
   });
 
   it('stays within the limits of a program when its unfiltered subscriptions end', () => {
-    const union = new SubscribeRequestBuilder({ ...limits, filtersMax: 4 });
+    const union = requestedFilters({ filtersMax: 4 });
     const whole = union.add(program(1, null))!;
     const ends = [1n, 2n].map((size) => union.add(program(1, size)));
     expect(ends).not.toContain(null);
@@ -148,7 +146,7 @@ describe('SubscribeRequestBuilder', () => {
   });
 
   it('adds thousands of filters of one program in constant time each', () => {
-    const union = new SubscribeRequestBuilder(limits);
+    const union = requestedFilters();
     const start = performance.now();
     for (let size = 0n; size < 5_000n; size++) expect(union.add(program(1, size))).not.toBeNull();
     // Looked at again for each, they take a minute.

@@ -1,0 +1,70 @@
+import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
+import type { SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
+import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
+
+export type FeedUpdate = AccountUpdate | SlotUpdate | TransactionUpdate;
+
+/** An update with the server's time in Unix milliseconds. */
+export type QueuedUpdate = Readonly<{ update: FeedUpdate; at: bigint }>;
+
+type MintQueueOptions = Readonly<{
+  /** Queued updates; beyond it, they are emitted without waiting. */
+  queueMax: number;
+  emit: (queued: QueuedUpdate) => void;
+  /** What must be fetched before the update is emitted; null for nothing. Never rejects. */
+  prefetch: (queued: QueuedUpdate) => Promise<void> | null;
+}>;
+
+/** Emits updates in order, and waits where a mint must be fetched first. */
+export class MintQueue {
+  readonly #options: MintQueueOptions;
+  #queue: QueuedUpdate[] = [];
+  /** The awaited fetch; null for none. */
+  #fetch: object | null = null;
+
+  constructor(options: MintQueueOptions) {
+    this.#options = options;
+  }
+
+  push(queued: QueuedUpdate): void {
+    this.#queue.push(queued);
+    if (this.#queue.length > this.#options.queueMax) this.#emitAll();
+    else if (this.#fetch === null) this.#drain();
+  }
+
+  clear(): void {
+    this.#queue = [];
+    this.#fetch = null;
+  }
+
+  #drain(): void {
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      const fetched = this.#options.prefetch(next);
+      if (fetched !== null) {
+        this.#wait(fetched);
+        return;
+      }
+      this.#queue.shift();
+      this.#options.emit(next);
+    }
+  }
+
+  #wait(fetched: Promise<void>): void {
+    const fetch = {};
+    this.#fetch = fetch;
+    void fetched.then(() => {
+      if (this.#fetch !== fetch) return;
+      this.#fetch = null;
+      const next = this.#queue.shift();
+      if (next !== undefined) this.#options.emit(next);
+      this.#drain();
+    });
+  }
+
+  #emitAll(): void {
+    this.#fetch = null;
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const queued of queue) this.#options.emit(queued);
+  }
+}
