@@ -20,14 +20,14 @@ import { openStore, pepperSources } from './store.ts';
 import { watchLosses } from './telemetry/loss-watch.ts';
 import { openUsage } from './usage.ts';
 
-/** Keys in memory, fed from the store, and their usage, counted in memory and written to the store. */
+/** Keys in memory, loaded from the store, and their usage, counted in memory and written to the store. */
 export type Access = Readonly<{
   keys: KeyDirectory;
   usage: UsageMeter;
   limits: Limits;
-  /** When keys were used last, and from where. */
+  /** Last use of keys. */
   lastUsed: LastUsedTracker;
-  /** Rows of usage that wait to be stored. */
+  /** Usage rows waiting to be stored. */
   pendingUsageRows(): number;
   store: Store;
   peppers: Peppers;
@@ -36,20 +36,20 @@ export type Access = Readonly<{
    * start must not create unseen keys.
    */
   createFirstKeys(): Promise<readonly NewKey[]>;
-  /** Takes in what has changed of keys until now. */
+  /** Applies key changes immediately. */
   refreshKeys(): Promise<void>;
-  /** Writes what is counted and closes the store. */
+  /** Writes usage and closes the store. */
   stop(): Promise<void>;
 }>;
 
 const ACTOR = 'first start';
 
-/** The store with what its secrets are made under. */
+/** The open store and its peppers. */
 export type PreparedStore = Readonly<{ store: Store; peppers: Peppers }>;
 
 /**
- * Opens the store, and brings schema, peppers and plans to what this program and its configuration have.
- * @throws what control throws: PepperError, SchemaTooNewError, or the driver's own error.
+ * Opens the store, upgrades its schema, checks its peppers and stores the plans of the configuration.
+ * @throws PepperError, SchemaTooNewError, or the driver's error.
  */
 export async function prepareStore(
   configuration: Configuration,
@@ -69,16 +69,16 @@ export async function prepareStore(
   }
 }
 
-/** At the very first start, makes a key of each product; at every later one, none. */
+/** Creates a key per product at the first start of a database, none later. */
 export const createFirstStartKeys = (
   { store, peppers }: PreparedStore,
   { keys: { keysMax } }: Configuration,
 ): Promise<NewKey[]> => createFirstKeys({ store, peppers, actor: ACTOR, keysMax, now: Date.now });
 
 /**
- * Opens the store, loads the keys and begins to watch them.
- * @param ofWorkers - as for `openLimits`.
- * @throws what control throws: PepperError, SchemaTooNewError, or the driver's own error.
+ * Opens the store, loads the keys and follows their changes.
+ * @param workerLimitStore - as for `openLimits`.
+ * @throws PepperError, SchemaTooNewError, or the driver's error.
  */
 export async function openAccess(
   configuration: Configuration,
@@ -105,7 +105,7 @@ async function watchStore(
   const { keys: limits } = configuration;
   const keys = new KeyDirectory({
     peppers: peppers.secrets,
-    // Keys that expired since the start take room here and none in the store; keys_max may have been lowered.
+    // Expired keys still take memory here, and keys_max may have been lowered.
     keysMax: Math.max(keyDirectoryOptions.keysMax, limits.keysMax * 2),
   });
   const feed = new KeyFeed({
@@ -130,7 +130,7 @@ async function watchStore(
     return created;
   };
   const stopLossWatch = watchLosses(
-    [...usage.losses, { message: 'keys were left out: raise keys.keys_max', read: () => keys.dropped }],
+    [...usage.losses, { message: 'API keys not loaded: raise keys.keys_max', read: () => keys.dropped }],
     log,
   );
   const stop = () =>
@@ -157,4 +157,4 @@ async function watchStore(
 }
 
 const problemOf = (error: unknown): string =>
-  error === undefined ? 'it does not answer' : problemText(error);
+  error === undefined ? 'the database does not respond' : problemText(error);

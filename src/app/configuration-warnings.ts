@@ -9,19 +9,19 @@ const knownVariables = [
   INTERNAL_LIMITS_VARIABLE,
 ];
 
-/** Read by the code samples for API clients, which may run on the same machine. */
+/** Read by the code samples of the documentation, which may run on the same machine. */
 const clientVariables = [
   ...['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL', 'SOLWAY_BASE_URL'],
   ...['SOLWAY_GRPC_URL', 'SOLWAY_GRPC_KEY', 'SOLWAY_FS_KEY'],
 ];
 
-/** A mistyped variable has no effect, silently; only those close to a known one are reported. */
+/** Unknown variables have no effect; those close to a known one are reported as mistyped. */
 export function mistypedVariables(environment: Environment): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith('SOLWAY_') && ![...knownVariables, ...clientVariables].includes(name))
     .flatMap((name) => {
       const nearest = nearestName(name, knownVariables);
-      return nearest === null ? [] : [`${name} does nothing: did you mean ${nearest}?`];
+      return nearest === null ? [] : [`${name} has no effect: did you mean ${nearest}?`];
     });
 }
 
@@ -71,6 +71,6 @@ export function configurationWarnings(configuration: Configuration, environment:
       `server.host: API keys reach ${server.host} unencrypted; set server.tls, or server.trusted_proxies if a proxy terminates TLS`,
     );
   if (metrics.open)
-    warnings.push('metrics.open: anybody who reaches the port can read metrics; set metrics.token instead');
+    warnings.push('metrics.open: anyone who can reach the port can read metrics; set metrics.token instead');
   return warnings;
 }

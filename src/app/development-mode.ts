@@ -4,7 +4,7 @@ import type { Store } from '../control/database/open.ts';
 import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { readNodeRows, wereNodesUsed } from '../control/nodes/added-nodes.ts';
 
-/** There is no node to answer calls, and the embedded ledger must not. The message says what to do. */
+/** No node is configured, and the embedded ledger is not allowed. The message has the remedy. */
 export class NoNodesError extends Error {
   constructor(message: string) {
     super(message);
@@ -20,11 +20,11 @@ const REFUSED = '--dev is refused because this database has served nodes before'
 
 const NODES_WERE_USED = `no node is configured, and ${REFUSED}: ${ADD_A_NODE}, or use another --data-dir`;
 
-const DEVELOPMENT_MODE = 'development mode: an embedded ledger answers, not a Solana network';
+const DEVELOPMENT_MODE = 'development mode: calls go to an embedded ledger, not to a Solana network';
 
-const NO_EFFECT = 'development mode has no effect: nodes are configured, and calls go to them';
+const NO_EFFECT = 'development mode is ignored because nodes are configured';
 
-/** Calls without a network must have a node, or the first customer finds out. */
+/** Calls without a network go to the default network, which must have a node. */
 function checkDefaultNetwork({ upstreams, networks }: Configuration, stored: readonly string[]): void {
   if (upstreams.length > 0 || stored.includes(networks.default)) return;
   const others = [...new Set(stored)];
@@ -34,7 +34,7 @@ function checkDefaultNetwork({ upstreams, networks }: Configuration, stored: rea
   );
 }
 
-/** Remembers for good that nodes have answered here: from then on no embedded ledger may. */
+/** Records that this database has served nodes, which rules out an embedded ledger from then on. */
 async function recordNodes(store: Store): Promise<void> {
   if (await wereNodesUsed(store.db)) return;
   await transact(store, async (trx) => {
@@ -64,7 +64,7 @@ export async function findStartMode(configuration: Configuration, store: Store):
   throw new NoNodesError(isUsed ? NO_NODES : `${NO_NODES}, or start with --dev to use an embedded ledger`);
 }
 
-/** The same for an actual start, which is recorded. @throws NoNodesError */
+/** Decides the mode of a start and records it. @throws NoNodesError */
 export async function startsInDevelopment(
   configuration: Configuration,
   store: Store,

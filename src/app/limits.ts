@@ -26,7 +26,7 @@ export type Limits = Readonly<{
   sockets: ConnectionLimit;
   streams: ConnectionLimit;
   quota: QuotaLedger;
-  /** Where sessions are kept together with others; null: nowhere. */
+  /** Shared minimum slots of sessions; null: not shared. */
   minSlots: MinSlotStore | null;
   stop(): Promise<void>;
 }>;
@@ -66,9 +66,9 @@ const sharedMinSlots = ({ shared, sessions }: Configuration, { limitStore }: Sha
   });
 
 /**
- * Builds the limits, learns what was used of this month, and begins to hear of the other gateways.
- * @param epoch - how this run is named in usage.
- * @param ofWorkers - where workers of one service share limits that no Redis shares; absent: this process is all of it.
+ * Builds the limits, loads the usage of this month, and shares limits with other gateways.
+ * @param epoch - name of this run in usage rows.
+ * @param workerLimitStore - shares limits with other workers when Redis is not configured; absent: a single process.
  * @throws the driver's error when the store cannot be read, the system's when a file cannot.
  */
 export async function openLimits(

@@ -38,7 +38,7 @@ export type Notices = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Starts the notices to customers. @throws the driver's error. */
+/** Starts customer notices. @throws the driver's error. */
 export async function openNotices(
   { notices }: Configuration,
   { store, peppers, limits: { quota: ledger } }: Access,

@@ -27,38 +27,39 @@ export const logStateChange =
   };
 
 const remedies: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there: check that PostgreSQL runs and the host and port of database_url',
-  ENOTFOUND: 'the host of database_url is unknown: check its name',
-  ETIMEDOUT: 'it does not answer: check the host of database_url and the firewalls between',
+  ECONNREFUSED:
+    'nothing listens there: check that PostgreSQL is running, and the host and port of store.database_url',
+  ENOTFOUND: 'unknown host in store.database_url: check its name',
+  ETIMEDOUT: 'no response: check the host of store.database_url and firewalls',
   EROFS: 'the disk of data_dir is read-only: choose another data_dir',
-  ENOSPC: 'the disk of data_dir is full: make room',
-  ENOENT: 'the folder of data_dir cannot be made there: choose another data_dir',
+  ENOSPC: 'the disk of data_dir is full: free some space',
+  ENOENT: 'the data_dir folder cannot be created there: choose another data_dir',
   ENOTDIR: 'a part of the path of data_dir is a file: choose another data_dir',
   EEXIST: 'data_dir is a file: choose another data_dir',
-  SQLITE_CANTOPEN: 'the database file cannot be opened: check the rights of data_dir',
-  SQLITE_BUSY: 'another program holds the database: wait for it to finish',
-  SQLITE_CORRUPT: 'the database file is damaged: put back a copy of it',
-  SQLITE_NOTADB: 'the file is no database: take it away or put back a copy',
-  SQLITE_FULL: 'the disk of data_dir is full: make room',
-  SQLITE_READONLY: 'this user may not write the database: change the owner of data_dir',
-  '28P01': 'PostgreSQL refuses the password: correct it in database_url',
-  '28000': 'PostgreSQL refuses the user: correct database_url or pg_hba.conf',
-  '3D000': 'there is no such database: make it with createdb, or correct database_url',
-  '42501': 'the user may not make tables: grant it create on the schema',
-  '57P01': 'PostgreSQL is being stopped: start it again',
-  '57P03': 'PostgreSQL is starting or stopping: wait a moment',
-  '53300': 'PostgreSQL has no connection left: raise max_connections',
+  SQLITE_CANTOPEN: 'the database file cannot be opened: check the permissions of data_dir',
+  SQLITE_BUSY: 'another program has locked the database: wait for it to finish',
+  SQLITE_CORRUPT: 'the database file is corrupt: restore a backup',
+  SQLITE_NOTADB: 'the file is not a database: remove it or restore a backup',
+  SQLITE_FULL: 'the disk of data_dir is full: free some space',
+  SQLITE_READONLY: 'this user has no write permission for the database: change the owner of data_dir',
+  '28P01': 'PostgreSQL rejected the password: correct store.database_url',
+  '28000': 'PostgreSQL rejected the user: correct store.database_url or pg_hba.conf',
+  '3D000': 'the database does not exist: create it with createdb, or correct store.database_url',
+  '42501': 'the user may not create tables: grant it CREATE on the schema',
+  '57P01': 'PostgreSQL is shutting down: start it again',
+  '57P03': 'PostgreSQL is starting or shutting down: wait a moment',
+  '53300': 'PostgreSQL has no free connections: raise max_connections',
 };
 
 function codeOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return code;
-  // Several addresses of one host were tried; what one of them said will do.
+  // Several addresses of a host failed; the first error is enough.
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   return '';
 }
 
-const CONNECTION_LOST = 'the connection to PostgreSQL broke: check that it runs';
+const CONNECTION_LOST = 'connection to PostgreSQL lost: check that it is running';
 
 const ownErrors = [
   ApiError,
@@ -82,7 +83,7 @@ const ownErrors = [
   WorkerStartError,
 ];
 
-/** Whether the mistake stands on the command line itself, and not in what the program found. */
+/** Whether the error is in the command line itself. */
 export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
   // Reported as configuration errors.
@@ -93,7 +94,7 @@ export function isArgumentsError(error: unknown): error is Error {
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
 }
 
-/** A file or folder that this user may not read or write; null for any other problem. */
+/** Text for a missing file permission; null for other errors. */
 function permissionProblem(error: unknown): string | null {
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string };
   if ((code !== 'EACCES' && code !== 'EPERM') || typeof path !== 'string') return null;
@@ -106,7 +107,7 @@ function remedyOf(error: unknown): string | null {
   const code = codeOf(error);
   const { syscall } = error as { syscall?: unknown };
   if (syscall === 'connect' && code === 'ENOENT') return `${remedies.ECONNREFUSED} (${code})`;
-  // SQLite's extended codes say more than is needed: SQLITE_BUSY_SNAPSHOT.
+  // Extended codes of SQLite have a suffix: SQLITE_BUSY_SNAPSHOT.
   const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
   const { path } = error as NodeJS.ErrnoException;
   const place = typeof path === 'string' ? `${path}: ` : '';
@@ -116,19 +117,19 @@ function remedyOf(error: unknown): string | null {
   return /timeout/i.test(message) ? remedies.ETIMEDOUT! : null;
 }
 
-/** A message without keys and without what may be one in a URL. */
+/** Removes keys and URL credentials from a message. */
 function cleanMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : 'no message';
   return redact(message.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"']+/gi, showUrl));
 }
 
 /**
- * Text for a failed start of `solway localnet`: file, folder or port of its command line instead of options
- * of the configuration.
+ * Text for a failed start of `solway localnet`, which names options of the command line, not of the configuration.
  */
 export function ledgerProblemText(error: unknown): string {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
-  if (code === 'EEXIST' && syscall === 'mkdir') return `${path} is no folder: name another with --ledger`;
+  if (code === 'EEXIST' && syscall === 'mkdir')
+    return `${path} is not a folder: choose another with --ledger`;
   return permissionProblem(error) ?? cleanMessage(error);
 }
 

@@ -22,7 +22,6 @@ const answer = z.union([
   z.object({ error: z.string() }),
 ]);
 
-/** @throws the system's error where nothing listens. */
 function post(socketPath: string, who: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   request({
@@ -45,20 +44,18 @@ function failureOf(error: unknown, path: string): ReloadError | null {
   const { code, name } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTDIR') return null;
   if (code === 'EACCES' || code === 'EPERM')
-    return new ReloadError(
-      `this user may not use ${path}: run the command as the user that runs the service`,
-    );
+    return new ReloadError(`no permission for ${path}: run the command as the user that runs the service`);
   if (name === 'AbortError')
-    return new ReloadError(`the service did not answer within ${TIMEOUT_MS / 1_000} s: see its log`);
+    return new ReloadError(`the service did not respond within ${TIMEOUT_MS / 1_000} s: see its log`);
   return new ReloadError(
     `the connection to ${path} failed (${code ?? 'no code'}): see the log of the service`,
   );
 }
 
 /**
- * Has the service that uses a data folder reload its configuration.
- * @param who - who acts, for the audit log.
- * @returns null where no service listens there. @throws ReloadError
+ * Reloads the service that uses a data folder.
+ * @param who - actor in the audit log.
+ * @returns null when no service listens. @throws ReloadError
  */
 export async function reloadLocally(dataDir: string, who: string): Promise<ReloadResult | null> {
   const path = reloadSocketFile(dataDir);

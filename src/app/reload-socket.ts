@@ -15,7 +15,7 @@ const ACTOR_CHARACTERS_MAX = 64;
 const actorOf = ({ headers }: IncomingMessage): string =>
   `cli:${String(headers['x-actor'] ?? 'unknown').slice(0, ACTOR_CHARACTERS_MAX)}`;
 
-/** Only the owner of the data folder can connect, so no token is needed. */
+/** Only the owner of the data folder can connect, so the request needs no token. */
 async function handle(request: IncomingMessage, response: ServerResponse, reload: Reloader): Promise<void> {
   const send = (status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -29,7 +29,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, reload
   }
 }
 
-/** Whether a process listens on the socket; a file without one was left by a process that was killed. */
+/** Whether a process listens on the socket. A killed process leaves the file behind. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path, () => {
@@ -53,9 +53,9 @@ function listen(server: Server, path: string): Promise<void> {
 }
 
 /**
- * Opens the socket in the data folder through which `solway reload` reaches this process. A service that cannot open it
- * runs without: its configuration is reloaded by signal or through the control API.
- * @returns what closes it.
+ * Opens the socket in the data folder for `solway reload`. Without it the service still reloads on SIGHUP and through
+ * the control API.
+ * @returns closes the socket.
  */
 export async function openReloadSocket(
   dataDir: string,
@@ -71,7 +71,7 @@ export async function openReloadSocket(
     await rm(path, { force: true });
     await listen(server, path);
   } catch (error) {
-    log.warn({ path, problem: problemText(error) }, 'reload socket unavailable; solway reload needs a token');
+    log.warn({ path, problem: problemText(error) }, 'Reload socket unavailable; solway reload needs a token');
     return async () => {};
   }
   server.unref();

@@ -14,18 +14,18 @@ import type { ActiveNodes } from './upstreams/active-nodes.ts';
 
 const BY_SIGNAL: ReloadActor = { actor: 'system:SIGHUP', address: null, userAgent: null, requestId: null };
 
-/** How the configuration is read again. */
+/** Rereads the configuration. */
 export type ReloadSource = Readonly<{
   /** Reads file, environment and command line. @throws ConfigurationError */
   read: () => Configuration;
   logLevelOf: (log: Configuration['log']) => string;
 }>;
 
-/** Other processes of the same service, which are to have the same configuration. */
+/** Other processes of the service, which get the same configuration. */
 export type ReloadFollowers = Readonly<{
   /** Checks it in the other processes. Never rejects. */
   check(changes: ProposedChanges): Promise<readonly Problem[]>;
-  /** Puts it into force there. Never rejects. */
+  /** Applies it in the other processes. Never rejects. */
   apply(configuration: Configuration): Promise<void>;
 }>;
 
@@ -42,7 +42,7 @@ export type ReloadParts = Readonly<{
   followers?: ReloadFollowers;
 }>;
 
-/** Lets what changes by itself follow the configuration. */
+/** Applies changes of nodes and log level. */
 function followConfiguration({
   live,
   activeNodes,
@@ -55,7 +55,7 @@ function followConfiguration({
   });
 }
 
-/** Problems of the new values together with those that stay until a restart. */
+/** Problems of the new values combined with those that stay until a restart. */
 export function problemsOf(
   { configuration, restart }: ProposedChanges,
   addedNames: readonly string[],
@@ -70,7 +70,7 @@ export function problemsOf(
   const added = new Set(addedNames);
   configuration.upstreams.forEach(({ name }, index) => {
     if (!added.has(name)) return;
-    const message = `"${name}" is also the name of a node that was added while the service ran: give another`;
+    const message = `"${name}" is already the name of an added node: choose another name`;
     problems.push({ source, field: `upstream[${index}].name`, message });
   });
   return problems;
@@ -85,13 +85,18 @@ async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadR
     const fields = Object.fromEntries(
       error.problems.map(({ source, field, message }) => [field || source, message]),
     );
-    throw new ApiError(409, 'INVALID_CONFIGURATION', `nothing was changed: ${error.message}`, { fields });
+    throw new ApiError(
+      409,
+      'INVALID_CONFIGURATION',
+      `configuration rejected, nothing changed: ${error.message}`,
+      { fields },
+    );
   }
 }
 
 /**
- * Reads the configuration again. All of it is checked first; then what can change while the service runs does, in one
- * moment for everybody, and what cannot is named. A fault anywhere leaves everything as it is.
+ * Reloads the configuration. The whole configuration is checked first; then all reloadable options change at once, and
+ * the others are reported. On any error nothing changes.
  */
 export class Reload {
   readonly #parts: ReloadParts;
@@ -111,7 +116,7 @@ export class Reload {
     return toCallerResult(this.enqueue(by));
   }
 
-  /** For a signal. Never rejects: the log says what is wrong. */
+  /** Reloads on a signal. Never rejects: errors are logged. */
   async forSignal(): Promise<void> {
     await this.enqueue(BY_SIGNAL).catch(() => {});
   }
@@ -171,7 +176,7 @@ export class Reload {
     }
   }
 
-  /** Plans are in the store, so they come into force with it; without it, all else still can by a signal. */
+  /** Plans are stored in the database. Without a database, a signal can still change everything else. */
   async #record(
     { configuration, changed, restart }: Changes,
     by: ReloadActor,
@@ -195,10 +200,7 @@ export class Reload {
 
   #logChanges({ changed, restart }: Changes): void {
     const { log } = this.#parts;
-    log.info(
-      { changed },
-      changed.length === 0 ? 'the configuration is as it was' : 'the configuration changed',
-    );
+    log.info({ changed }, changed.length === 0 ? 'Configuration unchanged' : 'Configuration changed');
     if (restart.length > 0) log.warn({ restart }, 'Changed options need a restart');
   }
 }
@@ -209,8 +211,8 @@ export type ReloadService = Readonly<{
 }>;
 
 /**
- * Builds what reads the configuration again.
- * @param rereading - absent: it is not read again.
+ * Builds the configuration reload.
+ * @param reloadSource - absent: reloading is disabled.
  */
 export function openReload(
   parts: Omit<ReloadParts, 'reloadSource'>,
@@ -222,8 +224,7 @@ export function openReload(
 }
 
 /**
- * The same in a worker, where the primary reloads.
- * @param ask - requests the reload.
+ * Reload in a worker, through the primary.
  * @throws ConfigurationError
  */
 export function openWorkerReload(

@@ -34,28 +34,28 @@ import { openAddedNodes } from './upstreams/added-nodes.ts';
 import { openStreams } from './upstreams/streams.ts';
 import { openUpstreams, type Upstreams } from './upstreams/upstreams.ts';
 
-/** A node as it was at the start. */
+/** State of a node at the start. */
 export type NodeAtStart = Readonly<{ network: string; name: string; hasAnswered: boolean }>;
 
 /** The running service. */
 export type Service = Readonly<{
-  /** Where it answers, without a path. */
+  /** HTTP address without a path. */
   url: string;
   /** gRPC address without a path; null when the listener is disabled. */
   grpcUrl: string | null;
   /** Whether the shred stage has a source; without one its keys are refused. */
   hasShredStage: boolean;
-  /** The embedded ledger answers, not a Solana network. */
+  /** Calls go to the embedded ledger, not to a Solana network. */
   isDevelopment: boolean;
-  /** The nodes, and whether each has answered by the end of the start. */
+  /** The nodes, and whether each has responded by the end of the start. */
   nodes: readonly NodeAtStart[];
-  /** Keys that this start made; their secrets are shown now or never. */
+  /** Keys created by this start, with their secrets. */
   newKeys: readonly NewKey[];
-  /** Where the operator's account is made, once; null where that was done or begun before. */
+  /** Link to create the operator account; null when an operator or an open link exists. */
   setupUrl: string | null;
   /** Reloads the configuration, as at SIGHUP. Never rejects: the log has the result. */
   reload(): Promise<void>;
-  /** Finishes what is under way, writes what is counted, stops the embedded ledger. */
+  /** Drains requests, writes usage, stops the embedded ledger. */
   stop(): Promise<void>;
 }>;
 
@@ -64,13 +64,13 @@ export type ServiceOptions = Readonly<{
   environment: Environment;
   program: Program;
   log: Logger;
-  /** Absent: it is not read again. */
+  /** Absent: reloading is disabled. */
   reloadSource?: ReloadSource;
-  /** Where this process is one of several workers of one service; absent: it is all of it. */
+  /** Set in a worker; absent in a single process. */
   workerContext?: WorkerContext;
 }>;
 
-/** How long the first answers of nodes are waited for before the service opens its doors all the same. */
+/** Time to wait for nodes to respond before the listeners open anyway. */
 const FIRST_ANSWER_TIMEOUT_MS = 2_000;
 
 export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcServerOptions.path}`;
@@ -85,7 +85,7 @@ export const restUrl = ({ url }: Pick<Service, 'url'>): string => `${url}/sol/v1
 const urlOf = ({ address, port }: AddressInfo, scheme: 'http' | 'https'): string =>
   `${scheme}://${callableHost(address)}:${port}`;
 
-/** Looks whether the ports can be had before anything slow is started. @throws ListenError */
+/** Checks the ports before anything slow starts. @throws ListenError */
 export async function checkPorts(configuration: Configuration): Promise<void> {
   await checkPortFree(httpListenAddress(configuration));
   if (configuration.grpc.enabled) await checkPortFree(grpcListenAddress(configuration));
@@ -94,8 +94,8 @@ export async function checkPorts(configuration: Configuration): Promise<void> {
 type ListenUrls = Pick<Service, 'url' | 'grpcUrl'>;
 
 /**
- * Opens the doors.
- * @param stops - gets what drains those that are open, all at the same time.
+ * Opens the listeners.
+ * @param stops - receives one function that drains all open listeners at once.
  */
 async function openServers(
   { http, grpc, endWaits }: Servers,
@@ -133,7 +133,7 @@ async function sharedServicesOf(
   return { shreds, ledger: workerContext.ledger };
 }
 
-/** How the configuration is read again: the primary does it for its workers. */
+/** Builds the configuration reload; in a worker the primary reloads. */
 function reloadServiceOf(
   { workerContext, reloadSource, log }: ServiceOptions,
   live: LiveConfiguration,
@@ -150,7 +150,7 @@ function reloadServiceOf(
   return openWorkerReload({ live, activeNodes, log }, reloadSource, workerContext.reload);
 }
 
-/** Waits for the nodes, a moment at most: the service starts without those that do not answer. */
+/** Waits a moment for the nodes; the service starts without those that do not respond. */
 async function firstAnswers(
   { pool }: Upstreams,
   { workerContext, log }: ServiceOptions,
@@ -165,7 +165,7 @@ async function firstAnswers(
   return nodes;
 }
 
-/** Makes what the very first start makes, once the doors are open; for workers the primary does. */
+/** Creates first-start keys and link once the listeners are open; for workers the primary does it. */
 async function runFirstStart(
   { workerContext }: ServiceOptions,
   configuration: Configuration,
@@ -177,7 +177,7 @@ async function runFirstStart(
   return { newKeys, setupUrl: await firstOperatorLink(configuration, access.store, url) };
 }
 
-/** Opens the data folder and the database in it. The ports are checked first, by the primary alone. */
+/** Opens the data folder and its database, after checking the ports. */
 async function openData(options: ServiceOptions, configuration: Configuration): Promise<Access> {
   const { environment, log, workerContext } = options;
   if (workerContext === undefined) await checkPorts(configuration);

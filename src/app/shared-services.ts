@@ -4,17 +4,17 @@ import { openLedger, type Program } from './localnet/embedded-ledger.ts';
 import type { LocalnetPorts } from './localnet/localnet-process.ts';
 import { openShreds, type Shreds } from './upstreams/shreds.ts';
 
-/** Services that exist once, however many processes there are: shred stage and embedded ledger. */
+/** Services that exist once per service, not per worker: shred stage and embedded ledger. */
 export type SharedServices = Readonly<{
   /** null without a source. */
   shreds: Shreds | null;
-  /** Where the embedded ledger answers; null outside of development mode. */
+  /** Ports of the embedded ledger; null outside development mode. */
   ledger: LocalnetPorts | null;
 }>;
 
 /**
  * Opens the shred stage, and in development mode starts the embedded ledger.
- * @param stops - gets what ends them.
+ * @param stops - receives the functions that stop them.
  * @throws ListenError, EmbeddedLedgerError
  */
 export async function openSharedServices(

@@ -22,7 +22,7 @@ export function openStore(
   });
 }
 
-/** Where peppers come from, by the environment and the data folder. */
+/** Sources of the peppers. */
 export const pepperSources = ({ dataDir }: Configuration, environment: Environment): PepperSources => ({
   text: environment.SOLWAY_PEPPER || undefined,
   file: environment.SOLWAY_PEPPER_FILE || undefined,

@@ -12,16 +12,16 @@ import type { LossCounter } from './telemetry/loss-watch.ts';
 
 export type Usage = Readonly<{
   meter: UsageMeter;
-  /** How this run is named in what is written. */
+  /** Name of this run in usage rows. */
   epoch: string;
   losses: readonly LossCounter[];
-  /** Rows that wait to be stored. */
+  /** Rows waiting to be stored. */
   waiting(): number;
-  /** Writes what is counted. */
+  /** Writes all usage. */
   stop(): Promise<void>;
 }>;
 
-/** Where usage lies that the store does not have yet. */
+/** Usage that is not in the store yet. */
 const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal');
 
 function logRecoveredJournal(log: Logger, { path, rows, damagedLines, lateRows }: RecoveredJournal): void {
@@ -54,7 +54,7 @@ function writerOf(
   });
 }
 
-/** Begins to count, to write what is counted, and to roll it up. */
+/** Starts metering, and the writing and rollup of usage. */
 export function openUsage(store: Store, configuration: Configuration, log: Logger): Usage {
   const { keys } = configuration;
   const meter = new UsageMeter({ rowsMax: keys.usageRowsMax });

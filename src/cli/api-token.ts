@@ -10,12 +10,12 @@ export function getAuditActor(): string {
   }
 }
 
-/** Where tokens that are good for a command are made. */
+/** Where to create the tokens that a command accepts. */
 export type TokenKind = keyof typeof tokenSources;
 
 const tokenSources = {
-  operator: `an operator's, made in the dashboard under Settings, "Operator's tokens"`,
-  anybody: `one of the control API, made in the dashboard under Settings`,
+  operator: `an operator's token: create one in the dashboard under Settings, "Operator's tokens"`,
+  any: `a token of the control API: create one in the dashboard under Settings`,
 } as const;
 
 const PRINTABLE = /^[\x21-\x7e]+$/;
@@ -23,11 +23,10 @@ const PRINTABLE = /^[\x21-\x7e]+$/;
 /** Reads the token for a remote service. @throws UsageError */
 export function readApiToken(environment: Terminal['environment'], kind: TokenKind): string {
   const token = environment.SOLWAY_TOKEN?.trim() ?? '';
-  if (token === '')
-    throw new UsageError(`a running service needs a token: put ${tokenSources[kind]}, into SOLWAY_TOKEN`);
+  if (token === '') throw new UsageError(`SOLWAY_TOKEN is not set. Set it to ${tokenSources[kind]}`);
   if (!PRINTABLE.test(token))
     throw new UsageError(
-      'SOLWAY_TOKEN holds characters that no token has: copy the token whole, and nothing else',
+      'SOLWAY_TOKEN contains characters that tokens do not have. Copy the whole token and nothing else',
     );
   return token;
 }

@@ -17,10 +17,16 @@ export type Command = Readonly<{
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }>;
 
-/** The command line is not understood; the message says what to write. Exit code 2. */
+/** Invalid command line; the message says what to write. Exit code 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'UsageError';
   }
+}
+
+/** @throws UsageError for a positional argument that the command does not have. */
+export function rejectArgument(command: string, argument: string | undefined): void {
+  if (argument !== undefined)
+    throw new UsageError(`unexpected argument "${argument.slice(0, 40)}": see solway ${command} --help`);
 }

@@ -3,8 +3,8 @@ import { UsageError } from './command.ts';
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /**
- * A point in time as a person writes it: an ISO date or time (UTC unless it says otherwise), or a time from
- * now in minutes, hours or days: `90m`, `12h`, `30d`.
+ * Parses an ISO date or time (UTC by default), or a duration from now in minutes, hours or days: `90m`, `12h`,
+ * `30d`.
  * @returns Unix milliseconds. @throws UsageError
  */
 export function parseExpiry(text: string, now: number): number {
@@ -12,28 +12,29 @@ export function parseExpiry(text: string, now: number): number {
   if (span !== null) return now + Number(span[1]) * units[span[2] as keyof typeof units];
   const time = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(time)) return time;
-  throw new UsageError('--expires is a date such as 2027-01-31 or a time from now such as 30d, 12h or 90m');
+  throw new UsageError('--expires must be a date such as 2027-01-31 or a duration such as 30d, 12h or 90m');
 }
 
 /** Hours, fractions allowed. @throws UsageError */
 export function parseHours(text: string): number {
   if (/^\d{1,5}(\.\d{1,4})?$/.test(text)) return Number(text);
-  throw new UsageError('--overlap is a number of hours such as 24, 0.5 or 0');
+  throw new UsageError('--overlap must be a number of hours such as 24, 0.5 or 0');
 }
 
 const INPUT_MAX_BYTES = 65_536;
 
-/** The one word that the input holds, for what no history of commands is to keep. @throws UsageError */
+/** Reads standard input, which keeps a secret out of the shell history. @throws UsageError */
 export async function readSecret(input: AsyncIterable<Buffer | string>): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of input) {
     pieces.push(Buffer.from(piece));
     bytes += piece.length;
-    if (bytes > INPUT_MAX_BYTES) throw new UsageError(`the input is longer than ${INPUT_MAX_BYTES} bytes`);
+    if (bytes > INPUT_MAX_BYTES)
+      throw new UsageError(`standard input is longer than ${INPUT_MAX_BYTES} bytes`);
   }
   const text = Buffer.concat(pieces).toString('utf8').trim();
-  if (text === '') throw new UsageError('the input is empty: echo "$KEY" | solway keys whose -');
+  if (text === '') throw new UsageError('standard input is empty: echo "$KEY" | solway keys whose -');
   return text;
 }
 
@@ -49,16 +50,16 @@ export type RuleValues = Readonly<{
   'never-back'?: string;
 }>;
 
-/** In place of a list: no such rule. */
+/** Instead of a list: removes the rule. */
 const ANY = 'any';
 
-/** Several options, or several words in one; null: any. @throws UsageError */
+/** Joins repeated and comma-separated values; null: any. @throws UsageError */
 function listOf(option: string, values: readonly string[] | undefined): string[] | null | undefined {
   if (values === undefined) return undefined;
   const items = values.flatMap((value) => value.split(',')).map((item) => item.trim());
   if (!items.includes(ANY)) return items;
   if (items.length === 1) return null;
-  throw new UsageError(`--${option} any stands alone: it takes the rule away`);
+  throw new UsageError(`--${option} any removes the rule and cannot be combined with other values`);
 }
 
 /** @throws UsageError */
@@ -67,7 +68,9 @@ function rateOf(value: string | undefined): { perSecond: number; burst: number }
   if (value === 'plan') return null;
   const match = /^(\d{1,8})(?:\/(\d{1,8}))?$/.exec(value);
   if (match === null)
-    throw new UsageError('--rate is calls a second such as 50, with a burst 50/100, or plan');
+    throw new UsageError(
+      '--rate must be requests per second such as 50, with a burst such as 50/100, or plan',
+    );
   const perSecond = Number(match[1]);
   return { perSecond, burst: Number(match[2] ?? perSecond) };
 }
@@ -77,17 +80,17 @@ function addressRateOf(value: string | undefined): number | null | undefined {
   if (value === undefined) return undefined;
   if (value === ANY) return null;
   if (/^\d{1,7}$/.test(value)) return Number(value);
-  throw new UsageError('--address-rate is calls a second such as 10, or any');
+  throw new UsageError('--address-rate must be requests per second such as 10, or any');
 }
 
 /** @throws UsageError */
 function switchOf(option: string, value: string | undefined): boolean | undefined {
   if (value === undefined) return undefined;
   if (value === 'yes' || value === 'no') return value === 'yes';
-  throw new UsageError(`--${option} is yes or no`);
+  throw new UsageError(`--${option} must be yes or no`);
 }
 
-/** The rules that the command line gives; undefined for those it says nothing of. @throws UsageError */
+/** Rules of the command line; undefined for omitted ones. @throws UsageError */
 export const rulesOf = (values: RuleValues) => ({
   networks: listOf('network', values.network),
   cidrs: listOf('cidr', values.cidr),

@@ -14,26 +14,26 @@ type Key = Readonly<{
   lastUsedAt: number | null;
 }>;
 
-/** Rows of old may have later times, which are written as the last. */
+/** Old rows may have later times than Date supports. */
 const day = (time: number): string =>
   new Date(Math.min(time, MAX_TIME_MS)).toISOString().slice(0, 16).replace('T', ' ');
 const dayOr = (time: number | null, otherwise: string): string => (time === null ? otherwise : day(time));
 
-/** A key's secret and what to know about it. The one place where a secret is written. */
+/** The secret of a new key. No other text contains a secret. */
 export function newKeyText({ secret, key }: Readonly<{ secret: string; key: Key }>): string {
   return [
     secret,
     '',
     `The key "${key.name}" (${key.id}, product ${key.product}, plan ${key.planId}) ` +
       (key.expiresAt === null ? 'does not expire.' : `expires ${day(key.expiresAt)} UTC.`),
-    'Keep it now: it is shown this once and nowhere stored.',
+    'Store it now: it is shown only once.',
     '',
   ].join('\n');
 }
 
-/** Keys as a table for a terminal; times in UTC. */
+/** Keys as a table; times in UTC. */
 export function keyTable(keys: readonly Key[]): string {
-  if (keys.length === 0) return 'There are no keys: make one with "solway keys create --name NAME".\n';
+  if (keys.length === 0) return 'No keys. Create one with "solway keys create --name NAME".\n';
   const rows = keys.map((key) => [
     key.id,
     key.product,
@@ -52,11 +52,11 @@ export function identifiedKeyText({
   wellFormed,
   key,
 }: Readonly<{ wellFormed: boolean; key: (Key & Readonly<{ customerId: string }>) | null }>): string {
-  if (!wellFormed) return 'No key is in that: the form or the checksum is wrong.\n';
-  if (key === null) return 'That has the form of a key, and is none of this service.\n';
+  if (!wellFormed) return 'No key found: the format or the checksum is invalid.\n';
+  if (key === null) return 'This is a well-formed key, but not a key of this service.\n';
   const used = key.lastUsedAt === null ? 'never used' : `last used ${day(key.lastUsedAt)} UTC`;
   return (
-    `That is the key "${key.name}" (${key.id}, product ${key.product}) of customer ${key.customerId}: ` +
+    `Key "${key.name}" (${key.id}, product ${key.product}) of customer ${key.customerId}: ` +
     `${key.state}, ${used}.\n`
   );
 }

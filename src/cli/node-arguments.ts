@@ -13,12 +13,12 @@ export type NodeValues = Readonly<{
   pipelining?: string;
 }>;
 
-/** In place of a number: no such limit. */
+/** Instead of a number: no limit. */
 const NONE = 'none';
-/** In place of an address: the node has none. */
+/** Instead of an address: the node has none. */
 const OFF = 'off';
 
-/** Options that are numbers, and their names in the file. */
+/** Numeric options and their names in the file. */
 const numbers = {
   'requests-per-second': 'requests_per_second',
   'requests-burst': 'requests_burst',
@@ -30,7 +30,7 @@ function headersOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {
       const at = text.indexOf('=');
-      if (at < 1) throw new UsageError('--header is NAME=VALUE such as x-token=env:TOKEN');
+      if (at < 1) throw new UsageError('--header must be NAME=VALUE such as x-token=env:TOKEN');
       return [text.slice(0, at), text.slice(at + 1)];
     }),
   );
@@ -41,7 +41,7 @@ function numberOf(option: keyof typeof numbers, text: string): number | null {
   if (text === NONE && option !== 'pipelining') return null;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(
-    `--${option} is a whole number such as 10${option === 'pipelining' ? '' : ', or none'}`,
+    `--${option} must be a whole number such as 10${option === 'pipelining' ? '' : ', or none'}`,
   );
 }
 
@@ -55,11 +55,11 @@ function optionsOf(values: NodeValues): NodeOptions {
   );
 }
 
-/** A node as it was written. @throws UsageError */
+/** Parses the options of a new node. @throws UsageError */
 export function parseNodeInput(name: string, values: NodeValues): NodeInput {
   const { url, network, ws, grpc, header = [] } = values;
   if (url === undefined || network === undefined)
-    throw new UsageError('a node needs --url and --network: see solway upstream --help');
+    throw new UsageError('--url and --network are required: see solway upstream --help');
   return { name, url, network, ws, grpc, headers: headersOf(header), options: optionsOf(values) };
 }
 
@@ -69,7 +69,9 @@ export function parseNodeChange(values: NodeValues): NodeChange {
   const options = optionsOf(values);
   const isAnyGiven = [url, ws, grpc, header].some((value) => value !== undefined);
   if (!isAnyGiven && Object.keys(options).length === 0)
-    throw new UsageError('say what is to be changed: solway upstream change NODE --requests-per-second 50');
+    throw new UsageError(
+      'nothing to change: add an option, such as solway upstream change NODE --requests-per-second 50',
+    );
   return {
     url,
     ws,

@@ -13,13 +13,13 @@ const commands: Readonly<Record<string, Row>> = {
     summary: 'run the embedded ledger alone, in place of solana-test-validator',
     load: () => import('./commands/localnet.ts'),
   },
-  keys: { summary: 'make, list, rotate and revoke API keys', load: () => import('./commands/keys.ts') },
+  keys: { summary: 'create, list, rotate and revoke API keys', load: () => import('./commands/keys.ts') },
   upstream: {
     summary: 'list, add, cordon, drain and remove nodes while the service runs',
     load: () => import('./commands/upstream.ts'),
   },
   reload: {
-    summary: 'let a running service read its configuration again',
+    summary: 'reload the configuration of a running service',
     load: () => import('./commands/reload.ts'),
   },
   db: {
@@ -27,12 +27,12 @@ const commands: Readonly<Record<string, Row>> = {
     load: () => import('./commands/db.ts'),
   },
   operator: {
-    summary: 'invite and list whoever runs the service',
+    summary: 'invite, list and remove operators',
     load: () => import('./commands/operator.ts'),
   },
   config: { summary: 'check or show the configuration', load: () => import('./commands/config.ts') },
   doctor: {
-    summary: 'check everything the service needs and say what to mend',
+    summary: 'check everything the service needs and report how to fix it',
     load: () => import('./commands/doctor.ts'),
   },
 };
@@ -47,16 +47,16 @@ ${Object.entries(commands)
   .join('\n')}
 
 Options:
-  --help     explain a command: solway keys --help
+  --help     show the help of a command: solway keys --help
   --version  show the version
 
-Exit codes: 0 all is well, 1 a problem was found, 2 the command line is not understood.
+Exit codes: 0 success, 1 a problem was found, 2 invalid command line.
 `;
 
 function unknownCommand(name: string): string {
   const nearest = nearestName(name, Object.keys(commands));
   const hint = nearest === null ? 'see solway --help' : `did you mean "solway ${nearest}"?`;
-  return `there is no command "${name.slice(0, 40)}": ${hint}`;
+  return `unknown command "${name.slice(0, 40)}": ${hint}`;
 }
 
 function fail(error: unknown, json: boolean, terminal: Terminal): number {

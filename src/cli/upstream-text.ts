@@ -37,14 +37,14 @@ const rowOf = (node: Node): string[] => [
   node.reason ?? '',
 ];
 
-/** Nodes as a table for a terminal: a row for each gateway that sees one, and for those that none sees. */
+/** Nodes as a table: a row per node and gateway, and a row for each added node that no gateway reports. */
 export function upstreamTable(nodes: readonly Node[], added: readonly Added[]): string {
   const unseen = added
     .filter(({ name }) => !nodes.some((node) => node.name === name))
     .map((node) => [node.name, node.network, '-', 'added', feedsOf(node), '-', '-', '-', 'no gateway', '']);
   const rows = [...nodes.map(rowOf), ...unseen];
   if (rows.length === 0)
-    return 'No gateway tells of a node. Start the service, or ask one elsewhere with --server.\n';
+    return 'No gateway reports a node. Start the service, or use --server for a service on another machine.\n';
   return tableText([HEAD, ...rows]);
 }
 
@@ -63,23 +63,16 @@ type AcceptedNode = Readonly<{
 function reportLines({ report, notes }: AcceptedNode): string[] {
   const summary =
     report === null
-      ? 'It was not asked.'
-      : `It answers: version ${report.version ?? 'unknown'}, slot ${report.slot ?? 'unknown'}` +
+      ? 'The node was not checked.'
+      : `The node responds: version ${report.version ?? 'unknown'}, slot ${report.slot ?? 'unknown'}` +
         `${report.latencyMs === null ? '' : `, ${Math.round(report.latencyMs)} ms`}.`;
   const findings = (report?.findings ?? []).map(({ finding, remedy }) => `${finding} ${remedy}`);
   return [summary, ...findings, ...notes];
 }
 
-/** A node that was added, and what was found out about it. */
-export function addedNodeText(accepted: AcceptedNode): string {
+/** An added or changed node, and the findings about it. */
+export function acceptedNodeText(verb: 'Added' | 'Changed', accepted: AcceptedNode): string {
   const { name, network } = accepted.node;
-  const first = `${name} of ${network} is added; every gateway takes it up within two seconds.`;
-  return `${[first, ...reportLines(accepted)].join('\n')}\n`;
-}
-
-/** The same for a changed node. */
-export function changedNodeText(accepted: AcceptedNode): string {
-  const { name, network } = accepted.node;
-  const first = `${name} of ${network} is changed; every gateway follows within two seconds.`;
+  const first = `${verb} ${name} (${network}). Every gateway applies this within two seconds.`;
   return `${[first, ...reportLines(accepted)].join('\n')}\n`;
 }

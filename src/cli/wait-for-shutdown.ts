@@ -1,6 +1,5 @@
 /**
- * Resolves when the program should stop: on SIGTERM, SIGINT, or when the parent closed its channel. A second
- * signal ends the program at once.
+ * Resolves on SIGTERM, on SIGINT, or when the parent process closes its channel. A second signal exits at once.
  */
 export function waitForShutdown(): Promise<string> {
   return new Promise((resolve) => {
@@ -12,8 +11,8 @@ export function waitForShutdown(): Promise<string> {
     process.once('SIGTERM', () => onShutdown('SIGTERM'));
     process.once('SIGINT', () => onShutdown('SIGINT'));
     if (process.channel === undefined) return;
-    process.once('disconnect', () => onShutdown('the parent process is gone'));
-    // Listening to the channel must not keep a process that is done from ending.
+    process.once('disconnect', () => onShutdown('parent process ended'));
+    // The channel must not keep a finished process alive.
     process.channel.unref();
   });
 }

@@ -323,8 +323,8 @@ describe('an invalid configuration', () => {
       ['--upstream', 'https://a', '--ws', 'wss://a', '--ws', 'wss://b'],
       '--ws is given twice for one --upstream: repeat --upstream for each node',
     ],
-    [['--prot', '1'], 'there is no option --prot: did you mean --port?'],
-    [['--zzzzzz'], 'there is no option --zzzzzz: see --help'],
+    [['--prot', '1'], 'unknown option --prot: did you mean --port?'],
+    [['--zzzzzz'], 'unknown option --zzzzzz: see --help'],
     [['--port'], '--port needs a value'],
     [['--port', '--host', 'x'], '--port needs a value, and --host looks like an option'],
   ])('is reported for the command line %j', (args, words) => {

@@ -104,7 +104,7 @@ function checkNames(tokens: readonly Token[], options: Options): void {
     if (kind !== 'option' || name === undefined || Object.hasOwn(options, name)) continue;
     const nearest = nearestName(name, Object.keys(options));
     const hint = nearest === null ? 'see --help' : `did you mean --${nearest}?`;
-    throw new ArgumentsError(`there is no option --${name}: ${hint}`);
+    throw new ArgumentsError(`unknown option --${name}: ${hint}`);
   }
 }
 
@@ -166,7 +166,10 @@ function readToml(file: string, displayName: string): Table {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    fail(displayName, missing ? 'the file does not exist' : 'the file cannot be read: let this user read it');
+    fail(
+      displayName,
+      missing ? 'the file does not exist' : 'the file cannot be read: give this user read permission',
+    );
   }
   if (text.length > FILE_BYTES_MAX) fail(displayName, 'the file is larger than 1 MiB');
   try {

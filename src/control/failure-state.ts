@@ -10,6 +10,10 @@ export class FailureState {
     this.#onState = onState;
   }
 
+  get isFailing(): boolean {
+    return this.#failing;
+  }
+
   /** @param error - null for success. */
   report(error: unknown | null): void {
     const failing = error !== null;

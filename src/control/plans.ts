@@ -37,25 +37,48 @@ export async function addMissingPlans(store: Store, plans: readonly Plan[], acto
   );
 }
 
-function columnsOf({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> {
-  return {
-    name,
-    rpc_per_second: limits.rpcPerSecond,
-    rpc_burst: limits.rpcBurst,
-    ws_connections_max: limits.wsConnectionsMax,
-    ws_subscriptions_max: limits.wsSubscriptionsMax,
-    ws_message_max_bytes: limits.wsMessageMaxBytes,
-    grpc_streams_max: limits.grpcStreamsMax,
-    grpc_filters_max: limits.grpcFiltersMax,
-    grpc_blocks_max: limits.grpcBlocksMax,
-    grpc_pubkeys_max: limits.grpcPubkeysMax,
-    grpc_cuckoo_max_bytes: limits.grpcCuckooMaxBytes,
-    monthly_credits: limits.monthlyCredits,
-    quota_is_hard: limits.quotaIsHard ? 1 : 0,
-    stream_credits: limits.streamCredits,
-    prices: JSON.stringify(limits.prices),
-  };
-}
+/** Numeric limits and their columns. */
+const numericColumns = {
+  rpcPerSecond: 'rpc_per_second',
+  rpcBurst: 'rpc_burst',
+  wsConnectionsMax: 'ws_connections_max',
+  wsSubscriptionsMax: 'ws_subscriptions_max',
+  wsMessageMaxBytes: 'ws_message_max_bytes',
+  grpcStreamsMax: 'grpc_streams_max',
+  grpcFiltersMax: 'grpc_filters_max',
+  grpcBlocksMax: 'grpc_blocks_max',
+  grpcPubkeysMax: 'grpc_pubkeys_max',
+  grpcCuckooMaxBytes: 'grpc_cuckoo_max_bytes',
+  monthlyCredits: 'monthly_credits',
+  streamCredits: 'stream_credits',
+} as const;
+
+type NumericLimits = Record<keyof typeof numericColumns, number>;
+type NumericColumn = (typeof numericColumns)[keyof typeof numericColumns];
+
+const numericLimits = Object.entries(numericColumns) as [keyof NumericLimits, NumericColumn][];
+
+export const planLimitColumns = [
+  ...numericLimits.map(([, column]) => column),
+  'quota_is_hard',
+  'prices',
+] as const;
+
+const columnsOf = ({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> => ({
+  ...(Object.fromEntries(numericLimits.map(([limit, column]) => [column, limits[limit]])) as Record<
+    NumericColumn,
+    number
+  >),
+  name,
+  quota_is_hard: limits.quotaIsHard ? 1 : 0,
+  prices: JSON.stringify(limits.prices),
+});
+
+export const planLimitsOf = (row: Omit<PlanTable, 'id' | 'name' | 'version'>): PlanLimits => ({
+  ...(Object.fromEntries(numericLimits.map(([limit, column]) => [limit, row[column]])) as NumericLimits),
+  quotaIsHard: row.quota_is_hard !== 0,
+  prices: JSON.parse(row.prices) as PlanLimits['prices'],
+});
 
 async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
   const row = await db.selectFrom('plan').selectAll().where('id', '=', plan.id).executeTakeFirst();
@@ -91,23 +114,6 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   const detail = { plan: plan.id, ...plan.limits, prices: values.prices };
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', keyId: null, detail });
 }
-
-export const planLimitsOf = (row: Omit<PlanTable, 'id' | 'name' | 'version'>): PlanLimits => ({
-  rpcPerSecond: row.rpc_per_second,
-  rpcBurst: row.rpc_burst,
-  wsConnectionsMax: row.ws_connections_max,
-  wsSubscriptionsMax: row.ws_subscriptions_max,
-  wsMessageMaxBytes: row.ws_message_max_bytes,
-  grpcStreamsMax: row.grpc_streams_max,
-  grpcFiltersMax: row.grpc_filters_max,
-  grpcBlocksMax: row.grpc_blocks_max,
-  grpcPubkeysMax: row.grpc_pubkeys_max,
-  grpcCuckooMaxBytes: row.grpc_cuckoo_max_bytes,
-  monthlyCredits: row.monthly_credits,
-  quotaIsHard: row.quota_is_hard !== 0,
-  streamCredits: row.stream_credits,
-  prices: JSON.parse(row.prices) as PlanLimits['prices'],
-});
 
 /**
  * Moves keys on the customer's previous plan to its new one, within the transaction that changes the

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { FailureRow } from '../protocol/errors.ts';
 import { type FailureCode, failures } from '../protocol/errors.ts';
-import type { FailureRow } from '../protocol/failure-row.ts';
 import { type Endpoint, failuresOf } from './endpoint.ts';
 
 const textOf = ({ restText, text }: FailureRow): string => restText ?? text;

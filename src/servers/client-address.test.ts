@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hopsOf, TrustedProxies } from './client-address.ts';
 
-const proxies = new TrustedProxies(['10.0.0.0/8', '2001:db8:f::/48']);
+const proxies = new TrustedProxies({ trustedProxies: ['10.0.0.0/8', '2001:db8:f::/48'] });
 const from = (remoteAddress: string | undefined, forwarded?: string, origin?: string) =>
   proxies.clientOf({ remoteAddress }, { 'x-forwarded-for': forwarded, origin });
 

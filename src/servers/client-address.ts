@@ -30,24 +30,15 @@ type TaggedSocket = Pick<Socket, 'remoteAddress'> & { [connectionClient]?: Conne
  * `X-Forwarded-For` that is no trusted proxy. Addresses left of it may be forged. `Forwarded` (RFC 7239) is not read.
  */
 export class TrustedProxies {
-  readonly #readCidrs: () => readonly string[];
+  readonly #options: Readonly<{ trustedProxies: readonly string[] }>;
   #cidrs: readonly string[];
-  #set: CidrSet;
+  #ranges: CidrSet;
 
-  /** @param cidrs - addresses and ranges of the proxies; a function if they may change. */
-  constructor(cidrs: readonly string[] | (() => readonly string[]) = []) {
-    this.#readCidrs = typeof cidrs === 'function' ? cidrs : () => cidrs;
-    this.#cidrs = this.#readCidrs();
-    this.#set = new CidrSet(this.#cidrs);
-  }
-
-  get #ranges(): CidrSet {
-    const cidrs = this.#readCidrs();
-    if (cidrs !== this.#cidrs) {
-      this.#cidrs = cidrs;
-      this.#set = new CidrSet(cidrs);
-    }
-    return this.#set;
+  /** @param options - addresses and ranges of the proxies; read at each use: may change. */
+  constructor(options: Readonly<{ trustedProxies: readonly string[] }>) {
+    this.#options = options;
+    this.#cidrs = options.trustedProxies;
+    this.#ranges = new CidrSet(this.#cidrs);
   }
 
   /** Whether the peer of a connection is a trusted proxy, which carries many clients. */
@@ -55,15 +46,11 @@ export class TrustedProxies {
     return this.#lookUp(socket).isProxy;
   }
 
-  has(address: IpAddress): boolean {
-    return this.#ranges.has(address);
-  }
-
   /** Returns the same object while the headers of the connection's requests stay the same. */
   clientOf(socket: TaggedSocket, headers: AddressHeaders): ClientInfo {
     const cached = this.#lookUp(socket);
-    const forwarded = cached.isProxy ? single(headers['x-forwarded-for']) : '';
-    const origin = single(headers.origin);
+    const forwarded = cached.isProxy ? textOf(headers['x-forwarded-for']) : '';
+    const origin = headers.origin === '' ? '' : textOf(headers.origin);
     if (cached.forwarded === forwarded && cached.origin === origin) return cached.client;
     cached.forwarded = forwarded;
     cached.origin = origin;
@@ -72,8 +59,13 @@ export class TrustedProxies {
   }
 
   #lookUp(socket: TaggedSocket): ConnectionClient {
-    const cached = socket[connectionClient];
+    const { trustedProxies } = this.#options;
+    if (trustedProxies !== this.#cidrs) {
+      this.#cidrs = trustedProxies;
+      this.#ranges = new CidrSet(trustedProxies);
+    }
     const ranges = this.#ranges;
+    const cached = socket[connectionClient];
     if (cached !== undefined && cached.ranges === ranges) return cached;
     const peer = parseIpAddress(socket.remoteAddress ?? '');
     const isProxy = peer !== null && ranges.has(peer);
@@ -110,9 +102,9 @@ export class TrustedProxies {
   }
 }
 
-export const noProxies = new TrustedProxies();
+export const noProxies = new TrustedProxies({ trustedProxies: [] });
 
-const single = (value: string | string[] | undefined): string =>
+const textOf = (value: string | string[] | undefined): string =>
   (Array.isArray(value) ? value.join(',') : value) ?? '';
 
 const WITH_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::\d{1,5})?$/;

@@ -43,7 +43,7 @@ export class ConnectionCaps {
   accept(socket: Socket): boolean {
     const peer = parseIpAddress(socket.remoteAddress ?? '');
     // A closed socket has no address.
-    if (peer === null || this.#exempt.has(peer) || this.#proxies.has(peer)) return true;
+    if (peer === null || this.#exempt.has(peer) || this.#proxies.isProxySocket(socket)) return true;
     const { site } = peer;
     const open = this.#open.get(site) ?? 0;
     if (open >= this.#max) {

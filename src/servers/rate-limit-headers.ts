@@ -13,8 +13,7 @@ function formatBoth(name: string, { rateLimit, quota = null }: LimitStatus, form
   return quota === null ? first : `${first}, ${format('credits', quota)}`;
 }
 
-export const hasLimits = ({ rateLimit, quota = null }: LimitStatus): boolean =>
-  rateLimit !== null || quota !== null;
+const hasLimits = ({ rateLimit, quota = null }: LimitStatus): boolean => rateLimit !== null || quota !== null;
 
 /**
  * Values of RateLimit-Policy and RateLimit (IETF draft ratelimit-headers-09); null without limits. The quota is the

@@ -31,7 +31,7 @@ it('messages are read at the pace of now', () => {
 });
 
 it('the word of a proxy counts from when it is trusted, and no longer, on connections that are open too', () => {
-  const proxies = new TrustedProxies(() => server.trustedProxies);
+  const proxies = new TrustedProxies(server);
   const socket = { remoteAddress: '10.0.0.1' } as Socket;
   const addressOf = () => proxies.clientOf(socket, { 'x-forwarded-for': '192.0.2.7' }).address;
   expect(addressOf()).toBe('10.0.0.1');

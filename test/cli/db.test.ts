@@ -32,22 +32,22 @@ describe('solway db', () => {
   });
 
   it.each([
-    [[], 'write: solway db migrate|backup|restore|move (see solway db --help)'],
-    [['dump'], 'write: solway db migrate|backup|restore|move (see solway db --help)'],
-    [['backup'], 'name the file: solway db backup FILE'],
-    [['restore'], 'name the file: solway db restore FILE'],
-    [['backup', 'a', 'b'], 'solway db backup takes no "b": see solway db --help'],
-    [['migrate', 'a'], 'solway db migrate takes no "a": see solway db --help'],
-    [['backup', 'a', '--to', 'b'], 'solway db backup takes no --to: see solway db --help'],
-    [['move'], 'say where to: solway db move --to postgres://user@host/database'],
-    [['backup', 'a', '--jsn'], 'there is no option --jsn: did you mean --json?'],
+    [[], 'missing action: use one of migrate, backup, restore, move (see solway db --help)'],
+    [['dump'], 'unknown action "dump": use one of migrate, backup, restore, move (see solway db --help)'],
+    [['backup'], 'missing argument: solway db backup FILE'],
+    [['restore'], 'missing argument: solway db restore FILE'],
+    [['backup', 'a', 'b'], 'unexpected argument "b": see solway db --help'],
+    [['migrate', 'a'], 'unexpected argument "a": see solway db --help'],
+    [['backup', 'a', '--to', 'b'], 'solway db backup does not accept --to: see solway db --help'],
+    [['move'], 'missing option: solway db move --to postgres://user@host/database'],
+    [['backup', 'a', '--jsn'], 'unknown option --jsn: did you mean --json?'],
     [
       ['move', '--to', 'env:NOPE'],
       '"env:NOPE" names an environment variable that is not set: set NOPE, or write the value here',
     ],
     [
       ['move', '--to', 'other.db'],
-      '--to names no PostgreSQL: write postgres://user@host/database, or env:NAME or file:PATH where that stands',
+      '--to must be a PostgreSQL URL such as postgres://user@host/database, or env:NAME or file:PATH',
     ],
   ])('answers %j with exit code 2 and what to write, and does nothing', async (args, words) => {
     expect(await solway('db', ...args)).toEqual({ code: 2, out: '', err: `solway: ${words}\n` });
@@ -61,7 +61,7 @@ describe('solway db', () => {
 
   it('writes a backup that only its owner may read, and overwrites no file', async () => {
     const { code, out, err } = await solway('db', 'backup', 'kept.gz');
-    expect([code, out]).toEqual([0, expect.stringMatching(/^[\d,]+ rows are in kept\.gz\.\n$/)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Wrote [\d,]+ rows to kept\.gz\.\n$/)]);
     expect(err).toContain('api_key: 2 rows\n');
     expect(statSync(join(folder, 'kept.gz')).mode & 0o077).toBe(0);
     writeFileSync(join(folder, 'taken.gz'), 'mine');
@@ -106,7 +106,7 @@ describe('solway db', () => {
       ['move', '--to', 'env:NOWHERE'],
     ]) {
       const { code, err } = await solway('db', ...args, '--data-dir', 'elsewhere');
-      expect([code, err]).toEqual([1, expect.stringContaining('there is no database')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('does not exist')]);
     }
     expect(existsSync(join(folder, 'none.gz'))).toBe(false);
   });
@@ -122,7 +122,7 @@ describe('solway db', () => {
     const move = () => solway('db', 'move', '--to', 'env:NOWHERE');
     const [running, silent] = [await move(), await seen(Date.now() - 60_000).then(move)];
     await store.close();
-    const words = 'a gateway is running on this database: stop it first';
+    const words = 'a gateway uses this database: stop it';
     expect([running.code, running.err]).toEqual([1, expect.stringContaining(words)]);
     expect([silent.code, silent.err.includes(words)]).toEqual([1, false]);
   });

@@ -87,8 +87,10 @@ describe('solway doctor', () => {
       'ok',
       '',
     ]);
-    expect(out).toContain('ok    embedded ledger: a new one will answer');
-    expect(out).toContain('warn  mode: development mode: an embedded ledger answers, not a Solana network');
+    expect(out).toContain('ok    embedded ledger: a new ledger will be created');
+    expect(out).toContain(
+      'warn  mode: development mode: calls go to an embedded ledger, not to a Solana network',
+    );
   });
 
   it('finds no node to be bad outside of development mode', async () => {
@@ -106,7 +108,7 @@ describe('solway doctor', () => {
     expect(node).toMatchObject({ subject: 'upstream mainnet-beta-1 (mainnet-beta)', verdict: 'good' });
     expect(node.text).toMatch(/^version 4\.1\.0, slot 5, \d+ ms$/);
     const subject = 'PubSub of mainnet-beta-1 (mainnet-beta)';
-    expect(pubsub).toEqual({ subject, verdict: 'good', text: 'answers, slot 5' });
+    expect(pubsub).toEqual({ subject, verdict: 'good', text: 'responds, slot 5' });
     expect(out + err).not.toContain(SECRET);
   });
 
@@ -130,7 +132,7 @@ describe('solway doctor', () => {
     const given = await doctor('--upstream', node, '--ws', socketOf(node));
     expect(given.code).toBe(1);
     const subject = 'BAD   PubSub of mainnet-beta-1 \\(mainnet-beta\\)';
-    const text = `${subject}: subscriptions cannot be fed from it \\((?:${why})\\)\\. Check its ws`;
+    const text = `${subject}: it delivers no notifications \\((?:${why})\\)\\. Check ws`;
     expect(given.out).toMatch(new RegExp(text));
     expect(given.out).not.toContain(SECRET);
   });
@@ -142,11 +144,11 @@ describe('solway doctor', () => {
       1,
       expect.stringContaining('warn  PubSub of mainnet-beta-1'),
     ]);
-    expect(derived.out).toContain('BAD   subscriptions of mainnet-beta: no node feeds them');
+    expect(derived.out).toContain('BAD   subscriptions of mainnet-beta: no feed works');
     const other = await startNode(MAINNET);
     const beside = await doctor('--upstream', node, '--upstream', other, '--ws', socketOf(other));
-    expect([beside.code, beside.out]).toEqual([0, expect.not.stringContaining('no node feeds them')]);
-    expect(derived.out).toContain('give the right one as ws, or write ws = "off"');
+    expect([beside.code, beside.out]).toEqual([0, expect.not.stringContaining('no feed works')]);
+    expect(derived.out).toContain('set ws to the correct one, or ws = "off"');
     const off = await doctor('--upstream', node, '--ws', 'off');
     expect([off.code, off.out]).toEqual([0, expect.not.stringContaining('PubSub of')]);
     expect(off.out).toContain('warn  subscriptions of mainnet-beta: no node has PubSub or Geyser');
@@ -160,7 +162,7 @@ describe('solway doctor', () => {
     const { code, out } = await doctor();
     expect(code).toBe(1);
     expect(out).toContain('Geyser of ');
-    expect(out).toContain('connection refused (ECONNREFUSED). Check its grpc, or take that out.');
+    expect(out).toContain('connection refused (ECONNREFUSED)). Check grpc and headers, or remove grpc.');
     expect(out).not.toContain(SECRET);
   });
 
@@ -178,7 +180,7 @@ describe('solway doctor', () => {
     expect([code, told]).toEqual([
       1,
       [
-        expect.stringMatching(/^ok +sender sender-1 \(mainnet-beta\): answers, \d+ ms$/),
+        expect.stringMatching(/^ok +sender sender-1 \(mainnet-beta\): responds, \d+ ms$/),
         expect.stringMatching(/^BAD +sender sender-2 \(mainnet-beta\): It answers with HTTP status 405\./),
         expect.stringMatching(/^BAD +sender sender-3 \(mainnet-beta\): Connection failed\./),
       ],
@@ -196,12 +198,14 @@ describe('solway doctor', () => {
     writeFileSync(join(folder, 'solway.toml'), tls + shreds);
     const found = await doctor();
     expect(found.code).toBe(1);
-    expect(found.out).toMatch(/^ok {4}gRPC certificate: good until \d{4}-\d\d-\d\d$/m);
-    expect(found.out).toContain('BAD   shred stage of far: nothing can be heard there: ');
-    expect(found.out).toContain('take it out of shreds.deshred');
+    expect(found.out).toMatch(/^ok {4}gRPC certificate: valid until \d{4}-\d\d-\d\d$/m);
+    expect(found.out).toContain('BAD   shred stage of far: it delivers no shreds (');
+    expect(found.out).toContain('remove it from shreds.deshred');
     expect(found.out).not.toContain(SECRET);
     writeFileSync(key, 'nothing');
-    expect((await doctor()).out).toContain('BAD   gRPC certificate: grpc.tls_key: not a private key');
+    expect((await doctor()).out).toContain(
+      'BAD   gRPC certificate: grpc.tls_key: the file is not an unencrypted',
+    );
   });
 
   it('warns of what REST needs and a node refuses, and tries the servers of DAS and the list of tokens', async () => {
@@ -224,13 +228,13 @@ describe('solway doctor', () => {
     const { code, out } = await doctor('--config', 'rest.toml');
     expect(code).toBe(1);
     const told = out.split('\n').filter((line) => /REST|DAS|token list/.test(line));
-    expect(told.map((line) => line.replace(/, switch on .*/, ''))).toEqual([
+    expect(told.map((line) => line.replace(/, enable .*/, ''))).toEqual([
       expect.stringMatching(
-        /^warn +upstream mainnet-beta-1 .* refuses getProgramAccounts \(-32010\): REST shows no/,
+        /^warn +upstream mainnet-beta-1 .* refuses getProgramAccounts \(-32010\): REST returns no/,
       ),
-      expect.stringMatching(/^ok +DAS das-1 \(mainnet-beta\): answers$/),
+      expect.stringMatching(/^ok +DAS das-1 \(mainnet-beta\): responds$/),
       expect.stringMatching(/^BAD +DAS das-2 \(mainnet-beta\): refuses getAssetsByOwner \(-32010\)/),
-      expect.stringMatching(/^BAD +DAS das-3 \(mainnet-beta\): does not answer/),
+      expect.stringMatching(/^BAD +DAS das-3 \(mainnet-beta\): does not respond/),
       expect.stringMatching(/^BAD +token list: token 0 of the list: "address" must be 32 bytes in base58$/),
     ]);
     expect(out).not.toContain(SECRET);
@@ -299,9 +303,9 @@ describe('solway doctor', () => {
     });
     expect(code).toBe(0);
     expect(out.split('\n').filter((line) => line.startsWith('warn'))).toEqual([
-      'warn  environment: SOLWAY_PROT does nothing: did you mean SOLWAY_PORT?',
-      `warn  pepper: others may read ${pepper}: chmod 600 ${pepper}`,
-      'warn  mode: development mode: an embedded ledger answers, not a Solana network',
+      'warn  environment: SOLWAY_PROT has no effect: did you mean SOLWAY_PORT?',
+      `warn  pepper: other users can read ${pepper}: run chmod 600 ${pepper}`,
+      'warn  mode: development mode: calls go to an embedded ledger, not to a Solana network',
     ]);
   });
 
@@ -310,16 +314,16 @@ describe('solway doctor', () => {
     const bad = await at('none/solway.log');
     expect(bad.code).toBe(1);
     expect(bad.out).toContain(
-      'BAD   log file: log.file names none/solway.log, which cannot be opened: its folder does not exist: make it',
+      'BAD   log file: log.file: none/solway.log cannot be opened: its folder does not exist: create it',
     );
-    expect((await at('solway.log')).out).toContain('ok    log file: solway.log can be written');
+    expect((await at('solway.log')).out).toContain('ok    log file: solway.log is writable');
   });
 
   it('warns of a port that is taken, and calls an address that is not ours bad', async () => {
     const { port } = new URL(await startNode(MAINNET));
     const { code, out } = await doctor('--dev', '--port', port);
     expect(code).toBe(0);
-    expect(out).toContain(`warn  port: ${port} of 127.0.0.1 is taken: if Solway is not running, stop what`);
+    expect(out).toContain(`warn  port: ${port} of 127.0.0.1 is in use: if Solway is not running, stop the`);
     const away = await doctor('--host', '192.0.2.1');
     expect(away.code).toBe(1);
     expect(away.out).toContain('BAD   port: server.host: this machine does not have the address 192.0.2.1');
@@ -332,7 +336,7 @@ describe('solway doctor', () => {
     const held = await doctor('--dev');
     expect(held.code).toBe(0);
     expect(held.out).toContain(
-      `warn  embedded ledger: process ${process.pid} has ${ledger} open: if Solway is not running, end`,
+      `warn  embedded ledger: process ${process.pid} uses ${ledger}: if Solway is not running, stop`,
     );
     writeFileSync(join(ledger, 'genesis.json'), '{');
     const damaged = await doctor('--dev');
@@ -365,7 +369,7 @@ describe('solway doctor', () => {
     writeFileSync(join(folder, 'solway-data', 'solway.db'), 'x'.repeat(5_000));
     const { code, out } = await doctor();
     expect(code).toBe(1);
-    expect(out).toContain('BAD   database: the file is no database: take it away or put back a copy');
+    expect(out).toContain('BAD   database: the file is not a database: remove it or restore a backup');
   });
 });
 

@@ -12,11 +12,7 @@ describe('the exit code', () => {
     ['a word for a number', ['up', '--port', 'abc'], '--port: "abc" is not a whole number'],
     ['what is no URL', ['up', '--upstream', 'foo'], '--upstream: the value is not an http(s) URL'],
     ['an unknown option', ['up', '--prot', '1'], '--prot'],
-    [
-      'a file without its option',
-      ['config', 'check', 'a.toml'],
-      'write: solway config check --config a.toml',
-    ],
+    ['a file without its option', ['config', 'check', 'a.toml'], 'use solway config check --config a.toml'],
     ['an unknown command', ['upp'], 'did you mean "solway up"?'],
   ])('is 2 for %s on the command line', async (_, args, words) => {
     const { code, err } = await runSolway(temporaryFolder('exit-codes'), args);

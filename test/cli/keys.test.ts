@@ -68,7 +68,7 @@ describe('solway keys', () => {
       old: { state: 'rotating', replacedBy: rotated.key.id },
     });
     expect(rotated.old.expiresAt - rotated.key.createdAt).toBe(1_800_000);
-    expect((await solway('keys', 'rotate', id, '--cut')).out).toBe(`svc_grpc_live_${id}… has ended.\n`);
+    expect((await solway('keys', 'rotate', id, '--cut')).out).toBe(`svc_grpc_live_${id}… has expired.\n`);
     expect((await solway('keys', 'disable', rotated.key.id)).code).toBe(0);
     expect((await solway('keys', 'enable', `svc_grpc_live_${rotated.key.id}`)).code).toBe(0);
     expect((await solway('keys', 'revoke', rotated.secret)).code).toBe(0);
@@ -105,33 +105,33 @@ describe('solway keys', () => {
     [
       ['keys'],
       2,
-      'write: solway keys create|list|set|rotate|revoke|disable|enable|whose (see solway keys --help)',
+      'missing action: use one of create, list, set, rotate, revoke, disable, enable, whose (see solway keys --help)',
     ],
-    [['keys', 'create'], 2, 'a key needs a name: solway keys create --name "web shop"'],
+    [['keys', 'create'], 2, 'missing option --name: solway keys create --name "web shop"'],
     [
       ['keys', 'create', '--name', 'x', '--product', 'ws'],
       2,
-      'there is no product "ws": it is one of rpc, grpc, fs',
+      'unknown product "ws": use one of rpc, grpc, fs',
     ],
     [
       ['keys', 'create', '--name', 'x', '--expires', 'soon'],
       2,
-      '--expires is a date such as 2027-01-31 or a time from now such as 30d, 12h or 90m',
+      '--expires must be a date such as 2027-01-31 or a duration such as 30d, 12h or 90m',
     ],
     [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], 2, 'The expiry must be in the future'],
-    [['keys', 'rotate'], 2, 'name the key: solway keys rotate KEY'],
+    [['keys', 'rotate'], 2, 'missing argument: solway keys rotate KEY'],
     [['keys', 'rotate', '11111111'], 1, 'There is no such key. See the list of keys for the ids.'],
     [
       ['keys', 'revoke', 'nonsense!'],
       1,
-      'that names no key: give its id of 8 characters, as "solway keys list" shows it',
+      'invalid key: use the id of 8 characters shown by "solway keys list"',
     ],
-    [['keys', 'list', 'x'], 2, 'solway keys list takes options only: see --help'],
-    [['keys', 'list', '--name', 'x'], 2, 'solway keys list takes no --name: see solway keys --help'],
+    [['keys', 'list', 'x'], 2, 'unexpected argument "x": see solway keys --help'],
+    [['keys', 'list', '--name', 'x'], 2, 'solway keys list does not accept --name: see solway keys --help'],
     [
       ['keys', 'rotate', '11111111', '--overlap', 'a'],
       2,
-      '--overlap is a number of hours such as 24, 0.5 or 0',
+      '--overlap must be a number of hours such as 24, 0.5 or 0',
     ],
     [
       ['keys', 'rotate', '11111111', '--overlap', '9999'],
@@ -143,8 +143,8 @@ describe('solway keys', () => {
       2,
       'There is no plan "gold". Use one of default, rehearsal, or add it to the configuration.',
     ],
-    [['keys', 'list', '--jsn'], 2, 'there is no option --jsn: did you mean --json?'],
-    [['kyes'], 2, 'there is no command "kyes": did you mean "solway keys"?'],
+    [['keys', 'list', '--jsn'], 2, 'unknown option --jsn: did you mean --json?'],
+    [['kyes'], 2, 'unknown command "kyes": did you mean "solway keys"?'],
   ])('answers %j with exit code %i and what to write', async (args, code, words) => {
     await (await openDatabase({ file: join(folder, 'solway-data/solway.db') })).close();
     expect(await solway(...args)).toEqual({ code, out: '', err: `solway: ${words}\n` });
@@ -154,7 +154,7 @@ describe('solway keys', () => {
     for (const args of [['list'], ['revoke', '11111111'], ['list', '--data-dir', 'elsewhere']]) {
       const { code, out, err } = await solway('keys', ...args);
       expect([code, out]).toEqual([1, '']);
-      expect(err).toMatch(/^solway: there is no database .*solway\.db: give the --config or --data-dir/);
+      expect(err).toMatch(/^solway: database .*solway\.db does not exist: pass the --config or --data-dir/);
     }
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -162,7 +162,7 @@ describe('solway keys', () => {
   it('says of a rotation without overlap that the old key has ended', async () => {
     const { key } = JSON.parse((await solway('keys', 'create', '--name', 'x', '--json')).out);
     const { out } = await solway('keys', 'rotate', key.id, '--overlap', '0');
-    expect(out).toContain(`The old key svc_rpc_live_${key.id}… has ended.\n`);
+    expect(out).toContain(`The old key svc_rpc_live_${key.id}… has expired.\n`);
   });
 
   it('tells a problem as JSON when JSON is asked for', async () => {
@@ -239,7 +239,7 @@ describe.skipIf(postgresPrograms === null)(
         });
         expect((await run('keys', 'list')).out).toContain('kept in PostgreSQL');
         const doctor = await run('doctor');
-        expect(doctor.out).toContain('ok    database: PostgreSQL localhost/t1 answers and holds 1 keys');
+        expect(doctor.out).toContain('ok    database: PostgreSQL localhost/t1 responds; 1 keys');
         await server.kill();
         const away = await run('doctor');
         expect(away.code).toBe(1);

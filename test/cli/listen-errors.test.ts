@@ -25,9 +25,9 @@ async function takenUdpPort(): Promise<number> {
 
 describe('a start that cannot listen', () => {
   it.each([
-    ['[server]\nhost = "localhostt.invalid"', 'server.host: the name localhostt.invalid is unknown'],
+    ['[server]\nhost = "localhostt.invalid"', 'server.host: unknown host localhostt.invalid'],
     [`[grpc]\nhost = "${AWAY}"`, `grpc.host: this machine does not have the address ${AWAY}`],
-    ['[shreds]\nudp_host = "localhostt.invalid"', 'shreds.udp_host: the name localhostt.invalid is unknown'],
+    ['[shreds]\nudp_host = "localhostt.invalid"', 'shreds.udp_host: unknown host localhostt.invalid'],
     [`[shreds]\nudp_host = "${AWAY}"`, `shreds.udp_host: this machine does not have the address ${AWAY}`],
   ])('with %j names the field', async (toml, words) => {
     const { code, err } = await start(toml);
@@ -40,7 +40,7 @@ describe('a start that cannot listen', () => {
     const port = await takenUdpPort();
     const { code, err } = await start(`[shreds]\nudp_port = ${port}`);
     expect(err).toContain(
-      `solway: UDP port ${port} of 127.0.0.1 is taken: stop what listens there, or choose another with shreds.udp_port`,
+      `solway: UDP port ${port} of 127.0.0.1 is in use: stop the other program or choose another port with shreds.udp_port`,
     );
     expect(code).toBe(1);
   });
@@ -50,7 +50,7 @@ describe('the doctor', () => {
   it('looks at the UDP port of shreds', async () => {
     const port = await takenUdpPort();
     const taken = await start(`[shreds]\nudp_port = ${port}`, 'doctor');
-    expect(taken.out).toContain(`warn  UDP port of shreds: ${port} of 127.0.0.1 is taken`);
+    expect(taken.out).toContain(`warn  UDP port of shreds: ${port} of 127.0.0.1 is in use`);
     const away = await start(`[shreds]\nudp_host = "${AWAY}"`, 'doctor');
     expect(away.out).toContain('BAD   UDP port of shreds: shreds.udp_host: this machine does not have');
     expect(away.code).toBe(1);
@@ -61,7 +61,7 @@ describe('the doctor', () => {
     const node = ['--upstream', 'http://127.0.0.1:9/', '--ws', 'off'];
     const snippets = { SOLWAY_GRPC_URL: 'x', SOLWAY_GRPC_KEY: 'x', SOLWAY_FS_KEY: 'x' };
     const { out } = await runSolway(folder, ['doctor', '--port', '0', ...node], snippets);
-    expect(out).toContain('warn  shred stage: nothing tells of it, so svc_fs_live_ keys are refused');
-    expect(out).not.toContain('does nothing: did you mean');
+    expect(out).toContain('warn  shred stage: no source is configured, so svc_fs_live_ keys are refused');
+    expect(out).not.toContain('has no effect: did you mean');
   });
 });

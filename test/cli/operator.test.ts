@@ -23,11 +23,11 @@ async function runsAt(url: string): Promise<void> {
 it('solway operator invite leads to where the service is, however it was started', async () => {
   const assumed = await invite();
   expect(assumed).toMatch(/^http:\/\/127\.0\.0\.1:8080\/setup#token=\S+\n/);
-  expect(assumed).toContain('It is for a service at http://127.0.0.1:8080: if yours is elsewhere');
+  expect(assumed).toContain('The link assumes a service at http://127.0.0.1:8080. If yours runs elsewhere');
   await runsAt('http://127.0.0.1:9123');
   const running = await invite();
   expect(running).toMatch(/^http:\/\/127\.0\.0\.1:9123\/setup#token=\S+\n/);
-  expect(running).toContain('It leads to the service that runs here, at http://127.0.0.1:9123');
+  expect(running).toContain('The link points to the service running here at http://127.0.0.1:9123');
   expect(await invite('--port', '9000')).toMatch(/^http:\/\/127\.0\.0\.1:9000\/setup#/);
   writeFileSync(join(folder, 'public.toml'), '[accounts]\npublic_url = "https://solway.example.com"\n');
   const configured = await invite('--config', 'public.toml');

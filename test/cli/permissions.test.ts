@@ -64,14 +64,14 @@ describe.skipIf(!canRun)('a start without permission', () => {
     chmodSync(file, 0);
     const { status, stderr } = run(folder, 'up', '--port', '0', '--config', file);
     expect(status).not.toBe(0);
-    expect(stderr).toContain(`${file}: the file cannot be read: let this user read it`);
+    expect(stderr).toContain(`${file}: the file cannot be read: give this user read permission`);
   });
 
   it.skipIf(!hasPrivilegedPorts)('for a port names port and address', () => {
     const folder = openFolder();
     const { status, stderr } = run(folder, 'up', '--port', '1', '--data-dir', join(folder, 'data'));
     expect(status).toBe(1);
-    expect(stderr).toContain('this user may not listen on port 1 of 127.0.0.1: choose one from 1024 up');
+    expect(stderr).toContain('this user may not listen on port 1 of 127.0.0.1: choose a port above 1023');
     expect(stderr).toContain('CAP_NET_BIND_SERVICE');
   });
 });
@@ -98,7 +98,7 @@ describe('an error about permission', () => {
     };
     const listening = listenAt(place, () => Promise.reject(denied({ syscall: 'listen' })));
     await expect(listening).rejects.toThrow(
-      /port 443 of 0\.0\.0\.0: choose one from 1024 up with --port, or .* CAP_NET_BIND_SERVICE/,
+      /port 443 of 0\.0\.0\.0: choose a port above 1023 with --port, or .* CAP_NET_BIND_SERVICE/,
     );
   });
 });

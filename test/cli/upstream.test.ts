@@ -37,7 +37,7 @@ const node = ['--network', 'devnet', '--url', 'env:NODE_URL', '--header', 'x-tok
 
 beforeAll(async () => {
   writeFileSync(config, '[[upstream]]\nname = "first"\nurl = "http://127.0.0.1:1"\nws = "off"\n');
-  expect((await upstream('list')).err).toContain('there is no database');
+  expect((await upstream('list')).err).toContain('does not exist');
   await run('keys', 'create', '--name', 'x', ...where);
 });
 
@@ -47,13 +47,13 @@ it('adds a node once it is forced, lists and removes it, and shows nothing of wh
   expect(refused.err).toMatch(/To add it anyway, add --force\.\n$/);
   expect(await upstream('add', 'second', ...node, '--force')).toMatchObject({
     code: 0,
-    out: 'second of devnet is added; every gateway takes it up within two seconds.\nIt was not asked.\n',
+    out: 'Added second (devnet). Every gateway applies this within two seconds.\nThe node was not checked.\n',
   });
   const { added } = JSON.parse((await upstream('list', '--json')).out) as { added: object[] };
   expect(added).toEqual([expect.objectContaining({ name: 'second', hasWs: true, hasGrpc: false })]);
   expect((await upstream('list')).out).toMatch(/^second +devnet +- +added +ws .* no gateway$/m);
   expect((await run('doctor', ...where)).out).toMatch(/upstream second \(devnet\).*Connection failed/);
-  expect((await upstream('remove', 'second')).out).toBe('second is removed.\n');
+  expect((await upstream('remove', 'second')).out).toBe('Removed second.\n');
   expect(await upstream('remove', 'first')).toMatchObject({
     code: 1,
     err: expect.stringContaining('is defined in the configuration'),
@@ -70,7 +70,7 @@ it('gives a node a budget as the configuration would, changes it, and lets what 
   expect(await optionsOf()).toEqual([{ requests_per_second: 50, requests_burst: 80, pipelining: 4 }]);
   expect(await upstream('change', 'third', '--requests-burst', 'none', '--force')).toMatchObject({
     code: 0,
-    out: 'third of devnet is changed; every gateway follows within two seconds.\nIt was not asked.\n',
+    out: 'Changed third (devnet). Every gateway applies this within two seconds.\nThe node was not checked.\n',
   });
   expect(await optionsOf()).toEqual([{ requests_per_second: 50, requests_burst: null, pipelining: 4 }]);
   expect(await upstream('change', 'third', '--pipelining', '99', '--force')).toMatchObject({
@@ -81,18 +81,18 @@ it('gives a node a budget as the configuration would, changes it, and lets what 
 });
 
 it.each([
-  [['upstream', 'ad'], 'write: solway upstream list|add|change|cordon|uncordon|drain|remove'],
-  [['upstream', 'drain'], 'name the node'],
-  [['upstream', 'add', 'x', '--url', 'http://h'], 'needs --url and --network'],
-  [['upstream', 'list', '--force'], 'takes no --force'],
-  [['upstream', 'change', 'x'], 'say what is to be changed'],
+  [['upstream', 'ad'], 'unknown action "ad": use one of list, add, change, cordon, uncordon, drain, remove'],
+  [['upstream', 'drain'], 'missing argument: solway upstream drain NODE'],
+  [['upstream', 'add', 'x', '--url', 'http://h'], '--url and --network are required'],
+  [['upstream', 'list', '--force'], 'does not accept --force'],
+  [['upstream', 'change', 'x'], 'nothing to change'],
   [
     ['upstream', 'change', 'x', '--requests-burst', 'many'],
-    '--requests-burst is a whole number such as 10, or none',
+    '--requests-burst must be a whole number such as 10, or none',
   ],
-  [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header is NAME=VALUE'],
+  [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header must be NAME=VALUE'],
   [['upstream', 'list', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN'],
-  [['reload', '--server', 'http://127.0.0.1:1'], 'into SOLWAY_TOKEN'],
+  [['reload', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN is not set'],
   [['reload', '--server', 'http://127.0.0.1:1'], `under Settings, "Operator's tokens"`],
 ])('says what to write in place of %j', async (args, words) => {
   expect(await run(...args, '--config', config)).toMatchObject({
@@ -108,7 +108,7 @@ it.each(['svc_admin_live_…', 'svc_admin_live_a\nb', 'svc_admin_live_ü', 'svc_
       const told = await runIn({ SOLWAY_TOKEN: token }, ...command, '--server', 'http://127.0.0.1:1');
       expect(told).toMatchObject({
         code: 2,
-        err: expect.stringContaining('SOLWAY_TOKEN holds characters that no token has'),
+        err: expect.stringContaining('SOLWAY_TOKEN contains characters that tokens do not have'),
       });
     }
   },

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { parseNodeSettings } from '../../src/app/upstreams/added-nodes.ts';
+import type { NodeReportJson } from '../../src/control/api/contract/nodes.ts';
 import type { ApiContext } from '../../src/control/api/handler.ts';
 import { addedNodeHandlers, upstreamHandlers } from '../../src/control/api/handlers/nodes.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import { type AddedNode, NodeSeal } from '../../src/control/nodes/added-nodes.ts';
-import type { NodeReport, NodeServices } from '../../src/control/nodes/node-feed.ts';
-import { NodeFeed, type NodesSnapshot } from '../../src/control/nodes/node-feed.ts';
+import { NodeFeed, type NodeServices, type NodesSnapshot } from '../../src/control/nodes/node-feed.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { GatewayHeartbeat } from '../../src/control/requests/gateway-heartbeat.ts';
 import { testPeppers } from './register.ts';
@@ -17,11 +17,11 @@ const NOW = 1_700_000_000_000;
 const SECRET = 'a-provider-key-that-nobody-reads';
 const context = { actor: 'user:op@example.com', address: '192.0.2.9', userAgent: 'test', requestId: 'r1' };
 
-const fit: NodeReport = {
+const fit: NodeReportJson = {
   ...{ reachable: true, latencyMs: 3, version: '3.0.0', genesisHash: null, healthy: true },
   ...{ slot: '7', firstAvailableBlock: '0', findings: [] },
 };
-const unfit: NodeReport = {
+const unfit: NodeReportJson = {
   ...fit,
   findings: [
     { severity: 'error', finding: 'It belongs to testnet, not to devnet.', remedy: 'Correct its URL.' },

@@ -172,7 +172,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     expect(Number(calls[0]?.headers['webhook-timestamp'])).toBe(NOON / 1_000);
     expect(observed()[0]).toEqual({
       type: 'quota.used',
-      customer: { id: 'house', name: 'House' },
+      customer: { id: 'house', name: 'Default' },
       at: '2026-11-22T12:00:00.000Z',
       plan: { id: 'default', name: 'Standard' },
       quota: {

@@ -37,7 +37,10 @@ describe.each(serverVariants)('connections of one address to the %s server', (_n
 
   it.each([
     ['this machine', {}],
-    ['a proxy that is trusted', { connectionsExempt: [], proxies: new TrustedProxies(['127.0.0.1']) }],
+    [
+      'a proxy that is trusted',
+      { connectionsExempt: [], proxies: new TrustedProxies({ trustedProxies: ['127.0.0.1'] }) },
+    ],
   ])('are not counted from %s', async (_who, options) => {
     await start(options);
     const wires = await Promise.all([answered(), answered(), answered()]);

@@ -165,7 +165,7 @@ describe('a renewed certificate', () => {
     if (cert === '/dev/null') writeFileSync(files.cert, '');
     else replace(cert, key);
     await expect.poll(() => lines.join('\n')).toContain(words);
-    expect(lines.join('\n')).toContain('the certificate of the HTTP door stays as it was');
+    expect(lines.join('\n')).toContain('Certificate reload failed');
     expect(lines.join('\n')).not.toContain('BEGIN');
     expect(await nameShown()).toBe('old');
     replace(renewed.cert, renewed.key);

@@ -86,7 +86,7 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
         const received = await Promise.all(split.map((pieces) => exchange(raw, pieces)));
         for (const each of received) expect([what, receivedBy(each)]).toEqual([what, expected]);
       }
-      expect([raw.lines, raw.http.inFlight, raw.fastPath?.connections]).toEqual([[], 0, 0]);
+      expect([raw.lines, raw.http.inFlight, raw.fastPath?.size]).toEqual([[], 0, 0]);
     });
 
     it('returns the same responses for single bytes', async () => {
@@ -119,13 +119,13 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
       const wire = gateway.connect();
       wire.socket.write(rawPost(key, call('a', 1)));
       await wire.until(/"id":1}\n$/);
-      expect(gateway.fastPath?.connections).toBe(1);
+      expect(gateway.fastPath?.size).toBe(1);
       wire.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
       await wire.until(/"mode":"production"}\n$/);
-      expect(gateway.fastPath?.connections).toBe(0);
+      expect(gateway.fastPath?.size).toBe(0);
       wire.socket.write(rawPost(key, call('a', 2)));
       await wire.until(/"id":2}\n$/);
-      expect(gateway.fastPath?.connections).toBe(0);
+      expect(gateway.fastPath?.size).toBe(0);
       const large = call('a', 3, `["${'0123456789'.repeat(20_000)}"]`);
       wire.socket.write(rawPost(key, large));
       expect(await wire.until(/"id":3}\n$/)).toContain('0123456789'.repeat(20_000));

@@ -60,7 +60,7 @@ describe('a start without nodes', () => {
     const dataDir = temporaryFolder('mode');
     const up = ['up', '--dev', '--port', '0', '--data-dir', dataDir, '--config', config];
     const program = startProgram([...up, '--log-level', 'warn']);
-    const [, url] = await program.said(/^Solway answers on (\S+)\/v1\/rpc$[\s\S]*Stop with Ctrl\+C/m);
+    const [, url] = await program.said(/^ {2}JSON-RPC: (\S+)\/v1\/rpc$[\s\S]*Stop with Ctrl\+C/m);
     expect(program.stdout()).toContain('DEVELOPMENT MODE: an embedded ledger answers');
     expect(program.stderr().match(/development mode/g)).toHaveLength(1);
     expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok', mode: 'development' });

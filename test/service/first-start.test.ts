@@ -35,7 +35,7 @@ async function start(): Promise<Started> {
   const startedAt = performance.now();
   const args = ['up', '--dev', '--port', '0', '--data-dir', dataDir, '--config', config];
   const program = startProgram(args);
-  const [, url] = await program.said(/^Solway answers on (\S+)$[\s\S]*Stop with Ctrl\+C/m);
+  const [, url] = await program.said(/^ {2}JSON-RPC: (\S+)$[\s\S]*Stop with Ctrl\+C/m);
   const tookMs = Math.round(performance.now() - startedAt);
   const workMs = cpuMsOf(program.process.pid!) + cpuMsOf(ledgerPid(dataDir)!);
   process.stdout.write(`start-up took ${tookMs} ms, ${workMs} ms of them at work\n`);
@@ -111,7 +111,7 @@ describe('the first start', () => {
 
   it('prints grpcurl commands with address, key and a call of each stage', () => {
     const lines = first.program.stdout().match(GRPCURL) ?? [];
-    const address = /gRPC streams on http:\/\/(\S+)$/m.exec(first.program.stdout())![1]!;
+    const address = /gRPC: http:\/\/(\S+)$/m.exec(first.program.stdout())![1]!;
     const calls = [
       ['svc_grpc_live_', 'geyser.Geyser/Subscribe'],
       ['svc_fs_live_', 'geyser.Geyser/SubscribeDeshred'],
@@ -148,7 +148,7 @@ describe('the second start', () => {
 
   it('prints no secret, and says where keys are found', () => {
     expect(first.program.output().match(/svc_\w+_live_/g)).toBeNull();
-    expect(first.program.stdout()).toContain('Keys: as before. "solway keys list" shows them');
+    expect(first.program.stdout()).toContain('Keys: unchanged. List them with "solway keys list"');
   });
 
   it('is ready quickly', () => {

@@ -71,6 +71,9 @@ it('reloads its certificate on SIGHUP, and keeps the old one when the new one is
   );
   execFileSync('cp', ['/dev/null', certFile]);
   service.process.kill('SIGHUP');
-  await eventually(async () => service.output().includes('stays as it was'), 'the log says so');
+  await eventually(
+    async () => service.output().includes('keeping the current certificate'),
+    'the log says so',
+  );
   expect(await shown()).toBe(after);
 });

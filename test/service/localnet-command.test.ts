@@ -217,7 +217,7 @@ describe('the output of solway localnet', () => {
     const common = ['localnet', '--rpc-port', '0', '--slot-ms', '50'];
     const spoken = startProgram([...common, '--ledger', ledgerOf('spoken')], folder);
     running.add(spoken);
-    const [, url] = await spoken.said(/^The ledger answers on (http:\S+)$[\s\S]*Stop with Ctrl\+C/m);
+    const [, url] = await spoken.said(/^ {2}JSON-RPC: (http:\S+)$[\s\S]*Stop with Ctrl\+C/m);
     expect(await createRpcClient(`${url}/`, '').result('getHealth')).toBe('ok');
     expect(spoken.stdout()).toMatch(
       / {2}Ledger: .*spoken\n {2}Identity: \w{32,44}\n {2}Genesis hash: \w{32,44}\n/,
@@ -243,10 +243,10 @@ describe('the output of solway localnet', () => {
 
   it.each<[string[], string]>([
     [['--geyser-port', 'no'], '--geyser-port: "no" is not a whole number from 0 to 65535'],
-    [['--shreds-to', '[::1]:0'], '--shreds-to: "[::1]:0" is no HOST:PORT, such as 127.0.0.1:8001'],
+    [['--shreds-to', '[::1]:0'], '--shreds-to: "[::1]:0" is not a HOST:PORT such as 127.0.0.1:8001'],
     [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
     [['--account', SYSTEM], '--account takes two values: --account ADDRESS FILE'],
-    [['--ledgr', 'x'], 'there is no option --ledgr: did you mean --ledger?'],
+    [['--ledgr', 'x'], 'unknown option --ledgr: did you mean --ledger?'],
     [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
   ])('for %j is the correct usage, with exit code 2', async (args, words) => {
     expect(await runHere(folder, ['localnet', ...args])).toEqual({
@@ -275,7 +275,7 @@ describe('the output of solway localnet', () => {
     [
       'a program that is not there',
       () => ['--bpf-program', SYSTEM, 'none.so'],
-      /there is no file none\.so: build/,
+      /none\.so does not exist: build/,
     ],
     [
       'a program that is none',
@@ -300,7 +300,7 @@ describe('the output of solway localnet', () => {
     holder.close();
     expect(code).toBe(1);
     expect(err.trim().split('\n').at(-1)).toBe(
-      `solway: port ${port} of 127.0.0.1 is taken: stop what listens there or choose another with --rpc-port`,
+      `solway: port ${port} of 127.0.0.1 is in use: stop the other program or choose another port with --rpc-port`,
     );
   });
 });

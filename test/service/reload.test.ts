@@ -74,7 +74,7 @@ it('solway reload finds the service by its data folder without a token, and repo
   configure(`${nodeTable('one', first)}[server]\nconnections_max = 30000\n`);
   expect(await reload()).toEqual({
     code: 0,
-    out: 'In force now: log.level, upstream.\nThese need a restart: server.connections_max.\n',
+    out: 'Applied: log.level, upstream.\nRestart required for: server.connections_max.\n',
     err: '',
   });
   expect(await reload('--json')).toMatchObject({
@@ -86,7 +86,7 @@ it('solway reload finds the service by its data folder without a token, and repo
   const rejected = await reload('--config', service.config);
   expect(rejected).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/nothing was changed: .*server\.body_max_bytes/),
+    err: expect.stringMatching(/configuration rejected, nothing changed: .*server\.body_max_bytes/),
   });
   expect(JSON.parse((await reload('--json')).out)).toEqual({
     error: expect.stringContaining('server.body_max_bytes'),

@@ -27,7 +27,7 @@ it.each(['1', '2'])(
     const options = ['--port', '0', '--data-dir', temporaryFolder('silent'), '--config', config];
     const program = startProgram(['up', ...options, '--workers', workers, '--log-level', 'warn']);
     await program.said(/Stop with Ctrl\+C/, 120_000);
-    expect(program.stdout()).toContain('Upstream: answers, is-dead\n  NOT ANSWERING: is-dead;');
+    expect(program.stdout()).toContain('Upstream: answers, is-dead\n  NOT RESPONDING: is-dead.');
     const lines = program.stderr().match(/.*Nodes do not respond at start.*/g) ?? [];
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('is-dead');

@@ -91,13 +91,13 @@ describe('the options of solana-test-validator', () => {
       .stderr()
       .split('\n')
       .filter((line) => line.startsWith('solway: '));
-    expect(notes).toEqual(['solway: --log has no effect: the log goes to the error output in any case']);
+    expect(notes).toEqual(['solway: --log has no effect: logs always go to standard error']);
   });
 
   it('that are not supported are refused', async () => {
     const { code, err } = await runHere(folder, ['localnet', '--clone', MEMO]);
     expect(code).toBe(2);
-    expect(err).toContain('--clone is not possible here: nothing is copied from other clusters');
+    expect(err).toContain('--clone is not supported: localnet does not clone from other clusters');
   });
 
   it('write a validator.log that matches the RPC responses', async () => {

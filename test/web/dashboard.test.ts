@@ -208,7 +208,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await page.reload();
     await page.getByRole('tab', { name: 'Notifications', selected: true }).waitFor();
     await page.goto(`${dashboard.url}/keys/AbCdEfGh`);
-    await page.getByRole('link', { name: 'All API keys of House' }).waitFor();
+    await page.getByRole('link', { name: 'All API keys of Default' }).waitFor();
     expect((await page.goto(`${dashboard.url}/nonsense/there`))?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.goto(dashboard.url);

@@ -65,7 +65,7 @@ export function describeSignInPages(signed: () => SignedInPage): void {
       await dialog.getByRole('button', { name: 'Done' }).click();
       const theirs = await stranger(dashboard);
       await theirs.goto(link);
-      await theirs.getByText('You join House as Viewer.').waitFor();
+      await theirs.getByText('You join Default as Viewer.').waitFor();
       expect(theirs.url()).not.toContain('token');
       await checkPage(theirs, 'invitation');
       await makeAccount(theirs, 'Ivan Invited', null);

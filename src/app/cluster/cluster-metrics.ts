@@ -5,7 +5,7 @@ import type { WorkerProcesses } from './worker-processes.ts';
 /** Time for a worker to return its metrics; the page omits it after that. */
 const PAGE_TIMEOUT_MS = 2_000;
 
-/** The page of metrics of a service of several workers. */
+/** Metrics of a service with several workers. */
 export class ClusterMetrics {
   readonly #processes: WorkerProcesses;
   readonly #workers: number;
@@ -30,22 +30,22 @@ export class ClusterMetrics {
     const memory = process.memoryUsage.rss();
     const { restarts } = this.#processes;
     return new MetricsText()
-      .single('solway_workers', 'gauge', 'Workers that there are to be.', this.#workers)
-      .single('solway_workers_ready', 'gauge', 'Workers whose doors are open.', ready)
-      .single(
-        'solway_worker_restarts_total',
-        'counter',
-        'Workers that ended and were started again.',
-        restarts,
-      )
+      .single('solway_workers', 'gauge', 'Configured number of workers.', this.#workers)
+      .single('solway_workers_ready', 'gauge', 'Workers that accept connections.', ready)
+      .single('solway_worker_restarts_total', 'counter', 'Workers that ended and were restarted.', restarts)
       .single(
         'solway_worker_pages_missed_total',
         'counter',
-        'Pages of workers that came too late.',
+        'Metrics pages that workers did not return in time.',
         this.#missed,
       )
-      .single('solway_primary_cpu_seconds_total', 'counter', 'Processor time of the primary.', cpu)
-      .single('solway_primary_resident_memory_bytes', 'gauge', 'Memory of the primary.', memory)
+      .single('solway_primary_cpu_seconds_total', 'counter', 'CPU time of the primary process.', cpu)
+      .single(
+        'solway_primary_resident_memory_bytes',
+        'gauge',
+        'Resident memory of the primary process.',
+        memory,
+      )
       .toString();
   }
 }

@@ -1,17 +1,17 @@
 import type { FileStore } from '../../control/storage/file-store.ts';
 import { Failure } from '../../protocol/errors.ts';
 
-/** The room for stored files that workers share: the primary counts what all of them keep. */
+/** Storage quota shared by all workers, counted in the primary. */
 export class ClusterStorageQuota {
   readonly #files: Pick<FileStore, 'has' | 'quota'>;
-  /** Bytes of files that each worker is about to keep, by CID. */
+  /** Reserved bytes of each worker by CID. */
   readonly #reservations = new Map<number, Map<string, number>>();
 
   constructor(files: Pick<FileStore, 'has' | 'quota'>) {
     this.#files = files;
   }
 
-  /** @returns whether there is room. */
+  /** @returns false when the quota is exhausted. */
   reserve(worker: number, cid: string, bytes: number): boolean {
     try {
       this.#files.quota.reserve(bytes);
@@ -32,7 +32,7 @@ export class ClusterStorageQuota {
     if (!isStored) this.#files.quota.release(bytes);
   }
 
-  /** A worker is gone: what it was about to keep is there, or it is not. */
+  /** After a worker has ended, releases reservations of files that were not stored. */
   async releaseWorker(worker: number): Promise<void> {
     const reserved = this.#reservations.get(worker);
     this.#reservations.delete(worker);

@@ -50,7 +50,7 @@ it('tells who asked what went wrong, in words', async () => {
 
 it('takes nothing for a question or an answer that is none', async () => {
   const { near, far, said } = lineTo(() => 'two' as unknown as number);
-  await expect(near.request('double', 1)).rejects.toThrow('the answer to "double" is none');
+  await expect(near.request('double', 1)).rejects.toThrow('invalid response to "double"');
   for (const about of ['double', 'toString', 'nothing']) {
     far.receive({ kind: 'question', id: 7, method: about, value: 'x' });
   }
@@ -62,11 +62,11 @@ it('takes nothing for a question or an answer that is none', async () => {
 it('waits neither for too many answers nor for too long, nor for somebody who is gone', async () => {
   const { near } = lineTo(never, { pendingMax: 2, responseTimeoutMs: 5 });
   const [late, gone] = [near.request('double', 1), near.request('double', 2, 60_000)];
-  const told = expect(gone).rejects.toThrow('nobody is there any more');
-  await expect(near.request('double', 3)).rejects.toThrow('too many questions');
-  await expect(late).rejects.toThrow('no answer after 5 ms');
+  const told = expect(gone).rejects.toThrow('the other process has ended');
+  await expect(near.request('double', 3)).rejects.toThrow('too many pending requests');
+  await expect(late).rejects.toThrow('no response after 5 ms');
   near.close();
   await told;
-  await expect(near.request('double', 4)).rejects.toThrow('nobody is there');
+  await expect(near.request('double', 4)).rejects.toThrow('the other process has ended');
   expect([near.pending, near.isClosed]).toEqual([0, true]);
 });

@@ -3,7 +3,7 @@ import { problemText } from '../problem-text.ts';
 import { IpcError } from './ipc-error.ts';
 import type { IpcHandlers, IpcMethods, RequestOf, ResponseOf } from './ipc-messages.ts';
 
-/** How much may be under way on a line, and how long an answer may take. */
+/** Pending requests of a channel, and the response timeout. */
 export type IpcLimits = Readonly<{ pendingMax: number; responseTimeoutMs: number }>;
 
 export const ipcLimits: IpcLimits = { pendingMax: 256, responseTimeoutMs: 30_000 };
@@ -31,7 +31,7 @@ export type IpcChannelOptions<Out extends IpcMethods, In extends IpcMethods> = R
   limits?: Partial<IpcLimits>;
 }>;
 
-/** One end of the line between a primary and a worker: questions with their answers, in both directions. */
+/** One end of the channel between the primary and a worker: requests and responses in both directions. */
 export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
   readonly #options: IpcChannelOptions<Out, In>;
   readonly #limits: IpcLimits;
@@ -44,18 +44,17 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     this.#limits = { ...ipcLimits, ...options.limits };
   }
 
-  /** Whether the other end is gone. */
+  /** Whether the other process has ended. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Questions that wait for their answers. */
+  /** Requests without a response yet. */
   get pending(): number {
     return this.#pending.size;
   }
 
   /**
-   * @param answerMs - time for the response.
    * @throws IpcError
    */
   request<Kind extends keyof Out & string>(
@@ -63,9 +62,9 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     value: RequestOf<Out, Kind>,
     timeoutMs: number = this.#limits.responseTimeoutMs,
   ): Promise<ResponseOf<Out, Kind>> {
-    if (this.#isClosed) return Promise.reject(new IpcError('nobody is there'));
+    if (this.#isClosed) return Promise.reject(new IpcError('the other process has ended'));
     if (this.#pending.size >= this.#limits.pendingMax)
-      return Promise.reject(new IpcError('too many questions wait for their answers'));
+      return Promise.reject(new IpcError('too many pending requests'));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       const onError = (error: Error): void => {
@@ -73,17 +72,17 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
       };
       const onResponse = (response: unknown): void => {
         const read = this.#options.outgoing[method]?.response.safeParse(response);
-        if (read?.success !== true) onError(new IpcError(`the answer to "${method}" is none`));
+        if (read?.success !== true) onError(new IpcError(`invalid response to "${method}"`));
         else if (this.#removePending(id)) resolve(read.data as ResponseOf<Out, Kind>);
       };
-      const timer = setTimeout(() => onError(new IpcError(`no answer after ${timeoutMs} ms`)), timeoutMs);
+      const timer = setTimeout(() => onError(new IpcError(`no response after ${timeoutMs} ms`)), timeoutMs);
       this.#pending.set(id, { onResponse, onError, timer });
       if (!this.#options.send({ kind: 'question', id, method, value }))
-        onError(new IpcError('nobody is there'));
+        onError(new IpcError('the other process has ended'));
     });
   }
 
-  /** Takes in what came. What is no message of a line is passed over. */
+  /** Handles a message; ignores those of other kinds. */
   receive(received: unknown): void {
     const read = message.safeParse(received);
     if (!read.success) return;
@@ -103,10 +102,11 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
   /** Rejects all pending requests. */
   close(): void {
     this.#isClosed = true;
-    for (const { onError } of [...this.#pending.values()]) onError(new IpcError('nobody is there any more'));
+    for (const { onError } of [...this.#pending.values()])
+      onError(new IpcError('the other process has ended'));
   }
 
-  /** @returns whether it was waited for. */
+  /** @returns whether the request was pending. */
   #removePending(id: number): boolean {
     clearTimeout(this.#pending.get(id)?.timer);
     return this.#pending.delete(id);
@@ -121,13 +121,13 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     }
   }
 
-  /** @throws NoAnswer, and what the answerer throws. */
+  /** @throws IpcError, and the error of the handler. */
   async #callHandler(method: string, value: unknown): Promise<unknown> {
     const kinds = this.#options.incoming;
     const kind = Object.hasOwn(kinds, method) ? kinds[method] : undefined;
-    if (kind === undefined) throw new IpcError('nobody here knows that question');
+    if (kind === undefined) throw new IpcError(`unknown method "${method}"`);
     const read = kind.request.safeParse(value);
-    if (!read.success) throw new IpcError(`"${method}" was asked in a way that nobody understands`);
+    if (!read.success) throw new IpcError(`invalid request "${method}"`);
     return this.#options.handlers[method as keyof In](read.data as RequestOf<In, keyof In>);
   }
 }

@@ -1,4 +1,4 @@
-/** A worker could not start; the message says why, in its words. */
+/** A worker could not start; the message is its own error. */
 export class WorkerStartError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -6,10 +6,10 @@ export class WorkerStartError extends Error {
   }
 }
 
-/** A question between a primary and a worker got no answer; the message says why. */
+/** A request between the primary and a worker failed; the message has the reason. */
 export class IpcError extends Error {
   constructor(reason: string) {
     super(reason);
-    this.name = 'NoAnswer';
+    this.name = 'IpcError';
   }
 }

@@ -47,7 +47,7 @@ const problem = z.object({ source: z.string(), field: z.string(), message: z.str
 const settingsSchema = z.object({
   worker: z.int().min(1),
   workers: z.int().min(1),
-  /** Processes that ask nodes: the workers, and the primary where it has something to ask. */
+  /** Processes that call nodes: the workers, and the primary if it has a shred stage. */
   upstreamClients: z.int().min(1),
   configuration,
   ledger: z.object({ rpcPort: port, pubsubPort: port, grpcPort: port.nullable() }).nullable(),
@@ -64,7 +64,7 @@ const workerAddress = z.object({
   nodes: z.array(z.object({ network: z.string(), name: z.string(), hasAnswered: z.boolean() })),
 });
 
-/** Where a worker is reached. */
+/** Addresses of a worker. */
 export type WorkerAddress = z.output<typeof workerAddress>;
 
 const reloadResult = z.union([
@@ -81,17 +81,17 @@ const reloadedBy = z.object({
 
 /** Requests of workers to the primary. */
 export const primaryMethods = {
-  /** The first question of a worker: how it is to run. */
+  /** First request of a worker. */
   getSettings: { request: empty, response: settingsSchema },
-  /** Its doors are open. */
+  /** It accepts connections. */
   ready: { request: workerAddress, response: empty },
   /** It could not start. */
   failed: { request: z.object({ problem: z.string() }), response: empty },
-  /** One exchange of limits. */
+  /** Commands for the limit store. */
   limits: { request: steps, response: z.array(z.unknown()) },
-  /** The page of metrics of all workers. */
+  /** Metrics of all workers. */
   metrics: { request: empty, response: z.string() },
-  /** Room for a file that is to be kept; false: there is none. */
+  /** Reserves storage for a file; false: the quota is exhausted. */
   reserveStorage: { request: z.object({ cid: z.string(), bytes: z.int().min(0) }), response: z.boolean() },
   settleStorage: { request: z.object({ cid: z.string(), isStored: z.boolean() }), response: empty },
   /** Requests a reload of the configuration. */
@@ -100,16 +100,16 @@ export const primaryMethods = {
 
 /** Requests of the primary to workers. */
 export const workerMethods = {
-  /** Looks for changes of keys, now. */
+  /** Applies key changes immediately. */
   refresh: { request: empty, response: empty },
-  /** Its own page of metrics. */
+  /** Metrics of this worker. */
   page: { request: empty, response: z.string() },
   /** Problems of a proposed configuration. */
   check: {
     request: z.object({ configuration, restart: strings }),
     response: z.object({ problems: z.array(problem) }),
   },
-  /** Puts it into force. */
+  /** Applies it. */
   apply: { request: z.object({ configuration }), response: empty },
   /**
    * Drains and stops. Not sent as a signal: it would be the second one when a terminal signals the whole

@@ -1,17 +1,15 @@
-/** Pages of metrics of several workers made one: the text format of Prometheus, version 0.0.4. */
-
 type Family = { readonly head: readonly string[]; readonly samples: string[] };
 
 const SAMPLE = /^([A-Za-z_:][A-Za-z0-9_:]*)(\{)?/;
 
-/** The sample with one label more, which comes first. */
+/** Adds the worker label to a sample. */
 function labelled(sample: string, worker: number): string {
   return sample.replace(SAMPLE, (_, name: string, brace?: string) =>
     brace === undefined ? `${name}{worker="${worker}"}` : `${name}{worker="${worker}",`,
   );
 }
 
-/** @param families - gets what the page has, in its order. */
+/** @param families - receives the families of the page, in order. */
 function readPage(page: string, worker: number, families: Map<string, Family>): void {
   let head: string[] = [];
   let family: Family = { head: [], samples: [] };
@@ -26,7 +24,7 @@ function readPage(page: string, worker: number, families: Map<string, Family>): 
 }
 
 /**
- * Joins pages: each family appears once, and each sample has a `worker` label.
+ * Joins pages in the Prometheus text format 0.0.4: each family appears once, each sample has a `worker` label.
  * @param pages - by worker number.
  * @param own - families of the whole service, without that label.
  */

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** A connection as the runtime hands it over. */
+/** A connection that Node.js passes to a worker. */
 type Handle = Readonly<{ close: () => void }>;
 
 /** Members of the internal messages that Node.js sends between primary and worker. */
@@ -8,13 +8,13 @@ type ClusterMessage = Readonly<{ act?: unknown; seq?: unknown; ack?: unknown }>;
 
 const isMessage = (value: unknown): value is ClusterMessage => typeof value === 'object' && value !== null;
 
-/** The call with which a connection is sent. */
+/** Signature of `ChildProcess.send`. */
 type Send = (message: unknown, handle?: unknown, ...more: unknown[]) => boolean;
 
 /**
- * Ends connections that were being handed to a worker when it died. Node.js keeps its own end of a connection until the
- * worker says that it has taken it, and forgets about it when the worker dies before: the client would wait for ever for
- * an answer that nobody gives. There is no call for it, so that its messages are listened to (lib/internal/cluster).
+ * Closes connections that a worker had not accepted when it died. Node.js keeps its handle of a connection until the
+ * worker acknowledges it, and leaks the handle if the worker dies first: the client would wait forever. Node.js has no
+ * API for this, so this reads its internal messages (lib/internal/cluster).
  */
 export function closePendingConnections(worker: ChildProcess): void {
   const pending = new Map<unknown, Handle>();

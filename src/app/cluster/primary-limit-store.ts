@@ -1,20 +1,20 @@
 import type { LimitCommand } from '../../control/shared/limit-store.ts';
 import { InMemoryLimitStore } from '../../control/shared/limit-store.ts';
 
-/** The limits that workers share, in the memory of the primary: it knows at once when one of them is gone. */
+/** Limit store of all workers, in the memory of the primary, which notices at once when a worker ends. */
 export class PrimaryLimitStore {
   readonly #store = new InMemoryLimitStore();
-  /** How each worker names itself there. */
+  /** Gateway name of each worker. */
   readonly #names = new Map<number, string>();
 
-  /** One exchange of a worker. @returns an answer for each step. */
+  /** Runs the commands of a worker. @returns one result per command. */
   execute(worker: number, steps: readonly LimitCommand[]): unknown[] {
     const presence = steps.find(({ name }) => name === 'presence');
     if (presence !== undefined) this.#name(worker, String(presence.values[0]));
     return this.#store.execute(steps);
   }
 
-  /** A worker is gone: the places that it held are free. */
+  /** Releases the connections of an ended worker. */
   removeWorker(worker: number): void {
     const name = this.#names.get(worker);
     if (name !== undefined) this.#store.removeGateway(name);

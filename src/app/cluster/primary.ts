@@ -34,14 +34,14 @@ const workerLimits = ({ server: { drainNoticeMs, drainGraceMs } }: Configuration
   stopTimeoutMs: drainNoticeMs + drainGraceMs + STOP_MARGIN_MS,
 });
 
-/** Removes what workers kept of which there are fewer now. */
+/** Removes the off-chain caches of workers that no longer exist. */
 async function removeUnusedFolders({ dataDir }: Configuration, workers: number): Promise<void> {
   for (let worker = workers + 1; worker <= WORKERS_MAX; worker++) {
     await rm(offChainFolder(dataDir, worker), { recursive: true, force: true });
   }
 }
 
-/** Counts the files that are stored on this machine. @returns null where another keeps them. */
+/** Counts the files stored on this machine; null when Kubo stores them. */
 async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<StorageCounter | null> {
   if (kubo.url !== null) return null;
   return openStorageCounter({ folder: filesFolder(dataDir), uriPrefix: () => '', limits: storage });
@@ -60,7 +60,7 @@ type PrimaryServices = Readonly<{
   files: StorageCounter | null;
 }>;
 
-/** Opens what there is one of. @param stops - gets what ends it. */
+/** Opens the shared services. @param stops - receives the functions that stop them. */
 async function openPrimary(options: ServiceOptions, workers: number, stops: Stops): Promise<PrimaryServices> {
   const { configuration, environment, program, log } = options;
   await checkPorts(configuration);
@@ -84,7 +84,7 @@ async function openPrimary(options: ServiceOptions, workers: number, stops: Stop
 
 type Workers = Readonly<{ processes: WorkerProcesses; reload: Reload | undefined }>;
 
-/** Builds what starts the workers and answers them, and what has the configuration read again. */
+/** Builds the worker processes and the configuration reload. */
 function buildWorkers({
   options,
   workers,
@@ -159,7 +159,7 @@ export async function startCluster(options: ServiceOptions): Promise<Service> {
       ...{ ...serviceAddress, newKeys, setupUrl, stop },
       async reload() {
         await reload?.forSignal();
-        // They read their certificates again.
+        // Workers reload their certificates.
         processes.signal('SIGHUP');
       },
     };

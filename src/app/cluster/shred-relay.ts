@@ -12,15 +12,15 @@ import type {
 } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
 
-/** Where workers hear the shred stage. The token is a secret of this run. */
+/** Address of the relay for workers. The token is valid for this run only. */
 export type RelayAddress = Readonly<{ url: string; token: string }>;
 
-/** The shred stage, as the primary gives it on. */
+/** Relay of the shred stage in the primary. */
 export type ShredRelay = Readonly<{ address: RelayAddress; stop(): Promise<void> }>;
 
 const HOST = '127.0.0.1';
 
-/** Each worker has two, and two more while the old ones of a worker that died are not gone. */
+/** Two per worker, and two more while those of a dead worker close. */
 const CONNECTIONS_MAX = 256;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -2,11 +2,11 @@ import { availableParallelism } from 'node:os';
 import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
 import { WORKERS_MAX } from '../../config/schema-server.ts';
 
-/** How many processes answer. */
+/** Number of worker processes. */
 export const workerCount = ({ server: { workers } }: Configuration): number =>
   workers === 'auto' ? Math.min(WORKERS_MAX, availableParallelism()) : workers;
 
-/** Names of the members that are numbers, or null. */
+/** Names of numeric members. */
 type NumbersOf<Section> = {
   [Field in keyof Section]: Section[Field] extends number | null ? Field : never;
 }[keyof Section];
@@ -90,7 +90,7 @@ function sectionOfWorker<Section extends object>(
   return { ...section, ...Object.fromEntries(parts) };
 }
 
-/** PostgreSQL: fewer connections than that would have queries wait for the one that changes something. */
+/** With fewer PostgreSQL connections, reads would wait for transactions. */
 const STORE_CONNECTIONS_MIN = 2;
 
 /**
@@ -112,7 +112,7 @@ export function toWorkerConfiguration(
     ...configuration,
     ...(Object.fromEntries(sections) as Pick<Configuration, keyof typeof dividedFields>),
     store: { ...store, connectionsMax },
-    // Each worker counts as one.
+    // Each worker counts as a gateway.
     shared: { ...shared, gatewaysMin: shared.gatewaysMin * workers },
     upstreams: upstreams.map((node) => nodeShareOf(node, upstreamClients)),
   };

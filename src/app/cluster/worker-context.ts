@@ -8,36 +8,36 @@ import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import type { ProposedChanges } from '../reload.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 
-/** The variable of the environment that says which worker a process is; set by the primary alone. */
+/** Environment variable with the number of the worker; set only by the primary. */
 export const WORKER_VARIABLE = 'SOLWAY_WORKER';
 
 /** Operations of a started worker for the primary. */
 export type WorkerCallbacks = Readonly<{
-  /** Looks for changes of keys, now. */
+  /** Applies key changes immediately. */
   refresh(): Promise<void>;
   /** Problems of a proposed configuration. */
   check(changes: ProposedChanges): readonly Problem[];
-  /** Puts it into force. */
+  /** Applies it. */
   apply(configuration: Configuration): void;
 }>;
 
-/** The place of a process that is one of several workers of one service: what it is given and need not have itself. */
+/** What a worker receives from the primary. */
 export type WorkerContext = Readonly<{
-  /** From 1 on. */
+  /** Starts at 1. */
   worker: number;
   /** Computes the part of the configuration for one worker. */
   toWorkerConfiguration(configuration: Configuration): Configuration;
-  /** Where the embedded ledger answers; null where there is none. */
+  /** Ports of the embedded ledger; null without one. */
   ledger: LocalnetPorts | null;
   /** Receives the shred stage from the primary; null without one. */
   openShreds(log: Logger): Shreds | null;
-  /** Where limits are shared with the other workers. */
+  /** Limit store of all workers. */
   limits: LimitStore;
-  /** Room for stored files, of all workers together. */
+  /** Storage quota of all workers. */
   sharedQuota: SharedStorageQuota;
-  /** Says how this worker's own page of metrics is had. @returns how that of all workers is. */
+  /** Sets the metrics page of this worker. @returns reads the page of all workers. */
   joinMetrics(own: () => string): () => Promise<string>;
-  /** Has the configuration read again for all workers. @throws ConfigurationError, NoAnswer */
+  /** Reloads the configuration of all workers. @throws ConfigurationError, IpcError */
   reload(by: ReloadActor): Promise<ReloadResult>;
   setCallbacks(callbacks: WorkerCallbacks): void;
 }>;

@@ -15,7 +15,7 @@ import {
 import { closePendingConnections } from './pending-connections.ts';
 import { WORKER_VARIABLE } from './worker-context.ts';
 
-/** Has all workers check and take a configuration; one that is being started gets the newest with its place. */
+/** Checks and applies a configuration in all workers; a starting worker gets the newest one. */
 export const workerFollowers = (processes: WorkerProcesses, log: Logger): ReloadFollowers => ({
   async check({ configuration, restart }) {
     const responses = await processes.requestAll('check', { configuration, restart: [...restart] });
@@ -31,15 +31,15 @@ export const workerFollowers = (processes: WorkerProcesses, log: Logger): Reload
   },
 });
 
-/** How workers are kept alive. */
+/** Timeouts and restart delays of workers. */
 export type WorkerLimits = Readonly<{
-  /** How long one may take to open its doors. */
+  /** Time to accept connections. */
   readyTimeoutMs: number;
   restartDelayMinMs: number;
   restartDelayMaxMs: number;
   /** Uptime after which the restart delay starts from its minimum again. */
   healthyAfterMs: number;
-  /** How long one may take to drain and to write what is counted. */
+  /** Time to drain and to write usage. */
   stopTimeoutMs: number;
 }>;
 
@@ -52,9 +52,9 @@ export type WorkerProcessesOptions = Readonly<{
   workers: number;
   limits: WorkerLimits;
   handlersFor: (worker: number) => Omit<IpcHandlers<typeof primaryMethods>, LifecycleMethods>;
-  /** The configuration that is in force. */
+  /** The current configuration. */
   configuration: () => Configuration;
-  /** A worker is gone. */
+  /** A worker has ended. */
   onExit: (worker: number) => void;
   log: Logger;
 }>;
@@ -66,7 +66,7 @@ type RunningWorker = Readonly<{
   ended: Promise<void>;
 }>;
 
-/** One place, and the process that has it. */
+/** One worker number and its current process. */
 class WorkerEntry {
   running: RunningWorker | null = null;
   isReady = false;
@@ -82,8 +82,8 @@ class WorkerEntry {
 }
 
 /**
- * The workers of a service: processes that listen together. One that dies is started again, the sooner the longer it
- * lived; the others go on meanwhile.
+ * Worker processes that listen on the same ports. A worker that dies is restarted with backoff while the others
+ * continue.
  */
 export class WorkerProcesses {
   readonly #options: WorkerProcessesOptions;
@@ -97,20 +97,20 @@ export class WorkerProcesses {
     cluster.setupPrimary({ serialization: 'advanced' });
   }
 
-  /** Workers that were started again since the start. */
+  /** Worker restarts since the start. */
   get restarts(): number {
     return this.#restarts;
   }
 
-  /** Workers whose doors are open. */
+  /** Workers that accept connections. */
   get readyWorkers(): readonly number[] {
     return this.#entries.filter(({ isReady }) => isReady).map(({ worker }) => worker);
   }
 
   /**
-   * Starts all of them.
-   * @param isFirst - at the very first start one opens its doors before the others begin: what that makes is made once.
-   * @returns where they are reached.
+   * Starts all workers.
+   * @param isFirst - first start of this database: worker 1 starts alone, so that first-start data is created once.
+   * @returns their address.
    * @throws WorkerStartError
    */
   async start(isFirst: boolean): Promise<WorkerAddress> {
@@ -138,12 +138,12 @@ export class WorkerProcesses {
     return new Map([...responses].sort(([one], [other]) => one - other));
   }
 
-  /** Sends to each started worker: earlier, the message would end it. */
+  /** Signals the ready workers; an earlier signal would end the process. */
   signal(signal: NodeJS.Signals): void {
     for (const { running, isReady } of this.#entries) if (isReady) running?.process.process.kill(signal);
   }
 
-  /** Has one that is not as the others are start again. */
+  /** Restarts a worker that differs from the others. */
   renew(worker: number): void {
     const running = this.#entries[worker - 1]?.running ?? null;
     if (running !== null) requestStop(running, this.#options.limits.stopTimeoutMs);
@@ -158,7 +158,7 @@ export class WorkerProcesses {
     await Promise.all(runningWorkers.map(({ ended }) => ended));
   }
 
-  /** Starts the process of a place. @returns where it is reached. @throws WorkerStartError */
+  /** Starts the process of a worker. @returns its address. @throws WorkerStartError */
   #fork(entry: WorkerEntry): Promise<WorkerAddress> {
     const { promise, resolve, reject } = Promise.withResolvers<WorkerAddress>();
     const { log, limits, configuration } = this.#options;
@@ -172,7 +172,7 @@ export class WorkerProcesses {
         entry.isReady = true;
         entry.readyAt = performance.now();
         resolve(address);
-        // It was given another while it was being built.
+        // The configuration changed during its start.
         if (configuration() !== initialConfiguration)
           channel.request('apply', { configuration: configuration() }).catch(() => this.renew(worker));
         return null;
@@ -198,7 +198,7 @@ export class WorkerProcesses {
     }).then(({ code, signal }) => {
       clearTimeout(killTimer);
       const how = signal ?? `exit code ${code}`;
-      reject(new WorkerStartError(`worker ${worker} ended with ${how}; the log has its words`));
+      reject(new WorkerStartError(`worker ${worker} ended with ${how}; see the log`));
       this.#handleExit(entry, code, signal);
     });
     promise.then(() => clearTimeout(killTimer), ignore);
@@ -237,7 +237,7 @@ export class WorkerProcesses {
 
 type ExitStatus = Readonly<{ code: number | null; signal: string | null }>;
 
-/** Resolves when a process has ended, or could not be begun: then it says neither that it ended nor how. */
+/** Resolves when a process has ended or could not be spawned, which emits no exit event. */
 function waitForExit(worker: Worker, onProblem: (problem: string) => void): Promise<ExitStatus> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }));

@@ -20,10 +20,10 @@ import { openRelayedShreds } from './relayed-shreds.ts';
 import { toWorkerConfiguration } from './worker-configuration.ts';
 import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';
 
-/** The primary, as far as limits go. */
+/** The primary as a limit store. */
 type Primary = Readonly<{
   isConnected: () => boolean;
-  /** @throws NoAnswer */
+  /** @throws IpcError */
   execute: (steps: readonly LimitCommand[]) => Promise<readonly unknown[]>;
 }>;
 
@@ -42,7 +42,7 @@ export class IpcLimitStore implements LimitStore {
   async start(): Promise<void> {}
 
   execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]> {
-    // Only these members are valid in a message.
+    // Other members cannot be serialized.
     return this.#primary.execute(steps.map(({ name, keys, values }) => ({ name, keys, values })));
   }
 
@@ -53,7 +53,7 @@ export type WorkerOptions = Readonly<{
   environment: Environment;
   openLog: (section: Configuration['log']) => Logger;
   logLevelOf: (section: Configuration['log']) => string;
-  /** Resolves when the process is to end, with why. */
+  /** Resolves with the reason when the process should end. */
   shutdown: Promise<string>;
 }>;
 
@@ -77,7 +77,7 @@ class WorkerHandlers implements IpcHandlers<typeof workerMethods> {
   }
 
   readonly stop = (): null => {
-    this.#stopped.resolve('the primary says so');
+    this.#stopped.resolve('requested by the primary');
     return null;
   };
   readonly refresh = async (): Promise<null> => {
@@ -85,7 +85,7 @@ class WorkerHandlers implements IpcHandlers<typeof workerMethods> {
     return null;
   };
   readonly page = (): string => {
-    if (this.#page === null) throw new IpcError('this worker shows no metrics');
+    if (this.#page === null) throw new IpcError('metrics are disabled');
     return this.#page();
   };
   readonly check: IpcHandlers<typeof workerMethods>['check'] = (changes) => ({
@@ -97,7 +97,7 @@ class WorkerHandlers implements IpcHandlers<typeof workerMethods> {
   };
 
   get #readyCallbacks(): WorkerCallbacks {
-    if (this.#callbacks === null) throw new IpcError('this worker is not built yet');
+    if (this.#callbacks === null) throw new IpcError('the worker is still starting');
     return this.#callbacks;
   }
 }
@@ -158,7 +158,7 @@ function workerContextOf(
   };
 }
 
-/** Fields of the log lines of this worker. */
+/** Adds the worker number to log lines. */
 const logOf = ({ openLog }: WorkerOptions, { worker, configuration }: WorkerSettings): Logger =>
   openLog(configuration.log).child({ worker });
 
@@ -195,7 +195,7 @@ async function start(
 
 /** Runs this process as a worker until it is stopped or loses the primary. @returns whether it started. */
 export async function runWorker(options: WorkerOptions): Promise<boolean> {
-  // Node.js would end the process at once when the primary is gone: requests under way are to finish.
+  // By default Node.js exits at once when the primary ends, which would cut pending requests.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
   // The primary rereads the configuration. SIGHUP to the whole process group must not stop the workers.
   process.on('SIGHUP', () => {});

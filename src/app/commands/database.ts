@@ -36,9 +36,7 @@ async function withStore<Result>(
 ): Promise<Result> {
   const file = databaseFile(configuration.dataDir);
   if (!createIfMissing && configuration.store.databaseUrl === null && !existsSync(file)) {
-    throw new BackupError(
-      `there is no database ${file}: give the --config or --data-dir that the service has`,
-    );
+    throw new BackupError(`database ${file} does not exist: pass the --config or --data-dir of the service`);
   }
   const store = await openStore(configuration);
   try {
@@ -59,11 +57,11 @@ async function factsOf(store: Store): Promise<DatabaseFacts> {
   return { place: store.location, schema: { found: store.schemaFound, now: schemaNumber() }, tables };
 }
 
-/** Opens the database, which brings its schema forward, and says what is in it. */
+/** Opens the database, which upgrades its schema, and counts its rows. */
 export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>
   withStore(configuration, true, factsOf);
 
-/** Writes all of the database into a file. @throws BackupError, errors of the system and of the driver. */
+/** Backs up the database into a file. @throws BackupError, errors of the system and of the driver. */
 export const backupDatabase = (
   configuration: Configuration,
   file: string,
@@ -80,16 +78,14 @@ export const restoreDatabase = (
     return restoreBackup(store, readBackupFile(file), onTable);
   });
 
-/** @throws BackupError while a gateway works on the database: what it writes meanwhile would stay behind. */
+/** @throws BackupError while a gateway uses the database: its writes would not be copied. */
 async function assertNoRunningGateway(store: Store): Promise<void> {
   const newest = await store.db
     .selectFrom('gateway')
     .select((select) => select.fn.max<number | null>('seen_at').as('at'))
     .executeTakeFirst();
   if ((newest?.at ?? 0) < Date.now() - RUNNING_MS) return;
-  throw new BackupError(
-    'a gateway is running on this database: stop it first, and try again 10 seconds later',
-  );
+  throw new BackupError('a gateway uses this database: stop it, wait 10 seconds and try again');
 }
 
 /** @throws ArgumentsError, SecretReferenceError; neither holds the URL */
@@ -97,7 +93,7 @@ function targetUrl(to: string, environment: Environment): string {
   const url = resolveReference(to, environment, process.cwd());
   if (/^postgres(?:ql)?:\/\//.test(url)) return url;
   throw new ArgumentsError(
-    '--to names no PostgreSQL: write postgres://user@host/database, or env:NAME or file:PATH where that stands',
+    '--to must be a PostgreSQL URL such as postgres://user@host/database, or env:NAME or file:PATH',
   );
 }
 

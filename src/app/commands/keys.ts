@@ -28,12 +28,12 @@ export type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'customerId' | '
 export type ChangeKeyInput = Omit<KeyChange, 'networks'> &
   Readonly<{ networks?: readonly string[] | null | undefined }>;
 
-/** The operations on keys, as a person at the command line has them. */
+/** Key operations of the command line. */
 export type KeyCommands = Readonly<{
   create(options: CreateKeyInput): Promise<NewKey>;
   list(options: { product?: string | undefined; withRevoked: boolean }): Promise<KeyView[]>;
   change(key: string, change: ChangeKeyInput): Promise<KeyView>;
-  /** @param overlapMs - absent: as the service has it. */
+  /** @param overlapMs - undefined: the default of the service. */
   rotate(key: string, overlapMs: number | undefined): Promise<NewKey & { old: KeyView }>;
   cutOverlap(key: string): Promise<KeyView>;
   revoke(key: string): Promise<KeyView>;
@@ -48,17 +48,14 @@ function keyIdOf(keyText: string): string {
   if (id !== null) return id;
   throw new KeyRefusedError(
     'not-found',
-    'that names no key: give its id of 8 characters, as "solway keys list" shows it',
+    'invalid key: use the id of 8 characters shown by "solway keys list"',
   );
 }
 
 function productOf(name: string): Product {
   if (Object.hasOwn(products, name)) return name as Product;
   const productNames = Object.keys(products).join(', ');
-  throw new KeyRefusedError(
-    'invalid',
-    `there is no product "${name.slice(0, 32)}": it is one of ${productNames}`,
-  );
+  throw new KeyRefusedError('invalid', `unknown product "${name.slice(0, 32)}": use one of ${productNames}`);
 }
 
 const PAGE_KEYS = 1_000;
@@ -136,13 +133,13 @@ export function identifyKeyOffline(text: string): KeyOwnerResult | null {
   return { wellFormed: false, matches: false, key: null };
 }
 
-/** @throws KeyRefusedError not-found, where a store would have to be made for keys that cannot be there. */
+/** Keeps commands from creating an empty database. @throws KeyRefusedError not-found */
 export function checkStoreExists({ store, dataDir }: Configuration): void {
   const file = databaseFile(dataDir);
   if (store.databaseUrl !== null || existsSync(file)) return;
   throw new KeyRefusedError(
     'not-found',
-    `there is no database ${file}: give the --config or --data-dir that the service has, or make a key first`,
+    `database ${file} does not exist: pass the --config or --data-dir of the service, or create a key first`,
   );
 }
 
@@ -155,7 +152,7 @@ export type KeyCommandsOptions = Readonly<{
   actor: string;
   /** Customer; absent: the default one. */
   customer: string | undefined;
-  /** Makes the database when there is none; else that is refused. */
+  /** Creates a missing database; otherwise that is an error. */
   createIfMissing: boolean;
 }>;
 

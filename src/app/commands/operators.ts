@@ -49,13 +49,13 @@ const operatorContextOf = (configuration: Configuration, store: Store, actor: st
   now: Date.now,
 });
 
-/** Where pages stand, as well as it is known without the service. */
+/** Base URL of the dashboard from the configuration alone. */
 export function pagesUrl({ accounts, server }: Configuration): string {
   if (accounts.publicUrl !== null) return new URL(accounts.publicUrl).origin;
   return `${server.tls === null ? 'http' : 'https'}://${callableHost(server.host)}:${server.port}`;
 }
 
-/** A gateway with an older heartbeat has most likely ended; the interval is 2 s. */
+/** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
 const RUNNING_MS = 10_000;
 
 async function findPages(
@@ -104,7 +104,7 @@ async function resetToken(
   await library.api.requestPasswordReset({ body: { email } });
   const [token] = tokens;
   if (token !== undefined) return token;
-  throw new ApiError(404, 'NOT_FOUND', 'nobody here has this address: check its spelling');
+  throw new ApiError(404, 'NOT_FOUND', 'no account has this address: check the spelling');
 }
 
 export type OperatorCommandsOptions = Readonly<{
@@ -112,7 +112,7 @@ export type OperatorCommandsOptions = Readonly<{
   environment: Environment;
   /** Actor in the audit log. */
   actor: string;
-  /** Whether the command line says where the service listens. */
+  /** Whether the command line has the address of the service. */
   isAddressGiven: boolean;
 }>;
 
@@ -135,7 +135,7 @@ export async function withOperatorCommands<Result>(
       list: () => listOperators(store),
       async invite(email) {
         if (email !== null && !emailSchema.safeParse(email).success)
-          throw new ApiError(422, 'INVALID_FIELDS', 'that is no address: write it as anna@example.com');
+          throw new ApiError(422, 'INVALID_FIELDS', 'invalid email address: use the form anna@example.com');
         return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
       },
       remove: (email) => removeOperator(operatorContext, email),

@@ -6,7 +6,7 @@ export type OptionNames = Readonly<Record<string, string>>;
 /** Prefix of validation errors of the control API. */
 const PREAMBLE = /^The (?:body|query) is invalid: /;
 const FIELD = /^([A-Za-z_]+)((?:\.[^\s:]+|\[\d+\])*)(?=[:\s])/;
-/** Where the control API names routes and fields of its own, and what leads there from a command line. */
+/** Replaces routes and fields of the control API by their command-line equivalents. */
 const replacements: readonly (readonly [of: RegExp, words: string])[] = [
   [/GET \/upstreams lists/, '"solway upstream list" lists'],
   [
@@ -22,7 +22,7 @@ function inOption(part: string, options: OptionNames): string {
   return option === undefined ? part : option + part.slice(found.length);
 }
 
-/** A refusal of the control API in the words of the command line that it answers; anything else as it is. */
+/** Rewrites an API error with the option names of the command line; other errors stay unchanged. */
 export function withOptionNames(error: unknown, options: OptionNames): unknown {
   if (!(error instanceof ApiError)) return error;
   const { status, code, fields, message } = error;

@@ -12,13 +12,13 @@ import { openStore, pepperSources } from '../store.ts';
 import { offlineNodeFacts } from '../upstreams/added-nodes.ts';
 import { checkStoreExists } from './keys.ts';
 
-/** Nodes and gateways as lists show them. */
+/** Nodes and gateways. */
 export type UpstreamList = RouteOutput<'GET /upstreams'>;
 
-/** A node that was taken, with what it said of itself. */
+/** An accepted node and its report. */
 export type AcceptedNode = RouteOutput<'POST /upstreams'>;
 
-/** A node as a person writes it at the command line. */
+/** A node of the command line. */
 export type NodeInput = Readonly<{
   network: string;
   name: string;
@@ -30,20 +30,20 @@ export type NodeInput = Readonly<{
   options: NodeOptions;
 }>;
 
-/** Options of a node by the names of the file; null: not limited. */
+/** Node options by their names in the file; null: no limit. */
 export type NodeOptions = Readonly<Record<string, number | null>>;
 
 /** Changed options of an added node; absent ones stay. */
 export type NodeChange = Readonly<{
   url: string | undefined;
   ws: string | undefined;
-  /** null: it has none any more. */
+  /** null removes it. */
   grpc: string | null | undefined;
   headers: NodeInput['headers'] | undefined;
   options: NodeOptions | undefined;
 }>;
 
-/** The operations on nodes, as a person at the command line has them. */
+/** Node operations of the command line. */
 export type UpstreamCommands = Readonly<{
   list(): Promise<UpstreamList>;
   add(node: NodeInput, force: boolean): Promise<AcceptedNode>;
@@ -63,7 +63,7 @@ async function networkOf(api: ApiClient, name: string, given: string | undefined
   return found?.network ?? 'mainnet-beta';
 }
 
-/** The API takes options whole. */
+/** The API replaces all options at once. */
 async function optionsNow(api: ApiClient, name: string): Promise<Readonly<Record<string, unknown>>> {
   const { added } = await api.call('GET /upstreams', {});
   return added.find((node) => node.name === name)?.options ?? {};

@@ -19,7 +19,7 @@ import { checkRest } from './rest.ts';
 function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
   return runCheck('data folder', async () => {
     await openDataDir(dataDir);
-    return `${dataDir} can be written`;
+    return `${dataDir} is writable`;
   });
 }
 
@@ -29,7 +29,7 @@ function checkDatabase(configuration: Configuration, environment: Environment): 
     try {
       await openPeppers(store, pepperSources(configuration, environment));
       const count = await countKeys(store.db, Date.now());
-      return `${store.location} answers and holds ${count} keys; the pepper fits`;
+      return `${store.location} responds; ${count} keys; the pepper matches`;
     } finally {
       await store.close();
     }
@@ -49,7 +49,7 @@ const modeFinding = (verdict: Finding['verdict'], text: string): Finding => ({
   text,
 });
 
-/** Says nothing of a database that cannot be read: `checkDatabase` does. */
+/** Ignores an unreadable database, which `checkDatabase` reports. */
 async function readStored(configuration: Configuration, environment: Environment): Promise<Stored> {
   const nothing: Stored = { added: [], isDevelopment: false, findings: [] };
   const store = await openStore(configuration).catch(() => null);
@@ -67,14 +67,16 @@ async function readStored(configuration: Configuration, environment: Environment
   }
 }
 
-/** The pepper is what makes a stolen database worthless; others on the machine need not read it. */
+/** The pepper protects the digests of a stolen database, so other users must not read it. */
 async function checkPepperRights(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const { text, file, dataDir } = pepperSources(configuration, environment);
   if (text !== undefined) return [];
   const path = file ?? pepperFile(dataDir);
   const rights = await stat(path).catch(() => null);
   if (rights === null || (rights.mode & 0o077) === 0) return [];
-  return [{ subject: 'pepper', verdict: 'warning', text: `others may read ${path}: chmod 600 ${path}` }];
+  return [
+    { subject: 'pepper', verdict: 'warning', text: `other users can read ${path}: run chmod 600 ${path}` },
+  ];
 }
 
 function describeReport(report: ProbeReport): string {
@@ -116,7 +118,11 @@ async function checkUpstream(
     return { report, findings: findingsOf(report), feeds };
   } catch {
     const subject = `upstream ${node.name} (${network})`;
-    return { report: null, findings: [{ subject, verdict: 'bad', text: 'cannot be asked' }], feeds: [] };
+    return {
+      report: null,
+      findings: [{ subject, verdict: 'bad', text: 'cannot be checked: its configuration is invalid' }],
+      feeds: [],
+    };
   }
 }
 
@@ -140,8 +146,8 @@ function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
 }
 
 /**
- * Looks at everything the service stands on: data folder, log file, database and pepper, port, ledger, every
- * node and endpoint. Makes what a start would make (folder, log file, database, pepper) and nothing else. Never rejects.
+ * Checks everything the service depends on. Creates only what a start creates (data folder, log file, database,
+ * pepper). Never rejects.
  */
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);

@@ -18,7 +18,8 @@ async function checkSender(
 ): Promise<Finding[]> {
   const subject = `sender ${endpoint.name} (${network})`;
   const { latencyMs, findings } = await probeSender(endpoint, network, timeoutMs);
-  if (latencyMs !== null) return [{ subject, verdict: 'good', text: `answers, ${Math.round(latencyMs)} ms` }];
+  if (latencyMs !== null)
+    return [{ subject, verdict: 'good', text: `responds, ${Math.round(latencyMs)} ms` }];
   return findings.map(({ severity, finding, remedy }) => ({
     subject,
     verdict: severity === 'error' ? 'bad' : 'warning',
@@ -26,7 +27,7 @@ async function checkSender(
   }));
 }
 
-/** Whether the endpoints that take transactions only can be reached. */
+/** Checks the senders. */
 export async function checkSenders(
   { senders }: Pick<Configuration, 'senders'>,
   timeoutMs: number,
@@ -35,23 +36,23 @@ export async function checkSenders(
   return found.flat();
 }
 
-/** Whether subscriptions can be fed from the node. An address that was only derived may well lead nowhere. */
+/** Checks PubSub. A derived address that fails is only a warning. */
 export async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
   if (node.ws === null) return [];
   const subject = `PubSub of ${node.name} (${node.network})`;
   const { fault, slot } = await probePubsub(node, timeoutMs);
   if (fault === null) {
-    return [{ subject, verdict: 'good', text: slot === null ? 'answers' : `answers, slot ${slot}` }];
+    return [{ subject, verdict: 'good', text: slot === null ? 'responds' : `responds, slot ${slot}` }];
   }
   const derived = node.ws === websocketUrlOf(node.url);
   const remedy = derived
-    ? 'Its address was derived from url: give the right one as ws, or write ws = "off" if it has none.'
-    : 'Check its ws, or write ws = "off" if it has none.';
-  const text = `subscriptions cannot be fed from it (${fault}). ${remedy}`;
+    ? 'The address was derived from url: set ws to the correct one, or ws = "off" if the node has no PubSub.'
+    : 'Check ws, or set ws = "off" if the node has no PubSub.';
+  const text = `it delivers no notifications (${fault}). ${remedy}`;
   return [{ subject, verdict: derived ? 'warning' : 'bad', text }];
 }
 
-/** Whether its Geyser feeds subscriptions. */
+/** Checks Geyser. */
 export async function checkGeyser(
   { grpc, ...node }: UpstreamConfiguration,
   timeoutMs: number,
@@ -60,11 +61,11 @@ export async function checkGeyser(
   const subject = `Geyser of ${node.name} (${node.network})`;
   const { fault, slot } = await probeGeyser({ ...node, grpc }, timeoutMs);
   if (fault === null) return [{ subject, verdict: 'good', text: `answers, slot ${slot}` }];
-  const text = `subscriptions cannot be fed from it: ${fault}. Check its grpc, or take that out.`;
+  const text = `it delivers no updates (${fault}). Check grpc and headers, or remove grpc.`;
   return [{ subject, verdict: 'bad', text }];
 }
 
-/** Whether the servers of the shred stage take a stream. */
+/** Checks the shred sources. */
 export async function checkShreds(
   configuration: Configuration,
   isDevelopment: boolean,
@@ -74,7 +75,7 @@ export async function checkShreds(
   if (!grpc.enabled) return [];
   if (!hasShreds(configuration, isDevelopment)) {
     const text =
-      'nothing tells of it, so svc_fs_live_ keys are refused: name a source in [shreds], if you want it';
+      'no source is configured, so svc_fs_live_ keys are refused: add one to [shreds] to use shred streams';
     return [{ subject: 'shred stage', verdict: 'warning', text }];
   }
   const kinds = ['entries', 'deshred'] as const;
@@ -82,8 +83,8 @@ export async function checkShreds(
     shreds[kind].map(async (server): Promise<Finding> => {
       const subject = `shred stage of ${server.name}`;
       const fault = await probeShreds(server, kind, timeoutMs);
-      if (fault === null) return { subject, verdict: 'good', text: 'takes the stream' };
-      const text = `nothing can be heard there: ${fault}. Check its url, or take it out of shreds.${kind}.`;
+      if (fault === null) return { subject, verdict: 'good', text: 'accepts the stream' };
+      const text = `it delivers no shreds (${fault}). Check its url, or remove it from shreds.${kind}.`;
       return { subject, verdict: 'bad', text };
     }),
   );
@@ -102,12 +103,16 @@ export function checkAnyFeed(
   if (nodes.length === 0) return [];
   const subject = `subscriptions of ${networks.default}`;
   if (!nodes.some(feedsSubscriptions)) {
-    const text = 'no node has PubSub or Geyser, so all are refused: give a ws, or grpc, to one of them';
+    const text = 'no node has PubSub or Geyser, so subscriptions are refused: set ws or grpc of a node';
     return [{ subject, verdict: 'warning', text }];
   }
   const networkFindings = feedFindings.filter(({ subject }) => subject.endsWith(`(${networks.default})`));
   if (networkFindings.length === 0 || networkFindings.some(({ verdict }) => verdict === 'good')) return [];
   return [
-    { subject, verdict: 'bad', text: 'no node feeds them, so all are refused: mend what is said above' },
+    {
+      subject,
+      verdict: 'bad',
+      text: 'no feed works, so subscriptions are refused: fix a feed reported above',
+    },
   ];
 }

@@ -12,18 +12,18 @@ import { openLogFile } from '../telemetry/log-output.ts';
 import { hasUdp } from '../upstreams/shreds.ts';
 import { type Finding, runCheck } from './check.ts';
 
-/** Opens the log file as a start would. */
+/** Opens the log file as a start does. */
 export async function checkLogFile({ log: { file } }: Configuration): Promise<Finding[]> {
   if (file === null) return [];
   return [
     await runCheck('log file', () => {
       closeSync(openLogFile(file));
-      return `${file} can be written`;
+      return `${file} is writable`;
     }),
   ];
 }
 
-/** A port is taken while the service runs. */
+/** A running service holds the port, so a port in use is only a warning. */
 async function checkListenAddress(
   subject: string,
   address: ListenAddress,
@@ -32,17 +32,17 @@ async function checkListenAddress(
   const { host, port } = address;
   try {
     await check(address);
-    const text = port === 0 ? `any free port of ${host} will do` : `${port} of ${host} is free`;
+    const text = port === 0 ? `any free port of ${host}` : `${port} of ${host} is free`;
     return { subject, verdict: 'good', text };
   } catch (error) {
     const isTaken = error instanceof ListenError && error.isTaken;
     if (!isTaken) return { subject, verdict: 'bad', text: problemText(error) };
-    const text = `${port} of ${host} is taken: if Solway is not running, stop what listens there or choose another`;
+    const text = `${port} of ${host} is in use: if Solway is not running, stop the other program or choose another port`;
     return { subject, verdict: 'warning', text };
   }
 }
 
-/** Whether the doors can be opened, and shreds can come in. */
+/** Checks the ports of the listeners and of the shred receiver. */
 export async function checkPorts(configuration: Configuration, isDevelopment: boolean): Promise<Finding[]> {
   const http = await checkListenAddress('port', httpListenAddress(configuration), checkPortFree);
   if (!configuration.grpc.enabled) return [http];
@@ -55,30 +55,34 @@ export async function checkPorts(configuration: Configuration, isDevelopment: bo
   ];
 }
 
-/** A certificate that ends within so many days is worth a word. */
+/** A certificate that expires within this time gives a warning. */
 const EXPIRY_NOTICE_MS = 14 * 86_400_000;
 
 const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
 
-/** Whether a certificate and its key belong together, and are good for some time yet. */
+/** Checks that a certificate matches its key and does not expire soon. */
 async function checkCertificate(subject: string, files: TlsFiles): Promise<Finding> {
   let validity = { from: new Date(0), to: new Date(0) };
   const found = await runCheck(subject, () => {
     validity = validityOf(readTls(files));
-    return `good until ${dayOf(validity.to)}`;
+    return `valid until ${dayOf(validity.to)}`;
   });
   const { from, to } = validity;
   const now = Date.now();
   if (found.verdict === 'bad') return found;
-  const renew = 'renew it, and the service takes the new one when its files change, or on SIGHUP';
-  if (to.getTime() <= now) return { subject, verdict: 'bad', text: `ended on ${dayOf(to)}: ${renew}` };
+  const renew = 'renew it; the service reloads it when the files change, or on SIGHUP';
+  if (to.getTime() <= now) return { subject, verdict: 'bad', text: `expired on ${dayOf(to)}: ${renew}` };
   if (from.getTime() > now)
-    return { subject, verdict: 'bad', text: `is good from ${dayOf(from)} on, and not before` };
+    return {
+      subject,
+      verdict: 'bad',
+      text: `not valid before ${dayOf(from)}: check the clock of this machine`,
+    };
   if (to.getTime() > now + EXPIRY_NOTICE_MS) return found;
-  return { subject, verdict: 'warning', text: `ends on ${dayOf(to)}: ${renew}` };
+  return { subject, verdict: 'warning', text: `expires on ${dayOf(to)}: ${renew}` };
 }
 
-/** Whether the certificates of the doors that have one are good. */
+/** Checks the certificates of the listeners. */
 export async function checkTls(configuration: Configuration): Promise<Finding[]> {
   const certificates = [
     ['certificate', httpTlsFiles(configuration)],
@@ -90,7 +94,7 @@ export async function checkTls(configuration: Configuration): Promise<Finding[]>
   return (await Promise.all(findings)).filter((found) => found !== null);
 }
 
-/** The living process that says it has the ledger open; null when there is none. Takes nothing over. */
+/** Running process that holds the ledger lock; null without one. */
 function ledgerHolder(folder: string): number | null {
   try {
     const { pid } = JSON.parse(readFileSync(join(folder, 'ledger.lock'), 'utf8')) as { pid: number };
@@ -102,18 +106,18 @@ function ledgerHolder(folder: string): number | null {
 }
 
 async function describeLedger(folder: string, slotMs: number): Promise<string> {
-  if (!hasLedger(folder)) return `a new one will answer, a slot every ${slotMs} ms`;
+  if (!hasLedger(folder)) return `a new ledger will be created, one slot every ${slotMs} ms`;
   await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  return `${folder} goes on as genesis ${readGenesis(folder, slotMs).hash}, a slot every ${slotMs} ms`;
+  return `${folder}, genesis ${readGenesis(folder, slotMs).hash}, one slot every ${slotMs} ms`;
 }
 
-/** Whether the embedded ledger can be opened. Does not open it. */
+/** Checks access to the embedded ledger without opening it. */
 export async function checkLedger(configuration: Configuration): Promise<Finding[]> {
   const subject = 'embedded ledger';
   const folder = ledgerFolder(configuration.dataDir);
   const found = await runCheck(subject, () => describeLedger(folder, configuration.localnet.slotMs));
   const holder = ledgerHolder(folder);
   if (found.verdict === 'bad' || holder === null) return [found];
-  const text = `process ${holder} has ${folder} open: if Solway is not running, end that process`;
+  const text = `process ${holder} uses ${folder}: if Solway is not running, stop that process`;
   return [{ subject, verdict: 'warning', text }];
 }

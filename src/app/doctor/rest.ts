@@ -10,15 +10,15 @@ import { createUpstreamPool } from '../../upstream/pool.ts';
 import { openTokenList } from '../servers/rest-services.ts';
 import { type Finding, runCheck } from './check.ts';
 
-/** A wallet that has nothing that REST shows. */
+/** A wallet without tokens and NFTs. */
 const EMPTY_WALLET = '11111111111111111111111111111111';
 
-/** Calls that nodes often refuse, and what customers then do not get. */
+/** Calls that nodes often refuse, and the consequence for REST. */
 const requiredCalls = [
   {
     method: 'getTokenAccountsByOwner',
     params: `["${EMPTY_WALLET}",{"programId":"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"},{"encoding":"base64"}]`,
-    impact: 'REST shows no tokens and NFTs of wallets: switch on its index (--account-index spl-token-owner)',
+    impact: 'REST returns no tokens and NFTs of wallets: enable the index (--account-index spl-token-owner)',
   },
   {
     method: 'getProgramAccounts',
@@ -26,7 +26,7 @@ const requiredCalls = [
       `["namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX",{"encoding":"base64","dataSlice":{"offset":0,"length":0},` +
       `"filters":[{"memcmp":{"offset":32,"bytes":"${EMPTY_WALLET}"}}]}]`,
     impact:
-      'REST shows no stake accounts, domains and NFTs of MPL Core: switch on its index (--account-index program-id)',
+      'REST returns no stake accounts, domains and MPL Core NFTs: enable the index (--account-index program-id)',
   },
 ] as const;
 
@@ -49,7 +49,7 @@ async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs:
 
 const describe = (thrown: unknown): string => {
   if (thrown instanceof NodeRefusal) return `refuses getAssetsByOwner (${thrown.error.code})`;
-  return thrown instanceof Failure ? 'does not answer' : 'cannot be asked';
+  return thrown instanceof Failure ? 'does not respond' : 'cannot be called';
 };
 
 async function checkDas(server: DasServer, configuration: Configuration): Promise<Finding> {
@@ -58,9 +58,9 @@ async function checkDas(server: DasServer, configuration: Configuration): Promis
   const subject = `DAS ${server.name} (${server.network})`;
   try {
     await client.request(server.network as Network, 'getAssetsByOwner', params, new AbortController().signal);
-    return { subject, verdict: 'good', text: 'answers' };
+    return { subject, verdict: 'good', text: 'responds' };
   } catch (thrown) {
-    const text = `${describe(thrown)}: check its url and headers; compressed NFTs are not listed without it`;
+    const text = `${describe(thrown)}: check its url and headers; without it, compressed NFTs are not listed`;
     return { subject, verdict: 'bad', text };
   } finally {
     await client.close();
@@ -79,7 +79,7 @@ export async function checkRest(
   if (tokenList === null) return [...nodes.flat(), ...das];
   const list = await runCheck('token list', async () => {
     await openTokenList(configuration);
-    return `${tokenList} can be taken`;
+    return `${tokenList} is valid`;
   });
   return [...nodes.flat(), ...das, list];
 }

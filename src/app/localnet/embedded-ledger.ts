@@ -4,7 +4,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import { ledgerFolder } from '../process/data-dir.ts';
 import { type LocalnetPorts, LocalnetProcess } from './localnet-process.ts';
 
-/** How this very program is started again, ending before the sub-command. */
+/** Command line that starts this program, without the subcommand. */
 export type Program = readonly [string, ...string[]];
 
 /** The embedded ledger, in a process of its own. */
@@ -36,7 +36,7 @@ function localnetProcess(
   });
 }
 
-/** The address that a socket is reached at on this machine, as `host:port`. */
+/** Address of a socket from this machine, as `host:port`. */
 function reachable({ address, port, family }: AddressInfo): string {
   if (address === '0.0.0.0') return `127.0.0.1:${port}`;
   if (address === '::') return `[::1]:${port}`;
@@ -45,7 +45,7 @@ function reachable({ address, port, family }: AddressInfo): string {
 
 /**
  * Starts the embedded ledger.
- * @param shredsTo - where it sends its shreds; null for nowhere.
+ * @param shredsTo - destination of its shreds; null: none.
  * @throws EmbeddedLedgerError
  */
 export async function openLedger(

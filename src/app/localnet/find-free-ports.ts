@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 
 type Listener = Readonly<{ port: number; close(): Promise<void> }>;
 
-/** How often a free port of the system's choice is tried, and then a pair below those. */
+/** Attempts with ports chosen by the system, and then with random lower ports. */
 const TRIES_MAX = 25;
 /**
- * Where the system takes no ports for outgoing connections (Linux: from 32768 up). It gives even ports to those and
- * odd ones to who listens on port 0, so on a machine with many connections every port after a free one is taken.
+ * Below the ephemeral ports (Linux: from 32768). Linux gives even ephemeral ports to connections and odd ones to
+ * listeners on port 0, so with many connections the port after a free one is always in use.
  */
 const QUIET_PORTS = { from: 10_000, below: 32_000 };
 
@@ -16,10 +16,9 @@ const isRetryable = (error: unknown): boolean => {
 };
 
 /**
- * Opens two doors on ports side by side, wherever two are free.
- * @param openFirst - on the port given; 0 is any free one.
- * @param openSecond - on the port after the first's.
- * @throws what the last try threw; nothing is open then.
+ * Opens two listeners on consecutive free ports.
+ * @param openFirst - 0 is any free port.
+ * @throws the error of the last attempt; nothing stays open.
  */
 export async function openOnFreePorts<First extends Listener, Second>(
   openFirst: (port: number) => Promise<First>,
@@ -35,7 +34,7 @@ export async function openOnFreePorts<First extends Listener, Second>(
   }
 }
 
-/** Opens two doors on ports side by side. @throws what either throws; nothing is open then. */
+/** Opens two listeners on consecutive ports. On an error nothing stays open. */
 export async function openOnConsecutivePorts<First extends Listener, Second>(
   port: number,
   openFirst: (port: number) => Promise<First>,

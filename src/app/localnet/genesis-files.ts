@@ -12,9 +12,8 @@ import { programs } from '../../solana/programs.ts';
 import { LAMPORTS_PER_SOL, lamports, U64_MAX } from '../../solana/units.ts';
 
 /**
- * Writes `validator.log` of a ledger at each start, with the lines that tools look for in that of
- * solana-test-validator.
- * @param now - the time of the lines.
+ * Writes `validator.log` with the lines that tools search for in the log of solana-test-validator.
+ * @param now - time stamp of the lines.
  */
 export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contact, now: Date): void {
   const features = FEATURE_SET.toString(16).padStart(8, '0');
@@ -33,16 +32,16 @@ export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contac
 }
 
 /**
- * Options of a new ledger. An address may be a keypair file; that of an account may be `-` for the one in its
- * file.
+ * Accounts and programs of a new ledger. An address may be a keypair file, or for an account `-`: the address in
+ * its file.
  */
 export type GenesisFiles = Readonly<{
   /** Address and file. */
   accounts: readonly (readonly string[])[];
   accountDirs: readonly string[];
-  /** Address, file, and who may upgrade it: an address, or `none`, which is meant too where nothing is said. */
+  /** Address, file, and upgrade authority: an address or `none` (the default). */
   programs: readonly (readonly string[])[];
-  /** The address that gets the lamports of the genesis; null for none. */
+  /** Account that receives the genesis lamports; null: none. */
   mint: string | null;
 }>;
 
@@ -56,7 +55,7 @@ const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 
 const KEYPAIR_FILE_MAX_BYTES = 4096;
 
-/** An address as it stands, or that of a keypair file, as solana-test-validator takes them. */
+/** Parses an address or reads it from a keypair file, as solana-test-validator does. */
 function addressArgument(option: string, text: string): Address {
   const parsed = parseAddress(text);
   if ('address' in parsed) return parsed.address;
@@ -77,7 +76,7 @@ function readKeypair(file: string): Keypair | null {
   }
 }
 
-/** Takes the place of an address where the file's own is meant. */
+/** Stands for the address in the file. */
 const FILES_OWN = '-';
 
 function readAccount(address: string, file: string): [Address, Account] {
@@ -86,17 +85,17 @@ function readAccount(address: string, file: string): [Address, Account] {
 
 function readProgramFile(file: string): Uint8Array {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
-  if (size === undefined) throw new Error(`there is no file ${file}: build the program with cargo build-sbf`);
+  if (size === undefined) throw new Error(`${file} does not exist: build the program with cargo build-sbf`);
   if (size > PROGRAM_FILE_MAX_BYTES)
     throw new Error(`${file} is larger than ${PROGRAM_FILE_MAX_BYTES} bytes`);
   const bytes = readFileSync(file);
   if (!bytes.subarray(0, ELF_MAGIC.length).equals(ELF_MAGIC)) {
-    throw new Error(`${file} is not a compiled program: give the .so file that cargo build-sbf made`);
+    throw new Error(`${file} is not a compiled program: pass the .so file that cargo build-sbf creates`);
   }
   return new Uint8Array(bytes);
 }
 
-/** As solana-test-validator gives. */
+/** Same as solana-test-validator. */
 const MINT_SOL = 500_000_000n;
 
 const mintAccount = (): Account => ({
@@ -113,8 +112,8 @@ function readProgram(option: string, [address = '', file = '', authority = 'none
 }
 
 /**
- * Reads the accounts and programs that a new ledger begins with.
- * @throws Error that names the file and says what to mend; ArgumentsError when an address is none.
+ * Reads the accounts and programs of a new ledger.
+ * @throws Error with the file and the remedy; ArgumentsError for an invalid address.
  */
 export function readGenesisFiles(files: GenesisFiles): GenesisContent {
   const { accounts, accountDirs, mint } = files;

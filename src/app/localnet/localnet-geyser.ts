@@ -14,22 +14,22 @@ export type LocalnetGeyser = Readonly<{ port: number; close(): Promise<void> }>;
 
 export type LocalnetGeyserOptions = Readonly<{
   host: string;
-  /** Tried in turn until one is free; 0 is any. */
+  /** Tried in turn until one is free; 0: any free port. */
   ports: readonly number[];
-  /** How long clients have to take what waits for them when it closes. Default 1 s. */
+  /** Drain time when it closes. Default 1 s. */
   drainGraceMs?: number;
-  /** Rooted slots of the ledger's records that streams may begin at after a restart. Default what the hub holds. */
+  /** Rooted slots to load for replay after a restart. Default: the capacity of the hub. */
   rootedSlots?: number;
   log: Logger;
 }>;
 
-/** The slot that an event is of; null for a vote, which is of none. */
+/** Slot of an event; null for a vote. */
 function slotOf(event: LedgerEvent) {
   if (event.kind === 'block') return event.block.slot;
   return event.kind === 'vote' ? null : event.slot;
 }
 
-/** Lets the ledger's events fill a hub. A fault costs those who listen what it hit, and does not stop the ledger. */
+/** Feeds ledger events into the hub. An error loses the slot for subscribers but does not stop the ledger. */
 function followLedger(
   node: OpenLocalNode,
   hub: GeyserHub,
@@ -47,7 +47,6 @@ function followLedger(
   }, rootedSlots);
 }
 
-/** @throws what listening throws. */
 async function listen(hub: GeyserHub, node: OpenLocalNode, port: number, options: LocalnetGeyserOptions) {
   const { host, log } = options;
   const health = (service: string): boolean => node.failure === null && !service.startsWith('shredstream');
@@ -56,9 +55,9 @@ async function listen(hub: GeyserHub, node: OpenLocalNode, port: number, options
 }
 
 /**
- * Serves the Geyser of an embedded ledger as the Yellowstone plugin of a node does, without a key. It begins with
- * the newest rooted slots of the ledger's records, so that streams can begin in the past after a restart too.
- * @throws the system's error when no port can be had.
+ * Serves Yellowstone Geyser for an embedded ledger, without a key. Loads the newest rooted slots first, so that
+ * streams can replay slots from before a restart.
+ * @throws the system error when no port is free.
  */
 export async function openLocalnetGeyser(
   node: OpenLocalNode,
@@ -81,7 +80,7 @@ export async function openLocalnetGeyser(
   }
 }
 
-/** Tries port after port; what keeps the last from being had is thrown. */
+/** Tries the ports in turn. @throws the error of the last one. */
 async function listenOnFirstFree<Listener>(
   ports: readonly number[],
   open: (port: number) => Promise<Listener>,

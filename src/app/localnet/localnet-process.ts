@@ -3,26 +3,26 @@ import { createInterface } from 'node:readline';
 import type { Logger } from '../../base/log.ts';
 
 export type LocalnetProcessOptions = Readonly<{
-  /** Program and first arguments that start this very program again, ending before the sub-command. */
+  /** Command line that starts this program, without the subcommand. */
   program: readonly [string, ...string[]];
   ledgerDir: string;
   /** 0 takes a free port at the first start and keeps it for restarts. */
   rpcPort: number;
   /** 0, the default, takes a free port at the first start and keeps it for restarts. */
   geyserPort?: number;
-  /** Where it sends shreds of what it is going to run, as `host:port`; null, the default, for nowhere. */
+  /** Destination of its shreds as `host:port`. Default null: none. */
   shredsTo?: string | null;
   slotMs: number;
   slotsPerEpoch: number;
   faucetSol: number;
   historySlotsMax: number;
-  /** How long the ledger may take to open. */
+  /** Time to open the ledger. */
   readyTimeoutMs: number;
   restartDelayMinMs: number;
   restartDelayMaxMs: number;
   /** Uptime after which the restart delay starts from its minimum again. */
   healthyAfterMs: number;
-  /** How long it may take to flush and close. */
+  /** Time to flush and close. */
   stopTimeoutMs: number;
   log: Logger;
 }>;
@@ -36,13 +36,13 @@ export type LocalnetReady = Readonly<{
   grpcPort: number | null;
 }>;
 
-/** Where the ledger answers. PubSub stays beside JSON-RPC, so all are kept for restarts. */
+/** Ports of the ledger, which stay the same after a restart. */
 export type LocalnetPorts = Pick<LocalnetReady, 'rpcPort' | 'pubsubPort' | 'grpcPort'>;
 
 const isReady = (message: unknown): message is LocalnetReady =>
   typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
 
-/** The embedded ledger did not become ready; the message says why in one sentence. */
+/** The embedded ledger did not become ready; the message has the reason. */
 export class EmbeddedLedgerError extends Error {
   constructor(reason: string) {
     super(`the embedded ledger did not start: ${reason}`);
@@ -50,13 +50,13 @@ export class EmbeddedLedgerError extends Error {
   }
 }
 
-/** Lines of the child's standard error that are kept to explain why it did not start. */
+/** Last lines of standard error, which explain a failed start. */
 const LAST_LINES_MAX = 20;
 const LINE_MAX_CHARS = 2_000;
 
 /**
- * The embedded ledger as a process of its own: the VM aborts its process on some faults, and a scan must not
- * stall the gateway. When it dies it is started again on the same port, where it resumes from its log.
+ * Runs the embedded ledger in a child process: the VM aborts its process on some faults, and a scan must not
+ * stall the gateway. A dead child is restarted on the same ports and resumes from its log.
  */
 export class LocalnetProcess {
   readonly #options: LocalnetProcessOptions;
@@ -78,8 +78,7 @@ export class LocalnetProcess {
 
   /**
    * Starts the ledger.
-   * @returns the ports on which it answers.
-   * @throws EmbeddedLedgerError with the child's last words when it does not become ready.
+   * @throws EmbeddedLedgerError with the last error line of the child when it does not become ready.
    */
   async start(): Promise<LocalnetPorts> {
     const ports = await this.#spawn();
@@ -93,7 +92,7 @@ export class LocalnetProcess {
     this.#stopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     const child = this.#child;
-    // Without a pid it never began, and will not say that it ended.
+    // Without a pid it was never spawned and emits no exit event.
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null)
       return Promise.resolve();
     return new Promise((resolve) => {
@@ -127,7 +126,7 @@ export class LocalnetProcess {
     const child = spawn(command, [...first, ...this.#arguments()], {
       // The channel reports readiness; when it closes, the child stops.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      // Ctrl+C in a terminal goes to the whole group: the ledger must answer until the gateway has drained.
+      // Ctrl+C signals the whole process group, but the ledger must respond until the gateway has drained.
       detached: true,
     });
     this.#child = child;
@@ -151,7 +150,7 @@ export class LocalnetProcess {
         clearTimeout(timer);
         reject(new EmbeddedLedgerError(message));
       });
-      // Not at its exit: what it wrote last may still be under way.
+      // Unlike exit, close comes after the last output.
       child.once('close', (code, signal) => {
         clearTimeout(timer);
         if (late) reject(new EmbeddedLedgerError(`it was not ready after ${readyTimeoutMs} ms`));
@@ -161,21 +160,20 @@ export class LocalnetProcess {
     });
   }
 
-  /** Output of the ledger goes to the log; its last lines explain its end. */
+  /** Logs the output of the ledger; the last lines explain its end. */
   #captureOutput(child: ChildProcess): void {
     this.#lastLines = [];
     if (child.stderr === null) return;
     createInterface({ input: child.stderr }).on('line', (line) => {
       this.#lastLines = [...this.#lastLines, line].slice(-LAST_LINES_MAX);
-      this.#options.log.warn({ words: line.slice(0, LINE_MAX_CHARS) }, 'Embedded ledger output');
+      this.#options.log.warn({ output: line.slice(0, LINE_MAX_CHARS) }, 'Embedded ledger output');
     });
   }
 
-  /** The sentence the child ended with; the names of its options are those of our fields. */
+  /** Error of the child, with its option replaced by our configuration option. */
   #exitReason(code: number | null, signal: NodeJS.Signals | null): string {
     const sentence = this.#lastLines.findLast((line) => line.startsWith('solway: '));
-    if (sentence === undefined)
-      return `it ended with ${signal ?? `exit code ${code}`}; the log has its words`;
+    if (sentence === undefined) return `it ended with ${signal ?? `exit code ${code}`}; see the log`;
     return sentence.slice('solway: '.length).replaceAll('--rpc-port', 'localnet.rpc_port');
   }
 
@@ -184,7 +182,7 @@ export class LocalnetProcess {
     if (performance.now() - this.#readyAt >= healthyAfterMs) this.#deaths = 0;
     const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#deaths, 16), restartDelayMaxMs);
     this.#deaths++;
-    log.warn({ code, signal, lastWords: this.#lastLines, delay }, 'Embedded ledger ended; restarting it');
+    log.warn({ code, signal, output: this.#lastLines, delay }, 'Embedded ledger ended; restarting it');
     this.#schedule(delay);
   }
 

@@ -29,55 +29,53 @@ import { warpTo } from './warp-slot.ts';
 export type LocalnetOptions = LocalNodeOptions &
   Readonly<{
     host: string;
-    /** JSON-RPC; WebSockets are served on the port after it. 0 takes a free pair. */
+    /** JSON-RPC; WebSockets use the next port. 0: any free pair. */
     rpcPort: number;
-    /** Port of the faucet; null, the default, for none; 0 takes a free one. */
+    /** Port of the faucet; 0: any free port. Default null: none. */
     faucetPort?: number | null;
-    /** Ports for Geyser, tried in turn until one is free; 0 is any. None, the default, for no Geyser. */
+    /** Ports for Geyser, tried in turn; 0: any free port. Default: no Geyser. */
     geyserPorts?: readonly number[];
-    /** Where shreds of what is going to run are sent over UDP, before it does. Default nowhere. */
+    /** UDP destinations for shreds. Default: none. */
     shredsTo?: readonly ShredTarget[];
-    /** Milliseconds at the least by which they leave before it runs. Default `localnetDefaults.shredLeadMs`. */
+    /** Minimum milliseconds between a shred and its execution. Default `localnetDefaults.shredLeadMs`. */
     shredLeadMs?: number;
-    /** UDP port of the gossip address; 0, the default, takes a free one. */
+    /** UDP port of the gossip address. Default 0: any free port. */
     gossipPort?: number;
-    /** Empty blocks are made up to this slot before the doors open. Default 0. */
+    /** Creates empty blocks up to this slot before listening. Default 0. */
     warpSlot?: number;
-    /** How long to wait for a process that has the ledger open, and may be about to end. */
+    /** Time to wait for another process to release the ledger. */
     inUseWaitMs: number;
     log: Logger;
   }>;
 
-/** The embedded ledger as a node of its own. */
+/** A running embedded ledger. */
 export type Localnet = Readonly<{
   rpcPort: number;
   /** The port after it. */
   pubsubPort: number;
   /** null without a faucet port. */
   faucetPort: number | null;
-  /** null when there is no Geyser. */
+  /** null without Geyser. */
   grpcPort: number | null;
   genesis: Genesis;
-  /** Slot that froze last. */
+  /** Newest frozen slot. */
   tip(): bigint;
-  /** Finishes what is under way, makes everything durable, lets go of the ledger. */
+  /** Finishes pending requests, flushes and releases the ledger. */
   stop(): Promise<void>;
 }>;
 
 /** Text for a listener that cannot be opened, with the remedy. */
 function listenProblem(error: unknown, host: string, port: number, rpcPort: number): unknown {
-  const which = port === rpcPort ? '' : `, on which WebSockets are served beside --rpc-port ${rpcPort},`;
+  const which = port === rpcPort ? '' : ` (WebSockets, the port after --rpc-port ${rpcPort})`;
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return new Error(
-        `port ${port} of ${host}${which} is taken: stop what listens there or choose another with --rpc-port`,
+        `port ${port} of ${host}${which} is in use: stop the other program or choose another port with --rpc-port`,
       );
     case 'ERR_SOCKET_BAD_PORT':
-      return new Error(
-        `there is no port after ${rpcPort} for WebSockets: choose a lower one with --rpc-port`,
-      );
+      return new Error(`no port after ${rpcPort} for WebSockets: choose a lower one with --rpc-port`);
     case 'EACCES':
-      return new Error(`this user may not listen on port ${port}: choose one from 1024 up with --rpc-port`);
+      return new Error(`this user may not listen on port ${port}: choose a port above 1023 with --rpc-port`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new Error(`this machine does not have the address ${host}: correct --bind-address`);
@@ -88,7 +86,7 @@ function listenProblem(error: unknown, host: string, port: number, rpcPort: numb
 
 type LocalnetServers = Readonly<{ rpc: LocalnetServer; pubsub: PubsubServer }>;
 
-/** Opens both doors. @throws Error that says what to do; nothing is open then. */
+/** Opens the JSON-RPC and PubSub listeners. @throws Error with the remedy; nothing stays open. */
 async function openServers(
   node: OpenLocalNode,
   { host, rpcPort, log }: LocalnetOptions,
@@ -120,7 +118,7 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
     try {
       return await openLocalNode(options);
     } catch (error) {
-      // Only a ledger whose gateway is gone is about to end by itself.
+      // Only a ledger without its gateway ends by itself.
       const isTransient = error instanceof LedgerInUseError && error.holderIsOrphan;
       if (!isTransient || performance.now() >= end) throw error;
       await delay(IN_USE_PAUSE_MS);
@@ -132,7 +130,7 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
 const portProblem = (host: string, port: number, option: string) => (error: unknown) => {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
   throw new Error(
-    `port ${port} of ${host} is taken: stop what listens there or choose another with ${option}`,
+    `port ${port} of ${host} is in use: stop the other program or choose another port with ${option}`,
   );
 };
 
@@ -153,14 +151,14 @@ type AuxiliaryServers = {
   geyser: LocalnetGeyser | null;
 };
 
-/** Opens Geyser, where it is wanted. @throws Error that says what to do. */
+/** Opens Geyser if configured. @throws Error with the remedy. */
 async function openGeyser(
   node: OpenLocalNode,
   { host, geyserPorts: ports = [], log }: LocalnetOptions,
 ): Promise<LocalnetGeyser | null> {
   const [first] = ports;
   if (first === undefined) return null;
-  // Its server takes a moment to load, which those who go without need not wait for.
+  // The gRPC server is slow to load.
   const { openLocalnetGeyser } = await import('./localnet-geyser.ts');
   return openLocalnetGeyser(node, { host, ports, log }).catch(portProblem(host, first, '--geyser-port'));
 }
@@ -179,7 +177,7 @@ async function openAuxiliaryServers(
 const closeAuxiliaryServers = ({ faucet, gossip, geyser }: AuxiliaryServers): Promise<unknown> =>
   Promise.all([faucet?.close(), gossip?.close(), geyser?.close()]);
 
-/** The ledger answers without that file too. */
+/** The file is optional. */
 function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis, contact: Contact): void {
   try {
     writeValidatorLog(ledgerDir, genesis, contact, new Date());
@@ -188,17 +186,17 @@ function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Gene
   }
 }
 
-/** Opens what sends shreds, where they are wanted. @throws Error that says what to do. */
+/** Opens the shred sender if configured. @throws Error with the remedy. */
 async function openShreds({ shredsTo: targets = [], log }: LocalnetOptions): Promise<ShredSender | null> {
   if (targets.length === 0) return null;
   return openShredSender({ targets, log }).catch((cause: unknown) => {
     const { code, hostname } = cause as NodeJS.ErrnoException & { hostname?: string };
     if (code !== 'ENOTFOUND') throw cause;
-    throw new Error(`the host ${hostname} is not known: correct --shreds-to`, { cause });
+    throw new Error(`unknown host ${hostname}: correct --shreds-to`, { cause });
   });
 }
 
-/** Opens the ledger and its doors. @throws Error when the ledger or a port cannot be had. */
+/** Opens the ledger and its listeners. @throws Error when the ledger or a port is unavailable. */
 export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
   const { host, rpcPort: _rpcPort, faucetPort: _faucetPort, inUseWaitMs, ...options } = settings;
   const shreds = await openShreds(settings);

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OpenLocalNode } from '../../../packages/localnet/src/genesis/open.ts';
 
-/** Slots that may wait for the disk meanwhile. */
+/** Slots that may be waiting for the disk. */
 const UNDURABLE_SLOTS_MAX = 128n;
 
 /**
- * Makes empty blocks, one after the other, until the ledger has reached a slot; nothing when it is there already.
- * @throws Error when the disk refuses them.
+ * Creates empty blocks until the ledger has reached a slot.
+ * @throws Error when they cannot be written.
  */
 export async function warpTo(
   node: Pick<OpenLocalNode, 'bank' | 'freeze' | 'durableSlot'>,

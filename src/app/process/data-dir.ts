@@ -17,8 +17,8 @@ export const offChainFolder = (dataDir: string, worker: number): string =>
   join(dataDir, worker === 1 ? 'off-chain' : `off-chain-${worker}`);
 
 /**
- * The socket through which `solway reload` reaches the service of a data folder. Its path may have about 100 bytes, so
- * it is relative where that is shorter.
+ * Socket of `solway reload` in a data folder. Socket paths are limited to about 100 bytes, so a shorter relative path
+ * is used.
  */
 export function reloadSocketFile(dataDir: string): string {
   const whole = join(dataDir, 'reload.sock');
@@ -26,7 +26,7 @@ export function reloadSocketFile(dataDir: string): string {
   return short.length < whole.length ? short : whole;
 }
 
-/** Makes the folder when absent, for its owner only, and checks that this user may write there. */
+/** Creates the folder if needed, accessible only to its owner, and checks write permission. */
 export async function openDataDir(dataDir: string): Promise<void> {
   makeFolder(dataDir, 0o700);
   await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);

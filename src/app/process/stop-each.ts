@@ -1,4 +1,4 @@
-/** Does each in order, also after one that failed. @throws the first failure, when all were tried. */
+/** Runs all functions in order, even after a failure. @throws the first failure. */
 export async function stopEach(stops: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const stop of stops) {

@@ -10,29 +10,29 @@ import type { TrustedProxies } from '../../servers/client-address.ts';
 import type { HttpHandler, HttpRoutes } from '../../servers/http/routes.ts';
 import { apiServicesOf, type ControlOptions } from './control-services.ts';
 
-/** Where everything of the control API and of signing in stands. */
+/** Path prefix of the control API and of sign-in. */
 export const CONTROL_PREFIX = '/api/';
 
 const verbs = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 
-/** The control API, as doors and commands have it. */
+/** The control API for listeners and commands. */
 export type Control = Readonly<{
   services: ApiServices;
   api: ControlApi;
   routes(proxies: TrustedProxies): HttpRoutes;
-  /** Ends answers that go on: live tails. */
+  /** Ends streaming responses (live tails). */
   endStreams(): void;
   stop(): Promise<void>;
 }>;
 
-/** A password link goes only by mail, and only to a registered address. */
+/** A reset link is only sent by mail to a registered address. */
 function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
   if (mailer === null || publicUrl === null) return null;
   return async (email: string, token: string): Promise<void> => {
     const text = [
-      'Somebody asked to set a new password for your Solway account. If it was you, open',
+      'Someone requested a new password for your Solway account. If it was you, open',
       `${publicUrl}/reset-password#token=${token}`,
-      'within an hour. If not, do nothing: your password is as it was.\n',
+      'within an hour. Otherwise ignore this message; your password is unchanged.\n',
     ].join('\n\n');
     // Not awaited: the duration would reveal whether the account exists.
     mailer.send({ to: email, subject: 'Your Solway password', text, isUrgent: true }).catch(() => {
@@ -84,6 +84,6 @@ export function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoute
   return new Map([[`${CONTROL_PREFIX}**`, new Map(verbs.map((verb) => [verb, answer]))]]);
 }
 
-/** How requests below /api are refused before they reach it. */
+/** Body of a request below /api that is refused before it reaches the control API. */
 export const controlRefusal = (failure: Failure): Buffer =>
   Buffer.from(`${JSON.stringify({ error: { code: failure.code, message: failure.text, requestId: '' } })}\n`);

@@ -17,7 +17,7 @@ import { PROGRAM_VERSION } from '../program-version.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Where calls go, without a path. */
+/** Addresses of the service, without a path. */
 export type ServiceAddress = Readonly<{
   url: string;
   grpcUrl: string | null;
@@ -40,7 +40,7 @@ export type ControlOptions = Readonly<{
   serviceAddress: () => ServiceAddress;
 }>;
 
-/** The options of accounts that the configuration names; what changes of it while the service runs is read there. */
+/** Account options; getters follow a reload. */
 export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
   const { publicUrl, oidc, sessionDays, accountFreeTries, addressFreeTries } = accounts;
   const limits = withDefaults<AccountLimits>(withDefaults<AccountLimits>(accountLimits, accounts), {

@@ -27,7 +27,7 @@ function exampleOf({ fields, from }: Endpoint): string {
   return new URLSearchParams(values as Record<string, string>).toString();
 }
 
-/** The REST interface as the playground shows it. A request costs what the calls cost that it makes, one at least. */
+/** REST endpoints for the playground. A request costs the sum of its calls, at least one credit. */
 export const endpointFacts: readonly EndpointInfo[] = endpoints.map((endpoint) => ({
   name: endpoint.name,
   path: endpoint.paths[0],

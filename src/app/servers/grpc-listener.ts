@@ -18,7 +18,7 @@ export type GrpcListener = Readonly<{
   server: GrpcServer;
   /** null: clients connect without TLS. */
   tlsListener: TlsListener | null;
-  /** Ends the watch over keys; once the listener is drained. */
+  /** Stops watching keys; called once the listener is drained. */
   close(): void;
 }>;
 
@@ -32,7 +32,7 @@ export type GrpcListenerOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Whole, so that an option which the configuration lacks does not compile. */
+/** The type is complete, so that a missing option does not compile. */
 function optionsOf(
   { grpc, server }: Configuration,
   tls: TlsIdentity | null,
@@ -67,6 +67,6 @@ export function buildGrpcListener(configuration: Configuration, parts: GrpcListe
   const tls = files === null ? null : readTls(files);
   const server = new GrpcServer({ handler, health, log }, optionsOf(configuration, tls, proxies));
   const reload = (identity: TlsIdentity): void => server.reloadTls(identity);
-  const tlsListener = files === null ? null : { name: 'the gRPC door', files, reload };
+  const tlsListener = files === null ? null : { name: 'gRPC listener', files, reload };
   return { server, tlsListener, close: () => watch.close() };
 }

@@ -7,8 +7,6 @@ export function callableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Where the service listens, by the fields that say so. */
-
 /** JSON-RPC and WebSockets. */
 export const httpListenAddress = ({ server: { host, port } }: Configuration): ListenAddress => ({
   ...{ host, port, kind: 'port', hostField: 'server.host', portOption: '--port' },

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { createServer, isIPv6 } from 'node:net';
 
-/** A place to listen at, and the fields that name it. */
+/** An address to listen on, and the options that set it. */
 export type ListenAddress = Readonly<{
   host: string;
   port: number;
@@ -15,7 +15,7 @@ export type ListenAddress = Readonly<{
 
 /** A listener cannot be opened; the message names the option and the remedy. */
 export class ListenError extends Error {
-  /** Whether the port is another program's, and nothing else is wrong. */
+  /** Whether another program uses the port. */
   readonly isTaken: boolean;
 
   constructor(message: string, isTaken: boolean) {
@@ -30,25 +30,25 @@ function remedyOf(code: string | undefined, address: ListenAddress): string | nu
   const { host, port, hostField, portOption, kind } = address;
   switch (code) {
     case 'EADDRINUSE':
-      return `${kind} ${port} of ${host} is taken: stop what listens there, or choose another with ${portOption}`;
+      return `${kind} ${port} of ${host} is in use: stop the other program or choose another port with ${portOption}`;
     case 'EACCES':
       return (
-        `this user may not listen on ${kind} ${port} of ${host}: choose one from 1024 up with ${portOption}, ` +
+        `this user may not listen on ${kind} ${port} of ${host}: choose a port above 1023 with ${portOption}, ` +
         'or give the process the capability CAP_NET_BIND_SERVICE'
       );
     case 'EADDRNOTAVAIL':
-      return `${hostField}: this machine does not have the address ${host}: correct it, or take "0.0.0.0"`;
+      return `${hostField}: this machine does not have the address ${host}: correct it or use "0.0.0.0"`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${hostField}: the name ${host} is unknown: write an address such as "127.0.0.1"`;
+      return `${hostField}: unknown host ${host}: use an address such as "127.0.0.1"`;
     default:
       return null;
   }
 }
 
 /**
- * Listens at a place.
- * @throws ListenError in place of what the system says about it.
+ * Listens on an address.
+ * @throws ListenError instead of the system error.
  */
 export async function listenAt<T>(address: ListenAddress, listen: () => Promise<T>): Promise<T> {
   try {
@@ -61,7 +61,7 @@ export async function listenAt<T>(address: ListenAddress, listen: () => Promise<
   }
 }
 
-/** Takes the port and gives it back. @throws what listening throws. */
+/** Checks that a TCP port is free. */
 function probeTcpPort(host: string, port: number): Promise<void> {
   const server = createServer();
   return new Promise((resolve, reject) => {
@@ -82,7 +82,7 @@ function probeUdpPort(host: string, port: number): Promise<void> {
   });
 }
 
-/** Looks whether the port can be had before anything slow is started. @throws ListenError */
+/** Checks that a TCP port is free. @throws ListenError */
 export const checkPortFree = (address: ListenAddress): Promise<void> =>
   listenAt(address, () => probeTcpPort(address.host, address.port));
 

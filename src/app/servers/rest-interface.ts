@@ -21,7 +21,7 @@ import type { RestServices } from './rest-services.ts';
 export type RestInterface = Readonly<{
   /** Routes of the REST interface, stored files and the API reference. */
   routes: HttpRoutes;
-  /** Answers those who wait for confirmations: they could outlast the end of the service. */
+  /** Ends requests that wait for confirmations, which could outlast the drain. */
   endWaits(): void;
 }>;
 
@@ -34,7 +34,7 @@ function openConfirmations(
   return new Confirmations({ feed, feedNetwork: networks.default, source, limits });
 }
 
-/** Builds the REST interface. @throws Error when two parts claim one path. */
+/** Builds the REST interface. @throws Error when two routes have the same path. */
 export function buildRestInterface(
   configuration: Configuration,
   parts: PipelineParts,

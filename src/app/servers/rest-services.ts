@@ -30,9 +30,9 @@ export type RestServices = Readonly<{
   das: DasClient;
   tokenList: TokenList;
   files: FileUploads;
-  /** The files that are on this machine; null where another keeps them. */
+  /** Files stored on this machine; null when Kubo stores them. */
   fileStore: FileStore | null;
-  /** Blocks of those, where a service fetches them. */
+  /** Their blocks, if a pinning service fetches them. */
   blocks: BlockIndex | null;
   semiWallets: SemiWalletStore;
   /** Sets the address of the service, under which files are served. */
@@ -40,12 +40,15 @@ export type RestServices = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Reads the file of known tokens, if there is one. @throws TokenListFault */
+/** Reads the token list, if configured. @throws TokenListFault */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
   const { tokenList } = rest;
   if (tokenList === null) return noTokenList;
   const text = await readFile(tokenList, 'utf8').catch((cause: unknown) => {
-    throw new TokenListFault(`${tokenList} cannot be read: correct rest.token_list`, { cause });
+    throw new TokenListFault(
+      `rest.token_list: ${tokenList} cannot be read: correct the path or its permissions`,
+      { cause },
+    );
   });
   return parseTokenList(text);
 }
@@ -82,7 +85,7 @@ async function openStorage(
 /**
  * Opens the services of REST endpoints.
  * @param workerContext - number of this worker and the shared storage quota.
- * @throws the errors of its parts; none of them stays open.
+ * @throws the errors of its parts; nothing stays open.
  */
 export async function openRestServices(
   configuration: Configuration,

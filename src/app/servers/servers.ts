@@ -37,12 +37,12 @@ import type { TlsListener } from './tls-reload.ts';
 /** HTTP listener (JSON-RPC, WebSocket, REST, control API, health) and gRPC listener. */
 export type Servers = Readonly<{
   http: HttpServer;
-  /** null where it is not enabled. */
+  /** null when disabled. */
   grpc: GrpcListener | null;
   tlsListeners: readonly TlsListener[];
-  /** Answers REST requests that wait for what may take longer than the drain. */
+  /** Ends REST requests and streams that could outlast the drain. */
   endWaits(): void;
-  /** Ends every subscription; once the listeners are drained. */
+  /** Ends all subscriptions; called once the listeners are drained. */
   close(): void;
 }>;
 
@@ -57,7 +57,7 @@ function rpcCalls(
     served: () => pool.networks(),
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
-    // A part of a divided limit still holds the longest answer.
+    // A worker's share must still hold the longest response.
     answersMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
     batchAnswersMaxBytes: server.batchAnswersMaxBytes,
     batchConcurrency: server.batchConcurrency,
@@ -66,7 +66,7 @@ function rpcCalls(
   });
 }
 
-/** The fast way for calls, before everything else on the port; null where it is not wanted. */
+/** Fast path for calls, before the other routes of the port; null when disabled. */
 function buildFastHttpServer({ server }: Configuration, calls: RpcCalls, log: Logger): FastHttpServer | null {
   if (!server.fastPath) return null;
   const { fastPathHeadMaxBytes: headMaxBytes, fastPathBodyMaxBytes: bodyMaxBytes } = server;
@@ -146,12 +146,12 @@ function findTlsListeners(
 ): TlsListener[] {
   const files = httpTlsFiles(configuration);
   const reload: TlsListener['reload'] = (identity) => http.reloadTls(identity);
-  const httpListener = files === null ? null : { name: 'the HTTP door', files, reload };
+  const httpListener = files === null ? null : { name: 'HTTP listener', files, reload };
   return [httpListener, grpc?.tlsListener ?? null].filter((listener) => listener !== null);
 }
 
 /**
- * Builds the listeners without opening them. Keys share one rate limit and one usage count over all of them.
+ * Builds the listeners without opening them. A key has one rate limit and one usage count over all of them.
  * @param streams - null: no gRPC listener.
  */
 export function buildServers(
@@ -165,7 +165,7 @@ export function buildServers(
   log: Logger,
 ): Servers {
   const { server, networks } = configuration;
-  const proxies = new TrustedProxies(() => server.trustedProxies);
+  const proxies = new TrustedProxies(server);
   const admissionServices = buildAdmissionServices(configuration, access, telemetry);
   const sessions = new SessionMinSlots(configuration.sessions, access.limits.minSlots);
   const parts: PipelineParts = { ...admissionServices, source: upstreams.source, sessions, log };

@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import type { Configuration } from '../../config/configuration.ts';
 import { secureContextOf, type TlsIdentity } from '../../servers/tls.ts';
 
-/** A certificate or its key cannot be used; the message names the field, and holds nothing of the files. */
+/** A certificate or its key is unusable; the message names the option and contains nothing of the files. */
 export class TlsFileError extends Error {
   constructor(message: string) {
     super(message);
@@ -12,7 +12,7 @@ export class TlsFileError extends Error {
   }
 }
 
-/** Where a certificate and its key lie, by the fields that say so. */
+/** Files of a certificate and its key, and the options that name them. */
 export type TlsFiles = Readonly<{
   cert: string;
   key: string;
@@ -41,7 +41,7 @@ function read(field: string, file: string): Buffer {
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new TlsFileError(
-      `${field}: ${file} ${missing ? 'does not exist' : 'cannot be read: let this user read it'}`,
+      `${field}: ${file} ${missing ? 'does not exist' : 'cannot be read: give this user read permission'}`,
     );
   }
 }
@@ -57,28 +57,27 @@ function orElse<T>(message: string, make: () => T): T {
 
 function check(identity: TlsIdentity, { certField, keyField }: TlsFiles): void {
   const certificate = orElse(
-    `${certField}: not a certificate in PEM`,
+    `${certField}: the file is not a PEM certificate`,
     () => new X509Certificate(identity.cert),
   );
-  const key = orElse(`${keyField}: not a private key in PEM without a password`, () =>
+  const key = orElse(`${keyField}: the file is not an unencrypted PEM private key`, () =>
     createPrivateKey(identity.key),
   );
   if (!certificate.checkPrivateKey(key))
-    throw new TlsFileError(`${certField} and ${keyField}: the key is not that of the certificate`);
-  orElse(
-    `${certField} and ${keyField}: cannot be used for TLS: the key is too weak, or a certificate of the chain is none`,
-    () => createSecureContext(secureContextOf(identity)),
+    throw new TlsFileError(`${certField} and ${keyField}: the key does not match the certificate`);
+  orElse(`${certField} and ${keyField}: unusable for TLS: the key is too weak or the chain is invalid`, () =>
+    createSecureContext(secureContextOf(identity)),
   );
 }
 
-/** A certificate and its key as they are now. @throws TlsFileError */
+/** Reads and checks a certificate and its key. @throws TlsFileError */
 export function readTls(files: TlsFiles): TlsIdentity {
   const identity = { cert: read(files.certField, files.cert), key: read(files.keyField, files.key) };
   check(identity, files);
   return identity;
 }
 
-/** From when and until when a certificate is good. */
+/** Validity period of a certificate. */
 export function validityOf({ cert }: TlsIdentity): Readonly<{ from: Date; to: Date }> {
   const { validFromDate: from, validToDate: to } = new X509Certificate(cert);
   return { from, to };

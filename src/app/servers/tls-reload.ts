@@ -9,22 +9,21 @@ export type TlsListener = Readonly<{
   /** `HTTP listener`. */
   name: string;
   files: TlsFiles;
-  /** Shows another certificate from now on. */
+  /** Uses another certificate from now on. */
   reload(identity: TlsIdentity): void;
 }>;
 
 export type CertificateWatch = Readonly<{
-  /** Reads all of them again, whether they have changed or not. */
+  /** Rereads all certificates, changed or not. */
   reload(): void;
   close(): void;
 }>;
 
-/** A certificate and its key are two files: after a change, both are given this long to be there. */
+/** A certificate and its key are two files: waits this long after a change for the other. */
 const SETTLE_MS = 500;
 
 /**
- * Rereads certificates when their files change and on SIGHUP. Invalid ones are logged and change nothing
- * else.
+ * Rereads certificates when their files change. An invalid one is logged; the current one stays in use.
  */
 export function watchCertificates(
   listeners: readonly TlsListener[],
@@ -43,8 +42,9 @@ export function watchCertificates(
 }
 
 /**
- * Watches certificates, and reads them again on SIGHUP, which ends nothing here even where there is no certificate.
- * @returns what ends that.
+ * Rereads certificates when their files change and on SIGHUP. Also without certificates, SIGHUP must not end the
+ * process.
+ * @returns stops watching.
  */
 export function reloadCertificatesOnChange(listeners: readonly TlsListener[], log: Logger): () => void {
   const certificates = watchCertificates(listeners, log);
@@ -73,9 +73,13 @@ class TlsListenerWatch {
     const { name, files, reload } = this.#listener;
     try {
       reload(readTls(files));
-      this.#log.info(`the certificate of ${name} was read again`);
+      this.#log.info({ listener: name }, 'Certificate reloaded');
     } catch (error) {
-      this.#log.error({ problem: problemText(error) }, `the certificate of ${name} stays as it was`);
+      const problem = problemText(error);
+      this.#log.error(
+        { listener: name, problem },
+        'Certificate reload failed; keeping the current certificate',
+      );
     }
   }
 
@@ -84,11 +88,12 @@ class TlsListenerWatch {
     for (const watcher of this.#watchers) watcher.close();
   }
 
-  /** The folder, since a file that is put in the place of another is not the one that was watched. */
+  /** Watches the folder, because replacing a file ends a watch on the file. */
   #watch(folder: string, names: ReadonlySet<string>): void {
     const onFailure = (): void =>
       this.#log.warn(
-        `changes of the certificate of ${this.#listener.name} are not noticed: send SIGHUP after them`,
+        { listener: this.#listener.name },
+        'Certificate files cannot be watched; send SIGHUP after changing them',
       );
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
@@ -110,7 +115,7 @@ class TlsListenerWatch {
 /** Kubernetes swaps a link beside the files, `..data`, and touches nothing else. */
 const isSwap = (name: string): boolean => name.startsWith('..');
 
-/** The folders of the files and of what they are links to, with their names there. */
+/** Folders of the files and of their link targets, with the file names. */
 function foldersOf({ cert, key }: TlsFiles): Map<string, Set<string>> {
   const folders = new Map<string, Set<string>>();
   for (const file of new Set([cert, key, realpathSync(cert), realpathSync(key)])) {

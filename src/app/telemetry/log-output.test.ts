@@ -37,8 +37,8 @@ describe('a log file', () => {
   it('that cannot be opened is refused at once, by its name and with what to do', () => {
     const open = (file: string) => () => openLog({ level: 'auto', file }, errorOutput(), false);
     expect(open(join(folder, 'none', 'x.log'))).toThrow(LogFileError);
-    expect(open(join(folder, 'none', 'x.log'))).toThrow('its folder does not exist: make it (ENOENT)');
-    expect(open(folder)).toThrow(`log.file names ${folder}, which cannot be opened: that is a folder`);
+    expect(open(join(folder, 'none', 'x.log'))).toThrow('its folder does not exist: create it (ENOENT)');
+    expect(open(folder)).toThrow(`log.file: ${folder} cannot be opened: it is a folder`);
   });
 
   it.skipIf(!existsSync('/dev/full'))(
@@ -51,7 +51,7 @@ describe('a log file', () => {
       await vi.waitFor(() => expect(errors.written).not.toEqual([]));
       log.info('three');
       expect(errors.written[0]).toBe(
-        'solway: log.file /dev/full takes no more lines: the disk is full: make room (ENOSPC); they go here\n',
+        'solway: log.file: writing to /dev/full failed: the disk is full: free some space (ENOSPC); logging to standard error\n',
       );
       expect(errors.written.slice(1)).toEqual([expect.stringContaining('"msg":"three"')]);
     },

@@ -2,7 +2,7 @@ import { createWriteStream, openSync } from 'node:fs';
 import { createLogger, type Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 
-/** Log lines cannot go where log.file says; the message says what to do. */
+/** The log file cannot be opened; the message has the remedy. */
 export class LogFileError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -10,29 +10,29 @@ export class LogFileError extends Error {
   }
 }
 
-/** Standard error, as far as it matters to the log. */
+/** Standard error. */
 export type ErrorOutput = Readonly<{ write: (text: string) => unknown; isTTY?: boolean }>;
 
 const remedies: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not write it: change its owner or name another',
-  ENOENT: 'its folder does not exist: make it',
-  EISDIR: 'that is a folder: name a file in it',
-  ENOTDIR: 'a part of its path is a file: name another',
-  EROFS: 'the disk is read-only: name another',
-  ENOSPC: 'the disk is full: make room',
+  EACCES: 'this user has no write permission: change the owner or choose another file',
+  ENOENT: 'its folder does not exist: create it',
+  EISDIR: 'it is a folder: choose a file in it',
+  ENOTDIR: 'a part of its path is a file: choose another path',
+  EROFS: 'the disk is read-only: choose another path',
+  ENOSPC: 'the disk is full: free some space',
 };
 
 function remedyOf(error: unknown): string {
   const { code = 'no code' } = error as NodeJS.ErrnoException;
-  return `${remedies[code] ?? 'name another'} (${code})`;
+  return `${remedies[code] ?? 'choose another file'} (${code})`;
 }
 
-/** Opens the file that log.file names, making it when absent. @throws LogFileError */
+/** Opens or creates the log file. @throws LogFileError */
 export function openLogFile(file: string): number {
   try {
     return openSync(file, 'a', 0o600);
   } catch (error) {
-    const message = `log.file names ${file}, which cannot be opened: ${remedyOf(error)}`;
+    const message = `log.file: ${file} cannot be opened: ${remedyOf(error)}`;
     throw new LogFileError(message, { cause: error });
   }
 }
@@ -43,7 +43,9 @@ function fileWriter(file: string, errors: ErrorOutput): (line: string) => void {
   let broken = false;
   stream.on('error', (error) => {
     if (!broken)
-      errors.write(`solway: log.file ${file} takes no more lines: ${remedyOf(error)}; they go here\n`);
+      errors.write(
+        `solway: log.file: writing to ${file} failed: ${remedyOf(error)}; logging to standard error\n`,
+      );
     broken = true;
   });
   return (line) => void (broken ? errors.write(line) : stream.write(line));
@@ -60,8 +62,8 @@ export function logLevelOf(
 }
 
 /**
- * Opens the log: lines go to the configured file, else to standard error, as standard output is for the person.
- * @param forPerson - whether a person is shown words; on a terminal the level "auto" is then `warn`.
+ * Opens the log: the configured file, else standard error.
+ * @param forPerson - whether output is text for a person; on a terminal the level "auto" is then `warn`.
  * @throws LogFileError
  */
 export function openLog(

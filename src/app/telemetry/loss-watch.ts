@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 
-/** Something that was given up for want of room, counted since the start. */
+/** Counts dropped entries since the start. */
 export type LossCounter = Readonly<{ message: string; read: () => number }>;
 
 const INTERVAL_MS = 60_000;

@@ -34,22 +34,22 @@ function processMetrics(text: MetricsText, delay: ReturnType<typeof monitorEvent
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, external } = process.memoryUsage();
   text
-    .family('solway_build_info', 'gauge', 'The version that runs.')
+    .family('solway_build_info', 'gauge', 'Version of the running program.')
     .sample('solway_build_info', 1, { version: PROGRAM_VERSION })
     .single(
       'process_start_time_seconds',
       'gauge',
-      'When the process began, in Unix seconds.',
+      'Start time of the process in Unix seconds.',
       STARTED_SECONDS,
     )
-    .single('process_cpu_seconds_total', 'counter', 'Processor time that was used.', (user + system) / 1e6)
-    .single('process_resident_memory_bytes', 'gauge', 'Memory that the process has.', rss)
-    .single('solway_heap_used_bytes', 'gauge', 'Memory that objects take.', heapUsed)
-    .single('solway_external_bytes', 'gauge', 'Memory that buffers take.', external)
+    .single('process_cpu_seconds_total', 'counter', 'CPU time used.', (user + system) / 1e6)
+    .single('process_resident_memory_bytes', 'gauge', 'Resident memory of the process.', rss)
+    .single('solway_heap_used_bytes', 'gauge', 'Heap memory in use.', heapUsed)
+    .single('solway_external_bytes', 'gauge', 'Memory of buffers outside the heap.', external)
     .single(
       'solway_event_loop_delay_seconds',
       'gauge',
-      'How late the event loop was at its 99th percentile since the last look.',
+      '99th percentile of the event loop delay since the last scrape.',
       Number.isFinite(delay.percentile(99)) ? delay.percentile(99) / 1e9 : 0,
     );
   delay.reset();
@@ -57,22 +57,22 @@ function processMetrics(text: MetricsText, delay: ReturnType<typeof monitorEvent
 
 function requestMetrics(text: MetricsText, { products }: RequestCounters): void {
   const all = Object.entries(products);
-  text.family('solway_requests_total', 'counter', 'Requests by the product of their key and how they ended.');
+  text.family('solway_requests_total', 'counter', 'Requests by product and status.');
   for (const [product, { requests }] of all) {
     for (const [status, count] of Object.entries(requests)) {
       text.sample('solway_requests_total', count, { product, status });
     }
   }
   const duration = 'solway_request_duration_seconds';
-  text.family(duration, 'histogram', 'From the arrival of a request to its answer.');
+  text.family(duration, 'histogram', 'Time from the arrival of a request to its response.');
   for (const [product, { latency, latencySeconds }] of all) {
     text.histogram(duration, { product }, latencyBounds, latency, latencySeconds);
   }
   const totals = [
-    ['solway_received_bytes_total', 'Bytes of requests.', 'bytesIn'],
-    ['solway_sent_bytes_total', 'Bytes of answers.', 'bytesOut'],
-    ['solway_messages_total', 'Notifications and messages of streams.', 'messages'],
-    ['solway_message_bytes_total', 'Bytes of those.', 'messageBytes'],
+    ['solway_received_bytes_total', 'Request bytes received.', 'bytesIn'],
+    ['solway_sent_bytes_total', 'Response bytes sent.', 'bytesOut'],
+    ['solway_messages_total', 'Notifications and stream messages sent.', 'messages'],
+    ['solway_message_bytes_total', 'Bytes of notifications and stream messages.', 'messageBytes'],
   ] as const;
   for (const [name, help, member] of totals) {
     text.family(name, 'counter', help);
@@ -80,19 +80,19 @@ function requestMetrics(text: MetricsText, { products }: RequestCounters): void 
   }
 }
 
-/** Keys by their public ids; those beyond `metrics.keys_max` and calls without a good key are `other`. */
+/** Keys by public id; `other` are keys beyond `metrics.keys_max` and calls without a valid key. */
 function keyMetrics(text: MetricsText, counters: RequestCounters): void {
   const all = [...counters.keys, ['other', counters.otherKeys] as const];
   const requests = 'solway_key_requests_total';
-  text.family(requests, 'counter', 'Requests of each key; "other" are all keys that are not counted each.');
+  text.family(requests, 'counter', 'Requests by key; "other" are keys that are not counted separately.');
   for (const [key, { ok, failed }] of all) {
     text.sample(requests, ok, { key, outcome: 'ok' }).sample(requests, failed, { key, outcome: 'error' });
   }
   const messages = 'solway_key_messages_total';
-  text.family(messages, 'counter', 'Notifications and messages of streams of each key.');
+  text.family(messages, 'counter', 'Notifications and stream messages by key.');
   for (const [key, count] of all) text.sample(messages, count.messages, { key });
   const bytes = 'solway_key_sent_bytes_total';
-  text.family(bytes, 'counter', 'Bytes that were sent to each key.');
+  text.family(bytes, 'counter', 'Bytes sent by key.');
   for (const [key, { bytesOut }] of all) text.sample(bytes, bytesOut, { key });
 }
 
@@ -100,22 +100,22 @@ function connectionMetrics(text: MetricsText, connections: LiveConnections): voi
   const kinds = (['websocket', 'grpc'] as const).map((kind) => [kind, connections.totalOf(kind)] as const);
   const gauges = [
     ['solway_connections', 'Open WebSockets and gRPC streams.', 'open'],
-    ['solway_queued_messages', 'Messages that wait for clients to read.', 'queuedMessages'],
-    ['solway_queued_bytes', 'Bytes that wait for clients to read.', 'queuedBytes'],
+    ['solway_queued_messages', 'Messages queued for clients.', 'queuedMessages'],
+    ['solway_queued_bytes', 'Bytes queued for clients.', 'queuedBytes'],
   ] as const;
   for (const [name, help, member] of gauges) {
     text.family(name, 'gauge', help);
     for (const [kind, totals] of kinds) text.sample(name, totals[member], { kind });
   }
-  const help = 'Connections that were cut because their clients read too slowly.';
+  const help = 'Connections closed because the client read too slowly.';
   text.single('solway_connections_lagged_total', 'counter', help, connections.lagged);
 }
 
 function refusalMetrics(text: MetricsText, refused: Readonly<Record<string, number>>): void {
   const name = 'solway_connections_refused_total';
-  const help = 'Connections that were closed at once: their address has too many, or was cut for a flood.';
+  const help = 'Connections refused: the address has too many, or is blocked for flooding.';
   text.family(name, 'counter', help);
-  for (const [door, count] of Object.entries(refused)) text.sample(name, count, { door });
+  for (const [listener, count] of Object.entries(refused)) text.sample(name, count, { door: listener });
 }
 
 function listMetrics(
@@ -129,7 +129,7 @@ function listMetrics(
   for (const [what, read] of Object.entries(values)) text.sample(name, read(), { what });
 }
 
-/** Writes metrics as they are at the moment. They hold ids of keys and names of nodes, never a secret. */
+/** Renders the current metrics. They contain key ids and node names, never a secret. */
 export class Metrics {
   readonly #sources: MetricSources;
   readonly #delay = monitorEventLoopDelay({ resolution: 20 });
@@ -151,25 +151,25 @@ export class Metrics {
     refusalMetrics(text, connectionsRefused());
     writeUpstreamMetrics(text, nodes());
     text
-      .single('solway_http_in_flight', 'gauge', 'HTTP requests that are being answered.', requestsInFlight())
-      .single('solway_store_up', 'gauge', 'Whether the database answers.', Number(isStoreUp()));
+      .single('solway_http_in_flight', 'gauge', 'HTTP requests in progress.', requestsInFlight())
+      .single('solway_store_up', 'gauge', 'Whether the database responds.', Number(isStoreUp()));
     const { cacheOutcomes, cacheUsage } = this.#sources;
-    listMetrics(
-      text,
-      'solway_answers_total',
-      'counter',
-      'Calls that nodes may be spared, by what came of it.',
-      cacheOutcomes,
-    );
+    listMetrics(text, 'solway_answers_total', 'counter', 'Cacheable calls by outcome.', cacheOutcomes);
     listMetrics(
       text,
       'solway_cache',
       'gauge',
-      'What is held of answers, and of calls that are shared.',
+      'Current size of response caches and coalesced calls.',
       cacheUsage,
     );
-    listMetrics(text, 'solway_waiting', 'gauge', 'What waits to be written or sent.', waiting);
-    listMetrics(text, 'solway_dropped_total', 'counter', 'What was given up for want of room.', dropped);
+    listMetrics(text, 'solway_waiting', 'gauge', 'Entries waiting to be written or sent.', waiting);
+    listMetrics(
+      text,
+      'solway_dropped_total',
+      'counter',
+      'Entries dropped because a queue was full.',
+      dropped,
+    );
     return text.toString();
   }
 

@@ -37,12 +37,12 @@ export type Telemetry = Readonly<{
   connections: LiveConnections;
   /** For the control API. */
   log: LogServices;
-  /** The page of metrics; no path where it is not switched on. */
+  /** Metrics route; empty when disabled. */
   routes(servers: ServerFacts): HttpRoutes;
   start(): Promise<void>;
-  /** The doors are open: the service answers there. */
+  /** Sets the address of the service once its listeners are open. */
   setUrl(url: string): void;
-  /** Writes what is there; before the store is closed. */
+  /** Writes queued entries; called before the store closes. */
   stop(): Promise<void>;
 }>;
 
@@ -57,9 +57,9 @@ function openExporter({ telemetry }: Configuration, gateway: string, log: Logger
   return new OtlpExporter({ url, headers, resource, log }, options);
 }
 
-/** A node as operators are shown it. */
+/** A node as shown to operators. */
 const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
-  // JSON has no number for a slot.
+  // JSON cannot represent a bigint.
   ...Object.fromEntries(
     Object.entries(node).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
   ),
@@ -69,7 +69,7 @@ const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
 /** Differences in a worker. */
 export type WorkerTelemetry = Readonly<{
   worker: number;
-  /** Says how this worker's own page of metrics is had. @returns how that of all workers is. */
+  /** Sets the metrics page of this worker. @returns reads the page of all workers. */
   joinMetrics(own: () => string): () => Promise<string>;
 }>;
 

@@ -6,51 +6,39 @@ type Row = readonly [name: string, help: string, read: (node: NodeStatus) => num
 /** Name, help and value of each metric. */
 const gauges: readonly Row[] = [
   ['solway_upstream_healthy', 'Whether the node is healthy.', ({ state }) => Number(state === 'healthy')],
-  [
-    'solway_upstream_cordoned',
-    'Whether the operator took it out of service.',
-    (node) => Number(node.cordoned),
-  ],
-  [
-    'solway_upstream_slot',
-    'The newest slot that it reported.',
-    ({ slot }) => (slot === null ? null : Number(slot)),
-  ],
+  ['solway_upstream_cordoned', 'Whether an operator cordoned the node.', (node) => Number(node.cordoned)],
+  ['solway_upstream_slot', 'Newest reported slot.', ({ slot }) => (slot === null ? null : Number(slot))],
   [
     'solway_upstream_lag_slots',
-    'Slots behind the best of its network.',
+    'Slots behind the most advanced node of the network.',
     ({ lagSlots }) => (lagSlots === null ? null : Number(lagSlots)),
   ],
   [
     'solway_upstream_latency_seconds',
-    'Moving average of its latency.',
+    'Moving average of the latency.',
     ({ latencyMs }) => (latencyMs === null ? null : latencyMs / 1_000),
   ],
-  ['solway_upstream_in_flight', 'Calls that it is answering.', ({ inFlight }) => inFlight],
-  ['solway_upstream_failures_in_row', 'Failures since its last answer.', (node) => node.failuresInRow],
+  ['solway_upstream_in_flight', 'Calls in progress.', ({ inFlight }) => inFlight],
+  ['solway_upstream_failures_in_row', 'Consecutive failures.', (node) => node.failuresInRow],
   [
     'solway_upstream_unreplayed_slots',
-    'Slots that it has received and not replayed.',
+    'Slots received but not replayed.',
     ({ unreplayedSlots }) => (unreplayedSlots === null ? null : Number(unreplayedSlots)),
   ],
-  [
-    'solway_upstream_failed_share',
-    'The share of its last calls that failed.',
-    ({ failedShare }) => failedShare,
-  ],
+  ['solway_upstream_failed_share', 'Share of recent calls that failed.', ({ failedShare }) => failedShare],
   [
     'solway_upstream_throttled_share',
-    'The share of its last calls that it throttled.',
+    'Share of recent calls that were throttled.',
     ({ throttledShare }) => throttledShare,
   ],
   [
     'solway_upstream_p70_seconds',
-    'Within which most of its last answers came.',
+    '70th percentile of recent response times.',
     ({ p70Ms }) => (p70Ms === null ? null : p70Ms / 1_000),
   ],
   [
     'solway_upstream_requests_left',
-    'What it may be asked now, where that is limited.',
+    'Requests left in the rate limit of the node, if it has one.',
     ({ requestsLeft }) => requestsLeft,
   ],
 ];
@@ -58,10 +46,10 @@ const gauges: readonly Row[] = [
 const counters: readonly Row[] = [
   [
     'solway_upstream_hedges_total',
-    'Calls that were put to it because another node was late.',
+    'Hedged calls sent because another node was slow.',
     ({ hedges }) => hedges,
   ],
-  ['solway_upstream_copies_total', 'Copies of calls that it was tried with.', ({ copies }) => copies],
+  ['solway_upstream_copies_total', 'Mirrored calls that test recovery.', ({ copies }) => copies],
 ];
 
 /** Node metrics by name and network. */

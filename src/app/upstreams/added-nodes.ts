@@ -4,9 +4,10 @@ import { problemsFrom } from '../../config/errors.ts';
 import { upstreamNode } from '../../config/schema.ts';
 import { WS_OFF } from '../../config/value-types.ts';
 import { ApiError } from '../../control/api/api-error.ts';
+import type { NodeReportJson } from '../../control/api/contract/nodes.ts';
 import type { Store } from '../../control/database/open.ts';
 import { type AddedNode, NodeSeal, type NodeSettings } from '../../control/nodes/added-nodes.ts';
-import type { NodeInput, NodeReport, NodeServices } from '../../control/nodes/node-feed.ts';
+import type { NodeInput, NodeServices } from '../../control/nodes/node-feed.ts';
 import { NodeFeed, type NodesSnapshot } from '../../control/nodes/node-feed.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { probeNode } from '../../upstream/probe/probe-node.ts';
@@ -47,13 +48,13 @@ export function parseNodeSettings(input: NodeInput): NodeSettings {
   };
 }
 
-const toReportFinding = ({ verdict, text, subject }: Finding): NodeReport['findings'] =>
+const toReportFinding = ({ verdict, text, subject }: Finding): NodeReportJson['findings'] =>
   verdict === 'good'
     ? []
     : [{ severity: verdict === 'bad' ? 'error' : 'warning', finding: `${subject}:`, remedy: text }];
 
 /** Probes a node and its feeds. Never rejects. */
-async function probe(added: AddedNode): Promise<NodeReport> {
+async function probe(added: AddedNode): Promise<NodeReportJson> {
   const node = toUpstreamConfiguration(added);
   const [report, pubsub, geyser] = await Promise.all([
     probeNode(node, node.network, PROBE_TIMEOUT_MS),

@@ -8,13 +8,13 @@ import { type Command, exitCodes, type Terminal, UsageError } from '../command.t
 const help = `Usage: solway config <action> [options]
 
 Actions:
-  check             read the configuration as a start would, and report errors and warnings
-  show              print every setting with its value, defaults included; secrets are redacted
+  check             load the configuration as at startup, and report errors and warnings
+  show              print every option with its value, including defaults; secrets are redacted
 
 Options:
-  --config FILE     the file to read (default: SOLWAY_CONFIG, else solway.toml if there is one)
-  --json            write JSON; that of check holds the whole configuration too
-  All options of "solway up" are understood and checked as well.
+  --config FILE     configuration file (default: SOLWAY_CONFIG, else solway.toml if it exists)
+  --json            print JSON; with check it includes the whole configuration
+  All options of "solway up" are accepted and checked as well.
 
 Examples:
   solway config check
@@ -34,7 +34,7 @@ function showProblems(error: ConfigurationError, json: boolean, terminal: Termin
 function summaryOf(configuration: Configuration, warnings: readonly string[]): string {
   const networks = [...nodesByNetwork(configuration)].map(([network, nodes]) => `${nodes} of ${network}`);
   const lines = [
-    `Configuration valid: ${configuration.file ?? 'no file, defaults only'}`,
+    `Configuration valid: ${configuration.file ?? 'no file, only defaults'}`,
     `Nodes: ${networks.length === 0 ? 'none' : networks.join(', ')}`,
     ...warnings.map((warning) => `Warning: ${warning}`),
   ];
@@ -45,8 +45,9 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const parsed = parseArguments(args, options);
   const [action, file] = parsed.positionals;
   if ((action !== 'check' && action !== 'show') || parsed.positionals.length > 2)
-    throw new UsageError('write: solway config check, or solway config show');
-  if (file !== undefined) throw new UsageError(`write: solway config ${action} --config ${file}`);
+    throw new UsageError('use solway config check or solway config show');
+  if (file !== undefined)
+    throw new UsageError(`unexpected argument "${file}": use solway config ${action} --config ${file}`);
   const json = parsed.values.json === true;
   try {
     const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);

@@ -3,21 +3,21 @@ import { examine } from '../../app/doctor/doctor.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { ConfigurationError, describeProblem } from '../../config/errors.ts';
 import { configurationArguments, configurationOptions, parseArguments } from '../../config/sources.ts';
-import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { type Command, exitCodes, rejectArgument, type Terminal } from '../command.ts';
 
 const help = `Usage: solway doctor [options]
 
-Checks the configuration, the data folder, the log file, the database, the pepper, the ports, the certificate,
-the embedded ledger, every upstream node with its PubSub and Geyser, every endpoint for sending, the sources of
-the shred stage, and says what to mend. Makes the data folder, the log file, the database and the pepper when
-they are not there, as a start would.
+Checks the configuration, the data folder, the log file, the database, the pepper, the ports, the certificates,
+the embedded ledger, every upstream node with its PubSub and Geyser, every sender, the shred sources and the
+REST dependencies, and reports how to fix each problem. Creates the data folder, the log file, the database and
+the pepper if they do not exist, as a start does.
 
 Options:
-  --config FILE     the configuration file
-  --json            write JSON
-  All options of "solway up" are understood and checked as well.
+  --config FILE     configuration file
+  --json            print JSON
+  All options of "solway up" are accepted and checked as well.
 
-Exit codes: 0 when nothing is bad (warnings are not), 1 otherwise.
+Exit codes: 0 without errors (warnings do not count), 1 otherwise.
 
 Examples:
   solway doctor
@@ -41,7 +41,7 @@ type Parsed = ReturnType<typeof parseArguments>;
 async function findAll(parsed: Parsed, terminal: Terminal): Promise<Finding[]> {
   try {
     const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
-    const text = configuration.file ?? 'no file: all defaults';
+    const text = configuration.file ?? 'no file, only defaults';
     const good: Finding = { subject: 'configuration', verdict: 'good', text };
     return [good, ...(await examine(configuration, terminal.environment))];
   } catch (error) {
@@ -52,7 +52,7 @@ async function findAll(parsed: Parsed, terminal: Terminal): Promise<Finding[]> {
 
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = parseArguments(args, options);
-  if (parsed.positionals.length > 0) throw new UsageError('solway doctor takes options only: see --help');
+  rejectArgument('doctor', parsed.positionals[0]);
   const findings = await findAll(parsed, terminal);
   const ok = findings.every(({ verdict }) => verdict !== 'bad');
   if (parsed.values.json === true) terminal.out(`${JSON.stringify({ ok, findings }, null, 2)}\n`);

@@ -5,60 +5,56 @@ import {
   withKeyCommands,
 } from '../../app/commands/keys.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
-import {
-  configurationArguments,
-  configurationOptions,
-  type ParsedArguments,
-  parseArguments,
-} from '../../config/sources.ts';
+import { configurationArguments, configurationOptions } from '../../config/sources.ts';
+import { type Action, actionCommand, type Invocation, type Report } from '../action-command.ts';
 import { getAuditActor, readApiToken } from '../api-token.ts';
-import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { UsageError } from '../command.ts';
 import { parseExpiry, parseHours, type RuleValues, readSecret, rulesOf } from '../key-arguments.ts';
 import { identifiedKeyText, keyTable, newKeyText } from '../key-text.ts';
 
 const help = `Usage: solway keys <action> [options]
 
 Actions:
-  create              make a key; it is shown once
-    --name TEXT       its name, which it must have: 1 to 64 characters
+  create              create a key; it is shown once
+    --name TEXT       its name, 1 to 64 characters; required
     --product NAME    rpc (RPC, WebSocket and REST; default), grpc (Yellowstone) or fs (shred-stage stream)
-    --plan NAME       a plan of the configuration; default the customer's
-    --expires WHEN    a date such as 2027-01-31 or 2027-01-31T12:00:00Z, or a time from now such as 30d or 12h
-    --public          a key for web pages: it needs --origin
-    and what it may be used for, as under set
-  list                show the keys that are not revoked
-    --product NAME    only those of one product
-    --all             revoked ones too
-  set KEY             change what KEY and the others of its family may be used for
+    --plan NAME       a plan of the configuration (default: the plan of the customer)
+    --expires WHEN    a date such as 2027-01-31 or 2027-01-31T12:00:00Z, or a duration such as 30d or 12h
+    --public          a key for web pages; requires --origin
+    and the rules listed under set
+  list                list the keys that are not revoked
+    --product NAME    only keys of one product
+    --all             include revoked keys
+  set KEY             change the rules of KEY and the other keys of its family
     --name TEXT, --expires WHEN|never
     --network NAME    mainnet-beta, devnet or testnet
     --cidr RANGE      an address or a range such as 192.0.2.0/24
     --origin ORIGIN   a web page's origin such as https://app.example.com or https://*.example.com
-    --method NAME     a method, a gRPC call or an endpoint; wallet/* and getBlock* stand for several
-                      (each of these four as often as needed; any: no such rule)
-    --rate N[/BURST]  calls a second, and how many at once; plan: as the plan has it
-    --address-rate N  calls a second from one address; any: no such limit
+    --method NAME     a method, a gRPC call or an endpoint; wallet/* and getBlock* match several
+                      (repeat these four as needed; any removes the rule)
+    --rate N[/BURST]  requests per second, and the burst; plan: the limit of the plan
+    --address-rate N  requests per second from one IP address; any: no such limit
     --log-bodies yes|no
-                      whether the request log keeps the start of parameters and results
+                      store the start of parameters and results in the request log
     --never-back yes|no
-                      whether no read may be of an older slot than the one before
-  rotate KEY          make a new key in place of KEY, which goes on for a while; the new one is shown once
-    --overlap HOURS   how long KEY goes on (default: keys.overlap_hours of the configuration; 0: not at all)
-    --cut             KEY is already being replaced: end it now
-  revoke KEY          end KEY for ever
-  disable KEY         stop KEY until it is enabled again
-  enable KEY          let KEY work again
-  whose TEXT|-        say whether a key of this service is in TEXT, and whose; - reads it from the input,
-                      so that no history keeps it
+                      monotonic reads: no read returns an older slot than the read before
+  rotate KEY          create a replacement for KEY, which stays valid for an overlap; the new key is shown once
+    --overlap HOURS   how long KEY stays valid (default: keys.overlap_hours of the configuration; 0: not at all)
+    --cut             end the overlap of a rotation that is in progress
+  revoke KEY          revoke KEY permanently
+  disable KEY         reject KEY until it is enabled again
+  enable KEY          accept KEY again
+  whose TEXT|-        find the key of this service in TEXT, and its owner; - reads from standard input,
+                      which keeps the key out of the shell history
 
-KEY is the id of 8 characters that the list shows, or the start of the key, or the key.
-A running service follows every change within a second.
+KEY is the id of 8 characters shown by list, the start of the key, or the key.
+A running service applies every change within a second.
 
 Options of all actions:
-  --customer ID                    whose keys; default: those of the house
-  --config FILE, --data-dir DIR    where the keys are kept
-  --server URL                     ask a service on another machine, with the token in SOLWAY_TOKEN
-  --json                           write JSON
+  --customer ID                    customer of the keys (default: the operator's own)
+  --config FILE, --data-dir DIR    where the keys are stored
+  --server URL                     use a service on another machine, with a token in SOLWAY_TOKEN
+  --json                           print JSON
 
 Examples:
   solway keys create --product rpc --name "web shop"
@@ -71,27 +67,22 @@ Examples:
   pbpaste | solway keys whose -
 `;
 
+const rules = [
+  ...(['network', 'cidr', 'origin', 'method', 'rate', 'address-rate', 'log-bodies'] as const),
+  'never-back',
+] as const;
+
+const text = { type: 'string' } as const;
+const list = { type: 'string', multiple: true } as const;
+const flag = { type: 'boolean' } as const;
+
 const options = {
   ...configurationOptions,
-  json: { type: 'boolean' },
-  server: { type: 'string' },
-  customer: { type: 'string' },
-  product: { type: 'string' },
-  name: { type: 'string' },
-  plan: { type: 'string' },
-  expires: { type: 'string' },
-  public: { type: 'boolean' },
-  all: { type: 'boolean' },
-  overlap: { type: 'string' },
-  cut: { type: 'boolean' },
-  cidr: { type: 'string', multiple: true },
-  origin: { type: 'string', multiple: true },
-  method: { type: 'string', multiple: true },
-  rate: { type: 'string' },
-  'address-rate': { type: 'string' },
-  'log-bodies': { type: 'string' },
-  'never-back': { type: 'string' },
-} as const;
+  ...{ server: text, customer: text, product: text, name: text, plan: text, expires: text },
+  ...{ public: flag, all: flag, overlap: text, cut: flag },
+  ...{ cidr: list, origin: list, method: list },
+  ...{ rate: text, 'address-rate': text, 'log-bodies': text, 'never-back': text },
+};
 
 type Values = RuleValues &
   Readonly<{
@@ -109,16 +100,13 @@ type Job = Readonly<{
   commands: KeyCommands;
   values: Values;
   key: string;
-  /** Absent where the service decides. */
+  /** Default overlap of rotations; undefined: the service has its own. */
   overlapHours: number | undefined;
 }>;
 
-/** Result of an action, as text and as JSON. */
-type Report = Readonly<{ text: string; json: unknown }>;
-
 async function create({ commands, values }: Job): Promise<Report> {
   if (values.name === undefined)
-    throw new UsageError('a key needs a name: solway keys create --name "web shop"');
+    throw new UsageError('missing option --name: solway keys create --name "web shop"');
   const expiresAt = values.expires === undefined ? null : parseExpiry(values.expires, Date.now());
   const { product = 'rpc', name, plan: planId, public: isPublic } = values;
   const { networks, ...rules } = rulesOf(values);
@@ -127,147 +115,86 @@ async function create({ commands, values }: Job): Promise<Report> {
   return { text: newKeyText(created), json: created };
 }
 
-async function list({ commands, values }: Job): Promise<Report> {
-  const keys = await commands.list({ product: values.product, withRevoked: values.all === true });
-  return { text: keyTable(keys), json: { keys } };
-}
-
 async function set({ commands, values, key }: Job): Promise<Report> {
   const { name, expires } = values;
   const expiresAt =
     expires === undefined ? undefined : expires === 'never' ? null : parseExpiry(expires, Date.now());
   const change = { ...rulesOf(values), name, expiresAt };
   if (Object.values(change).every((value) => value === undefined))
-    throw new UsageError('say what is to be changed: solway keys set KEY --cidr 192.0.2.0/24');
+    throw new UsageError('nothing to change: add an option, such as solway keys set KEY --cidr 192.0.2.0/24');
   const changed = await commands.change(key, change);
-  return { text: `${changed.start}… is changed, with the others of its family.\n`, json: { key: changed } };
+  return { text: `Changed ${changed.start}… and the other keys of its family.\n`, json: { key: changed } };
 }
 
-/** Validity of the replaced key. */
-function describeReplacedKey({ key, old }: Awaited<ReturnType<KeyCommands['rotate']>>): string {
-  const end = old.expiresAt ?? 0;
-  return end <= key.createdAt ? 'has ended' : `goes on until ${new Date(end).toISOString()}`;
-}
-
-async function rotate({ commands, values, key, overlapHours }: Job): Promise<Report> {
+async function rotate({ commands, values, key: keyText, overlapHours }: Job): Promise<Report> {
   if (values.cut === true) {
-    const cut = await commands.cutOverlap(key);
-    return { text: `${cut.start}… has ended.\n`, json: { key: cut } };
+    const cut = await commands.cutOverlap(keyText);
+    return { text: `${cut.start}… has expired.\n`, json: { key: cut } };
   }
   const hours = values.overlap === undefined ? overlapHours : parseHours(values.overlap);
-  const rotated = await commands.rotate(key, hours === undefined ? hours : Math.round(hours * 3_600_000));
-  return {
-    text: `${newKeyText(rotated)}The old key ${rotated.old.start}… ${describeReplacedKey(rotated)}.\n`,
-    json: rotated,
-  };
+  const rotated = await commands.rotate(keyText, hours === undefined ? hours : Math.round(hours * 3_600_000));
+  const { key, old } = rotated;
+  const end = old.expiresAt ?? 0;
+  const validity = end <= key.createdAt ? 'has expired' : `stays valid until ${new Date(end).toISOString()}`;
+  return { text: `${newKeyText(rotated)}The old key ${old.start}… ${validity}.\n`, json: rotated };
 }
 
-const change =
-  (verb: 'revoke' | 'disable' | 'enable', done: string) =>
-  async ({ commands, key }: Job): Promise<Report> => {
+const change = (verb: 'revoke' | 'disable' | 'enable', state: string): Action<Job> => ({
+  argument: 'KEY',
+  async run({ commands, key }) {
     const changed = await commands[verb](key);
-    return { text: `${changed.start}… is ${done}.\n`, json: { key: changed } };
-  };
-
-async function whose({ commands, key }: Job): Promise<Report> {
-  const found = await commands.identify(key);
-  return { text: identifiedKeyText(found), json: found };
-}
-
-type Action = Readonly<{
-  takesKey: boolean;
-  does: (job: Job) => Promise<Report>;
-  takes: readonly (keyof Values)[];
-}>;
-
-const rules = [
-  'network',
-  'cidr',
-  'origin',
-  'method',
-  'rate',
-  'address-rate',
-  'log-bodies',
-  'never-back',
-] as const;
-
-const actions: Readonly<Record<string, Action>> = {
-  create: {
-    takesKey: false,
-    does: create,
-    takes: ['product', 'name', 'plan', 'expires', 'public', ...rules],
+    return { text: `${changed.start}… is ${state}.\n`, json: { key: changed } };
   },
-  list: { takesKey: false, does: list, takes: ['product', 'all'] },
-  set: { takesKey: true, does: set, takes: ['name', 'expires', ...rules] },
-  rotate: { takesKey: true, does: rotate, takes: ['overlap', 'cut'] },
-  revoke: { takesKey: true, does: change('revoke', 'revoked'), takes: [] },
-  disable: { takesKey: true, does: change('disable', 'disabled'), takes: [] },
-  enable: { takesKey: true, does: change('enable', 'enabled'), takes: [] },
-  whose: { takesKey: true, does: whose, takes: [] },
-};
+});
 
-const valueNames = [
-  ...['product', 'name', 'plan', 'expires', 'public', 'all', 'overlap', 'cut'],
-  ...rules,
-] as readonly (keyof Values)[];
+const actions = {
+  create: { options: ['product', 'name', 'plan', 'expires', 'public', ...rules], run: create },
+  list: {
+    options: ['product', 'all'],
+    async run({ commands, values }) {
+      const keys = await commands.list({ product: values.product, withRevoked: values.all === true });
+      return { text: keyTable(keys), json: { keys } };
+    },
+  },
+  set: { argument: 'KEY', options: ['name', 'expires', ...rules], run: set },
+  rotate: { argument: 'KEY', options: ['overlap', 'cut'], run: rotate },
+  revoke: change('revoke', 'revoked'),
+  disable: change('disable', 'disabled'),
+  enable: change('enable', 'enabled'),
+  whose: {
+    argument: 'TEXT',
+    async run({ commands, key }) {
+      const found = await commands.identify(key);
+      return { text: identifiedKeyText(found), json: found };
+    },
+  },
+} satisfies Record<string, Action<Job>>;
 
-/** @throws UsageError */
-function chooseAction({ positionals, values }: ParsedArguments): Action {
-  const [name = '', key, ...more] = positionals;
-  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (action === undefined) {
-    throw new UsageError(`write: solway keys ${Object.keys(actions).join('|')} (see solway keys --help)`);
-  }
-  if (action.takesKey && key === undefined) throw new UsageError(`name the key: solway keys ${name} KEY`);
-  if (more.length > 0 || (!action.takesKey && key !== undefined)) {
-    throw new UsageError(
-      `solway keys ${name} takes ${action.takesKey ? 'one key' : 'options only'}: see --help`,
-    );
-  }
-  const stray = valueNames.find((one) => values[one] !== undefined && !action.takes.includes(one));
-  if (stray !== undefined)
-    throw new UsageError(`solway keys ${name} takes no --${stray}: see solway keys --help`);
-  return action;
-}
-
-/** Does the action on the machine that is named, or on the store of this one. */
+/** Runs the action on a remote service, or on the store of this machine. */
 async function act(
-  action: Action,
-  parsed: ParsedArguments,
-  key: string,
-  environment: Terminal['environment'],
+  action: Action<Job>,
+  { argument, parsed, terminal: { environment } }: Invocation,
 ): Promise<Report> {
+  let key = argument;
+  if (action === actions.whose) {
+    key = argument === '-' ? await readSecret(process.stdin) : argument.trim();
+    const offline = identifyKeyOffline(key);
+    if (offline !== null) return { text: identifiedKeyText(offline), json: offline };
+  }
   const values = parsed.values as Values;
   const { server, customer } = parsed.values as { server?: string; customer?: string };
   if (server !== undefined) {
-    const token = readApiToken(environment, 'anybody');
+    const token = readApiToken(environment, 'any');
     const commands = await remoteKeyCommands({ url: server, token, customer });
-    return action.does({ commands, values, key, overlapHours: undefined });
+    return action.run({ commands, values, key, overlapHours: undefined });
   }
-  // --network is one of the key here, and not of a node.
+  // Here --network is a rule of the key, not the network of a node.
   const tokens = parsed.tokens.filter(({ name }) => name !== 'network');
   const configuration = loadConfiguration(configurationArguments({ ...parsed, tokens }), environment);
   const { overlapHours } = configuration.keys;
-  const createIfMissing = action.does === create;
+  const createIfMissing = action === actions.create;
   const commandOptions = { configuration, environment, actor: getAuditActor(), customer, createIfMissing };
-  return withKeyCommands(commandOptions, (commands) => action.does({ commands, values, key, overlapHours }));
-}
-
-async function reportOf(parsed: ParsedArguments, { environment }: Terminal): Promise<Report> {
-  const action = chooseAction(parsed);
-  const named = parsed.positionals[1] ?? '';
-  if (action.does !== whose) return act(action, parsed, named, environment);
-  const text = named === '-' ? await readSecret(process.stdin) : named.trim();
-  const offline = identifyKeyOffline(text);
-  if (offline !== null) return { text: identifiedKeyText(offline), json: offline };
-  return act(action, parsed, text, environment);
-}
-
-async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const parsed = parseArguments(args, options);
-  const report = await reportOf(parsed, terminal);
-  terminal.out(parsed.values.json === true ? `${JSON.stringify(report.json)}\n` : report.text);
-  return exitCodes.ok;
+  return withKeyCommands(commandOptions, (commands) => action.run({ commands, values, key, overlapHours }));
 }
 
 const optionNames = {
@@ -277,4 +204,4 @@ const optionNames = {
   overlapMs: '--overlap',
 };
 
-export const command: Command = { help, optionNames, run };
+export const command = actionCommand<Job>({ name: 'keys', help, options, optionNames, actions, act });

@@ -8,7 +8,7 @@ import {
   WARP_SLOT_MAX,
 } from '../../config/schema-upstream.ts';
 import { ArgumentsError, parseArguments } from '../../config/sources.ts';
-import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 import { withoutValidatorFlags } from './validator-flags.ts';
 
@@ -17,37 +17,37 @@ const help = `Usage: solway localnet [options]
 Runs the embedded ledger alone: a Solana node on the real VM, in place of solana-test-validator.
 
 Options:
-  -l, --ledger DIR             where it is kept (default ${usual.ledgerDir}); it goes on from there at the next start
-  -r, --reset                  begin again from genesis
-  --rpc-port PORT              JSON-RPC over HTTP (default ${usual.rpcPort}; 0 takes a free one); WebSockets on the port
-                               after it
-  --geyser-port PORT           Yellowstone gRPC, without a key (default ${usual.geyserPort}, or a free one where that
-                               is taken; 0 takes a free one, off for none)
+  -l, --ledger DIR             ledger folder (default ${usual.ledgerDir}); the next start resumes from it
+  -r, --reset                  start from a new genesis
+  --rpc-port PORT              JSON-RPC over HTTP (default ${usual.rpcPort}; 0: any free port); WebSockets use the next
+                               port
+  --geyser-port PORT           Yellowstone gRPC, without a key (default ${usual.geyserPort}, or any free port if it
+                               is in use; 0: any free port; off: none)
   --bind-address HOST          address to listen on (default ${usual.host})
-  --account ADDRESS FILE       put an account in, as "solana account --output json" writes it; may be repeated
-  --account-dir DIR            put in every account file of a folder
-  --bpf-program ADDRESS FILE   put a compiled program in; may be repeated
+  --account ADDRESS FILE       load an account in the format of "solana account --output json"; repeatable
+  --account-dir DIR            load every account file of a folder
+  --bpf-program ADDRESS FILE   load a compiled program; repeatable
   --upgradeable-program ADDRESS FILE AUTHORITY
-                               the same, for AUTHORITY (an address, a keypair file or none) to upgrade
-  --mint ADDRESS               an account that gets 500,000,000 SOL
+                               load a program with an upgrade authority: an address, a keypair file or none
+  --mint ADDRESS               account that receives 500,000,000 SOL
   --slots-per-epoch SLOTS      length of an epoch (default ${usual.slotsPerEpoch})
   --ticks-per-slot TICKS       ticks of a slot (default ${usual.ticksPerSlot})
   --slot-ms MS                 length of a slot (default ${usual.slotMs})
-  --faucet-sol SOL             what the faucet has to give (default ${usual.faucetSol})
-  --faucet-port PORT           a door of the faucet's own, as of solana-test-validator (0 takes a free port)
-  --gossip-port PORT           UDP port of the gossip address; nobody answers there (default any free)
-  --shreds-to HOST:PORT        send shreds of what is going to run there over UDP; may be repeated
-  --shred-lead-ms MS           how long before it runs, at the least (default ${usual.shredLeadMs}, up to 1000)
-  -w, --warp-slot SLOT         make empty blocks up to this slot first (${WARP_SLOT_MAX} at most)
-  --limit-ledger-slots SLOTS   slots of history that are kept, from 200 up (default ${usual.historySlotsMax})
+  --faucet-sol SOL             balance of the faucet (default ${usual.faucetSol})
+  --faucet-port PORT           port of a faucet server as of solana-test-validator (0: any free port)
+  --gossip-port PORT           UDP port of the gossip address; it never responds (default: any free port)
+  --shreds-to HOST:PORT        send shreds over UDP before their transactions execute; repeatable
+  --shred-lead-ms MS           minimum time between a shred and its execution (default ${usual.shredLeadMs}, at most 1000)
+  -w, --warp-slot SLOT         create empty blocks up to this slot first (at most ${WARP_SLOT_MAX})
+  --limit-ledger-slots SLOTS   slots of history to keep, at least 200 (default ${usual.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
-                               solana-test-validator asks for these; here both subscriptions are always on
-  -q, --quiet                  write only warnings and errors
-  --json                       print one line of JSON when ready, instead of words
+                               accepted for compatibility; both subscriptions are always enabled
+  -q, --quiet                  print only warnings and errors
+  --json                       print one line of JSON when ready, instead of text
 
-Accounts, programs, mint, epoch length, ticks and faucet take effect at genesis: with a ledger that exists
-they are passed over, unless --reset is given. Other options of solana-test-validator are passed over with a
-note where callers would see no difference, and refused with the reason where they would.
+Accounts, programs, mint, epoch length, ticks and faucet apply at genesis: an existing ledger ignores them
+unless --reset is given. Other options of solana-test-validator are ignored with a note if callers would see
+no difference, and refused with a reason otherwise.
 
 Examples:
   solway localnet --reset
@@ -81,7 +81,7 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-/** Options that take several values, which node:util does not know, with the names of the values. */
+/** Options with several values, which node:util does not support, and the names of the values. */
 const severalValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['--account', ['ADDRESS', 'FILE']],
   ['--bpf-program', ['ADDRESS', 'FILE']],
@@ -103,7 +103,7 @@ function splitGroups(args: readonly string[]): { rest: string[]; groups: Groups 
     const values = args.slice(i + 1, i + 1 + valueNames.length);
     if (values.length < valueNames.length) {
       const count = valueNames.length === 2 ? 'two' : 'three';
-      throw new UsageError(`${name} takes ${count} values: ${name} ${valueNames.join(' ')}`);
+      throw new UsageError(`${name} needs ${count} values: ${name} ${valueNames.join(' ')}`);
     }
     groups.set(name, [...(groups.get(name) ?? []), values]);
     i += valueNames.length;
@@ -118,14 +118,12 @@ function whole(name: string, text: string | undefined, least: number, most: numb
   throw new UsageError(`--${name}: "${text.slice(0, 32)}" is not a whole number from ${least} to ${most}`);
 }
 
-/** The named options, each its last value, and those that may be repeated. @throws UsageError, ArgumentsError */
+/** Parses options and groups of values. @throws UsageError, ArgumentsError */
 function parse(args: readonly string[]) {
   const filtered = withoutValidatorFlags(args);
   const { rest, groups } = splitGroups(filtered.rest);
   const { values, positionals } = parseArguments(rest, options);
-  if (positionals.length > 0) {
-    throw new UsageError(`"${positionals[0]?.slice(0, 40)}" is not understood: see solway localnet --help`);
-  }
+  rejectArgument('localnet', positionals[0]);
   const text = (name: keyof typeof options): string | undefined => {
     const value = values[name];
     return typeof value === 'string' ? value : undefined;
@@ -138,7 +136,7 @@ function parse(args: readonly string[]) {
 
 type Parsed = ReturnType<typeof parse>;
 
-/** Under a gateway: the ledger of one that was killed ends by itself, and may still be writing. */
+/** The ledger of a killed gateway ends by itself, but may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
 /** Parses the command line. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
@@ -179,10 +177,10 @@ function shredTarget(text: string): { host: string; port: number } {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? [];
   const [host, port] = [bracketed ?? plain, Number(digits)];
   if (host !== undefined && port >= 1 && port <= 65_535) return { host, port };
-  throw new UsageError(`--shreds-to: "${text.slice(0, 64)}" is no HOST:PORT, such as 127.0.0.1:8001`);
+  throw new UsageError(`--shreds-to: "${text.slice(0, 64)}" is not a HOST:PORT such as 127.0.0.1:8001`);
 }
 
-/** The ports to try: a number that was given, or nothing else. @throws UsageError */
+/** Ports to try in turn; an explicit port is the only one. @throws UsageError */
 function geyserPortsOf(given: string | undefined): readonly number[] {
   if (given === undefined) return [usual.geyserPort, 0];
   return given === 'off' ? [] : [whole('geyser-port', given, 0, 65_535, 0)];
@@ -192,15 +190,16 @@ function describe(localnet: Localnet, { ledgerDir, host }: LocalnetOptions): str
   const { rpcPort, pubsubPort, grpcPort, genesis, tip } = localnet;
   const geyser = grpcPort === null ? '' : `\n  Geyser (gRPC): http://${host}:${grpcPort}`;
   return `
-The ledger answers on http://${host}:${rpcPort}
+The ledger is ready.
 
+  JSON-RPC: http://${host}:${rpcPort}
   WebSocket: ws://${host}:${pubsubPort}${geyser}
   Ledger: ${ledgerDir}
   Identity: ${genesis.identity}
   Genesis hash: ${genesis.hash}
-  Slot: ${tip()}, a new one every ${genesis.slotMs} ms
+  Slot: ${tip()}, one every ${genesis.slotMs} ms
 
-  Stop with Ctrl+C; the next start goes on from here.
+  Stop with Ctrl+C. The next start resumes from here.
 `;
 }
 
@@ -210,7 +209,7 @@ async function runUntilShutdown(
   terminal: Terminal,
 ): Promise<void> {
   const shutdown = waitForShutdown();
-  // Loading the VM takes its time: not before it is known to be wanted.
+  // Loading the VM is slow, so options are checked first.
   const { startLocalnet } = await import('../../app/localnet/localnet.ts');
   const localnet = await startLocalnet({ ...settings, onFailure: () => process.exit(exitCodes.problem) });
   const { rpcPort, pubsubPort, faucetPort, grpcPort } = localnet;

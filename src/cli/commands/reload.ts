@@ -8,23 +8,23 @@ import {
   parseArguments,
 } from '../../config/sources.ts';
 import { getAuditActor, readApiToken } from '../api-token.ts';
-import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { type Command, exitCodes, rejectArgument, type Terminal } from '../command.ts';
 
 const help = `Usage: solway reload [options]
 
-Reloads the configuration of a running service: file, environment and command line, as it was started
-with them. All of it is checked first; a rejected configuration changes nothing, and the command says
-why and ends with exit code 1. Fields that need a restart are named. SIGHUP does the same and logs the
-result; it also reloads certificates, which otherwise happens when their files change.
+Reloads the configuration of a running service: its file, environment and command line. The whole
+configuration is checked first. If it is rejected, nothing changes, and the command prints the reasons
+and exits with code 1. Changed options that need a restart are listed. SIGHUP does the same and logs
+the result; it also reloads certificates, which otherwise happens when their files change.
 
 The service on this machine is found by its data folder; run the command as the user that runs the
-service, or as root. A service elsewhere needs --server and an operator's token in SOLWAY_TOKEN, made
-in the dashboard under Settings, "Operator's tokens".
+service, or as root. A service on another machine needs --server and an operator's token in
+SOLWAY_TOKEN. Create one in the dashboard under Settings, "Operator's tokens".
 
 Options:
-  --config FILE, --data-dir DIR    where the data folder of the service is
-  --server URL                     a service elsewhere
-  --json                           write JSON
+  --config FILE, --data-dir DIR    the data folder of the service
+  --server URL                     a service on another machine
+  --json                           print JSON
 
 Examples:
   solway reload
@@ -38,7 +38,7 @@ const sentence = (fields: readonly string[], label: string): string[] =>
   fields.length === 0 ? [] : [`${label}: ${fields.join(', ')}.`];
 
 function textOf({ changed, restart }: ReloadResult): string {
-  const lines = [...sentence(changed, 'In force now'), ...sentence(restart, 'These need a restart')];
+  const lines = [...sentence(changed, 'Applied'), ...sentence(restart, 'Restart required for')];
   return `${lines.length === 0 ? 'Nothing changed.' : lines.join('\n')}\n`;
 }
 
@@ -49,15 +49,15 @@ async function reloadHere(parsed: ParsedArguments, environment: Environment): Pr
   const dataDir = loadDataDir(given, environment);
   const reloaded = await reloadLocally(dataDir, getAuditActor());
   if (reloaded !== null) return reloaded;
-  // The data folder may be out of reach, as that of a container.
+  // The data folder may be inaccessible, such as in a container.
   if (environment.SOLWAY_TOKEN)
     return reloadRemotely(
       pagesUrl(loadConfiguration(given, environment)),
       readApiToken(environment, 'operator'),
     );
   throw new ReloadError(
-    `no running service uses the data folder ${dataDir}: name its folder with --data-dir or --config; ` +
-      'a service elsewhere needs --server and a token in SOLWAY_TOKEN',
+    `no running service uses the data folder ${dataDir}: pass its --data-dir or --config, or use --server ` +
+      'and a token in SOLWAY_TOKEN for a service on another machine',
   );
 }
 
@@ -69,8 +69,7 @@ async function reload(parsed: ParsedArguments, environment: Environment): Promis
 
 async function run(args: readonly string[], { environment, out }: Terminal): Promise<number> {
   const parsed = parseArguments(args, options);
-  if (parsed.positionals.length > 0)
-    throw new UsageError(`"${parsed.positionals[0]}" is not understood: see solway reload --help`);
+  rejectArgument('reload', parsed.positionals[0]);
   const reloaded = await reload(parsed, environment);
   out(parsed.values.json === true ? `${JSON.stringify(reloaded)}\n` : textOf(reloaded));
   return exitCodes.ok;

@@ -12,7 +12,7 @@ import {
 import { logLevelOf, openLog } from '../../app/telemetry/log-output.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
 import { configurationArguments, configurationOptions, parseArguments } from '../../config/sources.ts';
-import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 
 const help = `Usage: solway up [options]
@@ -22,20 +22,20 @@ nodes of the configuration and of "solway upstream add". The first start creates
 shows each key once.
 
 Options:
-  --config FILE        configuration (default: SOLWAY_CONFIG, else solway.toml if there is one)
-  --upstream URL       a JSON-RPC node; repeat it for more. Replaces the nodes of the file
+  --config FILE        configuration file (default: SOLWAY_CONFIG, else solway.toml if it exists)
+  --upstream URL       a JSON-RPC node; repeat for more. Replaces the nodes of the file
     --ws URL           its PubSub WebSocket, or off (default: derived from URL as clients do)
     --grpc URL         its Yellowstone gRPC address
-    --network NAME     its network (default: the default network, which is that of all nodes if they name one)
-  --dev                development mode: without any node, run an embedded ledger of its own. Refused once
-                       this database has served nodes; no effect when nodes are configured
+    --network NAME     its network (default: the network of the other nodes, else networks.default)
+  --dev                development mode: run an embedded ledger if no node is configured. Refused once
+                       this database has served nodes; ignored when nodes are configured
   --host HOST          address to listen on (default 127.0.0.1)
-  --port PORT          port to listen on (default 8080; 0 takes a free one)
-  --workers NUMBER     processes that answer (default 1), or auto for as many as there are processors
-  --grpc-port PORT     port of the gRPC door (default 50051; 0 takes a free one)
-  --data-dir DIR       where keys, usage and the embedded ledger are kept (default solway-data)
+  --port PORT          port to listen on (default 8080; 0: any free port)
+  --workers NUMBER     worker processes (default 1), or auto for one per processor
+  --grpc-port PORT     port of the gRPC listener (default 50051; 0: any free port)
+  --data-dir DIR       folder for keys, usage and the embedded ledger (default solway-data)
   --log-level LEVEL    trace, debug, info, warn, error, fatal or silent (default info; warn on a terminal)
-  --json               print one line of JSON when ready, instead of words
+  --json               print one line of JSON when ready, instead of text
 
 Examples:
   solway up --dev
@@ -48,31 +48,31 @@ const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
 const curl = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getHealth"}'`;
 
-/** Any wallet will do; this one is the System program's. */
+/** Any wallet works; this is the System program. */
 const restCall = (url: string, key: string): string =>
   `curl '${url}/wallet/balance?wallet=11111111111111111111111111111111' -H 'x-api-key: ${key}'`;
 
-/** The embedded ledger has no other transactions. Any address works. */
+/** Creates a transaction on the embedded ledger, which has no others. Any address works. */
 const airdrop = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"requestAirdrop","params":["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]}'`;
 
 const SLOTS = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
 
-/** Any Node.js from 22 on has a WebSocket; from the sources, npx runs the one that comes with the packages. */
+/** Node.js 22 and later has a WebSocket; in the source tree npx runs the installed version. */
 const NODE = import.meta.url.endsWith('.ts') ? 'npx node' : 'node';
 
-/** Shows the slots as they come. */
+/** Prints slot notifications. */
 const listen = (url: string, key: string): string =>
   `${NODE} -e 'const s = new WebSocket("${url}?api-key=${key}"); s.onopen = () => s.send(\`${SLOTS}\`); s.onmessage = ({ data }) => console.log(data)'`;
 
-/** Shows a stream; reflection makes .proto files unnecessary. */
+/** Prints a stream; reflection makes .proto files unnecessary. */
 function grpcurl(url: string, key: string, method: string, request: string): string {
   const { protocol, host } = new URL(url);
   const plaintext = protocol === 'http:' ? '-plaintext ' : '';
   return `grpcurl ${plaintext}-H 'x-token: ${key}' -d '${request}' ${host} geyser.Geyser/${method}`;
 }
 
-const NO_SHRED_SOURCE = 'nothing tells of that stage: name a source in [shreds], see docs/how-to/shreds.md';
+const NO_SHRED_SOURCE = 'no shred source is configured; add one to [shreds], see docs/how-to/shreds.md';
 
 const ALL_SLOTS = '{"slots":{"all":{}}}';
 const ALL_TRANSACTIONS = '{"deshred_transactions":{"all":{}}}';
@@ -82,48 +82,48 @@ type Product = Service['newKeys'][number]['key']['product'];
 /** Description of a key and lines to paste. */
 const usage: Readonly<Record<Product, (service: Service, secret: string) => string[]>> = {
   rpc: (service, secret) => [
-    `JSON-RPC, WebSocket and REST; every endpoint of REST on ${service.url}/docs`,
+    `JSON-RPC, WebSocket and REST; API reference: ${service.url}/docs`,
     curl(rpcUrl(service), secret),
     listen(wsUrl(service), secret),
     restCall(restUrl(service), secret),
   ],
   grpc: ({ grpcUrl }, secret) =>
     grpcUrl === null
-      ? ['gRPC streams (Yellowstone): the door is switched off here']
+      ? ['gRPC streams (Yellowstone): disabled; set grpc.enabled = true']
       : [
-          'gRPC streams (Yellowstone), for any Yellowstone client; in TypeScript as in docs/reference/grpc.md',
+          'gRPC streams (Yellowstone), for any Yellowstone client; for TypeScript see docs/reference/grpc.md',
           grpcurl(grpcUrl, secret, 'Subscribe', ALL_SLOTS),
         ],
   fs: (service, secret) => shredUse(service, secret),
 };
 
-/** A stage that nothing feeds has no use; on a ledger where nothing happens there is nothing to hear. */
+/** Without gRPC or a source, the shred stage has no usable key. */
 function shredUse({ grpcUrl, hasShredStage }: Service, secret: string): string[] {
-  if (grpcUrl === null) return ['shred-stage streams: the door is switched off here'];
-  if (!hasShredStage) return [`shred-stage streams: refused for now, since ${NO_SHRED_SOURCE}`];
+  if (grpcUrl === null) return ['shred-stage streams: disabled; set grpc.enabled = true'];
+  if (!hasShredStage) return [`shred-stage streams: refused, ${NO_SHRED_SOURCE}`];
   return [
-    'shred-stage streams: transactions before they are run; in TypeScript as in docs/reference/shred-stream.md',
+    'shred-stage streams: transactions before execution; for TypeScript see docs/reference/shred-stream.md',
     grpcurl(grpcUrl, secret, 'SubscribeDeshred', ALL_TRANSACTIONS),
   ];
 }
 
-/** How to see something on the shred stage of the embedded ledger. */
+/** How to create a transaction for the streams of the embedded ledger. */
 function trial(service: Service): string {
   const rpc = service.newKeys.find(({ key }) => key.product === 'rpc');
   if (rpc === undefined) return '';
   const line = airdrop(rpcUrl(service), rpc.secret);
-  return `\n  The embedded ledger runs no transactions but yours. Streams of them stay silent until you send one:\n    ${line}\n`;
+  return `\n  The embedded ledger runs only your transactions. Transaction streams stay silent until you send one:\n    ${line}\n`;
 }
 
 function describeKeys(service: Service): string {
   if (service.newKeys.length === 0) {
-    return '  Keys: as before. "solway keys list" shows them, "solway keys create" makes another.\n';
+    return '  Keys: unchanged. List them with "solway keys list", create one with "solway keys create".\n';
   }
   const lines = service.newKeys.map(({ secret, key }) => {
     const lines = usage[key.product](service, secret).map((line) => `  ${line}`);
     return `\n    ${[secret, ...lines].join('\n    ')}\n`;
   });
-  return `  Keys, shown this once; keep them:\n${lines.join('')}`;
+  return `  API keys, shown only once; store them now:\n${lines.join('')}`;
 }
 
 function describe(service: Service, configuration: Configuration): string {
@@ -131,13 +131,15 @@ function describe(service: Service, configuration: Configuration): string {
   const nodes = isDevelopment ? ['the embedded ledger'] : service.nodes.map(({ name }) => name);
   const hasNone = service.grpcUrl !== null && !service.hasShredStage;
   return `
-Solway answers on ${rpcUrl(service)}
-             and on ${wsUrl(service)}
-             and on ${restUrl(service)}${service.grpcUrl === null ? '' : `\n     gRPC streams on ${service.grpcUrl}`}
+Solway is ready.
+
+  JSON-RPC: ${rpcUrl(service)}
+  WebSocket: ${wsUrl(service)}
+  REST: ${restUrl(service)}${service.grpcUrl === null ? '' : `\n  gRPC: ${service.grpcUrl}`}
 
 ${describeMode(service, configuration)}  Upstream: ${nodes.join(', ')}
 ${describeSilent(service)}  Data: ${configuration.dataDir}
-${hasNone ? `  Shred stage: none; ${NO_SHRED_SOURCE}\n` : ''}
+${hasNone ? `  Shred stage: off, ${NO_SHRED_SOURCE}\n` : ''}
 ${describeSetup(service)}${describeKeys(service)}${isDevelopment ? trial(service) : ''}
   Stop with Ctrl+C.
 `;
@@ -146,16 +148,18 @@ ${describeSetup(service)}${describeKeys(service)}${isDevelopment ? trial(service
 function describeSilent({ nodes }: Service): string {
   const silent = nodes.filter(({ hasAnswered }) => !hasAnswered).map(({ name }) => name);
   if (silent.length === 0) return '';
-  return `  NOT ANSWERING: ${silent.join(', ')}; "solway doctor" says why. Calls go there once they answer.\n`;
+  return `  NOT RESPONDING: ${silent.join(', ')}. Run "solway doctor" for the cause. Calls resume when they respond.\n`;
 }
 
 function describeMode({ isDevelopment }: Service, { dev }: Configuration): string {
-  if (isDevelopment) return `  DEVELOPMENT MODE: an embedded ledger answers, not a Solana network.\n`;
-  return dev ? '  --dev has no effect: nodes are configured, and calls go to them.\n' : '';
+  if (isDevelopment) return `  DEVELOPMENT MODE: calls go to an embedded ledger, not to a Solana network.\n`;
+  return dev ? '  --dev is ignored because nodes are configured.\n' : '';
 }
 
 function describeSetup({ setupUrl }: Service): string {
-  return setupUrl === null ? '' : `  Make the operator's account, once, within a week:\n    ${setupUrl}\n\n`;
+  return setupUrl === null
+    ? ''
+    : `  Create the operator account with this link within 7 days:\n    ${setupUrl}\n\n`;
 }
 
 function readyLine(service: Service): string {
@@ -166,7 +170,7 @@ function readyLine(service: Service): string {
   return `${JSON.stringify({ event: 'ready', mode, ...urls, setupUrl, keys })}\n`;
 }
 
-/** `npm start --port 9000` gives npm the option: the program never sees it. @throws UsageError */
+/** `npm start --port 9000` gives the option to npm, not to the program. @throws UsageError */
 function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['environment']): void {
   if (script !== 'start') return;
   const takenOption = Object.keys(configurationOptions).find(
@@ -174,11 +178,11 @@ function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['env
   );
   if (takenOption === undefined) return;
   throw new UsageError(
-    `npm took --${takenOption} for its own: write "--" before the options: npm start -- --${takenOption} …`,
+    `npm consumed --${takenOption}. Put "--" before the options: npm start -- --${takenOption} …`,
   );
 }
 
-/** Starts the service, in one process or, as `server.workers` says, in several. */
+/** Starts the service in one process, or in several (`server.workers`). */
 async function start(options: ServiceOptions): Promise<Service> {
   raiseInliningLimit();
   if (workerCount(options.configuration) === 1) {
@@ -189,7 +193,7 @@ async function start(options: ServiceOptions): Promise<Service> {
   return startCluster(options);
 }
 
-/** Runs this process as one of several that another has started. */
+/** Runs this process as a worker of another. */
 async function work({ environment }: Terminal, json: boolean): Promise<number> {
   raiseInliningLimit();
   const { runWorker } = await import('../../app/cluster/worker.ts');
@@ -207,8 +211,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     return work(terminal, args.includes('--json'));
   checkNpm(terminal.environment);
   const parsed = parseArguments(args, options);
-  if (parsed.positionals.length > 0)
-    throw new UsageError(`"${parsed.positionals[0]}" is not understood: see solway up --help`);
+  rejectArgument('up', parsed.positionals[0]);
   const read = () => loadConfiguration(configurationArguments(parsed), terminal.environment);
   const configuration = read();
   const json = parsed.values.json === true;

@@ -15,9 +15,9 @@ describe('options of solana-test-validator', () => {
     expect(withoutValidatorFlags(given)).toEqual({
       rest: ['--reset', '--quiet'],
       notes: [
-        '--gossip-host has no effect: the ledger is alone and speaks no gossip',
-        '--dynamic-port-range has no effect: the ledger is alone and speaks no gossip',
-        '--log has no effect: the log goes to the error output in any case',
+        '--gossip-host has no effect: the ledger has no gossip',
+        '--dynamic-port-range has no effect: the ledger has no gossip',
+        '--log has no effect: logs always go to standard error',
       ],
     });
   });
@@ -26,7 +26,7 @@ describe('options of solana-test-validator', () => {
     '%s is refused with the reason',
     (name) => {
       expect(() => withoutValidatorFlags([name, 'x'])).toThrow(UsageError);
-      expect(() => withoutValidatorFlags([name, 'x'])).toThrow(`${name} is not possible here: `);
+      expect(() => withoutValidatorFlags([name, 'x'])).toThrow(`${name} is not supported: `);
     },
   );
 });

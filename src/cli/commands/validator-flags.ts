@@ -1,32 +1,32 @@
 import { UsageError } from '../command.ts';
 
-/** Handling of options of solana-test-validator that have no meaning here. */
+/** Handling of solana-test-validator options that localnet does not implement. */
 type FlagRule = Readonly<{
   /** Values that follow it. */
   values: 0 | 1;
-  /** `passed over`: it would change nothing that callers see; `refused`: it cannot be had. */
-  action: 'passed over' | 'refused';
+  /** `ignored`: callers see no difference; `refused`: not supported. */
+  action: 'ignored' | 'refused';
   reason: string;
 }>;
 
-const ignored = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 'passed over', reason });
+const ignored = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 'ignored', reason });
 const refused = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 'refused', reason });
 
-const NO_GOSSIP = 'the ledger is alone and speaks no gossip';
+const NO_GOSSIP = 'the ledger has no gossip';
 const NO_NETWORK =
-  'nothing is copied from other clusters: save it with "solana account --output json" and give it with --account';
-const ALWAYS_ON = 'it is always on';
-const NO_LIMIT = 'the faucet gives what it has';
+  'localnet does not clone from other clusters; save the account with "solana account --output json" and pass it with --account';
+const ALWAYS_ON = 'it is always enabled';
+const NO_LIMIT = 'the faucet is limited only by its balance';
 
 const flagRules: ReadonlyMap<string, FlagRule> = new Map<string, FlagRule>([
-  ['--log', ignored(0, 'the log goes to the error output in any case')],
-  ['--config', ignored(1, 'the settings of the command line tools are not read')],
-  ['-C', ignored(1, 'the settings of the command line tools are not read')],
+  ['--log', ignored(0, 'logs always go to standard error')],
+  ['--config', ignored(1, 'the configuration of the Solana CLI is not used')],
+  ['-C', ignored(1, 'the configuration of the Solana CLI is not used')],
   ['--gossip-host', ignored(1, NO_GOSSIP)],
   ['--dynamic-port-range', ignored(1, NO_GOSSIP)],
   ['--enable-rpc-transaction-history', ignored(0, ALWAYS_ON)],
   ['--enable-extended-tx-metadata-storage', ignored(0, ALWAYS_ON)],
-  ['--limit-ledger-size', ignored(1, 'the ledger has no shreds to count: see --limit-ledger-slots')],
+  ['--limit-ledger-size', ignored(1, 'the ledger does not count shreds; use --limit-ledger-slots')],
   ['--faucet-per-request-sol-cap', ignored(1, NO_LIMIT)],
   ['--faucet-per-time-sol-cap', ignored(1, NO_LIMIT)],
   ['--faucet-time-slice-secs', ignored(1, NO_LIMIT)],
@@ -39,18 +39,18 @@ const flagRules: ReadonlyMap<string, FlagRule> = new Map<string, FlagRule>([
   ['-u', refused(1, NO_NETWORK)],
   ['--deactivate-feature', refused(1, 'the VM runs with all features active')],
   ['--geyser-plugin-config', refused(1, 'plugins are built for Agave and cannot be loaded')],
-  ['--compute-unit-limit', refused(1, 'the VM has the limits of a real cluster')],
-  ['--max-compute-units', refused(1, 'the VM has the limits of a real cluster')],
-  ['--transaction-account-lock-limit', refused(1, 'the VM has the limits of a real cluster')],
-  ['--enable-rpc-bigtable-ledger-storage', refused(0, 'there is no storage beside the ledger')],
+  ['--compute-unit-limit', refused(1, 'the VM uses the limits of a real cluster')],
+  ['--max-compute-units', refused(1, 'the VM uses the limits of a real cluster')],
+  ['--transaction-account-lock-limit', refused(1, 'the VM uses the limits of a real cluster')],
+  ['--enable-rpc-bigtable-ledger-storage', refused(0, 'the ledger has no external storage')],
 ]);
 
-/** The arguments without those options, and a line about each that was passed over. */
+/** Remaining arguments, and a note about each ignored option. */
 export type FilteredArguments = Readonly<{ rest: readonly string[]; notes: readonly string[] }>;
 
 /**
- * Takes out what solana-test-validator understands and the embedded ledger does without.
- * @throws UsageError for what cannot be had, saying why.
+ * Removes solana-test-validator options that have no meaning here.
+ * @throws UsageError for an unsupported option, with the reason.
  */
 export function withoutValidatorFlags(args: readonly string[]): FilteredArguments {
   const rest: string[] = [];
@@ -62,7 +62,7 @@ export function withoutValidatorFlags(args: readonly string[]): FilteredArgument
       rest.push(args[i] ?? '');
       continue;
     }
-    if (found.action === 'refused') throw new UsageError(`${name} is not possible here: ${found.reason}`);
+    if (found.action === 'refused') throw new UsageError(`${name} is not supported: ${found.reason}`);
     notes.push(`${name} has no effect: ${found.reason}`);
     if (inline === undefined) i += found.values;
   }

@@ -46,3 +46,7 @@ export type Handler<Name extends ContractName> = (
 export type Handlers<Names extends ContractName = ContractName> = Readonly<{
   [Name in Names]: Handler<Name>;
 }>;
+
+/** Types the handlers of some routes by their names. */
+export const defineHandlers = <Names extends ContractName>(handlers: Handlers<Names>): Handlers<Names> =>
+  handlers;

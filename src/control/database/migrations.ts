@@ -1,4 +1,6 @@
 import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
+import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import { executeSql } from './execute-sql.ts';
 import type { Schema } from './schema.ts';
 import { createAccounts } from './tables/accounts.ts';
 import { createNodeTables } from './tables/nodes.ts';
@@ -51,234 +53,126 @@ export type Migration = Readonly<{
   up(db: Kysely<unknown>): Promise<void>;
 }>;
 
-async function createCounterAndPepper(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('change_counter')
-    .addColumn('id', 'integer', (column) => column.primaryKey())
-    .addColumn('version', 'bigint', (column) => column.notNull())
-    .execute();
-  await sql`insert into change_counter (id, version) values (1, 0)`.execute(db);
-  await db.schema
-    .createTable('pepper')
-    .addColumn('version', 'integer', (column) => column.primaryKey())
-    .addColumn('proof', 'text', (column) => column.notNull())
-    .execute();
-}
+const firstTables = `
+  create table change_counter (id integer primary key, version bigint not null);
+  insert into change_counter (id, version) values (1, 0);
+  create table pepper (version integer primary key, proof text not null);
+  create table plan (
+    id text primary key, name text not null, rpc_per_second bigint not null, rpc_burst bigint not null,
+    version bigint not null
+  );
+  create table api_key (
+    id text primary key, family_id text not null, product text not null, name text not null,
+    digest text not null unique, pepper_version integer not null, state text not null,
+    plan_id text not null references plan (id), created_at bigint not null, expires_at bigint,
+    replaced_by text, last_used_at bigint, version bigint not null unique
+  );
+  create index api_key_plan on api_key (plan_id);
+  create table usage_minute (
+    epoch text not null, key_id text not null, product text not null, method text not null,
+    status text not null, minute bigint not null, requests bigint not null, bytes_in bigint not null,
+    bytes_out bigint not null, credits bigint not null, latency text not null,
+    constraint usage_minute_row primary key (minute, epoch, key_id, product, method, status)
+  );
+  create index usage_minute_by_key on usage_minute (key_id, minute);
+  create table audit (
+    id bigint primary key, at bigint not null, actor text not null, action text not null, key_id text,
+    detail text not null
+  )`;
 
-async function createPlanAndKey(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('plan')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('rpc_per_second', 'bigint', (column) => column.notNull())
-    .addColumn('rpc_burst', 'bigint', (column) => column.notNull())
-    .addColumn('version', 'bigint', (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createTable('api_key')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('family_id', 'text', (column) => column.notNull())
-    .addColumn('product', 'text', (column) => column.notNull())
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('digest', 'text', (column) => column.notNull().unique())
-    .addColumn('pepper_version', 'integer', (column) => column.notNull())
-    .addColumn('state', 'text', (column) => column.notNull())
-    .addColumn('plan_id', 'text', (column) => column.notNull().references('plan.id'))
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('expires_at', 'bigint')
-    .addColumn('replaced_by', 'text')
-    .addColumn('last_used_at', 'bigint')
-    .addColumn('version', 'bigint', (column) => column.notNull().unique())
-    .execute();
-  await db.schema.createIndex('api_key_plan').on('api_key').column('plan_id').execute();
-}
-
-async function createUsageAndAudit(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('usage_minute')
-    .addColumn('epoch', 'text', (column) => column.notNull())
-    .addColumn('key_id', 'text', (column) => column.notNull())
-    .addColumn('product', 'text', (column) => column.notNull())
-    .addColumn('method', 'text', (column) => column.notNull())
-    .addColumn('status', 'text', (column) => column.notNull())
-    .addColumn('minute', 'bigint', (column) => column.notNull())
-    .addColumn('requests', 'bigint', (column) => column.notNull())
-    .addColumn('bytes_in', 'bigint', (column) => column.notNull())
-    .addColumn('bytes_out', 'bigint', (column) => column.notNull())
-    .addColumn('credits', 'bigint', (column) => column.notNull())
-    .addColumn('latency', 'text', (column) => column.notNull())
-    .addPrimaryKeyConstraint('usage_minute_row', ['minute', 'epoch', 'key_id', 'product', 'method', 'status'])
-    .execute();
-  await db.schema
-    .createIndex('usage_minute_by_key')
-    .on('usage_minute')
-    .columns(['key_id', 'minute'])
-    .execute();
-  await db.schema
-    .createTable('audit')
-    .addColumn('id', 'bigint', (column) => column.primaryKey())
-    .addColumn('at', 'bigint', (column) => column.notNull())
-    .addColumn('actor', 'text', (column) => column.notNull())
-    .addColumn('action', 'text', (column) => column.notNull())
-    .addColumn('key_id', 'text')
-    .addColumn('detail', 'text', (column) => column.notNull())
-    .execute();
-}
-
-async function createSemiWallet(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('semi_wallet')
-    .addColumn('owner_id', 'text', (column) => column.notNull())
-    .addColumn('address', 'text', (column) => column.notNull())
-    .addColumn('pepper_version', 'integer', (column) => column.notNull())
-    .addColumn('wrapped', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('changed_at', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('semi_wallet_row', ['owner_id', 'address'])
-    .execute();
-  await db.schema.createIndex('semi_wallet_pepper').on('semi_wallet').column('pepper_version').execute();
-}
+const semiWalletTable = `
+  create table semi_wallet (
+    owner_id text not null, address text not null, pepper_version integer not null, wrapped text not null,
+    created_at bigint not null, changed_at bigint not null,
+    constraint semi_wallet_row primary key (owner_id, address)
+  );
+  create index semi_wallet_pepper on semi_wallet (pepper_version)`;
 
 /** One column per statement, as SQLite requires. Existing rows and older programs get the default. */
-async function addNumber(db: Kysely<unknown>, table: string, name: string, usual: number): Promise<void> {
-  await db.schema
-    .alterTable(table)
-    .addColumn(name, 'bigint', (column) => column.notNull().defaultTo(usual))
-    .execute();
-}
-
-/** Like `addNumber`, for text. */
-async function addText(
-  db: Kysely<unknown>,
-  table: string,
-  name: string,
-  usual: string | null,
-): Promise<void> {
-  await db.schema
-    .alterTable(table)
-    .addColumn(name, 'text', (column) => (usual === null ? column : column.notNull().defaultTo(usual)))
-    .execute();
-}
-
-async function addNullableNumber(db: Kysely<unknown>, table: string, name: string): Promise<void> {
-  await db.schema.alterTable(table).addColumn(name, 'bigint').execute();
-}
+const addColumns = (db: Kysely<unknown>, table: string, ...columns: readonly string[]): Promise<void> =>
+  executeSql(db, columns.map((column) => `alter table ${table} add column ${column}`).join(';'));
 
 /** Owner and rules of a key. Lists are joined by commas; empty: unrestricted. */
-async function addKeyRules(db: Kysely<unknown>): Promise<void> {
-  await addText(db, 'api_key', 'customer_id', 'house');
-  await addNumber(db, 'api_key', 'is_public', 0);
-  for (const list of ['networks', 'cidrs', 'origins', 'methods']) await addText(db, 'api_key', list, '');
-  await addNullableNumber(db, 'api_key', 'rate_per_second');
-  await addNullableNumber(db, 'api_key', 'rate_burst');
-  await addNullableNumber(db, 'api_key', 'address_per_second');
-  await addNumber(db, 'api_key', 'logs_bodies', 0);
-  await addText(db, 'api_key', 'last_used_from', null);
-  await addNullableNumber(db, 'api_key', 'leaked_at');
-  await db.schema.createIndex('api_key_customer').on('api_key').column('customer_id').execute();
-  await db.schema.createIndex('api_key_family').on('api_key').column('family_id').execute();
-}
+const keyRuleColumns = [
+  `customer_id text not null default '${DEFAULT_CUSTOMER_ID}'`,
+  'is_public bigint not null default 0',
+  ...['networks', 'cidrs', 'origins', 'methods'].map((list) => `${list} text not null default ''`),
+  ...['rate_per_second bigint', 'rate_burst bigint', 'address_per_second bigint'],
+  'logs_bodies bigint not null default 0',
+  ...['last_used_from text', 'leaked_at bigint'],
+];
 
-async function addPlanPrices(db: Kysely<unknown>): Promise<void> {
-  await addNumber(db, 'plan', 'monthly_credits', 0);
-  await addNumber(db, 'plan', 'quota_is_hard', 1);
-  await addNumber(db, 'plan', 'stream_credits', 0);
-  await addText(db, 'plan', 'prices', '{}');
-}
+const planPriceColumns = [
+  'monthly_credits bigint not null default 0',
+  'quota_is_hard bigint not null default 1',
+  'stream_credits bigint not null default 0',
+  "prices text not null default '{}'",
+];
 
-/** Steps from an empty database to schema.ts, in SQL common to both dialects. */
+/** Steps from an empty database to schema.ts. */
 export const migrations: readonly Migration[] = [
   {
     number: 1,
     name: 'keys, plans, usage and audit',
-    async up(db) {
-      await createCounterAndPepper(db);
-      await createPlanAndKey(db);
-      await createUsageAndAudit(db);
-    },
+    up: (db) => executeSql(db, firstTables),
   },
   {
     number: 2,
     name: 'limits of WebSocket connections, and their messages',
     async up(db) {
-      await addNumber(db, 'plan', 'ws_connections_max', 100);
-      await addNumber(db, 'plan', 'ws_subscriptions_max', 1_000);
-      await addNumber(db, 'plan', 'ws_message_max_bytes', 1_048_576);
-      await addNumber(db, 'usage_minute', 'messages', 0);
+      await addColumns(db, 'plan', 'ws_connections_max bigint not null default 100');
+      await addColumns(db, 'plan', 'ws_subscriptions_max bigint not null default 1000');
+      await addColumns(db, 'plan', 'ws_message_max_bytes bigint not null default 1048576');
+      await addColumns(db, 'usage_minute', 'messages bigint not null default 0');
     },
   },
   {
     number: 3,
     name: 'limits of gRPC streams',
     async up(db) {
-      await addNumber(db, 'plan', 'grpc_streams_max', 100);
-      await addNumber(db, 'plan', 'grpc_filters_max', 1_000);
-      await addNumber(db, 'plan', 'grpc_pubkeys_max', 50_000);
-      await addNumber(db, 'plan', 'grpc_cuckoo_max_bytes', 2_097_152);
+      await addColumns(db, 'plan', 'grpc_streams_max bigint not null default 100');
+      await addColumns(db, 'plan', 'grpc_filters_max bigint not null default 1000');
+      await addColumns(db, 'plan', 'grpc_pubkeys_max bigint not null default 50000');
+      await addColumns(db, 'plan', 'grpc_cuckoo_max_bytes bigint not null default 2097152');
     },
   },
   {
     number: 4,
     name: 'limit of block filters',
-    async up(db) {
-      await addNumber(db, 'plan', 'grpc_blocks_max', 10);
-    },
+    up: (db) => addColumns(db, 'plan', 'grpc_blocks_max bigint not null default 10'),
   },
-  {
-    number: 5,
-    name: 'semi-custodial wallets',
-    up: createSemiWallet,
-  },
-  {
-    number: 6,
-    name: 'customers, members and sign-in',
-    up: createAccounts,
-  },
+  { number: 5, name: 'semi-custodial wallets', up: (db) => executeSql(db, semiWalletTable) },
+  { number: 6, name: 'customers, members and sign-in', up: createAccounts },
   {
     number: 7,
     name: 'rules of keys, prices of plans',
     async up(db) {
-      await addKeyRules(db);
-      await addPlanPrices(db);
-      await addText(db, 'audit', 'customer_id', null);
-      await addText(db, 'audit', 'address', null);
-      await addText(db, 'audit', 'user_agent', null);
-      await addText(db, 'audit', 'request_id', null);
-      await db.schema.createIndex('audit_customer').on('audit').columns(['customer_id', 'id']).execute();
+      await addColumns(db, 'api_key', ...keyRuleColumns);
+      await executeSql(db, 'create index api_key_customer on api_key (customer_id)');
+      await executeSql(db, 'create index api_key_family on api_key (family_id)');
+      await addColumns(db, 'plan', ...planPriceColumns);
+      await addColumns(db, 'audit', 'customer_id text', 'address text', 'user_agent text', 'request_id text');
+      await executeSql(db, 'create index audit_customer on audit (customer_id, id)');
       await makeAppendOnly(db, 'audit');
     },
   },
-  {
-    number: 8,
-    name: 'hours and days of usage',
-    up: createUsageTables,
-  },
-  {
-    number: 9,
-    name: 'requests, connections and gateways',
-    up: createRequestTables,
-  },
-  {
-    number: 10,
-    name: 'notices of quotas',
-    up: createNoticeTables,
-  },
+  { number: 8, name: 'hours and days of usage', up: createUsageTables },
+  { number: 9, name: 'requests, connections and gateways', up: createRequestTables },
+  { number: 10, name: 'notices of quotas', up: createNoticeTables },
   {
     number: 11,
     name: 'nodes that are added while the service runs',
     async up(db) {
       await createNodeTables(db);
-      await addNumber(db, 'node_cordon', 'is_drain', 0);
+      await addColumns(db, 'node_cordon', 'is_drain bigint not null default 0');
     },
   },
   {
     number: 12,
     name: 'what became of transactions',
     async up(db) {
-      await addNumber(db, 'submission', 'rebroadcasts', 0);
-      await addText(db, 'submission', 'fate', null);
-      await addText(db, 'submission', 'fate_slot', null);
-      await addText(db, 'submission', 'fate_err', null);
+      await addColumns(db, 'submission', 'rebroadcasts bigint not null default 0');
+      await addColumns(db, 'submission', 'fate text', 'fate_slot text', 'fate_err text');
     },
   },
   {
@@ -286,25 +180,21 @@ export const migrations: readonly Migration[] = [
     name: 'an audit log that nothing takes the place of',
     up: (db) => makeIrreplaceable(db, 'audit'),
   },
-  {
-    number: 14,
-    name: 'where gateways answer',
-    up: (db) => addText(db, 'gateway', 'url', null),
-  },
+  { number: 14, name: 'where gateways answer', up: (db) => addColumns(db, 'gateway', 'url text') },
   {
     number: 15,
     name: 'keys whose reads never go back',
-    up: (db) => addNumber(db, 'api_key', 'never_back', 0),
+    up: (db) => addColumns(db, 'api_key', 'never_back bigint not null default 0'),
   },
   {
     number: 16,
     name: 'what nodes said to rebroadcasts',
-    up: (db) => addText(db, 'submission', 'again', null),
+    up: (db) => addColumns(db, 'submission', 'again text'),
   },
   {
     number: 17,
     name: 'when a notice was tried last',
-    up: (db) => addNumber(db, 'notice_target', 'tested_at', 0),
+    up: (db) => addColumns(db, 'notice_target', 'tested_at bigint not null default 0'),
   },
 ];
 

@@ -17,7 +17,6 @@ import {
   type KeyView,
   refuseField,
   requireKey,
-  type VisibleKeyStatus,
   viewKey,
 } from './key-register.ts';
 import { checkRules, detailOfRules, type KeyRulesInput, type RuleColumns } from './rule-columns.ts';
@@ -149,7 +148,7 @@ function changeState(
 }
 
 function refuse(
-  { id, state }: Pick<KeyTable, 'id'> & { state: VisibleKeyStatus },
+  { id, state }: Pick<KeyTable, 'id'> & { state: KeyView['state'] },
   what: string,
   remedy: string,
 ): never {

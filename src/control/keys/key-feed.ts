@@ -6,25 +6,10 @@ import type { Store } from '../database/open.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { StoreHangsError } from '../database/store-unavailable.ts';
 import type { StoreWatch } from '../database/store-watch.ts';
-import { planLimitsOf } from '../plans.ts';
+import { planLimitColumns, planLimitsOf } from '../plans.ts';
 import { notExpired } from './key-quota.ts';
 
-const limitColumns = [
-  'plan.rpc_per_second',
-  'plan.rpc_burst',
-  'plan.ws_connections_max',
-  'plan.ws_subscriptions_max',
-  'plan.ws_message_max_bytes',
-  'plan.grpc_streams_max',
-  'plan.grpc_filters_max',
-  'plan.grpc_blocks_max',
-  'plan.grpc_pubkeys_max',
-  'plan.grpc_cuckoo_max_bytes',
-  'plan.monthly_credits',
-  'plan.quota_is_hard',
-  'plan.stream_credits',
-  'plan.prices',
-] as const;
+const limitColumns = planLimitColumns.map((column) => `plan.${column}` as const);
 
 type Row = Selectable<KeyTable> &
   Omit<PlanTable, 'id' | 'name' | 'version'> & {

@@ -3,44 +3,17 @@ import type { Transaction } from 'kysely';
 import { digestApiKey, findApiKeys, parseApiKey } from '../../gateway/auth/api-key.ts';
 import type { Network } from '../../protocol/call.ts';
 import { type Product, products } from '../../protocol/product.ts';
+import type { RouteOutput } from '../api/contract/contract.ts';
+import type { KeyJson } from '../api/contract/keys.ts';
 import type { Store } from '../database/open.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import type { AuditEntry } from '../database/transaction.ts';
 import type { Peppers } from '../pepper.ts';
 
-/** The stored state, or `expired` when the expiry of a living key has passed. */
-export type VisibleKeyStatus = KeyTable['state'] | 'expired';
+/** A key without its secret. */
+export type KeyView = KeyJson;
 
-/** A key without its secret. Times are Unix milliseconds. */
-export type KeyView = {
-  id: string;
-  /** The visible start of the key: prefix and id. */
-  start: string;
-  familyId: string;
-  customerId: string;
-  product: Product;
-  name: string;
-  state: VisibleKeyStatus;
-  planId: string;
-  createdAt: number;
-  expiresAt: number | null;
-  /** Id of the successor in a rotation. */
-  replacedBy: string | null;
-  lastUsedAt: number | null;
-  lastUsedFrom: string | null;
-  isPublic: boolean;
-  networks: Network[] | null;
-  cidrs: string[] | null;
-  origins: string[] | null;
-  methods: string[] | null;
-  rate: { perSecond: number; burst: number } | null;
-  addressPerSecond: number | null;
-  logsBodies: boolean;
-  neverBack: boolean;
-  leakedAt: number | null;
-};
-
-function visibleState(row: KeyTable, now: number): VisibleKeyStatus {
+function visibleState(row: KeyTable, now: number): KeyView['state'] {
   const living = row.state === 'active' || row.state === 'rotating';
   return living && row.expires_at !== null && row.expires_at <= now ? 'expired' : row.state;
 }
@@ -232,13 +205,7 @@ export async function readFamily(
   throw new KeyRefusedError('not-found', 'There is no such key. See the list of keys for the ids.');
 }
 
-export type KeyOwnerResult = Readonly<{
-  /** Whether the text contains a well-formed key (pattern and checksum). */
-  wellFormed: boolean;
-  /** Whether that key exists here, secret included. */
-  matches: boolean;
-  key: KeyView | null;
-}>;
+export type KeyOwnerResult = RouteOutput<'POST /keys/whose'>;
 
 /** Looks a key up by its public id, whatever its state; the text is not stored. */
 export async function findByText(

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { LastUse } from '../../gateway/metering/last-used.ts';
 import type { Store } from '../database/open.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 
 /** Implemented by gateway/metering/last-used-tracker.ts. */
-export interface LastUsedSource {
+interface LastUsedSource {
   unsaved(nowMs: number): LastUse[];
   markSaved(uses: readonly LastUse[]): void;
   evictIdle(nowMs: number): void;
@@ -12,7 +13,7 @@ export interface LastUsedSource {
 
 export const lastUsedWriterOptions = { intervalMs: 5_000, batchKeys: 200 } as const;
 
-export type LastUsedWriterOptions = Readonly<{
+type LastUsedWriterOptions = Readonly<{
   store: Store;
   source: LastUsedSource;
   intervalMs?: number;
@@ -25,31 +26,24 @@ export type LastUsedWriterOptions = Readonly<{
  */
 export class LastUsedWriter {
   readonly #options: Required<LastUsedWriterOptions>;
-  #timer: NodeJS.Timeout | null = null;
-  #writing: Promise<void> | null = null;
+  readonly #task: PeriodicTask;
 
   constructor(options: LastUsedWriterOptions) {
     this.#options = { ...lastUsedWriterOptions, ...options };
+    this.#task = new PeriodicTask(() => this.#write().catch(() => undefined), this.#options.intervalMs);
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.flush(), this.#options.intervalMs);
+    this.#task.start();
   }
 
   /** Never rejects. */
   flush(): Promise<void> {
-    this.#writing ??= this.#write()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#writing = null;
-      });
-    return this.#writing;
+    return this.#task.run();
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#writing;
+    await this.#task.stop();
     await this.flush();
   }
 

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { redact } from '../../base/log.ts';
+import type { ParsedRouteInput, RouteOutput } from '../api/contract/contract.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import {
@@ -61,13 +62,7 @@ export class ScannerSignatures {
   }
 }
 
-type LeakReport = Readonly<{
-  token: string;
-  /** Type of secret, as named by the scanner. */
-  type: string;
-  url?: string | undefined;
-  source?: string | undefined;
-}>;
+type LeakReport = ParsedRouteInput<'POST /secret-scanning'>['body'][number];
 
 export type LeakedKey = Readonly<{
   key: KeyView;
@@ -82,13 +77,6 @@ type LeakRules = Readonly<{
   /** `keys.revoke_leaked` of the configuration. */
   revokes: boolean;
   noteLeak: NoteLeak;
-}>;
-
-/** Contains the SHA-256 of the secret instead of the secret. */
-type LeakReportResult = Readonly<{
-  token_hash: string;
-  token_type: string;
-  label: 'true_positive' | 'false_positive';
 }>;
 
 const URL_LENGTH_MAX = 300;
@@ -138,8 +126,8 @@ export async function reportLeaks(
   register: KeyRegister,
   reports: readonly LeakReport[],
   rules: LeakRules,
-): Promise<LeakReportResult[]> {
-  const results: LeakReportResult[] = [];
+): Promise<RouteOutput<'POST /secret-scanning'>> {
+  const results: RouteOutput<'POST /secret-scanning'> = [];
   for (const report of reports) {
     const row = await findByText(register, report.token.trim());
     if (row !== null) await markLeaked(register, row.id, report, rules);

@@ -4,9 +4,7 @@ import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
 import type { Peppers } from '../pepper.ts';
-import { ServerKeys, WrapError } from '../semi-wallets/wrap.ts';
-
-const PURPOSE = 'solway upstream nodes';
+import { JsonSeal, type Sealed } from '../semi-wallets/wrap.ts';
 
 /** Addresses and headers may contain credentials and are never shown. */
 export type NodeSettings = Readonly<{
@@ -24,36 +22,27 @@ export type NodeSettings = Readonly<{
 
 export type AddedNode = Readonly<{ name: string; network: Network; settings: NodeSettings }>;
 
-type SealedNode = Pick<UpstreamNodeTable, 'sealed' | 'pepper_version'>;
-
-/** Encrypts node settings, so that a stolen database does not reveal credentials. */
+/** Encrypts node settings, bound to network and name. */
 export class NodeSeal {
-  readonly #keys: ServerKeys;
+  readonly #seal: JsonSeal<NodeSettings>;
 
   constructor(peppers: Peppers) {
-    this.#keys = new ServerKeys(peppers, PURPOSE);
+    this.#seal = new JsonSeal(peppers, 'solway upstream nodes');
   }
 
   get current(): number {
-    return this.#keys.current;
+    return this.#seal.current;
   }
 
-  /** Bound to name and network: a row copied to another node does not decrypt. */
-  seal({ name, network, settings }: AddedNode): SealedNode {
-    const { text, version } = this.#keys.wrap(JSON.stringify(settings), network, name);
-    return { sealed: text, pepper_version: version };
+  seal({ name, network, settings }: AddedNode): Sealed {
+    return this.#seal.seal(settings, network, name);
   }
 
   /** @returns null if the pepper is missing or the data damaged. */
-  open(row: SealedNode & Pick<UpstreamNodeTable, 'name' | 'network'>): AddedNode | null {
-    const { name, network, sealed, pepper_version: version } = row;
-    try {
-      const text = this.#keys.unwrap({ text: sealed, version }, network, name);
-      return { name, network, settings: JSON.parse(text) as NodeSettings };
-    } catch (error) {
-      if (error instanceof WrapError) return null;
-      throw error;
-    }
+  open(row: Sealed & Pick<UpstreamNodeTable, 'name' | 'network'>): AddedNode | null {
+    const { name, network } = row;
+    const settings = this.#seal.open(row, network, name);
+    return settings === null ? null : { name, network, settings };
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Network } from '../../protocol/call.ts';
+import type { NodeReportJson } from '../api/contract/nodes.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import {
   ADDED_NODES_MAX,
   type AddedNode,
@@ -9,19 +11,6 @@ import {
   readNodeRows,
   resealNodes,
 } from './added-nodes.ts';
-
-/** Probe result of a node; null: unknown. Contains no address and no secret. */
-export type NodeReport = Readonly<{
-  reachable: boolean;
-  latencyMs: number | null;
-  version: string | null;
-  genesisHash: string | null;
-  healthy: boolean | null;
-  slot: string | null;
-  firstAvailableBlock: string | null;
-  /** An `error` makes the node unusable, a `warning` limits it. */
-  findings: readonly Readonly<{ severity: 'error' | 'warning'; finding: string; remedy: string }>[];
-}>;
 
 /** Names of `options` are those of the configuration file. */
 export type NodeInput = Readonly<{
@@ -47,7 +36,7 @@ export type NodeServices = Readonly<{
    */
   parse: (given: NodeInput) => NodeSettings;
   /** Never rejects because of the node. */
-  probe: (node: AddedNode) => Promise<NodeReport>;
+  probe: (node: AddedNode) => Promise<NodeReportJson>;
   /** Settings that need a restart, as text. */
   notesOf: (node: AddedNode) => readonly string[];
   /** Applies the store's nodes in this process at once. */
@@ -69,20 +58,20 @@ type NodeFeedOptions = Readonly<{
 }>;
 
 /** Changes must take effect everywhere within one or two seconds. */
-const nodeFeedOptions = { pollIntervalMs: 500 } as const;
+const POLL_INTERVAL_MS = 500;
 
 /** Polls the store for nodes added through any gateway. */
 export class NodeFeed {
   readonly #options: NodeFeedOptions;
-  readonly #state: FailureState;
   /** Names and versions of the last snapshot. */
   #appliedVersions = '';
-  #polling: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #task: PeriodicTask;
 
   constructor(options: NodeFeedOptions) {
     this.#options = options;
-    this.#state = new FailureState(options.onState);
+    const state = new FailureState(options.onState);
+    const { pollIntervalMs = POLL_INTERVAL_MS } = options;
+    this.#task = new PeriodicTask(() => state.guard(() => this.#poll()), pollIntervalMs);
   }
 
   /**
@@ -96,30 +85,21 @@ export class NodeFeed {
   }
 
   watch(): void {
-    const { pollIntervalMs = nodeFeedOptions.pollIntervalMs } = this.#options;
-    this.#timer ??= setInterval(() => void this.poll(), pollIntervalMs);
+    this.#task.start();
   }
 
   /** Polls and reports changes. Never rejects. */
   poll(): Promise<void> {
-    this.#polling ??= this.#state
-      .guard(() => this.#poll())
-      .finally(() => {
-        this.#polling = null;
-      });
-    return this.#polling;
+    return this.#task.run();
   }
 
   /** Polls now; resolves when changes committed before the call were reported or the poll failed. */
-  async refresh(): Promise<void> {
-    await this.#polling;
-    await this.poll();
+  refresh(): Promise<void> {
+    return this.#task.rerun();
   }
 
-  async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#polling;
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   async #poll(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Store } from '../database/open.ts';
 import type { NoticeDeliveryTable, NoticeTargetTable } from '../database/tables/notices.ts';
 import { FailureState } from '../failure-state.ts';
 import type { Peppers } from '../pepper.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import { claimDue, pruneNotices, recordAttempt } from './deliveries.ts';
 import { MailError, type Mailer } from './email.ts';
 import { type Notice, type NoticeLimits, renderNotice } from './notice.ts';
@@ -108,17 +109,18 @@ export class Notifier {
   readonly #options: NotifierOptions;
   readonly #now: () => number;
   readonly #watch: QuotaWatch;
-  readonly #timers: NodeJS.Timeout[] = [];
   readonly #stopped = new AbortController();
-  #round: Promise<void> | null = null;
-  #delivery: Promise<void> | null = null;
-  readonly #state: FailureState;
+  readonly #quotaTask: PeriodicTask;
+  readonly #deliveryTask: PeriodicTask;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: NotifierOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#state = new FailureState(options.onState);
+    const state = new FailureState(options.onState);
+    const { watchIntervalMs, pollIntervalMs } = options.limits;
+    this.#quotaTask = new PeriodicTask(() => state.guard(() => this.#checkQuotas()), watchIntervalMs);
+    this.#deliveryTask = new PeriodicTask(() => state.guard(() => this.#deliver()), pollIntervalMs);
     this.#watch = new QuotaWatch(options.store, options.ledger);
   }
 
@@ -127,43 +129,34 @@ export class Notifier {
    * @throws the driver's error.
    */
   async start(): Promise<void> {
-    const { store, peppers, channels, limits } = this.#options;
+    const { store, peppers, channels } = this.#options;
     await resealTargets(store.db, channels.seal, peppers.current);
-    this.#timers.push(setInterval(() => void this.checkQuotas(), limits.watchIntervalMs));
-    this.#timers.push(setInterval(() => void this.deliver(), limits.pollIntervalMs));
+    this.#quotaTask.start();
+    this.#deliveryTask.start();
   }
 
   /** Checks quotas and delivers new notifications at once. Never rejects. */
   checkQuotas(): Promise<void> {
-    this.#round ??= this.#state
-      .guard(async () => {
-        if ((await this.#watch.checkQuotas(this.#now())) > 0) void this.deliver();
-        if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
-        this.#prunedAt = performance.now();
-        await pruneNotices(this.#options.store, this.#now() - this.#options.limits.retentionDays * DAY_MS);
-      })
-      .finally(() => {
-        this.#round = null;
-      });
-    return this.#round;
+    return this.#quotaTask.run();
   }
 
   /** Delivers what is due. Never rejects. */
   deliver(): Promise<void> {
-    this.#delivery ??= this.#state
-      .guard(() => this.#deliver())
-      .finally(() => {
-        this.#delivery = null;
-      });
-    return this.#delivery;
+    return this.#deliveryTask.run();
   }
 
   /** Stops delivering and waits until pending results are written. */
   async stop(): Promise<void> {
-    for (const timer of this.#timers.splice(0)) clearInterval(timer);
     this.#stopped.abort();
-    await this.#round;
-    await this.#delivery;
+    await this.#quotaTask.stop();
+    await this.#deliveryTask.stop();
+  }
+
+  async #checkQuotas(): Promise<void> {
+    if ((await this.#watch.checkQuotas(this.#now())) > 0) void this.deliver();
+    if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
+    this.#prunedAt = performance.now();
+    await pruneNotices(this.#options.store, this.#now() - this.#options.limits.retentionDays * DAY_MS);
   }
 
   async #deliver(): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Peppers } from '../pepper.ts';
-import { ServerKeys, WrapError } from '../semi-wallets/wrap.ts';
+import { JsonSeal } from '../semi-wallets/wrap.ts';
 
 /** Sends webhooks to public internet addresses only. */
 export interface WebhookSender {
@@ -46,36 +46,10 @@ export function signedHeaders(
   };
 }
 
-const PURPOSE = 'solway webhooks';
-
-/** Both fields are secrets. */
-type Webhook = Readonly<{ url: string; secret: string }>;
-
-type SealedWebhook = Readonly<{ sealed: string; pepper_version: number }>;
-
-/** Encrypts webhooks, so that a stolen database allows neither calling nor signing them. */
-export class WebhookSeal {
-  readonly #keys: ServerKeys;
-
+/** Both fields are secrets. Bound to customer and target. */
+export class WebhookSeal extends JsonSeal<Readonly<{ url: string; secret: string }>> {
   constructor(peppers: Peppers) {
-    this.#keys = new ServerKeys(peppers, PURPOSE);
-  }
-
-  /** Bound to this customer and target. */
-  seal(webhook: Webhook, customerId: string, targetId: string): SealedWebhook {
-    const { text, version } = this.#keys.wrap(JSON.stringify(webhook), customerId, targetId);
-    return { sealed: text, pepper_version: version };
-  }
-
-  /** @returns null if the pepper is missing or the data damaged. */
-  open({ sealed, pepper_version }: SealedWebhook, customerId: string, targetId: string): Webhook | null {
-    try {
-      const text = this.#keys.unwrap({ text: sealed, version: pepper_version }, customerId, targetId);
-      return JSON.parse(text) as Webhook;
-    } catch (error) {
-      if (error instanceof WrapError) return null;
-      throw error;
-    }
+    super(peppers, 'solway webhooks');
   }
 }
 

@@ -7,6 +7,7 @@ import type { Store } from '../database/open.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
 import { type AuditEntry, nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 
 /**
  * Detects gateways whose row has not changed for a while by the local monotonic clock. Times written by other
@@ -164,15 +165,13 @@ export class GatewayHeartbeat {
   readonly #hooks: GatewayHooks;
   readonly #row: Readonly<{ host: string; version: string; started_at: number }>;
   readonly #options: HeartbeatOptions;
-  readonly #state: FailureState;
   readonly #deadGateways: DeadGatewayDetector;
   /** Reported facts by connection; null while a write is unconfirmed. */
   readonly #reportedFacts = new Map<string, string | null>();
   readonly #reportedLagged = new Map<string, number>();
   #reportedAt = Number.NEGATIVE_INFINITY;
   #url: string | null = null;
-  #refreshing: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #task: PeriodicTask;
 
   constructor(
     store: Store,
@@ -183,7 +182,8 @@ export class GatewayHeartbeat {
     this.#store = store;
     this.#hooks = hooks;
     this.#options = { ...heartbeatOptions, ...options };
-    this.#state = new FailureState(this.#options.onState);
+    const state = new FailureState(this.#options.onState);
+    this.#task = new PeriodicTask(() => state.guard(() => this.#refresh()), this.#options.lookIntervalMs);
     this.#deadGateways = new DeadGatewayDetector(this.#options.goneAfterMs);
     this.#row = { ...self, started_at: Date.now() };
     this.id = `${self.host.replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 40)}-${randomBytes(4).toString('hex')}`;
@@ -192,7 +192,7 @@ export class GatewayHeartbeat {
   /** Reports and starts the timer. Resolves after the first attempt, successful or not. */
   async start(): Promise<void> {
     await this.refresh();
-    this.#timer ??= setInterval(() => void this.refresh(), this.#options.lookIntervalMs);
+    this.#task.start();
   }
 
   /** Sets the address under which the local machine reaches this gateway; reported with the next refresh. */
@@ -203,26 +203,16 @@ export class GatewayHeartbeat {
 
   /** Executes actions and reports what is due. Never rejects. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refreshOnce()
-      .then(
-        () => this.#state.report(null),
-        (error: unknown) => this.#state.report(error),
-      )
-      .finally(() => {
-        this.#refreshing = null;
-      });
-    return this.#refreshing;
+    return this.#task.run();
   }
 
   /** Deletes the rows of this gateway. */
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#refreshing;
+    await this.#task.stop();
     await this.#forget([this.id]).catch(() => {});
   }
 
-  async #refreshOnce(): Promise<void> {
+  async #refresh(): Promise<void> {
     await this.#applyCommands();
     const now = performance.now();
     if (now - this.#reportedAt < this.#options.heartbeatMs) return;

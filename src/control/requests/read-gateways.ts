@@ -1,17 +1,11 @@
+import type { RouteOutput } from '../api/contract/contract.ts';
 import type { ConnectionJson } from '../api/contract/logs.ts';
 import type { NodeJson } from '../api/contract/operator.ts';
 import type { Store } from '../database/open.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import type { CordonActor } from './gateway-heartbeat.ts';
 
-/** Times are Unix milliseconds. */
-type GatewayJson = Readonly<{
-  id: string;
-  host: string;
-  version: string;
-  startedAt: number;
-  seenAt: number;
-}>;
+type UpstreamsJson = RouteOutput<'GET /upstreams'>;
 
 /** Defaults for gateways of older versions. */
 const missingFieldDefaults = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
@@ -36,7 +30,7 @@ export async function readGatewayUrl({ db }: Store, host: string, since: number)
 }
 
 /** Live gateways with their nodes. */
-export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJson[]; nodes: NodeJson[] }> {
+export async function readGateways({ db }: Store): Promise<Pick<UpstreamsJson, 'gateways' | 'nodes'>> {
   const rows = await db
     .selectFrom('gateway')
     .selectAll()

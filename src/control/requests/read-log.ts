@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../protocol/product.ts';
+import type { RouteOutput } from '../api/contract/contract.ts';
 import type { LogEntryJson } from '../api/contract/logs.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
@@ -102,8 +103,7 @@ export const readEntry = (store: Store, customerId: string, id: string): Promise
     .where('request_log.customer_id', '=', customerId)
     .executeTakeFirst();
 
-/** Requests and failed requests per step. */
-type LogHistogram = Readonly<{ from: number; stepMs: number; counts: number[]; errors: number[] }>;
+type LogHistogram = RouteOutput<'GET /customers/{customer}/logs'>['histogram'];
 
 export async function countLog(store: Store, customerId: string, filter: LogFilter): Promise<LogHistogram> {
   const { from, to } = filter;

@@ -3,6 +3,7 @@ import { type JsonValue, parseJson } from '../../base/json.ts';
 import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { methodRow } from '../../protocol/methods.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
+import type { RouteOutput } from '../api/contract/contract.ts';
 import type { Store } from '../database/open.ts';
 import type { SubmissionTable } from '../database/tables/requests.ts';
 
@@ -30,12 +31,9 @@ export function readSubmissions(
 
 const confirmations = ['processed', 'confirmed', 'finalized'] as const;
 
+type SubmissionJson = RouteOutput<'GET /customers/{customer}/transactions'>['items'][number];
 /** On-chain status of a transaction. */
-export type ChainStatus = Readonly<{
-  slot: string;
-  confirmation: (typeof confirmations)[number];
-  err: string | null;
-}>;
+type ChainStatus = NonNullable<SubmissionJson['status']>;
 
 /** Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */
 const STATUSES_MAX = 256;

@@ -8,6 +8,7 @@ import type { Store } from '../database/open.ts';
 import { isPermanentError } from '../database/store-unavailable.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import { LogRetention, type RetentionLimits, retentionLimits } from './log-retention.ts';
 import { EntryIds } from './read-log.ts';
 
@@ -56,8 +57,7 @@ export class RequestWriter {
   #dropped = 0;
   #refused = 0;
   #prunedAt = performance.now();
-  #flushing: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #task: PeriodicTask;
 
   /** @param gateway - id of this process. */
   constructor(
@@ -72,6 +72,7 @@ export class RequestWriter {
     this.#options = withDefaults(requestWriterOptions, options);
     this.#retention = new LogRetention(store, this.#options);
     this.#state = new FailureState(this.#options.onState);
+    this.#task = new PeriodicTask(() => this.#flush(), this.#options.flushIntervalMs);
   }
 
   /** Rows dropped because the store was unreachable. */
@@ -85,21 +86,16 @@ export class RequestWriter {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.flush(), this.#options.flushIntervalMs);
+    this.#task.start();
   }
 
   /** Never rejects; resolves when the attempt has ended. */
   flush(): Promise<void> {
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = null;
-    });
-    return this.#flushing;
+    return this.#task.run();
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#flushing;
+    await this.#task.stop();
     await this.flush();
     await this.#retention.stop();
   }

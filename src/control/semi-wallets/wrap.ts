@@ -80,3 +80,35 @@ export class ServerKeys {
     return key;
   }
 }
+
+/** Columns of a sealed value. */
+export type Sealed = Readonly<{ sealed: string; pepper_version: number }>;
+
+/** Encrypts JSON values, so that a stolen database does not reveal them. */
+export class JsonSeal<Value> {
+  readonly #keys: ServerKeys;
+
+  constructor(peppers: Peppers, purpose: string) {
+    this.#keys = new ServerKeys(peppers, purpose);
+  }
+
+  get current(): number {
+    return this.#keys.current;
+  }
+
+  /** Bound to owner and name: a row copied to another one does not decrypt. */
+  seal(value: Value, ownerId: string, name: string): Sealed {
+    const { text, version } = this.#keys.wrap(JSON.stringify(value), ownerId, name);
+    return { sealed: text, pepper_version: version };
+  }
+
+  /** @returns null if the pepper is missing or the data damaged. */
+  open({ sealed, pepper_version: version }: Sealed, ownerId: string, name: string): Value | null {
+    try {
+      return JSON.parse(this.#keys.unwrap({ text: sealed, version }, ownerId, name)) as Value;
+    } catch (error) {
+      if (error instanceof WrapError) return null;
+      throw error;
+    }
+  }
+}

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { Store } from '../database/open.ts';
-import { type Axis, type Segment, segmentsOf, stepMs, type UsageFilter } from './read-usage.ts';
+import { type Axis, partOf, type Segment, segmentsOf, stepMs, type UsageFilter } from './read-usage.ts';
 
 /** One row of an export: usage of one key, method and status in one step. */
 type ExportedUsage = Readonly<{
@@ -46,18 +46,9 @@ const sums = sql.raw(
     .join(', '),
 );
 
-function selectSegment({ step, from, to }: Segment, filter: UsageFilter) {
-  const column = sql.ref(step);
-  const conditions = [
-    filter.keys === undefined
-      ? sql`customer_id = ${filter.customerId}`
-      : sql`key_id in (${sql.join([...filter.keys])})`,
-    sql`${column} >= ${from}`,
-    sql`${column} < ${to}`,
-  ];
-  if (filter.product !== undefined) conditions.push(sql`product = ${filter.product}`);
-  if (filter.method !== undefined) conditions.push(sql`method = ${filter.method}`);
-  return sql`select ${columns} from ${sql.table(`usage_${step}`)} where ${sql.join(conditions, sql` and `)}`;
+function selectSegment(segment: Segment, filter: UsageFilter) {
+  const table = `usage_${segment.step}` as const;
+  return sql`select ${columns} from ${sql.table(table)} where ${partOf(table, segment, filter).where}`;
 }
 
 /** Streams all rows of an axis by step and names, with bounded memory. */

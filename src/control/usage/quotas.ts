@@ -1,3 +1,4 @@
+import type { QuotaJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/open.ts';
 import { type Axis, axisOver, monthOf, sumsOf, type UsageFilter, zeros } from './read-usage.ts';
 
@@ -28,20 +29,6 @@ const HOUR_MS = 3_600_000;
 const PACE_HOURS = 7 * 24;
 /** Minimum history for a projection. */
 const PACE_HOURS_MIN = 24;
-
-/** Times are Unix milliseconds. */
-type QuotaState = Readonly<{
-  planId: string;
-  planName: string;
-  /** null: no quota. */
-  limit: number | null;
-  isHard: boolean;
-  used: number;
-  periodFrom: number;
-  periodTo: number;
-  projected: number | null;
-  exhaustedAt: number | null;
-}>;
 
 async function plansOf({ db }: Store, customerId: string) {
   return db
@@ -80,14 +67,14 @@ async function paceOf(
   return hours >= PACE_HOURS_MIN ? credits / hours : null;
 }
 
-type Outlook = Pick<QuotaState, 'projected' | 'exhaustedAt'>;
+type Outlook = Pick<QuotaJson, 'projected' | 'exhaustedAt'>;
 
 /**
  * Projects the month's credits.
  * @param pace - credits per hour; null: unknown.
  */
 function outlookOf(
-  { used, limit, periodTo }: Pick<QuotaState, 'used' | 'limit' | 'periodTo'>,
+  { used, limit, periodTo }: Pick<QuotaJson, 'used' | 'limit' | 'periodTo'>,
   pace: number | null,
   nowMs: number,
 ): Outlook {
@@ -99,9 +86,9 @@ function outlookOf(
 }
 
 /** The quotas of a customer, one per plan of the customer or its keys. */
-export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaState[]> {
+export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaJson[]> {
   const { from: periodFrom, to: periodTo } = monthOf(nowMs);
-  const quotas: QuotaState[] = [];
+  const quotas: QuotaJson[] = [];
   for (const { id: planId, name: planName, monthly_credits, quota_is_hard } of await plansOf(
     store,
     customerId,

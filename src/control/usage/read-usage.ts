@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { BUCKET_COUNT, bucketEnd, quantile } from '../../base/histogram.ts';
 import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../protocol/product.ts';
+import type { LatencyJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import {
@@ -162,7 +163,7 @@ type Part = Readonly<{
   where: RawBuilder<boolean>;
 }>;
 
-function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
+export function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
   const conditions: RawBuilder<boolean>[] = [
@@ -293,14 +294,6 @@ export async function* latenciesOf(
   }
 }
 
-/** Milliseconds; null without measurements. */
-type Percentiles = Readonly<{
-  p50: number | null;
-  p95: number | null;
-  p99: number | null;
-  max: number | null;
-}>;
-
 /** Upper bound of a bucket in milliseconds; the last bucket is unbounded, so its lower bound. */
 const endMs = (bucket: number): number => bucketEnd(Math.min(bucket, BUCKET_COUNT - 2)) / 1_000;
 
@@ -320,7 +313,7 @@ function maximum(counts: ArrayLike<number>): number | null {
   return null;
 }
 
-export const percentilesOf = (counts: ArrayLike<number>): Percentiles => ({
+export const percentilesOf = (counts: ArrayLike<number>): LatencyJson => ({
   p50: percentile(counts, 0.5),
   p95: percentile(counts, 0.95),
   p99: percentile(counts, 0.99),

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type {
@@ -168,87 +168,39 @@ async function rollTotals(store: Store, step: keyof typeof coarser, bucket: numb
 
 /** Bounds memory and the time for which SQLite blocks. */
 const KEYS_AT_ONCE = 20;
-const INSERT_ROWS = 500;
 
-type DetailStep = Readonly<{
-  /** Finer buckets in one. */
-  count: number;
-  keysAt(db: Kysely<Schema>, finer: number): Promise<string[]>;
-  /** Usage of the keys in finer buckets [from, to). */
-  rowsOf(
-    db: Kysely<Schema>,
-    keys: readonly string[],
-    from: number,
-    to: number,
-  ): Promise<readonly UsageDetailTable[]>;
-  remove(trx: Transaction<Schema>, bucket: number, keys: readonly string[]): Promise<unknown>;
-  insert(trx: Transaction<Schema>, bucket: number, rows: readonly UsageDetailTable[]): Promise<unknown>;
-}>;
+type DetailStep = 'hour' | 'day';
 
-const hours: DetailStep = {
-  count: 60,
-  async keysAt(db, minute) {
-    const query = db.selectFrom('usage_minute').select('key_id').distinct().where('minute', '=', minute);
-    return (await query.execute()).map(({ key_id }) => key_id);
-  },
-  async rowsOf(db, keys, from, to) {
-    const rows = await db
-      .selectFrom('usage_minute')
-      .selectAll()
-      .where('key_id', 'in', keys)
-      .where('minute', '>=', from)
-      .where('minute', '<', to)
-      .execute();
-    return rows.map((row) => ({ ...row, last_minute: row.minute }));
-  },
-  remove: (trx, hour, keys) =>
-    trx.deleteFrom('usage_hour').where('hour', '=', hour).where('key_id', 'in', keys).execute(),
-  insert: (trx, hour, rows) =>
-    trx
-      .insertInto('usage_hour')
-      .values(rows.map((row) => ({ hour, ...row })))
-      .execute(),
-};
+/** The finer table of each step, its column of buckets, and the number of finer buckets in one. */
+const finerOf = {
+  hour: { table: 'usage_minute', column: 'minute', count: 60 },
+  day: { table: 'usage_hour', column: 'hour', count: 24 },
+} as const;
 
-const days: DetailStep = {
-  count: 24,
-  async keysAt(db, hour) {
-    const query = db.selectFrom('usage_hour').select('key_id').distinct().where('hour', '=', hour);
-    return (await query.execute()).map(({ key_id }) => key_id);
-  },
-  rowsOf: (db, keys, from, to) =>
-    db
-      .selectFrom('usage_hour')
-      .selectAll()
-      .where('key_id', 'in', keys)
-      .where('hour', '>=', from)
-      .where('hour', '<', to)
-      .execute(),
-  remove: (trx, day, keys) =>
-    trx.deleteFrom('usage_day').where('day', '=', day).where('key_id', 'in', keys).execute(),
-  insert: (trx, day, rows) =>
-    trx
-      .insertInto('usage_day')
-      .values(rows.map((row) => ({ day, ...row })))
-      .execute(),
-};
+/** Table and column names are known only at run time; both tables have the columns used here. */
+const finerRows = (db: Kysely<Schema>, step: DetailStep) =>
+  db.selectFrom(finerOf[step].table as 'usage_hour');
+const finerColumn = (step: DetailStep): 'hour' => finerOf[step].column as 'hour';
+const tableOf = (step: DetailStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
 
-function sumRows(rows: readonly UsageDetailTable[]): UsageDetailTable[] {
+function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageDetailTable[] {
   const sums = new UsageSums<Pick<UsageDetailTable, 'key_id' | 'product' | 'method' | 'status'>>();
   const customers = new Map<string, string>();
   for (const row of rows) {
     const { key_id, product, method, status } = row;
     // A key that was unknown to the store when counted has an empty customer.
     if (row.customer_id !== '' || !customers.has(key_id)) customers.set(key_id, row.customer_id);
-    sums.add({ key_id, product, method, status }, row, row.last_minute);
+    sums.add({ key_id, product, method, status }, row, 'minute' in row ? row.minute : row.last_minute);
   }
   return sums.rows().map((row) => ({ customer_id: customers.get(row.key_id) ?? '', ...row }));
 }
 
 async function keysInBucket(db: Kysely<Schema>, step: DetailStep, bucket: number): Promise<string[]> {
   const keys = new Set<string>();
-  for (let finer = bucket * step.count; finer < (bucket + 1) * step.count; finer++) {
-    for (const key of await step.keysAt(db, finer)) keys.add(key);
+  const { count } = finerOf[step];
+  for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
+    const query = finerRows(db, step).select('key_id').distinct().where(finerColumn(step), '=', finer);
+    for (const { key_id } of await query.execute()) keys.add(key_id);
     await setImmediate();
   }
   return [...keys].sort();
@@ -261,12 +213,24 @@ async function replaceRows(
   keys: readonly string[],
 ): Promise<boolean> {
   const { bucket } = seen;
-  const rows = sumRows(await step.rowsOf(store.db, keys, bucket * step.count, (bucket + 1) * step.count));
+  const { count } = finerOf[step];
+  const finer = await finerRows(store.db, step)
+    .selectAll()
+    .where('key_id', 'in', keys)
+    .where(finerColumn(step), '>=', bucket * count)
+    .where(finerColumn(step), '<', (bucket + 1) * count)
+    .execute();
+  const rows = sumRows(finer as (UsageDetailTable | UsageMinuteTable)[]);
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
-    await step.remove(trx, bucket, keys);
-    for (let from = 0; from < rows.length; from += INSERT_ROWS) {
-      await step.insert(trx, bucket, rows.slice(from, from + INSERT_ROWS));
+    const name = step as 'hour';
+    await trx.deleteFrom(tableOf(step)).where(name, '=', bucket).where('key_id', 'in', keys).execute();
+    for (let from = 0; from < rows.length; from += PAGE_ROWS) {
+      const values = rows.slice(from, from + PAGE_ROWS).map((row) => ({ [name]: bucket, ...row }));
+      await trx
+        .insertInto(tableOf(step))
+        .values(values as Schema['usage_hour'][])
+        .execute();
     }
     return true;
   });
@@ -286,17 +250,17 @@ async function rollDetails(store: Store, step: DetailStep, seen: DirtyBucketSnap
     if (!(await lockIfUnchanged(trx, seen))) return false;
     await clearDirty(trx, seen);
     if (seen.kind === 'hour') {
-      await markDirty(trx, '', [{ kind: 'day', bucket: Math.floor(seen.bucket / days.count) }]);
+      await markDirty(trx, '', [{ kind: 'day', bucket: Math.floor(seen.bucket / finerOf.day.count) }]);
     }
     return true;
   });
 }
 
 export const rollHour = async (store: Store, hour: number): Promise<boolean> =>
-  rollDetails(store, hours, await readDirtyBucket(store.db, 'hour', hour));
+  rollDetails(store, 'hour', await readDirtyBucket(store.db, 'hour', hour));
 
 const rollDay = async (store: Store, day: number): Promise<boolean> =>
-  rollDetails(store, days, await readDirtyBucket(store.db, 'day', day));
+  rollDetails(store, 'day', await readDirtyBucket(store.db, 'day', day));
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;

@@ -11,53 +11,31 @@ export type UsageRetention = Readonly<{ minutesDays: number; hoursDays: number; 
 export const usageRetention: UsageRetention = { minutesDays: 8, hoursDays: 90, daysDays: 400 };
 
 /**
- * One level of pruning: `unit` is the coarser bucket that is deleted as a whole, `per` its number of finer
- * buckets, `ms` its length.
+ * One level of pruning: the coarser unit that is deleted as a whole has `per` buckets of the step and the
+ * length `ms`. Pending roll-ups with these marks block the deletion.
  */
 type Level = Readonly<{
   step: UsageStep;
   ms: number;
   per: number;
-  oldest(db: Kysely<Schema>): Promise<number | null>;
-  /** Marks of pending roll-ups that block the deletion. */
   marks: readonly Readonly<{ kind: DirtyBucketKind; per: number }>[];
-  remove(db: Kysely<Schema>, bucket: number): Promise<unknown>;
 }>;
-
-async function least(query: Promise<{ least: number | null } | undefined>): Promise<number | null> {
-  return (await query)?.least ?? null;
-}
 
 const minutes: Level = {
   step: 'minute',
   ms: DAY_MS / 24,
   per: 60,
-  oldest: (db) =>
-    least(
-      db
-        .selectFrom('usage_minute')
-        .select((select) => select.fn.min<number | null>('minute').as('least'))
-        .executeTakeFirst(),
-    ),
   marks: [
     { kind: 'minute', per: 60 },
     { kind: 'hour', per: 1 },
     { kind: 'total_hour', per: 1 },
   ],
-  remove: (db, minute) => db.deleteFrom('usage_minute').where('minute', '=', minute).execute(),
 };
 
 const hours: Level = {
   step: 'hour',
   ms: DAY_MS,
   per: 24,
-  oldest: (db) =>
-    least(
-      db
-        .selectFrom('usage_hour')
-        .select((select) => select.fn.min<number | null>('hour').as('least'))
-        .executeTakeFirst(),
-    ),
   marks: [
     { kind: 'minute', per: 1_440 },
     { kind: 'hour', per: 24 },
@@ -65,23 +43,20 @@ const hours: Level = {
     { kind: 'day', per: 1 },
     { kind: 'total_day', per: 1 },
   ],
-  remove: (db, hour) => db.deleteFrom('usage_hour').where('hour', '=', hour).execute(),
 };
 
-const days: Level = {
-  step: 'day',
-  ms: DAY_MS,
-  per: 1,
-  oldest: (db) =>
-    least(
-      db
-        .selectFrom('usage_day')
-        .select((select) => select.fn.min<number | null>('day').as('least'))
-        .executeTakeFirst(),
-    ),
-  marks: [],
-  remove: (db, day) => db.deleteFrom('usage_day').where('day', '=', day).execute(),
-};
+const days: Level = { step: 'day', ms: DAY_MS, per: 1, marks: [] };
+
+/** All three tables have a column with the name of the step. */
+const tableOf = (step: UsageStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
+
+async function oldestBucket(db: Kysely<Schema>, step: UsageStep): Promise<number | null> {
+  const row = await db
+    .selectFrom(tableOf(step))
+    .select((select) => select.fn.min<number | null>(step as 'hour').as('oldest'))
+    .executeTakeFirst();
+  return row?.oldest ?? null;
+}
 
 async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promise<boolean> {
   for (const { kind, per } of level.marks) {
@@ -130,7 +105,10 @@ async function canDelete(store: Store, level: Level, unit: number): Promise<bool
 async function removeUnit({ db }: Store, level: Level, unit: number, oldest: number): Promise<void> {
   const end = (unit + 1) * level.per;
   for (let bucket = Math.max(oldest, unit * level.per); bucket < end; bucket++) {
-    await level.remove(db, bucket);
+    await db
+      .deleteFrom(tableOf(level.step))
+      .where(level.step as 'hour', '=', bucket)
+      .execute();
     for (const table of ['usage_total', 'usage_method'] as const) {
       await db.deleteFrom(table).where('step', '=', level.step).where('bucket', '=', bucket).execute();
     }
@@ -141,7 +119,7 @@ async function removeUnit({ db }: Store, level: Level, unit: number, oldest: num
 async function pruneLevel(store: Store, level: Level, retentionDays: number, nowMs: number): Promise<void> {
   const end = Math.floor((nowMs - retentionDays * DAY_MS) / level.ms);
   for (;;) {
-    const oldest = await level.oldest(store.db);
+    const oldest = await oldestBucket(store.db, level.step);
     if (oldest === null) return;
     const unit = Math.floor(oldest / level.per);
     if (unit >= end || !(await canDelete(store, level, unit))) return;

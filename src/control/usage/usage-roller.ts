@@ -1,29 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../database/open.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import { isSomethingDue, rollUp } from './roll-up.ts';
 import { type CheckResult, runChecks } from './usage-checks.ts';
 import { claim, isClaimed, releaseClaim } from './usage-claim.ts';
 import { pruneUsage, type UsageRetention, usageRetention } from './usage-retention.ts';
 
-export type UsageRollerOptions = Readonly<{
+type UsageRollerOptions = Readonly<{
   store: Store;
-  retention?: UsageRetention;
-  intervalMs?: number;
+  retention: UsageRetention;
+  intervalMs: number;
   /** Lease duration: how long a crashed gateway delays the next one. */
-  claimMs?: number;
+  claimMs: number;
   /** Interval of retention and consistency checks. */
-  upkeepIntervalMs?: number;
-  now?: () => number;
-  /** Called with the error when work starts to fail, and with null when it works again. */
-  onState?: (error: unknown | null) => void;
-  onViolation?: (check: CheckResult) => void;
+  upkeepIntervalMs: number;
+  now: () => number;
+  onState: OnState;
+  onViolation: (check: CheckResult) => void;
 }>;
 
-export const usageRollerOptions = {
+const usageRollerOptions = {
+  retention: usageRetention,
   intervalMs: 5_000,
   claimMs: 30_000,
   upkeepIntervalMs: 3_600_000,
-} as const;
+  now: Date.now,
+  onState: () => undefined,
+  onViolation: () => undefined,
+};
 
 const CLAIM = 'roll-up';
 /** Lease for upkeep, not released after use: it also limits the frequency. */
@@ -32,90 +37,68 @@ const UPKEEP = 'upkeep';
 /** Rolls up, prunes and checks usage; one gateway at a time. */
 export class UsageRoller {
   readonly #holder = randomUUID();
-  readonly #store: Store;
-  readonly #retention: UsageRetention;
-  readonly #intervalMs: number;
-  readonly #claimMs: number;
-  readonly #upkeepIntervalMs: number;
-  readonly #now: () => number;
-  readonly #onState: NonNullable<UsageRollerOptions['onState']>;
-  readonly #onViolation: NonNullable<UsageRollerOptions['onViolation']>;
-  #failing = false;
+  readonly #options: UsageRollerOptions;
+  readonly #state: FailureState;
+  readonly #task: PeriodicTask;
   #stopped = false;
   #claimedAt = Number.NEGATIVE_INFINITY;
-  #round: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | null = null;
 
-  constructor(options: UsageRollerOptions) {
-    this.#store = options.store;
-    this.#retention = options.retention ?? usageRetention;
-    this.#intervalMs = options.intervalMs ?? usageRollerOptions.intervalMs;
-    this.#claimMs = options.claimMs ?? usageRollerOptions.claimMs;
-    this.#upkeepIntervalMs = options.upkeepIntervalMs ?? usageRollerOptions.upkeepIntervalMs;
-    this.#now = options.now ?? Date.now;
-    this.#onState = options.onState ?? (() => undefined);
-    this.#onViolation = options.onViolation ?? (() => undefined);
+  constructor(options: Partial<UsageRollerOptions> & Pick<UsageRollerOptions, 'store'>) {
+    this.#options = { ...usageRollerOptions, ...options };
+    this.#state = new FailureState(this.#options.onState);
+    this.#task = new PeriodicTask(
+      () => this.#state.guard(() => this.#workIfClaimed()),
+      this.#options.intervalMs,
+    );
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.round(), this.#intervalMs);
+    this.#task.start();
   }
 
   /** Does pending work unless another gateway holds the lease. Never rejects. */
   round(): Promise<void> {
-    this.#round ??= this.#tryRound().finally(() => {
-      this.#round = null;
-    });
-    return this.#round;
+    return this.#task.run();
   }
 
   /** Ends after the current bucket and releases the lease. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#round;
-    await releaseClaim(this.#store, CLAIM, this.#holder).catch(() => undefined);
+    await this.#task.stop();
+    await releaseClaim(this.#options.store, CLAIM, this.#holder).catch(() => undefined);
   }
 
-  async #tryRound(): Promise<void> {
-    try {
-      if ((await this.#hasWork()) && (await this.#claimed())) await this.#work();
-      if (this.#failing) this.#onState(null);
-      this.#failing = false;
-    } catch (error) {
-      if (!this.#failing) this.#onState(error);
-      this.#failing = true;
-    }
-  }
-
-  async #work(): Promise<void> {
-    await rollUp(this.#store, this.#now(), () => this.#shouldContinue());
+  async #workIfClaimed(): Promise<void> {
+    const { store, retention, now, onViolation } = this.#options;
+    if (!(await this.#hasWork()) || !(await this.#claimed())) return;
+    await rollUp(store, now(), () => this.#shouldContinue());
     if (this.#stopped || !(await this.#isUpkeepDue())) return;
-    await pruneUsage(this.#store, this.#retention, this.#now());
-    for (const check of await runChecks(this.#store, this.#now(), () => this.#shouldContinue())) {
-      if (check.violations > 0) this.#onViolation(check);
+    await pruneUsage(store, retention, now());
+    for (const check of await runChecks(store, now(), () => this.#shouldContinue())) {
+      if (check.violations > 0) onViolation(check);
     }
   }
 
   async #claimed(): Promise<boolean> {
-    const mine = await claim(this.#store, CLAIM, this.#holder, this.#now(), this.#claimMs);
+    const { store, now, claimMs } = this.#options;
+    const mine = await claim(store, CLAIM, this.#holder, now(), claimMs);
     this.#claimedAt = mine ? performance.now() : Number.NEGATIVE_INFINITY;
     return mine;
   }
 
   async #shouldContinue(): Promise<boolean> {
     if (this.#stopped) return false;
-    return performance.now() - this.#claimedAt < this.#claimMs / 3 || this.#claimed();
+    return performance.now() - this.#claimedAt < this.#options.claimMs / 3 || this.#claimed();
   }
 
   /** Reads only: mostly there is nothing to do. */
   async #hasWork(): Promise<boolean> {
-    const now = this.#now();
-    return (await isSomethingDue(this.#store, now)) || !(await isClaimed(this.#store, UPKEEP, now));
+    const { store, now } = this.#options;
+    return (await isSomethingDue(store, now())) || !(await isClaimed(store, UPKEEP, now()));
   }
 
   #isUpkeepDue(): Promise<boolean> {
-    return claim(this.#store, UPKEEP, randomUUID(), this.#now(), this.#upkeepIntervalMs);
+    const { store, now, upkeepIntervalMs } = this.#options;
+    return claim(store, UPKEEP, randomUUID(), now(), upkeepIntervalMs);
   }
 }

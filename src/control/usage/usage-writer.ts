@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import type { Store } from '../database/open.ts';
-import { type RecoveredJournal, recoverJournals, UsageJournal } from './usage-journal.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
+import {
+  type RecoveredJournal,
+  recoverJournals,
+  UsageJournal,
+  usageJournalOptions,
+} from './usage-journal.ts';
 import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-rows.ts';
 
 /** Implemented by gateway/metering/usage-meter.ts. */
-export interface UsageSource {
+interface UsageSource {
   /** Rows changed since the last call, as running totals. */
   drain(): UsageRow[];
 }
@@ -14,26 +20,30 @@ export type UsageWriterOptions = Readonly<{
   store: Store;
   source: UsageSource;
   /** A kill loses at most this much. */
-  flushIntervalMs?: number;
+  flushIntervalMs: number;
   /** Rows kept while the store is unreachable; the oldest beyond it are dropped and counted. */
-  pendingRowsMax?: number;
-  /** Rows per transaction; by default few enough that SQLite blocks for only a few milliseconds. */
-  batchRows?: number;
+  pendingRowsMax: number;
+  /** Rows per transaction: few enough that SQLite blocks for only a few milliseconds. */
+  batchRows: Readonly<Record<Store['dialect'], number>>;
   /** null: no journal; unstored rows are in memory only. */
-  journalFolder?: string | null;
-  journalMaxBytes?: number;
-  /** Called with the error when writing starts to fail, and with null when it works again. */
-  onState?: (error: unknown | null) => void;
+  journalFolder: string | null;
+  journalMaxBytes: number;
+  onState: OnState;
   /** Like `onState`, for the journal. */
-  onJournal?: (error: unknown | null) => void;
-  onJournalRecovered?: (journal: RecoveredJournal) => void;
+  onJournal: OnState;
+  onJournalRecovered: (journal: RecoveredJournal) => void;
 }>;
 
 export const usageWriterOptions = {
   flushIntervalMs: 1_000,
   pendingRowsMax: 200_000,
   batchRows: { sqlite: 100, postgres: 200 },
-} as const;
+  journalFolder: null,
+  journalMaxBytes: usageJournalOptions.maxBytes,
+  onState: () => undefined,
+  onJournal: () => undefined,
+  onJournalRecovered: () => undefined,
+};
 
 /** After a failed recovery of journals. */
 const RECOVERY_RETRY_MS = 60_000;
@@ -46,16 +56,11 @@ const RECOVERY_RETRY_MS = 60_000;
  */
 export class UsageWriter {
   readonly epoch: string = randomUUID();
-  readonly #store: Store;
-  readonly #source: UsageSource;
-  readonly #flushIntervalMs: number;
-  readonly #pendingRowsMax: number;
+  readonly #options: UsageWriterOptions;
   readonly #batchRows: number;
-  readonly #journalFolder: string | null;
   readonly #journal: UsageJournal | null;
-  readonly #onState: NonNullable<UsageWriterOptions['onState']>;
-  readonly #onJournal: NonNullable<UsageWriterOptions['onJournal']>;
-  readonly #onJournalRecovered: NonNullable<UsageWriterOptions['onJournalRecovered']>;
+  readonly #state: FailureState;
+  readonly #journalState: FailureState;
   /** Latest unstored total of each row, in order of arrival. */
   readonly #pending = new Map<string, StoredUsage>();
   /** Pending rows missing in the journal, too. */
@@ -63,27 +68,19 @@ export class UsageWriter {
   #lostRows = 0;
   #lateRows = 0;
   #unsavedRows = 0;
-  #failing = false;
-  #journalFailing = false;
   #nextRecoveryAt = 0;
   #saving: Promise<void> = Promise.resolve();
   #writing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(options: UsageWriterOptions) {
-    this.#store = options.store;
-    this.#source = options.source;
-    this.#flushIntervalMs = options.flushIntervalMs ?? usageWriterOptions.flushIntervalMs;
-    this.#pendingRowsMax = options.pendingRowsMax ?? usageWriterOptions.pendingRowsMax;
-    this.#batchRows = options.batchRows ?? usageWriterOptions.batchRows[options.store.dialect];
-    this.#journalFolder = options.journalFolder ?? null;
+  constructor(options: Partial<UsageWriterOptions> & Pick<UsageWriterOptions, 'store' | 'source'>) {
+    this.#options = { ...usageWriterOptions, ...options };
+    const { store, batchRows, journalFolder, journalMaxBytes, onState, onJournal } = this.#options;
+    this.#batchRows = batchRows[store.dialect];
     this.#journal =
-      this.#journalFolder === null
-        ? null
-        : new UsageJournal(this.#journalFolder, this.epoch, options.journalMaxBytes);
-    this.#onState = options.onState ?? (() => undefined);
-    this.#onJournal = options.onJournal ?? (() => undefined);
-    this.#onJournalRecovered = options.onJournalRecovered ?? (() => undefined);
+      journalFolder === null ? null : new UsageJournal(journalFolder, this.epoch, journalMaxBytes);
+    this.#state = new FailureState(onState);
+    this.#journalState = new FailureState(onJournal);
   }
 
   /** Rows dropped because the store was unreachable for too long. */
@@ -106,7 +103,7 @@ export class UsageWriter {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.flush(), this.#flushIntervalMs);
+    this.#timer ??= setInterval(() => void this.flush(), this.#options.flushIntervalMs);
   }
 
   /**
@@ -114,10 +111,10 @@ export class UsageWriter {
    * rejects; resolves when the attempt has ended.
    */
   async flush(): Promise<void> {
-    const rows = this.#source.drain();
-    const isBehind = this.#failing || this.#writing !== null;
+    const rows = this.#options.source.drain();
+    const isBehind = this.#state.isFailing || this.#writing !== null;
     this.#collect(rows);
-    if (this.#store.dialect !== 'sqlite' || isBehind) await this.#save();
+    if (this.#options.store.dialect !== 'sqlite' || isBehind) await this.#save();
     this.#writing ??= this.#write().finally(() => {
       this.#writing = null;
     });
@@ -141,7 +138,7 @@ export class UsageWriter {
       if (this.#journal !== null) this.#unsaved.set(rowKeyOf(stored), stored);
     }
     for (const name of this.#pending.keys()) {
-      if (this.#pending.size <= this.#pendingRowsMax) break;
+      if (this.#pending.size <= this.#options.pendingRowsMax) break;
       this.#pending.delete(name);
       this.#unsaved.delete(name);
       this.#lostRows++;
@@ -160,25 +157,21 @@ export class UsageWriter {
     this.#unsaved.clear();
     try {
       this.#unsavedRows += await this.#journal.append(rows, this.#pending.values());
-      if (this.#journalFailing) this.#onJournal(null);
-      this.#journalFailing = false;
+      this.#journalState.report(null);
     } catch (error) {
       // Retried by the next save, unless a newer state exists.
       for (const row of rows) if (!this.#unsaved.has(rowKeyOf(row))) this.#unsaved.set(rowKeyOf(row), row);
-      if (!this.#journalFailing) this.#onJournal(error);
-      this.#journalFailing = true;
+      this.#journalState.report(error);
     }
   }
 
   async #write(): Promise<void> {
     try {
       await this.#writePending();
-      if (this.#failing) this.#onState(null);
-      this.#failing = false;
+      this.#state.report(null);
       await this.#recoverOrphans();
     } catch (error) {
-      if (!this.#failing) this.#onState(error);
-      this.#failing = true;
+      this.#state.report(error);
       // Journals rows that SQLite could not store.
       await this.#save();
     }
@@ -189,7 +182,7 @@ export class UsageWriter {
     for (let from = 0; from < entries.length; from += this.#batchRows) {
       const batch = entries.slice(from, from + this.#batchRows);
       this.#lateRows += await storeUsage(
-        this.#store,
+        this.#options.store,
         this.epoch,
         batch.map(([, row]) => row),
       );
@@ -213,13 +206,14 @@ export class UsageWriter {
   }
 
   async #recoverOrphans(): Promise<void> {
-    if (this.#journalFolder === null || performance.now() < this.#nextRecoveryAt) return;
+    const { store, journalFolder, onJournal, onJournalRecovered } = this.#options;
+    if (journalFolder === null || performance.now() < this.#nextRecoveryAt) return;
     this.#nextRecoveryAt = performance.now() + RECOVERY_RETRY_MS;
     try {
-      await recoverJournals(this.#store, this.#journalFolder, this.#batchRows, this.#onJournalRecovered);
+      await recoverJournals(store, journalFolder, this.#batchRows, onJournalRecovered);
       this.#nextRecoveryAt = Number.POSITIVE_INFINITY;
     } catch (error) {
-      this.#onJournal(error);
+      onJournal(error);
     }
   }
 }

@@ -1,98 +1,127 @@
+import { readFileSync } from 'node:fs';
 import { ProtobufReader } from '../geyser/protobuf.ts';
 import { ProtobufWriter } from '../geyser/protobuf-writer.ts';
-import { encodeFileDescriptor } from './schema/file-descriptor.ts';
-import { geyserSchema } from './schema/geyser.ts';
-import type { Schema } from './schema/schema.ts';
-import { shredstreamSchema } from './schema/shredstream.ts';
-import { solanaStorageSchema } from './schema/solana-storage.ts';
-import { healthSchema, reflectionSchema, timestampSchema } from './schema/well-known.ts';
 import { numberOf } from './status.ts';
 
-/** What the server speaks, with all that it stands on. */
-const schemas: readonly Schema[] = [
-  geyserSchema,
-  solanaStorageSchema,
-  shredstreamSchema,
-  timestampSchema,
-  healthSchema,
-  reflectionSchema('v1'),
-  reflectionSchema('v1alpha'),
-];
+/** A file of `proto/`, compiled. */
+type ProtoFile = {
+  /** `FileDescriptorProto`. */
+  readonly descriptor: Uint8Array;
+  name: string;
+  readonly imports: string[];
+  /** Full names. */
+  readonly services: string[];
+  /** Full names of messages, enums, services and methods. */
+  readonly symbols: string[];
+};
 
-/** Paths of the calls: `ServerReflectionInfo` of both versions, which have the same messages. */
+type Registry = Readonly<{
+  byName: ReadonlyMap<string, ProtoFile>;
+  bySymbol: ReadonlyMap<string, ProtoFile>;
+}>;
+
+/** Paths of `ServerReflectionInfo`. Both versions have the same messages. */
 export const reflectionPaths: readonly string[] = [
   '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
   '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
 ];
 
-const byFile = new Map(schemas.map((schema) => [schema.name, schema]));
-const bySymbol = new Map(
-  schemas.flatMap((schema) => symbolsOf(schema).map((name) => [name, schema] as const)),
-);
-/** Encoded when they are first asked for. */
-const descriptors = new Map<Schema, Uint8Array>();
+/** Field numbers of the named descriptors in a descriptor. Source: protobuf, descriptor.proto. */
+type Nested = Readonly<{ [field: number]: Nested }>;
+const MESSAGE: Nested = { 3: {}, 4: {} };
+const ENUM: Nested = {};
+const SERVICE: Nested = { 2: {} };
 
-function symbolsOf({ package: name, messages, enums = {}, services = {} }: Schema): string[] {
-  const calls = Object.entries(services).flatMap(([service, rows]) =>
-    Object.keys(rows).map((call) => `${service}.${call}`),
-  );
-  const names = [messages, enums, services].flatMap((table) => Object.keys(table));
-  return [...names, ...calls].map((each) => `${name}.${each}`);
+function addSymbols(symbols: string[], descriptor: ProtobufReader, scope: string, nested: Nested): void {
+  let name = scope;
+  while (descriptor.next()) {
+    const inner = nested[descriptor.field];
+    if (descriptor.field === 1) {
+      name = `${scope}.${descriptor.string()}`;
+      symbols.push(name);
+    } else if (inner === undefined) descriptor.skipField();
+    else addSymbols(symbols, descriptor.message(), name, inner);
+  }
 }
 
-const serviceNames = (): string[] =>
-  schemas.flatMap(({ package: name, services = {} }) =>
-    Object.keys(services).map((each) => `${name}.${each}`),
-  );
+function readFile(descriptor: Uint8Array): ProtoFile {
+  const file: ProtoFile = { descriptor, name: '', imports: [], services: [], symbols: [] };
+  const { symbols } = file;
+  let scope = '';
+  const reader = new ProtobufReader(descriptor);
+  while (reader.next()) {
+    if (reader.field === 1) file.name = reader.string();
+    else if (reader.field === 2) scope = reader.string();
+    else if (reader.field === 3) file.imports.push(reader.string());
+    else if (reader.field === 4) addSymbols(symbols, reader.message(), scope, MESSAGE);
+    else if (reader.field === 5) addSymbols(symbols, reader.message(), scope, ENUM);
+    else if (reader.field === 6) {
+      const serviceAt = symbols.length;
+      addSymbols(symbols, reader.message(), scope, SERVICE);
+      file.services.push(symbols[serviceAt] as string);
+    } else reader.skipField();
+  }
+  return file;
+}
 
-function descriptorOf(schema: Schema): Uint8Array {
-  const cached = descriptors.get(schema);
-  if (cached !== undefined) return cached;
-  const encoded = encodeFileDescriptor(schema);
-  descriptors.set(schema, encoded);
-  return encoded;
+let registry: Registry | null = null;
+
+/** The files that `npm run proto` compiles, read at the first use. */
+function loadRegistry(): Registry {
+  if (registry !== null) return registry;
+  const files: ProtoFile[] = [];
+  const reader = new ProtobufReader(
+    readFileSync(new URL('../../../proto/descriptors.binpb', import.meta.url)),
+  );
+  while (reader.next()) files.push(readFile(reader.bytes()));
+  registry = {
+    byName: new Map(files.map((file) => [file.name, file])),
+    bySymbol: new Map(files.flatMap((file) => file.symbols.map((symbol) => [symbol, file] as const))),
+  };
+  return registry;
 }
 
 /** A file and all that it imports, each once. */
-function withImports(schema: Schema, found = new Set<Schema>()): Set<Schema> {
-  found.add(schema);
-  for (const { file } of schema.imports ?? []) {
-    const imported = byFile.get(file);
+function withImports(file: ProtoFile, found = new Set<ProtoFile>()): Set<ProtoFile> {
+  found.add(file);
+  for (const name of file.imports) {
+    const imported = loadRegistry().byName.get(name);
     if (imported !== undefined && !found.has(imported)) withImports(imported, found);
   }
   return found;
 }
 
-/** A field of an answer. */
-type ReflectionField = Readonly<{ field: number; content: ProtobufWriter }>;
+type ResponseField = Readonly<{ field: number; content: ProtobufWriter }>;
 
-function errorField(code: 'NOT_FOUND' | 'UNIMPLEMENTED', text: string): ReflectionField {
+function errorField(code: 'NOT_FOUND' | 'UNIMPLEMENTED', text: string): ResponseField {
   return { field: 7, content: new ProtobufWriter().uint32(1, numberOf(code)).string(2, text) };
 }
 
-function files(schema: Schema | undefined, requested: string): ReflectionField {
-  if (schema === undefined) return errorField('NOT_FOUND', `not found: ${requested}`);
+function filesField(file: ProtoFile | undefined, requested: string): ResponseField {
+  if (file === undefined) return errorField('NOT_FOUND', `not found: ${requested}`);
   const content = new ProtobufWriter(8192);
-  for (const each of withImports(schema)) content.bytes(1, descriptorOf(each));
+  for (const { descriptor } of withImports(file)) content.bytes(1, descriptor);
   return { field: 4, content };
 }
 
-function services(): ReflectionField {
+function servicesField(): ResponseField {
   const content = new ProtobufWriter();
-  for (const name of serviceNames()) content.message(1, new ProtobufWriter().string(1, name));
+  for (const { services } of loadRegistry().byName.values()) {
+    for (const name of services) content.message(1, new ProtobufWriter().string(1, name));
+  }
   return { field: 6, content };
 }
 
-/** By field number of a request. Extensions there are none in proto3. */
-function responseTo(field: number, requested: string): ReflectionField {
-  if (field === 3) return files(byFile.get(requested), requested);
-  if (field === 4) return files(bySymbol.get(requested), requested);
-  if (field === 7) return services();
+/** @param field - of the request. Proto3 has no extensions. */
+function responseTo(field: number, requested: string): ResponseField {
+  if (field === 3) return filesField(loadRegistry().byName.get(requested), requested);
+  if (field === 4) return filesField(loadRegistry().bySymbol.get(requested), requested);
+  if (field === 7) return servicesField();
   return errorField('UNIMPLEMENTED', 'not supported');
 }
 
 /**
- * Answers one `ServerReflectionRequest` with one `ServerReflectionResponse`.
+ * Handles one `ServerReflectionRequest`. @returns a `ServerReflectionResponse`.
  * Source: grpc/grpc, doc/server-reflection.md.
  * @throws InvalidProtobuf
  */

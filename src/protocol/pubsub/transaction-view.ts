@@ -1,6 +1,5 @@
-import { transactionDetails } from '../rpc/getBlock.ts';
 import { type JsonObject, member, optional, readBoolean, readVariant } from '../rpc/serde.ts';
-import { readEncoding, readMaxVersion } from '../rpc/transaction-encoding.ts';
+import { readEncoding, readMaxVersion, transactionDetails } from '../rpc/transaction-encoding.ts';
 import type { TransactionView } from '../subscriptions.ts';
 
 /** The members of a config that say how transactions are shown: `base64`, `full` and no rewards by default. */

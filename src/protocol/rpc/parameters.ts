@@ -31,6 +31,9 @@ import {
  * reference §1.0 and §2.3.
  */
 
+/** Source: Agave `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
+export const STATUSES_MAX = 256;
+
 function isObject(params: JsonValue | undefined): params is { [name: string]: JsonValue } {
   return typeof params === 'object' && params !== null && !Array.isArray(params);
 }
@@ -148,6 +151,10 @@ export const contextOf = (config: JsonObject): ContextConfig => ({
 /** An optional lenient config of `{commitment, minContextSlot}`. */
 export const readContextConfig = (value: JsonValue | undefined): ContextConfig =>
   contextOf(configObject(value, 'RpcContextConfig'));
+
+/** Params of a method that takes only `{commitment, minContextSlot}`. */
+export const readOnlyContextConfig = (params: JsonValue | undefined): ContextConfig =>
+  readContextConfig(positional(params, 0, 1)[0]);
 
 /**
  * An optional strict config of `{commitment}` alone; `finalized` when it is left out.

@@ -6,6 +6,9 @@ import { type JsonObject, member, optional, readU8, readVariant, serdeFault } fr
 export const transactionEncodings = ['binary', 'base64', 'base58', 'json', 'jsonParsed'] as const;
 export type TransactionEncoding = (typeof transactionEncodings)[number];
 
+/** Order of Agave's `TransactionDetails`. */
+export const transactionDetails = ['full', 'signatures', 'none', 'accounts'] as const;
+
 /** The encodings in which a transaction may be sent. */
 export type WireEncoding = 'base58' | 'base64';
 

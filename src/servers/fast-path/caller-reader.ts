@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
-import type { Caller, ClientInfo } from '../../protocol/request-handler.ts';
+import type { Caller } from '../../protocol/request-handler.ts';
 import { credentialIn, networkIn, sessionOf } from '../caller.ts';
 import type { TrustedProxies } from '../client-address.ts';
-import { isValidHost } from '../http/decode.ts';
-import type { FastHead, Span } from './decode.ts';
+import type { FastHead } from './decode.ts';
 
 const NONE = Buffer.alloc(0);
 
@@ -19,10 +18,7 @@ export class CallerReader {
   readonly #origin = new LastValueCache();
   readonly #forwarded = new LastValueCache();
   readonly #session = new LastValueCache();
-  readonly #addressHeaders: { origin: string | undefined; 'x-forwarded-for': string | undefined } = {
-    origin: undefined,
-    'x-forwarded-for': undefined,
-  };
+  readonly #addressHeaders = { origin: '', 'x-forwarded-for': '' };
   #lastAuthorization: CachedAuthorization | null = null;
   #lastQuery = '';
   #caller: Caller;
@@ -36,37 +32,33 @@ export class CallerReader {
   }
 
   read(head: FastHead, bytes: Buffer): Caller {
-    const { isPresent, start, end } = head.authorization;
-    const authorization = isPresent ? this.#credentials.of(bytes, start, end) : null;
-    const query = textOf(this.#query, head.query, bytes) ?? '';
+    const { authorization: key, query: queryAt, origin, forwarded, session: sessionAt, traceparent } = head;
+    const authorization = key.isPresent ? this.#credentials.of(bytes, key.start, key.end) : null;
+    const query = queryAt.isPresent ? this.#query.of(bytes, queryAt.start, queryAt.end) : '';
+    const last = this.#caller;
     const isSame = authorization === this.#lastAuthorization && query === this.#lastQuery;
-    const credential = isSame
-      ? this.#caller.credential
-      : (authorization?.credential ?? credentialIn(undefined, query));
-    const network = isSame ? this.#caller.network : networkIn(query);
     this.#lastAuthorization = authorization;
     this.#lastQuery = query;
-    const client = this.#clientOf(head, bytes);
-    const { traceparent: trace } = head;
-    const traceparent = trace.isPresent ? bytes.toString('latin1', trace.start, trace.end) : null;
-    const session = sessionOf(textOf(this.#session, head.session, bytes));
-    const last = this.#caller;
-    if (isSame && client === last.client && traceparent === last.traceparent && session === last.session)
+    const addressHeaders = this.#addressHeaders;
+    addressHeaders.origin = origin.isPresent ? this.#origin.of(bytes, origin.start, origin.end) : '';
+    addressHeaders['x-forwarded-for'] = forwarded.isPresent
+      ? this.#forwarded.of(bytes, forwarded.start, forwarded.end)
+      : '';
+    const client = this.#proxies.clientOf(this.#socket, addressHeaders);
+    const trace = traceparent.isPresent ? bytes.toString('latin1', traceparent.start, traceparent.end) : null;
+    const session = sessionAt.isPresent
+      ? sessionOf(this.#session.of(bytes, sessionAt.start, sessionAt.end))
+      : null;
+    if (isSame && client === last.client && trace === last.traceparent && session === last.session)
       return last;
-    this.#caller = { credential, client, traceparent, session, network };
+    const credential = isSame
+      ? last.credential
+      : (authorization?.credential ?? credentialIn(undefined, query));
+    const network = isSame ? last.network : networkIn(query);
+    this.#caller = { credential, client, traceparent: trace, session, network };
     return this.#caller;
   }
-
-  #clientOf(head: FastHead, bytes: Buffer): ClientInfo {
-    const addressHeaders = this.#addressHeaders;
-    addressHeaders.origin = textOf(this.#origin, head.origin, bytes);
-    addressHeaders['x-forwarded-for'] = textOf(this.#forwarded, head.forwarded, bytes);
-    return this.#proxies.clientOf(this.#socket, addressHeaders);
-  }
 }
-
-const textOf = (last: LastValueCache, { isPresent, start, end }: Span, bytes: Buffer): string | undefined =>
-  isPresent ? last.of(bytes, start, end) : undefined;
 
 /** A loop: a native comparison of so few bytes costs more. */
 function isSame(cached: Buffer, length: number, bytes: Buffer, start: number): boolean {
@@ -99,31 +91,10 @@ export class LastValueCache {
   }
 }
 
-/** Validates Host headers; the last valid one is not checked again. */
-export class HostCheck {
-  readonly #last = new LastValueCache();
-  #lastValid: string | null = null;
-
-  isValid({ host }: FastHead, bytes: Buffer): boolean {
-    const text = this.#last.of(bytes, host.start, host.end);
-    if (text === this.#lastValid) return true;
-    if (!isValidHost(text)) return false;
-    this.#lastValid = text;
-    return true;
-  }
-}
-
 const CREDENTIALS_MAX = 4_096;
 const CREDENTIAL_MAX_BYTES = 256;
 
 export type CachedAuthorization = Readonly<{ bytes: Buffer; credential: string | null }>;
-
-/** The last characters of a key are its checksum, hence evenly distributed. */
-function indexOf(bytes: Buffer, start: number, end: number): number {
-  let index = 0;
-  for (let at = Math.max(start, end - 4); at < end; at++) index = index * 31 + (bytes[at] as number);
-  return index & (CREDENTIALS_MAX - 1);
-}
 
 /** A copy of its own: V8 compares a slice of another string more slowly. */
 const flatten = (text: string | null): string | null =>
@@ -137,7 +108,10 @@ export class CredentialCache {
   readonly #entries: (CachedAuthorization | null)[] = new Array<null>(CREDENTIALS_MAX).fill(null);
 
   of(bytes: Buffer, start: number, end: number): CachedAuthorization {
-    const index = indexOf(bytes, start, end);
+    // The last characters of a key are its checksum, hence evenly distributed.
+    let index = 0;
+    for (let at = Math.max(start, end - 4); at < end; at++) index = index * 31 + (bytes[at] as number);
+    index &= CREDENTIALS_MAX - 1;
     const cached = this.#entries[index] ?? null;
     if (
       cached !== null &&

@@ -1,6 +1,7 @@
+import { Socket } from 'node:net';
 import type { PendingCall } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Envelope, EnvelopeItem } from '../../protocol/request-envelope.ts';
+import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol/request-envelope.ts';
 import type {
   AdmittedRequest,
   Caller,
@@ -9,23 +10,16 @@ import type {
   Responder,
   StreamResponder,
 } from '../../protocol/request-handler.ts';
-import { endSingle, NULL_ID, pushFailure } from '../../protocol/response-envelope.ts';
+import { endSingle, NULL_ID, pushFailure, pushResponse } from '../../protocol/response-envelope.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
+import { isValidHost } from '../http/decode.ts';
 import { refuseSocket } from '../http/encode.ts';
-import {
-  type BatchReply,
-  type EnvelopeCall,
-  noLimits,
-  pushOutcome,
-  type Reply,
-  type ResponseMemoryReservation,
-  statusOfSingle,
-} from '../rpc/calls.ts';
+import { type BatchReply, noLimits, type Reply, type ResponseMemoryReservation } from '../rpc/calls.ts';
+import { JOIN_MAX_BYTES } from '../rpc/encode.ts';
 import { CallerReader } from './caller-reader.ts';
 import type { FastHttpContext, OpenConnection } from './context.ts';
 import { IncomingBody, NOT_FAST } from './decode.ts';
 import { FastStreamWriter, type HeadPrefix, streamBodyBytes } from './encode.ts';
-import type { FastSocket, SocketListener } from './socket.ts';
 
 /**
  *      ┌──────────────────────────────────────────────────────────────────────────┐
@@ -43,19 +37,29 @@ const BUFFERED_MAX_BYTES = 16 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;
 const NOTHING = Buffer.alloc(0);
 
+/** Internals of node:net sockets. Undocumented, so their presence is checked before use. */
+type Handle = Readonly<{ readStart(): number; useUserBuffer(buffer: Uint8Array): void }>;
+type SocketInternals = { _handle?: Handle | null; _server?: object | null; server?: object | null };
+
+/** Read buffer of all connections, which copy what they keep. */
+const shared = Buffer.allocUnsafeSlow(64 * 1024);
+
 /**
  * One connection of the fast path with the state of its current request. It handles one request at a time and is itself
- * the responder, so that no object is allocated per request.
+ * the responder, so that no object is allocated per request. It reads into the shared buffer if the runtime supports
+ * it, else from `data` events, which cost more.
  */
-export class FastConnection implements OpenConnection, SocketListener, Responder, StreamResponder {
+export class FastConnection implements OpenConnection, Responder, StreamResponder {
+  readonly stream: StreamResponder = this;
   readonly #context: FastHttpContext;
-  readonly #fastSocket: FastSocket;
+  readonly #isShared: boolean;
+  readonly #socket: Socket;
   dueAt: number;
   #state = IDLE;
   #wasUsed = false;
   #keepAlive = true;
   #buffered: Buffer | null = null;
-  /** `#readMessages` is on the stack; it continues with the bytes that remain. */
+  /** `#read` is on the stack; it continues with the bytes that remain. */
   #isReading = false;
 
   readonly #callers: CallerReader;
@@ -70,35 +74,56 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
   #pending: PendingCall | null = null;
   #reservation: ResponseMemoryReservation | null = null;
 
-  constructor(context: FastHttpContext, fastSocket: FastSocket) {
-    const { calls, clock, credentials, options } = context;
+  /** @param from - a socket that was not read from; not to be used afterwards. */
+  constructor(context: FastHttpContext, from: Socket) {
+    const { calls, credentials, options } = context;
     this.#context = context;
-    this.#fastSocket = fastSocket;
-    this.#callers = new CallerReader(fastSocket.socket, calls.options.proxies, credentials);
+    this.dueAt = context.now + options.headersTimeoutMs;
+    this.#isShared = options.sharesReads && isMovable(from);
+    this.#socket = this.#isShared ? moveHandle(from, this.#onShared) : from;
+    this.#callers = new CallerReader(this.#socket, calls.options.proxies, credentials);
     this.#body = new IncomingBody(calls.bodyBudget);
-    this.dueAt = clock.dueIn(options.headersTimeoutMs);
+    for (const [name, listener] of this.#listeners) this.#socket.on(name, listener);
+    if (!this.#isShared) this.#socket.on('data', this.#onData);
+  }
+
+  readonly #onShared = (end: number): boolean => {
+    this.#read(shared, end, false);
+    return true;
+  };
+  readonly #listeners: readonly (readonly [string, () => void])[] = [
+    ['error', () => {}],
+    ['timeout', () => this.destroy()],
+    ['end', () => this.#onEnd()],
+    ['close', () => this.#onClose()],
+  ];
+  readonly #onData = (bytes: Buffer): void => this.#read(bytes, bytes.length, false);
+
+  /** Hands the connection over. @returns an ordinary socket without listeners of this class. */
+  #detach(): Socket {
+    const socket = this.#socket;
+    for (const [name, listener] of this.#listeners) socket.off(name, listener);
+    socket.off('data', this.#onData);
+    if (!this.#isShared) return socket;
+    // The handle keeps reading into a user buffer, so data is pushed by hand.
+    const to: Socket = moveHandle(socket, (end) => to.push(Buffer.from(shared.subarray(0, end))));
+    return to;
   }
 
   get isIdle(): boolean {
     return this.#state === IDLE && this.#wasUsed;
   }
 
-  /** A request has started and is incomplete. */
-  get #isPartial(): boolean {
-    return this.#state === DISCARDING || (this.#state === BUSY && !this.#isPending);
-  }
-
-  onData(bytes: Buffer, end: number): void {
-    this.#readMessages(bytes, end, false);
-  }
-
-  #readMessages(bytes: Buffer, end: number, isPipelined: boolean): void {
+  #read(bytes: Buffer, end: number, isPipelined: boolean): void {
     let at = 0;
     this.#isReading = true;
     try {
-      while (at < end && (this.#state === IDLE || this.#isPartial)) {
-        if (this.#state === IDLE) at = this.#readHead(bytes, at, end, isPipelined || at > 0);
-        else if (this.#state === BUSY) at = this.#readBody(bytes, at, end);
+      for (;;) {
+        const isBodyMissing = this.#state === BUSY && !this.#isPending;
+        if (isBodyMissing && (at < end || this.#body.missing === 0)) at = this.#readBody(bytes, at, end);
+        else if (at >= end) break;
+        else if (this.#state === IDLE) at = this.#readHead(bytes, at, end, isPipelined || at > 0);
+        else if (this.#state !== DISCARDING) break;
         else {
           at = this.#body.discard(at, end);
           if (this.#body.missing === 0) this.#becomeIdle();
@@ -109,98 +134,88 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       this.#close();
     }
     this.#isReading = false;
+    this.#admitted = null;
     if (at < end && this.#state !== DETACHED) this.#buffer(bytes.subarray(at, end));
   }
 
   #buffer(rest: Buffer): void {
     this.#buffered = this.#buffered === null ? Buffer.from(rest) : Buffer.concat([this.#buffered, rest]);
-    if (this.#buffered.length > BUFFERED_MAX_BYTES) this.#fastSocket.socket.pause();
+    if (this.#buffered.length > BUFFERED_MAX_BYTES) this.#socket.pause();
   }
 
   /** @returns the offset of the first unread byte, as do the other readers. */
   #readHead(bytes: Buffer, at: number, end: number, isPipelined: boolean): number {
-    const { clock, head, options } = this.#context;
+    const { calls, head, options } = this.#context;
     const headEnd = head.read(bytes, at, end);
-    if (headEnd === NOT_FAST || !this.#isEligible(bytes)) {
+    const maxBytes = Math.min(options.bodyMaxBytes, calls.options.bodyMaxBytes);
+    if (headEnd === NOT_FAST || head.contentLength > maxBytes || !this.#hasValidHost(bytes)) {
       const rest = Buffer.from(bytes.subarray(at, end));
       this.#state = DETACHED;
       this.#context.onConnectionEnd(this);
-      this.#context.fallback.adopt(this.#fastSocket.detach(), rest, isPipelined);
+      this.#context.fallback.adopt(this.#detach(), rest, isPipelined);
       return end;
     }
     this.#state = BUSY;
     this.#keepAlive = head.keepAlive;
-    this.dueAt = clock.dueIn(options.requestTimeoutMs);
+    this.dueAt = this.#context.now + options.requestTimeoutMs;
     this.#isCounted = true;
-    this.#context.onRequestStart();
-    this.#body.start(head.contentLength);
+    this.#context.load.inFlight++;
+    this.#body.missing = head.contentLength;
     const refusal = this.#admit(bytes);
-    if (refusal !== null) {
-      const stop = this.#body.discard(headEnd, end);
-      this.#refuse(refusal, noLimits);
-      return stop;
-    }
-    return this.#readBody(bytes, headEnd, end);
+    if (refusal === null) return headEnd;
+    const stop = this.#body.discard(headEnd, end);
+    this.#refuse(refusal, noLimits);
+    return stop;
   }
 
-  #isEligible(bytes: Buffer): boolean {
-    const { calls, head, hostCheck, options } = this.#context;
-    const { contentLength } = head;
-    if (contentLength > options.bodyMaxBytes || contentLength > calls.options.bodyMaxBytes) return false;
-    return hostCheck.isValid(head, bytes);
+  /** The last valid value is not checked again. */
+  #hasValidHost(bytes: Buffer): boolean {
+    const { head, hosts } = this.#context;
+    const host = hosts.of(bytes, head.host.start, head.host.end);
+    if (host !== this.#context.validHost && !isValidHost(host)) return false;
+    this.#context.validHost = host;
+    return true;
   }
 
   #admit(bytes: Buffer): Failure | null {
-    const { fallback, calls, head, options, contentTypes } = this.#context;
-    if (fallback.inFlight > options.requestsInFlightMax) return new Failure('OVERLOADED');
-    this.#caller = this.#callers.read(head, bytes);
+    const { load, calls, head, options, contentTypes } = this.#context;
+    if (load.inFlight > options.requestsInFlightMax) return new Failure('OVERLOADED');
+    const caller = this.#callers.read(head, bytes);
     const { isPresent, start, end } = head.contentType;
-    const admitted = calls.admit(isPresent ? contentTypes.of(bytes, start, end) : undefined, this.#caller);
+    const admitted = calls.admit(isPresent ? contentTypes.of(bytes, start, end) : undefined, caller);
+    this.#caller = caller;
     if (admitted instanceof Failure) return admitted;
     this.#admitted = admitted;
     return null;
   }
 
   #readBody(bytes: Buffer, at: number, end: number): number {
-    const stop = this.#receive(bytes, at, end);
-    if (this.#state === BUSY && this.#isPending) {
-      this.dueAt = this.#context.clock.dueIn(this.#context.options.idleTimeoutMs);
-    }
-    return stop;
-  }
-
-  #receive(bytes: Buffer, at: number, end: number): number {
     const admitted = this.#admitted;
     this.#admitted = null;
     const stop = Math.min(end, at + this.#body.missing);
-    if (stop === at && this.#body.missing > 0) return at;
-    const { calls } = this.#context;
+    const { calls, options } = this.#context;
     const caller = this.#caller as Caller;
     let body: Buffer | null = null;
     try {
       body = this.#body.append(bytes, at, stop);
-      if (body !== null) this.#dispatch(calls.decode(body), caller, admitted);
+      if (body === null) return stop;
+      const envelope = decodeEnvelope(body, calls.options.envelope);
+      const item = envelope.items[0] as EnvelopeItem;
+      this.#isPending = true;
+      if (envelope.batch) this.#dispatchBatch(envelope, caller);
+      else if (item.kind === 'call') {
+        this.#id = item.id;
+        const pending = calls.dispatch(item, caller, this, admitted);
+        // The response, or its first part, may have come before `dispatch` returned.
+        if (this.#isPending) this.#pending ??= pending;
+      } else this.#sendReply(calls.replyToSingle(item, caller, admitted));
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
       const outcome = calls.recordInvalidRequest(thrown, body?.length ?? 0, NULL_ID, caller, admitted);
       this.#refuse(outcome.failure ?? thrown, outcome);
     }
+    if (this.#state === BUSY && this.#isPending) this.dueAt = this.#context.now + options.idleTimeoutMs;
     return stop;
-  }
-
-  #dispatch(envelope: Envelope, caller: Caller, admitted: AdmittedRequest | null): void {
-    this.#isPending = true;
-    const item = envelope.items[0] as EnvelopeItem;
-    if (envelope.batch) this.#dispatchBatch(envelope, caller);
-    else if (item.kind === 'call') this.#dispatchCall(item, caller, admitted);
-    else this.#sendReply(this.#context.calls.replyToSingle(item, caller, admitted));
-  }
-
-  #dispatchCall(call: EnvelopeCall, caller: Caller, admitted: AdmittedRequest | null): void {
-    this.#id = call.id;
-    const pending = this.#context.calls.dispatch(call, caller, this, admitted);
-    // The response, or its first part, may have come before `dispatch` returned.
-    if (this.#isPending) this.#pending ??= pending;
   }
 
   #dispatchBatch(envelope: Envelope, caller: Caller): void {
@@ -214,24 +229,18 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
 
   respond(outcome: Outcome): void {
     if (!this.#isPending) return;
-    const reservation = this.#context.calls.reserveFor(outcome);
-    if (reservation instanceof Failure) {
-      this.#sendOutcome({ ...outcome, response: null, failure: reservation });
-      return;
+    const { calls, pieces, writer } = this.#context;
+    const { response } = outcome;
+    let { failure } = outcome;
+    if (response !== null && response.body.length > JOIN_MAX_BYTES) {
+      const reservation = calls.reserve(response);
+      if (reservation instanceof Failure) failure = reservation;
+      else this.#reservation = reservation;
     }
-    this.#reservation = reservation;
-    this.#sendOutcome(outcome);
-  }
-
-  #sendOutcome(outcome: Outcome): void {
-    const { failure } = outcome;
-    const pieces = this.#context.pieces();
-    pushOutcome(pieces, outcome, this.#id);
-    this.#send(this.#context.writer.prefixFor(statusOfSingle(failure)), outcome, failure, endSingle(pieces));
-  }
-
-  get stream(): StreamResponder {
-    return this;
+    pieces.length = 0;
+    if (response !== null && failure === null) pushResponse(pieces, response, this.#id);
+    else if (failure !== null) pushFailure(pieces, failure, this.#id);
+    this.#send(writer.prefixFor(failure), outcome, failure, endSingle(pieces));
   }
 
   respondStream(response: StreamedResponse, limits: LimitStatus): void {
@@ -240,16 +249,15 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       return;
     }
     this.#pending = response;
-    const { socket } = this.#fastSocket;
-    const { fallback, options, writer } = this.#context;
-    const closes = !this.#keepAlive || fallback.draining;
+    const socket = this.#socket;
+    const { load, options, writer } = this.#context;
+    const closes = !this.#keepAlive || load.isDraining;
     this.#state = FLUSHING;
     this.dueAt = NEVER;
     socket.setTimeout(options.idleTimeoutMs);
     // Head and first part leave in one write.
     socket.cork();
-    const bytes = streamBodyBytes(response, this.#id);
-    writer.writeStreamHead(socket, writer.prefixFor(statusOfSingle(null)), limits, bytes, closes);
+    writer.writeStreamHead(socket, limits, streamBodyBytes(response, this.#id), closes);
     new FastStreamWriter(response, socket, this.#id, () => {
       socket.setTimeout(0);
       this.#onWritten(closes);
@@ -267,11 +275,11 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
   }
 
   #sendReply({ pieces, ending, limits }: Reply): void {
-    this.#send(this.#context.writer.prefixFor(statusOfSingle(ending)), limits, ending, pieces);
+    this.#send(this.#context.writer.prefixFor(ending), limits, ending, pieces);
   }
 
   #refuse(failure: Failure, limits: LimitStatus): void {
-    const pieces = this.#context.pieces();
+    const pieces: Buffer[] = [];
     pushFailure(pieces, failure, NULL_ID);
     this.#send(this.#context.writer.prefixForRefusal(failure), limits, failure, endSingle(pieces));
   }
@@ -284,15 +292,15 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
   #send(prefix: HeadPrefix, limits: LimitStatus, failure: Failure | null, pieces: readonly Buffer[]): void {
     this.#isPending = false;
     this.#pending = null;
-    const { fallback, writer } = this.#context;
-    const closes = !this.#keepAlive || fallback.draining;
+    const { load, writer } = this.#context;
+    const closes = !this.#keepAlive || load.isDraining;
     this.#state = FLUSHING;
-    writer.write(this.#fastSocket.socket, prefix, limits, failure?.retryAfter, pieces, closes);
+    writer.write(this.#socket, prefix, limits, failure?.retryAfter, pieces, closes);
     this.#onWritten(closes);
   }
 
   #onWritten(closes: boolean): void {
-    const { socket } = this.#fastSocket;
+    const socket = this.#socket;
     if (closes) {
       this.#close();
     } else if (socket.writableLength === 0) {
@@ -314,7 +322,7 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     this.#settle();
     if (this.#body.missing > 0) {
       this.#state = DISCARDING;
-      this.dueAt = this.#context.clock.dueIn(this.#context.options.requestTimeoutMs);
+      this.dueAt = this.#context.now + this.#context.options.requestTimeoutMs;
     } else {
       this.#becomeIdle();
     }
@@ -323,32 +331,32 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
 
   #becomeIdle(): void {
     this.#state = IDLE;
-    this.dueAt = this.#context.clock.dueIn(this.#context.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
+    this.dueAt = this.#context.now + this.#context.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS;
   }
 
   #resume(buffered: Buffer): void {
     this.#buffered = null;
-    this.#readMessages(buffered, buffered.length, true);
+    this.#read(buffered, buffered.length, true);
     if (buffered.length <= BUFFERED_MAX_BYTES || this.#state === DETACHED) return;
     if (this.#buffered === null || (this.#buffered as Buffer).length <= BUFFERED_MAX_BYTES)
-      this.#fastSocket.socket.resume();
+      this.#socket.resume();
   }
 
   #close(): void {
     this.#state = DETACHED;
     this.dueAt = NEVER;
-    const { socket } = this.#fastSocket;
+    const socket = this.#socket;
     if (socket.writableLength > 0) socket.setTimeout(this.#context.options.idleTimeoutMs);
     socket.destroySoon();
   }
 
   #refusePartial(code: 'MALFORMED_HTTP' | 'REQUEST_TIMEOUT'): void {
-    refuseSocket(this.#fastSocket.socket, new Failure(code));
+    refuseSocket(this.#socket, new Failure(code));
     this.#close();
   }
 
-  onEnd(): void {
-    if (this.#isPartial) {
+  #onEnd(): void {
+    if (this.#state === DISCARDING || (this.#state === BUSY && !this.#isPending)) {
       this.#refusePartial('MALFORMED_HTTP');
       return;
     }
@@ -356,7 +364,7 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     this.#close();
   }
 
-  onClose(): void {
+  #onClose(): void {
     this.#state = DETACHED;
     this.#cancel();
     this.#settle();
@@ -365,12 +373,12 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
 
   onTimeout(): void {
     const isSilent = this.#state === IDLE && !this.#wasUsed;
-    if (isSilent || (this.#state === BUSY && this.#isPartial)) this.#refusePartial('REQUEST_TIMEOUT');
+    if (isSilent || (this.#state === BUSY && !this.#isPending)) this.#refusePartial('REQUEST_TIMEOUT');
     else this.destroy();
   }
 
   destroy(): void {
-    this.#fastSocket.socket.destroy();
+    this.#socket.destroy();
   }
 
   #cancel(): void {
@@ -388,7 +396,34 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     this.#body.release();
     this.#reservation?.release();
     this.#reservation = null;
-    if (this.#isCounted) this.#context.onRequestEnd();
+    if (!this.#isCounted) return;
     this.#isCounted = false;
+    const { load, fallback } = this.#context;
+    load.inFlight--;
+    if (load.isDraining) fallback.onRequestEnd();
   }
+}
+
+function isMovable(socket: Socket): boolean {
+  const { _handle: handle } = socket as SocketInternals;
+  return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
+}
+
+/**
+ * Moves a connection with its `close` listeners to a new socket that reads into the shared buffer.
+ * @param onRead - gets the number of bytes read; returns false to pause reading.
+ */
+function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
+  const internals = from as SocketInternals;
+  const onread = { buffer: shared, callback: onRead };
+  const options: object = { handle: internals._handle, allowHalfOpen: true, onread };
+  internals._handle = null;
+  const to = new Socket(options);
+  // The net.Server counts a connection until the socket that refers to it is destroyed.
+  const target = to as SocketInternals;
+  target._server = internals._server ?? null;
+  target.server = internals.server ?? null;
+  internals._server = null;
+  for (const listener of from.listeners('close')) to.once('close', listener as () => void);
+  return to;
 }

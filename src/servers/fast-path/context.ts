@@ -1,8 +1,8 @@
 import type { Logger } from '../../base/log.ts';
 import { type HttpOptions, httpOptions } from '../http/options.ts';
-import type { FallbackListener } from '../http/routes.ts';
+import type { FallbackListener, ListenerLoad } from '../http/routes.ts';
 import type { RpcCalls } from '../rpc/calls.ts';
-import type { CredentialCache, HostCheck, LastValueCache } from './caller-reader.ts';
+import type { CredentialCache, LastValueCache } from './caller-reader.ts';
 import type { FastHead } from './decode.ts';
 import type { ResponseWriter } from './encode.ts';
 
@@ -29,41 +29,32 @@ export const fastHttpOptions: FastHttpOptions = {
   sharesReads: true,
 };
 
-export class CoarseClock {
-  readonly tickMs: number;
-  tick = 0;
-
-  constructor(tickMs: number) {
-    this.tickMs = tickMs;
-  }
-
-  dueIn(ms: number): number {
-    return this.tick + Math.ceil(ms / this.tickMs) + 1;
-  }
-}
-
 export interface OpenConnection {
+  /** Milliseconds of `performance.now()`. */
   readonly dueAt: number;
   readonly isIdle: boolean;
   onTimeout(): void;
   destroy(): void;
 }
 
+/** State that all connections of a fast-path server share. */
 export interface FastHttpContext {
   readonly options: FastHttpOptions;
   readonly calls: RpcCalls;
   readonly log: Logger;
   readonly fallback: FallbackListener;
-  readonly clock: CoarseClock;
+  readonly load: ListenerLoad;
+  /** Milliseconds of `performance.now()`, updated with each sweep. */
+  readonly now: number;
   /** Its result is valid until it reads the next head. */
   readonly head: FastHead;
-  readonly hostCheck: HostCheck;
+  readonly hosts: LastValueCache;
+  /** Host header that was checked last. */
+  validHost: string | null;
   readonly credentials: CredentialCache;
   readonly contentTypes: LastValueCache;
   readonly writer: ResponseWriter;
-  /** An empty list for the pieces of a response, reused by the next call. */
-  pieces(): Buffer[];
-  onRequestStart(): void;
-  onRequestEnd(): void;
+  /** Pieces of the response that is being written. */
+  readonly pieces: Buffer[];
   onConnectionEnd(connection: OpenConnection): void;
 }

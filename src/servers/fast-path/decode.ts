@@ -1,5 +1,5 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
-import { byLength, byteTable, matchesAt } from '../../base/text/short-bytes.ts';
+import { byLength, byteTable, isToken, matchesAt } from '../../base/text/short-bytes.ts';
 import { HttpParser, type HttpSink } from '../../http/llhttp.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { SESSION_HEADER } from '../caller.ts';
@@ -87,19 +87,16 @@ export class FastHead implements HttpSink {
   }
 
   read(bytes: Buffer, start: number, end: number): number {
-    if (!this.#matchesTarget(bytes, start, end)) return NOT_FAST;
+    const target = this.#requestTarget;
+    // The buffer is reused: bytes from `end` on belong to an earlier message.
+    if (!matchesAt(bytes, start, target, end - 1)) return NOT_FAST;
+    const next = bytes[start + target.length];
+    if (next !== SPACE && next !== QUESTION) return NOT_FAST;
     const limit = Math.min(end, start + this.#headMaxBytes);
-    let stop = this.#readSimple(bytes, start, limit);
+    let stop = this.#readSimple(bytes, start + target.length, limit);
     if (stop === NOT_SIMPLE) stop = this.#readWithParser(bytes, start, limit);
     if (stop === NOT_FAST || !this.host.isPresent || !this.#readLength(bytes)) return NOT_FAST;
     return stop;
-  }
-
-  #matchesTarget(bytes: Buffer, start: number, end: number): boolean {
-    // The buffer is reused: bytes from `end` on belong to an earlier message.
-    if (!matchesAt(bytes, start, this.#requestTarget, end - 1)) return false;
-    const next = bytes[start + this.#requestTarget.length];
-    return next === SPACE || next === QUESTION;
   }
 
   #clear(): void {
@@ -123,9 +120,10 @@ export class FastHead implements HttpSink {
     return true;
   }
 
+  /** @param start - after the path. */
   #readSimple(bytes: Buffer, start: number, end: number): number {
     this.#clear();
-    let at = start + this.#requestTarget.length;
+    let at = start;
     if (bytes[at] === QUESTION) {
       this.query.isPresent = true;
       this.query.start = ++at;
@@ -134,18 +132,15 @@ export class FastHead implements HttpSink {
     }
     if (!matchesAt(bytes, at, VERSION, end)) return NOT_SIMPLE;
     this.keepAlive = true;
-    return this.#readHeaders(bytes, at + VERSION.length, end);
-  }
-
-  #readHeaders(bytes: Buffer, start: number, end: number): number {
-    let at = start;
+    at += VERSION.length;
     while (at < end && bytes[at] !== RETURN) {
       let nameEnd = at;
       while (nameEnd < end && inName[bytes[nameEnd] as number] === 1) nameEnd++;
       if (nameEnd === at || nameEnd >= end || bytes[nameEnd] !== COLON) return NOT_SIMPLE;
       let lineEnd = nameEnd + 1;
       while (lineEnd < end && inValue[bytes[lineEnd] as number] === 1) lineEnd++;
-      if (!isLineEnd(bytes, lineEnd, end)) return NOT_SIMPLE;
+      if (lineEnd + 1 >= end || bytes[lineEnd] !== RETURN || bytes[lineEnd + 1] !== LINE_FEED)
+        return NOT_SIMPLE;
       let valueStart = nameEnd + 1;
       while (bytes[valueStart] === SPACE) valueStart++;
       let valueEnd = lineEnd;
@@ -153,20 +148,18 @@ export class FastHead implements HttpSink {
       if (!this.#addHeader(bytes, at, nameEnd, valueStart, valueEnd)) return NOT_SIMPLE;
       at = lineEnd + 2;
     }
-    return isLineEnd(bytes, at, end) ? at + 2 : NOT_SIMPLE;
+    return at + 1 < end && bytes[at + 1] === LINE_FEED ? at + 2 : NOT_SIMPLE;
   }
 
   #addHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
     const field = this.#fieldAt(bytes, nameStart, nameEnd);
     if (++this.#fields > FIELDS_MAX || this.#isUnsupported || field.isPresent) return false;
-    if (field === this.#other) return this.#addOther(bytes, nameStart, nameEnd, start, end);
-    field.isPresent = true;
-    field.start = start;
-    field.end = end;
-    return true;
-  }
-
-  #addOther(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
+    if (field !== this.#other) {
+      field.isPresent = true;
+      field.start = start;
+      field.end = end;
+      return true;
+    }
     if (!isToken(bytes, nameStart, nameEnd, CONNECTION))
       return !isToken(bytes, nameStart, nameEnd, PROXY_CONNECTION);
     if (isToken(bytes, start, end, KEEP_ALIVE)) return true;
@@ -238,19 +231,6 @@ export class FastHead implements HttpSink {
   }
 }
 
-const isLineEnd = (bytes: Buffer, at: number, end: number): boolean =>
-  at + 1 < end && bytes[at] === RETURN && bytes[at + 1] === LINE_FEED;
-
-/**
- * Case-insensitive comparison with a lower-case token. Setting bit 0x20 maps no other character of a name or value to
- * a letter or a hyphen.
- */
-function isToken(bytes: Buffer, start: number, end: number, token: Buffer): boolean {
-  if (end - start !== token.length) return false;
-  for (let i = 0; i < token.length; i++) if (((bytes[start + i] as number) | 0x20) !== token[i]) return false;
-  return true;
-}
-
 export class IncomingBody {
   readonly #budget: ByteBudget;
   #reservedBytes = 0;
@@ -259,10 +239,6 @@ export class IncomingBody {
 
   constructor(budget: ByteBudget) {
     this.#budget = budget;
-  }
-
-  start(length: number): void {
-    this.missing = length;
   }
 
   discard(at: number, end: number): number {
@@ -279,17 +255,14 @@ export class IncomingBody {
   append(bytes: Buffer, start: number, end: number): Buffer | null {
     const all = this.missing;
     this.missing -= end - start;
-    if (this.missing === 0 && this.#growing === null) return this.#copyWhole(bytes, start, end);
-    this.#growing ??= new GrowingBody(all, this.#budget);
-    this.#growing.add(bytes.subarray(start, end), all);
-    return this.missing === 0 ? this.#growing.toBuffer() : null;
-  }
-
-  #copyWhole(bytes: Buffer, start: number, end: number): Buffer {
-    const length = end - start;
-    if (!this.#budget.tryReserve(length)) throw new Failure('OVERLOADED');
-    this.#reservedBytes = length;
-    const body = Buffer.allocUnsafe(length);
+    if (this.missing > 0 || this.#growing !== null) {
+      this.#growing ??= new GrowingBody(all, this.#budget);
+      this.#growing.add(bytes.subarray(start, end), all);
+      return this.missing === 0 ? this.#growing.toBuffer() : null;
+    }
+    if (!this.#budget.tryReserve(all)) throw new Failure('OVERLOADED');
+    this.#reservedBytes = all;
+    const body = Buffer.allocUnsafe(all);
     bytes.copy(body, 0, start, end);
     return body;
   }

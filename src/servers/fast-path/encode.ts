@@ -8,7 +8,7 @@ import type { LimitStatus, RateLimitState } from '../../protocol/request-handler
 import { resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
 import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
 import { refusalHeaders } from '../http/encode.ts';
-import { hasLimits, rateLimitHeaderValues } from '../rate-limit-headers.ts';
+import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
 
 /** Larger numbers are written in two parts; the low part has this many digits. */
@@ -68,8 +68,8 @@ export class LimitHeaderWriter {
   #next = 0;
 
   write(text: ByteText, limits: LimitStatus): void {
-    text.copy(this.#lineOf(limits));
     const { rateLimit, quota = null } = limits;
+    text.copy(this.#lineOf(limits));
     if (rateLimit !== null) this.#writeStatus(text, 'rpc', rateLimit);
     if (rateLimit !== null && quota !== null) text.text(', ');
     if (quota !== null) this.#writeStatus(text, 'credits', quota);
@@ -138,7 +138,9 @@ export class ResponseWriter {
     this.#keepAliveSeconds = Math.floor(keepAliveTimeoutMs / SECOND_MS);
   }
 
-  prefixFor(status: number): HeadPrefix {
+  /** @param failure - null for a result. */
+  prefixFor(failure: Failure | null): HeadPrefix {
+    const status = failure === null ? 200 : failure.row.http;
     const cached = this.#prefixes.get(status);
     if (cached !== undefined) return cached;
     const prefix = buildHeadPrefix(status, commonHeaders);
@@ -173,18 +175,19 @@ export class ResponseWriter {
     let bytes = 0;
     for (const piece of pieces) bytes += piece.length;
     this.#writeHead(prefix, limits, retryAfter, bytes, closes);
-    if (bytes <= JOIN_MAX_BYTES) this.#writeJoined(socket, pieces);
-    else this.#writeCorked(socket, pieces);
+    if (bytes > JOIN_MAX_BYTES) {
+      this.#writeCorked(socket, pieces);
+      return;
+    }
+    const text = this.#text;
+    for (const piece of pieces) text.copy(piece);
+    socket.write(text.bytes.subarray(0, text.length));
+    // A pending write still reads the buffer.
+    if (socket.writableLength > 0) this.#text = new ByteText(text.bytes.length);
   }
 
-  writeStreamHead(
-    socket: Socket,
-    prefix: HeadPrefix,
-    limits: LimitStatus,
-    bytes: number | null,
-    closes: boolean,
-  ): void {
-    this.#writeHead(prefix, limits, undefined, bytes, closes);
+  writeStreamHead(socket: Socket, limits: LimitStatus, bytes: number | null, closes: boolean): void {
+    this.#writeHead(this.prefixFor(null), limits, undefined, bytes, closes);
     const { bytes: text, length } = this.#text;
     socket.write(Buffer.from(text.subarray(0, length)));
   }
@@ -199,7 +202,7 @@ export class ResponseWriter {
     const text = this.#text;
     text.length = 0;
     text.copy(prefix);
-    if (hasLimits(limits)) this.#limitHeaders.write(text, limits);
+    if (limits.rateLimit !== null || limits.quota != null) this.#limitHeaders.write(text, limits);
     if (retryAfter !== undefined) {
       text.text('retry-after: ');
       text.number(retryAfter);
@@ -213,14 +216,6 @@ export class ResponseWriter {
     }
     const { keepAlive, close } = this.#suffixes ?? this.#refreshSuffixes();
     text.copy(closes ? close : keepAlive);
-  }
-
-  #writeJoined(socket: Socket, pieces: readonly Buffer[]): void {
-    const text = this.#text;
-    for (const piece of pieces) text.copy(piece);
-    socket.write(text.bytes.subarray(0, text.length));
-    // A pending write still reads the buffer.
-    if (socket.writableLength > 0) this.#text = new ByteText(text.bytes.length);
   }
 
   #writeCorked(socket: Socket, pieces: readonly Buffer[]): void {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { ListenerLoad } from './routes.ts';
 
 /** Per-connection HTTP state, stored on the socket. */
 
@@ -92,14 +93,12 @@ export class OpenRequests {
   /** Open responses and the start times of their requests, in ms of `performance.now()`. */
   readonly #startedAt = new Map<ServerResponse, number>();
   readonly #waiting = new Map<ServerResponse, Waiting>();
+  readonly #load: ListenerLoad;
   readonly #onEnd: () => void;
 
-  constructor(onEnd: () => void) {
+  constructor(load: ListenerLoad, onEnd: () => void) {
+    this.#load = load;
     this.#onEnd = onEnd;
-  }
-
-  get size(): number {
-    return this.#startedAt.size;
   }
 
   /** Starts a request after all earlier ones on its connection; it is open until its response closes. */
@@ -146,9 +145,11 @@ export class OpenRequests {
     const { req } = response;
     const { socket } = req;
     this.#startedAt.set(response, performance.now());
+    this.#load.inFlight++;
     response.on('close', () => {
       openResponses(socket).delete(response);
       this.#startedAt.delete(response);
+      this.#load.inFlight--;
       this.#startNext(socket);
       this.#onEnd();
     });

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TlsEntry } from '../tls.ts';
-import type { HttpUpgrade, Listener } from './routes.ts';
+import type { HttpUpgrade, Listener, ListenerLoad } from './routes.ts';
 
 /** Time for requests in transit to arrive on idle connections before those close. */
 const ARRIVAL_GRACE_MS = 300;
@@ -12,7 +12,7 @@ export type DrainParts = Readonly<{
   fastPath: Listener | null;
   tls: TlsEntry | null;
   upgrades: readonly HttpUpgrade[];
-  inFlight: () => number;
+  load: ListenerLoad;
 }>;
 
 export class HttpDrain {
@@ -24,22 +24,19 @@ export class HttpDrain {
     this.#parts = parts;
   }
 
-  get isStarted(): boolean {
-    return this.#drained !== null;
-  }
-
   /**
    * Stops accepting connections after `noticeMs`; then open and arriving requests have `graceMs` to finish before all
    * connections are closed. Idempotent.
    * @returns whether all requests finished.
    */
   start(graceMs: number, noticeMs: number): Promise<boolean> {
+    this.#parts.load.isDraining = true;
     this.#drained ??= this.#drain(graceMs, noticeMs);
     return this.#drained;
   }
 
   onRequestEnd(): void {
-    if (this.#parts.inFlight() === 0) this.#onIdle?.();
+    if (this.#parts.load.inFlight === 0) this.#onIdle?.();
   }
 
   async #drain(graceMs: number, noticeMs: number): Promise<boolean> {
@@ -75,7 +72,7 @@ export class HttpDrain {
   }
 
   #waitUntilIdle(graceMs: number): Promise<boolean> {
-    if (this.#parts.inFlight() === 0) return Promise.resolve(true);
+    if (this.#parts.load.inFlight === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), graceMs);
       this.#onIdle = () => {

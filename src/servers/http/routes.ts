@@ -166,10 +166,12 @@ export class HttpDispatcher {
   }
 }
 
+/** Requests of one port, counted by node:http and the fast path. */
+export type ListenerLoad = { inFlight: number; isDraining: boolean };
+
 /** The node:http listener as the fast path sees it. */
 export interface FallbackListener {
-  readonly draining: boolean;
-  readonly inFlight: number;
+  /** A request ended while the listener drains. */
   onRequestEnd(): void;
   /**
    * Takes over a connection between two requests.
@@ -181,8 +183,7 @@ export interface FallbackListener {
 
 /** A server that gets plain-text connections first and passes unsupported ones to its fallback. */
 export interface Listener {
-  readonly inFlight: number;
-  setFallback(fallback: FallbackListener): void;
+  setFallback(fallback: FallbackListener, load: ListenerLoad): void;
   /** Takes a connection that was not read from. */
   accept(socket: Socket): void;
   closeIdle(): void;

@@ -27,6 +27,7 @@ import {
   type HttpRoutes,
   type HttpUpgrade,
   type Listener,
+  type ListenerLoad,
   pathNotFound,
 } from './routes.ts';
 
@@ -46,7 +47,8 @@ export class HttpServer implements FallbackListener {
   readonly #tls: TlsEntry | null;
   readonly #strictTransport: string | null;
   readonly #dispatcher: HttpDispatcher;
-  readonly #openRequests = new OpenRequests(() => this.onRequestEnd());
+  readonly #load: ListenerLoad = { inFlight: 0, isDraining: false };
+  readonly #openRequests = new OpenRequests(this.#load, () => this.onRequestEnd());
   readonly #drain: HttpDrain;
   #overdueTimer: NodeJS.Timeout | null = null;
 
@@ -65,7 +67,7 @@ export class HttpServer implements FallbackListener {
     this.#dispatcher = new HttpDispatcher(routes, refusals, log);
     this.#fastPath = fastPath;
     this.#log = log;
-    fastPath?.setFallback(this);
+    fastPath?.setFallback(this, this.#load);
     this.server = createListener(this.#options, upgrades);
     this.#caps = new ConnectionCaps(this.#options, this.#options.proxies);
     const { tls, headersTimeoutMs: handshakeTimeoutMs } = this.#options;
@@ -75,7 +77,7 @@ export class HttpServer implements FallbackListener {
     const seconds = tls?.strictTransportSeconds ?? 0;
     this.#strictTransport = seconds === 0 ? null : `max-age=${seconds}`;
     const holders = { server: this.server, fastPath, tls: this.#tls, upgrades };
-    this.#drain = new HttpDrain({ ...holders, inFlight: () => this.inFlight });
+    this.#drain = new HttpDrain({ ...holders, load: this.#load });
     const handleRequest: StartRequest = (request, response) => this.#handle(request, response, true);
     const refuseExpectation: StartRequest = (request, response) => this.#handle(request, response, false);
     this.server.on('request', (request, response) => this.#enqueue(request, response, handleRequest));
@@ -88,11 +90,11 @@ export class HttpServer implements FallbackListener {
   }
 
   get draining(): boolean {
-    return this.#drain.isStarted;
+    return this.#load.isDraining;
   }
 
   get inFlight(): number {
-    return this.#openRequests.size + (this.#fastPath?.inFlight ?? 0);
+    return this.#load.inFlight;
   }
 
   get isSecure(): boolean {

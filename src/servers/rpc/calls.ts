@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
-import type { Network, PendingCall } from '../../protocol/call.ts';
+import type { Network, PendingCall, RpcResponse } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol/request-envelope.ts';
+import type { Envelope, EnvelopeItem } from '../../protocol/request-envelope.ts';
 import {
   type AdmittedRequest,
   type Caller,
@@ -14,7 +14,6 @@ import {
   outcomeOf,
   type RequestHandler,
   type Responder,
-  type RpcRequest,
 } from '../../protocol/request-handler.ts';
 import {
   endSingle,
@@ -25,7 +24,6 @@ import {
 } from '../../protocol/response-envelope.ts';
 import { networkRefusal } from '../caller.ts';
 import { isJsonType } from '../http/decode.ts';
-import { JOIN_MAX_BYTES } from './encode.ts';
 import { type RpcServerOptions, rpcServerOptions } from './options.ts';
 
 /** Response to a body or one of its calls. No pieces: no response. */
@@ -36,6 +34,8 @@ export type BatchReply = Reply & { reservation: ResponseMemoryReservation };
 export type EnvelopeCall = Extract<EnvelopeItem, { kind: 'call' }>;
 
 type UndispatchedItem = Exclude<EnvelopeItem, EnvelopeCall>;
+
+const JSON_TYPE = 'application/json';
 
 export const noLimits: LimitStatus = { rateLimit: null };
 
@@ -55,9 +55,11 @@ export class RpcCalls {
 
   /** Checks the head of a request. A Failure refuses it before its body is read. */
   admit(contentType: string | undefined, caller: Caller): AdmittedRequest | Failure {
-    if (!isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
-    const refusal = networkRefusal(caller.network, this.options.served());
-    if (refusal === null) return this.#handler.admit(caller, 'rpc', this.#networkOf(caller));
+    if (contentType !== JSON_TYPE && !isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
+    const { network } = caller;
+    if (network == null) return this.#handler.admit(caller, 'rpc', this.options.network);
+    const refusal = networkRefusal(network, this.options.served());
+    if (refusal === null) return this.#handler.admit(caller, 'rpc', network as Network);
     // An invalid key is reported before an invalid network.
     const admitted = this.#handler.admit(caller, 'rpc', null);
     return admitted instanceof Failure ? admitted : refusal;
@@ -68,10 +70,6 @@ export class RpcCalls {
     return (network ?? this.options.network) as Network;
   }
 
-  decode(body: Buffer): Envelope {
-    return decodeEnvelope(body, this.options.envelope);
-  }
-
   /** @param admitted - result of `admit` in the same synchronous run; null when it was not called. */
   dispatch(
     call: EnvelopeCall,
@@ -79,7 +77,16 @@ export class RpcCalls {
     responder: Responder,
     admitted: AdmittedRequest | null = null,
   ): PendingCall {
-    return this.#handler.dispatch(this.#requestOf(call, caller), responder, admitted);
+    const { id, method, params, bytes: bytesIn } = call;
+    const { credential, client, traceparent, session } = caller;
+    const network = (caller.network ?? this.options.network) as Network;
+    const idBytes = id.length;
+    return this.#handler.dispatch(
+      // biome-ignore format: one object, not one line per member
+      { credential, client, traceparent, session, product: 'rpc', network, method, params, bytesIn, idBytes },
+      responder,
+      admitted,
+    );
   }
 
   /**
@@ -111,11 +118,10 @@ export class RpcCalls {
   }
 
   /**
-   * Reserves memory for a response until it is sent. Small ones need none: each connection writes at most one at a time,
-   * together with its head.
+   * Reserves memory for a response until it is sent. Those up to JOIN_MAX_BYTES need none: each connection writes at
+   * most one at a time, together with its head.
    */
-  reserveFor({ response }: Outcome): ResponseMemoryReservation | Failure | null {
-    if (response === null || response.body.length <= JOIN_MAX_BYTES) return null;
+  reserve(response: RpcResponse): ResponseMemoryReservation | Failure {
     const reservation = new ResponseMemoryReservation(this.responseBudget, Number.POSITIVE_INFINITY);
     return reservation.reserve(response.body.length) ?? reservation;
   }
@@ -169,24 +175,6 @@ export class RpcCalls {
     const pieces: Buffer[] = [];
     if (id !== null && failure !== null) pushFailure(pieces, failure, id);
     return { pieces, ending: failure, limits };
-  }
-
-  #requestOf({ id, method, params, bytes: bytesIn }: EnvelopeCall, caller: Caller): RpcRequest {
-    const { credential, client, traceparent, session } = caller;
-    const network = this.#networkOf(caller);
-    const idBytes = id.length;
-    return {
-      credential,
-      client,
-      traceparent,
-      session,
-      product: 'rpc',
-      network,
-      method,
-      params,
-      bytesIn,
-      idBytes,
-    };
   }
 }
 

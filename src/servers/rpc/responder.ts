@@ -5,9 +5,10 @@ import type { LimitStatus, Outcome, Responder, StreamResponder } from '../../pro
 import { endSingle, resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
 import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
 import { pushOutcome, type RpcCalls, statusOfSingle } from './calls.ts';
-import { type HeaderList, responseHeaders, send } from './encode.ts';
+import { type HeaderList, JOIN_MAX_BYTES, responseHeaders, send } from './encode.ts';
 
 export class SingleCallResponder implements Responder, StreamResponder {
+  readonly stream: StreamResponder = this;
   readonly #calls: RpcCalls;
   readonly #response: ServerResponse;
   readonly #id: Buffer;
@@ -18,13 +19,11 @@ export class SingleCallResponder implements Responder, StreamResponder {
     this.#id = id;
   }
 
-  get stream(): StreamResponder {
-    return this;
-  }
-
   respond(outcome: Outcome): void {
     if (this.#response.destroyed) return;
-    const reservation = this.#calls.reserveFor(outcome);
+    const { response } = outcome;
+    const isLarge = response !== null && response.body.length > JOIN_MAX_BYTES;
+    const reservation = isLarge ? this.#calls.reserve(response) : null;
     if (reservation instanceof Failure) {
       this.#send({ ...outcome, response: null, failure: reservation });
       return;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
-import type { Envelope, EnvelopeItem } from '../../protocol/request-envelope.ts';
+import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { NULL_ID } from '../../protocol/response-envelope.ts';
 import { callerOf } from '../caller.ts';
@@ -75,7 +75,7 @@ async function receive(
     const body = await readBody(request, response, calls.options.bodyMaxBytes, calls.bodyBudget);
     if (body === null) return null;
     bytes = body.length;
-    return calls.decode(body);
+    return decodeEnvelope(body, calls.options.envelope);
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
     const outcome = calls.recordInvalidRequest(thrown, bytes, NULL_ID, caller);

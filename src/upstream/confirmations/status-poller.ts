@@ -11,7 +11,7 @@ import type {
   RpcResponse,
 } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
-import { STATUSES_MAX } from '../../protocol/rpc/getSignatureStatuses.ts';
+import { STATUSES_MAX } from '../../protocol/rpc/parameters.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
 import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';

@@ -76,7 +76,7 @@ describeOnBothStores('sign-in', ({ open, fresh }) => {
     expect((await browser.post('/api/v1/invitations/look', { token })).json).toMatchObject({
       isOperator: true,
       email: '',
-      customerName: 'House',
+      customerName: 'Default',
     });
     const made = await browser.signUp(one.email, token);
     expect([made.status, made.json.user.email, 'isOperator' in made.json.user]).toEqual([

@@ -88,7 +88,10 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
     await roller.round();
     expect(reported).toMatchObject([{ name: 'the hours of a day add up to the day', violations: 2 }]);
     const services = { store, now: () => clock.now, endpoints: [] } as unknown as ApiServices;
-    const { checks } = await usageHandlers(services)['GET /checks']();
+    const { checks } = await usageHandlers(services)['GET /checks'](
+      { path: {} as never, query: null, body: null },
+      {} as never,
+    );
     expect(checks.length).toBe(7);
     expect(checks.filter(({ violations }) => violations > 0)).toEqual([
       {

@@ -332,7 +332,7 @@ describe('Jupiter route', () => {
       ...['route_with_token_ledger', 'shared_accounts_route_with_token_ledger', 'exact_out_route'],
       ...['shared_accounts_exact_out_route', 'exact_out_route_v2', 'shared_accounts_exact_out_route_v2'],
     ].map((name) => [name, v1(name), null] as const),
-  ])('%s has its quote, unless it would be wrong', (_, data, found) => {
+  ] as [string, Buffer, unknown][])('%s has its quote, unless it would be wrong', (_, data, found) => {
     expect(readQuote(data)).toEqual(found);
   });
 

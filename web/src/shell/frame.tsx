@@ -87,7 +87,7 @@ function customersOf(me: Me, user: User): readonly Customer[] {
   if (!user.isOperator || me.customers.some(({ id }) => id === DEFAULT_CUSTOMER_ID)) return me.customers;
   const defaultTenant = {
     id: DEFAULT_CUSTOMER_ID,
-    name: 'House',
+    name: 'Default',
     planId: '',
     state: 'active',
     createdAt: 0,

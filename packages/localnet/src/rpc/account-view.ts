@@ -1,4 +1,3 @@
-import type { AccountJson, KeyedAccountJson } from '../../../../src/protocol/rpc/account-json.ts';
 import type { AccountConfig } from '../../../../src/protocol/rpc/parameters.ts';
 import { RpcError } from '../../../../src/protocol/rpc-error.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
@@ -12,6 +11,7 @@ import {
 import type { AccountLookup } from '../../../../src/solana/parsed/account/parsed-account.ts';
 import type { MintScale } from '../../../../src/solana/token/extensions.ts';
 import type { Bank } from '../node.ts';
+import type { AccountJson, KeyedAccountJson } from './account-json.ts';
 import { findMint } from './token-mint.ts';
 
 type AccountView = Readonly<{

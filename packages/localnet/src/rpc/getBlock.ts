@@ -1,17 +1,61 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { type GetBlockParams, parseGetBlock } from '../../../../src/protocol/rpc/getBlock.ts';
+import type { Commitment } from '../../../../src/protocol/commitment.ts';
+import {
+  at,
+  lenientCommitment,
+  positional,
+  requireConfirmed,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  type JsonObject,
+  member,
+  optional,
+  readBoolean,
+  readU64,
+  readVariant,
+} from '../../../../src/protocol/rpc/serde.ts';
+import {
+  readEncoding,
+  readEncodingConfig,
+  readMaxVersion,
+  type TransactionEncoding,
+  transactionDetails,
+} from '../../../../src/protocol/rpc/transaction-encoding.ts';
+import type { RpcError } from '../../../../src/protocol/rpc-error.ts';
+import type { Block } from '../../../../src/solana/block.ts';
+import { encodeBlock } from '../../../../src/solana/encoding/ui-block.ts';
+import { type Slot, slot, slot as slotOf } from '../../../../src/solana/units.ts';
+import type { LocalNode } from '../node.ts';
 import {
   blockCleanedUp,
   blockNotAvailable,
   slotSkipped,
   unsupportedTransactionVersion,
-} from '../../../../src/protocol/rpc/history-errors.ts';
-import { requireConfirmed } from '../../../../src/protocol/rpc/parameters.ts';
-import type { RpcError } from '../../../../src/protocol/rpc-error.ts';
-import type { Block } from '../../../../src/solana/block.ts';
-import { encodeBlock } from '../../../../src/solana/encoding/ui-block.ts';
-import { type Slot, slot as slotOf } from '../../../../src/solana/units.ts';
-import type { LocalNode } from '../node.ts';
+} from './history-errors.ts';
+
+type GetBlockParams = Readonly<{
+  slot: Slot;
+  encoding: TransactionEncoding;
+  details: (typeof transactionDetails)[number];
+  rewards: boolean;
+  commitment: Commitment;
+  maxVersion: number | null;
+}>;
+
+const readConfig = (config: JsonObject): Omit<GetBlockParams, 'slot'> => ({
+  encoding: readEncoding(member(config, 'encoding')) ?? 'json',
+  details:
+    optional(member(config, 'transactionDetails'), (name) => readVariant(name, transactionDetails)) ?? 'full',
+  rewards: optional(member(config, 'rewards'), readBoolean) ?? true,
+  commitment: lenientCommitment(config),
+  maxVersion: readMaxVersion(config),
+});
+
+/** `slot, encoding | {encoding, transactionDetails, rewards, commitment, maxSupportedTransactionVersion}`. */
+export function parseGetBlock(params: JsonValue | undefined): GetBlockParams {
+  const list = positional(params, 1, 2);
+  return { slot: slot(at(list, 0, readU64)), ...readEncodingConfig(list[1], readConfig) };
+}
 
 export function missingBlock(node: LocalNode, slot: Slot): RpcError {
   const first = node.history.firstAvailableSlot;

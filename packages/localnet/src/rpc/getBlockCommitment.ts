@@ -1,10 +1,20 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import {
-  type GetBlockCommitmentResult,
-  parseGetBlockCommitment,
-} from '../../../../src/protocol/rpc/getBlockCommitment.ts';
+import { at, exactly } from '../../../../src/protocol/rpc/parameters.ts';
+import { readU64 } from '../../../../src/protocol/rpc/serde.ts';
+import { slot } from '../../../../src/solana/units.ts';
 import { activeStakes } from '../epoch-rewards/stake-accounts.ts';
 import type { LocalNode } from '../node.ts';
+
+/** Lamports that voted for the block, by the number of confirmations; null for a block nobody knows. */
+type GetBlockCommitmentResult = Readonly<{
+  commitment: readonly bigint[] | null;
+  totalStake: bigint;
+}>;
+
+/** `slot`; it is required. */
+export const parseGetBlockCommitment = (params: JsonValue | undefined) => ({
+  slot: slot(at(exactly(params, 1), 0, readU64)),
+});
 
 /** The vote before them is rooted. */
 const VOTES_MAX = 31n;

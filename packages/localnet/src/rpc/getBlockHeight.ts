@@ -1,10 +1,7 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import {
-  type GetBlockHeightResult,
-  parseGetBlockHeight,
-} from '../../../../src/protocol/rpc/getBlockHeight.ts';
+import { readOnlyContextConfig } from '../../../../src/protocol/rpc/parameters.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
-export const getBlockHeight = (node: LocalNode, params: JsonValue | undefined): GetBlockHeightResult =>
-  bankFor(node, parseGetBlockHeight(params).config).blockHeight;
+export const getBlockHeight = (node: LocalNode, params: JsonValue | undefined): bigint =>
+  bankFor(node, readOnlyContextConfig(params)).blockHeight;

@@ -1,15 +1,61 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
+import type { Commitment } from '../../../../src/protocol/commitment.ts';
 import {
-  type GetBlockProductionResult,
-  parseGetBlockProduction,
-  type SlotRange,
-} from '../../../../src/protocol/rpc/getBlockProduction.ts';
+  configObject,
+  lenientCommitment,
+  positional,
+  readAddress,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  member,
+  optional,
+  readPlainStruct,
+  readString,
+  readU64,
+  required,
+} from '../../../../src/protocol/rpc/serde.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
+import type { Address } from '../../../../src/solana/address.ts';
 import { SLOT_HISTORY_MAX } from '../../../../src/solana/sysvars.ts';
 import { type Slot, slot } from '../../../../src/solana/units.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { requireSchedules } from './leader-schedule.ts';
+
+type SlotRange = Readonly<{ firstSlot: Slot; lastSlot: Slot | null }>;
+type GetBlockProductionParams = Readonly<{
+  /** Only this leader; null for all. */
+  identity: Address | null;
+  /** null for the bank's epoch. */
+  range: SlotRange | null;
+  commitment: Commitment;
+}>;
+/** Inside a context: by leader, the slots it led and the blocks it made in them. */
+type GetBlockProductionResult = Readonly<{
+  byIdentity: Readonly<Record<string, readonly [leaderSlots: bigint, blocks: bigint]>>;
+  range: Readonly<{ firstSlot: Slot; lastSlot: Slot }>;
+}>;
+
+function readRange(value: JsonValue): SlotRange {
+  const range = readPlainStruct(value, 'RpcBlockProductionConfigRange', ['firstSlot', 'lastSlot']);
+  const last = optional(member(range, 'lastSlot'), readU64);
+  return {
+    firstSlot: slot(required(range, 'firstSlot', readU64)),
+    lastSlot: last === null ? null : slot(last),
+  };
+}
+
+/** `{identity, range: {firstSlot, lastSlot}, commitment}`. */
+export function parseGetBlockProduction(params: JsonValue | undefined): GetBlockProductionParams {
+  const config = configObject(positional(params, 0, 1)[0], 'RpcBlockProductionConfig');
+  const identity = optional(member(config, 'identity'), readString);
+  const range = optional(member(config, 'range'), readRange);
+  return {
+    identity: identity === null ? null : readAddress(identity),
+    range,
+    commitment: lenientCommitment(config),
+  };
+}
 
 type Range = GetBlockProductionResult['range'];
 

@@ -1,11 +1,22 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import { type GetEpochInfoResult, parseGetEpochInfo } from '../../../../src/protocol/rpc/getEpochInfo.ts';
+import { readOnlyContextConfig } from '../../../../src/protocol/rpc/parameters.ts';
+import type { Epoch, Slot } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 import { epochPosition } from './leader-schedule.ts';
 
+type GetEpochInfoResult = Readonly<{
+  absoluteSlot: Slot;
+  blockHeight: bigint;
+  epoch: Epoch;
+  /** Position of the slot in its epoch. */
+  slotIndex: bigint;
+  slotsInEpoch: bigint;
+  transactionCount: bigint;
+}>;
+
 export function getEpochInfo(node: LocalNode, params: JsonValue | undefined): GetEpochInfoResult {
-  const bank = bankFor(node, parseGetEpochInfo(params).config);
+  const bank = bankFor(node, readOnlyContextConfig(params));
   const { epochSchedule } = node.genesis;
   const { epoch, slotIndex } = epochPosition(epochSchedule, bank.slot);
   return {

@@ -1,12 +1,18 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import {
-  type GetEpochScheduleResult,
-  parseGetEpochSchedule,
-} from '../../../../src/protocol/rpc/getEpochSchedule.ts';
+import { noParameters } from '../../../../src/protocol/rpc/parameters.ts';
 import type { LocalNode } from '../node.ts';
 
+/** How slots fall into epochs. */
+type GetEpochScheduleResult = Readonly<{
+  firstNormalEpoch: bigint;
+  firstNormalSlot: bigint;
+  leaderScheduleSlotOffset: bigint;
+  slotsPerEpoch: bigint;
+  warmup: boolean;
+}>;
+
 export function getEpochSchedule(node: LocalNode, params: JsonValue | undefined): GetEpochScheduleResult {
-  parseGetEpochSchedule(params);
+  noParameters(params);
   const schedule = node.genesis.epochSchedule;
   return {
     firstNormalEpoch: schedule.firstNormalEpoch,

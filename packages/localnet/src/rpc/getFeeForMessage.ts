@@ -1,8 +1,6 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import {
-  type GetFeeForMessageResult,
-  parseGetFeeForMessage,
-} from '../../../../src/protocol/rpc/getFeeForMessage.ts';
+import { at, positional, readContextConfig } from '../../../../src/protocol/rpc/parameters.ts';
+import { readString } from '../../../../src/protocol/rpc/serde.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import { resolveLookups } from '../../../../src/solana/address-lookup-table.ts';
 import type { Message } from '../../../../src/solana/message/message.ts';
@@ -10,9 +8,17 @@ import { matchingNonce, nonceOfTransaction } from '../../../../src/solana/nonce.
 import { feeOf } from '../../../../src/solana/transaction/compute-budget.ts';
 import { messageFault } from '../../../../src/solana/transaction/sanitize-transaction.ts';
 import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
+import type { Lamports } from '../../../../src/solana/units.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 import { decodeMessageText } from './decode-wire.ts';
+
+/** `data` is base64 of a message. */
+/** `message, {commitment, minContextSlot}`. */
+export function parseGetFeeForMessage(params: JsonValue | undefined) {
+  const list = positional(params, 1, 2);
+  return { data: at(list, 0, readString), config: readContextConfig(list[1]) };
+}
 
 /** Source: solana-message, `AddressLoaderError`. */
 const LOOKUP_FAULTS: Readonly<Record<string, string>> = {
@@ -45,6 +51,6 @@ export function getFeeForMessage(node: LocalNode, params: JsonValue | undefined)
   const bank = bankFor(node, config);
   requireSane(message, bank);
   const known = bank.lastValidBlockHeight(message.recentBlockhash) !== null || hasValidNonce(message, bank);
-  const fee: GetFeeForMessageResult = known ? feeOf(message) : null;
+  const fee: Lamports | null = known ? feeOf(message) : null;
   return withContext(bank, fee);
 }

@@ -1,14 +1,9 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import {
-  type GetFirstAvailableBlockResult,
-  parseGetFirstAvailableBlock,
-} from '../../../../src/protocol/rpc/getFirstAvailableBlock.ts';
+import { noParameters } from '../../../../src/protocol/rpc/parameters.ts';
+import type { Slot } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 
-export function getFirstAvailableBlock(
-  node: LocalNode,
-  params: JsonValue | undefined,
-): GetFirstAvailableBlockResult {
-  parseGetFirstAvailableBlock(params);
+export function getFirstAvailableBlock(node: LocalNode, params: JsonValue | undefined): Slot {
+  noParameters(params);
   return node.history.firstAvailableSlot;
 }

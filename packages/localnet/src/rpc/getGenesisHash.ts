@@ -1,11 +1,9 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import {
-  type GetGenesisHashResult,
-  parseGetGenesisHash,
-} from '../../../../src/protocol/rpc/getGenesisHash.ts';
+import { noParameters } from '../../../../src/protocol/rpc/parameters.ts';
+import type { Blockhash } from '../../../../src/solana/blockhash.ts';
 import type { LocalNode } from '../node.ts';
 
-export function getGenesisHash(node: LocalNode, params: JsonValue | undefined): GetGenesisHashResult {
-  parseGetGenesisHash(params);
+export function getGenesisHash(node: LocalNode, params: JsonValue | undefined): Blockhash {
+  noParameters(params);
   return node.genesis.hash;
 }

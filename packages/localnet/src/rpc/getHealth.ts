@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import { type GetHealthResult, parseGetHealth } from '../../../../src/protocol/rpc/getHealth.ts';
+import { noParameters } from '../../../../src/protocol/rpc/parameters.ts';
 import { RpcError } from '../../../../src/protocol/rpc-error.ts';
 import type { LocalNode } from '../node.ts';
 
@@ -13,8 +13,8 @@ export const queueFull = (): RpcError =>
   new RpcError(-32603, 'Too many transactions wait for a block with room; send it again later');
 
 /** Never behind. @throws RpcError -32005 when the ledger has halted. */
-export function getHealth(node: LocalNode, params: JsonValue | undefined): GetHealthResult {
-  parseGetHealth(params);
+export function getHealth(node: LocalNode, params: JsonValue | undefined): 'ok' {
+  noParameters(params);
   requireHealthy(node);
   return 'ok';
 }

@@ -1,10 +1,21 @@
 import { Float64, type JsonValue } from '../../../../src/base/json.ts';
-import {
-  type GetInflationGovernorResult,
-  parseGetInflationGovernor,
-} from '../../../../src/protocol/rpc/getInflationGovernor.ts';
+import { positional, readStrictCommitment } from '../../../../src/protocol/rpc/parameters.ts';
 import { inflation } from '../bank/inflation.ts';
 import type { LocalNode } from '../node.ts';
+
+/** Fractions of one per year; the foundation's is a fraction of the total, its term is in years. */
+type GetInflationGovernorResult = Readonly<{
+  foundation: Float64;
+  foundationTerm: Float64;
+  initial: Float64;
+  taper: Float64;
+  terminal: Float64;
+}>;
+
+/** `{commitment}`; the config is strict. */
+export const parseGetInflationGovernor = (params: JsonValue | undefined) => ({
+  commitment: readStrictCommitment(positional(params, 0, 1)[0]),
+});
 
 /** The rules by which the ledger pays its stakes. */
 export function getInflationGovernor(

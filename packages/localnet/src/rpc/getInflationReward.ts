@@ -1,21 +1,55 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
 import {
-  type GetInflationRewardResult,
-  parseGetInflationReward,
-} from '../../../../src/protocol/rpc/getInflationReward.ts';
-import {
-  blockCleanedUp,
-  blockNotAvailable,
-  epochRewardsPeriodActive,
-} from '../../../../src/protocol/rpc/history-errors.ts';
-import { requireConfirmed } from '../../../../src/protocol/rpc/parameters.ts';
+  at,
+  type ContextConfig,
+  configObject,
+  contextOf,
+  positional,
+  readAddress,
+  requireConfirmed,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import { member, optional, readStrings, readU64 } from '../../../../src/protocol/rpc/serde.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import type { Block } from '../../../../src/solana/block.ts';
 import { rewardPartition } from '../../../../src/solana/epoch-rewards-hasher.ts';
 import type { BlockReward, RewardType } from '../../../../src/solana/transaction/transaction-meta.ts';
-import { type Epoch, epoch, type Slot, slot, U64_MAX } from '../../../../src/solana/units.ts';
+import { type Epoch, epoch, type Lamports, type Slot, slot, U64_MAX } from '../../../../src/solana/units.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
+import { blockCleanedUp, blockNotAvailable, epochRewardsPeriodActive } from './history-errors.ts';
+
+type GetInflationRewardParams = Readonly<{
+  addresses: readonly Address[];
+  /** The epoch that was paid; null for the last one that is over. */
+  epoch: Epoch | null;
+  config: ContextConfig;
+}>;
+/** What each address was paid; null for nothing. */
+type GetInflationRewardResult = readonly (Readonly<{
+  amount: bigint;
+  /** Percent, u8. A node with SIMD-0291 on has null here and a member `commissionBps` instead. */
+  commission: number | null;
+  effectiveSlot: Slot;
+  epoch: Epoch;
+  postBalance: Lamports;
+}> | null)[];
+
+/**
+ * `[addresses], {epoch, commitment, minContextSlot}`. Nothing but the body's size bounds the addresses: Agave's limit
+ * of 32 came with 4.3.
+ */
+export function parseGetInflationReward(params: JsonValue | undefined): GetInflationRewardParams {
+  const list = positional(params, 1, 2);
+  const texts = at(list, 0, readStrings);
+  const config = configObject(list[1], 'RpcEpochConfig');
+  const wanted = optional(member(config, 'epoch'), readU64);
+  const context = contextOf(config);
+  return {
+    addresses: texts.map(readAddress),
+    epoch: wanted === null ? null : epoch(wanted),
+    config: context,
+  };
+}
 
 /** Rewards of stakes. */
 const STAKES: readonly RewardType[] = ['Staking', 'DeactivatedStake'];

@@ -1,13 +1,26 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import {
-  type GetLargestAccountsResult,
-  type LargestAccountsFilter,
-  parseGetLargestAccounts,
-} from '../../../../src/protocol/rpc/getLargestAccounts.ts';
-import { compareAddresses } from '../../../../src/solana/address.ts';
+import { configObject, lenientCommitment, positional } from '../../../../src/protocol/rpc/parameters.ts';
+import { member, optional, readBoolean, readVariant } from '../../../../src/protocol/rpc/serde.ts';
+import { type Address, compareAddresses } from '../../../../src/solana/address.ts';
+import type { Lamports } from '../../../../src/solana/units.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { nonCirculatingSupply } from './non-circulating-accounts.ts';
+
+/** Order of Agave's `RpcLargestAccountsFilter`. */
+const largestAccountsFilters = ['circulating', 'nonCirculating'] as const;
+type LargestAccountsFilter = (typeof largestAccountsFilters)[number];
+
+/** Inside a context; the 20 largest, largest first. */
+type GetLargestAccountsResult = readonly Readonly<{ address: Address; lamports: Lamports }>[];
+
+/** `{filter, sortResults, commitment}`; what `sortResults` sorts on a real node is its search, not its answer. */
+export function parseGetLargestAccounts(params: JsonValue | undefined) {
+  const config = configObject(positional(params, 0, 1)[0], 'RpcLargestAccountsConfig');
+  const filter = optional(member(config, 'filter'), (name) => readVariant(name, largestAccountsFilters));
+  optional(member(config, 'sortResults'), readBoolean);
+  return { filter, commitment: lenientCommitment(config) };
+}
 
 /** Source: Agave `NUM_LARGEST_ACCOUNTS`. */
 const ACCOUNTS_MAX = 20;

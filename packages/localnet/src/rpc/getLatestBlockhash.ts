@@ -1,11 +1,10 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import {
-  type GetLatestBlockhashResult,
-  parseGetLatestBlockhash,
-} from '../../../../src/protocol/rpc/getLatestBlockhash.ts';
+import { readOnlyContextConfig } from '../../../../src/protocol/rpc/parameters.ts';
 import type { Blockhash } from '../../../../src/solana/blockhash.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
+
+type GetLatestBlockhashResult = Readonly<{ blockhash: Blockhash; lastValidBlockHeight: bigint }>;
 
 /** Own blockhash of a bank with its last valid block height. */
 export function latestBlockhash(bank: Bank): { blockhash: Blockhash; lastValidBlockHeight: bigint } {
@@ -15,7 +14,7 @@ export function latestBlockhash(bank: Bank): { blockhash: Blockhash; lastValidBl
 }
 
 export function getLatestBlockhash(node: LocalNode, params: JsonValue | undefined): WritableJson {
-  const bank = bankFor(node, parseGetLatestBlockhash(params).config);
+  const bank = bankFor(node, readOnlyContextConfig(params));
   const value: GetLatestBlockhashResult = latestBlockhash(bank);
   return withContext(bank, value);
 }

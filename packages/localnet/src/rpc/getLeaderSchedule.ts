@@ -1,10 +1,63 @@
 import { type JsonValue, RawJson } from '../../../../src/base/json.ts';
+import type { Commitment } from '../../../../src/protocol/commitment.ts';
 import {
-  type GetLeaderScheduleResult,
-  parseGetLeaderSchedule,
-} from '../../../../src/protocol/rpc/getLeaderSchedule.ts';
+  configObject,
+  lenientCommitment,
+  positional,
+  readAddress,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  type JsonObject,
+  member,
+  optional,
+  readObject,
+  readString,
+  readU64,
+  serdeFault,
+} from '../../../../src/protocol/rpc/serde.ts';
+import { RpcError } from '../../../../src/protocol/rpc-error.ts';
+import type { Address } from '../../../../src/solana/address.ts';
+import { type Slot, slot } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { epochPosition, hasSchedule } from './leader-schedule.ts';
+
+type GetLeaderScheduleParams = Readonly<{
+  /** A slot of the wanted epoch; null for the bank's own. */
+  slot: Slot | null;
+  identity: Address | null;
+  commitment: Commitment;
+}>;
+type Config = Readonly<{ identity: string | null; commitment: Commitment }>;
+
+const configOf = (config: JsonObject): Config => ({
+  identity: optional(member(config, 'identity'), readString),
+  commitment: lenientCommitment(config),
+});
+
+/** The first parameter is a slot or already the config: an untagged enum, whose faults have one text. */
+function readFirst(value: JsonValue): { slot: Slot } | { config: Config } {
+  try {
+    return typeof value === 'object'
+      ? { config: configOf(readObject(value, 'RpcLeaderScheduleConfig')) }
+      : { slot: slot(readU64(value)) };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    throw serdeFault('data did not match any variant of untagged enum RpcLeaderScheduleConfigWrapper');
+  }
+}
+
+/** `slot | null | config, {identity, commitment}`; a config in the first place wins. */
+export function parseGetLeaderSchedule(params: JsonValue | undefined): GetLeaderScheduleParams {
+  const list = positional(params, 0, 2);
+  const first = optional(list[0], readFirst);
+  const second = configOf(configObject(list[1], 'RpcLeaderScheduleConfig'));
+  const { identity, commitment } = first !== null && 'config' in first ? first.config : second;
+  return {
+    slot: first !== null && 'slot' in first ? first.slot : null,
+    identity: identity === null ? null : readAddress(identity),
+    commitment,
+  };
+}
 
 /** Cached text: 432,000 positions take 3 MB and never change. */
 const written = new WeakMap<LocalNode, RawJson>();
@@ -19,7 +72,10 @@ function allPositions(node: LocalNode): RawJson {
 }
 
 /** The node leads all slots; null for an unknown epoch. */
-export function getLeaderSchedule(node: LocalNode, params: JsonValue | undefined): GetLeaderScheduleResult {
+export function getLeaderSchedule(
+  node: LocalNode,
+  params: JsonValue | undefined,
+): Readonly<Record<string, RawJson>> | null {
   const wanted = parseGetLeaderSchedule(params);
   const bank = node.bank(wanted.commitment);
   const { identity, epochSchedule } = node.genesis;

@@ -1,15 +1,10 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import {
-  type GetMaxShredInsertSlotResult,
-  parseGetMaxShredInsertSlot,
-} from '../../../../src/protocol/rpc/getMaxShredInsertSlot.ts';
+import { noParameters } from '../../../../src/protocol/rpc/parameters.ts';
+import type { Slot } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 
 /** The newest complete slot. */
-export function getMaxShredInsertSlot(
-  node: LocalNode,
-  params: JsonValue | undefined,
-): GetMaxShredInsertSlotResult {
-  parseGetMaxShredInsertSlot(params);
+export function getMaxShredInsertSlot(node: LocalNode, params: JsonValue | undefined): Slot {
+  noParameters(params);
   return node.bank('processed').slot;
 }

@@ -1,10 +1,19 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import type { AccountFilter } from '../../../../src/protocol/rpc/account-filter.ts';
+import {
+  type AccountFilter,
+  readFilters,
+  verifyFilters,
+} from '../../../../src/protocol/rpc/account-filter.ts';
 import { passes } from '../../../../src/protocol/rpc/account-passes.ts';
 import {
-  type GetProgramAccountsParams,
-  parseGetProgramAccounts,
-} from '../../../../src/protocol/rpc/getProgramAccounts.ts';
+  type AccountConfig,
+  accountConfigOf,
+  at,
+  configObject,
+  positional,
+  readAddress,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import { member, optional, readBoolean, readString } from '../../../../src/protocol/rpc/serde.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import { isTokenProgram, programs } from '../../../../src/solana/programs.ts';
@@ -18,6 +27,32 @@ import {
   viewOf,
 } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
+
+type GetProgramAccountsParams = Readonly<{
+  program: Address;
+  filters: readonly AccountFilter[];
+  withContext: boolean;
+  sortResults: boolean;
+  config: AccountConfig;
+}>;
+
+/** `program, {filters, withContext, sortResults, encoding, dataSlice, commitment, minContextSlot}`. */
+export function parseGetProgramAccounts(params: JsonValue | undefined): GetProgramAccountsParams {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const object = configObject(list[1], 'RpcProgramAccountsConfig');
+  const filters = optional(member(object, 'filters'), readFilters) ?? [];
+  const sortResults = optional(member(object, 'sortResults'), readBoolean) ?? true;
+  const withContext = optional(member(object, 'withContext'), readBoolean) ?? false;
+  const config = accountConfigOf(object);
+  return {
+    program: readAddress(text),
+    filters: verifyFilters(filters),
+    withContext,
+    sortResults,
+    config,
+  };
+}
 
 const ADDRESS_LENGTH = 32;
 const MINT_OFFSET = 0n;

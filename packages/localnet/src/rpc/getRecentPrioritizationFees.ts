@@ -1,8 +1,6 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import {
-  type GetRecentPrioritizationFeesResult,
-  parseGetRecentPrioritizationFees,
-} from '../../../../src/protocol/rpc/getRecentPrioritizationFees.ts';
+import { limitInputs, positional, readAddress } from '../../../../src/protocol/rpc/parameters.ts';
+import { optional, readStrings } from '../../../../src/protocol/rpc/serde.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import type { Block } from '../../../../src/solana/block.ts';
 import { allKeys, isWritable } from '../../../../src/solana/message/message-keys.ts';
@@ -11,6 +9,21 @@ import { isSimpleVote } from '../../../../src/solana/transaction/simple-vote.ts'
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
 import { type Slot, U64_MAX } from '../../../../src/solana/units.ts';
 import type { History, LocalNode } from '../node.ts';
+
+const LOCKED_ACCOUNTS_MAX = 128;
+
+/** `prioritizationFee` in micro-lamports per compute unit. */
+type GetRecentPrioritizationFeesResult = readonly Readonly<{
+  slot: Slot;
+  prioritizationFee: bigint;
+}>[];
+
+/** `[addresses]`, at most 128. */
+export function parseGetRecentPrioritizationFees(params: JsonValue | undefined) {
+  const texts = optional(positional(params, 0, 1)[0], readStrings) ?? [];
+  limitInputs(texts, LOCKED_ACCOUNTS_MAX);
+  return { accounts: texts.map(readAddress) };
+}
 
 /** Source: Agave runtime/src/prioritization_fee_cache.rs, `MAX_NUM_RECENT_BLOCKS`. */
 const RECENT_BLOCKS = 150;

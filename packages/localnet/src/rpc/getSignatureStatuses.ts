@@ -1,9 +1,38 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { parseGetSignatureStatuses } from '../../../../src/protocol/rpc/getSignatureStatuses.ts';
+import {
+  at,
+  limitInputs,
+  positional,
+  readSignature,
+  STATUSES_MAX,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  optional,
+  readBoolean,
+  readPlainStruct,
+  readStrings,
+  required,
+} from '../../../../src/protocol/rpc/serde.ts';
 import { encodeStatus } from '../../../../src/solana/encoding/ui-meta.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import type { LocalNode, SignatureStatus } from '../node.ts';
 import { withContext } from './context.ts';
+
+const readSearchHistory = (value: JsonValue): boolean =>
+  required(
+    readPlainStruct(value, 'RpcSignatureStatusConfig', ['searchTransactionHistory']),
+    'searchTransactionHistory',
+    readBoolean,
+  );
+
+/** `[signatures], {searchTransactionHistory}`; at most 256 signatures. */
+export function parseGetSignatureStatuses(params: JsonValue | undefined) {
+  const list = positional(params, 1, 2);
+  const texts = at(list, 0, readStrings);
+  const searchHistory = optional(list[1], readSearchHistory) ?? false;
+  limitInputs(texts, STATUSES_MAX);
+  return { signatures: texts.map(readSignature), searchHistory };
+}
 
 function encode(node: LocalNode, { slot, err }: SignatureStatus): WritableJson {
   const finalized = slot <= node.bank('finalized').slot;

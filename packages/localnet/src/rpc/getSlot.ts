@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import { type GetSlotResult, parseGetSlot } from '../../../../src/protocol/rpc/getSlot.ts';
+import { readOnlyContextConfig } from '../../../../src/protocol/rpc/parameters.ts';
+import type { Slot } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
-export const getSlot = (node: LocalNode, params: JsonValue | undefined): GetSlotResult =>
-  bankFor(node, parseGetSlot(params).config).slot;
+export const getSlot = (node: LocalNode, params: JsonValue | undefined): Slot =>
+  bankFor(node, readOnlyContextConfig(params)).slot;

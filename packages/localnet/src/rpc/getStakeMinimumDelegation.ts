@@ -1,14 +1,11 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import {
-  type GetStakeMinimumDelegationResult,
-  parseGetStakeMinimumDelegation,
-} from '../../../../src/protocol/rpc/getStakeMinimumDelegation.ts';
-import { lamports } from '../../../../src/solana/units.ts';
+import { readOnlyContextConfig } from '../../../../src/protocol/rpc/parameters.ts';
+import { type Lamports, lamports } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 
 /** 1 SOL, as the stake program's GetMinimumDelegation. */
-const MINIMUM_DELEGATION: GetStakeMinimumDelegationResult = lamports(1_000_000_000);
+const MINIMUM_DELEGATION: Lamports = lamports(1_000_000_000);
 
 export const getStakeMinimumDelegation = (node: LocalNode, params: JsonValue | undefined): WritableJson =>
-  withContext(bankFor(node, parseGetStakeMinimumDelegation(params).config), MINIMUM_DELEGATION);
+  withContext(bankFor(node, readOnlyContextConfig(params)), MINIMUM_DELEGATION);

@@ -1,11 +1,25 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { parseGetTokenAccountBalance } from '../../../../src/protocol/rpc/getTokenAccountBalance.ts';
+import {
+  at,
+  positional,
+  readAddress,
+  readStrictCommitment,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import { readString } from '../../../../src/protocol/rpc/serde.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import { isTokenProgram } from '../../../../src/solana/programs.ts';
 import { decodeTokenAccount } from '../../../../src/solana/token/token-state.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { mintFacts, tokenAmount } from './token-mint.ts';
+
+/** `tokenAccount, {commitment}`; the config is strict. */
+export function parseGetTokenAccountBalance(params: JsonValue | undefined) {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const commitment = readStrictCommitment(list[1]);
+  return { address: readAddress(text), commitment };
+}
 
 /** @throws RpcError -32602 for a missing or other account. */
 export function getTokenAccountBalance(node: LocalNode, params: JsonValue | undefined): WritableJson {

@@ -1,13 +1,28 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
 import {
-  type GetTokenLargestAccountsResult,
-  parseGetTokenLargestAccounts,
-} from '../../../../src/protocol/rpc/getTokenLargestAccounts.ts';
+  at,
+  positional,
+  readAddress,
+  readStrictCommitment,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import { readString } from '../../../../src/protocol/rpc/serde.ts';
 import { type Address, compareAddresses } from '../../../../src/solana/address.ts';
 import { decodeTokenAccount } from '../../../../src/solana/token/token-state.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
+import type { TokenAmount } from './token-amount.ts';
 import { tokenAmount, tokenMintFacts } from './token-mint.ts';
+
+/** At most 20, the largest first; inside a context. */
+type GetTokenLargestAccountsResult = readonly (TokenAmount & Readonly<{ address: Address }>)[];
+
+/** `mint, {commitment}`; the config is strict. */
+export function parseGetTokenLargestAccounts(params: JsonValue | undefined) {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const commitment = readStrictCommitment(list[1]);
+  return { address: readAddress(text), commitment };
+}
 
 /** Source: Agave `NUM_LARGEST_ACCOUNTS`. */
 const ACCOUNTS_MAX = 20;

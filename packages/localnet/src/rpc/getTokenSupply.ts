@@ -1,5 +1,11 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { parseGetTokenSupply } from '../../../../src/protocol/rpc/getTokenSupply.ts';
+import {
+  at,
+  positional,
+  readAddress,
+  readStrictCommitment,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import { readString } from '../../../../src/protocol/rpc/serde.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import { isTokenProgram } from '../../../../src/solana/programs.ts';
 import { decodeMintScale } from '../../../../src/solana/token/extensions.ts';
@@ -7,6 +13,14 @@ import { decodeMint } from '../../../../src/solana/token/token-state.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { tokenAmount } from './token-mint.ts';
+
+/** `mint, {commitment}`; the config is strict. */
+export function parseGetTokenSupply(params: JsonValue | undefined) {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const commitment = readStrictCommitment(list[1]);
+  return { address: readAddress(text), commitment };
+}
 
 /** @throws RpcError -32602 for a missing or other account. */
 export function getTokenSupply(node: LocalNode, params: JsonValue | undefined): WritableJson {

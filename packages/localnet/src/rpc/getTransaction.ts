@@ -1,11 +1,45 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { parseGetTransaction } from '../../../../src/protocol/rpc/getTransaction.ts';
-import { unsupportedTransactionVersion } from '../../../../src/protocol/rpc/history-errors.ts';
-import { requireConfirmed } from '../../../../src/protocol/rpc/parameters.ts';
-import type { TransactionEncoding } from '../../../../src/protocol/rpc/transaction-encoding.ts';
+import type { Commitment } from '../../../../src/protocol/commitment.ts';
+import {
+  at,
+  lenientCommitment,
+  positional,
+  readSignature,
+  requireConfirmed,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import { type JsonObject, member, readString } from '../../../../src/protocol/rpc/serde.ts';
+import {
+  readEncoding,
+  readEncodingConfig,
+  readMaxVersion,
+  type TransactionEncoding,
+} from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import type { Block } from '../../../../src/solana/block.ts';
 import { encodeTransactionWithMeta } from '../../../../src/solana/encoding/ui-transaction.ts';
+import type { Signature } from '../../../../src/solana/signature.ts';
 import type { LocalNode } from '../node.ts';
+import { unsupportedTransactionVersion } from './history-errors.ts';
+
+type GetTransactionParams = Readonly<{
+  signature: Signature;
+  encoding: TransactionEncoding;
+  commitment: Commitment;
+  maxVersion: number | null;
+}>;
+
+const readConfig = (config: JsonObject): Omit<GetTransactionParams, 'signature'> => ({
+  encoding: readEncoding(member(config, 'encoding')) ?? 'json',
+  commitment: lenientCommitment(config),
+  maxVersion: readMaxVersion(config),
+});
+
+/** `signature, encoding | {encoding, commitment, maxSupportedTransactionVersion}`. */
+export function parseGetTransaction(params: JsonValue | undefined): GetTransactionParams {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const config = readEncodingConfig(list[1], readConfig);
+  return { signature: readSignature(text), ...config };
+}
 
 /** `maxVersion` null: legacy only. */
 type FullView = Readonly<{ encoding: TransactionEncoding; maxVersion: number | null }>;

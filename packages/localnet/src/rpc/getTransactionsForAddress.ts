@@ -1,11 +1,32 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
 import {
-  type Bounds,
-  type GetTransactionsForAddressParams,
-  parseGetTransactionsForAddress,
-} from '../../../../src/protocol/rpc/getTransactionsForAddress.ts';
-import { filterTransactionNotFound } from '../../../../src/protocol/rpc/history-errors.ts';
-import { requireConfirmed } from '../../../../src/protocol/rpc/parameters.ts';
+  at,
+  type ContextConfig,
+  configObject,
+  contextOf,
+  positional,
+  readAddress,
+  readSignature,
+  requireConfirmed,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  type JsonObject,
+  member,
+  optional,
+  type Read,
+  readObject,
+  readString,
+  readU64,
+  readUsize,
+  readVariant,
+} from '../../../../src/protocol/rpc/serde.ts';
+import {
+  readEncoding,
+  readMaxVersion,
+  type TransactionEncoding,
+} from '../../../../src/protocol/rpc/transaction-encoding.ts';
+import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
+import type { Address } from '../../../../src/solana/address.ts';
 import type { Block } from '../../../../src/solana/block.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import { memoOf } from '../../../../src/solana/transaction/memo.ts';
@@ -14,6 +35,104 @@ import type { AddressHistoryQuery, ChainPlace } from '../history/address-history
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 import { fullTransaction } from './getTransaction.ts';
+import { filterTransactionNotFound } from './history-errors.ts';
+
+/** A method of providers, not of Agave; this is what they have in common. Source: Helius and Triton, their pages. */
+const historyDetails = ['signatures', 'full'] as const;
+const historyStatuses = ['any', 'succeeded', 'failed'] as const;
+/** Whether what touched the token accounts of a wallet counts too, or only what changed their balances. */
+const tokenAccountsFilters = ['none', 'balanceChanged', 'all'] as const;
+
+/** Most entries of a page. */
+const historyLimits = { signatures: 1000, full: 100 } as const;
+
+/** Bounds on a value; null for none. */
+type Bounds<T> = Readonly<{ gt: T | null; gte: T | null; lt: T | null; lte: T | null; eq: T | null }>;
+
+/** A transaction's place in the chain. */
+type HistoryPlace = Readonly<{ slot: bigint; index: bigint }>;
+
+type GetTransactionsForAddressParams = Readonly<{
+  address: Address;
+  details: (typeof historyDetails)[number];
+  order: 'asc' | 'desc';
+  limit: number;
+  /** The last entry of the page before. */
+  after: HistoryPlace | null;
+  slot: Bounds<bigint>;
+  /** Unix seconds. */
+  blockTime: Bounds<bigint>;
+  signature: Bounds<Signature>;
+  status: (typeof historyStatuses)[number];
+  tokenAccounts: (typeof tokenAccountsFilters)[number];
+  config: ContextConfig;
+  encoding: TransactionEncoding;
+  maxVersion: number | null;
+}>;
+
+/** @throws RpcError -32602 when the text is not `<slot>:<position>`, both u64. */
+function readToken(text: string): HistoryPlace {
+  const parts = /^(\d{1,20}):(\d{1,20})$/.exec(text);
+  if (parts === null) throw invalidParams('Invalid paginationToken; expected "<slot>:<position>"');
+  return { slot: BigInt(parts[1] ?? 0), index: BigInt(parts[2] ?? 0) };
+}
+
+function boundsOf<T>(filters: JsonObject, name: string, read: Read<T>): Bounds<T> {
+  const bounds = optional(member(filters, name), (value) => readObject(value, 'RangeFilter')) ?? {};
+  const bound = (side: string): T | null => optional(member(bounds, side), read);
+  return { gt: bound('gt'), gte: bound('gte'), lt: bound('lt'), lte: bound('lte'), eq: bound('eq') };
+}
+
+const readSignatureText: Read<Signature> = (value) => readSignature(readString(value));
+
+function filtersOf(config: JsonObject) {
+  const filters =
+    optional(member(config, 'filters'), (value) => readObject(value, 'TransactionsForAddressFilters')) ?? {};
+  return {
+    slot: boundsOf(filters, 'slot', readU64),
+    blockTime: boundsOf(filters, 'blockTime', readU64),
+    signature: boundsOf(filters, 'signature', readSignatureText),
+    status: optional(member(filters, 'status'), (name) => readVariant(name, historyStatuses)) ?? 'any',
+    tokenAccounts:
+      optional(member(filters, 'tokenAccounts'), (name) => readVariant(name, tokenAccountsFilters)) ?? 'none',
+  };
+}
+
+function limitOf(config: JsonObject, max: number): number {
+  const limit = optional(member(config, 'limit'), readUsize) ?? BigInt(max);
+  if (limit === 0n || limit > max) throw invalidParams(`Invalid limit; max ${max}`);
+  return Number(limit);
+}
+
+/**
+ * `address, {transactionDetails, sortOrder, limit, paginationToken, filters: {slot, blockTime, signature, status,
+ * tokenAccounts}, commitment, minContextSlot, encoding, maxSupportedTransactionVersion}`.
+ */
+export function parseGetTransactionsForAddress(
+  params: JsonValue | undefined,
+): GetTransactionsForAddressParams {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const config = configObject(list[1], 'RpcTransactionsForAddressConfig');
+  const details =
+    optional(member(config, 'transactionDetails'), (name) => readVariant(name, historyDetails)) ??
+    'signatures';
+  const order = optional(member(config, 'sortOrder'), (name) => readVariant(name, ['asc', 'desc'])) ?? 'desc';
+  const token = optional(member(config, 'paginationToken'), readString);
+  const shown = {
+    encoding: readEncoding(member(config, 'encoding')) ?? ('json' as const),
+    maxVersion: readMaxVersion(config),
+    config: contextOf(config),
+  };
+  const filters = filtersOf(config);
+  return {
+    address: readAddress(text),
+    ...{ details, order, limit: limitOf(config, historyLimits[details]) },
+    after: token === null ? null : readToken(token),
+    ...filters,
+    ...shown,
+  };
+}
 
 /** Above every index and slot. */
 const END = 0x7fff_ffff_ffff_ffffn;

@@ -1,15 +1,63 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
+import type { Commitment } from '../../../../src/protocol/commitment.ts';
 import {
-  type GetVoteAccountsResult,
-  parseGetVoteAccounts,
-  type VoteAccountJson,
-} from '../../../../src/protocol/rpc/getVoteAccounts.ts';
+  configObject,
+  lenientCommitment,
+  positional,
+  readAddress,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import { member, optional, readBoolean, readString, readU64 } from '../../../../src/protocol/rpc/serde.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import { programs } from '../../../../src/solana/programs.ts';
-import { type Lamports, lamports, slot } from '../../../../src/solana/units.ts';
+import { type Lamports, lamports, type Slot, slot } from '../../../../src/solana/units.ts';
 import { decodeVoteState, type VoteState } from '../../../../src/solana/vote-state.ts';
 import { activeStakes, commissionBps } from '../epoch-rewards/stake-accounts.ts';
 import type { Bank, LocalNode } from '../node.ts';
+
+/** Slots without a vote after which a validator counts as delinquent. Source: Agave. */
+const DELINQUENT_DISTANCE_SLOTS = 128n;
+
+type GetVoteAccountsParams = Readonly<{
+  /** Only this vote account; null for all. */
+  votePubkey: Address | null;
+  keepUnstakedDelinquents: boolean;
+  delinquentSlotDistance: bigint;
+  commitment: Commitment;
+}>;
+
+type VoteAccountJson = Readonly<{
+  activatedStake: Lamports;
+  /** Per cent, u8. */
+  commission: number;
+  /** Epoch, credits at its end, credits before it; the last five epochs. */
+  epochCredits: readonly (readonly [bigint, bigint, bigint])[];
+  /** Whether the account had stake when the epoch began. */
+  epochVoteAccount: boolean;
+  /** Hundredths of a per cent, u16. */
+  inflationRewardsCommissionBps: number;
+  lastVote: Slot;
+  nodePubkey: Address;
+  rootSlot: Slot;
+  votePubkey: Address;
+}>;
+type GetVoteAccountsResult = Readonly<{
+  current: readonly VoteAccountJson[];
+  delinquent: readonly VoteAccountJson[];
+}>;
+
+/** `{votePubkey, keepUnstakedDelinquents, delinquentSlotDistance, commitment}`. */
+export function parseGetVoteAccounts(params: JsonValue | undefined): GetVoteAccountsParams {
+  const config = configObject(positional(params, 0, 1)[0], 'RpcGetVoteAccountsConfig');
+  const distance = optional(member(config, 'delinquentSlotDistance'), readU64);
+  const keep = optional(member(config, 'keepUnstakedDelinquents'), readBoolean);
+  const votePubkey = optional(member(config, 'votePubkey'), readString);
+  return {
+    votePubkey: votePubkey === null ? null : readAddress(votePubkey),
+    keepUnstakedDelinquents: keep ?? false,
+    delinquentSlotDistance: distance ?? DELINQUENT_DISTANCE_SLOTS,
+    commitment: lenientCommitment(config),
+  };
+}
 
 /** Source: Agave `MAX_RPC_VOTE_ACCOUNT_INFO_EPOCH_CREDITS_HISTORY`. */
 const EPOCH_CREDITS_MAX = 5;

@@ -1,11 +1,9 @@
 import type { JsonValue } from '../../../../src/base/json.ts';
-import {
-  type MinimumLedgerSlotResult,
-  parseMinimumLedgerSlot,
-} from '../../../../src/protocol/rpc/minimumLedgerSlot.ts';
+import { noParameters } from '../../../../src/protocol/rpc/parameters.ts';
+import type { Slot } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 
-export function minimumLedgerSlot(node: LocalNode, params: JsonValue | undefined): MinimumLedgerSlotResult {
-  parseMinimumLedgerSlot(params);
+export function minimumLedgerSlot(node: LocalNode, params: JsonValue | undefined): Slot {
+  noParameters(params);
   return node.history.firstAvailableSlot;
 }

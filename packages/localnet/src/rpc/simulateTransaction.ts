@@ -1,13 +1,31 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
-import { readAddress } from '../../../../src/protocol/rpc/parameters.ts';
 import {
-  parseSimulateTransaction,
-  type SimulatedAccounts,
-  type SimulateTransactionParams,
-} from '../../../../src/protocol/rpc/simulateTransaction.ts';
+  at,
+  type ContextConfig,
+  configObject,
+  contextOf,
+  positional,
+  readAddress,
+} from '../../../../src/protocol/rpc/parameters.ts';
+import {
+  member,
+  optional,
+  readFlag,
+  readPlainStruct,
+  readString,
+  readStrings,
+  readVariant,
+  required,
+} from '../../../../src/protocol/rpc/serde.ts';
+import {
+  readEncoding,
+  type WireEncoding,
+  wireEncoding,
+} from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
+import { type AccountEncoding, accountEncodings } from '../../../../src/solana/encoding/ui-account.ts';
 import { encodeInnerInstructions } from '../../../../src/solana/encoding/ui-instruction.ts';
 import { encodeReturnData, encodeTokenBalances } from '../../../../src/solana/encoding/ui-meta.ts';
 import type { LoadedAddresses } from '../../../../src/solana/message/message.ts';
@@ -17,6 +35,45 @@ import { accountJson } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
 import { decodeTransactionText, requireSanitized } from './decode-wire.ts';
 import { findMint } from './token-mint.ts';
+
+/** The accounts to return after the run. */
+type SimulatedAccounts = Readonly<{ encoding: AccountEncoding; addresses: readonly string[] }>;
+
+type SimulateTransactionParams = Readonly<{
+  data: string;
+  encoding: WireEncoding;
+  sigVerify: boolean;
+  replaceRecentBlockhash: boolean;
+  innerInstructions: boolean;
+  accounts: SimulatedAccounts | null;
+  config: ContextConfig;
+}>;
+
+const readAccounts = (value: JsonValue): SimulatedAccounts => {
+  const accounts = readPlainStruct(value, 'RpcSimulateTransactionAccountsConfig', ['encoding', 'addresses']);
+  return {
+    encoding:
+      optional(member(accounts, 'encoding'), (name) => readVariant(name, accountEncodings)) ?? 'base64',
+    addresses: required(accounts, 'addresses', readStrings),
+  };
+};
+
+/** `transaction, {sigVerify, replaceRecentBlockhash, commitment, encoding, accounts, minContextSlot, innerInstructions}`. */
+export function parseSimulateTransaction(params: JsonValue | undefined): SimulateTransactionParams {
+  const list = positional(params, 1, 2);
+  const data = at(list, 0, readString);
+  const config = configObject(list[1], 'RpcSimulateTransactionConfig');
+  const accounts = optional(member(config, 'accounts'), readAccounts);
+  const encoding = readEncoding(member(config, 'encoding'));
+  const innerInstructions = readFlag(config, 'innerInstructions');
+  const context = contextOf(config);
+  const flags = {
+    innerInstructions,
+    replaceRecentBlockhash: readFlag(config, 'replaceRecentBlockhash'),
+    sigVerify: readFlag(config, 'sigVerify'),
+  };
+  return { data, encoding: wireEncoding(encoding), ...flags, accounts, config: context };
+}
 
 /** Requested accounts after the run; nulls after a failure. */
 function encodeAccounts(

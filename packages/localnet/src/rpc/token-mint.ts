@@ -1,5 +1,3 @@
-import type { TokenAmount } from '../../../../src/protocol/rpc/token-amount.ts';
-import type { TokenFilter } from '../../../../src/protocol/rpc/token-filter.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import { type Address, addressBytes } from '../../../../src/solana/address.ts';
@@ -7,6 +5,8 @@ import { mintTokenAmount } from '../../../../src/solana/encoding/ui-token-amount
 import { isTokenProgram, nativeMint, programs } from '../../../../src/solana/programs.ts';
 import { decodeMintScale, type MintScale } from '../../../../src/solana/token/extensions.ts';
 import type { Bank } from '../node.ts';
+import type { TokenAmount } from './token-amount.ts';
+import type { TokenFilter } from './token-filter.ts';
 
 const NATIVE_DECIMALS = 9;
 

@@ -20,6 +20,7 @@ const latency = z.object({
   p99: z.number().nullable(),
   max: z.number().nullable(),
 });
+export type LatencyJson = z.infer<typeof latency>;
 
 const stepMs = z.union([z.literal(60_000), z.literal(3_600_000), z.literal(86_400_000)]);
 

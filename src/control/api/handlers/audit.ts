@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import type { AuditTable, Schema } from '../../database/schema.ts';
 import { type AuditEntry, nextVersion, transactAndNotify, writeAudit } from '../../database/transaction.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
-import type { ApiContext, Handlers } from '../handler.ts';
+import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
 type AuditedChange = Pick<AuditEntry, 'action' | 'detail'> & Readonly<{ customerId: string | null }>;
@@ -27,12 +27,6 @@ export function withAudit<Result>(
     return result;
   });
 }
-
-type Names =
-  | 'GET /customers/{customer}/audit'
-  | 'GET /customers/{customer}/audit.jsonl'
-  | 'GET /audit'
-  | 'GET /audit.jsonl';
 
 const PAGE_ROWS = 500;
 
@@ -104,11 +98,12 @@ async function* lines(
   }
 }
 
-export const auditHandlers = (services: ApiServices): Handlers<Names> => ({
-  'GET /customers/{customer}/audit': ({ path, query }) =>
-    page(services, { ...query, customer: path.customer }, query, entryJson),
-  'GET /customers/{customer}/audit.jsonl': async ({ path, query }, context) =>
-    lines(services, { ...query, customer: path.customer }, entryJson, context),
-  'GET /audit': ({ query }) => page(services, query, query, entryJsonWithCustomer),
-  'GET /audit.jsonl': async ({ query }, context) => lines(services, query, entryJsonWithCustomer, context),
-});
+export const auditHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'GET /customers/{customer}/audit': ({ path, query }) =>
+      page(services, { ...query, customer: path.customer }, query, entryJson),
+    'GET /customers/{customer}/audit.jsonl': async ({ path, query }, context) =>
+      lines(services, { ...query, customer: path.customer }, entryJson, context),
+    'GET /audit': ({ query }) => page(services, query, query, entryJsonWithCustomer),
+    'GET /audit.jsonl': async ({ query }, context) => lines(services, query, entryJsonWithCustomer, context),
+  });

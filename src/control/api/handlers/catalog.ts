@@ -1,9 +1,7 @@
 import { methods } from '../../../protocol/methods.ts';
 import { ApiError } from '../api-error.ts';
-import type { Handlers } from '../handler.ts';
+import { defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-
-type Names = 'GET /methods' | 'GET /settings';
 
 /** Accounts that exist on every ledger. */
 const ADDRESS = '11111111111111111111111111111111';
@@ -54,28 +52,30 @@ const rpcMethods = Object.entries(methods).map(([name, { cost }]) => ({
   path: null,
 }));
 
-export const catalogHandlers = (services: ApiServices): Handlers<Names> => ({
-  'GET /methods': async () => ({
-    methods: [
-      ...rpcMethods,
-      ...services.endpoints.map((endpoint) => ({ kind: 'rest' as const, ...endpoint })),
-    ],
-  }),
-  'GET /settings': async () => ({
-    configuration: { ...services.configuration() },
-    file: services.configurationFile,
-  }),
-});
+export const catalogHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'GET /methods': async () => ({
+      methods: [
+        ...rpcMethods,
+        ...services.endpoints.map((endpoint) => ({ kind: 'rest' as const, ...endpoint })),
+      ],
+    }),
+    'GET /settings': async () => ({
+      configuration: { ...services.configuration() },
+      file: services.configurationFile,
+    }),
+  });
 
-export const reloadHandlers = ({ reload }: ApiServices): Handlers<'POST /reload'> => ({
-  async 'POST /reload'(_given, { actor, address, userAgent, requestId }) {
-    if (reload === undefined)
-      throw new ApiError(
-        503,
-        'NO_GATEWAY',
-        'No gateway is running here whose configuration could be reloaded',
-      );
-    const { changed, restart } = await reload({ actor, address, userAgent, requestId });
-    return { changed: [...changed], restart: [...restart] };
-  },
-});
+export const reloadHandlers = ({ reload }: ApiServices) =>
+  defineHandlers({
+    async 'POST /reload'(_given, { actor, address, userAgent, requestId }) {
+      if (reload === undefined)
+        throw new ApiError(
+          503,
+          'NO_GATEWAY',
+          'No gateway is running here whose configuration could be reloaded',
+        );
+      const { changed, restart } = await reload({ actor, address, userAgent, requestId });
+      return { changed: [...changed], restart: [...restart] };
+    },
+  });

@@ -6,11 +6,9 @@ import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { DEFAULT_PLAN_ID, moveKeysOfPlan } from '../../plans.ts';
 import { ApiError } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
-import type { ApiContext, Handlers } from '../handler.ts';
+import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
-
-type Names = 'POST /customers' | 'GET /customers/{customer}' | 'PATCH /customers/{customer}';
 
 export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson => ({
   id: row.id,
@@ -140,14 +138,15 @@ function changeCustomer(services: ApiServices, id: string, change: Change, conte
   });
 }
 
-export const customerHandlers = (services: ApiServices): Handlers<Names> => ({
-  'POST /customers': ({ body }, context) => createCustomer(services, body.name, context),
-  'GET /customers/{customer}': async ({ path }) => {
-    const query = services.store.db.selectFrom('customer').selectAll().where('id', '=', path.customer);
-    return customerJson(await query.executeTakeFirstOrThrow());
-  },
-  'PATCH /customers/{customer}': ({ path, body }, context) => {
-    const given = Object.entries(body).filter(([, value]) => value !== undefined);
-    return changeCustomer(services, path.customer, Object.fromEntries(given), context);
-  },
-});
+export const customerHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'POST /customers': ({ body }, context) => createCustomer(services, body.name, context),
+    'GET /customers/{customer}': async ({ path }) => {
+      const query = services.store.db.selectFrom('customer').selectAll().where('id', '=', path.customer);
+      return customerJson(await query.executeTakeFirstOrThrow());
+    },
+    'PATCH /customers/{customer}': ({ path, body }, context) => {
+      const given = Object.entries(body).filter(([, value]) => value !== undefined);
+      return changeCustomer(services, path.customer, Object.fromEntries(given), context);
+    },
+  });

@@ -1,5 +1,3 @@
-import type { accountRoutes } from '../contract/accounts.ts';
-import type { operatorRoutes } from '../contract/operator.ts';
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { auditHandlers } from './audit.ts';
@@ -19,33 +17,19 @@ import { usageHandlers } from './usage.ts';
 /** Handlers of all routes; a missing one is a compile error. */
 export const buildHandlers = (services: ApiServices) =>
   ({
-    ...noticeHandlers(services),
-    ...keyHandlers(services),
-    ...usageHandlers(services),
-    ...logHandlers(services),
-    ...upstreamHandlers(services),
-    ...addedNodeHandlers(services),
-    ...reloadHandlers(services),
-    ...operatorHandlers(services),
-  }) satisfies Handlers;
-
-type OperatorRoutes = Exclude<keyof typeof operatorRoutes, `${string}/upstreams${string}` | 'GET /checks'>;
-
-const operatorHandlers = (services: ApiServices) =>
-  ({
-    ...accountHandlers(services),
-    ...planHandlers(services),
-    ...catalogHandlers(services),
-  }) satisfies Handlers<OperatorRoutes>;
-
-type AccountRoutes = Exclude<keyof typeof accountRoutes, `${string}/notices${string}`>;
-
-const accountHandlers = (services: ApiServices) =>
-  ({
     ...meHandlers(services),
     ...customerHandlers(services),
     ...memberHandlers(services),
     ...invitationHandlers(services),
     ...tokenHandlers(services),
     ...auditHandlers(services),
-  }) satisfies Handlers<AccountRoutes>;
+    ...noticeHandlers(services),
+    ...keyHandlers(services),
+    ...usageHandlers(services),
+    ...logHandlers(services),
+    ...planHandlers(services),
+    ...catalogHandlers(services),
+    ...upstreamHandlers(services),
+    ...addedNodeHandlers(services),
+    ...reloadHandlers(services),
+  }) satisfies Handlers;

@@ -5,18 +5,11 @@ import { resolvePublicOrigin } from '../../accounts/same-origin.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { InvitationTable } from '../../database/tables/accounts.ts';
 import { ApiError } from '../api-error.ts';
-import { type ApiCaller, type ApiContext, concurrencyKeyOf, type Handlers } from '../handler.ts';
+import { type ApiCaller, type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 import { customerJson } from './customers.ts';
 import { checkMayGrant, grantExpiry } from './tokens.ts';
-
-type Names =
-  | 'POST /customers/{customer}/invitations'
-  | 'DELETE /customers/{customer}/invitations/{invitation}'
-  | 'POST /invitations/look'
-  | 'POST /invitations/accept'
-  | 'POST /operators/invitations';
 
 export const invitationJson = (row: InvitationTable) => ({
   id: row.id,
@@ -187,24 +180,25 @@ async function readInvitation({ store, now }: ApiServices, token: string) {
   return { customerName: name, email, role, isOperator: is_operator === 1, expiresAt: expires_at };
 }
 
-export const invitationHandlers = (services: ApiServices): Handlers<Names> => ({
-  'POST /customers/{customer}/invitations': async ({ path, body }, context) => {
-    const input = { ...body, customerId: path.customer, isOperator: false };
-    const { token, row } = await invite(services, input, context);
-    const link = linkOf(services, context, 'invite', token);
-    const mailed = await mail(services, context, path.customer, body.email, link);
-    return { invitation: invitationJson(row), link, mailed };
-  },
-  'DELETE /customers/{customer}/invitations/{invitation}': ({ path }, context) =>
-    withdraw(services, path.customer, path.invitation, context),
-  'POST /invitations/look': ({ body }) => readInvitation(services, body.token),
-  'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
-  'POST /operators/invitations': async ({ body }, context) => {
-    const email = body.email.toLowerCase();
-    const input = { customerId: DEFAULT_CUSTOMER_ID, email, role: 'owner', isOperator: true } as const;
-    const { token } = await invite(services, input, context);
-    const link = linkOf(services, context, 'invite', token);
-    await mail(services, context, DEFAULT_CUSTOMER_ID, email, link);
-    return { link };
-  },
-});
+export const invitationHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'POST /customers/{customer}/invitations': async ({ path, body }, context) => {
+      const input = { ...body, customerId: path.customer, isOperator: false };
+      const { token, row } = await invite(services, input, context);
+      const link = linkOf(services, context, 'invite', token);
+      const mailed = await mail(services, context, path.customer, body.email, link);
+      return { invitation: invitationJson(row), link, mailed };
+    },
+    'DELETE /customers/{customer}/invitations/{invitation}': ({ path }, context) =>
+      withdraw(services, path.customer, path.invitation, context),
+    'POST /invitations/look': ({ body }) => readInvitation(services, body.token),
+    'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
+    'POST /operators/invitations': async ({ body }, context) => {
+      const email = body.email.toLowerCase();
+      const input = { customerId: DEFAULT_CUSTOMER_ID, email, role: 'owner', isOperator: true } as const;
+      const { token } = await invite(services, input, context);
+      const link = linkOf(services, context, 'invite', token);
+      await mail(services, context, DEFAULT_CUSTOMER_ID, email, link);
+      return { link };
+    },
+  });

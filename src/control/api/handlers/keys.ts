@@ -26,19 +26,10 @@ import {
 import { enqueueLeak } from '../../notifications/deliveries.ts';
 import { axisOver, monthOf, sumsOf, wholeSumsOf } from '../../usage/read-usage.ts';
 import { ApiError } from '../api-error.ts';
-import type { keyRoutes } from '../contract/keys.ts';
+import type { KeyJson } from '../contract/keys.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
-import type { ApiContext, Handlers } from '../handler.ts';
+import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-
-type KeyActivity = Readonly<{
-  /** In this calendar month (UTC). */
-  creditsUsed: number;
-  /** Requests per hour over the last 24 hours, oldest first, including the current hour. */
-  requests24h: number[];
-  /** Of these, requests without a result. */
-  errors24h: number;
-}>;
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -50,11 +41,7 @@ const idle = () => ({ creditsUsed: 0, requests24h: Array<number>(HOURS).fill(0),
  * @param keyIds - of one page.
  * @param now - Unix milliseconds.
  */
-async function activityOf(
-  store: Store,
-  keyIds: readonly string[],
-  now: number,
-): Promise<ReadonlyMap<string, KeyActivity>> {
+async function activityOf(store: Store, keyIds: readonly string[], now: number) {
   const activity = new Map(keyIds.map((id) => [id, idle()]));
   if (keyIds.length === 0) return activity;
   const filter = { customerId: '', keys: keyIds };
@@ -72,8 +59,6 @@ async function activityOf(
   }
   return activity;
 }
-
-type Names = Exclude<keyof typeof keyRoutes, 'DELETE /customers/{customer}/connections/{connection}'>;
 
 /** Plan for testing limits; every customer may choose it. */
 const REHEARSAL_PLAN_ID = 'rehearsal';
@@ -144,7 +129,8 @@ async function checkPlanChoice(
  */
 const REFRESH_MAX_MS = 1_500;
 
-function customerHandlers(services: ApiServices) {
+export function keyHandlers(services: ApiServices) {
+  const signatures = new ScannerSignatures(services.keys.scannerKeys);
   /** Applies a change in this gateway before the response; other gateways follow within moments. */
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await mapKeyErrors(work);
@@ -154,24 +140,21 @@ function customerHandlers(services: ApiServices) {
     late.abort();
     return result;
   };
-  return {
+  type KeyInput = Readonly<{ path: Readonly<{ customer: string; key: string }> }>;
+  const applyTo =
+    (change: (register: KeyRegister, id: string) => Promise<KeyJson>) =>
+    ({ path }: KeyInput, context: ApiContext) =>
+      applyChange(change(keyRegisterFor(services, context, path.customer), path.key));
+  return defineHandlers({
     async 'GET /customers/{customer}/keys'({ path, query }, context) {
       const register = keyRegisterFor(services, context, path.customer);
       const [after] = decodeCursor(query.cursor, 'string') ?? [];
       const { limit, product, withRevoked } = query;
       const rows = await listKeys(register, { product, withRevoked, limit: limit + 1, after });
-      const page = pageOfRows(
-        rows,
-        limit,
-        (row) => row,
-        ({ id }) => encodeCursor(id),
-      );
-      const activity = await activityOf(
-        services.store,
-        page.items.map(({ id }) => id),
-        services.now(),
-      );
-      return { ...page, items: page.items.map((key) => ({ ...key, ...activity.get(key.id)! })) };
+      const ids = rows.slice(0, limit).map(({ id }) => id);
+      const activity = await activityOf(services.store, ids, services.now());
+      const show = (key: KeyJson) => ({ ...key, ...activity.get(key.id)! });
+      return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
     },
     async 'POST /customers/{customer}/keys'({ path, body }, context) {
       await checkPlanChoice(services, context, path.customer, body.planId);
@@ -181,34 +164,18 @@ function customerHandlers(services: ApiServices) {
       mapKeyErrors(readFamily(keyRegisterFor(services, context, path.customer), path.key)),
     'PATCH /customers/{customer}/keys/{key}': ({ path, body }, context) =>
       applyChange(changeKey(keyRegisterFor(services, context, path.customer), path.key, body)),
-    'POST /customers/{customer}/keys/{key}/rotate': ({ path, body }, context) =>
-      applyChange(
-        rotateKey(
-          keyRegisterFor(services, context, path.customer),
-          path.key,
-          body.overlapMs ?? services.keys.overlapHours * HOUR_MS,
-        ),
-      ),
-    'POST /customers/{customer}/keys/{key}/cut': ({ path }, context) =>
-      applyChange(cutOverlap(keyRegisterFor(services, context, path.customer), path.key)),
-    'POST /customers/{customer}/keys/{key}/disable': ({ path }, context) =>
-      applyChange(disableKey(keyRegisterFor(services, context, path.customer), path.key)),
-    'POST /customers/{customer}/keys/{key}/enable': ({ path }, context) =>
-      applyChange(enableKey(keyRegisterFor(services, context, path.customer), path.key)),
-    'POST /customers/{customer}/keys/{key}/revoke': ({ path }, context) =>
-      applyChange(revokeKey(keyRegisterFor(services, context, path.customer), path.key)),
-    async 'POST /customers/{customer}/keys/revoke'({ path, body }, context) {
-      return {
-        keys: await applyChange(revokeKeys(keyRegisterFor(services, context, path.customer), body.ids)),
-      };
+    'POST /customers/{customer}/keys/{key}/rotate'({ path, body }, context) {
+      const overlapMs = body.overlapMs ?? services.keys.overlapHours * HOUR_MS;
+      return applyChange(rotateKey(keyRegisterFor(services, context, path.customer), path.key, overlapMs));
     },
-  } satisfies Partial<Handlers<Names>>;
-}
-
-export function keyHandlers(services: ApiServices): Handlers<Names> {
-  const signatures = new ScannerSignatures(services.keys.scannerKeys);
-  return {
-    ...customerHandlers(services),
+    'POST /customers/{customer}/keys/{key}/cut': applyTo(cutOverlap),
+    'POST /customers/{customer}/keys/{key}/disable': applyTo(disableKey),
+    'POST /customers/{customer}/keys/{key}/enable': applyTo(enableKey),
+    'POST /customers/{customer}/keys/{key}/revoke': applyTo(revokeKey),
+    async 'POST /customers/{customer}/keys/revoke'({ path, body }, context) {
+      const register = keyRegisterFor(services, context, path.customer);
+      return { keys: await applyChange(revokeKeys(register, body.ids)) };
+    },
     'POST /keys/whose': ({ body }, context) => findKeyOwner(keyRegisterFor(services, context), body.text),
     'POST /secret-scanning'({ body }, context) {
       const { rawBody, header } = context;
@@ -221,5 +188,5 @@ export function keyHandlers(services: ApiServices): Handlers<Names> {
       const register = { ...keyRegisterFor(services, context), actor: 'secret-scanning' };
       return reportLeaks(register, body, { revokes: services.keys.revokeLeaked, noteLeak: enqueueLeak });
     },
-  };
+  });
 }

@@ -12,12 +12,10 @@ import {
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
 import { ApiError } from '../api-error.ts';
 import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
-import type { ConnectionJson, logRoutes } from '../contract/logs.ts';
+import type { ConnectionJson } from '../contract/logs.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
-import { concurrencyKeyOf, type Handlers } from '../handler.ts';
+import { concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices, LogServices } from '../services.ts';
-
-type Names = keyof typeof logRoutes | 'DELETE /customers/{customer}/connections/{connection}';
 
 type LogsGiven = ParsedRouteInput<'GET /customers/{customer}/logs'>;
 type LogsAnswered = RouteOutput<'GET /customers/{customer}/logs'>;
@@ -106,26 +104,27 @@ async function listTransactions(
   );
 }
 
-export const logHandlers = (services: ApiServices): Handlers<Names> => ({
-  'GET /customers/{customer}/logs': (given) => listLog(services, given),
-  async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {
-    const { from: _, to: __, ...filter } = query;
-    const { tails } = services.log ?? noLog;
-    const follower = { id: concurrencyKeyOf(caller), isOperator: role === 'operator' };
-    return tails.follow(services.store, path.customer, filter, services.now, signal, follower);
-  },
-  async 'GET /customers/{customer}/logs/{entry}'({ path }) {
-    const { customer, entry } = path;
-    const row = isEntryId(entry) ? await readEntry(services.store, customer, entry) : undefined;
-    if (row === undefined) throw notFound('request');
-    return { ...toLogEntryJson(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
-  },
-  'GET /customers/{customer}/connections': (given) => listConnections(services, given),
-  async 'DELETE /customers/{customer}/connections/{connection}'({ path }, context) {
-    const { customer, connection } = path;
-    const isRequested = await requestClose(services.store, customer, connection, context, services.now());
-    if (!isRequested) throw notFound('connection');
-    return { done: true };
-  },
-  'GET /customers/{customer}/transactions': (given) => listTransactions(services, given),
-});
+export const logHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'GET /customers/{customer}/logs': (given) => listLog(services, given),
+    async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {
+      const { from: _, to: __, ...filter } = query;
+      const { tails } = services.log ?? noLog;
+      const follower = { id: concurrencyKeyOf(caller), isOperator: role === 'operator' };
+      return tails.follow(services.store, path.customer, filter, services.now, signal, follower);
+    },
+    async 'GET /customers/{customer}/logs/{entry}'({ path }) {
+      const { customer, entry } = path;
+      const row = isEntryId(entry) ? await readEntry(services.store, customer, entry) : undefined;
+      if (row === undefined) throw notFound('request');
+      return { ...toLogEntryJson(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
+    },
+    'GET /customers/{customer}/connections': (given) => listConnections(services, given),
+    async 'DELETE /customers/{customer}/connections/{connection}'({ path }, context) {
+      const { customer, connection } = path;
+      const isRequested = await requestClose(services.store, customer, connection, context, services.now());
+      if (!isRequested) throw notFound('connection');
+      return { done: true };
+    },
+    'GET /customers/{customer}/transactions': (given) => listTransactions(services, given),
+  });

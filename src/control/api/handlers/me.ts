@@ -1,4 +1,4 @@
-import type { ApiCaller, Handlers } from '../handler.ts';
+import { type ApiCaller, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { customerJson } from './customers.ts';
 
@@ -38,29 +38,30 @@ async function needsSetup({ store }: ApiServices): Promise<boolean> {
   return (await query.executeTakeFirst()) === undefined;
 }
 
-export const meHandlers = (services: ApiServices): Handlers<'GET /me'> => ({
-  'GET /me': async (_given, { caller }) => {
-    const { service } = services;
-    const [user, customers, isNew] = await Promise.all([
-      userOf(services, caller),
-      customersOf(services, caller),
-      needsSetup(services),
-    ]);
-    return {
-      user,
-      customers,
-      service: {
-        version: service.version,
-        signUp: service.signUp,
-        needsSetup: isNew,
-        oidc: [...service.oidc],
-        network: service.network,
-        urls: service.urls(),
-        hasShredStage: service.hasShredStage(),
-        mode: service.mode(),
-        plans: [...service.plans],
-        mail: services.mailer !== null,
-      },
-    };
-  },
-});
+export const meHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'GET /me': async (_given, { caller }) => {
+      const { service } = services;
+      const [user, customers, isNew] = await Promise.all([
+        userOf(services, caller),
+        customersOf(services, caller),
+        needsSetup(services),
+      ]);
+      return {
+        user,
+        customers,
+        service: {
+          version: service.version,
+          signUp: service.signUp,
+          needsSetup: isNew,
+          oidc: [...service.oidc],
+          network: service.network,
+          urls: service.urls(),
+          hasShredStage: service.hasShredStage(),
+          mode: service.mode(),
+          plans: [...service.plans],
+          mail: services.mailer !== null,
+        },
+      };
+    },
+  });

@@ -3,16 +3,11 @@ import { revokeExcessGrants } from '../../accounts/issued-grants.ts';
 import type { MemberRole } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
-import type { ApiContext, Handlers } from '../handler.ts';
+import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 import { invitationJson, openInvitations } from './invitations.ts';
 import { checkMayGrant } from './tokens.ts';
-
-type Names =
-  | 'GET /customers/{customer}/members'
-  | 'PATCH /customers/{customer}/members/{user}'
-  | 'DELETE /customers/{customer}/members/{user}';
 
 const membersOf = (db: Kysely<Schema>, customerId: string) =>
   db
@@ -95,16 +90,18 @@ function removeMember(
   });
 }
 
-export const memberHandlers = (services: ApiServices): Handlers<Names> => ({
-  'GET /customers/{customer}/members': async ({ path }) => {
-    const { store, now } = services;
-    const [members, invitations] = await Promise.all([
-      membersOf(store.db, path.customer).execute(),
-      openInvitations(store.db, path.customer, now()).execute(),
-    ]);
-    return { members: members.map(memberJson), invitations: invitations.map(invitationJson) };
-  },
-  'PATCH /customers/{customer}/members/{user}': ({ path, body }, context) =>
-    changeRole(services, path, body.role, context),
-  'DELETE /customers/{customer}/members/{user}': ({ path }, context) => removeMember(services, path, context),
-});
+export const memberHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'GET /customers/{customer}/members': async ({ path }) => {
+      const { store, now } = services;
+      const [members, invitations] = await Promise.all([
+        membersOf(store.db, path.customer).execute(),
+        openInvitations(store.db, path.customer, now()).execute(),
+      ]);
+      return { members: members.map(memberJson), invitations: invitations.map(invitationJson) };
+    },
+    'PATCH /customers/{customer}/members/{user}': ({ path, body }, context) =>
+      changeRole(services, path, body.role, context),
+    'DELETE /customers/{customer}/members/{user}': ({ path }, context) =>
+      removeMember(services, path, context),
+  });

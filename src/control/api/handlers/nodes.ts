@@ -14,13 +14,14 @@ import {
   readNodeRows,
   updateNode,
 } from '../../nodes/added-nodes.ts';
-import type { NodeReport, NodeServices } from '../../nodes/node-feed.ts';
+import type { NodeServices } from '../../nodes/node-feed.ts';
 import { cordonNode, uncordonNode } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
 import { ApiError } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
+import type { NodeReportJson } from '../contract/nodes.ts';
 import type { NodeJson } from '../contract/operator.ts';
-import type { ApiContext, Handlers } from '../handler.ts';
+import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
@@ -89,12 +90,6 @@ function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven:
   if (addressesOf(after).every((address) => previousOrigins.has(originOf(address)))) return;
   throw new ApiError(422, 'INVALID_FIELDS', `headers: ${REMEDY}`, { fields: { headers: REMEDY } });
 }
-
-type AddedNodeRoutes =
-  | 'POST /upstreams'
-  | 'POST /upstreams/test'
-  | 'PATCH /upstreams/{node}'
-  | 'DELETE /upstreams/{node}';
 
 /** @param seal - null: the settings cannot be decrypted here. */
 const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
@@ -180,7 +175,7 @@ async function probed(
   nodeServices: NodeServices,
   node: AddedNode,
   force: boolean,
-): Promise<NodeReport | null> {
+): Promise<NodeReportJson | null> {
   if (force) return null;
   const report = await nodeServices.probe(node);
   const errors = report.findings.filter(({ severity }) => severity === 'error');
@@ -191,12 +186,10 @@ async function probed(
   });
 }
 
-const reportJson = (report: NodeReport) => ({ ...report, findings: [...report.findings] });
-
 const toAcceptedNodeJson = (
   nodeServices: NodeServices,
   node: AddedNode,
-  report: NodeReport | null,
+  report: NodeReportJson | null,
   by: Pick<UpstreamNodeTable, 'created_by' | 'created_at'>,
 ) => ({
   node: {
@@ -208,7 +201,7 @@ const toAcceptedNodeJson = (
     createdBy: by.created_by,
     createdAt: by.created_at,
   },
-  report: report === null ? null : reportJson(report),
+  report,
   notes: [...nodeServices.notesOf(node)],
 });
 
@@ -308,23 +301,18 @@ async function remove(services: ApiServices, name: string, force: boolean, conte
   return { done: true as const };
 }
 
-export const addedNodeHandlers = (services: ApiServices): Handlers<AddedNodeRoutes> => ({
-  'POST /upstreams': ({ body }, context) => add(services, body, context),
-  async 'POST /upstreams/test'({ body }) {
-    const nodeServices = requireNodeServices(services);
-    const settings = nodeServices.parse({ ...body, name: 'tested' });
-    return reportJson(await nodeServices.probe({ name: 'tested', network: body.network, settings }));
-  },
-  'PATCH /upstreams/{node}': ({ path, body }, context) => change(services, path.node, body, context),
-  'DELETE /upstreams/{node}': ({ path, query }, context) =>
-    remove(services, path.node, query.force === 'true', context),
-});
-
-type UpstreamRoutes =
-  | 'GET /upstreams'
-  | 'POST /upstreams/{node}/cordon'
-  | 'POST /upstreams/{node}/uncordon'
-  | 'POST /upstreams/{node}/drain';
+export const addedNodeHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'POST /upstreams': ({ body }, context) => add(services, body, context),
+    async 'POST /upstreams/test'({ body }) {
+      const nodeServices = requireNodeServices(services);
+      const settings = nodeServices.parse({ ...body, name: 'tested' });
+      return nodeServices.probe({ name: 'tested', network: body.network, settings });
+    },
+    'PATCH /upstreams/{node}': ({ path, body }, context) => change(services, path.node, body, context),
+    'DELETE /upstreams/{node}': ({ path, query }, context) =>
+      remove(services, path.node, query.force === 'true', context),
+  });
 
 /** @throws ApiError 404 */
 async function checkNodeExists({ store }: ApiServices, node: string, network: Network): Promise<void> {
@@ -337,30 +325,31 @@ async function checkNodeExists({ store }: ApiServices, node: string, network: Ne
   );
 }
 
-export const upstreamHandlers = (services: ApiServices): Handlers<UpstreamRoutes> => ({
-  async 'GET /upstreams'() {
-    const [reported, rows] = await Promise.all([
-      readGateways(services.store),
-      readNodeRows(services.store.db),
-    ]);
-    return { ...reported, added: rows.map((row) => addedNodeJson(row, services.nodes?.seal ?? null)) };
-  },
-  async 'POST /upstreams/{node}/cordon'({ path: { node }, body: { network, reason } }, context) {
-    await checkNodeExists(services, node, network);
-    const cordon = { network, node, reason, isDrain: false };
-    await cordonNode(services.store, cordon, context, services.now());
-    return { done: true };
-  },
-  async 'POST /upstreams/{node}/drain'({ path: { node }, body: { network, reason, force } }, context) {
-    await checkNodeExists(services, node, network);
-    if (!force) await checkNotLast(services, network, node);
-    const drain = { network, node, reason, isDrain: true };
-    await cordonNode(services.store, drain, context, services.now());
-    return { done: true };
-  },
-  async 'POST /upstreams/{node}/uncordon'({ path: { node }, body: { network } }, context) {
-    const { store, now } = services;
-    if (await uncordonNode(store, { network, node }, context, now())) return { done: true };
-    throw new ApiError(409, 'NOT_CORDONED', `${node} of ${network} is neither cordoned nor drained`);
-  },
-});
+export const upstreamHandlers = (services: ApiServices) =>
+  defineHandlers({
+    async 'GET /upstreams'() {
+      const [reported, rows] = await Promise.all([
+        readGateways(services.store),
+        readNodeRows(services.store.db),
+      ]);
+      return { ...reported, added: rows.map((row) => addedNodeJson(row, services.nodes?.seal ?? null)) };
+    },
+    async 'POST /upstreams/{node}/cordon'({ path: { node }, body: { network, reason } }, context) {
+      await checkNodeExists(services, node, network);
+      const cordon = { network, node, reason, isDrain: false };
+      await cordonNode(services.store, cordon, context, services.now());
+      return { done: true };
+    },
+    async 'POST /upstreams/{node}/drain'({ path: { node }, body: { network, reason, force } }, context) {
+      await checkNodeExists(services, node, network);
+      if (!force) await checkNotLast(services, network, node);
+      const drain = { network, node, reason, isDrain: true };
+      await cordonNode(services.store, drain, context, services.now());
+      return { done: true };
+    },
+    async 'POST /upstreams/{node}/uncordon'({ path: { node }, body: { network } }, context) {
+      const { store, now } = services;
+      if (await uncordonNode(store, { network, node }, context, now())) return { done: true };
+      throw new ApiError(409, 'NOT_CORDONED', `${node} of ${network} is neither cordoned nor drained`);
+    },
+  });

@@ -9,15 +9,9 @@ import { addTarget, findTarget, listTargets, removeTarget } from '../../notifica
 import { WebhookSeal } from '../../notifications/webhooks.ts';
 import { ApiError } from '../api-error.ts';
 import { email } from '../contract/values.ts';
-import { type ApiContext, concurrencyKeyOf, type Handlers } from '../handler.ts';
+import { type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
-
-type Names =
-  | 'GET /customers/{customer}/notices'
-  | 'POST /customers/{customer}/notices'
-  | 'POST /customers/{customer}/notices/{notice}/test'
-  | 'DELETE /customers/{customer}/notices/{notice}';
 
 const targetJson = (row: NoticeTargetTable) => ({
   id: row.id,
@@ -145,14 +139,15 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   return { delivered: problem === null, problem };
 }
 
-export const noticeHandlers = (services: ApiServices): Handlers<Names> => ({
-  'GET /customers/{customer}/notices': async ({ path }) => ({
-    targets: (await listTargets(services.store.db, path.customer)).map(targetJson),
-  }),
-  'POST /customers/{customer}/notices': async ({ path, body }, context) =>
-    add(services, path.customer, body, context),
-  'POST /customers/{customer}/notices/{notice}/test': ({ path }, context) =>
-    test(services, path.customer, path.notice, context),
-  'DELETE /customers/{customer}/notices/{notice}': ({ path }, context) =>
-    remove(services, path.customer, path.notice, context),
-});
+export const noticeHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'GET /customers/{customer}/notices': async ({ path }) => ({
+      targets: (await listTargets(services.store.db, path.customer)).map(targetJson),
+    }),
+    'POST /customers/{customer}/notices': async ({ path, body }, context) =>
+      add(services, path.customer, body, context),
+    'POST /customers/{customer}/notices/{notice}/test': ({ path }, context) =>
+      test(services, path.customer, path.notice, context),
+    'DELETE /customers/{customer}/notices/{notice}': ({ path }, context) =>
+      remove(services, path.customer, path.notice, context),
+  });

@@ -2,11 +2,9 @@ import { sql } from 'kysely';
 import { planLimitsOf } from '../../plans.ts';
 import { creditsByDay } from '../../usage/quotas.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
-import type { Handlers } from '../handler.ts';
+import { defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { customerJson } from './customers.ts';
-
-type Names = 'GET /plans' | 'GET /customers';
 
 async function countBy({ store }: ApiServices, table: 'customer' | 'api_key'): Promise<Map<string, number>> {
   const rows = await store.db
@@ -63,27 +61,28 @@ async function creditsOf({ store, now }: ApiServices, customerId: string): Promi
 /** Escapes the wildcards of LIKE. */
 const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 
-export const planHandlers = (services: ApiServices): Handlers<Names> => ({
-  'GET /plans': () => plans(services),
-  'GET /customers': async ({ query }) => {
-    const { search, cursor, limit } = query;
-    const after = decodeCursor(cursor, 'string');
-    const rows = await rowsOf(services)
-      .$if(search !== undefined, (select) =>
-        select.where(sql<boolean>`lower(customer.name) like ${containing(search ?? '')} escape '\\'`),
-      )
-      .$if(after !== null, (select) => select.where('id', '>', after?.[0] ?? ''))
-      .orderBy('id')
-      .limit(limit + 1)
-      .execute();
-    const credits = new Map<string, number>();
-    for (const { id } of rows.slice(0, limit)) credits.set(id, await creditsOf(services, id));
-    const show = (row: (typeof rows)[number]) => ({
-      ...customerJson(row),
-      members: Number(row.members),
-      keys: Number(row.keys),
-      creditsUsed: credits.get(row.id) ?? 0,
-    });
-    return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
-  },
-});
+export const planHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'GET /plans': () => plans(services),
+    'GET /customers': async ({ query }) => {
+      const { search, cursor, limit } = query;
+      const after = decodeCursor(cursor, 'string');
+      const rows = await rowsOf(services)
+        .$if(search !== undefined, (select) =>
+          select.where(sql<boolean>`lower(customer.name) like ${containing(search ?? '')} escape '\\'`),
+        )
+        .$if(after !== null, (select) => select.where('id', '>', after?.[0] ?? ''))
+        .orderBy('id')
+        .limit(limit + 1)
+        .execute();
+      const credits = new Map<string, number>();
+      for (const { id } of rows.slice(0, limit)) credits.set(id, await creditsOf(services, id));
+      const show = (row: (typeof rows)[number]) => ({
+        ...customerJson(row),
+        members: Number(row.members),
+        keys: Number(row.keys),
+        creditsUsed: credits.get(row.id) ?? 0,
+      });
+      return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
+    },
+  });

@@ -5,7 +5,7 @@ import { type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { AdminTokenTable } from '../../database/tables/accounts.ts';
 import { ApiError } from '../api-error.ts';
-import type { ApiContext, Handlers } from '../handler.ts';
+import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
@@ -32,14 +32,6 @@ export async function grantExpiry<Requested extends number | null>(
   const { expires_at: own } = await query.executeTakeFirstOrThrow();
   return own === null ? requested : Math.min(own, requested ?? own);
 }
-
-type Names =
-  | 'GET /customers/{customer}/tokens'
-  | 'POST /customers/{customer}/tokens'
-  | 'DELETE /customers/{customer}/tokens/{token}'
-  | 'GET /tokens'
-  | 'POST /tokens'
-  | 'DELETE /tokens/{token}';
 
 const tokenJson = (row: AdminTokenTable) => ({
   id: row.id,
@@ -114,15 +106,16 @@ async function list({ store, now }: ApiServices, customerId: string | null) {
   return { tokens: (await listAdminTokens(store.db, customerId, now())).map(tokenJson) };
 }
 
-export const tokenHandlers = (services: ApiServices): Handlers<Names> => ({
-  'GET /customers/{customer}/tokens': ({ path }) => list(services, path.customer),
-  'POST /customers/{customer}/tokens': async ({ path, body }, context) =>
-    createToken(services, path.customer, body, context),
-  'DELETE /customers/{customer}/tokens/{token}': ({ path, query }, context) =>
-    revokeToken(services, path.customer, { id: path.token, ...query }, context),
-  'GET /tokens': () => list(services, null),
-  'POST /tokens': async ({ body }, context) =>
-    createToken(services, null, { ...body, role: 'owner' }, context),
-  'DELETE /tokens/{token}': ({ path, query }, context) =>
-    revokeToken(services, null, { id: path.token, ...query }, context),
-});
+export const tokenHandlers = (services: ApiServices) =>
+  defineHandlers({
+    'GET /customers/{customer}/tokens': ({ path }) => list(services, path.customer),
+    'POST /customers/{customer}/tokens': async ({ path, body }, context) =>
+      createToken(services, path.customer, body, context),
+    'DELETE /customers/{customer}/tokens/{token}': ({ path, query }, context) =>
+      revokeToken(services, path.customer, { id: path.token, ...query }, context),
+    'GET /tokens': () => list(services, null),
+    'POST /tokens': async ({ body }, context) =>
+      createToken(services, null, { ...body, role: 'owner' }, context),
+    'DELETE /tokens/{token}': ({ path, query }, context) =>
+      revokeToken(services, null, { id: path.token, ...query }, context),
+  });

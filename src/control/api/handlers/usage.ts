@@ -28,8 +28,7 @@ import {
 import { addLatency, latencySum } from '../../usage/usage-sums.ts';
 import { ApiError } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
-import type { usageRoutes } from '../contract/usage.ts';
-import type { Handler, Handlers } from '../handler.ts';
+import { defineHandlers, type Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { addAt, addTotals, axisOf, filterOf, noStatuses, noTotals, toAxisJson } from './usage-range.ts';
 import { usageCsv, usageSeries } from './usage-series.ts';
@@ -320,7 +319,7 @@ const usageErrors =
   };
 
 export const usageHandlers = (services: ApiServices) =>
-  ({
+  defineHandlers({
     'GET /customers/{customer}/summary': usageSummary(services),
     'GET /customers/{customer}/usage': usageSeries(services),
     'GET /customers/{customer}/usage.csv': usageCsv(services),
@@ -331,4 +330,4 @@ export const usageHandlers = (services: ApiServices) =>
       const rows = await services.store.db.selectFrom('usage_check').selectAll().orderBy('name').execute();
       return { checks: rows.map(({ ran_at, ...check }) => ({ ...check, ranAt: ran_at })) };
     },
-  }) satisfies Handlers<keyof typeof usageRoutes | 'GET /checks'>;
+  });

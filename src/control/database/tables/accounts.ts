@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { sql } from 'kysely';
-import type { CustomerState, MemberRole } from '../../accounts/roles.ts';
+import { type CustomerState, DEFAULT_CUSTOMER_ID, type MemberRole } from '../../accounts/roles.ts';
+import { executeSql } from '../execute-sql.ts';
 
 /** Users, members and tokens. Times are Unix milliseconds unless noted. */
 export interface AccountTables {
@@ -138,141 +138,59 @@ export interface AuthTriedCodeTable {
   tried_at: number;
 }
 
-async function createCustomers(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('customer')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('plan_id', 'text', (column) => column.notNull())
-    .addColumn('state', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('version', 'bigint', (column) => column.notNull())
-    .execute();
-  await sql`insert into customer (id, name, plan_id, state, created_at, version)
-    values ('house', 'House', 'default', 'active', 0, 0)`.execute(db);
-  await db.schema
-    .createTable('member')
-    .addColumn('customer_id', 'text', (column) => column.notNull().references('customer.id'))
-    .addColumn('user_id', 'text', (column) => column.notNull())
-    .addColumn('role', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('member_row', ['customer_id', 'user_id'])
-    .execute();
-  await db.schema.createIndex('member_user').on('member').column('user_id').execute();
-}
-
-async function createInvitationsAndTokens(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('invitation')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('customer_id', 'text', (column) => column.notNull().references('customer.id'))
-    .addColumn('email', 'text', (column) => column.notNull())
-    .addColumn('role', 'text', (column) => column.notNull())
-    .addColumn('is_operator', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('token_digest', 'text', (column) => column.notNull().unique())
-    .addColumn('created_by', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('expires_at', 'bigint', (column) => column.notNull())
-    .addColumn('accepted_at', 'bigint')
-    .execute();
-  await db.schema
-    .createTable('admin_token')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('digest', 'text', (column) => column.notNull().unique())
-    .addColumn('pepper_version', 'integer', (column) => column.notNull())
-    .addColumn('customer_id', 'text', (column) => column.references('customer.id'))
-    .addColumn('role', 'text', (column) => column.notNull())
-    .addColumn('created_by', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('expires_at', 'bigint')
-    .addColumn('last_used_at', 'bigint')
-    .addColumn('revoked_at', 'bigint')
-    .execute();
-}
-
-async function createSignIn(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('auth_user')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('email', 'text', (column) => column.notNull().unique())
-    .addColumn('emailVerified', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('image', 'text')
-    .addColumn('twoFactorEnabled', 'integer')
-    .addColumn('isOperator', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('createdAt', 'text', (column) => column.notNull())
-    .addColumn('updatedAt', 'text', (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createTable('auth_session')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('token', 'text', (column) => column.notNull().unique())
-    .addColumn('userId', 'text', (column) => column.notNull())
-    .addColumn('expiresAt', 'text', (column) => column.notNull())
-    .addColumn('ipAddress', 'text')
-    .addColumn('userAgent', 'text')
-    .addColumn('createdAt', 'text', (column) => column.notNull())
-    .addColumn('updatedAt', 'text', (column) => column.notNull())
-    .execute();
-  await db.schema.createIndex('auth_session_user').on('auth_session').column('userId').execute();
-}
-
-async function createSignInMethods(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('auth_account')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('accountId', 'text', (column) => column.notNull())
-    .addColumn('providerId', 'text', (column) => column.notNull())
-    .addColumn('userId', 'text', (column) => column.notNull())
-    .addColumn('accessToken', 'text')
-    .addColumn('refreshToken', 'text')
-    .addColumn('idToken', 'text')
-    .addColumn('accessTokenExpiresAt', 'text')
-    .addColumn('refreshTokenExpiresAt', 'text')
-    .addColumn('scope', 'text')
-    .addColumn('password', 'text')
-    .addColumn('createdAt', 'text', (column) => column.notNull())
-    .addColumn('updatedAt', 'text', (column) => column.notNull())
-    .execute();
-  await db.schema.createIndex('auth_account_user').on('auth_account').column('userId').execute();
-  await db.schema
-    .createTable('auth_verification')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('identifier', 'text', (column) => column.notNull())
-    .addColumn('value', 'text', (column) => column.notNull())
-    .addColumn('expiresAt', 'text', (column) => column.notNull())
-    .addColumn('createdAt', 'text', (column) => column.notNull())
-    .addColumn('updatedAt', 'text', (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createTable('auth_two_factor')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('userId', 'text', (column) => column.notNull())
-    .addColumn('secret', 'text', (column) => column.notNull())
-    .addColumn('backupCodes', 'text', (column) => column.notNull())
-    .addColumn('verified', 'integer')
-    .addColumn('failedVerificationCount', 'integer')
-    .addColumn('lockedUntil', 'text')
-    .execute();
-  await db.schema.createIndex('auth_two_factor_user').on('auth_two_factor').column('userId').execute();
-  await db.schema
-    .createIndex('auth_verification_identifier')
-    .on('auth_verification')
-    .column('identifier')
-    .execute();
-  await db.schema
-    .createTable('auth_tried_code')
-    .addColumn('user_id', 'text', (column) => column.notNull())
-    .addColumn('code_digest', 'text', (column) => column.notNull())
-    .addColumn('tried_at', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('auth_tried_code_row', ['user_id', 'code_digest'])
-    .execute();
-}
-
-export async function createAccounts(db: Kysely<unknown>): Promise<void> {
-  await createCustomers(db);
-  await createInvitationsAndTokens(db);
-  await createSignIn(db);
-  await createSignInMethods(db);
-}
+export const createAccounts = (db: Kysely<unknown>): Promise<void> =>
+  executeSql(
+    db,
+    `create table customer (
+      id text primary key, name text not null, plan_id text not null, state text not null,
+      created_at bigint not null, version bigint not null
+    );
+    insert into customer (id, name, plan_id, state, created_at, version)
+      values ('${DEFAULT_CUSTOMER_ID}', 'Default', 'default', 'active', 0, 0);
+    create table member (
+      customer_id text not null references customer (id), user_id text not null, role text not null,
+      created_at bigint not null, constraint member_row primary key (customer_id, user_id)
+    );
+    create index member_user on member (user_id);
+    create table invitation (
+      id text primary key, customer_id text not null references customer (id), email text not null,
+      role text not null, is_operator integer not null default 0, token_digest text not null unique,
+      created_by text not null, created_at bigint not null, expires_at bigint not null, accepted_at bigint
+    );
+    create table admin_token (
+      id text primary key, name text not null, digest text not null unique, pepper_version integer not null,
+      customer_id text references customer (id), role text not null, created_by text not null,
+      created_at bigint not null, expires_at bigint, last_used_at bigint, revoked_at bigint
+    );
+    create table auth_user (
+      id text primary key, name text not null, email text not null unique,
+      "emailVerified" integer not null default 0, image text, "twoFactorEnabled" integer,
+      "isOperator" integer not null default 0, "createdAt" text not null, "updatedAt" text not null
+    );
+    create table auth_session (
+      id text primary key, token text not null unique, "userId" text not null, "expiresAt" text not null,
+      "ipAddress" text, "userAgent" text, "createdAt" text not null, "updatedAt" text not null
+    );
+    create index auth_session_user on auth_session ("userId");
+    create table auth_account (
+      id text primary key, "accountId" text not null, "providerId" text not null, "userId" text not null,
+      "accessToken" text, "refreshToken" text, "idToken" text, "accessTokenExpiresAt" text,
+      "refreshTokenExpiresAt" text, scope text, password text, "createdAt" text not null,
+      "updatedAt" text not null
+    );
+    create index auth_account_user on auth_account ("userId");
+    create table auth_verification (
+      id text primary key, identifier text not null, value text not null, "expiresAt" text not null,
+      "createdAt" text not null, "updatedAt" text not null
+    );
+    create index auth_verification_identifier on auth_verification (identifier);
+    create table auth_two_factor (
+      id text primary key, "userId" text not null, secret text not null, "backupCodes" text not null,
+      verified integer, "failedVerificationCount" integer, "lockedUntil" text
+    );
+    create index auth_two_factor_user on auth_two_factor ("userId");
+    create table auth_tried_code (
+      user_id text not null, code_digest text not null, tried_at bigint not null,
+      constraint auth_tried_code_row primary key (user_id, code_digest)
+    )`,
+  );

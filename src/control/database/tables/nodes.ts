@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Network } from '../../../protocol/call.ts';
+import { executeSql } from '../execute-sql.ts';
 
 /** Nodes added at run time. Times are Unix milliseconds. */
 export interface NodeTables {
@@ -24,18 +25,12 @@ export interface UpstreamNodeTable {
   version: number;
 }
 
-export async function createNodeTables(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('upstream_node')
-    .addColumn('name', 'text', (column) => column.primaryKey())
-    .addColumn('network', 'text', (column) => column.notNull())
-    .addColumn('sealed', 'text', (column) => column.notNull())
-    .addColumn('pepper_version', 'integer', (column) => column.notNull())
-    .addColumn('has_ws', 'integer', (column) => column.notNull())
-    .addColumn('has_grpc', 'integer', (column) => column.notNull())
-    .addColumn('created_by', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('changed_at', 'bigint', (column) => column.notNull())
-    .addColumn('version', 'bigint', (column) => column.notNull())
-    .execute();
-}
+export const createNodeTables = (db: Kysely<unknown>): Promise<void> =>
+  executeSql(
+    db,
+    `create table upstream_node (
+      name text primary key, network text not null, sealed text not null, pepper_version integer not null,
+      has_ws integer not null, has_grpc integer not null, created_by text not null,
+      created_at bigint not null, changed_at bigint not null, version bigint not null
+    )`,
+  );

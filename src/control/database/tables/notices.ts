@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { executeSql } from '../execute-sql.ts';
 
 /** Quota notifications and their deliveries. Times are Unix milliseconds. */
 export interface NoticeTables {
@@ -53,47 +54,24 @@ export interface NoticeDeliveryTable {
   created_at: number;
 }
 
-export async function createNoticeTables(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('notice_target')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('customer_id', 'text', (column) => column.notNull().references('customer.id'))
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('shown', 'text', (column) => column.notNull())
-    .addColumn('sealed', 'text', (column) => column.notNull())
-    .addColumn('pepper_version', 'integer', (column) => column.notNull())
-    .addColumn('created_by', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('last_sent_at', 'bigint')
-    .addColumn('last_problem', 'text')
-    .execute();
-  await db.schema.createIndex('notice_target_customer').on('notice_target').column('customer_id').execute();
-  await db.schema
-    .createTable('quota_notice')
-    .addColumn('month', 'bigint', (column) => column.notNull())
-    .addColumn('customer_id', 'text', (column) => column.notNull())
-    .addColumn('plan_id', 'text', (column) => column.notNull())
-    .addColumn('percent', 'integer', (column) => column.notNull())
-    .addColumn('used', 'bigint', (column) => column.notNull())
-    .addColumn('credits', 'bigint', (column) => column.notNull())
-    .addColumn('at', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('quota_notice_row', ['month', 'customer_id', 'plan_id', 'percent'])
-    .execute();
-  await db.schema
-    .createTable('notice_delivery')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('target_id', 'text', (column) => column.notNull())
-    .addColumn('customer_id', 'text', (column) => column.notNull())
-    .addColumn('notice', 'text', (column) => column.notNull())
-    .addColumn('state', 'text', (column) => column.notNull())
-    .addColumn('tries', 'integer', (column) => column.notNull())
-    .addColumn('due_at', 'bigint', (column) => column.notNull())
-    .addColumn('problem', 'text')
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createIndex('notice_delivery_due')
-    .on('notice_delivery')
-    .columns(['state', 'due_at'])
-    .execute();
-}
+export const createNoticeTables = (db: Kysely<unknown>): Promise<void> =>
+  executeSql(
+    db,
+    `create table notice_target (
+      id text primary key, customer_id text not null references customer (id), kind text not null,
+      shown text not null, sealed text not null, pepper_version integer not null, created_by text not null,
+      created_at bigint not null, last_sent_at bigint, last_problem text
+    );
+    create index notice_target_customer on notice_target (customer_id);
+    create table quota_notice (
+      month bigint not null, customer_id text not null, plan_id text not null, percent integer not null,
+      used bigint not null, credits bigint not null, at bigint not null,
+      constraint quota_notice_row primary key (month, customer_id, plan_id, percent)
+    );
+    create table notice_delivery (
+      id text primary key, target_id text not null, customer_id text not null, notice text not null,
+      state text not null, tries integer not null, due_at bigint not null, problem text,
+      created_at bigint not null
+    );
+    create index notice_delivery_due on notice_delivery (state, due_at)`,
+  );

@@ -3,6 +3,7 @@ import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
 import type { Network } from '../../../protocol/call.ts';
 import type { Product } from '../../../protocol/product.ts';
 import type { SubmissionStatus } from '../../../protocol/submission-result.ts';
+import { executeSql } from '../execute-sql.ts';
 
 /** Logged requests, open connections and gateways: bounded, not used for billing. */
 export interface RequestTables {
@@ -127,116 +128,43 @@ export interface NodeCordonTable {
   is_drain: number;
 }
 
-async function createLog(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('request_log')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('at', 'bigint', (column) => column.notNull())
-    .addColumn('gateway', 'text', (column) => column.notNull())
-    .addColumn('customer_id', 'text', (column) => column.notNull())
-    .addColumn('key_id', 'text')
-    .addColumn('product', 'text', (column) => column.notNull())
-    .addColumn('network', 'text')
-    .addColumn('method', 'text', (column) => column.notNull())
-    .addColumn('status', 'text', (column) => column.notNull())
-    .addColumn('http', 'integer', (column) => column.notNull())
-    // Nodes may send any number.
-    .addColumn('rpc_code', 'bigint', (column) => column.notNull())
-    .addColumn('failure', 'text')
-    .addColumn('micros', 'bigint', (column) => column.notNull())
-    .addColumn('bytes_in', 'bigint', (column) => column.notNull())
-    .addColumn('bytes_out', 'bigint', (column) => column.notNull())
-    .addColumn('node', 'text')
-    .addColumn('address', 'text', (column) => column.notNull())
-    .addColumn('origin', 'text')
-    .addColumn('steps', 'text', (column) => column.notNull())
-    .addColumn('params', 'text')
-    .addColumn('result', 'text')
-    .execute();
-  await db.schema
-    .createIndex('request_log_customer')
-    .on('request_log')
-    .columns(['customer_id', 'id'])
-    .execute();
-  await db.schema
-    .createTable('submission')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('at', 'bigint', (column) => column.notNull())
-    .addColumn('signature', 'text', (column) => column.notNull())
-    .addColumn('customer_id', 'text', (column) => column.notNull())
-    .addColumn('key_id', 'text', (column) => column.notNull())
-    .addColumn('network', 'text', (column) => column.notNull())
-    .addColumn('outcome', 'text', (column) => column.notNull())
-    .addColumn('attempts', 'text', (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createIndex('submission_customer')
-    .on('submission')
-    .columns(['customer_id', 'id'])
-    .execute();
-  await db.schema.createIndex('submission_signature').on('submission').column('signature').execute();
-}
-
-async function createGateways(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('gateway')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('host', 'text', (column) => column.notNull())
-    .addColumn('version', 'text', (column) => column.notNull())
-    .addColumn('started_at', 'bigint', (column) => column.notNull())
-    .addColumn('seen_at', 'bigint', (column) => column.notNull())
-    .addColumn('nodes', 'text', (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createTable('connection')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('gateway', 'text', (column) => column.notNull())
-    .addColumn('customer_id', 'text', (column) => column.notNull())
-    .addColumn('key_id', 'text', (column) => column.notNull())
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('told_at', 'bigint', (column) => column.notNull())
-    .addColumn('facts', 'text', (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createIndex('connection_customer')
-    .on('connection')
-    .columns(['customer_id', 'id'])
-    .execute();
-  await db.schema
-    .createIndex('connection_gateway')
-    .on('connection')
-    .columns(['gateway', 'told_at'])
-    .execute();
-}
-
-async function createCommands(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('connection_close')
-    .addColumn('connection_id', 'text', (column) => column.primaryKey())
-    .addColumn('gateway', 'text', (column) => column.notNull())
-    .addColumn('asked_at', 'bigint', (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createTable('lagged_minute')
-    .addColumn('gateway', 'text', (column) => column.notNull())
-    .addColumn('customer_id', 'text', (column) => column.notNull())
-    .addColumn('minute', 'bigint', (column) => column.notNull())
-    .addColumn('connections', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('lagged_minute_row', ['customer_id', 'minute', 'gateway'])
-    .execute();
-  await db.schema
-    .createTable('node_cordon')
-    .addColumn('network', 'text', (column) => column.notNull())
-    .addColumn('node', 'text', (column) => column.notNull())
-    .addColumn('reason', 'text', (column) => column.notNull())
-    .addColumn('actor', 'text', (column) => column.notNull())
-    .addColumn('at', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('node_cordon_row', ['network', 'node'])
-    .execute();
-}
-
-export async function createRequestTables(db: Kysely<unknown>): Promise<void> {
-  await createLog(db);
-  await createGateways(db);
-  await createCommands(db);
-}
+/** `rpc_code` is a bigint, because nodes may send any number. */
+export const createRequestTables = (db: Kysely<unknown>): Promise<void> =>
+  executeSql(
+    db,
+    `create table request_log (
+      id text primary key, at bigint not null, gateway text not null, customer_id text not null, key_id text,
+      product text not null, network text, method text not null, status text not null, http integer not null,
+      rpc_code bigint not null, failure text, micros bigint not null, bytes_in bigint not null,
+      bytes_out bigint not null, node text, address text not null, origin text, steps text not null,
+      params text, result text
+    );
+    create index request_log_customer on request_log (customer_id, id);
+    create table submission (
+      id text primary key, at bigint not null, signature text not null, customer_id text not null,
+      key_id text not null, network text not null, outcome text not null, attempts text not null
+    );
+    create index submission_customer on submission (customer_id, id);
+    create index submission_signature on submission (signature);
+    create table gateway (
+      id text primary key, host text not null, version text not null, started_at bigint not null,
+      seen_at bigint not null, nodes text not null
+    );
+    create table connection (
+      id text primary key, gateway text not null, customer_id text not null, key_id text not null,
+      kind text not null, told_at bigint not null, facts text not null
+    );
+    create index connection_customer on connection (customer_id, id);
+    create index connection_gateway on connection (gateway, told_at);
+    create table connection_close (
+      connection_id text primary key, gateway text not null, asked_at bigint not null
+    );
+    create table lagged_minute (
+      gateway text not null, customer_id text not null, minute bigint not null, connections bigint not null,
+      constraint lagged_minute_row primary key (customer_id, minute, gateway)
+    );
+    create table node_cordon (
+      network text not null, node text not null, reason text not null, actor text not null,
+      at bigint not null, constraint node_cordon_row primary key (network, node)
+    )`,
+  );

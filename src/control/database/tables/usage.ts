@@ -1,6 +1,8 @@
-import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../../protocol/product.ts';
+import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
+import { executeSql } from '../execute-sql.ts';
 
 /**
  * Roll-ups of usage and their bookkeeping. Each row is derived from the next finer table: usage_minute →
@@ -68,8 +70,7 @@ export interface UsageMethodTable extends UsageCounters {
 }
 
 /** What a mark invalidates: totals of a minute, hour or day, or the rows by key of an hour or day. */
-export const dirtyBucketKinds = ['minute', 'total_hour', 'total_day', 'hour', 'day'] as const;
-export type DirtyBucketKind = (typeof dirtyBucketKinds)[number];
+export type DirtyBucketKind = 'minute' | 'total_hour' | 'total_day' | 'hour' | 'day';
 
 /**
  * Marks a bucket whose sources changed. Written in the transaction of the change, deleted by the roll-up if
@@ -124,120 +125,70 @@ export interface UsageSeenTable {
   credits: number;
 }
 
-type ColumnTypes = Readonly<Record<string, 'text' | 'bigint'>>;
+const counters = `requests bigint not null, bytes_in bigint not null, bytes_out bigint not null,
+  credits bigint not null, messages bigint not null, latency text not null`;
 
-const counters: ColumnTypes = {
-  requests: 'bigint',
-  bytes_in: 'bigint',
-  bytes_out: 'bigint',
-  credits: 'bigint',
-  messages: 'bigint',
-  latency: 'text',
-};
+/** Hours or days by key, with indexes by customer, key and age. */
+const detailTable = (step: 'hour' | 'day'): string => `
+  create table usage_${step} (
+    ${step} bigint not null, customer_id text not null, key_id text not null, product text not null,
+    method text not null, status text not null, ${counters}, last_minute bigint not null,
+    constraint usage_${step}_row primary key (${step}, key_id, product, method, status)
+  );
+  create index usage_${step}_by_customer on usage_${step} (customer_id, ${step});
+  create index usage_${step}_by_key on usage_${step} (key_id, ${step});`;
 
-async function createTable(
-  db: Kysely<unknown>,
-  name: string,
-  columns: ColumnTypes,
-  key: readonly string[],
-): Promise<void> {
-  let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
-  for (const [column, type] of Object.entries(columns)) {
-    table = table.addColumn(column, type, (builder) => builder.notNull());
-  }
-  await table.addPrimaryKeyConstraint(`${name}_row`, key as string[]).execute();
-}
+const totalTable = (name: string, third: string): string => `
+  create table ${name} (
+    customer_id text not null, step text not null, bucket bigint not null, ${third} text not null,
+    product text not null, status text not null, ${counters},
+    constraint ${name}_row primary key (customer_id, step, bucket, ${third}, product, status)
+  );
+  create index ${name}_by_step on ${name} (step, bucket);`;
 
-/** Hours and days by key, with indexes by customer, key and age. */
-async function createDetails(db: Kysely<unknown>): Promise<void> {
-  for (const step of ['hour', 'day'] as const) {
-    const name = `usage_${step}`;
-    const named = { key_id: 'text', product: 'text', method: 'text', status: 'text' } as const;
-    const columns: ColumnTypes = {
-      [step]: 'bigint',
-      customer_id: 'text',
-      ...named,
-      ...counters,
-      last_minute: 'bigint',
-    };
-    await createTable(db, name, columns, [step, ...Object.keys(named)]);
-    await db.schema.createIndex(`${name}_by_customer`).on(name).columns(['customer_id', step]).execute();
-    await db.schema.createIndex(`${name}_by_key`).on(name).columns(['key_id', step]).execute();
-  }
-}
-
-async function createTotals(db: Kysely<unknown>): Promise<void> {
-  for (const [name, third] of [
-    ['usage_total', 'plan_id'],
-    ['usage_method', 'method'],
-  ] as const) {
-    const named: ColumnTypes = {
-      customer_id: 'text',
-      step: 'text',
-      bucket: 'bigint',
-      [third]: 'text',
-      product: 'text',
-      status: 'text',
-    };
-    await createTable(db, name, { ...named, ...counters }, Object.keys(named));
-    await db.schema.createIndex(`${name}_by_step`).on(name).columns(['step', 'bucket']).execute();
-  }
-}
-
-async function createRollupState(db: Kysely<unknown>): Promise<void> {
-  const marks = { kind: 'text', bucket: 'bigint', epoch: 'text', token: 'bigint' } as const;
-  await createTable(db, 'usage_mark', marks, ['kind', 'bucket', 'epoch']);
-  await createTable(db, 'usage_horizon', { step: 'text', bucket: 'bigint' }, ['step']);
-  await createTable(db, 'usage_epoch', { epoch: 'text', written_at: 'bigint' }, ['epoch']);
-  await createTable(db, 'usage_claim', { name: 'text', holder: 'text', until: 'bigint' }, ['name']);
-  const seen = {
-    hour: 'bigint',
-    epoch: 'text',
-    requests: 'bigint',
-    messages: 'bigint',
-    credits: 'bigint',
-  } as const;
-  await createTable(db, 'usage_seen', seen, ['hour', 'epoch']);
-  await db.schema
-    .createTable('usage_check')
-    .addColumn('name', 'text', (column) => column.primaryKey())
-    .addColumn('ran_at', 'bigint', (column) => column.notNull())
-    .addColumn('violations', 'bigint', (column) => column.notNull())
-    .addColumn('example', 'text')
-    .execute();
-}
+const rollUpState = `
+  create table usage_mark (
+    kind text not null, bucket bigint not null, epoch text not null, token bigint not null,
+    constraint usage_mark_row primary key (kind, bucket, epoch)
+  );
+  create table usage_horizon (
+    step text not null, bucket bigint not null, constraint usage_horizon_row primary key (step)
+  );
+  create table usage_epoch (
+    epoch text not null, written_at bigint not null, constraint usage_epoch_row primary key (epoch)
+  );
+  create table usage_claim (
+    name text not null, holder text not null, until bigint not null,
+    constraint usage_claim_row primary key (name)
+  );
+  create table usage_seen (
+    hour bigint not null, epoch text not null, requests bigint not null, messages bigint not null,
+    credits bigint not null, constraint usage_seen_row primary key (hour, epoch)
+  );
+  create table usage_check (
+    name text primary key, ran_at bigint not null, violations bigint not null, example text
+  );`;
 
 /** Assigns owners to minutes of an earlier schema and marks them for roll-up. */
-async function adoptMinutes(db: Kysely<unknown>): Promise<void> {
-  for (const name of ['customer_id', 'plan_id']) {
-    await db.schema
-      .alterTable('usage_minute')
-      .addColumn(name, 'text', (column) => column.notNull().defaultTo(''))
-      .execute();
-  }
-  await sql`update usage_minute set
+const adoptMinutes = `
+  alter table usage_minute add column customer_id text not null default '';
+  alter table usage_minute add column plan_id text not null default '';
+  update usage_minute set
     customer_id = coalesce((select customer_id from api_key where api_key.id = usage_minute.key_id),
-      case when key_id = '' then 'house' else '' end),
-    plan_id = coalesce((select plan_id from api_key where api_key.id = usage_minute.key_id), '')`.execute(db);
-  await db.schema
-    .createIndex('usage_minute_by_customer')
-    .on('usage_minute')
-    .columns(['customer_id', 'minute'])
-    .execute();
-  await sql`insert into usage_mark (kind, bucket, epoch, token)
-    select distinct 'minute', minute, epoch, 0 from usage_minute`.execute(db);
-  await sql`insert into usage_mark (kind, bucket, epoch, token)
-    select distinct 'hour', minute / 60, epoch, 0 from usage_minute`.execute(db);
-}
+      case when key_id = '' then '${DEFAULT_CUSTOMER_ID}' else '' end),
+    plan_id = coalesce((select plan_id from api_key where api_key.id = usage_minute.key_id), '');
+  create index usage_minute_by_customer on usage_minute (customer_id, minute);
+  insert into usage_mark (kind, bucket, epoch, token)
+    select distinct 'minute', minute, epoch, 0 from usage_minute;
+  insert into usage_mark (kind, bucket, epoch, token)
+    select distinct 'hour', minute / 60, epoch, 0 from usage_minute;`;
 
-export async function createUsageTables(db: Kysely<unknown>): Promise<void> {
-  await createDetails(db);
-  await createTotals(db);
-  await createRollupState(db);
-  await adoptMinutes(db);
-  await db.schema
-    .createIndex('api_key_customer_plan')
-    .on('api_key')
-    .columns(['customer_id', 'plan_id'])
-    .execute();
-}
+export const createUsageTables = (db: Kysely<unknown>): Promise<void> =>
+  executeSql(
+    db,
+    [
+      ...[detailTable('hour'), detailTable('day')],
+      ...[totalTable('usage_total', 'plan_id'), totalTable('usage_method', 'method')],
+      ...[rollUpState, adoptMinutes, 'create index api_key_customer_plan on api_key (customer_id, plan_id)'],
+    ].join(''),
+  );

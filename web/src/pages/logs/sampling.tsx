@@ -13,8 +13,8 @@ export function Sampling({
   return (
     <p className="muted">
       Sampled: each gateway logs {formatCount(perSecond)} requests per second,{' '}
-      {Number((share * 100).toFixed(2))}% of the rest, and all slow or failed requests. Retained for {retention}.
-      See Usage for complete counts.
+      {Number((share * 100).toFixed(2))}% of the rest, and all slow or failed requests. Retained for{' '}
+      {retention}. See Usage for complete counts.
     </p>
   );
 }

@@ -1,0 +1,67 @@
+import { type ParsedArguments, parseArguments } from '../config/sources.ts';
+import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from './command.ts';
+
+/** Result of an action, as text and as JSON. */
+export type Report = Readonly<{ text: string; json: unknown }>;
+
+/** One action of a command: `solway keys rotate KEY`. */
+export type Action<Job> = Readonly<{
+  /** Its argument in the help text, such as KEY; absent: it has none. */
+  argument?: string;
+  /** Its options besides those of every action of the command. */
+  options?: readonly string[];
+  run: (job: Job) => Promise<Report>;
+}>;
+
+/** The parsed command line of an action. */
+export type Invocation = Readonly<{ argument: string; parsed: ParsedArguments; terminal: Terminal }>;
+
+type ActionCommand<Job> = Readonly<{
+  name: string;
+  help: string;
+  options: Parameters<typeof parseArguments>[1];
+  optionNames?: Command['optionNames'];
+  actions: Readonly<Record<string, Action<Job>>>;
+  /** Prepares the job of an action and runs it. */
+  act: (action: Action<Job>, invocation: Invocation) => Promise<Report>;
+}>;
+
+/** @throws UsageError */
+function chooseAction<Job>(
+  { name: command, actions }: Pick<ActionCommand<Job>, 'name' | 'actions'>,
+  { positionals, values }: ParsedArguments,
+): Action<Job> {
+  const [name, argument, ...more] = positionals;
+  const action = name !== undefined && Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (action === undefined) {
+    const problem = name === undefined ? 'missing action' : `unknown action "${name.slice(0, 40)}"`;
+    const names = Object.keys(actions).join(', ');
+    throw new UsageError(`${problem}: use one of ${names} (see solway ${command} --help)`);
+  }
+  if (action.argument !== undefined && argument === undefined)
+    throw new UsageError(`missing argument: solway ${command} ${name} ${action.argument}`);
+  rejectArgument(command, action.argument === undefined ? argument : more[0]);
+  const ofActions = Object.values(actions).flatMap(({ options = [] }) => options);
+  const stray = ofActions.find((one) => values[one] !== undefined && !action.options?.includes(one));
+  if (stray !== undefined)
+    throw new UsageError(
+      `solway ${command} ${name} does not accept --${stray}: see solway ${command} --help`,
+    );
+  return action;
+}
+
+/** Builds a command that consists of actions, each with its argument and options. */
+export function actionCommand<Job>(command: ActionCommand<Job>): Command {
+  return {
+    help: command.help,
+    optionNames: command.optionNames ?? {},
+    async run(args, terminal) {
+      const parsed = parseArguments(args, { ...command.options, json: { type: 'boolean' } });
+      const action = chooseAction(command, parsed);
+      const argument = parsed.positionals[1] ?? '';
+      const report = await command.act(action, { argument, parsed, terminal });
+      terminal.out(parsed.values.json === true ? `${JSON.stringify(report.json)}\n` : report.text);
+      return exitCodes.ok;
+    },
+  };
+}
