@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAccount, writeAccount } from '../packages/localnet/src/history/account-codec.ts';
 import { ByteReader, ByteWriter, OutOfBytes } from '../src/base/bytes.ts';
-import { decodeSubscribeDeshredRequest } from '../src/protocol/geyser/decode-subscribe-deshred-request.ts';
-import { decodeSubscribeRequest } from '../src/protocol/geyser/decode-subscribe-request.ts';
+import {
+  decodeSubscribeDeshredRequest,
+  decodeSubscribeRequest,
+} from '../src/protocol/geyser/decode-subscribe-request.ts';
 import { InvalidProtobuf } from '../src/protocol/geyser/protobuf.ts';
 import { readDeshredUpdate } from '../src/protocol/geyser/read-deshred-update.ts';
 import { readRawUpdate } from '../src/protocol/geyser/read-raw-update.ts';
-import { decodeConfirmedBlock } from '../src/protocol/geyser/storage/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../src/protocol/geyser/subscribe-update.ts';
 import { handleReflection } from '../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../src/protocol/grpc/status.ts';
@@ -45,6 +46,7 @@ import { decodeTransactionError } from '../src/solana/transaction/transaction-er
 import { readWireTransaction } from '../src/solana/transaction/wire-transaction.ts';
 import { lamports, slot, U64_MAX } from '../src/solana/units.ts';
 import { decodeVoteState, VOTE_STATE_BYTES } from '../src/solana/vote-state.ts';
+import { decodeConfirmedBlock } from './recorded/confirmed-block.ts';
 
 /**
  * What every codec of the ledger and of the wire promises. The round trips of those that are not here stand beside

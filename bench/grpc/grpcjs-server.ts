@@ -1,5 +1,5 @@
 import { Metadata, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
-import { encodeNames } from '../../src/protocol/geyser/encode/names.ts';
+import { encodeNames } from '../../src/protocol/geyser/encode/envelope.ts';
 import { AHEAD_BYTES, type Load, type ServerMessage, type ServerOrder } from './messages.ts';
 import { updatesOf } from './updates.ts';
 

@@ -1,12 +1,12 @@
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
-import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import type { RawAccount, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
-import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { isSimpleVote } from '../../src/solana/transaction/simple-vote.ts';
 import { lamports, slot } from '../../src/solana/units.ts';
+import { decodeConfirmedBlock } from '../../test/recorded/confirmed-block.ts';
 import {
   ACCOUNT_DATA_BYTES,
   addressAt,

@@ -43,9 +43,9 @@ const isHexDigit = (byte: number | undefined): boolean =>
   byte !== undefined && (isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66));
 
 function skipDigits(bytes: Uint8Array, at: number): number {
-  if (!isDigit(bytes[at])) return MALFORMED;
-  while (isDigit(bytes[at])) at++;
-  return at;
+  const start = at;
+  for (let byte = bytes[at]; byte !== undefined && byte >= ZERO && byte <= NINE; byte = bytes[++at]);
+  return at === start ? MALFORMED : at;
 }
 
 function skipNumber(bytes: Uint8Array, at: number): number {
@@ -104,8 +104,6 @@ function skipWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
   return at + word.length;
 }
 
-const ignoreElement = (): void => {};
-
 /**
  * Skips the value at `at`.
  * @param depth - containers that may still be opened, including the value's own.
@@ -113,9 +111,9 @@ const ignoreElement = (): void => {};
 export function skipValue(bytes: Uint8Array, at: number, depth: number): number {
   switch (bytes[at]) {
     case OBJECT_OPEN:
-      return scanObject(bytes, at, depth, undefined, ignoreElement);
+      return scanObject(bytes, at, depth, undefined, null);
     case ARRAY_OPEN:
-      return scanArray(bytes, at, depth, undefined, ignoreElement);
+      return scanArray(bytes, at, depth, undefined, null);
     case QUOTE:
       return skipString(bytes, at);
     case 0x74:
@@ -139,7 +137,7 @@ export type MemberVisitor<Target> = (
 ) => void;
 
 /**
- * Scans the object at `at` and calls `visit` for each member in order, duplicates included; `JSON.parse`
+ * Scans the object at `at` and calls `visit`, unless null, for each member in order, duplicates included; `JSON.parse`
  * keeps the last one.
  * @param target - passed to `visit`, which need not be a closure then.
  */
@@ -148,7 +146,7 @@ export function scanObject<Target>(
   at: number,
   depth: number,
   target: Target,
-  visit: MemberVisitor<Target>,
+  visit: MemberVisitor<Target> | null,
 ): number {
   if (bytes[at] !== OBJECT_OPEN || depth <= 0) return MALFORMED;
   at = skipSpace(bytes, at + 1);
@@ -163,7 +161,7 @@ export function scanObject<Target>(
     const valueStart = skipSpace(bytes, at + 1);
     at = skipValue(bytes, valueStart, depth - 1);
     if (at === MALFORMED) return MALFORMED;
-    visit(target, nameStart, nameEnd, valueStart, at);
+    if (visit !== null) visit(target, nameStart, nameEnd, valueStart, at);
     at = skipSpace(bytes, at);
     if (bytes[at] === OBJECT_CLOSE) return at + 1;
     if (bytes[at] !== COMMA) return MALFORMED;
@@ -179,7 +177,7 @@ export function scanArray<Target>(
   at: number,
   depth: number,
   target: Target,
-  visit: ElementVisitor<Target>,
+  visit: ElementVisitor<Target> | null,
 ): number {
   if (bytes[at] !== ARRAY_OPEN || depth <= 0) return MALFORMED;
   at = skipSpace(bytes, at + 1);
@@ -188,7 +186,7 @@ export function scanArray<Target>(
     const start = at;
     at = skipValue(bytes, start, depth - 1);
     if (at === MALFORMED) return MALFORMED;
-    visit(target, start, at);
+    if (visit !== null) visit(target, start, at);
     at = skipSpace(bytes, at);
     if (bytes[at] === ARRAY_CLOSE) return at + 1;
     if (bytes[at] !== COMMA) return MALFORMED;

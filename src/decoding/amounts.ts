@@ -13,10 +13,8 @@ export const uiAmountOf = (amount: bigint, decimals: number): number => Number(d
 
 export const solOf = (amount: bigint): number => uiAmountOf(amount, SOL_DECIMALS);
 
-/** A raw amount as a JSON number with every digit. */
 export const rawAmount = (amount: bigint): RawJson => new RawJson(String(amount));
 
-/** Shifts digits by a power of ten and rounds half up. */
 function shifted(digits: bigint, power: number): bigint {
   if (power >= 0) return digits * 10n ** BigInt(power);
   const unit = 10n ** BigInt(-power);

@@ -6,7 +6,6 @@ class NotBorsh extends Error {
   override readonly name = 'NotBorsh';
 }
 
-/** @returns null when the bytes end too early or break their format. */
 export function readBorsh<T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null {
   try {
     return read(new ByteReader(bytes));
@@ -30,7 +29,6 @@ export const readOption = <T>(reader: ByteReader, read: (reader: ByteReader) => 
 const utf8 = (bytes: Uint8Array, end = bytes.length): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, end).toString('utf8');
 
-/** UTF-8 text with a u32 length prefix. */
 export function readString(reader: ByteReader): string {
   const bytes = reader.bytes(reader.u32());
   if (!isUtf8(bytes)) throw new NotBorsh('no text');

@@ -15,7 +15,6 @@ export function membersOf(value: Given): JsonMembers {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonMembers) : {};
 }
 
-/** Items of an array, at most `itemsMax`; empty for anything else. */
 export function itemsOf(value: Given, itemsMax?: number): readonly JsonValue[] {
   if (!Array.isArray(value)) return [];
   return itemsMax === undefined ? value : value.slice(0, itemsMax);
@@ -25,7 +24,6 @@ export function itemsOf(value: Given, itemsMax?: number): readonly JsonValue[] {
 export const textOf = (value: Given, charactersMax: number): string =>
   typeof value === 'string' ? value.slice(0, charactersMax).toWellFormed() : '';
 
-/** Text that must not be cut, such as a URI; empty when it is longer. */
 export const wholeTextOf = (value: Given, charactersMax: number): string =>
   typeof value === 'string' && value.length <= charactersMax ? value.toWellFormed() : '';
 
@@ -35,7 +33,6 @@ export function addressOf(value: Given): Address | null {
   return 'address' in parsed ? parsed.address : null;
 }
 
-/** Integer from 0 to `most`, or null. */
 export const naturalOf = (value: Given, most: number): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most ? value : null;
 
@@ -46,7 +43,6 @@ export function wholeOf(value: Given): bigint | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : null;
 }
 
-/** A u64 as number or text, or null. */
 export function amountOf(value: Given): bigint | null {
   const amount = typeof value === 'string' && U64_TEXT.test(value) ? BigInt(value) : wholeOf(value);
   return amount !== null && amount >= 0n && amount <= U64_MAX ? amount : null;

@@ -1,6 +1,5 @@
 import { type Address, address } from '../solana/address.ts';
 
-/** Program addresses used by more than one decoder. */
 export const appPrograms = {
   /** Source: mpl-token-metadata. */
   tokenMetadata: address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'),

@@ -14,7 +14,7 @@ import {
   type KeyRules,
   unrestrictedRules,
 } from './auth/key-record.ts';
-import { RequestContext } from './request-context.ts';
+import { RequestContext } from './metering/call-meter.ts';
 
 const pepper = Buffer.alloc(32, 1);
 const home = clientInfoFor('192.0.2.1', 'https://app.example.com');

@@ -4,13 +4,13 @@ import type { Product } from '../protocol/product.ts';
 import type { Caller, LimitStatus } from '../protocol/request-handler.ts';
 import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
 import { isUsable, KEY_NO_LONGER_VALID, type KeyDirectory } from './auth/key-directory.ts';
-import type { KeyId } from './auth/key-record.ts';
+import { type KeyId, unrestrictedRules } from './auth/key-record.ts';
 import { checkMethod, type KeyUse, refusalOf } from './auth/key-rules.ts';
 import type { LoadedKey } from './auth/key-state.ts';
 import { QuotaLedger } from './limits/quota.ts';
 import { type RateDecision, RateLimiter } from './limits/rate-limiter.ts';
+import type { RequestContext } from './metering/call-meter.ts';
 import { priceOf } from './metering/usage-meter.ts';
-import type { RequestContext } from './request-context.ts';
 
 export type AdmissionParts = Readonly<{
   keys: KeyDirectory;
@@ -53,11 +53,21 @@ export class Admission {
     network: Network | null,
     context: RequestContext,
   ): LoadedKey {
-    this.#failedAuthLimiter.check(caller.client, context.startedAt);
-    const key = this.#findKey(caller, context.startedAt);
+    const { client, credential } = caller;
+    const failed = this.#failedAuthLimiter;
+    if (failed.hasFailures) failed.check(client, context.startedAt);
+    let key: LoadedKey;
+    try {
+      key = this.keys.authenticate(credential, Date.now());
+    } catch (thrown) {
+      if (countsAsFailedAuth(thrown)) failed.recordFailure(client, context.startedAt);
+      throw thrown;
+    }
     context.key = key;
     if (product !== null && key.product !== product) throw new Failure('UNAUTHORIZED_PRODUCT');
-    return this.#checkKeyUse(key, { client: caller.client, network }, context);
+    if (key.rules !== unrestrictedRules) checkKeyUse(key, { client, network });
+    context.authenticatedAt = performance.now();
+    return key;
   }
 
   /**
@@ -68,7 +78,9 @@ export class Admission {
     const key = this.keys.find(id);
     if (key === undefined || !isUsable(key, Date.now())) throw new Failure('INVALID_KEY');
     context.key = key;
-    return this.#checkKeyUse(key, use, context);
+    checkKeyUse(key, use);
+    context.authenticatedAt = performance.now();
+    return key;
   }
 
   /**
@@ -81,7 +93,7 @@ export class Admission {
   authorize(context: RequestContext, method: string | null, cost = 0, meteredAs = method): void {
     const { key } = context;
     if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });
-    if (method !== null) checkMethod(key, method);
+    if (method !== null && key.rules.methods !== null) checkMethod(key, method);
     const price = meteredAs === null ? 0 : priceOf(key.limits, meteredAs, cost);
     this.#quota.reserve(key, Date.now(), price);
     context.reservedCredits = price;
@@ -108,12 +120,9 @@ export class Admission {
     const { key } = context;
     if (key === null) return;
     const nowMs = performance.now();
-    this.consumeAddressRate(context, calls, nowMs);
-    this.#recordDecision(
-      context,
-      this.#limiter.take(key.familyId, key.limits, nowMs, calls, key.keyState),
-      nowMs,
-    );
+    if (key.addressPerSecond !== null) this.consumeAddressRate(context, calls, nowMs);
+    const decision = this.#limiter.take(key.familyId, key.limits, nowMs, calls, key.keyState);
+    recordDecision(context, decision, nowMs);
   }
 
   /**
@@ -126,7 +135,7 @@ export class Admission {
     if (key === null || key.addressPerSecond === null) return;
     const bucketKey = `${key.familyId} ${client.ip?.site ?? ''}`;
     const rate = { rpcPerSecond: key.addressPerSecond, rpcBurst: key.addressPerSecond };
-    this.#recordDecision(context, this.#addressLimiter.take(bucketKey, rate, nowMs, calls), nowMs);
+    recordDecision(context, this.#addressLimiter.take(bucketKey, rate, nowMs, calls), nowMs);
   }
 
   /** Rate limit and quota of a request, for its response headers. */
@@ -136,28 +145,17 @@ export class Admission {
       quota: key === null ? null : this.#quota.status(key, Date.now()),
     };
   }
+}
 
-  #recordDecision(context: RequestContext, decision: RateDecision | null, nowMs: number): void {
-    context.rateDecision = decision;
-    if (decision !== null && !decision.allowed) throw rateLimited(decision);
-    context.limitedAt = nowMs;
-  }
+function checkKeyUse(key: LoadedKey, use: KeyUse): void {
+  const refusal = refusalOf(key, use);
+  if (refusal !== null) throw refusal;
+}
 
-  #findKey({ credential, client }: Caller, nowMs: number): LoadedKey {
-    try {
-      return this.keys.authenticate(credential, Date.now());
-    } catch (thrown) {
-      if (countsAsFailedAuth(thrown)) this.#failedAuthLimiter.recordFailure(client, nowMs);
-      throw thrown;
-    }
-  }
-
-  #checkKeyUse(key: LoadedKey, use: KeyUse, context: RequestContext): LoadedKey {
-    const refusal = refusalOf(key, use);
-    if (refusal !== null) throw refusal;
-    context.authenticatedAt = performance.now();
-    return key;
-  }
+function recordDecision(context: RequestContext, decision: RateDecision | null, nowMs: number): void {
+  context.rateDecision = decision;
+  if (decision !== null && !decision.allowed) throw rateLimited(decision);
+  context.limitedAt = nowMs;
 }
 
 export const rateLimited = ({ state, retryAfter }: RateDecision): Failure =>

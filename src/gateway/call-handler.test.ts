@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../protocol/streamed-response.ts';
-import { MeteredResponse } from './call-handler.ts';
+import { MeteredResponse } from './pipeline.ts';
 
 const reader: ResponseReader = { onData: () => {}, onEnd: () => {}, onError: () => {} };
 

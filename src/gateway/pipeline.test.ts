@@ -112,6 +112,7 @@ describe('pipeline', () => {
     await serve(request());
     expect(Object.keys(forwarded[0]?.call ?? {}).sort()).toEqual([
       'method',
+      'minSlot',
       'network',
       'params',
       'row',
@@ -294,7 +295,7 @@ it('records an invalid request in usage, request log and last use, at no credits
   const rest = { digest: digestApiKey(text, pepper), expiresAt: null, status: 'active', version: 1 } as const;
   keys.apply([{ ...record, ...rest, limits }]);
   keys.setStoreReachable(true);
-  const { recordInvalidRequest } = createPipeline({
+  const pipeline = createPipeline({
     admission: new Admission({ keys }),
     source: dispatcherOf(() => Promise.reject(new Error('unexpected request'))),
     meter: new CallMeter({ usage, lastUsed, requestLog }),
@@ -303,7 +304,7 @@ it('records an invalid request in usage, request log and last use, at no credits
   const client = { ...unknownClient, address: '192.0.2.1' };
   const from = { credential: text, client, product: 'rpc', network: 'devnet' } as const;
   const fault = new Failure('PARSE_ERROR');
-  expect(recordInvalidRequest({ ...from, fault, bytesIn: 4, idBytes: 4 }).failure).toBe(fault);
+  expect(pipeline.recordInvalidRequest({ ...from, fault, bytesIn: 4, idBytes: 4 }).failure).toBe(fault);
   expect(usage.drain()).toMatchObject([
     { keyId: id, method: 'other', status: 'client', requests: 1, bytesIn: 4, credits: 0 },
   ]);

@@ -1,45 +1,61 @@
-import type { Call, CallTrace, Network, PendingCall, RpcDispatcher } from '../protocol/call.ts';
-import type { Failure } from '../protocol/errors.ts';
-import { methodRow } from '../protocol/methods.ts';
+import type { Logger } from '../base/log.ts';
+import type {
+  Call,
+  Network,
+  PendingCall,
+  ResponseHandler,
+  RpcDispatcher,
+  RpcResponse,
+} from '../protocol/call.ts';
+import { Failure } from '../protocol/errors.ts';
+import { methodRow, methodTraits } from '../protocol/methods.ts';
 import type { Product } from '../protocol/product.ts';
 import type {
   AdmittedRequest,
   Caller,
   InvalidRequest,
+  InvalidRequestOutcome,
+  LimitStatus,
   RequestHandler,
   Responder,
   RpcRequest,
 } from '../protocol/request-handler.ts';
-import { failureBytes } from '../protocol/response-envelope.ts';
-import { CallHandler, type CallParts, type CallRequest } from './call-handler.ts';
-import { forwardCall } from './forward-call.ts';
-import { emptyRequest, logInternalError, statusOfFailure, toFailure } from './metering/call-meter.ts';
+import { failureBytes, responseBytes, streamedResponseBytes } from '../protocol/response-envelope.ts';
+import type { ResponseReader, StreamedResponse, StreamHandler } from '../protocol/streamed-response.ts';
+import type { Admission } from './admission.ts';
+import {
+  type CallMeter,
+  emptyRequest,
+  logInternalError,
+  RequestContext,
+  statusOfFailure,
+  toFailure,
+} from './metering/call-meter.ts';
 import { OTHER_METHOD } from './metering/usage-meter.ts';
-import { RequestContext } from './request-context.ts';
 import type { SessionMinSlots } from './session-min-slots.ts';
 import type { LiveConnections } from './telemetry/live-connections.ts';
 import type { Wire } from './telemetry/request-log.ts';
-import type { SubmissionLog } from './telemetry/submission-log.ts';
+import { forwardCall, type SubmissionLog } from './telemetry/submission-log.ts';
 
-export type PipelineParts = CallParts &
-  Readonly<{
-    source: RpcDispatcher;
-    submissions?: SubmissionLog;
-    connections?: LiveConnections;
-    /** Absent: no session has monotonic reads. */
-    sessions?: SessionMinSlots;
-  }>;
+export type PipelineParts = Readonly<{
+  admission: Admission;
+  meter: CallMeter;
+  log: Logger;
+  source: RpcDispatcher;
+  submissions?: SubmissionLog;
+  connections?: LiveConnections;
+  /** Absent: no session has monotonic reads. */
+  sessions?: SessionMinSlots;
+}>;
 
 /** Sequence of steps for JSON-RPC calls: authenticate, authorize, limit, route, forward, meter. */
-export class CallPipeline {
+export class CallPipeline implements RequestHandler {
   readonly #parts: PipelineParts;
   readonly #wire: Wire;
-  readonly #source: RpcDispatcher;
 
   constructor(parts: PipelineParts, wire: Wire) {
     this.#parts = parts;
     this.#wire = wire;
-    this.#source = parts.source;
   }
 
   /** Starts and authenticates a request. The context holds the key, or why it was refused. */
@@ -54,20 +70,50 @@ export class CallPipeline {
     return context;
   }
 
-  /** Authorizes, limits, routes and forwards a call. The returned handler meters its response. */
-  dispatch(context: RequestContext, request: CallRequest, responder: Responder): PendingCall {
-    const { admission, submissions } = this.#parts;
-    const call = routeCall(request, context.trace);
-    const handler = new CallHandler(this.#parts, this.#wire, context, request, call, responder);
-    if (context.refusal !== null) {
-      handler.onError(context.refusal);
+  /**
+   * Authenticates a caller before the body is read, and meters the request if it is refused.
+   * @param network - null for none.
+   */
+  admit(caller: Caller, product: Product, network: Network | null): AdmittedRequest | Failure {
+    const context = this.start(caller, product, network);
+    const { refusal } = context;
+    if (refusal === null) return context;
+    const { meter, log } = this.#parts;
+    logInternalError(log, refusal, { wire: this.#wire });
+    const status = statusOfFailure(refusal);
+    meter.endRequest(context, {
+      ...emptyRequest,
+      wire: this.#wire,
+      product,
+      network,
+      status,
+      failure: refusal,
+    });
+    return refusal;
+  }
+
+  /** Authorizes, limits, routes and forwards a call, and meters its response. */
+  dispatch(request: RpcRequest, responder: Responder, admitted: AdmittedRequest | null = null): PendingCall {
+    const { admission, sessions, source, submissions } = this.#parts;
+    const { network, method, params, session } = request;
+    const context =
+      admitted instanceof RequestContext ? admitted : this.start(request, request.product, network);
+    const { key, trace } = context;
+    const row = methodRow(method);
+    const handler = new CallHandler(this.#parts, this.#wire, context, request, row.cost, responder);
+    if (context.refusal !== null || key === null) {
+      handler.onError(context.refusal ?? new Failure('INTERNAL'));
       return handler;
     }
     try {
-      admission.authorize(context, request.method, call.row.cost);
+      admission.authorize(context, method, row.cost);
       admission.consumeRate(context);
-      const forwarded = this.#withMinSlot(context, request, call);
-      handler.pending = forwardCall(this.#source, submissions, context, forwarded, handler);
+      const hasSession = session != null || key.monotonicReads;
+      const minSlot = (hasSession && sessions?.minSlotFor(key, network, session)) || null;
+      const call: Call = { network, method, row, params, trace, minSlot };
+      handler.pending = methodTraits[row.kind].signed
+        ? forwardCall(source, submissions, key, call, handler)
+        : source.dispatch(call, handler);
     } catch (thrown) {
       handler.onError(toFailure(thrown));
     }
@@ -80,11 +126,13 @@ export class CallPipeline {
    * @returns its fault, or why it was refused; null: neither.
    */
   recordInvalidRequest(
-    context: RequestContext,
-    invalidRequest: Omit<InvalidRequest, 'credential' | 'client' | 'traceparent'>,
-  ): Failure | null {
+    invalidRequest: InvalidRequest,
+    admitted: AdmittedRequest | null = null,
+  ): InvalidRequestOutcome {
     const { admission, meter, log } = this.#parts;
     const { product, network, fault, bytesIn, idBytes } = invalidRequest;
+    const context =
+      admitted instanceof RequestContext ? admitted : this.start(invalidRequest, product, network);
     let failure = context.refusal ?? fault;
     try {
       // A lack of capacity is not the caller's fault and is not counted against it.
@@ -102,52 +150,168 @@ export class CallPipeline {
       status: failure === null ? 'ok' : statusOfFailure(failure),
       bytesOut: failure === null || idBytes === null ? 0 : failureBytes(failure, idBytes),
     });
-    return failure;
-  }
-
-  /** Meters a request that was refused before its body was read. */
-  recordRefusal(context: RequestContext, failure: Failure, product: Product, network: Network | null): void {
-    const { meter, log } = this.#parts;
-    logInternalError(log, failure, { wire: this.#wire });
-    const status = statusOfFailure(failure);
-    meter.endRequest(context, { ...emptyRequest, wire: this.#wire, product, network, status, failure });
-  }
-
-  #withMinSlot({ key }: RequestContext, { session, network }: CallRequest, call: Call): Call {
-    const minSlot = key === null ? null : this.#parts.sessions?.minSlotFor(key, network, session);
-    return minSlot == null ? call : { ...call, minSlot };
+    return { failure, ...admission.limitStatus(context) };
   }
 }
 
-const routeCall = ({ network, method, params }: CallRequest, trace: CallTrace | null): Call => ({
-  network,
-  method,
-  row: methodRow(method),
-  params,
-  trace,
-});
-
 /** Creates the request handler that servers call for each JSON-RPC request. */
-export function createPipeline(parts: PipelineParts): RequestHandler {
-  const pipeline = new CallPipeline(parts, 'rpc');
-  const contextOf = (
-    request: RpcRequest | InvalidRequest,
-    admitted: AdmittedRequest | null | undefined,
-  ): RequestContext =>
-    admitted instanceof RequestContext ? admitted : pipeline.start(request, request.product, request.network);
-  return {
-    admit(caller, product, network) {
-      const context = pipeline.start(caller, product, network);
-      if (context.refusal === null) return context;
-      pipeline.recordRefusal(context, context.refusal, product, network);
-      return context.refusal;
-    },
-    dispatch: (request, responder, admitted) =>
-      pipeline.dispatch(contextOf(request, admitted), request, responder),
-    recordInvalidRequest(invalidRequest, admitted) {
-      const context = contextOf(invalidRequest, admitted);
-      const failure = pipeline.recordInvalidRequest(context, invalidRequest);
-      return { failure, ...parts.admission.limitStatus(context) };
-    },
-  };
+export const createPipeline = (parts: PipelineParts): RequestHandler => new CallPipeline(parts, 'rpc');
+
+const noLimitStatus: LimitStatus = { rateLimit: null, quota: null };
+
+/** Handles the response of one call: meters it and passes it to the responder. */
+class CallHandler implements PendingCall, ResponseHandler, StreamHandler, ResponseMeter {
+  readonly #parts: PipelineParts;
+  readonly #wire: Wire;
+  readonly #context: RequestContext;
+  readonly #request: RpcRequest;
+  /** Credits by the method table. */
+  readonly #cost: number;
+  readonly #responder: Responder;
+  /** Null if the responder takes whole responses only. */
+  readonly stream: StreamHandler | null;
+  /** The forwarded call; null before it is forwarded, and if it was refused. */
+  pending: PendingCall | null;
+
+  constructor(
+    parts: PipelineParts,
+    wire: Wire,
+    context: RequestContext,
+    request: RpcRequest,
+    cost: number,
+    responder: Responder,
+  ) {
+    this.#parts = parts;
+    this.#wire = wire;
+    this.#context = context;
+    this.#request = request;
+    this.#cost = cost;
+    this.#responder = responder;
+    this.stream = responder.stream == null ? null : this;
+    this.pending = null;
+  }
+
+  cancel(): void {
+    this.pending?.cancel();
+  }
+
+  onStream(response: StreamedResponse): void {
+    this.#responder.stream?.respondStream(new MeteredResponse(response, this), this.#limitStatus());
+  }
+
+  onStreamEnd(bytes: number, failure: Failure | null): void {
+    const bytesOut = streamedResponseBytes(bytes, failure === null, this.#request.idBytes);
+    this.#meter(null, failure, bytesOut, this.#cost);
+  }
+
+  onResponse(response: RpcResponse): void {
+    this.#meter(response, null, responseBytes(response, this.#request.idBytes), this.#cost);
+    // Members are listed because a spread looks them up by name on each call.
+    const { rateLimit, quota = null } = this.#limitStatus();
+    this.#responder.respond({ response, failure: null, rateLimit, quota });
+  }
+
+  onError(failure: Failure): void {
+    logInternalError(this.#parts.log, failure, {
+      keyId: this.#context.key?.id,
+      method: this.#request.method,
+    });
+    const isSent = failure.code !== 'CLIENT_GONE';
+    this.#meter(null, failure, isSent ? failureBytes(failure, this.#request.idBytes) : 0, null);
+    this.#responder.respond({ response: null, failure, ...this.#limitStatus() });
+  }
+
+  /** @param response - null for a failure, and for a streamed result. @param cost - null: not charged. */
+  #meter(response: RpcResponse | null, failure: Failure | null, bytesOut: number, cost: number | null): void {
+    const { product, network, method, bytesIn, params } = this.#request;
+    const rpcCode = response?.errorCode ?? 0;
+    const result = response?.body ?? null;
+    const status = failure !== null ? statusOfFailure(failure) : rpcCode === 0 ? 'ok' : 'rpcError';
+    this.#parts.meter.endRequest(this.#context, {
+      wire: this.#wire,
+      product,
+      network,
+      method,
+      status,
+      failure,
+      rpcCode,
+      bytesIn,
+      bytesOut,
+      params,
+      result,
+      cost,
+    });
+  }
+
+  /** WebSocket messages have no headers: their failures carry the limits instead. */
+  #limitStatus(): LimitStatus {
+    return this.#wire === 'socket' ? noLimitStatus : this.#parts.admission.limitStatus(this.#context);
+  }
+}
+
+export interface ResponseMeter {
+  /**
+   * Called once, when a streamed response has ended.
+   * @param bytes - bytes of the result that were passed on.
+   * @param failure - why it was aborted; null: it is complete.
+   */
+  onStreamEnd(bytes: number, failure: Failure | null): void;
+}
+
+/** Streamed response that counts its bytes and reports its end. */
+export class MeteredResponse implements StreamedResponse, ResponseReader {
+  readonly #response: StreamedResponse;
+  readonly #meter: ResponseMeter;
+  #reader: ResponseReader | null = null;
+  #bytes = 0;
+  #isEnded = false;
+
+  constructor(response: StreamedResponse, meter: ResponseMeter) {
+    this.#response = response;
+    this.#meter = meter;
+  }
+
+  get bytes(): number | null {
+    return this.#response.bytes;
+  }
+
+  pipeTo(reader: ResponseReader): void {
+    this.#reader = reader;
+    this.#response.pipeTo(this);
+  }
+
+  pause(): void {
+    this.#response.pause();
+  }
+
+  resume(): void {
+    this.#response.resume();
+  }
+
+  cancel(): void {
+    this.#response.cancel();
+    this.#finish(new Failure('CLIENT_GONE'));
+  }
+
+  onData(bytes: Buffer): void {
+    this.#bytes += bytes.length;
+    this.#reader?.onData(bytes);
+  }
+
+  onEnd(last: Buffer): void {
+    this.#bytes += last.length;
+    this.#finish(null);
+    this.#reader?.onEnd(last);
+  }
+
+  onError(failure: Failure): void {
+    this.#finish(failure);
+    this.#reader?.onError(failure);
+  }
+
+  #finish(failure: Failure | null): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#meter.onStreamEnd(this.#bytes, failure);
+  }
 }

@@ -45,7 +45,8 @@ export function parseSimpleHeaders(
     const nameEnd = skipWhile(bytes, at, end, inName);
     if (nameEnd === at || nameEnd >= end || bytes[nameEnd] !== COLON) return NOT_SIMPLE;
     const lineEnd = skipWhile(bytes, nameEnd + 1, end, inValue);
-    if (!isLineEnd(bytes, lineEnd, end)) return NOT_SIMPLE;
+    if (lineEnd + 1 >= end || bytes[lineEnd] !== RETURN || bytes[lineEnd + 1] !== LINE_FEED)
+      return NOT_SIMPLE;
     let valueStart = nameEnd + 1;
     while (bytes[valueStart] === SPACE) valueStart++;
     let valueEnd = lineEnd;
@@ -53,11 +54,8 @@ export function parseSimpleHeaders(
     if (!sink.onHeader(bytes, at, nameEnd, valueStart, valueEnd)) return NOT_SIMPLE;
     at = lineEnd + 2;
   }
-  return isLineEnd(bytes, at, end) ? at + 2 : NOT_SIMPLE;
+  return at + 1 < end && bytes[at + 1] === LINE_FEED ? at + 2 : NOT_SIMPLE;
 }
-
-const isLineEnd = (bytes: Buffer, at: number, end: number): boolean =>
-  at + 1 < end && bytes[at] === RETURN && bytes[at + 1] === LINE_FEED;
 
 /** What a header says about the connection. `unsupported`: left to llhttp; `other`: another header. */
 export type ConnectionDirective = 'close' | 'keep-alive' | 'unsupported' | 'other';

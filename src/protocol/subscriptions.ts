@@ -98,3 +98,15 @@ export type Subscription = Readonly<
 >;
 
 export type SubscriptionOf<Kind extends SubscriptionKind> = Extract<Subscription, { kind: Kind }>;
+
+export type SubscriptionMethod = Readonly<{ kind: SubscriptionKind; action: 'subscribe' | 'unsubscribe' }>;
+
+const methods = new Map<string, SubscriptionMethod>(
+  (Object.keys(subscriptions) as SubscriptionKind[]).flatMap((kind) => [
+    [subscriptions[kind].subscribe, { kind, action: 'subscribe' }],
+    [subscriptions[kind].unsubscribe, { kind, action: 'unsubscribe' }],
+  ]),
+);
+
+/** undefined if it is not a PubSub method. */
+export const subscriptionByMethod = (name: string): SubscriptionMethod | undefined => methods.get(name);

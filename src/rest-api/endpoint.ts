@@ -13,7 +13,6 @@ export type Context = Readonly<{
   services: Services;
   /** @param commitment - default `finalized`. */
   chain(network: Network, commitment?: Commitment): Chain;
-  /** Part `file` of a multipart body; null for other endpoints. */
   file: Upload | null;
 }>;
 
@@ -23,7 +22,6 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
   /** Documented path first, then aliases. */
   paths: readonly [string, ...string[]];
   group: EndpointGroup;
-  /** Name for metering and OpenAPI: `wallet/balance`. */
   name: EndpointName;
   summary: string;
   /** Markdown. */
@@ -33,9 +31,7 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
    * also with GET; the body wins. `upload`: multipart body.
    */
   from: 'query' | 'body' | 'either' | 'upload';
-  /** Excludes responses from the request log. */
   holdsSecrets?: true;
-  /** Besides those of every endpoint (`failuresOf`). */
   failures: readonly FailureCode[];
   /** Object schema from fields.ts. */
   fields: Fields;
@@ -47,7 +43,6 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
   ): Promise<Readonly<{ message: string; result: z.input<Result> }>>;
 }>;
 
-/** Infers field and result types from the schemas. */
 export const endpoint = <Fields extends z.ZodType, Result extends z.ZodType>(
   declared: Endpoint<Fields, Result>,
 ): Endpoint => declared as unknown as Endpoint;
@@ -94,17 +89,14 @@ const ofBody: Readonly<Record<Endpoint['from'], readonly FailureCode[]>> = {
   upload: ['MALFORMED_MULTIPART', 'REQUEST_TIMEOUT'],
 };
 
-/** Failures of endpoints that call nodes. */
 export const ofChain: readonly FailureCode[] = [
   'NETWORK_NOT_SERVED',
   'UPSTREAM_UNAVAILABLE',
   'ANSWER_TOO_LARGE',
 ];
 
-/** Failures of endpoints that store a file. */
 export const ofStorage: readonly FailureCode[] = ['FILE_TOO_LARGE', 'STORAGE_FULL', 'STORAGE_UNAVAILABLE'];
 
-/** All failures of an endpoint, its own first. */
 export const failuresOf = ({ failures, from }: Endpoint): readonly FailureCode[] => [
   ...new Set([...failures, ...ofBody[from], ...ofAll]),
 ];

@@ -10,7 +10,6 @@ import { SIGNATURE_BYTES, type Signature } from '../solana/signature.ts';
  * describes itself for OpenAPI.
  */
 
-/** Empty query parameters count as absent. */
 export const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 
 export const network = () => oneOf(networks, 'mainnet-beta', 'The network.');
@@ -103,7 +102,6 @@ export const optional = <Kind extends z.ZodType>(kind: Kind) =>
     .preprocess((input) => (isAbsent(input) ? undefined : input), kind.optional())
     .meta(kind.meta() ?? {}) as unknown as z.ZodOptional<Kind>;
 
-/** Also accepts a single value, and the name with `[]`. */
 export const list = <Kind extends z.ZodType>(kind: Kind, most: number, description: string) =>
   z
     .preprocess(

@@ -106,7 +106,6 @@ function operationOf(endpoint: Endpoint): Json {
   };
 }
 
-/** @param codes - possible values of `error.code`. */
 const errorSchema = (codes: readonly FailureCode[]): Json => ({
   type: 'object',
   properties: {

@@ -55,11 +55,8 @@ export interface SemiWallets {
 
 /** Outcome of a sent transaction. */
 export type Confirmation = Readonly<{
-  /** Observed commitment; null when it was not seen to land. */
   status: Commitment | null;
-  /** Transaction error; null unless it ran and failed. */
   err: JsonValue;
-  /** Reason why the commitment was not observed; null when it was. */
   failure: Failure | null;
 }>;
 

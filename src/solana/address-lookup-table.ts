@@ -16,7 +16,6 @@ export type LookupTableMeta = Readonly<{
   /** 18446744073709551615 while the table is active. */
   deactivationSlot: bigint;
   lastExtendedSlot: bigint;
-  /** Index of the first address added in `lastExtendedSlot`. */
   lastExtendedSlotStartIndex: number;
   /** null when frozen. */
   authority: Address | null;
@@ -24,12 +23,10 @@ export type LookupTableMeta = Readonly<{
 
 type AddressLookupTable = LookupTableMeta & Readonly<{ addresses: readonly Address[] }>;
 
-/** `addresses` is a view of 32 bytes each. */
 export type RawLookupTable = Readonly<{ meta: LookupTableMeta; addresses: Uint8Array }>;
 
 type TableFault = { fault: TransactionError };
 
-/** @returns null when the data is no initialized table. */
 export function readLookupTable(data: Uint8Array): RawLookupTable | null {
   if (data.length < META_BYTES || (data.length - META_BYTES) % 32 !== 0) return null;
   return readOrNull(data, (reader) => {
@@ -46,7 +43,6 @@ export function readLookupTable(data: Uint8Array): RawLookupTable | null {
   });
 }
 
-/** @returns null when the data is no initialized table. */
 export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable | null {
   const table = readLookupTable(data);
   if (table === null) return null;

@@ -4,7 +4,6 @@ import { decodeBase58, encodeBase58 } from './base58.ts';
 export type Address = Brand<string, 'Address'>;
 
 export const ADDRESS_BYTES = 32;
-/** Maximum base58 length of 32 bytes. */
 export const ADDRESS_TEXT_MAX = 44;
 
 /** Agave's words (`ParsePubkeyError`). */
@@ -17,7 +16,6 @@ export function parseAddress(text: string): { address: Address } | { fault: Addr
   return bytes.length === ADDRESS_BYTES ? { address: text as Address } : { fault: 'WrongSize' };
 }
 
-/** @throws RangeError for an invalid constant. */
 export function address(text: string): Address {
   const parsed = parseAddress(text);
   if ('fault' in parsed) throw new RangeError(`not an address: ${text}`);

@@ -16,7 +16,6 @@ const BYTES_PER_WORD = 3;
 const SIZE = 22;
 
 const SHORT_MAX_BYTES = 64;
-/** 64 bytes have at most 88 digits. */
 const SHORT_MAX_DIGITS = SIZE * DIGITS_PER_LIMB;
 
 /** Powers of one base in digits of the other, lowest first; one row per digit. */
@@ -97,7 +96,6 @@ function readWords(bytes: Uint8Array, start: number): number {
   return used;
 }
 
-/** @param bytes - at most SHORT_MAX_BYTES. */
 function encodeShortBase58(bytes: Uint8Array): string {
   const zeros = countZeros(bytes);
   const used = convert(words, readWords(bytes, zeros), WORDS_TO_LIMBS, limbs, LIMB);
@@ -132,10 +130,6 @@ function readLimbs(text: string, start: number): number {
   return used;
 }
 
-/**
- * @param text - at most SHORT_MAX_DIGITS characters.
- * @returns null for an invalid character.
- */
 function decodeShortBase58(text: string): Uint8Array | null {
   let zeros = 0;
   while (zeros < text.length && text.charCodeAt(zeros) === ZERO_CODE) zeros++;
@@ -203,7 +197,6 @@ function countLeadingZeros(bytes: Uint8Array): number {
   return count;
 }
 
-/** Digit of a character; 255 outside the alphabet. */
 const DIGIT_OF = new Uint8Array(128).fill(255);
 for (const [digit, letter] of [...ALPHABET].entries()) DIGIT_OF[letter.charCodeAt(0)] = digit;
 

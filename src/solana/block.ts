@@ -13,7 +13,6 @@ export type Block = Readonly<{
   previousBlockhash: Blockhash;
   /** null when not recorded. */
   blockHeight: bigint | null;
-  /** Unix seconds; null when not recorded. */
   blockTime: bigint | null;
   transactions: readonly ExecutedTransaction[];
   rewards: readonly BlockReward[];

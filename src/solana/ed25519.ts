@@ -57,7 +57,6 @@ export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Ui
   return verifySignature(null, message, publicKeyObject(publicKey), signature);
 }
 
-/** Whether all required signatures are present and valid. */
 export function verifyTransaction(transaction: Transaction): boolean {
   const { signatures, message, messageBytes } = transaction;
   if (signatures.length === 0 || signatures.length !== message.header.numRequiredSignatures) return false;
@@ -124,7 +123,6 @@ export class Keypair {
     return new Uint8Array(signMessage(null, message, this.#key));
   }
 
-  /** Solana CLI keypair file on one line. Contains the secret. */
   toJson(): string {
     return JSON.stringify([...this.#seed, ...addressBytes(this.address)]);
   }

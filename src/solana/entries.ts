@@ -11,7 +11,6 @@ import {
 
 /** Link of a slot's PoH chain. Source: solana-entry, `Entry`. */
 export type Entry = Readonly<{
-  /** Hashes since the previous entry, u64. */
   numHashes: bigint;
   /** 32 bytes. */
   hash: Uint8Array;
@@ -22,20 +21,17 @@ const COUNT_BYTES = 8;
 const HASH_BYTES = 32;
 /** Hash count, hash, transaction count. */
 const ENTRY_MIN_BYTES = 48;
-/** One signature and the minimum message. */
 const TRANSACTION_MIN_BYTES = 100;
 
 /** Leaders make some hundred entries per batch; more is treated as malformed. */
 export const BATCH_ENTRIES_MAX = 65_536;
 
-/** Content of a batch of shreds. */
 type EntryBatchKind =
   | 'entries'
   /** Alpenglow block marker (entry count 0), or no entry. */
   | 'marker'
   | 'malformed';
 
-/** Item count, u64; -1 when the data cannot hold as many. */
 function readCount(scan: WireScan, itemMinBytes: number): number {
   const low = scan.u32();
   const high = scan.u32();
@@ -48,7 +44,6 @@ function readEntryCount(scan: WireScan): number {
   return count > BATCH_ENTRIES_MAX ? -1 : count;
 }
 
-/** Skips the transactions of one entry. */
 function scanTransactions(scan: WireScan, shape: TransactionShape, seen: (() => void) | null): boolean {
   const count = readCount(scan, TRANSACTION_MIN_BYTES);
   if (count < 0) return false;

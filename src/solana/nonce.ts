@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type ByteReader, ByteWriter, readOrNull } from '../base/bytes.ts';
 import type { Account } from './account/account.ts';
-import { type Address, addressBytes, addressFromBytes } from './address.ts';
+import type { Address } from './address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
+import { accountCodec, hash, pubkey, struct, Undecodable, u64 } from './codec.ts';
 import type { Message } from './message/message.ts';
 import { isSigner, isWritable } from './message/message-keys.ts';
 import { programs } from './programs.ts';
@@ -12,7 +12,6 @@ export const NONCE_BYTES = 80;
 /** Source: solana-nonce, `state::Data`. */
 type NonceData = Readonly<{
   authority: Address;
-  /** Replaces the recent blockhash of a transaction. */
   durableNonce: Blockhash;
   lamportsPerSignature: bigint;
 }>;
@@ -23,41 +22,32 @@ type NonceData = Readonly<{
  */
 export type Nonce = Readonly<{ version: 'legacy' | 'current'; data: NonceData | null }>;
 
-/** @returns null when the data is no nonce account. */
-export function decodeNonce(data: Uint8Array): Nonce | null {
-  if (data.length !== NONCE_BYTES) return null;
-  return readOrNull(data, (reader) => {
-    const version = reader.u32();
+const nonceData = struct<NonceData>({ authority: pubkey, durableNonce: hash, lamportsPerSignature: u64 });
+const versions = ['legacy', 'current'] as const;
+
+const codec = accountCodec<Nonce>(NONCE_BYTES, {
+  read: (reader) => {
+    const version = versions[reader.u32()];
     const state = reader.u32();
-    if (version > 1 || state > 1) return null;
-    return { version: version === 0 ? 'legacy' : 'current', data: state === 0 ? null : readData(reader) };
-  });
-}
+    if (version === undefined || state > 1) throw new Undecodable('no nonce');
+    return { version, data: state === 0 ? null : nonceData.read(reader) };
+  },
+  write: (writer, { version, data }) => {
+    writer.u32(versions.indexOf(version)).u32(data === null ? 0 : 1);
+    if (data !== null) nonceData.write(writer, data);
+  },
+});
 
-function readData(reader: ByteReader): NonceData {
-  return {
-    authority: addressFromBytes(reader.bytes(32)),
-    durableNonce: blockhashFromBytes(reader.bytes(32)),
-    lamportsPerSignature: reader.u64(),
-  };
-}
+export const decodeNonce = (data: Uint8Array): Nonce | null =>
+  data.length === NONCE_BYTES ? codec.decode(data) : null;
 
-/** 80 bytes; inverse of `decodeNonce`. */
-export function encodeNonce(nonce: Nonce): Uint8Array {
-  const writer = new ByteWriter(NONCE_BYTES).u32(nonce.version === 'legacy' ? 0 : 1);
-  if (nonce.data === null) return writer.u32(0).zeros(72).finish();
-  return writer
-    .u32(1)
-    .bytes(addressBytes(nonce.data.authority))
-    .bytes(blockhashBytes(nonce.data.durableNonce))
-    .u64(nonce.data.lamportsPerSignature)
-    .finish();
-}
+/** 80 bytes. */
+export const encodeNonce = codec.encode;
 
 /** Source: solana-nonce, `DurableNonce::from_blockhash`. */
 export function durableNonceOf(blockhash: Blockhash): Blockhash {
-  const hash = createHash('sha256').update('DURABLE_NONCE').update(blockhashBytes(blockhash)).digest();
-  return blockhashFromBytes(hash);
+  const digest = createHash('sha256').update('DURABLE_NONCE').update(blockhashBytes(blockhash)).digest();
+  return blockhashFromBytes(digest);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { type ByteReader, ByteWriter, readOrNull } from '../base/bytes.ts';
-import { type Address, addressBytes, addressFromBytes } from './address.ts';
+import type { Address } from './address.ts';
+import { accountCodec, type Codec, f64, i64, pubkey, struct, Undecodable, u8, u64 } from './codec.ts';
 
 export const STAKE_STATE_BYTES = 200;
 
@@ -33,77 +33,41 @@ export type StakeState =
   | Readonly<{ type: 'delegated'; meta: StakeMeta; stake: Stake; flags: number }>
   | Readonly<{ type: 'rewardsPool' }>;
 
-/** @returns null when the data is no stake state. */
-export function decodeStakeState(data: Uint8Array): StakeState | null {
-  return readOrNull<StakeState>(data, (reader) => {
-    switch (reader.u32()) {
-      case 0:
-        return { type: 'uninitialized' };
-      case 1:
-        return { type: 'initialized', meta: readMeta(reader) };
-      case 2:
-        return { type: 'delegated', meta: readMeta(reader), stake: readStake(reader), flags: reader.u8() };
-      case 3:
-        return { type: 'rewardsPool' };
-      default:
-        return null;
-    }
-  });
-}
+const meta = struct<StakeMeta>({
+  rentExemptReserve: u64,
+  authorized: struct({ staker: pubkey, withdrawer: pubkey }),
+  lockup: struct({ unixTimestamp: i64, epoch: u64, custodian: pubkey }),
+});
 
-const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(32));
+const stake = struct<Stake>({
+  delegation: struct({
+    ...{ voter: pubkey, stake: u64, activationEpoch: u64, deactivationEpoch: u64, warmupCooldownRate: f64 },
+  }),
+  creditsObserved: u64,
+});
 
-function readMeta(reader: ByteReader): StakeMeta {
-  return {
-    rentExemptReserve: reader.u64(),
-    authorized: { staker: readAddress(reader), withdrawer: readAddress(reader) },
-    lockup: { unixTimestamp: reader.i64(), epoch: reader.u64(), custodian: readAddress(reader) },
-  };
-}
+/** Content by tag. */
+const layouts = {
+  uninitialized: struct({}),
+  initialized: struct({ meta }),
+  delegated: struct({ meta, stake, flags: u8 }),
+  rewardsPool: struct({}),
+};
+const types = Object.keys(layouts) as StakeState['type'][];
+const layoutOf = (type: StakeState['type']) => layouts[type] as Codec<object>;
 
-function readStake(reader: ByteReader): Stake {
-  return {
-    delegation: {
-      voter: readAddress(reader),
-      stake: reader.u64(),
-      activationEpoch: reader.u64(),
-      deactivationEpoch: reader.u64(),
-      warmupCooldownRate: reader.f64(),
+/** 200 bytes. */
+export const { encode: encodeStakeState, decode: decodeStakeState } = accountCodec<StakeState>(
+  STAKE_STATE_BYTES,
+  {
+    read: (reader) => {
+      const type = types[reader.u32()];
+      if (type === undefined) throw new Undecodable('no stake state');
+      return { type, ...layoutOf(type).read(reader) } as StakeState;
     },
-    creditsObserved: reader.u64(),
-  };
-}
-
-const TAGS = { uninitialized: 0, initialized: 1, delegated: 2, rewardsPool: 3 } as const;
-
-/** 200 bytes; inverse of `decodeStakeState`. */
-export function encodeStakeState(state: StakeState): Uint8Array {
-  const writer = new ByteWriter(STAKE_STATE_BYTES).u32(TAGS[state.type]);
-  if ('meta' in state) writeMeta(writer, state.meta);
-  if ('stake' in state) {
-    writeStake(writer, state.stake);
-    writer.u8(state.flags);
-  }
-  return writer.zeros(STAKE_STATE_BYTES - writer.length).finish();
-}
-
-function writeMeta(writer: ByteWriter, meta: StakeMeta): void {
-  writer
-    .u64(meta.rentExemptReserve)
-    .bytes(addressBytes(meta.authorized.staker))
-    .bytes(addressBytes(meta.authorized.withdrawer))
-    .i64(meta.lockup.unixTimestamp)
-    .u64(meta.lockup.epoch)
-    .bytes(addressBytes(meta.lockup.custodian));
-}
-
-function writeStake(writer: ByteWriter, stake: Stake): void {
-  const { voter, stake: amount, activationEpoch, deactivationEpoch, warmupCooldownRate } = stake.delegation;
-  writer
-    .bytes(addressBytes(voter))
-    .u64(amount)
-    .u64(activationEpoch)
-    .u64(deactivationEpoch)
-    .f64(warmupCooldownRate)
-    .u64(stake.creditsObserved);
-}
+    write: (writer, state) => {
+      writer.u32(types.indexOf(state.type));
+      layoutOf(state.type).write(writer, state);
+    },
+  },
+);

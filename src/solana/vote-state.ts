@@ -1,5 +1,21 @@
-import { type ByteReader, ByteWriter, readOrNull } from '../base/bytes.ts';
-import { type Address, addressBytes, addressFromBytes } from './address.ts';
+import { ByteReader, ByteWriter } from '../base/bytes.ts';
+import { type Address, addressFromBytes } from './address.ts';
+import {
+  array,
+  bool,
+  bytes,
+  type Codec,
+  decodedOrNull,
+  i64,
+  list,
+  option,
+  pubkey,
+  struct,
+  u8,
+  u16,
+  u32,
+  u64,
+} from './codec.ts';
 
 export const VOTE_STATE_BYTES = 3762;
 const VOTE_STATE_1_14_11_BYTES = 3731;
@@ -50,158 +66,63 @@ type NewFields = {
 /** Source: solana-vote-interface, `VoteStateVersions`. */
 export type VoteState = Readonly<SharedFields & (OldFields | NewFields)>;
 
-const TAGS = { V1_14_11: 1, V3: 2, V4: 3 } as const;
+const lockout = { slot: u64, confirmationCount: u32 };
+const landedVotes = list(struct<LandedVote>({ latency: u8, ...lockout }));
+/** Without latency. */
+const oldVotes: Codec<readonly LandedVote[]> = list({
+  read: (reader) => ({ latency: 0, ...struct(lockout).read(reader) }),
+  write: struct(lockout).write,
+});
 
-/** @returns null when the data is no vote state, uninitialized or too old. */
-export function decodeVoteState(data: Uint8Array): VoteState | null {
-  return readOrNull(data, (reader) => {
-    switch (reader.u32()) {
-      case TAGS.V1_14_11:
-        return readOld(reader, 'V1_14_11');
-      case TAGS.V3:
-        return readOld(reader, 'V3');
-      case TAGS.V4:
-        return readNew(reader);
-      default:
-        return null;
-    }
-  });
-}
-
-/** null for a byte other than 0 or 1. */
-const readFlag = (reader: ByteReader): boolean | null => {
-  const byte = reader.u8();
-  return byte > 1 ? null : byte === 1;
+const node = { node: pubkey, authorizedWithdrawer: pubkey };
+const rootAndVoters = {
+  rootSlot: option(u64),
+  authorizedVoters: list(struct({ epoch: u64, voter: pubkey })),
+};
+const tail = {
+  epochCredits: list(struct({ epoch: u64, credits: u64, previousCredits: u64 })),
+  lastTimestamp: struct({ slot: u64, timestamp: i64 }),
 };
 
-const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(32));
+const priorVoters = struct<PriorVoters>({
+  entries: array(PRIOR_VOTERS, struct({ voter: pubkey, fromEpoch: u64, untilEpoch: u64 })),
+  ...{ index: u64, isEmpty: bool },
+});
 
-function readOld(reader: ByteReader, version: OldFields['version']): VoteState | null {
-  const node = readAddress(reader);
-  const authorizedWithdrawer = readAddress(reader);
-  const commission = reader.u8();
-  const votes = readVotes(reader, version === 'V3');
-  const rootSlot = readRootSlot(reader);
-  const authorizedVoters = readAuthorizedVoters(reader);
-  const priorVoters = readPriorVoters(reader);
-  if (rootSlot === undefined) return null;
-  const head = { version, node, authorizedWithdrawer, commission, votes, rootSlot };
-  return { ...head, authorizedVoters, priorVoters, ...readTail(reader) };
-}
+const old = (votes: Codec<readonly LandedVote[]>) =>
+  struct({ ...node, commission: u8, votes, ...rootAndVoters, priorVoters, ...tail });
 
-function readNew(reader: ByteReader): VoteState | null {
-  const head = {
-    version: 'V4' as const,
-    node: readAddress(reader),
-    authorizedWithdrawer: readAddress(reader),
-    inflationRewardsCollector: readAddress(reader),
-    blockRevenueCollector: readAddress(reader),
-    inflationRewardsCommissionBps: reader.u16(),
-    blockRevenueCommissionBps: reader.u16(),
-    pendingDelegatorRewards: reader.u64(),
-  };
-  const hasKey = readFlag(reader);
-  if (hasKey === null) return null;
-  const blsPublicKey = hasKey ? reader.bytes(BLS_KEY_BYTES) : null;
-  const votes = readVotes(reader, true);
-  const rootSlot = readRootSlot(reader);
-  if (rootSlot === undefined) return null;
-  const authorizedVoters = readAuthorizedVoters(reader);
-  return { ...head, blsPublicKey, votes, rootSlot, authorizedVoters, ...readTail(reader) };
-}
+/** Size and content by version, in the order of the tags from 1. */
+const layouts = {
+  V1_14_11: { size: VOTE_STATE_1_14_11_BYTES, layout: old(oldVotes) },
+  V3: { size: VOTE_STATE_BYTES, layout: old(landedVotes) },
+  V4: {
+    size: VOTE_STATE_BYTES,
+    layout: struct({
+      ...{ ...node, inflationRewardsCollector: pubkey, blockRevenueCollector: pubkey },
+      ...{ inflationRewardsCommissionBps: u16, blockRevenueCommissionBps: u16 },
+      ...{ pendingDelegatorRewards: u64, blsPublicKey: option(bytes(BLS_KEY_BYTES)) },
+      ...{ votes: landedVotes, ...rootAndVoters, ...tail },
+    }),
+  },
+};
+const versions = Object.keys(layouts) as VoteState['version'][];
+const layoutOf = (version: VoteState['version']) => layouts[version].layout as unknown as Codec<object>;
 
-/** A false count runs out of bytes, since no item is empty. */
-function readList<T>(reader: ByteReader, read: () => T): T[] {
-  const count = reader.u64();
-  const items: T[] = [];
-  for (let i = 0n; i < count; i++) items.push(read());
-  return items;
-}
+/** @returns null when the data is no vote state, uninitialized or too old. */
+export const decodeVoteState = (data: Uint8Array): VoteState | null =>
+  decodedOrNull(() => {
+    const reader = new ByteReader(data);
+    const version = versions[reader.u32() - 1];
+    return version === undefined ? null : ({ version, ...layoutOf(version).read(reader) } as VoteState);
+  });
 
-function readVotes(reader: ByteReader, hasLatency: boolean): LandedVote[] {
-  return readList(reader, () => ({
-    latency: hasLatency ? reader.u8() : 0,
-    slot: reader.u64(),
-    confirmationCount: reader.u32(),
-  }));
-}
-
-/** undefined for an invalid tag. */
-function readRootSlot(reader: ByteReader): bigint | null | undefined {
-  const present = readFlag(reader);
-  if (present === null) return undefined;
-  return present ? reader.u64() : null;
-}
-
-function readAuthorizedVoters(reader: ByteReader): { epoch: bigint; voter: Address }[] {
-  return readList(reader, () => ({ epoch: reader.u64(), voter: readAddress(reader) }));
-}
-
-function readPriorVoters(reader: ByteReader): PriorVoters {
-  const entries = Array.from({ length: PRIOR_VOTERS }, () => ({
-    voter: readAddress(reader),
-    fromEpoch: reader.u64(),
-    untilEpoch: reader.u64(),
-  }));
-  return { entries, index: reader.u64(), isEmpty: reader.bool() };
-}
-
-function readTail(reader: ByteReader): Pick<SharedFields, 'epochCredits' | 'lastTimestamp'> {
-  return {
-    epochCredits: readList(reader, () => ({
-      epoch: reader.u64(),
-      credits: reader.u64(),
-      previousCredits: reader.u64(),
-    })),
-    lastTimestamp: { slot: reader.u64(), timestamp: reader.i64() },
-  };
-}
-
-/** Full-size account, 3762 bytes (3731 for V1_14_11); inverse of `decodeVoteState`. */
+/** Full-size account, 3762 bytes (3731 for V1_14_11). */
 export function encodeVoteState(state: VoteState): Uint8Array {
-  const size = state.version === 'V1_14_11' ? VOTE_STATE_1_14_11_BYTES : VOTE_STATE_BYTES;
-  const writer = new ByteWriter(size).u32(TAGS[state.version]);
-  writer.bytes(addressBytes(state.node)).bytes(addressBytes(state.authorizedWithdrawer));
-  if (state.version === 'V4') writeNewFields(writer, state);
-  else writer.u8(state.commission);
-  writeVotes(writer, state);
-  writer.bool(state.rootSlot !== null);
-  if (state.rootSlot !== null) writer.u64(state.rootSlot);
-  writer.u64(BigInt(state.authorizedVoters.length));
-  for (const { epoch, voter } of state.authorizedVoters) writer.u64(epoch).bytes(addressBytes(voter));
-  if (state.version !== 'V4') writePriorVoters(writer, state.priorVoters);
-  writer.u64(BigInt(state.epochCredits.length));
-  for (const { epoch, credits, previousCredits } of state.epochCredits) {
-    writer.u64(epoch).u64(credits).u64(previousCredits);
-  }
-  writer.u64(state.lastTimestamp.slot).i64(state.lastTimestamp.timestamp);
+  const { size } = layouts[state.version];
+  const writer = new ByteWriter(size).u32(versions.indexOf(state.version) + 1);
+  layoutOf(state.version).write(writer, state);
   return writer.zeros(Math.max(0, size - writer.length)).finish();
-}
-
-function writeNewFields(writer: ByteWriter, state: NewFields): void {
-  writer
-    .bytes(addressBytes(state.inflationRewardsCollector))
-    .bytes(addressBytes(state.blockRevenueCollector))
-    .u16(state.inflationRewardsCommissionBps)
-    .u16(state.blockRevenueCommissionBps)
-    .u64(state.pendingDelegatorRewards)
-    .bool(state.blsPublicKey !== null);
-  if (state.blsPublicKey !== null) writer.bytes(state.blsPublicKey);
-}
-
-function writeVotes(writer: ByteWriter, state: VoteState): void {
-  writer.u64(BigInt(state.votes.length));
-  for (const { latency, slot, confirmationCount } of state.votes) {
-    if (state.version !== 'V1_14_11') writer.u8(latency);
-    writer.u64(slot).u32(confirmationCount);
-  }
-}
-
-function writePriorVoters(writer: ByteWriter, prior: PriorVoters): void {
-  for (const { voter, fromEpoch, untilEpoch } of prior.entries) {
-    writer.bytes(addressBytes(voter)).u64(fromEpoch).u64(untilEpoch);
-  }
-  writer.u64(prior.index).bool(prior.isEmpty);
 }
 
 /** Ring without voter changes. */

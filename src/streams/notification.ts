@@ -1,4 +1,4 @@
-import { digitCount } from '../base/text/digits.ts';
+import { digitCount } from '../base/text/short-bytes.ts';
 import { frameBytes, writeFrameHead } from './text-frame.ts';
 
 /** Text before the result, by notification method. */

@@ -9,7 +9,9 @@ const OPEN_MULTIPLIER_MAX = 8;
  */
 export class CircuitBreaker {
   readonly #limits: CircuitLimits;
-  #failures = 0;
+  consecutiveFailures = 0;
+  /** Open or half-open. */
+  isTripped = false;
   #openForMs = 0;
   #lastOpenForMs = 0;
   #openUntil = 0;
@@ -19,26 +21,19 @@ export class CircuitBreaker {
     this.#limits = limits;
   }
 
-  get consecutiveFailures(): number {
-    return this.#failures;
-  }
-
-  get isTripped(): boolean {
-    return this.#openForMs > 0;
-  }
-
   isOpen(now: number): boolean {
-    return this.#openForMs > 0 && (now < this.#openUntil || this.#isProbing);
+    return this.isTripped && (now < this.#openUntil || this.#isProbing);
   }
 
   /** In the half-open state this request is the trial. */
   recordStart(now: number): void {
-    if (this.#openForMs > 0 && now >= this.#openUntil) this.#isProbing = true;
+    if (this.isTripped && now >= this.#openUntil) this.#isProbing = true;
   }
 
   recordSuccess(): void {
-    this.#failures = 0;
+    this.consecutiveFailures = 0;
     this.#openForMs = 0;
+    this.isTripped = false;
     this.#lastOpenForMs = 0;
     this.#isProbing = false;
   }
@@ -46,19 +41,21 @@ export class CircuitBreaker {
   /** A successful poll closes the circuit, but the first failed call reopens it for twice as long. */
   pollSucceeded(): void {
     if (!this.isTripped) return;
-    this.#failures = this.#limits.circuitFailuresMax - 1;
+    this.consecutiveFailures = this.#limits.circuitFailuresMax - 1;
     this.#openForMs = 0;
+    this.isTripped = false;
     this.#isProbing = false;
   }
 
   recordFailure(now: number): void {
-    this.#failures++;
+    this.consecutiveFailures++;
     this.#isProbing = false;
-    if (this.#failures < this.#limits.circuitFailuresMax) return;
+    if (this.consecutiveFailures < this.#limits.circuitFailuresMax) return;
     if (now < this.#openUntil) return;
     const first = this.#limits.circuitOpenMs;
     this.#openForMs = Math.min(Math.max(first, this.#lastOpenForMs * 2), first * OPEN_MULTIPLIER_MAX);
     this.#lastOpenForMs = this.#openForMs;
+    this.isTripped = this.#openForMs > 0;
     this.#openUntil = now + this.#openForMs;
   }
 

@@ -29,10 +29,12 @@ export class NodeGroup {
   readonly #primary: Primary;
   readonly #recoveryProbes: RecoveryProbes;
   #candidates: readonly UpstreamNode[];
-  #serving: readonly UpstreamNode[];
+  /** Replaced, never mutated. */
+  serving: readonly UpstreamNode[];
   /** Start of the longest history; null if unknown. */
   #oldestAvailable: Slot | null = null;
-  #hasEjected = false;
+  /** Some serving nodes are ejected: their recovery is probed. */
+  hasEjected = false;
 
   /**
    * @param candidates - all nodes that may serve calls.
@@ -45,12 +47,8 @@ export class NodeGroup {
     this.#primary = new Primary(limits);
     this.#recoveryProbes = new RecoveryProbes(limits);
     this.#candidates = candidates;
-    this.#serving = candidates;
+    this.serving = candidates;
     this.refresh();
-  }
-
-  get serving(): readonly UpstreamNode[] {
-    return this.#serving;
   }
 
   /** Sticky node; null in the `spread` strategy. */
@@ -66,14 +64,14 @@ export class NodeGroup {
   /** Recomputes the serving nodes after a change of a node's state. */
   refresh(): void {
     const now = performance.now();
-    this.#serving = inService(this.#candidates);
-    this.#primary.review(this.#serving, now);
+    this.serving = inService(this.#candidates);
+    this.#primary.review(this.serving, now);
     this.#updateHeads(now);
   }
 
   /** May mirror the call to an ejected node. */
-  onCallStart(call: Call): void {
-    if (this.#hasEjected) this.#recoveryProbes.maybeProbe(call, this.#serving);
+  probeRecovery(call: Call): void {
+    this.#recoveryProbes.maybeProbe(call, this.serving);
   }
 
   /** Whether the node has the longest history; true if unknown. */
@@ -103,10 +101,10 @@ export class NodeGroup {
   review(watched: readonly UpstreamNode[], now: number): void {
     markLag(watched, this.limits, now);
     updateEjections(watched, this.limits, now);
-    this.#serving = inService(this.#candidates);
-    this.#primary.review(this.#serving, now);
-    this.#hasEjected = hasEjectedNodes(this.#serving, now);
-    this.#oldestAvailable = this.#serving.reduce<Slot | null>(older, null);
+    this.serving = inService(this.#candidates);
+    this.#primary.review(this.serving, now);
+    this.hasEjected = hasEjectedNodes(this.serving, now);
+    this.#oldestAvailable = this.serving.reduce<Slot | null>(older, null);
     this.#updateHeads(now);
   }
 
@@ -115,7 +113,7 @@ export class NodeGroup {
   }
 
   #updateHeads(now: number): void {
-    this.#chainHeads.update(this.#serving.filter((node) => node.isHealthy(now)));
+    this.#chainHeads.update(this.serving.filter((node) => node.isHealthy(now)));
   }
 }
 

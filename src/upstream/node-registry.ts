@@ -30,7 +30,8 @@ const REMOVAL_MARGIN_MS = 250;
  */
 export class NodeRegistry {
   readonly #log: Logger;
-  readonly #sets = new Map<Network, NetworkNodes>();
+  /** Networks that have nodes. */
+  readonly sets = new Map<Network, NetworkNodes>();
   /** As `network/name`; may name absent nodes. */
   #drained: ReadonlySet<string> = new Set();
   readonly #removing = new Map<UpstreamNode, NodeJS.Timeout>();
@@ -52,17 +53,12 @@ export class NodeRegistry {
     return this.#limits;
   }
 
-  /** null if the network has no nodes. */
-  groupOf(network: Network): NodeGroup | null {
-    return this.#sets.get(network)?.group ?? null;
-  }
-
   get networks(): readonly Network[] {
-    return networks.filter((network) => this.#sets.has(network));
+    return networks.filter((network) => this.sets.has(network));
   }
 
   all(): UpstreamNode[][] {
-    return [...this.#sets.values()].map(({ members }) => members.map(({ node }) => node));
+    return [...this.sets.values()].map(({ members }) => members.map(({ node }) => node));
   }
 
   isDrained({ network, name }: UpstreamNode): boolean {
@@ -70,13 +66,13 @@ export class NodeRegistry {
   }
 
   find(network: Network, name: string): UpstreamNode | undefined {
-    return this.#sets.get(network)?.members.find(({ node }) => node.name === name)?.node;
+    return this.sets.get(network)?.members.find(({ node }) => node.name === name)?.node;
   }
 
   /** Starts health monitoring, also of nodes added later. */
   start(): void {
     this.#isStarted = true;
-    for (const { monitor } of this.#sets.values()) monitor.start();
+    for (const { monitor } of this.sets.values()) monitor.start();
   }
 
   /** Stops monitoring and closes all connections. Calls in flight fail. */
@@ -85,14 +81,14 @@ export class NodeRegistry {
     const removing = [...this.#removing];
     this.#removing.clear();
     for (const [, timer] of removing) clearTimeout(timer);
-    for (const { monitor } of this.#sets.values()) monitor.stop();
+    for (const { monitor } of this.sets.values()) monitor.stop();
     const nodes = [...this.all().flat(), ...removing.map(([node]) => node)];
     for (const node of nodes) node.close();
   }
 
   /** Resolves when every node has been polled once and every network has one that responded. */
   async waitForFirstResponses(): Promise<void> {
-    const watches = [...this.#sets.values()].map(({ monitor }) => monitor);
+    const watches = [...this.sets.values()].map(({ monitor }) => monitor);
     await Promise.all(watches.flatMap((watch) => [watch.firstResponse, watch.firstPolls()]));
   }
 
@@ -108,13 +104,13 @@ export class NodeRegistry {
   /** @param drained - as `network/name`. */
   drain(drained: ReadonlySet<string>): void {
     this.#drained = drained;
-    for (const { members, group } of this.#sets.values()) group.setCandidates(this.#candidatesOf(members));
+    for (const { members, group } of this.sets.values()) group.setCandidates(this.#candidatesOf(members));
   }
 
   /** Creates new nodes first, so that an error leaves the registry unchanged. */
   #prepared(nodes: NodesByNetwork): ReadonlyMap<Network, readonly Member[]> {
     const membersOf = (network: Network): Member[] => {
-      const previous = this.#sets.get(network);
+      const previous = this.sets.get(network);
       return (nodes[network] ?? []).map((config) => this.#memberOf(config, network, previous));
     };
     return new Map(networks.map((network) => [network, membersOf(network)]));
@@ -122,7 +118,7 @@ export class NodeRegistry {
 
   #apply(prepared: ReadonlyMap<Network, readonly Member[]>): void {
     for (const [network, members] of prepared) {
-      const previous = this.#sets.get(network);
+      const previous = this.sets.get(network);
       const isSame =
         members.length === previous?.members.length &&
         members.every((member, at) => member === previous.members[at]);
@@ -144,7 +140,7 @@ export class NodeRegistry {
       if (!members.includes(member)) this.#removeNode(member.node);
     if (members.length === 0) {
       previous?.monitor.stop();
-      this.#sets.delete(network);
+      this.sets.delete(network);
       return;
     }
     const set = previous ?? this.#createSet(network);
@@ -156,7 +152,7 @@ export class NodeRegistry {
   #createSet(network: Network): NetworkNodes {
     const group = new NodeGroup([], this.#limits);
     const set = { members: [], group, monitor: new HealthMonitor(group, this.#log) };
-    this.#sets.set(network, set);
+    this.sets.set(network, set);
     if (this.#isStarted) set.monitor.start();
     return set;
   }

@@ -57,11 +57,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   );
 
   const dispatch = (call: Call, handler: ResponseHandler): PendingCall => {
-    const group = registry.groupOf(call.network);
-    if (group !== null && group.serving.length > 0) return executeWithRetry(group, call, handler);
+    const group = registry.sets.get(call.network)?.group;
+    if (group !== undefined && group.serving.length > 0) return executeWithRetry(group, call, handler);
     const { network } = call;
     handler.onError(
-      group === null
+      group === undefined
         ? networkNotServed(network, registry.networks)
         : new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } }),
     );
@@ -72,7 +72,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     const node = registry.find(network, name);
     if (node === undefined) return false;
     node.cordon = reason;
-    registry.groupOf(network)?.refresh();
+    registry.sets.get(network)?.group.refresh();
     return true;
   };
 
@@ -83,8 +83,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     status: () =>
       registry.all().flatMap((nodes) => nodes.map((node) => statusOf(node, nodes, registry.isDrained(node)))),
     networks: () => registry.networks,
-    slotAt: (network, commitment) => registry.groupOf(network)?.headAt(commitment) ?? null,
-    nodesOf: (network) => registry.groupOf(network)?.serving ?? [],
+    slotAt: (network, commitment) => registry.sets.get(network)?.group.headAt(commitment) ?? null,
+    nodesOf: (network) => registry.sets.get(network)?.group.serving ?? [],
     cordon: setCordon,
     uncordon: (network, name) => setCordon(network, name, null),
     drain: (drained) => registry.drain(drained),

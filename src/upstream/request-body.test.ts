@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DIGITS_NUMBER_MAX } from '../base/text/digits.ts';
+import { DIGITS_NUMBER_MAX } from '../base/text/short-bytes.ts';
 import { idAfter, nextRequestId, requestBody, requestBytes } from './request-body.ts';
 
 const HEAD = Buffer.from('POST / HTTP/1.1\r\ncontent-length: ');

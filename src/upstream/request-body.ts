@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { DIGITS_NUMBER_MAX, digitCount, writeDigits } from '../base/text/digits.ts';
-import { copyTo } from '../base/text/short-bytes.ts';
+import { copyTo, DIGITS_NUMBER_MAX, digitCount, writeDigits } from '../base/text/short-bytes.ts';
 import { methods } from '../protocol/methods.ts';
 
 /** Next id: 1 to 31 bits, wraps around. */
@@ -34,14 +33,6 @@ const knownSuffixes: ReadonlyMap<string, BodySuffix> = new Map(
   Object.keys(methods).map((name) => [name, suffixOf(name)]),
 );
 
-function suffixFor(method: string, params: Buffer | null): Buffer {
-  const suffix = knownSuffixes.get(method) ?? suffixOf(method);
-  return params === null ? suffix.withoutParams : suffix.withParams;
-}
-
-const bodyLength = (id: number, suffix: Buffer, params: Buffer | null): number =>
-  BEFORE_ID.length + digitCount(id) + suffix.length + (params === null ? 0 : params.length + 1);
-
 /** Written in place: concatenating buffers or strings would allocate several per request. */
 function writeBody(bytes: Buffer, start: number, id: number, suffix: Buffer, params: Buffer | null): void {
   const idAt = copyTo(bytes, start, BEFORE_ID);
@@ -58,19 +49,21 @@ function writeBody(bytes: Buffer, start: number, id: number, suffix: Buffer, par
  * @param params - raw JSON text; null omits the member.
  */
 export function requestBody(id: number, method: string, params: Buffer | null): Buffer {
-  const suffix = suffixFor(method, params);
-  const bytes = Buffer.allocUnsafe(bodyLength(id, suffix, params));
-  writeBody(bytes, 0, id, suffix, params);
-  return bytes;
+  const request = requestBytes(NO_HEAD, id, method, params);
+  return request.subarray(request.indexOf(HEAD_END) + HEAD_END.length);
 }
+
+const NO_HEAD = Buffer.alloc(0);
 
 /**
  * Complete HTTP request.
  * @param head - ends where the content length belongs.
  */
 export function requestBytes(head: Buffer, id: number, method: string, params: Buffer | null): Buffer {
-  const suffix = suffixFor(method, params);
-  const length = bodyLength(id, suffix, params);
+  const suffixes = knownSuffixes.get(method) ?? suffixOf(method);
+  const suffix = params === null ? suffixes.withoutParams : suffixes.withParams;
+  const paramsBytes = params === null ? 0 : params.length + 1;
+  const length = BEFORE_ID.length + digitCount(id) + suffix.length + paramsBytes;
   const digits = digitCount(length);
   const bytes = Buffer.allocUnsafe(head.length + digits + HEAD_END.length + length);
   const lengthAt = copyTo(bytes, 0, head);

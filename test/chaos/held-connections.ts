@@ -7,11 +7,11 @@ import { SocketClient } from '../service/socket-client.ts';
 import type { Ready } from '../service/start-service.ts';
 import { bounds, type Outages } from './outages.ts';
 
-/** Longest time that connections are held before their key is revoked. */
+/** Maximum time before the key is revoked. */
 const HELD_MAX_MS = 5_000;
 const POLL_MS = 20;
 
-/** A connection that somebody has open. Times are those of `performance.now()`. */
+/** An open connection. Times are those of `performance.now()`. */
 type Held = { readonly what: string; endedAt: number | null; close(): void };
 
 export type HeldOptions = Readonly<{
@@ -23,10 +23,10 @@ export type HeldOptions = Readonly<{
 
 const slots = { slots: new Map([['all', {}]]) };
 
-/** Holds WebSockets and gRPC streams on every gateway: they stay as long as their key is good, and not longer. */
+/** Holds WebSockets and gRPC streams on every gateway: they stay open as long as their key is good, and no longer. */
 export class HeldConnections {
   readonly violations: string[] = [];
-  /** From a revocation until the last connection was closed, where the database was there meanwhile. */
+  /** From a revocation until a connection was closed, without outages of the database. */
   readonly delays: number[] = [];
   closed = 0;
   readonly #options: HeldOptions;
@@ -37,7 +37,7 @@ export class HeldConnections {
     this.#clients = options.gateways.map(({ grpcUrl }) => new GrpcClient(grpcUrl));
   }
 
-  /** Opens, holds and revokes, again and again, until `isOver`. */
+  /** Opens connections and revokes their keys until `isOver`. */
   async run(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       const made = await this.#make();
@@ -48,7 +48,7 @@ export class HeldConnections {
       const held = await this.#openAll(made, isOver);
       await delay(Math.random() * HELD_MAX_MS);
       for (const { what, endedAt } of held)
-        if (endedAt !== null) this.violations.push(`${what} was closed though its key was good`);
+        if (endedAt !== null) this.violations.push(`${what} was closed although its key was good`);
       await this.#revoke(made, held);
     }
   }
@@ -57,7 +57,7 @@ export class HeldConnections {
     for (const client of this.#clients) client.close();
   }
 
-  /** Keys of both products; null where the database is away. */
+  /** Keys of both products; null during an outage of the database. */
   async #make(): Promise<Readonly<{ rpc: NewKey; grpc: NewKey }> | null> {
     const { register } = this.#options;
     try {
@@ -82,7 +82,7 @@ export class HeldConnections {
       await revokeKey(register, rpc.key.id);
       await revokeKey(register, grpc.key.id);
     } catch {
-      // Nobody knows what became of them: the database went away meanwhile.
+      // The outcome is unknown because of a database outage.
       for (const one of held) one.close();
       return;
     }
@@ -111,7 +111,7 @@ async function openSocket(url: string): Promise<Held | null> {
   return held;
 }
 
-/** null where it was refused. */
+/** null when it was rejected. */
 async function openStream(client: GrpcClient, secret: string): Promise<Held | null> {
   const stream = client.open(secret, 'Subscribe');
   const held: Held = { what: 'a gRPC stream', endedAt: null, close: () => stream.close() };
@@ -123,7 +123,7 @@ async function openStream(client: GrpcClient, secret: string): Promise<Held | nu
   return held.endedAt === null ? held : null;
 }
 
-/** A key is in force a moment after it was made. */
+/** A new key is in force after a moment. */
 async function untilOpen(open: () => Promise<Held | null>, isOver: () => boolean): Promise<Held | null> {
   while (!isOver()) {
     const held = await open();

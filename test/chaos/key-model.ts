@@ -10,18 +10,18 @@ import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import type { RequestOutcome } from './key-traffic.ts';
 import type { Outages } from './outages.ts';
 
-/** A key as whoever changed it knows it. Times are those of `performance.now()`. */
+/** Expected state of a key. Times are those of `performance.now()`. */
 export type ModelKey = {
   readonly id: string;
   readonly secret: string;
   state: 'good' | 'replaced' | 'disabled' | 'ended';
   /** When the change to this state was acknowledged. */
   since: number;
-  /** Another one with each change. */
+  /** Incremented by each change. */
   generation: number;
-  /** A change is under way. */
+  /** A change is in progress. */
   busy: boolean;
-  /** Nobody knows what became of a change: the database went away meanwhile. */
+  /** The outcome of a change is unknown because of a database outage. */
   unsure: boolean;
 };
 
@@ -40,13 +40,13 @@ const needed: Readonly<Record<Exclude<Verb, 'create'>, readonly ModelKey['state'
 
 const works = ({ state }: ModelKey): boolean => state === 'good' || state === 'replaced';
 
-/** What must be true of keys, held against what gateways say. */
+/** Expected states of keys, compared with the responses of gateways. */
 export class KeyModel {
   readonly keys: ModelKey[] = [];
   readonly violations: string[] = [];
   readonly #register: KeyRegister;
   readonly #outages: Outages;
-  /** Keys that were being replaced when they were disabled. */
+  /** Keys that were in rotation when they were disabled. */
   readonly #replaced = new Set<string>();
 
   constructor(register: KeyRegister, outages: Outages) {
@@ -59,8 +59,8 @@ export class KeyModel {
   }
 
   /**
-   * Changes some key, or makes one.
-   * @returns the keys whose state is another now; none where the database did not answer.
+   * Changes a random key, or creates one.
+   * @returns the changed keys; none during an outage of the database.
    */
   async change(verb: Verb): Promise<ModelKey[]> {
     if (verb === 'create') return this.#create().catch(() => []);
@@ -79,7 +79,7 @@ export class KeyModel {
     }
   }
 
-  /** Calls a key and holds what comes against what is known of it. */
+  /** Sends a call with a key and compares the outcome with its expected state. */
   async check(key: ModelKey, call: () => Promise<RequestOutcome>, at: string): Promise<void> {
     const { generation, busy } = key;
     const { startedAt, outcome } = await call();
@@ -89,10 +89,10 @@ export class KeyModel {
     if (works(key) && outcome !== 'ok')
       this.violations.push(`${at}: good key ${key.id} got ${outcome}, ${late} ms after it was made good`);
     if (!works(key) && outcome === 'ok')
-      this.violations.push(`${at}: ${key.state} key ${key.id} was let in ${late} ms after the change`);
+      this.violations.push(`${at}: ${key.state} key ${key.id} was accepted ${late} ms after the change`);
   }
 
-  /** Asks the store what became of keys of which nobody knows. */
+  /** Reads the states of unsure keys from the store. */
   async settle(): Promise<void> {
     const now = Date.now();
     for (const key of this.keys.filter(({ unsure }) => unsure)) {

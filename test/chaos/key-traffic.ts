@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
-/** What came of one call: `ok`, the code of a refusal, or what kept it from an answer. */
+/** Outcome of a call: `ok`, an error code, or a connection error. */
 export type RequestOutcome = Readonly<{ startedAt: number; endedAt: number; outcome: string }>;
 
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
 const POLL_MS = 20;
 
-/** Calls gateways with keys, as their customers do. Times are those of `performance.now()`. */
+/** Sends calls to gateways with keys. Times are those of `performance.now()`. */
 export class KeyTraffic {
   readonly #urls: readonly string[];
   readonly #agent = new Agent({ connections: 16, pipelining: 1 });
@@ -31,9 +31,8 @@ export class KeyTraffic {
   }
 
   /**
-   * Calls each gateway until it says what is expected, or `isOver`.
-   * @returns when the last call began that was not answered so, `from` where there was none; null when it was over
-   * before. Calls that began later found the change in force.
+   * Sends calls to each gateway until the outcome is as expected, or `isOver`.
+   * @returns start of the last call with another outcome, `from` for none; null when it was over before.
    */
   async until(
     secret: string,
@@ -56,7 +55,7 @@ export class KeyTraffic {
     return times.includes(null) ? null : Math.max(...(times as number[]));
   }
 
-  /** The calls a second that a gateway says a key may make; null where it says nothing of it. */
+  /** Calls per second of a key according to a gateway; null if it reports no limit. */
   async rateOf(gateway: number, secret: string): Promise<number | null> {
     this.calls++;
     const answer = await this.#post(this.#urls[gateway]!, secret);

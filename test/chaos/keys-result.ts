@@ -1,28 +1,28 @@
 import { bounds } from './outages.ts';
 
-/** What was measured of keys that changed, in milliseconds each. */
+/** Measurements of key changes, in milliseconds. */
 export type KeyFigures = Readonly<{
   minutes: number;
-  /** From a change until both gateways acted on it, with the database there; sorted. */
+  /** From a change until both gateways acted on it, without outages of the database; sorted. */
   delays: readonly number[];
-  /** From the end of a key until a connection of it was closed, with the database there; sorted. */
+  /** From the revocation of a key until its connection was closed, without outages of the database; sorted. */
   closing: readonly number[];
-  /** Changes of limits that were followed. */
+  /** Changes of limits that were checked. */
   limitChanges: number;
-  /** Calls that the limit which is asked too much let in, and the least and most that it may. */
+  /** Accepted calls of a key that exceeds its limit, and the allowed range. */
   accepted: number;
   least: number;
   most: number;
 }>;
 
-/** Fewer than so many a minute say nothing of a p99, nor of anything else. */
+/** Fewer samples per minute are not enough. */
 const SAMPLES_PER_MINUTE = 20;
 
-/** The value below which that part of sorted numbers lies; NaN of none. */
+/** Quantile of sorted numbers; NaN for none. */
 export const share = (sorted: readonly number[], part: number): number =>
   Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN);
 
-/** What does not hold of what was measured, also that too little was. */
+/** Faults in the measurements, including too few samples. */
 export function faultsOf(figures: KeyFigures): string[] {
   const { minutes, delays, closing, limitChanges, accepted, least, most } = figures;
   const faults: string[] = [];
@@ -34,8 +34,8 @@ export function faultsOf(figures: KeyFigures): string[] {
   };
   judge('changes in force', delays);
   judge('connections of revoked keys closed', closing);
-  if (limitChanges === 0) faults.push('no change of a limit was followed');
-  if (accepted > most) faults.push(`a limit let ${accepted} calls in, and ${most} are the most`);
-  if (accepted < least) faults.push(`a limit let ${accepted} calls in, and ${least} are the least`);
+  if (limitChanges === 0) faults.push('no change of a limit was checked');
+  if (accepted > most) faults.push(`${accepted} calls accepted, at most ${most} allowed`);
+  if (accepted < least) faults.push(`${accepted} calls accepted, at least ${least} required`);
   return faults;
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { Cluster } from '../cluster/cluster.ts';
+import { readOptions } from '../programs/options.ts';
 import { HeldConnections } from './held-connections.ts';
 import { KeyModel, type ModelKey, type Verb, verbs } from './key-model.ts';
 import { KeyTraffic } from './key-traffic.ts';
@@ -12,23 +12,23 @@ import { faultsOf, share } from './keys-result.ts';
 import { LimitChanges } from './limit-changes.ts';
 import { bounds, Outages } from './outages.ts';
 
-/**
- * Two real gateways on one PostgreSQL and one Redis, which are killed and started again while keys are made, rotated, cut,
- * stopped, revoked and get other limits, and customers call and hold connections. Says what was done, what was seen, and
- * what must never be.
- *
- *     npm run chaos:keys -- [--minutes N] [--keys N]
- */
-const { values } = parseArgs({ options: { minutes: { type: 'string' }, keys: { type: 'string' } } });
-const minutes = Number(values.minutes ?? 1);
-const keysAtFirst = Number(values.keys ?? 1_000);
+const USAGE = `Usage: npm run chaos:keys -- [--minutes N] [--keys N]
+
+Runs two gateways on one PostgreSQL and one Redis, which are killed and restarted while keys are created, rotated,
+disabled, revoked and get other limits, and customers send calls and hold connections. Exits with 1 when a gateway
+did not act on a change in time.
+
+  --minutes N    duration (default 1)
+  --keys N       keys at the start (default 1000)
+`;
+const { minutes, keys: keysAtFirst } = readOptions(USAGE, { minutes: 1, keys: 1_000 });
 
 const CHANGERS = 2;
 const PROBERS = 4;
 const HOLDERS = 3;
 const FOLLOWED_MAX = 12;
 const OUTAGE_INTERVAL_MS = 9_000;
-/** A family that asks for more than it may have, on both gateways. */
+/** Limit of a key that exceeds it on both gateways. */
 const RATE = { perSecond: 10, burst: 20 };
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -36,7 +36,7 @@ const works = ({ state }: ModelKey) => state === 'good' || state === 'replaced';
 
 type Figures = { changes: Record<Verb, number>; delays: number[]; late: string[]; followed: number };
 
-/** Watches how long a change takes until both gateways act on it; left out where the database was away meanwhile. */
+/** Measures how long a change takes until both gateways act on it; not during outages of the database. */
 async function follow(key: ModelKey, traffic: KeyTraffic, outages: Outages, figures: Figures) {
   const { generation, since } = key;
   figures.followed++;
@@ -48,7 +48,7 @@ async function follow(key: ModelKey, traffic: KeyTraffic, outages: Outages, figu
   const seenAt = await traffic.until(key.secret, expected, isOver, since);
   figures.followed--;
   if (seenAt === null && !isChanged())
-    figures.late.push(`key ${key.id} was not ${key.state} everywhere ${bounds.most} ms after it had to be`);
+    figures.late.push(`key ${key.id} was not ${key.state} on all gateways ${bounds.most} ms after the limit`);
   if (seenAt !== null && outages.wasThereSince(since - bounds.afterReturn))
     figures.delays.push(Math.max(0, seenAt - since));
 }
@@ -78,7 +78,7 @@ async function probes(model: KeyModel, traffic: KeyTraffic, isOver: () => boolea
   }
 }
 
-/** Asks for more than a key may have, on every gateway at once. @returns how many calls were let in. */
+/** Exceeds the limit of a key on every gateway at once. @returns the number of accepted calls. */
 async function exhaust(secret: string, traffic: KeyTraffic, isOver: () => boolean): Promise<number> {
   let accepted = 0;
   const hammer = async (gateway: number) => {
@@ -92,8 +92,8 @@ async function exhaust(secret: string, traffic: KeyTraffic, isOver: () => boolea
   return accepted;
 }
 
-/** Every key, on every gateway, once all is quiet: exactly the good ones are let in. */
-async function lookAtAll(model: KeyModel, traffic: KeyTraffic): Promise<void> {
+/** Checks every key on every gateway at the end: exactly the good ones are accepted. */
+async function checkAll(model: KeyModel, traffic: KeyTraffic): Promise<void> {
   await delay(bounds.afterReturn);
   await model.settle();
   for (const key of model.keys)
@@ -101,15 +101,15 @@ async function lookAtAll(model: KeyModel, traffic: KeyTraffic): Promise<void> {
       await model.check(key, () => traffic.call(gateway, key.secret), `gateway-${gateway + 1}, at the end`);
 }
 
-/** Between two exchanges with Redis: `shared.sync_interval_ms` as it is when nothing else is said. */
+/** Default of `shared.sync_interval_ms`. */
 const SYNC_INTERVAL_SECONDS = 0.1;
 
-/** The least that it lets in whoever always asks: half of what the plan grants, with all that is down now and then. */
+/** Calls that must be accepted at least: half of what the plan grants, because of the outages. */
 const leastOf = (seconds: number): number => Math.floor((RATE.burst + RATE.perSecond * seconds) / 2);
 
 /**
- * The most that a limit lets in, as docs/explanation/limits-and-quotas.md, "Several gateways", has it: what the plan grants,
- * what the other gateways let in within one interval, which is paid back, and one more burst for each loss of Redis' data.
+ * Calls that may be accepted at most (docs/explanation/limits-and-quotas.md, "Several gateways"): what the plan grants,
+ * what the other gateways accept within one interval, and one more burst for each loss of the data of Redis.
  */
 const mostOf = (seconds: number, redisOutages: number, gateways: number): number => {
   const granted = RATE.burst + RATE.perSecond * seconds;
@@ -156,7 +156,7 @@ async function run(cluster: Cluster, store: Store): Promise<number> {
     ...repeat(PROBERS, () => probes(model, traffic, isOver)),
   ]);
   const seconds = (performance.now() - startedAt) / 1_000;
-  await lookAtAll(model, traffic);
+  await checkAll(model, traffic);
   held.close();
   await traffic.close();
   return report({ model, traffic, figures, held, limits, database, redis, accepted, seconds });
@@ -184,22 +184,20 @@ function report(outcome: Outcome): number {
   const faults = [...model.violations, ...figures.late, ...held.violations, ...limits.violations];
   faults.push(...faultsOf(measured));
   const done = Object.entries(figures.changes).map(([verb, count]) => `${count} × ${verb}`);
-  say(`keys: ${model.keys.length}, of which ${model.keys.filter(works).length} are good`);
+  say(`keys: ${model.keys.length}, ${model.keys.filter(works).length} of them good`);
   say(`changes: ${done.join(', ')}`);
   say(`outages: PostgreSQL ${database.count}, Redis ${redis.count}; calls: ${traffic.calls}`);
   say(
-    `in force on both gateways, with the database there: p50 ${share(delays, 0.5)} ms, p99 ${share(delays, 0.99)} ms, ` +
+    `in force on both gateways, without outages of the database: p50 ${share(delays, 0.5)} ms, p99 ${share(delays, 0.99)} ms, ` +
       `most ${share(delays, 1)} ms, of ${delays.length} changes`,
   );
   say(
-    `connections of revoked keys closed: ${held.closed}, with the database there: p50 ${share(closing, 0.5)} ms, ` +
+    `connections of revoked keys closed: ${held.closed}, without outages of the database: p50 ${share(closing, 0.5)} ms, ` +
       `p99 ${share(closing, 0.99)} ms, most ${share(closing, 1)} ms; limits changed: ${limits.changes}`,
   );
-  say(
-    `limit of ${RATE.perSecond} a second, asked too much on both: ${accepted} let in, ${least} are the least and ${most} the most`,
-  );
+  say(`limit of ${RATE.perSecond} per second: ${accepted} calls accepted, allowed ${least} to ${most}`);
   for (const fault of faults.slice(0, 20)) say(`FAULT ${fault}`);
-  say(faults.length === 0 ? 'all that must hold held' : `${faults.length} faults`);
+  say(faults.length === 0 ? 'All promises held.' : `${faults.length} faults`);
   return faults.length === 0 ? 0 : 1;
 }
 

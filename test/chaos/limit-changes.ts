@@ -7,10 +7,10 @@ import type { Outages } from './outages.ts';
 
 const POLL_MS = 20;
 const PAUSE_MS = 500;
-/** What the plan of the keys allows. */
+/** Limit of the plan. */
 const PER_SECOND_MAX = 50;
 
-/** Changes the rate of a key, again and again, and holds what gateways say of it against what was asked. */
+/** Changes the rate limit of a key repeatedly and compares it with the limit that gateways report. */
 export class LimitChanges {
   readonly violations: string[] = [];
   changes = 0;
@@ -30,30 +30,30 @@ export class LimitChanges {
       await delay(PAUSE_MS);
       const perSecond = 5 + Math.floor(Math.random() * (PER_SECOND_MAX - 5));
       const rate = { perSecond, burst: 2 * perSecond };
-      // What became of a change is not known where the database went away meanwhile: it is made again.
+      // The outcome of a change is unknown during an outage of the database: repeat it.
       const done = await changeKey(this.#register, key.id, { rate }).catch((error: unknown) => {
         if (error instanceof KeyRefusedError) throw error;
         return null;
       });
       if (done === null) continue;
       this.changes++;
-      await this.#untilLogged(secret, perSecond);
+      await this.#untilReported(secret, perSecond);
     }
   }
 
-  /** Until each gateway tells of the rate. */
-  async #untilLogged(secret: string, perSecond: number): Promise<void> {
+  /** Waits until each gateway reports the rate. */
+  async #untilReported(secret: string, perSecond: number): Promise<void> {
     const since = performance.now();
     for (let gateway = 0; gateway < this.#traffic.gateways; gateway++) {
       for (;;) {
         const startedAt = performance.now();
-        const said = await this.#traffic.rateOf(gateway, secret);
-        // While gateways do not hear of each other each has its part, as docs/explanation/limits-and-quotas.md says.
-        if (said === perSecond || said === perSecond / this.#traffic.gateways) break;
+        const reported = await this.#traffic.rateOf(gateway, secret);
+        // Disconnected gateways divide the limit (docs/explanation/limits-and-quotas.md).
+        if (reported === perSecond || reported === perSecond / this.#traffic.gateways) break;
         if (startedAt > this.#outages.limitOf(since)) {
           const late = Math.round(startedAt - since);
           this.violations.push(
-            `gateway-${gateway + 1} allows ${said} a second ${late} ms after it became ${perSecond}`,
+            `gateway-${gateway + 1} allows ${reported} per second ${late} ms after it became ${perSecond}`,
           );
           break;
         }

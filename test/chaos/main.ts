@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { Gauge } from '../soak/geyser/gauge.ts';
-import { waitedForProcessorMs } from '../soak/rest/pulse.ts';
+import { readOptions, sayUnless } from '../programs/options.ts';
+import { Gauge } from '../programs/process-stats.ts';
 import { makeBoundKey } from './load/bound-key.ts';
 import { HttpTestClient, type TestClient, WebSocketTestClient } from './load/clients.ts';
 import { FaultChecker } from './load/fault-checker.ts';
@@ -20,122 +19,104 @@ import { GROWTH_MAX, type Parts, resultOf, SUCCESS_MIN, summaryOf } from './repo
 
 const USAGE = `Usage: npm run chaos -- [options]
 
-Runs the real program in front of three nodes of one ledger, each behind a proxy of its own, and makes the nodes ill at
-random: killed, frozen (half-open), slow, narrow, breaking off in the middle of answers, behind (about 31 slots, moving),
-or stuck at a slot. Meanwhile clients read through both doors, alone and in batches, sessions read that may not see the
-chain go back, and real transactions are sent and followed on the ledger itself.
+Runs the program in front of three nodes of one ledger, each behind a proxy of its own, and injects random faults: nodes
+are killed, frozen (half-open), slow, throttled, reset within responses, behind (about 31 slots, moving), or stuck at a
+slot. Meanwhile clients read over HTTP and WebSocket, alone and in batches, sessions read that must not observe the chain
+going back, and real transactions are sent and tracked on the ledger itself.
 
-A read could have been answered when one node was well from ${GRACE_MS} ms before its beginning to its end, or for
-${ANSWER_WINDOW_MS / 1_000} s. A node to which nothing was done counts as starved, not as well, while it takes more than
-${PROMPT_MS / 1_000} s to answer who asks it past the gateway: the machine is too busy.
-Ends with 1 when less than ${SUCCESS_MIN * 100} % of those were answered as they must be, when a session went back, when a
-transaction was lost or answered wrongly, or when memory of the second half is more than ${GROWTH_MAX} times that of the first.
-Long answers that break off once they have begun are counted apart: nobody can take them up again.
+A read is answerable when one node was healthy from ${GRACE_MS} ms before its start to its end, or for
+${ANSWER_WINDOW_MS / 1_000} s. A node without an injected fault counts as starved, not as healthy, while it takes more
+than ${PROMPT_MS / 1_000} s to respond to a direct request: the machine is overloaded.
+Exits with 1 when less than ${SUCCESS_MIN * 100} % of the answerable reads got a right response, when a session went back, when a
+transaction was lost or its response was wrong, or when memory of the second half is more than ${GROWTH_MAX} times that of
+the first. Streamed responses that break off are counted separately: they cannot be resumed.
 
-  --minutes N     how long (default 30)
-  --seed N        what happens to the nodes, and when (default: by chance)
-  --reads N       requests a second of readers (default 50)
-  --sends N       transactions a second (default 6)
+  --minutes N     duration (default 30)
+  --seed N        determines the faults and their times (default: random)
+  --reads N       reads per second (default 50)
+  --sends N       transactions per second (default 6)
   --sessions N    sessions (default 6)
-  --protocol NAME http, websocket or both: how readers send calls (default both)
+  --protocol NAME http, websocket or both: how reads are sent (default both)
   --slot-ms N     length of a slot (default 400)
   --json          print the result as JSON, and nothing else
 `;
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '30' },
-    seed: { type: 'string' },
-    reads: { type: 'string', default: '50' },
-    sends: { type: 'string', default: '6' },
-    sessions: { type: 'string', default: '6' },
-    protocol: { type: 'string', default: 'both' },
-    'slot-ms': { type: 'string', default: '400' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const options = readOptions(USAGE, {
+  ...{ minutes: 30, seed: Math.floor(Math.random() * 2 ** 31), reads: 50, sends: 6, sessions: 6 },
+  ...{ protocol: 'both', 'slot-ms': 400, json: false },
 });
-if (values.help) {
-  process.stdout.write(USAGE);
-  process.exit(0);
-}
+const { minutes, seed } = options;
 
 const PROGRESS_MS = 10_000;
-/** The share of reads over WebSocket where both doors are asked. */
+/** The share of reads over WebSocket with both protocols. */
 const SOCKET_SHARE = 0.25;
 
-const say = (text: string): void => {
-  if (!values.json) process.stdout.write(`${text}\n`);
-};
-
-const minutes = Number(values.minutes);
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const say = sayUnless(options.json);
 say(`seed ${seed}, ${minutes} minutes; starting the ledger, its nodes and the gateway`);
-const scene = await ChaosFixture.start({ slotMs: Number(values['slot-ms']) });
-await makeHistory(scene);
-const questions = await ReadCalls.of(scene);
+const fixture = await ChaosFixture.start({ slotMs: options['slot-ms'] });
+await makeHistory(fixture);
+const readCalls = await ReadCalls.of(fixture);
 
-const { ready, key, process: gateway } = scene.gateway;
+const { ready, key, process: gateway } = fixture.gateway;
 const http = new HttpTestClient(ready.rpcUrl, key);
 const socket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${key}`);
-const ailments = new FaultHistory(scene.nodes.map(({ name }) => name));
-const judge = new FaultChecker(ailments, new GatewayLog(scene.logFile), say);
+const faultHistory = new FaultHistory(fixture.nodes.map(({ name }) => name));
+const checker = new FaultChecker(faultHistory, new GatewayLog(fixture.logFile), say);
 
-/** Each kind of load has chance of its own: what happens to the nodes does not depend on how quick they are. */
-const chanceOf = (nth: number): SeededRandom => new SeededRandom(seed + 1_000 * nth);
+/** Each kind of load has its own random numbers: faults do not depend on the speed of the load. */
+const randomOf = (nth: number): SeededRandom => new SeededRandom(seed + 1_000 * nth);
 const readsOf = (client: TestClient, share: number, nth: number): Reads =>
   new Reads({
     client,
-    questions,
-    checker: judge,
-    chance: chanceOf(nth),
-    perSecond: Number(values.reads) * share,
+    readCalls,
+    checker,
+    random: randomOf(nth),
+    perSecond: options.reads * share,
   });
 
 const reads = {
   http: [readsOf(http, 1, 1)],
   websocket: [readsOf(socket, 1, 2)],
   both: [readsOf(http, 1 - SOCKET_SHARE, 1), readsOf(socket, SOCKET_SHARE, 2)],
-}[values.protocol];
-if (reads === undefined) throw new Error(`there is no protocol ${values.protocol}: http, websocket or both`);
+}[options.protocol];
+if (reads === undefined) throw new Error(`there is no protocol ${options.protocol}: http, websocket or both`);
 const sends = new Submissions({
   client: http,
-  scene,
-  checker: judge,
-  chance: chanceOf(3),
-  perSecond: Number(values.sends),
+  fixture,
+  checker,
+  random: randomOf(3),
+  perSecond: options.sends,
 });
-/** Sessions are named by a header, or all that a key asks is one, through whichever door. */
-const boundSocket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${await makeBoundKey(scene.gateway)}`);
-const ofHeader = { kind: 'session', client: http, count: Number(values.sessions), readers: 2 };
+/** A session has a header, or consists of all requests of a key, over any protocol. */
+const boundSocket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${await makeBoundKey(fixture.gateway)}`);
+const ofHeader = { kind: 'session', client: http, count: options.sessions, readers: 2 };
 const ofKey = { kind: 'bound-key', client: boundSocket, count: 1, readers: 4 };
 const sessions = [ofHeader, ofKey].map(
-  (one, nth) => new Sessions({ ...one, scene, checker: judge, chance: chanceOf(4 + nth) }),
+  (one, nth) => new Sessions({ ...one, fixture, checker, random: randomOf(4 + nth) }),
 );
 const gauge = new Gauge(gateway.pid ?? 0);
-const waitedMs = (): number => waitedForProcessorMs(gateway.pid ?? 0);
-const parts: Parts = { seed, minutes, checker: judge, reads, sends, gauge, waitedMs };
+const parts: Parts = { seed, minutes, checker, reads, sends, gauge };
 
 const beganAt = performance.now();
 const isOver = (): boolean => performance.now() - beganAt > minutes * 60_000;
 
 function progress(): void {
-  judge.forget();
-  const counts = [...judge.tallies].map(
+  checker.forget();
+  const counts = [...checker.tallies].map(
     ([kind, { good, answerable, failed }]) => `${kind} ${good}/${answerable} (${failed} not)`,
   );
   const now = performance.now();
   const seconds = Math.round((now - beganAt) / 1_000);
   const memory = gauge.memoryMib.at(-1) ?? 0;
   say(
-    `${seconds} s: ${counts.join(', ')}; ${sends.pending} pending; ${memory} MiB; ${ailments.describe(now, now + 1)}`,
+    `${seconds} s: ${counts.join(', ')}; ${sends.pending} pending; ${memory} MiB; ${faultHistory.describe(now, now + 1)}`,
   );
 }
 
 const timer = setInterval(progress, PROGRESS_MS);
 await Promise.all([
-  new FaultInjector(scene.nodes, ailments, seed).run(isOver),
-  ...scene.nodes.map((node, at) => watchPulse(node, at, ailments, isOver)),
+  new FaultInjector(fixture.nodes, faultHistory, seed).run(isOver),
+  ...fixture.nodes.map((node, at) => watchPulse(node, at, faultHistory, isOver)),
   ...reads.map((one) => one.run(isOver)),
   ...sessions.map((one) => one.run(isOver)),
   sends.run(isOver),
@@ -144,9 +125,9 @@ await Promise.all([
 clearInterval(timer);
 
 const result = resultOf(parts);
-if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
 say(summaryOf(parts));
 await Promise.all([socket, boundSocket].map((one) => one.close()));
 await http.close();
-await scene.stop();
+await fixture.stop();
 process.exit(result.broken.length === 0 ? 0 : 1);

@@ -1,42 +1,42 @@
 import type { Socket } from 'node:net';
 
-/** What happens to everything that passes through a proxy now. */
+/** Current faults of a proxy. */
 export type LinkFault = {
-  /** Nothing is passed on, and nothing closed. */
+  /** Forwards nothing and closes nothing. */
   frozen: boolean;
-  /** Everything is passed on so much later. */
+  /** Delay of all data. */
   delayMs: number;
-  /** So much of each connection is passed on in each direction; null: as much as there is. */
+  /** Throughput of each connection in each direction; null for no limit. */
   bytesPerSecond: number | null;
-  /** Whether a piece of an answer is where its connection breaks, in the middle of the piece; null: none is. */
+  /** Whether to reset the connection within a chunk of a response; null for never. */
   breaksAt: (() => boolean) | null;
 };
 
-/** A passage that holds more takes no more. */
+/** Stops reading above this. */
 const HELD_MAX_BYTES = 1024 * 1024;
-/** How often a narrow passage lets something through. */
+/** Interval of throttled writes. */
 const TICK_MS = 20;
 
-type Piece = { bytes: Buffer; readonly dueAt: number };
+type Chunk = { bytes: Buffer; readonly dueAt: number };
 
-/** One direction of a connection through a proxy: what came first leaves first, whatever the weather does meanwhile. */
+/** One direction of a proxied connection: keeps the order, whatever the faults. */
 export class NetworkLink {
   readonly #from: Socket;
   readonly #to: Socket;
-  readonly #weather: LinkFault;
+  readonly #fault: LinkFault;
   readonly #break: (() => void) | null;
-  readonly #pieces: Piece[] = [];
+  readonly #chunks: Chunk[] = [];
   #heldBytes = 0;
   #timer: NodeJS.Timeout | null = null;
   #hasEnded = false;
-  /** It breaks as soon as what was passed on has left. */
+  /** A reset follows the last write. */
   #isBreaking = false;
 
-  /** @param breakOff - ends the connection in the middle of an answer; null for the direction of requests. */
-  constructor(from: Socket, to: Socket, weather: LinkFault, breakOff: (() => void) | null) {
+  /** @param breakOff - resets the connection within a response; null for the direction of requests. */
+  constructor(from: Socket, to: Socket, fault: LinkFault, breakOff: (() => void) | null) {
     this.#from = from;
     this.#to = to;
-    this.#weather = weather;
+    this.#fault = fault;
     this.#break = breakOff;
     from.setNoDelay(true);
     from.on('data', (bytes) => this.#take(bytes));
@@ -45,34 +45,34 @@ export class NetworkLink {
     this.#balance();
   }
 
-  /** No more will come: what is held still leaves, unless the connection broke. */
+  /** The source has ended: buffered data is still sent, unless the connection broke. */
   end(isBroken: boolean): void {
     this.#hasEnded = true;
-    if (!isBroken && this.#pieces.length > 0) return;
+    if (!isBroken && this.#chunks.length > 0) return;
     this.#stop();
     this.#to.destroy();
   }
 
-  /** The weather has changed. */
+  /** Applies changed faults. */
   changed(): void {
     this.#stop();
     this.#flush();
   }
 
   #take(bytes: Buffer): void {
-    this.#pieces.push({ bytes, dueAt: performance.now() + this.#weather.delayMs });
+    this.#chunks.push({ bytes, dueAt: performance.now() + this.#fault.delayMs });
     this.#heldBytes += bytes.length;
     this.#flush();
   }
 
   #flush(): void {
-    if (this.#timer === null && !this.#weather.frozen) this.#pass();
+    if (this.#timer === null && !this.#fault.frozen) this.#pass();
     this.#balance();
   }
 
   #pass(): void {
-    const { bytesPerSecond, delayMs } = this.#weather;
-    for (let head = this.#pieces[0]; head !== undefined; head = this.#pieces[0]) {
+    const { bytesPerSecond, delayMs } = this.#fault;
+    for (let head = this.#chunks[0]; head !== undefined; head = this.#chunks[0]) {
       const waitMs = delayMs === 0 ? 0 : head.dueAt - performance.now();
       if (waitMs > 0) {
         this.#later(waitMs);
@@ -82,7 +82,7 @@ export class NetworkLink {
         bytesPerSecond === null ? head.bytes.length : Math.ceil((bytesPerSecond * TICK_MS) / 1_000);
       this.#write(head.bytes.subarray(0, most));
       if (most < head.bytes.length) head.bytes = head.bytes.subarray(most);
-      else this.#pieces.shift();
+      else this.#chunks.shift();
       if (bytesPerSecond !== null) {
         this.#later(TICK_MS);
         return;
@@ -94,7 +94,7 @@ export class NetworkLink {
   #write(bytes: Buffer): void {
     this.#heldBytes -= bytes.length;
     if (this.#isBreaking) return;
-    this.#isBreaking = this.#break !== null && this.#weather.breaksAt?.() === true;
+    this.#isBreaking = this.#break !== null && this.#fault.breaksAt?.() === true;
     if (!this.#isBreaking) this.#to.write(bytes);
     else this.#to.write(bytes.subarray(0, bytes.length >> 1), () => this.#break?.());
   }
@@ -111,10 +111,10 @@ export class NetworkLink {
     this.#timer = null;
   }
 
-  /** Takes no more than can leave. */
+  /** Applies backpressure. */
   #balance(): void {
     const isFull = this.#heldBytes > HELD_MAX_BYTES || this.#to.writableNeedDrain;
-    if (isFull || this.#weather.frozen) this.#from.pause();
+    if (isFull || this.#fault.frozen) this.#from.pause();
     else this.#from.resume();
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a change has until it must be in force, and what it has after the database was away. Milliseconds. */
+/** Time limits for a change to be in force, and after an outage of the database. Milliseconds. */
 export const bounds = { usual: 1_000, most: 2_000, afterReturn: 2_000 } as const;
 
 type Server = Readonly<{ kill(): Promise<void>; start(): Promise<void> }>;
@@ -8,7 +8,7 @@ type Outage = { from: number; to: number };
 
 const between = (least: number, most: number): number => least + Math.random() * (most - least);
 
-/** Kills a server now and then and starts it again, and knows when it was away. */
+/** Kills and restarts a server at random, and records its outages. */
 export class Outages {
   readonly #server: Server;
   readonly #outages: Outage[] = [];
@@ -23,12 +23,12 @@ export class Outages {
     return this.#outages.length;
   }
 
-  /** Since `from` it was never away, and is not now. */
+  /** Whether there was no outage since `from`. */
   wasThereSince(from: number): boolean {
     return this.#outages.every(({ to }) => to < from);
   }
 
-  /** Until when a change that was acknowledged at `doneAt` may still not be in force. */
+  /** When a change that was acknowledged at `doneAt` must be in force. */
   limitOf(doneAt: number): number {
     let limit = doneAt + bounds.most;
     for (const { from, to } of this.#outages) {
@@ -38,7 +38,7 @@ export class Outages {
     return limit;
   }
 
-  /** Goes on until `isOver`; leaves it running. */
+  /** Runs until `isOver`; the server runs at the end. */
   async run(isOver: () => boolean): Promise<void> {
     for (;;) {
       const next = performance.now() + between(0.5, 1.5) * this.#intervalMs;

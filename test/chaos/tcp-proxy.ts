@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { type LinkFault, NetworkLink } from './network-link.ts';
 
-/** One connection through the proxy: the client's socket, the one to the target, and what passes between them. */
-type Pair = { readonly near: Socket; readonly far: Socket; passages: readonly NetworkLink[] };
+/** One proxied connection: sockets to the client and to the target, and both directions. */
+type Pair = { readonly near: Socket; readonly far: Socket; links: readonly NetworkLink[] };
 
-/** A proxy on a loopback port that does to connections what networks do. */
+/** A proxy on a loopback port with network faults. */
 export class TcpProxy {
   readonly #targetPort: number;
   readonly #pairs = new Set<Pair>();
-  readonly #weather: LinkFault = { frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null };
+  readonly #fault: LinkFault = { frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null };
   #server: Server;
   #port = 0;
 
@@ -18,7 +18,7 @@ export class TcpProxy {
     this.#server = this.#newServer();
   }
 
-  /** A proxy in front of a loopback port, on a free port of its own. */
+  /** A proxy for a loopback port, on a free port. */
   static async start(targetPort: number): Promise<TcpProxy> {
     const proxy = new TcpProxy(targetPort);
     await proxy.#listen();
@@ -29,17 +29,17 @@ export class TcpProxy {
     return this.#port;
   }
 
-  /** Connections that stand now. */
+  /** Open connections. */
   get connections(): number {
     return this.#pairs.size;
   }
 
-  /** Cuts every connection, at once and without a word of farewell. */
+  /** Resets every connection. */
   cut(): void {
     for (const pair of this.#pairs) reset(pair);
   }
 
-  /** Dies: cuts every connection and refuses new ones, until `revive`. */
+  /** Resets every connection and refuses new ones until `revive`. */
   async kill(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -54,32 +54,32 @@ export class TcpProxy {
     await this.#listen();
   }
 
-  /** Passes nothing on and closes nothing, new connections included: half-open, as when a machine loses power. */
+  /** Forwards nothing and closes nothing, including new connections: half-open, as after a power failure. */
   freeze(): void {
     this.#change({ frozen: true });
   }
 
-  /** Goes on where it froze. */
+  /** Forwards again. */
   thaw(): void {
     this.#change({ frozen: false });
   }
 
-  /** Passes everything on so much later from now on. With 0, what it held back leaves at once. */
+  /** Delays all data. With 0, delayed data is sent at once. */
   delay(ms: number): void {
     this.#change({ delayMs: ms });
   }
 
-  /** Passes no more than this on from now on, over each connection in each direction. */
+  /** Limits the throughput of each connection in each direction. */
   narrow(bytesPerSecond: number): void {
     this.#change({ bytesPerSecond });
   }
 
-  /** Breaks connections in the middle of an answer. @param breaksAt - asked at each piece of one. */
+  /** Resets connections within a response. @param breaksAt - called for each chunk. */
   breakOff(breaksAt: () => boolean): void {
     this.#change({ breaksAt });
   }
 
-  /** Passes everything on as it comes, from now on. */
+  /** Ends all faults. */
   calm(): void {
     this.#change({ frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null });
   }
@@ -88,9 +88,9 @@ export class TcpProxy {
     if (this.#server.listening) await this.kill();
   }
 
-  #change(weather: Partial<LinkFault>): void {
-    Object.assign(this.#weather, weather);
-    for (const { passages } of this.#pairs) for (const passage of passages) passage.changed();
+  #change(fault: Partial<LinkFault>): void {
+    Object.assign(this.#fault, fault);
+    for (const { links } of this.#pairs) for (const link of links) link.changed();
   }
 
   async #listen(): Promise<void> {
@@ -104,17 +104,17 @@ export class TcpProxy {
   }
 
   #join(near: Socket, far: Socket): void {
-    const pair: Pair = { near, far, passages: [] };
-    const requests = new NetworkLink(near, far, this.#weather, null);
-    const answers = new NetworkLink(far, near, this.#weather, () => reset(pair));
-    pair.passages = [requests, answers];
+    const pair: Pair = { near, far, links: [] };
+    const requests = new NetworkLink(near, far, this.#fault, null);
+    const answers = new NetworkLink(far, near, this.#fault, () => reset(pair));
+    pair.links = [requests, answers];
     this.#pairs.add(pair);
     near.on('close', (isBroken) => this.#closed(pair, requests, isBroken));
     far.on('close', (isBroken) => this.#closed(pair, answers, isBroken));
   }
 
-  #closed(pair: Pair, passage: NetworkLink, isBroken: boolean): void {
-    passage.end(isBroken);
+  #closed(pair: Pair, link: NetworkLink, isBroken: boolean): void {
+    link.end(isBroken);
     if (pair.near.destroyed && pair.far.destroyed) this.#pairs.delete(pair);
   }
 }

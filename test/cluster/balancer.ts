@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A gateway as a balancer knows it: two ports, and whether it wants new connections. */
 export type Backend = {
   readonly name: string;
   readonly httpPort: number;
@@ -9,14 +8,11 @@ export type Backend = {
   ready: boolean;
 };
 
-/** How often each gateway is asked whether it is ready, and how long it may take to say so. */
+/** Interval and timeout of readiness checks. */
 const LOOK_MS = 100;
 const LOOK_TIMEOUT_MS = 1_000;
 
-/**
- * A plain TCP balancer, as any cloud has one: it knows nothing of HTTP but `GET /ready`. New connections go to gateways
- * that are ready, one after the other; those that are open stay where they are.
- */
+/** A round-robin TCP balancer that checks `GET /ready`; open connections stay. */
 export class Balancer {
   readonly #backends: Backend[] = [];
   readonly #servers: Server[] = [];
@@ -24,22 +20,21 @@ export class Balancer {
   #next = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @returns the ports on which it takes connections. */
+  /** @returns the listening ports. */
   async listen(): Promise<Readonly<{ httpPort: number; grpcPort: number }>> {
     const httpPort = await this.#open((backend) => backend.httpPort);
     const grpcPort = await this.#open((backend) => backend.grpcPort);
-    this.#timer = setInterval(() => void this.look(), LOOK_MS);
+    this.#timer = setInterval(() => void this.checkAll(), LOOK_MS);
     return { httpPort, grpcPort };
   }
 
-  /** The gateways that get new connections. */
   get ready(): readonly string[] {
     return this.#backends.filter(({ ready }) => ready).map(({ name }) => name);
   }
 
   async add(name: string, httpPort: number, grpcPort: number): Promise<void> {
     this.#backends.push({ name, httpPort, grpcPort, ready: false });
-    await this.look();
+    await this.checkAll();
   }
 
   remove(name: string): void {
@@ -47,8 +42,7 @@ export class Balancer {
     if (at >= 0) this.#backends.splice(at, 1);
   }
 
-  /** Asks every gateway whether it is ready. */
-  async look(): Promise<void> {
+  async checkAll(): Promise<void> {
     await Promise.all(
       this.#backends.map(async (backend) => {
         backend.ready = await isReady(backend.httpPort);
@@ -65,14 +59,14 @@ export class Balancer {
   }
 
   async #open(portOf: (backend: Backend) => number): Promise<number> {
-    const server = createServer({ allowHalfOpen: true }, (socket) => this.#carry(socket, portOf));
+    const server = createServer({ allowHalfOpen: true }, (socket) => this.#forward(socket, portOf));
     this.#servers.push(server);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   }
 
-  #carry(client: Socket, portOf: (backend: Backend) => number): void {
+  #forward(client: Socket, portOf: (backend: Backend) => number): void {
     const ready = this.#backends.filter((backend) => backend.ready);
     const backend = ready[this.#next++ % Math.max(1, ready.length)];
     if (backend === undefined) {

@@ -12,23 +12,23 @@ import { temporaryFolder } from '../service/program.ts';
 const opened: Readonly<{ close(): Promise<void> }>[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((one) => one.close())));
 
-/** A folder that has room for three files, as a primary counts it. */
-async function openRoom(folder = temporaryFolder('room')) {
+/** A folder limited to three files, counted by the primary. */
+async function openQuota(folder = temporaryFolder('quota')) {
   const options = { folder, uriPrefix: () => '', limits: { filesMax: 3 } };
   const files = await openStorageCounter(options);
   opened.push(files);
-  const room = new ClusterStorageQuota(files.fileStore);
-  const roomOf = (worker: number): SharedStorageQuota => ({
+  const quota = new ClusterStorageQuota(files.fileStore);
+  const quotaOf = (worker: number): SharedStorageQuota => ({
     async reserve(cid, bytes) {
-      if (!room.reserve(worker, cid, bytes)) throw new Failure('STORAGE_FULL');
+      if (!quota.reserve(worker, cid, bytes)) throw new Failure('STORAGE_FULL');
     },
-    settle: (cid, isKept) => room.settle(worker, cid, isKept),
+    settle: (cid, isStored) => quota.settle(worker, cid, isStored),
   });
   const workers = await Promise.all(
-    [1, 2].map((worker) => openEmbeddedStorage({ ...options, sharedQuota: roomOf(worker) })),
+    [1, 2].map((worker) => openEmbeddedStorage({ ...options, sharedQuota: quotaOf(worker) })),
   );
   opened.push(...workers);
-  return { folder, room, workers };
+  return { folder, quota, workers };
 }
 
 const put = (storage: Storage | undefined, text: string) =>
@@ -38,8 +38,8 @@ const put = (storage: Storage | undefined, text: string) =>
     AbortSignal.timeout(10_000),
   );
 
-it('two workers store no more than there is room for, and what one of them has twice takes none', async () => {
-  const { folder, workers } = await openRoom();
+it('two workers share the storage quota, and equal files count once', async () => {
+  const { folder, workers } = await openQuota();
   const [one, other] = workers;
   await put(one, 'a');
   await put(other, 'b');
@@ -47,19 +47,19 @@ it('two workers store no more than there is room for, and what one of them has t
   await put(one, 'c');
   for (const worker of workers)
     await expect(put(worker, 'd')).rejects.toMatchObject({ code: 'STORAGE_FULL' });
-  const again = await openRoom(folder);
+  const again = await openQuota(folder);
   await expect(put(again.workers[0], 'e')).rejects.toMatchObject({ code: 'STORAGE_FULL' });
 });
 
-it('what a worker was about to store when it died does not count against the quota, unless it is there', async () => {
-  const { room, workers } = await openRoom();
-  const kept = await put(workers[0], 'a');
-  const cid = kept?.cid ?? '';
-  expect([room.reserve(1, cid, 1), room.reserve(1, 'nothing', 1), room.reserve(2, 'more', 1)]).toEqual([
+it('reservations of a dead worker are released, except for stored files', async () => {
+  const { quota, workers } = await openQuota();
+  const stored = await put(workers[0], 'a');
+  const cid = stored?.cid ?? '';
+  expect([quota.reserve(1, cid, 1), quota.reserve(1, 'nothing', 1), quota.reserve(2, 'more', 1)]).toEqual([
     true,
     true,
     false,
   ]);
-  await room.releaseWorker(1);
-  expect([room.reserve(2, 'more', 1), room.reserve(2, 'most', 1)]).toEqual([true, false]);
+  await quota.releaseWorker(1);
+  expect([quota.reserve(2, 'more', 1), quota.reserve(2, 'most', 1)]).toEqual([true, false]);
 });

@@ -13,7 +13,7 @@ describe.skipIf(clusterPrograms === null)(
 
     const rpcKey = (): string => cluster.keys.find(({ product }) => product === 'rpc')?.key ?? '';
 
-    it('both know a key that one of them made', async () => {
+    it('both accept a key that one of them created', async () => {
       for (const { ready } of cluster.gateways.values()) {
         const load = new RequestLoad(ready.rpcUrl, rpcKey());
         await load.answered(1);
@@ -21,7 +21,7 @@ describe.skipIf(clusterPrograms === null)(
       }
     });
 
-    it('are restarted one after the other without a failed request', async () => {
+    it('restart one after the other without a failed request', async () => {
       const load = new RequestLoad(`${cluster.httpUrl}/v1/rpc`, rpcKey());
       await load.answered(50);
       await cluster.roll();

@@ -6,24 +6,23 @@ import { startProgram, temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { Balancer } from './balancer.ts';
 
-/** What a cluster stands on: null for what is not installed. */
+/** null if PostgreSQL or Redis is not installed. */
 export const clusterPrograms =
   postgresPrograms === null || redisProgram === null ? null : { postgresPrograms };
 
-/** How long a gateway that leaves says that it is not ready before it takes no more connections. */
+/** `server.drain_notice_ms` of the gateways. */
 const NOTICE_MS = 500;
-/** What a gateway may take to start, on a machine that has other work too. */
 const START_MS = 120_000;
 
-/** One way to call the cluster, and everything behind it. */
+/** Gateways behind a balancer, with their database, Redis and ledger. */
 export class Cluster {
   readonly balancer = new Balancer();
   readonly gateways = new Map<string, RunningService>();
-  /** The key of each product that the first gateway made. */
+  /** First keys, one per product. */
   keys: RunningService['ready']['keys'] = [];
   httpUrl = '';
   grpcUrl = '';
-  /** Links and lines that the first gateway printed at its start. */
+  /** Output of the first gateway. */
   firstOutput = '';
   readonly postgres: PostgresServer;
   readonly redis: RedisServer;
@@ -38,7 +37,6 @@ export class Cluster {
     this.#database = database;
   }
 
-  /** Where all gateways keep their keys. */
   get databaseUrl(): string {
     return this.#database;
   }
@@ -81,7 +79,7 @@ ws = "ws://127.0.0.1:${pubsubPort}"
 grpc = "http://127.0.0.1:${grpcPort}"`;
   }
 
-  /** What all gateways have in common is in PostgreSQL and Redis, but for the pepper: it is a file that each has. */
+  /** Shared state is in PostgreSQL and Redis; the pepper file is copied. */
   async startGateway(name: string): Promise<void> {
     const dataDir = join(this.#folder, name);
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -117,7 +115,7 @@ redis_url = "${this.redis.url}"
     await this.balancer.add(name, portOf(service.ready.url), portOf(service.ready.grpcUrl));
   }
 
-  /** SIGTERM, or the given signal, and the exit code once the gateway is gone. */
+  /** @returns the exit code. */
   async stopGateway(name: string, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const gateway = this.gateways.get(name);
     if (gateway === undefined) throw new Error(`there is no gateway ${name}`);
@@ -126,7 +124,7 @@ redis_url = "${this.redis.url}"
     return code;
   }
 
-  /** Restarts one gateway after the other, each on what it had. */
+  /** Restarts the gateways one after the other with their data. */
   async roll(say: (line: string) => void = () => undefined): Promise<void> {
     for (const name of [...this.gateways.keys()]) {
       say(`restarting ${name}`);

@@ -5,11 +5,11 @@ import { RequestLoad } from './request-load.ts';
 
 const USAGE = `Usage: npm run cluster -- [options]
 
-Starts PostgreSQL, Redis, one ledger and several gateways behind a plain TCP balancer, in folders of their own, prints
-how to call them, and stops all of it on Ctrl-C.
+Starts PostgreSQL, Redis, a ledger and several gateways behind a TCP balancer in temporary folders, prints the
+addresses, and stops everything on Ctrl-C.
 
-  --gateways N   how many (default 2)
-  --roll         restart one gateway after the other under load, say how many requests failed, and end: 1 when any did
+  --gateways N   number of gateways (default 2)
+  --roll         restart one gateway after the other under load and count failed requests; exit code 1 if any failed
   --json         print the result of --roll as JSON
 `;
 
@@ -42,19 +42,19 @@ async function roll(): Promise<number> {
   await cluster.roll(say);
   const result = await load.stop();
   if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-  say(`${result.answered} requests were answered, ${result.failed.length} failed`);
+  say(`${result.answered} requests answered, ${result.failed.length} failed`);
   for (const failure of result.failed.slice(0, 10)) say(`  ${failure}`);
   return result.failed.length === 0 ? 0 : 1;
 }
 
 async function untilStopped(): Promise<void> {
   say(`
-The balancer takes calls at ${cluster.httpUrl} and gRPC streams at ${cluster.grpcUrl}.
+The balancer listens at ${cluster.httpUrl} and, for gRPC, at ${cluster.grpcUrl}.
 
   curl ${cluster.httpUrl}/v1/rpc -H 'content-type: application/json' -H 'authorization: Bearer ${key}' \\
     -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'
 
 ${/^.*#token=.*$/m.exec(cluster.firstOutput)?.[0] ?? ''}
-Ctrl-C ends it.`);
+Press Ctrl-C to stop.`);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
 }

@@ -1,14 +1,13 @@
 import { Agent, request } from 'undici';
 
-/** How many requests are under way at a time. */
+/** Concurrent requests. */
 const IN_FLIGHT = 8;
 
-/** What came of a load. */
 export type LoadResult = Readonly<{ answered: number; failed: readonly string[] }>;
 
 /**
- * Clients that ask one thing after the other over kept connections, as real ones do: a connection that was closed
- * between two requests is opened anew, a request that was sent and not answered has failed.
+ * Sequential clients with keep-alive. A connection closed between two requests is reopened; an unanswered request
+ * counts as failed.
  */
 export class RequestLoad {
   readonly #url: string;
@@ -26,7 +25,7 @@ export class RequestLoad {
     this.#clients = Array.from({ length: IN_FLIGHT }, () => this.#request());
   }
 
-  /** Resolves once so many more requests were answered. */
+  /** Resolves after this many more responses. */
   answered(more: number): Promise<void> {
     return new Promise((resolve) => this.#waiting.push({ count: this.#answered + more, resolve }));
   }

@@ -19,28 +19,28 @@ afterEach(async () => {
   await relay.stop();
 });
 
-/** Keeps the messages of a stream of entries of a hub. */
-function listen(hub: DeshredHub): Uint8Array[] {
-  const told: Uint8Array[] = [];
-  const sink: GeyserSink = { push: (_, tail) => void told.push(tail), end: () => {}, lag: () => {} };
+/** Collects the entry messages of a hub. */
+function collectEntries(hub: DeshredHub): Uint8Array[] {
+  const messages: Uint8Array[] = [];
+  const sink: GeyserSink = { push: (_, tail) => void messages.push(tail), end: () => {}, lag: () => {} };
   hub.open('SubscribeEntries', sink);
-  return told;
+  return messages;
 }
 
-it('a worker tells what the primary was told by the sources of the shred stage', async () => {
+it('a worker relays the entries of the shred stage', async () => {
   const primary = new DeshredHub();
   relay = await openShredRelay(primary, log);
   worker = openRelayedShreds(relay.address, load(''), log);
-  const told = listen(worker.hub);
+  const messages = collectEntries(worker.hub);
   await expect.poll(() => primary.size).toBe(2);
   const entries = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0);
   primary.onBatch({ slot: 7n as Slot, entries, firstShredIndex: 0, endShredIndex: 0, at: 0n });
-  await expect.poll(() => told.length).toBe(1);
-  expect(decodeEntryMessage(Buffer.from(told[0] as Uint8Array))).toMatchObject({ slot: 7n });
+  await expect.poll(() => messages.length).toBe(1);
+  expect(decodeEntryMessage(Buffer.from(messages[0] as Uint8Array))).toMatchObject({ slot: 7n });
   expect(lines).toEqual([]);
 });
 
-it('nobody hears it without the token of this run', async () => {
+it('the relay rejects another token', async () => {
   const primary = new DeshredHub();
   relay = await openShredRelay(primary, log);
   worker = openRelayedShreds({ ...relay.address, token: 'another' }, load(''), log);

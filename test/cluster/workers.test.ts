@@ -11,14 +11,13 @@ import { isRunning } from '../service/program.ts';
 import { rawSocket } from '../service/raw-socket.ts';
 import { runCommand } from '../service/run-command.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { RequestLoad } from './request-load.ts';
 
-/** `solway up --workers 2`: calls at once and a second of the first key's plan. */
+/** Burst of the first key's plan. */
 const BURST = 40;
 const REVOKED_WITHIN_MS = 1_000;
-/** What several processes may take to start, on a machine that has other work too. */
 const START_MS = 120_000;
 let mock: MockNode;
 let service: RunningService;
@@ -31,7 +30,7 @@ beforeAll(async () => {
     arguments: ['--workers', '2'],
     ownGroup: true,
     timeoutMs: START_MS,
-    // Each call that is let in is to reach the node.
+    // Every admitted call reaches the node.
     configuration: `
       [cache]
       enabled = false
@@ -54,7 +53,7 @@ beforeAll(async () => {
     `,
   });
   api = await operatorApi(service.ready.url, service.dataDir);
-  // Connections go to one worker after the other.
+  // The primary assigns connections round-robin.
   clients = [1, 2].map(() => new Client(service.ready.url, { pipelining: 1 }));
 }, START_MS);
 afterAll(async () => {
@@ -63,25 +62,24 @@ afterAll(async () => {
   await mock?.close();
 });
 
-/** Puts a call over one connection. */
-function post(client: Client | undefined, key: string, asked: object): Promise<Dispatcher.ResponseData> {
+function post(client: Client | undefined, key: string, rpcCall: object): Promise<Dispatcher.ResponseData> {
   if (client === undefined) throw new Error('there is no such connection');
   return client.request({
     method: 'POST',
     path: '/v1/rpc',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...asked }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...rpcCall }),
   });
 }
 
-/** Calls over one connection. @returns the status. */
+/** @returns the status. */
 async function call(client: Client | undefined, key: string, method = 'getHealth'): Promise<number> {
   const { statusCode, body } = await post(client, key, { method });
   await body.dump();
   return statusCode;
 }
 
-/** What is in force, as each of the two workers says. */
+/** The effective timeout of each worker. */
 const timeouts = (): Promise<number[]> =>
   Promise.all(
     clients.map(async (client) => {
@@ -92,7 +90,7 @@ const timeouts = (): Promise<number[]> =>
     }),
   );
 
-/** The slot that a read over one connection is of. */
+/** Context slot of a read. */
 async function slotOf(client: Client | undefined, key: string): Promise<number | undefined> {
   const read = { method: 'getBalance', params: ['11111111111111111111111111111111'] };
   const { body } = await post(client, key, read);
@@ -100,7 +98,7 @@ async function slotOf(client: Client | undefined, key: string): Promise<number |
   return result?.context.slot;
 }
 
-/** Answers reads of these slots, one after the other. */
+/** Answers successive reads with these slots. */
 const readsOf =
   (slots: number[]): Behaviour =>
   ({ id, method }, reply) => {
@@ -115,23 +113,23 @@ async function makeKey(more = {}): Promise<Readonly<{ secret: string; key: Reado
     { product: 'rpc', name: 'of the test', planId: 'any', ...more },
   );
   for (const client of clients)
-    await eventually(async () => (await call(client, made.secret)) === 200, 'it is let in');
+    await eventually(async () => (await call(client, made.secret)) === 200, 'the key is accepted');
   return made;
 }
 
-/** A family of metrics, as one of the workers shows it. */
+/** Samples of a metric family by label values. */
 async function metric(name: string): Promise<ReadonlyMap<string, number>> {
   const page = await (await fetch(`${service.ready.url}/metrics`)).text();
   const samples = readMetrics(page).get(name)?.samples ?? [];
   return new Map(samples.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
 }
 
-/** Waits until workers were started again so often in all, and both answer. */
+/** Waits for this many worker restarts in total and for both workers. */
 async function restarted(times: number): Promise<void> {
   const is = async (name: string, wanted: number): Promise<boolean> =>
     (await metric(name).catch(() => null))?.get('') === wanted;
-  await eventually(() => is('solway_worker_restarts_total', times), 'a worker is started again');
-  await eventually(() => is('solway_workers_ready', 2), 'both answer');
+  await eventually(() => is('solway_worker_restarts_total', times), 'a worker restarts');
+  await eventually(() => is('solway_workers_ready', 2), 'both workers are ready');
 }
 
 const processes = (): number[] => {
@@ -151,7 +149,7 @@ async function requestsOf(keyId: string): Promise<number> {
 }
 
 describe('a service of two workers', () => {
-  it('answers on one port with both, and counts what both answered', async () => {
+  it('answers on one port with both workers, and adds up their metrics and usage', async () => {
     const { secret, key } = await makeKey();
     const before = await metric('solway_key_requests_total');
     for (let i = 0; i < 10; i++) for (const client of clients) expect(await call(client, secret)).toBe(200);
@@ -166,7 +164,7 @@ describe('a service of two workers', () => {
     expect(await metric('solway_workers_ready')).toEqual(new Map([['', 2]]));
   });
 
-  it('lets no read of a key go back behind what the other told, where its reads never go back', async () => {
+  it('keeps reads of a key monotonic across workers', async () => {
     const { secret } = await makeKey({ neverBack: true });
     const slots = [1_005, 1_002, 1_006];
     mock.become(readsOf(slots));
@@ -175,26 +173,26 @@ describe('a service of two workers', () => {
     mock.become(healthy());
   });
 
-  it('lets a key call as often as its plan says, whichever worker it asks', async () => {
+  it('applies the rate limit of a key across workers', async () => {
     const [one, other] = clients;
     for (let i = 0; i < BURST; i++) expect(await call(one, service.key)).toBe(200);
     let passed = 0;
-    // By itself it would let in as many once more.
+    // Alone, it would admit as many again.
     while ((await call(other, service.key)) === 200) passed++;
     expect(passed).toBeLessThan(BURST);
     expect(await call(one, service.key)).toBe(429);
   });
 
-  it('refuses a key that is revoked with both', async () => {
+  it('rejects a revoked key in both workers', async () => {
     const { secret, key } = await makeKey();
     await api.sendRequest('POST', `/customers/house/keys/${key.id}/revoke`);
     const bound = { timeoutMs: REVOKED_WITHIN_MS };
     for (const client of clients) {
-      await eventually(async () => (await call(client, secret)) === 403, 'it is refused', bound);
+      await eventually(async () => (await call(client, secret)) === 403, 'the key is rejected', bound);
     }
   });
 
-  it('takes another configuration in both at once', async () => {
+  it('reloads the configuration in both workers', async () => {
     const changed = readFileSync(service.config, 'utf8').replace(
       '[metrics]',
       '[rest]\ntimeout_ms = 130000\n[metrics]',
@@ -217,7 +215,7 @@ describe('a service of two workers', () => {
     expect(await timeouts()).toEqual([140_000, 140_000]);
   });
 
-  it('goes on when a worker is killed, and has it back', async () => {
+  it('continues when a worker is killed, and restarts it', async () => {
     const { secret } = await makeKey();
     const load = new RequestLoad(service.ready.rpcUrl, secret);
     await load.answered(50);
@@ -227,13 +225,13 @@ describe('a service of two workers', () => {
     await restarted(1);
     await load.answered(50);
     const { failed } = await load.stop();
-    // What was under way with it was cut; nobody was told that anything is wrong.
+    // In-flight requests of the worker are cut; no other request fails.
     const cut = /ECONNRESET|EPIPE|other side closed/;
     expect(failed.filter((why) => !cut.test(why))).toEqual([]);
     expect(processes()).toHaveLength(2);
   });
 
-  it('leaves no client waiting whose connection was on its way to a worker that dies', async () => {
+  it('closes connections assigned to a worker that dies', async () => {
     const [pid = 0] = processes();
     process.kill(pid, 'SIGSTOP');
     const sockets = await Promise.all([1, 2].map(() => rawSocket(service.ready.url)));
@@ -248,7 +246,7 @@ describe('a service of two workers', () => {
     await restarted(2);
   });
 
-  it('leaves no process behind when a terminal tells all of them to stop, each of which finishes', async () => {
+  it('leaves no process behind after Ctrl-C in a terminal', async () => {
     const before = processes();
     const ended = once(service.process, 'close');
     process.kill(-(service.process.pid ?? 0), 'SIGINT');

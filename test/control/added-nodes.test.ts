@@ -9,9 +9,9 @@ import type { Store } from '../../src/control/database/open.ts';
 import { type AddedNode, NodeSeal } from '../../src/control/nodes/added-nodes.ts';
 import { NodeFeed, type NodeServices, type NodesSnapshot } from '../../src/control/nodes/node-feed.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
-import { GatewayHeartbeat } from '../../src/control/requests/gateway-heartbeat.ts';
+import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
 import { testPeppers } from './register.ts';
-import { describeOnBothStores } from './stores.ts';
+import { describeOnBothStores, describeOnSqlite } from './stores.ts';
 
 const NOW = 1_700_000_000_000;
 const SECRET = 'a-provider-key-that-nobody-reads';
@@ -84,13 +84,7 @@ async function dump({ db }: Store): Promise<string> {
   return JSON.stringify(rows.map((all) => all.rows));
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!isTrue()) {
-    if (Date.now() > deadline) throw new Error('the condition never held');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+const until = (isTrue: () => boolean) => expect.poll(isTrue, { interval: 5, timeout: 5_000 }).toBe(true);
 
 describeOnBothStores('nodes added at run time', (stores) => {
   it('are applied by every gateway, changed and removed with the next poll, and kept over a restart', async () => {
@@ -141,6 +135,27 @@ describeOnBothStores('nodes added at run time', (stores) => {
     expect(audit.map(({ action }) => action)).toEqual(['node.add', 'node.change']);
     expect(JSON.stringify([...answers, refusal]) + (await dump(store))).not.toContain(SECRET);
   });
+});
+
+const liveNode = (name: string, more: object = {}) => ({
+  ...{ name, network: 'devnet', state: 'healthy', reason: null, cordoned: false, drained: false },
+  ...{ source: 'file', hasWs: true, hasGrpc: false, slot: '1', lagSlots: '0', latencyMs: 1 },
+  ...{ inFlight: 0, failuresInRow: 0, silentMs: 0 },
+  ...more,
+});
+
+describeOnSqlite('changes of nodes added at run time', (stores) => {
+  async function heartbeat(store: Store, host: string, more: Partial<GatewayHooks>) {
+    const idle = { connections: () => [], laggedMinutes: () => [], setCordons() {}, closeConnection() {} };
+    const presence = new GatewayHeartbeat(
+      store,
+      { nodes: () => [], ...idle, ...more },
+      { host, version: '1' },
+    );
+    await presence.start();
+    stores.defer(() => presence.stop());
+    return presence;
+  }
 
   it('never send stored headers to a new destination', async () => {
     const requested: AddedNode[] = [];
@@ -235,21 +250,10 @@ describeOnBothStores('nodes added at run time', (stores) => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
     const reported: unknown[] = [];
-    const node = (name: string, drained: boolean) => ({
-      ...{ name, network: 'devnet', state: 'healthy', reason: null, cordoned: drained, drained },
-      ...{ source: 'file', hasWs: true, hasGrpc: false, slot: '1', lagSlots: '0', latencyMs: 1 },
-      ...{ inFlight: 0, failuresInRow: 0, silentMs: 0 },
+    const presence = await heartbeat(store, 'a', {
+      nodes: () => [liveNode('of-the-file'), liveNode('second', { drained: true })],
+      setCordons: (cordons) => reported.push(cordons),
     });
-    const works = {
-      nodes: () => [node('of-the-file', false), node('second', true)],
-      connections: () => [],
-      laggedMinutes: () => [],
-      setCordons: (cordons: unknown) => reported.push(cordons),
-      closeConnection: () => {},
-    };
-    const presence = new GatewayHeartbeat(store, works, { host: 'a', version: '1' });
-    await presence.start();
-    stores.defer(() => presence.stop());
     await expect(drain(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'LAST_NODE' });
     await drain(gateway, 'of-the-file', { force: true, reason: 'new disks' });
     await presence.refresh();
@@ -265,30 +269,17 @@ describeOnBothStores('nodes added at run time', (stores) => {
     const gateway = gatewayOn(store);
     await gateway.feed.start();
     await add(gateway, { grpc: 'http://127.0.0.1:10000' });
-    const node = (name: string, hasGrpc: boolean, network = 'devnet') => ({
-      ...{ name, network, state: 'healthy', reason: null, cordoned: false, drained: false },
-      ...{ source: 'added', hasWs: true, hasGrpc, slot: '1', lagSlots: '0', latencyMs: 1 },
-      ...{ inFlight: 0, failuresInRow: 0, silentMs: 0 },
+    const geyser = { hasGrpc: true };
+    const third = liveNode('third', { ...geyser, network: 'testnet' });
+    await heartbeat(store, 'a', {
+      nodes: () => [liveNode('of-the-file'), liveNode('second', geyser), third],
     });
-    const gatewayWith = async (host: string, ...nodes: readonly ReturnType<typeof node>[]) => {
-      const works = {
-        nodes: () => nodes,
-        connections: () => [],
-        laggedMinutes: () => [],
-        setCordons: () => {},
-        closeConnection: () => {},
-      };
-      const presence = new GatewayHeartbeat(store, works, { host, version: '1' });
-      await presence.start();
-      stores.defer(() => presence.stop());
-    };
-    await gatewayWith('a', node('of-the-file', false), node('second', true), node('third', true, 'testnet'));
     const refusal = { status: 409, code: 'LAST_GEYSER_NODE' };
     await expect(drain(gateway, 'second')).rejects.toMatchObject(refusal);
     await expect(change(gateway, 'second', { grpc: null })).rejects.toMatchObject(refusal);
     await expect(remove(gateway, 'second')).rejects.toMatchObject(refusal);
     await drain(gateway, 'of-the-file');
-    await gatewayWith('b', node('fourth', true));
+    await heartbeat(store, 'b', { nodes: () => [liveNode('fourth', geyser)] });
     await change(gateway, 'second', { grpc: null });
     await drain(gateway, 'second');
   });

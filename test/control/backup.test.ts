@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  copyFileSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -11,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BackupError, restoreBackup, takeBackup } from '../../src/control/database/backup/backup.ts';
 import { readBackupFile, writeBackupFile } from '../../src/control/database/backup/backup-file.ts';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
@@ -33,24 +34,9 @@ async function fill(store: Store): Promise<void> {
   }
   for (let from = 0; from < 2_100; from += 300) {
     const minutes = Array.from({ length: 300 }, (_, at) => ({
-      ...{
-        minute: 29_000_000 + from + at,
-        epoch: 'e',
-        key_id: '',
-        customer_id: 'house',
-        plan_id: '',
-        product: 'rpc' as const,
-        method: 'getSlot',
-      },
-      ...{
-        status: 'ok' as const,
-        requests: from + at,
-        bytes_in: 2 ** 52,
-        bytes_out: 1,
-        credits: 1,
-        messages: 0,
-      },
-      latency: '3:1',
+      ...{ minute: 29_000_000 + from + at, epoch: 'e', key_id: '', customer_id: 'house', plan_id: '' },
+      ...{ product: 'rpc' as const, method: 'getSlot', status: 'ok' as const, requests: from + at },
+      ...{ bytes_in: 2 ** 52, bytes_out: 1, credits: 1, messages: 0, latency: '3:1' },
     }));
     await store.db.insertInto('usage_minute').values(minutes).execute();
   }
@@ -119,7 +105,7 @@ describeOnBothStores('a backup', ({ open }) => {
 
   it('is not restored into a database in use', async () => {
     const store = await open();
-    await fill(store);
+    await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
     const before = await rowsOf(store);
     await expect(restoreBackup(store, takeBackup(await open()))).rejects.toThrow(
       /is in use: table api_key has rows/,
@@ -151,22 +137,23 @@ describe.skipIf(postgresPrograms === null)('a move to PostgreSQL (skipped where 
 });
 
 describe('a backup file', () => {
-  const made = async (): Promise<{ store: Store; file: string }> => {
-    const store = await openDatabase({ file: join(folder, `${++files}.db`) });
+  const original = newFile();
+  let store: Store;
+  beforeAll(async () => {
+    store = await openDatabase({ file: join(folder, `${++files}.db`) });
     await fill(store);
-    const file = newFile();
-    await writeBackupFile(store, file);
-    return { store, file };
-  };
+    await writeBackupFile(store, original);
+  });
+  afterAll(() => store.close());
   const fresh = (): Promise<Store> => openDatabase({ file: join(folder, `${++files}.db`) });
 
   it('is readable by its owner only, and never overwrites a file', async () => {
-    const { store, file } = await made();
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    const before = readFileSync(file);
-    await expect(writeBackupFile(store, file)).rejects.toThrow(/ already exists\. Choose another name\.$/);
-    expect(readFileSync(file)).toEqual(before);
-    await store.close();
+    expect(statSync(original).mode & 0o777).toBe(0o600);
+    const before = readFileSync(original);
+    await expect(writeBackupFile(store, original)).rejects.toThrow(
+      / already exists\. Choose another name\.$/,
+    );
+    expect(readFileSync(original)).toEqual(before);
   });
 
   it.each<[string, (file: string) => void, RegExp]>([
@@ -196,8 +183,8 @@ describe('a backup file', () => {
     ['with rubbish behind', (file) => appendFileSync(file, 'rubbish'), /damaged/],
     ['not there', (file) => rmSync(file), /There is no file .*\.gz\. Give the path of a backup/],
   ])('that is %s is rejected, and the database stays empty', async (_, spoil, words) => {
-    const { store, file } = await made();
-    await store.close();
+    const file = newFile();
+    copyFileSync(original, file);
     spoil(file);
     const empty = await fresh();
     const fault = await restoreBackup(empty, readBackupFile(file)).catch((error: unknown) => error);

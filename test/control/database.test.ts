@@ -35,12 +35,6 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     }
   });
 
-  it('applies a later migration step', async () => {
-    const store = await open();
-    await migrate(store, [...migrations, extraTable('later')]);
-    expect((await sql`select * from later`.execute(store.db)).rows).toEqual([]);
-  });
-
   it('keeps the rows of an older schema, with default limits', async () => {
     const place = await fresh();
     const store = await open(place);
@@ -71,6 +65,7 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     const place = await fresh();
     const store = await open(place);
     await migrate(store, [...migrations, extraTable('later')]);
+    expect((await sql`select * from later`.execute(store.db)).rows).toEqual([]);
     await expect(openDatabase(place)).rejects.toThrow(SchemaTooNewError);
     await expect(openDatabase(place)).rejects.toThrow(
       `the database has schema ${migrations.length + 1}, but this version supports at most schema ${migrations.length}`,
@@ -150,16 +145,14 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     'rejects running queries when the server is killed, and recovers',
     async () => {
       const { db } = await open();
-      for (let round = 0; round < 3; round++) {
-        const rejections = Array.from({ length: 4 }, () =>
-          expect(sql`select pg_sleep(5)`.execute(db)).rejects.toThrow(),
-        );
-        await expect.poll(() => busyConnections(db)).toBe(4);
-        await server()!.kill();
-        await Promise.all(rejections);
-        await server()!.start();
-        expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
-      }
+      const rejections = Array.from({ length: 4 }, () =>
+        expect(sql`select pg_sleep(5)`.execute(db)).rejects.toThrow(),
+      );
+      await expect.poll(() => busyConnections(db)).toBe(4);
+      await server()!.kill();
+      await Promise.all(rejections);
+      await server()!.start();
+      expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
     },
   );
 });

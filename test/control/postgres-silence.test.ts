@@ -38,7 +38,7 @@ describe.skipIf(postgresPrograms === null)(
     afterAll(() => server.destroy());
 
     async function open(options: Partial<OpenOptions> = {}): Promise<Store> {
-      const store = await openDatabase({ url: place, ...options });
+      const store = await openDatabase({ url: place, hangsAfterMs: 400, ...options });
       ends.push(() => {
         way.close();
         return store.close();
@@ -104,8 +104,8 @@ describe.skipIf(postgresPrograms === null)(
     it('are distinguished from those to a distant server, where connecting takes longer', async () => {
       const register = await registerOn(elsewhere);
       const known = await createKey(register, { product: 'rpc', name: 'known' });
-      way.delayMs = 400;
-      const store = await openDatabase({ url: place, connectTimeoutMs: 10_000 });
+      way.delayMs = 160;
+      const store = await openDatabase({ url: place, connectTimeoutMs: 10_000, hangsAfterMs: 400 });
       ends.push(() => store.close());
       const directory = new KeyDirectory({ peppers: testPeppers.secrets });
       const states: string[] = [];

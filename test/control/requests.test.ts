@@ -10,50 +10,23 @@ import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/
 import { LogTails } from '../../src/control/requests/log-tails.ts';
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
-import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
 import { slot } from '../../src/solana/units.ts';
 import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 import { registerOn } from './register.ts';
-import { createRequestWriter } from './request-writer-fixture.ts';
+import {
+  connectionInfo,
+  createRequestWriter,
+  LOGGED_AT,
+  requestEntry,
+  submissionOf,
+} from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
-const NOW = 1_700_000_000_000;
-
-const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
-  at: NOW,
-  customerId: 'anna',
-  keyId: '7hQ2mKpZ',
-  product: 'rpc',
-  network: 'devnet',
-  method: 'getBalance',
-  status: 'ok',
-  http: 200,
-  rpcCode: 0,
-  failure: null,
-  micros: 1_500,
-  bytesIn: 10,
-  bytesOut: 20,
-  node: 'node-1',
-  address: '192.0.2.7',
-  origin: null,
-  steps: [{ name: 'upstream', node: 'node-1', startMs: 0.5, endMs: 1.25, outcome: 'ok' }],
-  params: '["x"]',
-  result: null,
-  ...more,
-});
-
-const submission = (more: Partial<Submission> = {}): Submission => ({
-  at: NOW,
-  signature: 'sig1',
-  customerId: 'anna',
-  keyId: '7hQ2mKpZ',
-  network: 'devnet',
-  outcome: 'accepted',
-  attempts: [{ node: 'node-1', at: NOW, ms: 12.5, outcome: 'ok' }],
-  result: null,
-  ...more,
-});
+const NOW = LOGGED_AT;
+const entry = requestEntry;
+const submission = submissionOf;
+const facts = connectionInfo;
 
 const context = { actor: 'user:op@example.com', address: '192.0.2.9', userAgent: 'test', requestId: 'r1' };
 
@@ -249,25 +222,6 @@ describeOnBothStores('the live request log', (stores) => {
     first.abort();
     expect(() => follow(store, tails, new AbortController())).not.toThrow();
   });
-});
-
-const facts = (more: Partial<ConnectionInfo> = {}): ConnectionInfo => ({
-  id: 'c1',
-  kind: 'websocket',
-  rpc: null,
-  keyId: '7hQ2mKpZ',
-  customerId: 'anna',
-  address: '192.0.2.7',
-  since: NOW,
-  subscriptions: 1,
-  about: ['slotSubscribe'],
-  messagesPerSecond: 2.5,
-  bytesPerSecond: 250,
-  messages: 10,
-  bytes: 1_000,
-  queuedMessages: 0,
-  queuedBytes: 0,
-  ...more,
 });
 
 describeOnBothStores('gateways on one database', (stores) => {

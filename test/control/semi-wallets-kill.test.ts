@@ -10,7 +10,7 @@ import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-stor
 import { address } from '../../src/solana/address.ts';
 import { testPeppers } from './register.ts';
 
-const KILLS = 8;
+const KILLS = 4;
 const maker = join(import.meta.dirname, 'wallet-maker.ts');
 const folder = mkdtempSync(join(tmpdir(), 'solway-wallet-kill-'));
 const running = new Set<ChildProcess>();

@@ -16,7 +16,7 @@ import { Failure } from '../../src/protocol/errors.ts';
 import type { SemiWallets } from '../../src/rest-api/services.ts';
 import { type Address, address } from '../../src/solana/address.ts';
 import { testPeppers } from './register.ts';
-import { describeOnBothStores } from './stores.ts';
+import { describeOnBothStores, describeOnSqlite } from './stores.ts';
 
 const PASSWORD = 'correct horse battery staple – ñ 🔑';
 const ELSEWHERE = address('2fmz8SuNVyxEP6QwKQs6LNaT2ATszySPEJdhUDesxktc');
@@ -78,23 +78,6 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.keypair('owner', wallet, PASSWORD)).toEqual({ publicKey: wallet, secretKey });
   });
 
-  it('uses the configured number of iterations', async () => {
-    const wallets = await open(await openStore(), { limits: semiWalletLimits });
-    const wallet = await wallets.create('owner', PASSWORD);
-    const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
-    expect(JSON.parse(envelope.decryptionKey).iterations).toBeGreaterThanOrEqual(600_000);
-    expect(decryptAsClient(envelope, PASSWORD)).not.toBeNull();
-  });
-
-  it('does not open with another password', async () => {
-    const wallets = await open(await openStore());
-    const wallet = await wallets.create('owner', PASSWORD);
-    for (const wrong of ['', PASSWORD.toUpperCase(), `${PASSWORD}x`]) {
-      expect(await codeOf(wallets.decrypt('owner', wallet, wrong))).toBe('WRONG_PASSWORD');
-    }
-    expect(await codeOf(wallets.keypair('owner', wallet, 'wrong'))).toBe('WRONG_PASSWORD');
-  });
-
   it('is invisible to other owners, whatever the password', async () => {
     const store = await openStore();
     const wallets = await open(store);
@@ -129,6 +112,69 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect([...ends].sort()).toEqual(['WRONG_PASSWORD', 'done']);
     const winner = passwords[ends.indexOf('done')]!;
     expect(await wallets.decrypt('owner', wallet, winner)).not.toBeNull();
+  });
+
+  it('counts against the limit of its owner, also when created concurrently', async () => {
+    const store = await openStore();
+    const wallets = await open(store, { limits: { walletsMax: 3 } });
+    const made = await Promise.all(
+      Array.from({ length: 6 }, () => codeOf(wallets.create('owner', PASSWORD))),
+    );
+    expect(made.filter((end) => end === 'WALLETS_FULL').length).toBe(3);
+    expect((await rowsOf(store)).length).toBe(3);
+    expect(await codeOf(wallets.create('other', PASSWORD))).toBe('done');
+  });
+
+  it('is rewrapped under a new pepper, after which the old one can be removed', async () => {
+    const store = await openStore();
+    const before = await open(store, { peppers: peppersOf(1) });
+    const made = [await before.create('owner', PASSWORD), await before.create('other', PASSWORD)];
+    const rows = await rowsOf(store);
+    const both = await open(store, { peppers: peppersOf(1, 2) });
+    expect((await rowsOf(store)).map(({ pepper_version }) => pepper_version)).toEqual([2, 2]);
+    expect((await rowsOf(store)).map(({ changed_at }) => changed_at)).toEqual(
+      rows.map(({ changed_at }) => changed_at),
+    );
+    expect(await both.decrypt('owner', made[0]!, PASSWORD)).not.toBeNull();
+    const alone = await open(store, { peppers: peppersOf(2) });
+    expect(await alone.decrypt('other', made[1]!, PASSWORD)).not.toBeNull();
+  });
+
+  it('prevents the removal of its pepper', async () => {
+    const store = await openStore();
+    const dataDir = mkdtempSync(join(tmpdir(), 'solway-wallet-pepper-'));
+    const [old, young] = [`1:${'o'.repeat(40)}`, `2:${'n'.repeat(40)}`];
+    try {
+      const wallets = await open(store, { peppers: await openPeppers(store, { dataDir, text: old }) });
+      const wallet = await wallets.create('owner', PASSWORD);
+      await expect(openPeppers(store, { dataDir, text: young })).rejects.toThrow(
+        'Semi-custodial wallets of this database need pepper version 1. Give every machine',
+      );
+      await open(store, { peppers: await openPeppers(store, { dataDir, text: `${old},${young}` }) });
+      const after = await open(store, { peppers: await openPeppers(store, { dataDir, text: young }) });
+      expect(await after.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
+describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }) => {
+  it('uses the configured number of iterations', async () => {
+    const wallets = await open(await openStore(), { limits: semiWalletLimits });
+    const wallet = await wallets.create('owner', PASSWORD);
+    const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
+    expect(JSON.parse(envelope.decryptionKey).iterations).toBeGreaterThanOrEqual(600_000);
+    expect(decryptAsClient(envelope, PASSWORD)).not.toBeNull();
+  });
+
+  it('does not open with another password', async () => {
+    const wallets = await open(await openStore());
+    const wallet = await wallets.create('owner', PASSWORD);
+    for (const wrong of ['', PASSWORD.toUpperCase(), `${PASSWORD}x`]) {
+      expect(await codeOf(wallets.decrypt('owner', wallet, wrong))).toBe('WRONG_PASSWORD');
+    }
+    expect(await codeOf(wallets.keypair('owner', wallet, 'wrong'))).toBe('WRONG_PASSWORD');
   });
 
   it('delays guesses increasingly, without deriving keys', async () => {
@@ -168,7 +214,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
   });
 
   it('that does not exist takes as long as a wrong password, and as many attempts', async () => {
-    const wallets = await open(await openStore(), { limits: { iterations: 200_000 } });
+    const wallets = await open(await openStore(), { limits: { iterations: 100_000 } });
     const wallet = await wallets.create('owner', PASSWORD);
     /** Minimum time over the free attempts. */
     const took = async (name: Address): Promise<number> => {
@@ -184,17 +230,6 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(unknown).toBeGreaterThan(wrong / 2);
     expect(await codeOf(wallets.decrypt('owner', ELSEWHERE, 'wrong'))).toBe('TOO_MANY_TRIES');
     expect(await wallets.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
-  });
-
-  it('counts against the limit of its owner, also when created concurrently', async () => {
-    const store = await openStore();
-    const wallets = await open(store, { limits: { walletsMax: 3 } });
-    const made = await Promise.all(
-      Array.from({ length: 6 }, () => codeOf(wallets.create('owner', PASSWORD))),
-    );
-    expect(made.filter((end) => end === 'WALLETS_FULL').length).toBe(3);
-    expect((await rowsOf(store)).length).toBe(3);
-    expect(await codeOf(wallets.create('other', PASSWORD))).toBe('done');
   });
 
   it('reveals neither key nor password to a reader of the database', async () => {
@@ -251,41 +286,8 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(await wallets.decrypt('owner', one, PASSWORD)).not.toBeNull();
   });
 
-  it('is rewrapped under a new pepper, after which the old one can be removed', async () => {
-    const store = await openStore();
-    const before = await open(store, { peppers: peppersOf(1) });
-    const made = [await before.create('owner', PASSWORD), await before.create('other', PASSWORD)];
-    const rows = await rowsOf(store);
-    const both = await open(store, { peppers: peppersOf(1, 2) });
-    expect((await rowsOf(store)).map(({ pepper_version }) => pepper_version)).toEqual([2, 2]);
-    expect((await rowsOf(store)).map(({ changed_at }) => changed_at)).toEqual(
-      rows.map(({ changed_at }) => changed_at),
-    );
-    expect(await both.decrypt('owner', made[0]!, PASSWORD)).not.toBeNull();
-    const alone = await open(store, { peppers: peppersOf(2) });
-    expect(await alone.decrypt('other', made[1]!, PASSWORD)).not.toBeNull();
-  });
-
-  it('prevents the removal of its pepper', async () => {
-    const store = await openStore();
-    const dataDir = mkdtempSync(join(tmpdir(), 'solway-wallet-pepper-'));
-    const [old, young] = [`1:${'o'.repeat(40)}`, `2:${'n'.repeat(40)}`];
-    try {
-      const wallets = await open(store, { peppers: await openPeppers(store, { dataDir, text: old }) });
-      const wallet = await wallets.create('owner', PASSWORD);
-      await expect(openPeppers(store, { dataDir, text: young })).rejects.toThrow(
-        'Semi-custodial wallets of this database need pepper version 1. Give every machine',
-      );
-      await open(store, { peppers: await openPeppers(store, { dataDir, text: `${old},${young}` }) });
-      const after = await open(store, { peppers: await openPeppers(store, { dataDir, text: young }) });
-      expect(await after.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
-    } finally {
-      rmSync(dataDir, { recursive: true, force: true });
-    }
-  });
-
   it('leaves threads for file access during many derivations', async () => {
-    const wallets = await open(await openStore(), { limits: { iterations: 300_000 } });
+    const wallets = await open(await openStore(), { limits: { iterations: 150_000 } });
     const { readFile } = await import('node:fs/promises');
     const making = Promise.all(Array.from({ length: 6 }, (_, i) => wallets.create(`o${i}`, PASSWORD)));
     let [reads, done] = [0, false];

@@ -57,6 +57,11 @@ function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
   tests({ kind, fresh, open, defer: (work) => void deferred.push(work), server: () => server });
 }
 
+/** For behavior that does not depend on the dialect. */
+export function describeOnSqlite(name: string, tests: (stores: Stores) => void): void {
+  describe(name, () => suite('sqlite', tests));
+}
+
 /** Runs the tests on SQLite and, if installed, on PostgreSQL. */
 export function describeOnBothStores(name: string, tests: (stores: Stores) => void): void {
   describe(`${name}, on SQLite`, () => suite('sqlite', tests));

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
-import type { SubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
-import type { AccountsDataFilter, SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import type {
+  AccountsDataFilter,
+  SubscribeDeshredRequest,
+  SubscribeRequest,
+} from '../../src/protocol/geyser/subscribe-request.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { lamports, slot, U64_MAX } from '../../src/solana/units.ts';

@@ -4,18 +4,18 @@ import {
 } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeSubscribeDeshredRequest } from '../../src/protocol/geyser/decode-subscribe-deshred-request.ts';
-import { decodeSubscribeRequest } from '../../src/protocol/geyser/decode-subscribe-request.ts';
+import {
+  decodeSubscribeDeshredRequest,
+  decodeSubscribeRequest,
+} from '../../src/protocol/geyser/decode-subscribe-request.ts';
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import {
-  encodeSubscribeDeshredRequest,
-  type SubscribeDeshredRequest,
-} from '../../src/protocol/geyser/subscribe-deshred-request.ts';
-import {
   type BlocksFilter,
+  encodeSubscribeDeshredRequest,
   encodeSubscribeRequest,
   type Named,
+  type SubscribeDeshredRequest,
   type SubscribeRequest,
   type TransactionsFilter,
 } from '../../src/protocol/geyser/subscribe-request.ts';

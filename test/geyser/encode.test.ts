@@ -1,11 +1,9 @@
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
-import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
-import { slicedAccountTail } from '../../src/protocol/geyser/encode/sliced-account.ts';
-import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
-import { transactionStatusTail } from '../../src/protocol/geyser/encode/transaction-status.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
+import { rawAccount, slicedAccountTail } from '../../src/protocol/geyser/encode/raw-account.ts';
+import { rawTransaction, transactionStatusTail } from '../../src/protocol/geyser/encode/raw-transaction.ts';
 import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import { address, addressBytes } from '../../src/solana/address.ts';
 import { signatureBytes } from '../../src/solana/signature.ts';

@@ -1,7 +1,7 @@
-import type { SubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
 import type {
   AccountsDataFilter,
   CuckooFilterMessage,
+  SubscribeDeshredRequest,
   SubscribeRequest,
   TransactionsFilter,
 } from '../../src/protocol/geyser/subscribe-request.ts';

@@ -1,10 +1,7 @@
 import { blockTail } from '../../src/protocol/geyser/encode/block.ts';
-import { encodeNames } from '../../src/protocol/geyser/encode/names.ts';
-import { pingTail, pongTail } from '../../src/protocol/geyser/encode/ping.ts';
+import { encodeNames, pingTail, pongTail } from '../../src/protocol/geyser/encode/envelope.ts';
 import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
-import { rawBlockMeta } from '../../src/protocol/geyser/encode/raw-block-meta.ts';
-import { rawEntry } from '../../src/protocol/geyser/encode/raw-entry.ts';
-import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
+import { rawBlockMeta, rawEntry, rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
 import type { RawBlock, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import type { Update } from '../../src/protocol/geyser/subscribe-update.ts';

@@ -1,7 +1,7 @@
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';

@@ -4,8 +4,10 @@ import {
 } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeSubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
-import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import {
+  encodeSubscribeDeshredRequest,
+  encodeSubscribeRequest,
+} from '../../src/protocol/geyser/subscribe-request.ts';
 import { deshredRequest, request } from './arbitrary-request.ts';
 import { oracleDeshredRequest, oracleRequest } from './oracle-request.ts';
 

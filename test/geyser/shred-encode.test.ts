@@ -8,9 +8,9 @@ import {
   deshredSlotTail,
   deshredTransactionTail,
 } from '../../src/protocol/geyser/encode/deshred.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { rawShredTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
-import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { encodeWireTransaction } from '../../src/protocol/geyser/storage/encode-transaction.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';

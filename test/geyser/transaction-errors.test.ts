@@ -1,9 +1,9 @@
 import { txErrDecode } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { displayTransactionError } from '../../src/solana/transaction/display-error.ts';
 import {
   decodeTransactionError,
+  displayTransactionError,
   encodeTransactionError,
 } from '../../src/solana/transaction/transaction-error.ts';
 

@@ -1,44 +1,29 @@
-import { parseArgs } from 'node:util';
 import { postgresPrograms, startPostgres } from '../control/postgres-server.ts';
+import { readOptions } from '../programs/options.ts';
 import { type KillReport, killLoop } from './kill-loop.ts';
 
 const USAGE = `Usage: npm run kill:gateway -- [--kills N] [--store sqlite|postgres|both] [--flush-ms N] [--grace-ms N]
 
-Kills a gateway under load (kill -9), starts it again, and holds what is in the store against the load
-generator's own count: nothing is missing that was answered more than a flush interval before the kill, and nothing
-is there that was not called. Keys and accounts are made by its API meanwhile: none that was acknowledged is lost, nor
-its line of the audit log. On PostgreSQL the database is away at every fourth kill.
+Kills a gateway under load (kill -9), restarts it, and compares stored usage with the counts of the load generator: no
+call is missing that was answered more than a flush interval before the kill, and none is counted that was not sent.
+Keys and accounts are created by its API in the meantime: no acknowledged one is lost, nor its audit log entry. On
+PostgreSQL the database is down at every fourth kill.
 
   --kills N       per store (default 5)
   --store NAME    sqlite, postgres or both (default both)
   --flush-ms N    keys.usage_flush_interval_ms (default 500)
-  --grace-ms N    what a flush may take on top of that interval, to be on the disk or in the database, before an
-                  answer that is missing counts as lost; more only where the machine is busy (default 250)
+  --grace-ms N    additional time for a flush to be stored (default 250); more on a busy machine
 `;
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '5' },
-    store: { type: 'string', default: 'both' },
-    'flush-ms': { type: 'string', default: '500' },
-    'grace-ms': { type: 'string', default: '250' },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(USAGE);
-  process.exit(0);
-}
-
-const kills = Number(values.kills);
-const flushMs = Number(values['flush-ms']);
-const boundMs = flushMs + Number(values['grace-ms']);
+const options = readOptions(USAGE, { kills: 5, store: 'both', 'flush-ms': 500, 'grace-ms': 250 });
+const { kills, 'flush-ms': flushMs } = options;
+const boundMs = flushMs + options['grace-ms'];
 
 const say = (text: string): boolean => process.stdout.write(`${text}\n`);
 const total = (reports: readonly KillReport[], name: 'answered' | 'counted' | 'unanswered'): number =>
   reports.reduce((sum, report) => sum + report[name], 0);
 
-/** What breaks the promise, in words. */
+/** Faults, as text. */
 function broken(reports: readonly KillReport[]): string[] {
   return reports.flatMap(({ kill, answered, unanswered, counted, lossMs, lost }) => [
     ...lost.map((what) => `kill ${kill}: ${what}`),
@@ -57,11 +42,11 @@ async function run(name: 'sqlite' | 'postgres'): Promise<boolean> {
   const postgres = name === 'postgres' ? await startPostgres(postgresPrograms!) : null;
   try {
     const reports = await killLoop({
-      ...{ kills, postgres, flushMs, concurrency: 32, loadMs: 2_000, awayEvery: 4 },
-      onKill: ({ kill, answered, unanswered, counted, lossMs, databaseAway }) =>
+      ...{ kills, postgres, flushMs, concurrency: 32, loadMs: 2_000, outageEvery: 4 },
+      onKill: ({ kill, answered, unanswered, counted, lossMs, hadOutage }) =>
         say(
-          `${name} ${kill}/${kills}: ${answered} answered, ${counted} counted, ${unanswered} under way, ` +
-            `lost the last ${Math.round(lossMs)} ms${databaseAway ? ', database away' : ''}`,
+          `${name} ${kill}/${kills}: ${answered} answered, ${counted} counted, ${unanswered} pending, ` +
+            `last loss ${Math.round(lossMs)} ms${hadOutage ? ', database down' : ''}`,
         ),
     });
     const [answered, counted] = [total(reports, 'answered'), total(reports, 'counted')];
@@ -83,7 +68,7 @@ async function run(name: 'sqlite' | 'postgres'): Promise<boolean> {
 }
 
 const stores =
-  values.store === 'both' ? (['sqlite', 'postgres'] as const) : [values.store as 'sqlite' | 'postgres'];
+  options.store === 'both' ? (['sqlite', 'postgres'] as const) : [options.store as 'sqlite' | 'postgres'];
 let isWhole = true;
 for (const store of stores) isWhole = (await run(store)) && isWhole;
 process.exitCode = isWhole ? 0 : 1;

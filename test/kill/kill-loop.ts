@@ -19,35 +19,35 @@ export type KillLoopOptions = Readonly<{
   postgres: PostgresServer | null;
   flushMs: number;
   concurrency: number;
-  /** How long the gateway is under load before each kill; the longest. */
+  /** Maximum time under load before each kill. */
   loadMs: number;
-  /** With PostgreSQL: every so many kills, the database is away when it comes. */
-  awayEvery: number;
-  /** How long it is away before the kill, at least, in milliseconds; absent: three flushes. */
-  awayMs?: number;
+  /** With PostgreSQL: every nth kill happens during an outage of the database. */
+  outageEvery: number;
+  /** Minimum duration of the outage before the kill, in milliseconds; default: three flushes. */
+  outageMs?: number;
   onKill?: (kill: KillReport) => void;
 }>;
 
-/** What became of the usage of one life of the gateway. */
+/** Usage of one run of the gateway. */
 export type KillReport = Readonly<{
   kill: number;
   answered: number;
-  /** Calls that had left when the kill came and were never answered. */
+  /** Calls in flight at the kill. */
   unanswered: number;
   counted: number;
-  /** How long before the kill the oldest answer came that is not counted, in milliseconds; 0: none is missing. */
+  /** Age of the oldest response that is not counted, in milliseconds; 0 for none. */
   lossMs: number;
-  databaseAway: boolean;
-  /** Keys and accounts that were acknowledged so far, and are there. */
+  hadOutage: boolean;
+  /** Acknowledged keys and accounts that are stored. */
   keys: number;
   accounts: number;
-  /** What was acknowledged in this life and is not there, in words. */
+  /** Acknowledged items of this run that are missing, as text. */
   lost: readonly string[];
 }>;
 
 /**
- * Kills a gateway under load, again and again, while keys and accounts are made by its API, and reads after each new
- * start what of all that is in the store.
+ * Kills a gateway under load repeatedly while keys and accounts are created by its API, and reads the store after each
+ * restart.
  */
 export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> {
   const { postgres, flushMs } = options;
@@ -73,21 +73,21 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
   let before = 0;
   try {
     for (let kill = 1; kill <= options.kills; kill++) {
-      const databaseAway = postgres !== null && kill % options.awayEvery === 0;
+      const hadOutage = postgres !== null && kill % options.outageEvery === 0;
       const seen = () => untilCounted(place, before);
-      const life = await oneLife(service, key, options, databaseAway ? postgres : null, seen, changes);
+      const run = await oneRun(service, key, options, hadOutage ? postgres : null, seen, changes);
       service = await start();
-      await takenUp(dataDir, service);
+      await journalRecovered(dataDir, service);
       const counted = await countOf(place);
       const lost = await withStore(place, (store) => changes.lost(store));
       const { keys, accounts } = changes;
-      const report = { kill, databaseAway, keys, accounts, lost, ...evaluate(life, counted - before) };
+      const report = { kill, hadOutage, keys, accounts, lost, ...evaluate(run, counted - before) };
       reports.push(report);
       options.onKill?.(report);
       before = counted;
     }
     await service.stop();
-    await checkBooks(place, before);
+    await checkUsage(place, before);
     return reports;
   } finally {
     service.process.kill('SIGKILL');
@@ -96,48 +96,48 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
   }
 }
 
-type Life = Readonly<{ answeredAt: readonly number[]; unanswered: number; killedAt: number }>;
+type Run = Readonly<{ answeredAt: readonly number[]; unanswered: number; killedAt: number }>;
 
-async function oneLife(
+async function oneRun(
   service: RunningService,
   key: string,
-  { concurrency, loadMs, flushMs, awayMs = flushMs * 3 }: KillLoopOptions,
-  away: PostgresServer | null,
+  { concurrency, loadMs, flushMs, outageMs = flushMs * 3 }: KillLoopOptions,
+  database: PostgresServer | null,
   seen: () => Promise<void>,
   changes: Changes,
-): Promise<Life> {
+): Promise<Run> {
   const load = new Load(service.ready.rpcUrl, key, concurrency);
   changes.start(service.ready.url);
-  // A kill before anything was written would show nothing.
+  // A kill before the first write would prove nothing.
   await Promise.all([seen(), changes.first]);
   await delay(Math.random() * loadMs);
-  if (away !== null) {
-    await away.kill();
-    await delay(awayMs + Math.random() * loadMs);
+  if (database !== null) {
+    await database.kill();
+    await delay(outageMs + Math.random() * loadMs);
   }
   const killedAt = performance.now();
   await service.stop('SIGKILL');
   await Promise.all([load.end(), changes.end()]);
-  await away?.start();
+  await database?.start();
   return { answeredAt: load.answeredAt, unanswered: load.unanswered, killedAt };
 }
 
-function evaluate({ answeredAt, unanswered, killedAt }: Life, counted: number) {
+function evaluate({ answeredAt, unanswered, killedAt }: Run, counted: number) {
   const answered = answeredAt.length;
   const oldestMissing = answeredAt[counted];
   const lossMs = oldestMissing === undefined ? 0 : Math.max(0, killedAt - oldestMissing);
   return { answered, unanswered, counted, lossMs };
 }
 
-/** Until what the last life left behind was taken up: then its journal is gone. */
-async function takenUp(dataDir: string, service: RunningService): Promise<void> {
+/** Waits until the journal of the previous run is recovered. */
+async function journalRecovered(dataDir: string, service: RunningService): Promise<void> {
   const folder = join(dataDir, 'usage-journal');
   const ofOthers = () =>
     existsSync(folder)
       ? readdirSync(folder).filter((name) => !name.includes(`.${service.process.pid}.`))
       : [];
   for (let look = 0; ofOthers().length > 0; look++) {
-    if (look > 1_200) throw new Error(`the journal was not taken up:\n${service.output()}`);
+    if (look > 1_200) throw new Error(`the journal was not recovered:\n${service.output()}`);
     await delay(50);
   }
 }
@@ -154,10 +154,10 @@ async function withStore<Result>(
   }
 }
 
-/** Until the store has more than before. */
+/** Waits until the store has more than before. */
 async function untilCounted(place: OpenOptions, before: number): Promise<void> {
   for (let look = 0; (await countOf(place)) <= before; look++) {
-    if (look > 600) throw new Error('nothing of the load was written');
+    if (look > 600) throw new Error('no usage was stored');
     await delay(50);
   }
 }
@@ -174,8 +174,8 @@ const countOf = (place: OpenOptions): Promise<number> =>
     return rows.reduce((sum, { requests }) => sum + requests, 0);
   });
 
-/** The books agree, and days come to what was counted. @throws Error */
-const checkBooks = (place: OpenOptions, counted: number): Promise<void> =>
+/** Usage checks pass, and days and minutes agree. @throws Error */
+const checkUsage = (place: OpenOptions, counted: number): Promise<void> =>
   withStore(place, async (store) => {
     const later = Date.now() + 2 * DAY_MS;
     await rollUp(store, later, async () => true);
@@ -186,9 +186,9 @@ const checkBooks = (place: OpenOptions, counted: number): Promise<void> =>
       .where('status', '=', 'ok')
       .execute();
     const sum = days.reduce((total, { requests }) => total + requests, 0);
-    if (sum !== counted) throw new Error(`days come to ${sum}, minutes to ${counted}`);
+    if (sum !== counted) throw new Error(`days have ${sum}, minutes ${counted}`);
     const wrong = (await runChecks(store, later, async () => true)).filter(
       ({ violations }) => violations > 0,
     );
-    if (wrong.length > 0) throw new Error(`the books disagree: ${JSON.stringify(wrong)}`);
+    if (wrong.length > 0) throw new Error(`usage checks failed: ${JSON.stringify(wrong)}`);
   });

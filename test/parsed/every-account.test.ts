@@ -21,6 +21,20 @@ describe('parsed accounts', () => {
     }
   });
 
+  it.each([
+    ['an uninitialized nonce', programs.system, '1:32 0:32 72*0'],
+    ['an empty system account', programs.system, ''],
+    ['an unknown stake state', programs.stake, '4:32'],
+    ['an empty vote account', programs.vote, '3762*0'],
+    ['a lookup table with an invalid option', programs.addressLookupTable, '1:32 9:64 7:64 0 2 34*0'],
+    ['no lookup table', programs.addressLookupTable, ''],
+    ['a truncated program', programs.bpfUpgradeableLoader, '2:32 1'],
+    ['a buffer with an invalid option', programs.bpfUpgradeableLoader, '1:32 2 32*1'],
+    ['an unknown loader state', programs.bpfUpgradeableLoader, '4:32'],
+  ])('of %s are unparsed', (_, owner, data) => {
+    expect(shownAccount(owner, bytesOf(data))).toBeNull();
+  });
+
   it('show the slot history as bits', () => {
     const WORDS = 16_384;
     const data = bytesOf(`1 ${WORDS}:64 5:64 ${8 * (WORDS - 1)}*0 1048576:64 43:64`);

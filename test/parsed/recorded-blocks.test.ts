@@ -4,7 +4,7 @@ import { decodeTransferInstruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SystemInstruction, TransactionInstruction } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import { decodeConfirmedBlock } from '../recorded/confirmed-block.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { encodeParsedInstruction } from '../../src/solana/encoding/ui-instruction.ts';
@@ -73,9 +73,10 @@ describe.skipIf(!present)('instructions of real blocks (../shared/data, blocks)'
   });
 
   it.each(counts)('of %s match the published libraries', (file) => {
+    const blockSlot = Number.parseInt(file, 10);
     for (const seen of instructionsIn(file)) {
       const programId = seen.keys[seen.instruction.programIdIndex];
-      const { parsed } = shown(seen) as { parsed?: { info: JsonValue } };
+      const { parsed } = shown(seen) as { parsed?: { info: Record<string, JsonValue> } };
       if (programId === programs.system) {
         const { fromPubkey, toPubkey, lamports } = SystemInstruction.decodeTransfer(published(seen));
         expect(parsed?.info).toEqual({
@@ -90,6 +91,10 @@ describe.skipIf(!present)('instructions of real blocks (../shared/data, blocks)'
           destination: keys.destination.pubkey.toBase58(),
           amount: String(data.amount),
         });
+      } else if (programId === programs.vote) {
+        const [last = 0] = ((parsed?.info.vote as { slots: number[] } | undefined)?.slots ?? []).slice(-1);
+        expect(blockSlot - last).toBeGreaterThan(0);
+        expect(blockSlot - last).toBeLessThan(1_000);
       }
     }
   });

@@ -1,47 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as spl from '@solana/spl-token';
-import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { PublicKey, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import { only, parsedJson } from './built.ts';
+import { type Address, address } from '../../src/solana/address.ts';
+import { parsed as parse } from './rows/row.ts';
 
 /** Needs ../shared/data/rest/getTransaction/formfunction: jsonParsed transactions of mainnet and devnet. */
 const folder = join(import.meta.dirname, '../../../shared/data/rest/getTransaction/formfunction');
 
-type Info = {
-  source: string;
-  destination: string;
-  account: string;
-  newAccount: string;
-  mint: string;
-  owner: string;
-  wallet: string;
-  delegate: string;
-  tokenProgram: string;
-  mintAuthority: string;
-  freezeAuthority?: string;
-  authorityType: string;
-  newAuthority: string | null;
-  amount: string;
-  rentSysvar?: string;
-  lamports: number;
-  space: number;
-  decimals: number;
-  signers?: string[];
-  tokenAmount: { amount: string; decimals: number };
-  extensionTypes?: string[];
-};
-type Recorded = { program: string; parsed: { type: string; info: Info } };
-
-const key = (text: string): PublicKey => new PublicKey(text);
-/** Single authority, or a multisig with signers. */
-function authority(info: Info, name: string): PublicKey {
-  const named = info as unknown as Record<string, string>;
-  const found = named[name] ?? named[`multisig${name[0]?.toUpperCase()}${name.slice(1)}`];
-  if (found === undefined) throw new Error(`no ${name}`);
-  return key(found);
-}
-const signers = (info: Info): PublicKey[] => (info.signers ?? []).map(key);
+// biome-ignore lint/suspicious/noExplicitAny: recorded answers have no type of their own
+type Recorded = any;
 
 const authorityTypes: Record<string, spl.AuthorityType> = {
   mintTokens: spl.AuthorityType.MintTokens,
@@ -50,118 +19,77 @@ const authorityTypes: Record<string, spl.AuthorityType> = {
   closeAccount: spl.AuthorityType.CloseAccount,
 };
 
-/** Client builders for recorded instructions. */
-const builders: Record<string, (info: Info) => TransactionInstruction> = {
-  'system transfer': (i) =>
-    SystemProgram.transfer({
-      fromPubkey: key(i.source),
-      toPubkey: key(i.destination),
-      lamports: i.lamports,
-    }),
-  'system allocate': (i) => only(SystemProgram.allocate({ accountPubkey: key(i.account), space: i.space })),
-  'system assign': (i) =>
-    only(SystemProgram.assign({ accountPubkey: key(i.account), programId: key(i.owner) })),
-  'system createAccount': (i) =>
-    SystemProgram.createAccount({
-      fromPubkey: key(i.source),
-      newAccountPubkey: key(i.newAccount),
-      lamports: i.lamports,
-      space: i.space,
-      programId: key(i.owner),
-    }),
-  'spl-associated-token-account create': (i) =>
-    spl.createAssociatedTokenAccountInstruction(
-      key(i.source),
-      key(i.account),
-      key(i.wallet),
-      key(i.mint),
-      key(i.tokenProgram),
-    ),
-  'spl-token transfer': (i) =>
-    spl.createTransferInstruction(
-      key(i.source),
-      key(i.destination),
-      authority(i, 'authority'),
-      BigInt(i.amount),
-      signers(i),
-    ),
-  'spl-token transferChecked': (i) =>
-    spl.createTransferCheckedInstruction(
-      key(i.source),
-      key(i.mint),
-      key(i.destination),
-      authority(i, 'authority'),
-      BigInt(i.tokenAmount.amount),
-      i.tokenAmount.decimals,
-      signers(i),
-    ),
-  'spl-token approve': (i) =>
-    spl.createApproveInstruction(
-      key(i.source),
-      key(i.delegate),
-      authority(i, 'owner'),
-      BigInt(i.amount),
-      signers(i),
-    ),
-  'spl-token revoke': (i) => spl.createRevokeInstruction(key(i.source), authority(i, 'owner'), signers(i)),
-  'spl-token mintTo': (i) =>
-    spl.createMintToInstruction(
-      key(i.mint),
-      key(i.account),
-      authority(i, 'mintAuthority'),
-      BigInt(i.amount),
-      signers(i),
-    ),
-  'spl-token closeAccount': (i) =>
-    spl.createCloseAccountInstruction(key(i.account), key(i.destination), authority(i, 'owner'), signers(i)),
-  'spl-token freezeAccount': (i) =>
-    spl.createFreezeAccountInstruction(
-      key(i.account),
-      key(i.mint),
-      authority(i, 'freezeAuthority'),
-      signers(i),
-    ),
-  'spl-token thawAccount': (i) =>
-    spl.createThawAccountInstruction(
-      key(i.account),
-      key(i.mint),
-      authority(i, 'freezeAuthority'),
-      signers(i),
-    ),
-  'spl-token setAuthority': (i) =>
-    spl.createSetAuthorityInstruction(
-      key(i.mint ?? i.account),
-      authority(i, 'authority'),
-      authorityTypes[i.authorityType]!,
-      i.newAuthority === null ? null : key(i.newAuthority),
-      signers(i),
-    ),
-  'spl-token initializeMint': (i) =>
-    spl.createInitializeMintInstruction(
-      key(i.mint),
-      i.decimals,
-      key(i.mintAuthority),
-      i.freezeAuthority === undefined ? null : key(i.freezeAuthority),
-    ),
-  'spl-token initializeAccount': (i) =>
-    spl.createInitializeAccountInstruction(key(i.account), key(i.mint), key(i.owner)),
-  'spl-token initializeAccount3': (i) =>
-    spl.createInitializeAccount3Instruction(key(i.account), key(i.mint), key(i.owner)),
-  'spl-token initializeImmutableOwner': (i) =>
-    spl.createInitializeImmutableOwnerInstruction(key(i.account), spl.TOKEN_PROGRAM_ID),
-  'spl-token getAccountDataSize': (i) => {
-    const types = i.extensionTypes === undefined ? [] : [spl.ExtensionType.ImmutableOwner, 0];
-    const data = Buffer.from([21, ...types]);
-    const keys = [{ pubkey: key(i.mint), isSigner: false, isWritable: false }];
-    return { programId: spl.TOKEN_PROGRAM_ID, keys, data };
-  },
+/** Arguments of a client builder by their names in the recording. `!name` may be a multisig. */
+function argumentsOf(info: Recorded, names: string): unknown[] {
+  const key = (text: string | null | undefined) => (text ? new PublicKey(text) : null);
+  return names.split(' ').map((name) => {
+    if (name.startsWith('!')) {
+      const own = name.slice(1);
+      return key(info[own] ?? info[`multisig${own[0]?.toUpperCase()}${own.slice(1)}`]);
+    }
+    if (name === 'signers') return (info.signers ?? []).map(key);
+    if (name === 'amount') return BigInt(info.amount ?? info.tokenAmount.amount);
+    if (name === 'decimals') return info.decimals ?? info.tokenAmount.decimals;
+    if (name === 'authorityType') return authorityTypes[info.authorityType];
+    return key(name === 'owned' ? (info.mint ?? info.account) : info[name]);
+  });
+}
+
+type Build = (...given: never[]) => TransactionInstruction;
+
+/** Client builders with the names of their arguments. */
+const tokenBuilders: Record<string, readonly [Build, string]> = {
+  transfer: [spl.createTransferInstruction, 'source destination !authority amount signers'],
+  transferChecked: [
+    spl.createTransferCheckedInstruction,
+    'source mint destination !authority amount decimals signers',
+  ],
+  approve: [spl.createApproveInstruction, 'source delegate !owner amount signers'],
+  revoke: [spl.createRevokeInstruction, 'source !owner signers'],
+  mintTo: [spl.createMintToInstruction, 'mint account !mintAuthority amount signers'],
+  closeAccount: [spl.createCloseAccountInstruction, 'account destination !owner signers'],
+  freezeAccount: [spl.createFreezeAccountInstruction, 'account mint !freezeAuthority signers'],
+  thawAccount: [spl.createThawAccountInstruction, 'account mint !freezeAuthority signers'],
+  setAuthority: [spl.createSetAuthorityInstruction, 'owned !authority authorityType newAuthority signers'],
+  initializeMint: [spl.createInitializeMintInstruction, 'mint decimals mintAuthority freezeAuthority'],
+  initializeAccount: [spl.createInitializeAccountInstruction, 'account mint owner'],
+  initializeAccount3: [spl.createInitializeAccount3Instruction, 'account mint owner'],
 };
+
+function built(program: string, type: string, info: Recorded): TransactionInstruction {
+  const key = (name: string): PublicKey => new PublicKey(info[name]);
+  if (program === 'system') {
+    const accounts = { fromPubkey: info.source, toPubkey: info.destination, accountPubkey: info.account };
+    const given = { ...accounts, newAccountPubkey: info.newAccount, programId: info.owner };
+    const keys = Object.entries(given).flatMap(([name, text]) =>
+      text === undefined ? [] : [[name, new PublicKey(text)] as const],
+    );
+    const { lamports, space } = info;
+    const build = SystemProgram[type as 'transfer'] as unknown as (of: object) => unknown;
+    const made = build.call(SystemProgram, { ...Object.fromEntries(keys), lamports, space });
+    return (made instanceof Transaction ? made.instructions[0] : made) as TransactionInstruction;
+  }
+  if (program === 'spl-associated-token-account') {
+    return spl.createAssociatedTokenAccountInstruction(
+      ...([key('source'), key('account'), key('wallet'), key('mint')] as const),
+      key('tokenProgram'),
+    );
+  }
+  if (type === 'initializeImmutableOwner')
+    return spl.createInitializeImmutableOwnerInstruction(key('account'), spl.TOKEN_PROGRAM_ID);
+  if (type === 'getAccountDataSize') {
+    const types = info.extensionTypes === undefined ? [] : [spl.ExtensionType.ImmutableOwner, 0];
+    const keys = [{ pubkey: key('mint'), isSigner: false, isWritable: false }];
+    return { programId: spl.TOKEN_PROGRAM_ID, keys, data: Buffer.from([21, ...types]) };
+  }
+  const [build, names] = tokenBuilders[type] ?? [];
+  if (build === undefined) throw new Error(`no builder for ${program} ${type}`);
+  return build(...(argumentsOf(info, names ?? '') as never[]));
+}
 
 function recordedIn(file: string): Recorded[] {
   const { transaction, meta } = JSON.parse(readFileSync(join(folder, file), 'utf8'));
-  const inner = (meta.innerInstructions ?? []).flatMap(
-    ({ instructions }: { instructions: unknown[] }) => instructions,
-  );
+  const inner = (meta.innerInstructions ?? []).flatMap(({ instructions }: Recorded) => instructions);
   return [...transaction.message.instructions, ...inner].filter((instruction) => 'parsed' in instruction);
 }
 
@@ -171,14 +99,13 @@ const recorded = present ? readdirSync(folder).flatMap(recordedIn) : [];
 describe.skipIf(!present)('recorded parsed instructions (../shared/data, formfunction)', () => {
   it('have the same members in the same order', () => {
     for (const { program, parsed } of recorded) {
-      const build = builders[`${program} ${parsed.type}`];
-      if (build === undefined) throw new Error(`no builder for ${program} ${parsed.type}`);
+      const { programId, keys, data } = built(program, parsed.type, parsed.info);
       // Newer nodes no longer name this account.
       const { rentSysvar, ...rest } = parsed.info;
       const info = program === 'spl-associated-token-account' ? rest : parsed.info;
-      expect(JSON.stringify(parsedJson(build(info as Info)))).toBe(
-        JSON.stringify({ info, type: parsed.type }),
-      );
+      const accounts = keys.map(({ pubkey }): Address => address(pubkey.toBase58()));
+      const shown = parse(address(programId.toBase58()), accounts, data) as { parsed: object };
+      expect(JSON.stringify(shown.parsed)).toBe(JSON.stringify({ info, type: parsed.type }));
     }
     expect(recorded.length).toBeGreaterThan(140);
   });

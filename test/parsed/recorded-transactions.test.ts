@@ -4,14 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { decodeBase58 } from '../../src/solana/base58.ts';
+import { readMeta } from '../../src/solana/encoding/read-ui-meta.ts';
 import {
   encodeTransactionWithMeta,
   type TransactionWithMeta,
 } from '../../src/solana/encoding/ui-transaction.ts';
 import type { CompiledInstruction, Message } from '../../src/solana/message/message.ts';
-import type { Transaction } from '../../src/solana/transaction/transaction.ts';
-import type { TokenBalance, TransactionMeta } from '../../src/solana/transaction/transaction-meta.ts';
-import { lamports } from '../../src/solana/units.ts';
 
 /** Needs ../shared/data/rest/getTransaction/tx-parser: mainnet getTransaction results, encoding json. */
 const folder = join(import.meta.dirname, '../../../shared/data/rest/getTransaction/tx-parser');
@@ -28,12 +26,6 @@ const instruction = (i: Recorded): CompiledInstruction => ({
   data: bytes(i.data),
 });
 
-const balance = (b: Recorded): TokenBalance => ({
-  ...b,
-  amount: BigInt(b.uiTokenAmount.amount),
-  decimals: b.uiTokenAmount.decimals,
-});
-
 /** Ledger values behind a recorded response. */
 function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta {
   const message: Message = {
@@ -47,31 +39,8 @@ function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta
     })),
   };
   const nothing = new Uint8Array();
-  const rebuilt: Transaction = {
-    signatures: transaction.signatures,
-    message,
-    messageBytes: nothing,
-    wire: nothing,
-  };
-  const storedMeta: TransactionMeta = {
-    err: meta.err,
-    fee: lamports(meta.fee),
-    preBalances: meta.preBalances.map(lamports),
-    postBalances: meta.postBalances.map(lamports),
-    innerInstructions: meta.innerInstructions.map(({ index, instructions }: Recorded) => ({
-      index,
-      instructions: instructions.map((i: Recorded) => ({ ...instruction(i), stackHeight: i.stackHeight })),
-    })),
-    logMessages: meta.logMessages,
-    preTokenBalances: meta.preTokenBalances.map(balance),
-    postTokenBalances: meta.postTokenBalances.map(balance),
-    rewards: [],
-    loadedAddresses: meta.loadedAddresses,
-    returnData: null,
-    computeUnitsConsumed: BigInt(meta.computeUnitsConsumed),
-    costUnits: 0n,
-  };
-  return { transaction: rebuilt, meta: storedMeta };
+  const { signatures } = transaction;
+  return { transaction: { signatures, message, messageBytes: nothing, wire: nothing }, meta: readMeta(meta) };
 }
 
 function encoded(values: TransactionWithMeta, encoding: 'json' | 'jsonParsed'): Recorded {
@@ -80,11 +49,11 @@ function encoded(values: TransactionWithMeta, encoding: 'json' | 'jsonParsed'): 
   return parseJson(writeJson(shown.json));
 }
 
-/** Recorded response in the form of nodes since 3.0: top-level height 1, costUnits. */
+/** Recorded response in the form of nodes since 3.0: top-level height 1, and no null for unrecorded members. */
 function modern({ transaction, meta, version }: Recorded): JsonValue {
-  const { returnData: _, ...rest } = meta;
+  const { returnData, ...rest } = meta;
   for (const i of transaction.message.instructions) i.stackHeight = 1;
-  return { meta: { ...rest, costUnits: 0 }, transaction, version };
+  return { meta: returnData === null ? rest : meta, transaction, version };
 }
 
 /** Placeholder without recordings, so that skipped tests are counted. */

@@ -6,7 +6,7 @@ import { confirmationLimits } from '../../src/gateway/rest/confirmations.ts';
 import { restLimits } from '../../src/gateway/rest/rest-gateway.ts';
 import { subscriptionLimits } from '../../src/gateway/websocket/session.ts';
 import { topicHubOptions } from '../../src/gateway/websocket/topic-hub.ts';
-import { FILTER_ADDRESSES_MAX } from '../../src/protocol/pubsub/transaction-filter.ts';
+import { FILTER_ADDRESSES_MAX } from '../../src/protocol/pubsub/parse-subscription.ts';
 import { envelopeLimits } from '../../src/protocol/request-envelope.ts';
 import { nftListLimits } from '../../src/rest-api/nft/load-nfts.ts';
 import { grpcServerOptions } from '../../src/servers/grpc/options.ts';

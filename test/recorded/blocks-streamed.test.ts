@@ -1,7 +1,7 @@
 import type { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
-import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import type { Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
 import type { SlotStatus } from '../../src/protocol/geyser/update/slot.ts';

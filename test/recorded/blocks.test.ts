@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../src/base/json.ts';
-import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
 import { verifyTransaction } from '../../src/solana/ed25519.ts';
 import { readBlock } from '../../src/solana/encoding/read-ui-block.ts';
 import { encodeBlock } from '../../src/solana/encoding/ui-block.ts';
@@ -16,6 +15,7 @@ import {
   oracleReward,
   oracleTransaction,
 } from '../geyser/oracle.ts';
+import { decodeConfirmedBlock } from './confirmed-block.ts';
 import { kitValues, ourValues } from './kit-values.ts';
 import { blockFiles, hasBlocks, readBlockFile } from './recorded-block.ts';
 

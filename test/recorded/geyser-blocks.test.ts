@@ -1,6 +1,6 @@
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it } from 'vitest';
-import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import { ConfirmedBlock } from '../geyser/oracle.ts';
 import { messageOf, tailOf } from '../geyser/re-encode.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
 import type { BlockMetaUpdate, BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
+import { decodeConfirmedBlock } from './confirmed-block.ts';
 
 /** ../shared/data/blocks: mainnet blocks as protobuf solana.storage.ConfirmedBlock. */
 const folder = join(import.meta.dirname, '../../../shared/data/blocks');

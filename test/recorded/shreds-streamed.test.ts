@@ -4,8 +4,10 @@ import type { Duplex } from 'node:stream';
 import { Client, type ClientDuplexStream, credentials, Metadata } from '@grpc/grpc-js';
 import { SubscribeUpdate, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeSubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
-import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import {
+  encodeSubscribeDeshredRequest,
+  encodeSubscribeRequest,
+} from '../../src/protocol/geyser/subscribe-request.ts';
 import { decodeEntryMessage, type EntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { readEntries } from '../../src/solana/entries.ts';

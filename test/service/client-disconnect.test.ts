@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/solana/base58.ts';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type RunningService, startService } from './start-service.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../cli/run-solway.ts';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { startProgram, temporaryFolder } from './program.ts';
 import { type RunningService, startService, writeConfiguration } from './start-service.ts';

@@ -1,10 +1,7 @@
 import { Keypair, LAMPORTS_PER_SOL, PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/solana/base58.ts';
-import { behind } from '../upstream/mock/behind.ts';
-import { dyingAfterRequest } from '../upstream/mock/dying-after-request.ts';
-import { dyingMidBody } from '../upstream/mock/dying-mid-body.ts';
-import { failing } from '../upstream/mock/failing.ts';
+import { behind, dyingAfterRequest, dyingMidBody, failing } from '../upstream/mock/behaviors.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';

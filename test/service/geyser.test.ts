@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Keypair } from '../../src/solana/ed25519.ts';
 import { GeyserServer } from '../upstream/feeds/geyser-server.ts';
 import { account, accountIs, slotIs } from '../upstream/feeds/geyser-updates.ts';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';

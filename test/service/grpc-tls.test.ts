@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { GrpcClient } from './grpc-client.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { runHere, runSolway } from '../cli/run-solway.ts';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type CreatedKey, keysCommand } from './keys-command.ts';

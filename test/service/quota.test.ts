@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { SocketClient } from './socket-client.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { deadUrl } from '../upstream/mock/dead.ts';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { deadUrl, healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type RunningService, startService } from './start-service.ts';

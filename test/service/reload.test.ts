@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';

@@ -4,7 +4,7 @@ import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { readMetrics } from '../observing/metrics-text.ts';
 import { type Collector, startCollector } from '../observing/otlp-collector.ts';
-import { dyingAfterRequest } from '../upstream/mock/dying-after-request.ts';
+import { dyingAfterRequest } from '../upstream/mock/behaviors.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { postgresPrograms, startPostgres } from '../control/postgres-server.ts';
-import { healthy } from '../upstream/mock/healthy.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
 import { startMock } from '../upstream/mock/server.ts';
 import { temporaryFolder } from './program.ts';
 import { createRpcClient } from './rpc-client.ts';

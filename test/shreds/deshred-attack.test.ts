@@ -33,7 +33,7 @@ describe("packets without the leader's signature", () => {
     const rig = deshredding({ leaderOf });
     const data = packets[3]!;
     const code = packets[40]!;
-    // Behind this is the retransmitter's signature, which is not the leader's.
+    // The retransmitter's signature follows, which is not the leader's.
     for (let at = 0; at < 1_203 - 64; at++) {
       rig.deshredder.push(changed(data, at, (data[at] as number) ^ 0x10));
       rig.deshredder.push(changed(code, at, (code[at] as number) ^ 0x01));
@@ -49,7 +49,7 @@ describe("packets without the leader's signature", () => {
     const rig = deshredding({ leaderOf });
     rig.deshredder.push(packets[0]!);
     for (const packet of packets.slice(32)) {
-      // Number of data, number of code, position, parity.
+      // Number of data shreds, of code shreds, position, parity.
       for (const at of [0x53, 0x55, 0x57, 500])
         rig.deshredder.push(changed(packet, at, (packet[at] as number) ^ 7));
     }
@@ -68,7 +68,7 @@ describe("packets without the leader's signature", () => {
     pushAll(rig.deshredder, packets);
     pushAll(rig.deshredder, packets);
     expect(rig.deshredder.stats.drops.invalidSignature).toBe(128);
-    // The same signature of the same root is wrong again without a second look.
+    // The same signature of the same root is not verified again.
     expect(rig.deshredder.stats.signatures).toBe(1);
     expect(rig.slots).toEqual([]);
   });
@@ -130,7 +130,7 @@ describe('a misbehaving leader', () => {
     pushAll(rig.deshredder, packets.slice(16, 48));
     expect(rig.deshredder.stats).toMatchObject({ unrecoverableSets: 1, recoveredShreds: 0 });
     expect(rig.batches).toEqual([]);
-    // What it signed of the data is still good.
+    // Its signed data is still valid.
     pushAll(rig.deshredder, packets.slice(0, 32));
     expect(rig.batches).toHaveLength(1);
     expect(rig.deshredder.usage.bytes).toBe(0);
@@ -153,11 +153,11 @@ describe('a misbehaving leader', () => {
     const long = generateSlot(9, [20_000, 20_000]);
     const short = generateSlot(9, [20_000]);
     const rig = deshredding({ leaderOf });
-    // The last set says that the slot ends with it; of another version of the slot, a set behind it.
+    // The last set ends the slot; another version of the slot has a set behind it.
     rig.deshredder.push(short.packets[31]!);
     pushAll(rig.deshredder, long.packets.slice(64, 96));
     expect(rig.deshredder.stats.drops.inconsistent).toBe(32);
-    // Nor is what its code says, once more.
+    // Neither are its code shreds.
     pushAll(rig.deshredder, long.packets.slice(96));
     expect(rig.deshredder.stats.drops.inconsistent).toBe(64);
     expect(rig.batches).toEqual([]);
@@ -187,7 +187,7 @@ describe('memory of the deshredder', () => {
     slotsBehindMax: 10,
     heldBytesMax: 20_000,
   };
-  /** Of each slot too little to be whole. */
+  /** Too few shreds to complete each slot. */
   const begin = (deshredder: Deshredder, slots: readonly number[], count = 5): void => {
     for (const slot of slots) pushAll(deshredder, generateSlot(slot, [20_000]).packets.slice(0, count));
   };
@@ -204,7 +204,7 @@ describe('memory of the deshredder', () => {
   it('is limited in bytes: the largest slot is evicted', () => {
     const rig = deshredding({ leaderOf, limits });
     begin(rig.deshredder, [10, 11, 12], 20);
-    // Without its first set a slot keeps all that comes.
+    // Without its first set, a slot stores all packets.
     for (const packet of generateSlot(13, [900_000]).packets.slice(64)) {
       rig.deshredder.push(packet);
       expect(rig.deshredder.usage.bytes).toBeLessThanOrEqual(limits.bytesMax);
@@ -214,7 +214,7 @@ describe('memory of the deshredder', () => {
     expect(rig.slots.at(-1)).toMatchObject({ slot: 10n, status: 'completed' });
   });
 
-  it('holds no implausible slots, whoever signed them', () => {
+  it('holds no implausible slots, even with a valid signature', () => {
     const rig = deshredding({ leaderOf, limits, newestSlot: () => asSlot(100) });
     begin(rig.deshredder, [1, 89, 121, 1_000_000]);
     expect(rig.deshredder.usage.slots).toBe(0);
@@ -225,19 +225,19 @@ describe('memory of the deshredder', () => {
   });
 
   it('follows the slots; a leader far ahead does not move the window', () => {
-    const leadsFromAfar = (slot: number): boolean => slot % 4 === 3;
+    const isStrangers = (slot: number): boolean => slot % 4 === 3;
     const rig = deshredding({
-      leaderOf: (slot) => (leadsFromAfar(Number(slot)) ? addressBytes(stranger.address) : testLeaderKey),
+      leaderOf: (slot) => (isStrangers(Number(slot)) ? addressBytes(stranger.address) : testLeaderKey),
       limits: { ...limits, slotsBehindMax: 40 },
     });
     const sendAhead = (far: number): void =>
       rig.deshredder.push(generateSlot(far, [500], stranger).packets[0]!);
     for (let slot = 100; slot < 160; slot++) {
-      for (let far = slot; far <= slot + 30; far++) if (leadsFromAfar(far)) sendAhead(far);
-      if (!leadsFromAfar(slot)) pushAll(rig.deshredder, generateSlot(slot, [500]).packets);
+      for (let far = slot; far <= slot + 30; far++) if (isStrangers(far)) sendAhead(far);
+      if (!isStrangers(slot)) pushAll(rig.deshredder, generateSlot(slot, [500]).packets);
     }
     const done = rig.slots.filter(({ status }) => status === 'completed').map(({ slot }) => Number(slot));
-    const present = Array.from({ length: 60 }, (_, i) => 100 + i).filter((slot) => !leadsFromAfar(slot));
+    const present = Array.from({ length: 60 }, (_, i) => 100 + i).filter((slot) => !isStrangers(slot));
     expect(done).toEqual(present);
     expect(rig.deshredder.usage.slots).toBeLessThanOrEqual(61);
   });

@@ -6,7 +6,7 @@ import { dropSome, shuffled } from './disorder.ts';
 import { invalidSetGenerator, invalidShred } from './invalid-shreds.ts';
 import { DEMO_VERSION, demoEntries, demoLeader, demoPackets, hasRecordedShreds } from './recorded-shreds.ts';
 
-/** Time goes by as packets come, so that a flood is as fast as it says, on any machine. */
+/** A fake clock makes the rate of a flood exact on any machine. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
 });
@@ -15,14 +15,14 @@ afterEach(() => {
 });
 
 type Flood = Readonly<{
-  /** Forged packets of each millisecond. */
+  /** Forged packets per millisecond. */
   forge: () => readonly Uint8Array[];
-  /** Milliseconds from one true packet to the next: each comes in one moment with forged ones, behind them. */
+  /** Milliseconds between valid packets, each after the forged ones. */
   pace: number;
   unjudgedBytesMax?: number;
 }>;
 
-/** How long there is nothing but the flood, so that nothing is left of what may be looked at. */
+/** Forged packets only, to use up the verification budget. */
 const WARMING_MS = 1_000;
 
 function demoIn(flood: Flood, packets: readonly Uint8Array[]) {
@@ -92,7 +92,7 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds in a flood of forged ones a
   });
 });
 
-/** At once: more than may be looked at. */
+/** Forged packets that use up the budget at once. */
 const SPENT = 2_500;
 
 describe('deferred shreds', () => {

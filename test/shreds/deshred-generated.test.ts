@@ -9,7 +9,7 @@ import { makeLegacySet, makeMerkleSet } from './other-sets.ts';
 
 const leaderOf = () => testLeaderKey;
 
-/** Bytes by their hash: a difference is short to print. */
+/** Hash of the bytes, for short messages. */
 const nameOf = (entries: Uint8Array): string => hash('sha256', entries, 'hex');
 
 const texts = (batches: readonly { entries: Uint8Array }[]): string[] =>
@@ -65,7 +65,7 @@ describe('generated slots', () => {
   it('without a beginning start after the first known batch end', () => {
     const { batches, packets } = generateSlot(9, [100, 40_000, 100]);
     const rig = deshredding({ leaderOf });
-    // All of the first set, and the first half of the second batch, were sent before we came.
+    // The first set and the first half of the second batch were sent before.
     for (const packet of packets.slice(128)) rig.deshredder.push(packet);
     expect(texts(rig.batches)).toEqual(expected(batches.slice(2)));
     expect(rig.slots.map(({ status }) => status)).toEqual(['firstShredReceived']);

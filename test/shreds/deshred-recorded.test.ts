@@ -91,7 +91,7 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds)', 
   });
 });
 
-/** What a node hashes into the chain for an entry without transactions. */
+/** Hash of an entry without transactions. */
 function hashedOn(hash: Uint8Array, times: number): Buffer {
   let last = Buffer.from(hash);
   for (let i = 0; i < times; i++) last = createHash('sha256').update(last).digest();

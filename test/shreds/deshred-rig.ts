@@ -6,7 +6,7 @@ import { slot as asSlot } from '../../src/solana/units.ts';
 import type { DeshredSlot, EntryBatch } from '../../src/streams/deshred/deshred-event.ts';
 import { Deshredder, type DeshredderOptions } from '../../src/upstream/shreds/deshredder.ts';
 
-/** A deshredder, and all that it told. */
+/** A deshredder and its events. */
 export function deshredding(options: Partial<DeshredderOptions> & Pick<DeshredderOptions, 'leaderOf'>) {
   const batches: EntryBatch[] = [];
   const slots: DeshredSlot[] = [];
@@ -17,14 +17,14 @@ export function deshredding(options: Partial<DeshredderOptions> & Pick<Deshredde
   return { deshredder, batches, slots };
 }
 
-/** Who leads in all slots of made shreds. */
+/** Leader of all generated slots. */
 export const testLeader = Keypair.fromSeed(new Uint8Array(32).fill(3));
 /** Its 32 bytes. */
 export const testLeaderKey = addressBytes(testLeader.address);
-/** The version that made shreds have. */
+/** Version of generated shreds. */
 export const TEST_SHRED_VERSION = 4_711;
 
-/** Entries without transactions that fill about so many bytes. */
+/** Entries without transactions of about this size. */
 export function someEntries(bytes: number, mark: number): Uint8Array {
   const count = Math.max(1, Math.ceil((bytes - 8) / 48));
   return encodeEntries(
@@ -38,7 +38,7 @@ export function someEntries(bytes: number, mark: number): Uint8Array {
 
 export type GeneratedSlot = Readonly<{ batches: readonly Uint8Array[]; packets: readonly Uint8Array[] }>;
 
-/** A whole slot of several batches, and its packets in order. */
+/** A slot of several batches, and its packets in order. */
 export function generateSlot(
   slot: number,
   batchBytes: readonly number[],

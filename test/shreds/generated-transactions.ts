@@ -11,7 +11,7 @@ import { slot as slotOf } from '../../src/solana/units.ts';
 import type { EntryBatch } from '../../src/streams/deshred/deshred-event.ts';
 import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
 
-/** Transactions and batches for the shred stage, and sinks that read what they are told. */
+/** Transactions and batches for the shred stage, and a sink that decodes messages. */
 
 /** A key of one byte, 32 times. */
 export const keyBytes = (fill: number): Uint8Array => new Uint8Array(32).fill(fill);
@@ -21,9 +21,9 @@ export const keyAt = (fill: number): Address => addressFromBytes(keyBytes(fill))
 export const signatureAt = (fill: number): Uint8Array => new Uint8Array(64).fill(fill);
 
 export type GeneratedTransaction = Readonly<{
-  /** What all of its signature consists of. */
+  /** Every byte of its signature. */
   name: number;
-  /** Static keys, by what they consist of; the program of its one instruction comes after them. */
+  /** Bytes of the static keys; the program of its one instruction follows. */
   keys?: readonly number[];
   vote?: boolean;
   /** Makes it version 0. */
@@ -58,11 +58,11 @@ export function generateWire({
   return encodeTransaction([signatureAt(name)], message);
 }
 
-/** A `Vec<Entry>` of one entry with all of them. */
+/** A `Vec<Entry>` of one entry with all transactions. */
 export const generateEntries = (...transactions: readonly Uint8Array[]): Uint8Array =>
   encodeEntries([{ numHashes: 5n, hash: keyBytes(99), transactions }]);
 
-/** A batch of one entry with all of them, as shreds 32 to 63 of a slot would carry it. */
+/** A batch of one entry with all transactions, in shreds 32 to 63 of a slot. */
 export const generateBatch = (slot: number, ...transactions: readonly Uint8Array[]): EntryBatch => ({
   slot: slotOf(slot),
   entries: generateEntries(...transactions),
@@ -71,7 +71,7 @@ export const generateBatch = (slot: number, ...transactions: readonly Uint8Array
   at: 1_790_000_000_123n,
 });
 
-/** Keeps whole messages, and how it ended. */
+/** Records messages and the final status. */
 export class MessageSink implements GeyserSink {
   readonly messages: Uint8Array[] = [];
   status: GrpcStatus | null = null;
@@ -91,12 +91,12 @@ export class MessageSink implements GeyserSink {
     throw new Error('nothing lags here');
   }
 
-  /** Waits for so many messages. */
+  /** Waits for a number of messages. */
   async received(count: number): Promise<void> {
     while (this.messages.length < count) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
-  /** As the published codec reads them. */
+  /** Decoded by the published codec. */
   get updates(): SubscribeUpdate[] {
     return this.messages.map((message) => SubscribeUpdate.decode(message));
   }

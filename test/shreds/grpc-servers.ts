@@ -1,7 +1,7 @@
 import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js';
 import { SubscribeDeshredRequest, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 
-/** Servers of @grpc/grpc-js that tell what a test tells them to. */
+/** Scripted servers of @grpc/grpc-js. */
 
 export type DeshredCall = ServerDuplexStream<SubscribeDeshredRequest, SubscribeUpdateDeshred>;
 export type EntriesCall = ServerWritableStream<Buffer, Buffer>;
@@ -27,7 +27,7 @@ const definition = {
   },
 } as const;
 
-/** Both calls of the shred stage on one port; keeps what it was asked, and tells nothing by itself. */
+/** Both methods of the shred stage on one port. Records requests; the test sends the responses. */
 export class ScriptedServer {
   readonly deshredCalls: DeshredCall[] = [];
   readonly entriesCalls: EntriesCall[] = [];
@@ -56,7 +56,7 @@ export class ScriptedServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Waits until something that was received makes it true. */
+  /** Waits for requests until the condition holds. */
   async until(isTrue: () => boolean): Promise<void> {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -4,7 +4,7 @@ import { SIGNATURE_BYTES } from '../../src/solana/shred/shred-layout.ts';
 import { type Random, randomBytes } from '../fuzz/engine/mutate.ts';
 import { someEntries } from './deshred-rig.ts';
 
-/** One byte of the body and one of the signature changed: a claim of its own. */
+/** Changes one byte of the body and one of the signature. */
 export function invalidShred(packet: Uint8Array, random: Random): Uint8Array {
   const copy = Uint8Array.from(packet);
   const at = 0x60 + (random() % 900);
@@ -15,8 +15,8 @@ export function invalidShred(packet: Uint8Array, random: Random): Uint8Array {
 }
 
 /**
- * Forges sets in the place of true ones: of each as many shreds as wanted, under one root that none of them shares
- * with the true one, with one signature that is new each time.
+ * Generates invalid sets for the positions of valid ones, with any number of shreds under one root and with a new
+ * signature each time.
  */
 export function invalidSetGenerator(
   packets: readonly Uint8Array[],

@@ -12,7 +12,7 @@ import { LeaderSchedule } from '../../src/upstream/shreds/leader-schedule.ts';
 import { LookupTables } from '../../src/upstream/shreds/lookup-tables.ts';
 import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 
-/** What the shred stage asks its nodes, asked of the embedded ledger with its real programs. */
+/** The requests of the shred stage, sent to the embedded ledger with its real programs. */
 
 const SLOTS_PER_EPOCH = 64;
 const log = createLogger('silent', () => {});

@@ -15,9 +15,9 @@ import {
 import type { Slot } from '../../src/solana/units.ts';
 import { someEntries, TEST_SHRED_VERSION, testLeader } from './deshred-rig.ts';
 
-/** What may be wrong with a set though its leader signs it. */
+/** Faults of a set that its leader has signed. */
 export type SetFault = Readonly<{
-  /** Changes the shreds after their parity was computed, before they are hashed and signed. */
+  /** Changes the shreds after parity is computed and before signing. */
   spoil?: (packets: readonly Uint8Array[]) => void;
 }>;
 

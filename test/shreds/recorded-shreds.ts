@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** ../shared/data/shreds: shreds that others made. */
+/** Recorded shreds of other implementations. */
 const folder = join(import.meta.dirname, '../../../shared/data/shreds');
 
-/** Whether they are here; tests that need them skip where they are not. */
+/** Tests are skipped without them. */
 export const hasRecordedShreds = existsSync(folder);
 
 const read = (file: string): Uint8Array =>
@@ -29,11 +29,11 @@ function packetsOf(pcap: Uint8Array): Uint8Array[] {
 
 /** 512 packets of slot 0: 8 chained sets of 32 data, then 32 code shreds; the last set is resigned. */
 export const demoPackets: readonly Uint8Array[] = packetsOf(read('demo-shreds.pcap'));
-/** The batch that they carry: 64 entries, 1,280 transactions. */
+/** Their batch: 64 entries, 1,280 transactions. */
 export const demoEntries: Uint8Array = read('demo-shreds.bin');
-/** Who signed them. */
+/** Their leader. */
 export const demoLeader: Uint8Array = read('demo-shreds.pubkey.bin');
-/** The version that these shreds have. */
+/** Their version. */
 export const DEMO_VERSION = 6051;
 
 const AR_MAGIC_BYTES = 8;
@@ -50,5 +50,5 @@ function membersOf(archive: Uint8Array): Uint8Array[] {
   return members;
 }
 
-/** 8 legacy data shreds of slot 1, cut behind their payload: 64 entries without transactions. */
+/** 8 legacy data shreds of slot 1, truncated after their payload: 64 entries without transactions. */
 export const legacyPackets: readonly Uint8Array[] = membersOf(read('localnet-v14-slot1-shreds.ar'));

@@ -9,10 +9,10 @@ import { ShredStage, type ShredStageOptions } from '../../src/upstream/shreds/sh
 import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
 import { MessageSink } from './generated-transactions.ts';
 
-/** Any free port of loopback, open to everyone. */
+/** Any free loopback port, without a sender list. */
 export const UDP = { host: '127.0.0.1', port: 0, senders: [] };
 
-/** A table whose nth address has the byte n everywhere, usable since long ago. */
+/** An active table whose nth address consists of the byte n. */
 export function tableData(count: number): Buffer {
   const data = Buffer.alloc(56 + 32 * count);
   data.writeUInt32LE(1, 0);
@@ -22,14 +22,14 @@ export function tableData(count: number): Buffer {
 }
 
 type ReaderScript = Readonly<{
-  /** Who leads in slots 0 to 99. */
+  /** Leader of slots 0 to 99. */
   leader: Uint8Array;
   shredVersion: number;
-  /** Lookup tables, by their address. */
+  /** Lookup tables by address. */
   tables?: ReadonlyMap<string, Buffer>;
 }>;
 
-/** Answers of nodes whose tip is slot 50 of epoch 0. */
+/** Responses of a node at slot 50 of epoch 0. */
 export function scriptedReader({ leader, shredVersion, tables = new Map() }: ReaderScript) {
   const requested: string[] = [];
   const responses: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
@@ -53,7 +53,7 @@ export function scriptedReader({ leader, shredVersion, tables = new Map() }: Rea
   return { request, requested };
 }
 
-/** A stage with a hub behind it, and a stream of each dialect that asks for everything. */
+/** A stage with a hub, and a stream of each method that subscribes to everything. */
 export async function startStage(options: Partial<ShredStageOptions> & Pick<ShredStageOptions, 'reader'>) {
   const hub = new DeshredHub();
   const log = createLogger('silent', () => {});
@@ -69,7 +69,7 @@ export async function startStage(options: Partial<ShredStageOptions> & Pick<Shre
   return { stage, hub, ...sinks };
 }
 
-/** Sends packets to a stage, one after the other. */
+/** Sends packets to a stage in order. */
 export async function sendPackets(stage: ShredStage, packets: readonly Uint8Array[]): Promise<void> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -84,7 +84,7 @@ export async function sendPackets(stage: ShredStage, packets: readonly Uint8Arra
   await closed;
 }
 
-/** Waits, turn by turn, until what comes over a socket has made it true. */
+/** Waits until the condition holds. */
 export async function ticksUntil(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,7 +1,7 @@
 import { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
-import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { readEntries } from '../../src/solana/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
@@ -13,7 +13,7 @@ import { ScriptedServer } from './grpc-servers.ts';
 import { DEMO_VERSION, demoEntries, demoLeader, demoPackets, hasRecordedShreds } from './recorded-shreds.ts';
 import { scriptedReader, sendPackets, startStage, tableData, ticksUntil, UDP } from './stage-rig.ts';
 
-/** The packets of one slot with one batch. */
+/** Packets of a slot with one batch. */
 const packetsOf = (slot: number, entries: Uint8Array): readonly Uint8Array[] =>
   makeShreds({
     ...{ slot: slotOf(slot), parentOffset: 1, version: TEST_SHRED_VERSION, fecSetIndex: 0, entries },
@@ -37,7 +37,7 @@ async function scriptedServer(): Promise<ScriptedServer> {
   return scripted;
 }
 
-/** What a SubscribeDeshred server tells of a transaction: the codec of what is inside is not published. */
+/** First bytes of the signatures: the codec of the transactions is not published. */
 const signatures = (updates: readonly SubscribeUpdateDeshred[]): number[] =>
   updates.flatMap(({ deshredTransaction }) => [
     ...(deshredTransaction?.transaction?.signature.subarray(0, 1) ?? []),
@@ -85,7 +85,7 @@ describe('ShredStage', () => {
     const { stage, subscribe, deshred, entries } = await startStage({ config, reader: scriptedReader(made) });
     await scripted.until(() => scripted.entriesCalls.length === 1 && scripted.requests.length === 1);
     const [proxy, other] = [scripted.entriesCalls[0]!, scripted.deshredCalls[0]!];
-    // The other server's copy of one transaction comes first.
+    // The other server's copy of one transaction arrives first.
     const expected = SubscribeUpdateDeshred.fromPartial({
       deshredTransaction: {
         slot: '50',

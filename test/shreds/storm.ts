@@ -1,57 +1,55 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { addressBytes } from '../../src/solana/address.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
 import { createRandom, type Random, randomBytes } from '../fuzz/engine/mutate.ts';
+import { readOptions } from '../programs/options.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
 import { dropSome, shuffled } from './disorder.ts';
 import { invalidSetGenerator, invalidShred } from './invalid-shreds.ts';
 
-/**
- * `node test/shreds/storm.ts [--packets N] [--seed N]`: a deshredder in a storm of packets, 10 million by default.
- * Slots come one after the other, each shuffled, with 28 of each 64 packets lost and some doubled; around each of them
- * sixty times as many packets that are forged, one by one and in sets that have a signature in common, truncated,
- * random, of slots far away, of a leader that signs its slots before their time, and replayed. Every batch of every
- * slot must be told once and nothing else, and memory must stay within `GROWTH_MAX_MIB` of what it was at the first
- * report. Exit code 1 when something else was told, or less, or when memory grew, or when so little was forged that all
- * of it could be judged.
- */
+const USAGE = `Usage: npm run storm -- [--packets N] [--seed N]
+
+Floods a deshredder with packets. Slots arrive one after the other, shuffled, with 28 of each 64 packets lost and some
+duplicated, among sixty times as many packets that are forged (alone and in sets with a common signature), truncated,
+random, of distant slots, of a leader that signs too early, and replayed.
+Exits with 1 unless every batch of every slot is emitted once and nothing else, memory grows by at most 64 MiB after the
+first report, and some shreds are dropped unverified.
+
+  --packets N    (default 10000000)
+  --seed N       (default 1)
+`;
+
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-const { values } = parseArgs({
-  options: {
-    packets: { type: 'string', default: '10000000' },
-    seed: { type: 'string', default: '1' },
-  },
-});
+const options = readOptions(USAGE, { packets: 10_000_000, seed: 1 });
 
 const NOISE = 60;
 const FIRST_SLOT = 1_000;
 const REPLAYED_MAX = 4_096;
-/** Mebibytes that are still used after garbage was collected, above those at the first report. */
+/** Growth of used memory after garbage collection since the first report. */
 const GROWTH_MAX_MIB = 64;
 
 /**
- * The deshredder's time goes by with its packets, evenly, so that the storm is as strong on any machine: of what
- * is forged more needs its signature looked at than may be found wrong (`forgedPerSecondMax`), several times over.
+ * A fake clock advances with the packets, so that the load is the same on any machine: several times more invalid
+ * signatures than may be verified (`forgedPerSecondMax`).
  */
 const PACKETS_PER_MS = 20;
 const wallClock = performance.now.bind(performance);
 let packetsPushed = 0;
 performance.now = () => packetsPushed / PACKETS_PER_MS;
 
-/** Leads each fourth slot, and never when it is its turn. */
+/** Leader of every fourth slot, which signs too early. */
 const early = Keypair.fromSeed(new Uint8Array(32).fill(4));
 const earlyKey = addressBytes(early.address);
 const isEarlys = (slot: number): boolean => slot % 4 === 3;
-/** Slots whose leader is never known. */
+/** Slots with an unknown leader. */
 const isNobodys = (slot: number): boolean => slot % 16 === 14;
 
-const random = createRandom(Number(values.seed));
-const packetsMax = Number(values.packets);
+const random = createRandom(options.seed);
+const packetsMax = options.packets;
 const rig = deshredding({
   leaderOf: (slot) => {
     if (slot > 0xffff_ffffn || isNobodys(Number(slot))) return null;
@@ -69,7 +67,7 @@ function farSlot(packet: Uint8Array, from: Random): Uint8Array {
   return far;
 }
 
-/** The same, so many slots later. */
+/** The same shred of a later slot. */
 function later(packet: Uint8Array, slots: number): Uint8Array {
   const copy = Uint8Array.from(packet);
   const view = new DataView(copy.buffer);
@@ -77,12 +75,12 @@ function later(packet: Uint8Array, slots: number): Uint8Array {
   return copy;
 }
 
-/** Of a slot soon to come, of whose shreds none is known yet. */
+/** A shred of an upcoming slot. */
 const nextSlot = (packet: Uint8Array, from: Random): Uint8Array => later(packet, 1 + (from() % 16));
 
 function forged(packet: Uint8Array, from: Random): Uint8Array {
   const copy = Uint8Array.from(packet);
-  // Anywhere in what the leader signed, or in its signature.
+  // Anywhere in the signed part or the signature.
   const at = from() % 1_100;
   copy[at] = (copy[at] as number) ^ (1 + (from() % 255));
   return copy;
@@ -91,7 +89,7 @@ function forged(packet: Uint8Array, from: Random): Uint8Array {
 let forge: (shreds: number) => Uint8Array[] = () => [];
 let forgedSet: Uint8Array[] = [];
 
-/** The shreds of a forged set, one after the other, then of the next. */
+/** Shreds of a forged set in order, then of the next. */
 function ofForgedSet(packet: Uint8Array, from: Random): Uint8Array {
   if (forgedSet.length === 0) forgedSet = forge(1 + (from() % 4));
   return forgedSet.pop() ?? packet;
@@ -129,11 +127,11 @@ let emittedBatches = 0;
 let wrong = 0;
 let slots = 0;
 let earlyPackets: readonly Uint8Array[] = [];
-/** By slot, what the early leader signed there, until it is told: a batch as good as any. */
+/** Batches of the early leader by slot, until they are emitted: they are valid. */
 const earlyBatches = new Map<bigint, string>();
 const earlyMade = new Set<number>();
 
-/** A part of a slot some way ahead, of the leader that signs before its time. */
+/** Part of a later slot of the early leader. */
 function signEarly(slot: number): void {
   const { batches, packets } = generateSlot(slot, [3_000], early);
   earlyPackets = [...earlyPackets, ...packets.slice(0, 20)].slice(-400);
@@ -145,7 +143,7 @@ function isEarlyBatch(slot: bigint, entries: Uint8Array): boolean {
   return earlyBatches.get(slot) === textOf(entries) && earlyBatches.delete(slot);
 }
 
-/** One slot with all that surrounds it. */
+/** One slot with its noise. */
 function storm(slot: number): void {
   const { batches, packets } = generateSlot(slot, [1_000 + (random() % 30_000), 200]);
   const expected = new Set(batches.map(textOf));
@@ -176,7 +174,7 @@ function storm(slot: number): void {
 
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
 
-/** @returns the bytes that are used. */
+/** @returns used bytes. */
 function report(startedAt: number): number {
   collectGarbage();
   const { packets } = rig.deshredder.stats;

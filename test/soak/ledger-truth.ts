@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, getGlobalDispatcher, request } from 'undici';
 import type { ReceivedNotifications } from './received.ts';
 
-/** What the soak subscribed to. */
+/** What the clients subscribe to. */
 export type Watched = Readonly<{ account: string; mentioned: string; program: string }>;
 
 type BlockJson = Readonly<{
@@ -13,20 +14,27 @@ type BlockJson = Readonly<{
 /** Calls a method. */
 export type SendRequest = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** What was missed and what came twice, by its names. */
+/** Names of missed and duplicate notifications of a subscription. */
 export type CheckResult = Readonly<{
   client: string;
   kind: string;
   received: number;
   missed: readonly string[];
   doubled: readonly string[];
-  /** Notifications under another id than the acknowledged one, and the end of a subscription. */
+  /** Notifications under another id than the acknowledged one, older slots, and the end of a subscription. */
   odd: readonly string[];
 }>;
 
+export const isFaulty = ({ missed, doubled, odd }: CheckResult): boolean =>
+  missed.length + doubled.length + odd.length > 0;
+
+/** The first faults of a subscription, as text. */
+export const describeFaults = ({ client, kind, missed, doubled, odd }: CheckResult): string =>
+  `${client} ${kind}: ${JSON.stringify({ missed: missed.slice(0, 5), doubled: doubled.slice(0, 5), odd: odd.slice(0, 5) })}`;
+
 const VOTE = 'Vote111111111111111111111111111111111111111';
 
-/** Calls methods of whoever serves JSON-RPC there. @param dispatcher - whose connections it uses. */
+/** Calls methods of a JSON-RPC server. */
 export function createSendRequest(url: string, dispatcher: Dispatcher = getGlobalDispatcher()): SendRequest {
   return async (method, params) => {
     const { body } = await request(url, {
@@ -39,7 +47,11 @@ export function createSendRequest(url: string, dispatcher: Dispatcher = getGloba
   };
 }
 
-/** The ledger's own account of what happened, to hold what clients heard against. */
+const isState = ({ kind }: ReceivedNotifications): boolean => kind === 'account' || kind === 'program';
+
+type States = ReadonlyMap<string, string>;
+
+/** Blocks of the ledger, which notifications of clients are compared with. */
 export class LedgerTruth {
   readonly #request: SendRequest;
   readonly #watched: Watched;
@@ -50,7 +62,7 @@ export class LedgerTruth {
     this.#watched = watched;
   }
 
-  /** Reads the finalized blocks of a stretch. */
+  /** Reads the finalized blocks of a range. */
   async read(from: number, to: number): Promise<void> {
     const slots = (await this.#request('getBlocks', [from, to])) as number[];
     const config = { transactionDetails: 'accounts', rewards: false, maxSupportedTransactionVersion: 0 };
@@ -59,89 +71,91 @@ export class LedgerTruth {
     }
   }
 
-  /** Holds what a client heard against the ledger, from the first thing it heard to the end of what was read. */
-  check(
-    received: ReceivedNotifications,
+  /** Compares all subscriptions with the ledger, once none has faults or the time is over. */
+  async checkAll(
+    received: readonly ReceivedNotifications[],
     waitedFor: readonly string[],
-    states: ReadonlyMap<string, string>,
-  ): CheckResult {
-    const { client, kind, notifications, ids, id, ended } = received;
-    const odd = [...ids].filter((one) => one !== id).map((one) => `id ${one} for ${id}`);
-    if (ended !== null) odd.push(ended);
-    odd.push(...this.#backwards(received));
-    const common = { client, kind, received: notifications.length };
-    if (kind === 'account' || kind === 'program') {
-      return {
-        ...common,
-        missed: this.#statesMissed(received, states),
-        doubled: this.#doubled(received),
-        odd,
-      };
+    states: States,
+    timeoutMs: number,
+  ): Promise<CheckResult[]> {
+    const until = performance.now() + timeoutMs;
+    for (;;) {
+      const results = received.map((one) => this.#check(one, waitedFor, states));
+      if (performance.now() >= until || !results.some(isFaulty)) return results;
+      await sleep(500);
     }
-    const expected = kind === 'signature' ? waitedFor : this.#expected(received);
-    const names = new Set(notifications.map(({ name }) => name));
-    return {
-      ...common,
-      missed: expected.filter((name) => !names.has(name)),
-      doubled: this.#doubled(received),
-      odd,
-    };
   }
 
-  /** What a client was not told of the last states, and of the last signature that was waited for. */
-  lastMissed(
-    received: ReceivedNotifications,
-    waitedFor: readonly string[],
-    states: ReadonlyMap<string, string>,
-  ): string[] {
-    const { client, kind, notifications } = received;
-    const missed = (): readonly string[] => {
-      if (kind === 'account' || kind === 'program') return this.#statesMissed(received, states);
-      const isMissed = (name: string) => !notifications.some((one) => one.name === name);
-      return kind === 'signature' ? waitedFor.slice(-1).filter(isMissed) : [];
+  /** Last states and last expected signature that a client did not receive. */
+  lastMissed(received: ReceivedNotifications, waitedFor: readonly string[], states: States): string[] {
+    const { client, kind } = received;
+    const missed = isState(received)
+      ? this.#statesMissed(received, states)
+      : kind === 'signature'
+        ? this.#namesMissed(received, waitedFor.slice(-1))
+        : [];
+    return missed.map((name) => `${client} ${kind} ${name}`);
+  }
+
+  /** From the first notification to the end of the range read. */
+  #check(received: ReceivedNotifications, waitedFor: readonly string[], states: States): CheckResult {
+    const { client, kind, notifications, ids, id, ended } = received;
+    return {
+      ...{ client, kind, received: notifications.length },
+      missed: isState(received)
+        ? this.#statesMissed(received, states)
+        : this.#namesMissed(received, kind === 'signature' ? waitedFor : this.#expected(received)),
+      doubled: this.#doubled(received),
+      odd: [
+        ...[...ids].filter((one) => one !== id).map((one) => `id ${one} for ${id}`),
+        ...(ended === null ? [] : [ended]),
+        ...this.#backwards(received),
+      ],
     };
-    return missed().map((name) => `${client} ${kind} ${name}`);
   }
 
   #expected({ kind, notifications }: ReceivedNotifications): string[] {
-    // What lay in the first slot may have been told before the subscription stood.
+    // The first slot may have started before the subscription.
     const from = (notifications[0]?.slot ?? 0) + 1;
     const slots = [...this.#blocks.keys()].filter((slot) => slot >= from);
     if (kind === 'slot' || kind === 'root' || kind === 'block') return slots.map(String);
     const { mentioned } = this.#watched;
-    const wanted = (keys: readonly string[]): boolean =>
+    const matches = (keys: readonly string[]): boolean =>
       kind === 'mentions' || kind === 'transaction' ? keys.includes(mentioned) : !keys.includes(VOTE);
     return slots.flatMap((slot) =>
       this.#blocks
         .get(slot)!
-        .transactions.filter(({ transaction }) => wanted(transaction.accountKeys.map(({ pubkey }) => pubkey)))
+        .transactions.filter(({ transaction }) =>
+          matches(transaction.accountKeys.map(({ pubkey }) => pubkey)),
+        )
         .map(({ transaction }) => transaction.signatures[0] ?? ''),
     );
   }
 
-  #doubled({ kind, notifications }: ReceivedNotifications): string[] {
-    const ofState = kind === 'account' || kind === 'program';
+  #namesMissed({ notifications }: ReceivedNotifications, expected: readonly string[]): string[] {
+    const names = new Set(notifications.map(({ name }) => name));
+    return expected.filter((name) => !names.has(name));
+  }
+
+  #doubled(received: ReceivedNotifications): string[] {
     const seen = new Set<string>();
-    return notifications.flatMap(({ name, state }) => {
-      // Balances here never come back to what they were.
-      const key = ofState ? `${name} ${state}` : name;
+    return received.notifications.flatMap(({ name, state }) => {
+      // Balances never return to an earlier value here.
+      const key = isState(received) ? `${name} ${state}` : name;
       if (seen.has(key)) return [key];
       seen.add(key);
       return [];
     });
   }
 
-  /** Of states only the last is owed: those between are told when there was time. */
-  #statesMissed(
-    { kind, notifications }: ReceivedNotifications,
-    states: ReadonlyMap<string, string>,
-  ): string[] {
+  /** Only the last state is required: earlier ones may be skipped. */
+  #statesMissed({ kind, notifications }: ReceivedNotifications, states: States): string[] {
     const last = new Map(notifications.map(({ name, state }) => [name, state]));
-    const owed = kind === 'account' ? [this.#watched.account] : [...states.keys()];
-    return owed.filter((name) => last.get(name) !== states.get(name));
+    const required = kind === 'account' ? [this.#watched.account] : [...states.keys()];
+    return required.filter((name) => last.get(name) !== states.get(name));
   }
 
-  /** Slots never go back within a subscription; of a program they may from one account to another. */
+  /** Slots never decrease within a subscription; of a program they may, from one account to another. */
   #backwards({ kind, notifications }: ReceivedNotifications): string[] {
     // Each signature is a subscription of its own.
     if (kind === 'signature') return [];

@@ -1,4 +1,4 @@
-/** Kinds of subscriptions that the soak opens with every client that offers them. */
+/** Kinds of subscriptions; each client opens those that it supports. */
 export const kinds = [
   'account',
   'program',
@@ -13,21 +13,20 @@ export const kinds = [
 export type Kind = (typeof kinds)[number];
 
 /**
- * What is told, told apart by what it is about: `name` is a transaction, an account, or the slot itself; `state` is
- * what is told of it.
+ * A notification: `name` is the transaction, the account or the slot; `state` is the balance of an account.
  */
 export type Notification = Readonly<{ slot: number; name: string; state: string }>;
 
-/** What one client heard of one kind, in the order in which it came. */
+/** Notifications of one client and kind, in order. */
 export class ReceivedNotifications {
   readonly client: string;
   readonly kind: Kind;
   readonly notifications: Notification[] = [];
-  /** Ids of the notifications, where the client shows them. */
+  /** Subscription ids of the notifications, if the client exposes them. */
   readonly ids = new Set<number>();
-  /** The id it was acknowledged under, where the client shows it. */
+  /** The acknowledged id, if the client exposes it. */
   id: number | null = null;
-  /** Why it ended, when it did. */
+  /** Why it ended. */
   ended: string | null = null;
 
   constructor(client: string, kind: Kind) {

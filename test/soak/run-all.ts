@@ -10,10 +10,10 @@ import {
   answersOutcome,
   descriptorsOutcome,
   endsOutcome,
-  givenBackOutcome,
   isStarved,
   loggedOutcome,
   memoryOutcome,
+  releasedOutcome,
 } from './report/outcomes.ts';
 import type { SoakResult } from './report/soak-result.ts';
 import { createFundedWallets } from './surfaces/funded-wallets.ts';
@@ -30,18 +30,18 @@ import {
 
 export type SoakOptions = Readonly<{
   minutes: number;
-  /** How many times the ordinary load. */
+  /** Multiple of the usual load. */
   rate: number;
   slotMs: number;
-  /** As it was typed, for the report. */
+  /** For the report. */
   command: string;
   say: (text: string) => void;
 }>;
 
 const WALLETS = 10;
-/** Until all that clients subscribed to is told. web3.js does not say when it listens. */
+/** Until all subscriptions are active. web3.js does not report when. */
 const SETTLED_MS = 3_000;
-/** Slots until what was accepted is in a block. */
+/** Slots until an accepted transaction is in a block. */
 const LANDED_SLOTS = 4;
 const FINALIZED_MAX_MS = 120_000;
 
@@ -64,13 +64,13 @@ function progressOf(second: number, tallies: readonly Tally[], processes: readon
   const memory = processes.map(
     ({ name, windows }) => `${name} ${Math.round(windows.at(-1)?.residentMib ?? 0)}`,
   );
-  const all = `${Math.round(rate)} answers and messages a second, ${failed} failed so far`;
+  const all = `${Math.round(rate)} responses and messages per second, ${failed} failed so far`;
   return `${Math.round(second)} s: ${all}; MiB: ${memory.join(', ')}`;
 }
 
 type Loaded = Pick<SoakResult, 'seconds' | 'load' | 'gauges'> & Readonly<{ processes: WatchedProcesses }>;
 
-/** Has everything asked for as long as it was said, or until the gateway dies. */
+/** Runs the load for the configured time, or until the gateway exits. */
 async function load(
   service: SoakedService,
   surfaces: OpenSurfaces,
@@ -92,23 +92,23 @@ async function load(
   ]);
   isOver.abort();
   const stopped = Promise.all(paces.map((pace) => pace.stop()));
-  // Before the last answers are there: while they are waited for nothing is asked.
+  // Before the last responses: nothing is sent while they are pending.
   const seconds = windows.stop();
   await stopped;
   return { seconds, processes: watched, load: paces.map((pace) => pace.load), gauges: windows.gauges };
 }
 
-/** Holds what a surface said against the ledger; where that cannot be done, a promise is broken. */
+/** Compares what an interface reported with the ledger; a failed comparison is a broken promise. */
 async function checkOutcomes(surface: Surface, stretch: Stretch): Promise<readonly Outcome[]> {
-  const promise = `${surface.tallies.map(({ name }) => name).join(', ')}: what was told can be held against the ledger`;
+  const promise = `${surface.tallies.map(({ name }) => name).join(', ')}: notifications can be compared with the ledger`;
   try {
     return await surface.check(stretch);
   } catch (fault) {
-    return [outcomeOf(promise, 'it cannot', [String(fault)])];
+    return [outcomeOf(promise, 'the comparison failed', [String(fault)])];
   }
 }
 
-/** What was told while all was under load, held against the ledger. */
+/** Compares all interfaces with the ledger. */
 async function checkAll(
   service: SoakedService,
   surfaces: OpenSurfaces,
@@ -120,18 +120,18 @@ async function checkAll(
   return reported;
 }
 
-/** Ends the service, and says whether it went as it should and what it logged. */
+/** Stops the service. @returns whether it exited normally, and its log. */
 async function stop({ running }: SoakedService): Promise<readonly [Outcome, ReturnType<typeof loggedIn>]> {
   const code = await running.stop();
   const outcome = outcomeOf(
-    'The service ends when it is told to',
+    'The service exits normally on SIGTERM',
     `exit code ${code}`,
-    code === 0 ? [] : [`it ended with ${code}`],
+    code === 0 ? [] : [`exit code ${code}`],
   );
   return [outcome, loggedIn(running.output())];
 }
 
-/** What came of the processes: their memory, what they have open, and whether they were there all the time. */
+/** Memory, descriptors and uptime of the processes. */
 function processOutcomes(
   { gateway, ledger, ends }: WatchedProcesses,
   seconds: number,
@@ -143,30 +143,30 @@ function processOutcomes(
     ...ofService.map(({ figures }) => descriptorsOutcome(figures, seconds)),
     endsOutcome(ends.windows, gateway.figures.windows, seconds),
     ...ofService.map(({ name, faults }) =>
-      outcomeOf(`The ${name} runs all the time`, `${faults.length} faults`, faults),
+      outcomeOf(`The ${name} runs without interruption`, `${faults.length} faults`, faults),
     ),
   ];
 }
 
-/** Puts all surfaces of the real program under load at once, and holds what they said against the ledger. */
+/** Puts load on all interfaces of the program at once and compares their responses with the ledger. */
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const { say, rate, slotMs, command } = options;
   const service = await startSoakedService(slotMs);
-  say('the service is up; what it has open while nobody is there is counted');
+  say('service started; counting descriptors without clients');
   const empty = await watchEmpty(service);
-  say('wallets get what will be asked for, and wait to be finalized');
+  say('funding wallets and waiting for finality');
   const wallets = await createFundedWallets(service.request, WALLETS);
   const surfaces = await openSurfaces(service, wallets, rate);
   await sleep(SETTLED_MS);
-  say('clients listen; what the service has open for them is counted');
+  say('subscribed; counting descriptors with idle clients');
   const listening = await watchListening(service);
   say(`under load for ${options.minutes} minutes`);
   const begunAt = new Date().toISOString();
   const begun = await slotOf(service, 'processed');
   const { processes, ...loaded } = await load(service, surfaces, options);
-  say('the load is over; what was told is held against the ledger');
+  say('load finished; comparing with the ledger');
   await sleep(LANDED_SLOTS * slotMs);
-  // A ledger that died with its gateway says nothing: then it has as many slots as there was time for.
+  // A ledger that exited with its gateway does not respond: estimate the slot from the time.
   const { seconds } = loaded;
   const stopped = await slotOf(service, 'processed').catch(
     () => begun + Math.ceil((seconds * 1_000) / slotMs),
@@ -183,7 +183,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const outcomes = [
     ...tallies.filter(({ counted }) => counted === 'answers').map(answersOutcome),
     ...[...reported, ...processOutcomes(processes, seconds, wasStarved)],
-    ...[...whileListening, ...whenGone].map(givenBackOutcome),
+    ...[...whileListening, ...whenGone].map(releasedOutcome),
     ...[loggedOutcome(logged), ended],
   ];
   return {

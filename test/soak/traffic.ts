@@ -2,7 +2,7 @@ import { Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/w
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { SendRequest } from './ledger-truth.ts';
 
-/** Every so many transactions, one is waited for by its signature. */
+/** Every nth transaction, clients wait for its signature. */
 const WAITED_FOR_EACH = 20;
 
 type Expect = (signature: string) => Promise<void>;
@@ -32,7 +32,7 @@ export class Traffic {
     this.#blockhash = (answer as { value: { blockhash: string } }).value.blockhash;
   }
 
-  /** @param expect - hears of the signatures that are waited for, before they are sent. */
+  /** @param expect - receives the signatures that clients wait for, before they are sent. */
   async send(expect: Expect): Promise<void> {
     await this.submit(await this.prepareNext(expect));
   }
@@ -45,12 +45,12 @@ export class Traffic {
 
   /**
    * Signs the next transaction, to be sent later.
-   * @param expect - hears of its signature; null when nobody waits for it.
+   * @param expect - receives its signature; null when no client waits for it.
    */
   async prepare(expect: Expect | null): Promise<string> {
     const count = this.#count++;
     const recipient = this.recipients[count % this.recipients.length]!;
-    // No two alike: equal transactions have one signature.
+    // Unique, since equal transactions have one signature.
     const lamports = (count % 7 === 6 ? 100_000 * LAMPORTS_PER_SOL : 1_000) + count;
     const transfer = { fromPubkey: this.payer.publicKey, toPubkey: recipient.publicKey, lamports };
     const transaction = new Transaction({ recentBlockhash: this.#blockhash, feePayer: this.payer.publicKey });
@@ -63,12 +63,12 @@ export class Traffic {
     return transaction.serialize().toString('base64');
   }
 
-  /** @param wire - what `prepare` made. */
+  /** @param wire - from `prepare`. */
   async submit(wire: string): Promise<void> {
     await this.#request('sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }]);
   }
 
-  /** The state of the accounts that it touches, by address: what is confirmed. */
+  /** Confirmed balances by address. */
   async states(): Promise<Map<string, string>> {
     const addresses = [this.payer, ...this.recipients].map(({ publicKey }) => publicKey.toBase58());
     const answer = await this.#request('getMultipleAccounts', [addresses, { commitment: 'confirmed' }]);

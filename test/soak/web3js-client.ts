@@ -4,7 +4,7 @@ import { type Kind, ReceivedNotifications } from './received.ts';
 
 type Socket = Readonly<{ removeAllListeners: (event: string) => void; close: () => void }>;
 
-/** @solana/web3.js v1 as published. It offers no block subscription. */
+/** @solana/web3.js v1 as published. It has no block subscription. */
 export class Web3jsClient {
   readonly received: ReceivedNotifications[] = [];
   readonly #connection: Connection;
@@ -49,7 +49,7 @@ export class Web3jsClient {
   }
 
   close(): void {
-    // It has no close of its own, and connects again whenever its socket closes.
+    // It has no close method and reconnects when its socket closes.
     const { _rpcWebSocket: socket } = this.#connection as unknown as { _rpcWebSocket: Socket };
     socket.removeAllListeners('close');
     socket.close();

@@ -1,124 +1,74 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { TcpProxy } from '../chaos/tcp-proxy.ts';
-import { startProgram, temporaryFolder } from '../service/program.ts';
+import { ProxyGroup } from '../chaos/proxy-group.ts';
+import { logTail, START_MS, startLocalnet } from '../programs/localnet.ts';
+import { readOptions, sayUnless } from '../programs/options.ts';
 import { startService } from '../service/start-service.ts';
 import { KitClient } from './kit-client.ts';
-import { type CheckResult, createSendRequest, LedgerTruth, type Watched } from './ledger-truth.ts';
+import { type CheckResult, describeFaults, isFaulty, LedgerTruth, type Watched } from './ledger-truth.ts';
 import { Traffic } from './traffic.ts';
 import { Web3jsClient } from './web3js-client.ts';
 import { WireClient } from './wire-client.ts';
 
 const USAGE = `Usage: npm run soak:websocket -- [options]
 
-Runs the real program in front of two ways to one embedded ledger, with clients that subscribe to everything while
-transactions flow, kills one way after the other, now and then both, and compares what the clients heard with the
-ledger: every message, and of states the last, also of each gap in which both ways were away.
-Ends with 1 when a message was missed or doubled, or the id of a subscription changed.
+Runs the program in front of two nodes of one embedded ledger, with clients that subscribe to everything while
+transactions are sent. Kills one node after the other, and sometimes both, and compares the notifications of the clients
+with the ledger: every message, and the last of the states, also at the end of each gap in which both nodes were down.
+Exits with 1 when a message was missed or duplicated, or the id of a subscription changed.
 
-  --minutes N        how long (default 1)
-  --kill-every N     seconds from one kill to the next (default 20)
-  --down N           seconds that a killed node stays away (default 5)
+  --minutes N        duration (default 1)
+  --kill-every N     seconds between kills (default 20)
+  --down N           seconds that a killed node is down (default 5)
   --freeze           freeze nodes (half-open connections) instead of killing them
-  --lag N            slots that what the second node tells is behind (default 0)
+  --lag N            slots by which notifications of the second node are late (default 0)
   --per-second N     transactions (default 20)
   --slot-ms N        length of a slot (default 400)
   --json             print the result as JSON
 `;
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '1' },
-    'kill-every': { type: 'string', default: '20' },
-    down: { type: 'string', default: '5' },
-    freeze: { type: 'boolean', default: false },
-    lag: { type: 'string', default: '0' },
-    'per-second': { type: 'string', default: '20' },
-    'slot-ms': { type: 'string', default: '400' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const options = readOptions(USAGE, {
+  ...{ minutes: 1, 'kill-every': 20, down: 5, freeze: false, lag: 0, 'per-second': 20, 'slot-ms': 400 },
+  json: false,
 });
-if (values.help) {
-  process.stdout.write(USAGE);
-  process.exit(0);
-}
+const { minutes, down: downSeconds, freeze, 'slot-ms': slotMs } = options;
 
 const SYSTEM = '11111111111111111111111111111111';
-/** Every so many kills both ways are away at once, with nothing sent after what falls into the gap. */
-const CALM_EACH = 2;
-/** Transactions of such a gap; the last of them is waited for. */
-const CALM_TRANSACTIONS = 4;
-/** Slots after which what was sent is confirmed. */
+/** Every nth time both nodes are down at once, and nothing is sent after the transactions of the gap. */
+const BOTH_EVERY = 2;
+/** Transactions in such a gap; the clients wait for the last. */
+const GAP_TRANSACTIONS = 4;
+/** Slots after which a transaction is confirmed. */
 const CONFIRMED_AFTER = 4;
-/** How long clients may still hear when nothing happens any more. */
+/** How long clients may still receive notifications at the end. */
 const QUIET_MS = 45_000;
 
-const say = (text: string): void => {
-  if (!values.json) process.stdout.write(`${text}\n`);
-};
+const say = sayUnless(options.json);
+const now = (): string => new Date().toISOString();
 
-/** One way to the ledger: its JSON-RPC and its PubSub. */
-type NodeConnection = Readonly<{ rpc: TcpProxy; pubsub: TcpProxy }>;
+const down = async (node: ProxyGroup): Promise<void> => (freeze ? node.freeze() : node.kill());
+const up = async (node: ProxyGroup): Promise<void> => (freeze ? node.thaw() : node.revive());
 
-const both = ({ rpc, pubsub }: NodeConnection): readonly TcpProxy[] => [rpc, pubsub];
-
-async function down(way: NodeConnection): Promise<void> {
-  for (const proxy of both(way)) {
-    if (values.freeze) proxy.freeze();
-    else await proxy.kill();
-  }
+function table(results: readonly CheckResult[]): string {
+  const row = (client: string, kind: string, cells: readonly (string | number)[]): string =>
+    [client.padEnd(11), kind.padEnd(10), ...cells.map((cell) => String(cell).padStart(9))].join(' ');
+  return [
+    row('client', 'kind', ['received', 'missed', 'doubled', 'odd']),
+    ...results.map(({ client, kind, received, missed, doubled, odd }) =>
+      row(client, kind, [received, missed.length, doubled.length, odd.length]),
+    ),
+  ].join('\n');
 }
 
-async function up(way: NodeConnection): Promise<void> {
-  for (const proxy of both(way)) {
-    if (values.freeze) proxy.thaw();
-    else await proxy.revive();
-  }
-}
-
-function table(verdicts: readonly CheckResult[]): string {
-  const rows = verdicts.map(({ client, kind, received, missed, doubled, odd }) =>
-    [
-      client.padEnd(11),
-      kind.padEnd(10),
-      ...[received, missed.length, doubled.length, odd.length].map((n) => String(n).padStart(8)),
-    ].join(' '),
-  );
-  const head = [
-    'client'.padEnd(11),
-    'kind'.padEnd(10),
-    ...['heard', 'missed', 'doubled', 'odd'].map((name) => name.padStart(8)),
-  ];
-  return [head.join(' '), ...rows].join('\n');
-}
-
-const localnet = startProgram([
-  'localnet',
-  '--ledger',
-  temporaryFolder('soak-ledger'),
-  '--rpc-port',
-  '0',
-  '--slot-ms',
-  values['slot-ms'],
-  '--json',
-]);
-const [ready] = await localnet.said(/^\{"event":"ready".*\}$/m);
-const { rpcPort, pubsubPort } = JSON.parse(ready) as { rpcPort: number; pubsubPort: number };
-const request = createSendRequest(`http://127.0.0.1:${rpcPort}/`);
-const ways: NodeConnection[] = [];
-for (let i = 0; i < 2; i++) {
-  ways.push({ rpc: await TcpProxy.start(rpcPort), pubsub: await TcpProxy.start(pubsubPort) });
-}
-const lagMs = Number(values.lag) * Number(values['slot-ms']);
-ways[1]!.pubsub.delay(lagMs);
+const { program, rpcPort, pubsubPort, request } = await startLocalnet(slotMs);
+const nodes = [await ProxyGroup.start(rpcPort, pubsubPort), await ProxyGroup.start(rpcPort, pubsubPort)];
+const lagMs = options.lag * slotMs;
+nodes[1]!.proxies[1]!.delay(lagMs);
 const service = await startService({
+  timeoutMs: START_MS,
   configuration: '',
-  arguments: ways.flatMap(({ rpc, pubsub }) => [
-    '--upstream',
-    `http://127.0.0.1:${rpc.port}/`,
-    '--ws',
-    `ws://127.0.0.1:${pubsub.port}/`,
+  arguments: nodes.flatMap((node) => [
+    ...['--upstream', `http://127.0.0.1:${node.port(0)}/`],
+    ...['--ws', `ws://127.0.0.1:${node.port(1)}/`],
   ]),
 });
 const traffic = new Traffic(request);
@@ -142,70 +92,70 @@ async function expectAll(signature: string): Promise<void> {
 const slotOf = async (commitment: string): Promise<number> =>
   (await request('getSlot', [{ commitment }])) as number;
 
-// web3.js does not say when it listens; what comes before is not compared.
+// web3.js does not report when its subscriptions are active; earlier slots are not compared.
 await sleep(3_000 + 4 * lagMs);
 const begun = await slotOf('processed');
-const endAt = performance.now() + Number(values.minutes) * 60_000;
+const endAt = performance.now() + minutes * 60_000;
 const truth = new LedgerTruth(request, watched);
-const does = values.freeze ? 'freezes' : 'dies';
-const now = (): string => new Date().toISOString();
-/** What nobody told although it was the last of its gap. */
+/** Missing at the end of a gap. */
 const unfilled: string[] = [];
-let flowing = true;
-let calm = false;
+let isOver = false;
+let isPaused = false;
 let kills = 0;
 
-async function flow(): Promise<void> {
-  for (let next = performance.now(); flowing; next += 1_000 / Number(values['per-second'])) {
+async function sendTransactions(): Promise<void> {
+  for (let next = performance.now(); !isOver; next += 1_000 / options['per-second']) {
     await sleep(Math.max(0, next - performance.now()));
-    if (calm) continue;
-    // A signature may be waited for while no node is there; the flow goes on.
+    if (isPaused) continue;
+    // Not awaited: a client may wait for a signature while no node is available.
     void traffic.send(expectAll).catch((fault: unknown) => say(`a transaction was not sent: ${fault}`));
   }
 }
 
-async function blockhashes(): Promise<void> {
-  while (flowing) {
+async function refreshBlockhash(): Promise<void> {
+  while (!isOver) {
     await traffic.refresh();
     await sleep(2_000);
   }
 }
 
-/** Waits until some slots more are made. */
-async function slotsLater(slots: number): Promise<void> {
+async function waitForSlots(slots: number): Promise<void> {
   const until = (await slotOf('processed')) + slots;
   while ((await slotOf('processed')) < until) await sleep(50);
 }
 
-async function oneWayAway(turn: number): Promise<void> {
-  const way = ways[turn % ways.length]!;
-  say(`${now()} node ${(turn % ways.length) + 1} ${does}, with ${way.pubsub.connections} PubSub connections`);
-  await down(way);
-  await sleep(Number(values.down) * 1_000);
-  await up(way);
+async function oneDown(turn: number): Promise<void> {
+  const node = nodes[turn % nodes.length]!;
+  const { connections } = node.proxies[1]!;
+  say(
+    `${now()} node ${(turn % nodes.length) + 1} ${freeze ? 'freezes' : 'dies'}, with ${connections} PubSub connections`,
+  );
+  await down(node);
+  await sleep(downSeconds * 1_000);
+  await up(node);
 }
 
-/** What was told last lies in the gap: only who fills it can know. */
-async function bothWaysAway(): Promise<void> {
-  calm = true;
-  await slotsLater(CONFIRMED_AFTER);
+/** The last transaction is in the gap: only a client that fills the gap learns of it. */
+async function bothDown(): Promise<void> {
+  isPaused = true;
+  await waitForSlots(CONFIRMED_AFTER);
   await traffic.refresh();
   const prepared: string[] = [];
-  for (let left = CALM_TRANSACTIONS; left > 0; left--) {
+  for (let left = GAP_TRANSACTIONS; left > 0; left--) {
     prepared.push(await traffic.prepare(left === 1 ? expectAll : null));
   }
-  say(`${now()} both nodes are away`);
-  await Promise.all(ways.map(down));
-  const back = performance.now() + Number(values.down) * 1_000;
-  for (const wire of prepared) await traffic.submit(wire);
-  await slotsLater(CONFIRMED_AFTER);
-  await sleep(Math.max(0, back - performance.now()));
-  await Promise.all(ways.map(up));
+  say(`${now()} both nodes are down`);
+  await Promise.all(nodes.map(down));
+  const upAt = performance.now() + downSeconds * 1_000;
+  for (const transaction of prepared) await traffic.submit(transaction);
+  await waitForSlots(CONFIRMED_AFTER);
+  await sleep(Math.max(0, upAt - performance.now()));
+  await Promise.all(nodes.map(up));
   await checkGap();
-  calm = false;
+  isPaused = false;
 }
 
-/** Waits until every client knows the last state; notes who does not get to know it. */
+/** Waits until every client has the last state; records those that do not get it. */
 async function checkGap(): Promise<void> {
   const states = await traffic.states();
   const missed = (): string[] =>
@@ -214,72 +164,45 @@ async function checkGap(): Promise<void> {
     );
   const until = performance.now() + QUIET_MS;
   while (performance.now() < until && missed().length > 0) await sleep(100);
-  for (const one of missed()) {
-    say(`${now()} not told: ${one}`);
-    unfilled.push(one);
-  }
+  unfilled.push(...missed());
 }
 
-async function unrest(): Promise<void> {
+async function killNodes(): Promise<void> {
   for (let next = performance.now(), turn = 0; ; turn++) {
-    next = Math.max(next + Number(values['kill-every']) * 1_000, performance.now());
+    next = Math.max(next + options['kill-every'] * 1_000, performance.now());
     await sleep(Math.max(0, Math.min(next, endAt) - performance.now()));
     if (performance.now() >= endAt) return;
     kills++;
-    if (turn % CALM_EACH === CALM_EACH - 1) await bothWaysAway();
-    else await oneWayAway(turn / CALM_EACH);
+    if (turn % BOTH_EVERY === BOTH_EVERY - 1) await bothDown();
+    else await oneDown(turn / BOTH_EVERY);
   }
 }
 
-const flows = Promise.all([flow(), blockhashes()]);
-await unrest();
-flowing = false;
-await flows;
+const load = Promise.all([sendTransactions(), refreshBlockhash()]);
+await killNodes();
+isOver = true;
+await load;
 
 const stopped = await slotOf('processed');
 while ((await slotOf('finalized')) < stopped + 2) await sleep(200);
 await truth.read(begun, stopped);
-const after = await traffic.states();
-const judged = (): CheckResult[] =>
-  clients.flatMap(({ received }) => received.map((one) => truth.check(one, traffic.waitedFor, after)));
-const faulty = ({ missed, doubled, odd }: CheckResult): boolean =>
-  missed.length + doubled.length + odd.length > 0;
-for (const until = performance.now() + QUIET_MS; performance.now() < until && judged().some(faulty); ) {
-  await sleep(500);
+const states = await traffic.states();
+const received = clients.flatMap((client) => client.received);
+const results = await truth.checkAll(received, traffic.waitedFor, states, QUIET_MS);
+const faults = [
+  ...results.filter(isFaulty).map(describeFaults),
+  ...unfilled.map((one) => `missing at the end of a gap: ${one}`),
+];
+const whole = faults.length === 0;
+if (options.json) {
+  const result = { minutes, kills, slots: stopped - begun, verdicts: results, unfilled, whole };
+  process.stdout.write(`${JSON.stringify(result)}\n`);
 }
-const verdicts = judged();
-const faults = verdicts.filter(faulty);
-const whole = faults.length + unfilled.length === 0;
-const result = {
-  minutes: Number(values.minutes),
-  kills,
-  slots: stopped - begun,
-  verdicts,
-  unfilled,
-  whole,
-};
-if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-say(
-  `\n${kills} times a node ${values.freeze ? 'froze' : 'died'}, in ${stopped - begun} slots\n${table(verdicts)}`,
-);
-for (const { client, kind, missed, doubled, odd } of faults) {
-  say(
-    `${client} ${kind}: ${JSON.stringify({ missed: missed.slice(0, 5), doubled: doubled.slice(0, 5), odd: odd.slice(0, 5) })}`,
-  );
-}
-for (const one of unfilled) say(`the end of a gap was not told: ${one}`);
-say(whole ? 'Nothing was missed, nothing came twice, no id changed.' : 'FAULTS');
-if (!whole)
-  say(
-    service
-      .output()
-      .split('\n')
-      .filter((line) => line.includes('"level":'))
-      .slice(-40)
-      .join('\n'),
-  );
+say(`\nnodes ${freeze ? 'froze' : 'died'} ${kills} times in ${stopped - begun} slots\n${table(results)}`);
+for (const fault of faults) say(`FAULT ${fault}`);
+say(whole ? 'No notification was missed or duplicated, no id changed.' : logTail(service));
 for (const client of clients) client.close();
 await service.stop();
-await Promise.all(ways.flatMap(both).map((proxy) => proxy.close()));
-await localnet.stop();
+await Promise.all(nodes.map((node) => node.close()));
+await program.stop();
 process.exit(whole ? 0 : 1);

@@ -9,7 +9,7 @@ type Result = any;
 
 type Listener = (result: Result, id: number) => void;
 
-/** Writes down what a notification of a kind tells. */
+/** Records a notification of a kind. */
 const notes: Readonly<
   Record<
     Exclude<Kind, 'signature'>,
@@ -31,7 +31,7 @@ const notes: Readonly<
     incoming.add(slot, signature),
 };
 
-/** A client that looks at the wire, and so sees the ids of subscriptions. */
+/** A plain client, which exposes subscription ids. */
 export class WireClient {
   readonly received: ReceivedNotifications[] = [];
   readonly #socket: WebSocket;
@@ -104,7 +104,7 @@ export class WireClient {
     this.#socket.send(JSON.stringify({ jsonrpc: '2.0', id: request, method, params }));
     return new Promise((resolve) =>
       this.#answers.set(request, (id) => {
-        // At once: a notification may stand right behind the acknowledgement.
+        // At once: a notification may directly follow the acknowledgement.
         this.#listeners.set(id, listener);
         resolve(id);
       }),
@@ -121,7 +121,7 @@ export class WireClient {
       const { result, subscription } = message.params;
       const listener = this.#listeners.get(subscription);
       if (listener !== undefined) listener(result, subscription);
-      // An id that nobody was given: every subscription is told of it.
+      // An unknown id counts against every subscription.
       else for (const incoming of this.received) incoming.ids.add(subscription);
       return;
     }

@@ -155,18 +155,8 @@ describe('a stored file', () => {
 describe('a path without a stored file', () => {
   it('is not found', async () => {
     const other = cid.replace(/.{4}$/, 'aaaa');
-    for (const requested of [
-      other,
-      'x',
-      '..',
-      '.',
-      '%2e%2e',
-      `${cid}.json`,
-      '%00',
-      'bafkqaaa',
-      '*',
-      `${cid}%2f..`,
-    ]) {
+    const names = ['x', '..', '.', '%2e%2e', '%00', 'bafkqaaa', '*', `${cid}.json`, `${cid}%2f..`];
+    for (const requested of [other, ...names]) {
       const wire = listener.connect();
       wire.write(`GET /ipfs/${requested} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
       const text = String((await once(wire, 'data'))[0]);

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { buildBlocks, splitIntoLeaves } from '../../src/control/storage/file-blocks.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
 
-const KILLS = 5;
+const KILLS = 3;
 const maker = join(import.meta.dirname, 'file-maker.ts');
 const folder = mkdtempSync(join(tmpdir(), 'storage-kill-'));
 const running = new Set<ChildProcess>();

@@ -102,6 +102,14 @@ async function put(text = 'hello world', name: string | null = 'a.txt'): Promise
   return (await storage.uploads.put(content, sent, new AbortController().signal)).cid;
 }
 
+async function startGateway() {
+  const { fileStore, blocks } = storage;
+  if (fileStore === null || blocks === null) throw new Error('nothing is kept here');
+  const log = createLogger('silent', () => {});
+  const gateway = new HttpServer(ipfsRoutes(fileStore, {}, blocks), log);
+  return { gateway, port: (await gateway.listen()).port };
+}
+
 const setAll = (status: string): void => {
   for (const pin of pins.values()) pin.status = status;
 };
@@ -122,11 +130,7 @@ describe('a pinning service', () => {
   });
 
   it('can fetch a single-block file under its identifier', async () => {
-    const { fileStore, blocks } = storage;
-    if (fileStore === null || blocks === null) throw new Error('nothing is kept here');
-    const log = createLogger('silent', () => {});
-    const gateway = new HttpServer(ipfsRoutes(fileStore, {}, blocks), log);
-    const { port } = await gateway.listen();
+    const { gateway, port } = await startGateway();
     const cid = await put();
     const invoke = async (query: string, headers: Record<string, string> = {}) => {
       const response = await fetch(`http://127.0.0.1:${port}/ipfs/${cid}${query}`, { headers });
@@ -153,13 +157,7 @@ describe('a pinning service', () => {
   });
 
   it('fetches the blocks of a file from the local gateway', async () => {
-    const { fileStore, blocks } = storage;
-    if (fileStore === null || blocks === null) throw new Error('nothing is kept here');
-    const gateway = new HttpServer(
-      ipfsRoutes(fileStore, {}, blocks),
-      createLogger('silent', () => {}),
-    );
-    const { port } = await gateway.listen();
+    const { gateway, port } = await startGateway();
     const fetched = async (cid: string): Promise<Buffer> => {
       const response = await fetch(`http://127.0.0.1:${port}/ipfs/${cid}?format=raw`);
       expect(response.headers.get('content-type')).toBe('application/vnd.ipld.raw');
@@ -278,32 +276,18 @@ describe('a pinning service', () => {
     expect(new Set(service.requests.map(({ path }) => path).filter((path) => path.length > 6)).size).toBe(2);
   });
 
-  it.each([
-    [
-      'wants another token',
-      (response: ServerResponse) => sendJson(response, 401, { error: { reason: 'UNAUTHORIZED' } }),
-    ],
-    [
-      'is full',
-      (response: ServerResponse) => sendJson(response, 409, { error: { reason: 'INSUFFICIENT_FUNDS' } }),
-    ],
-    ['fails', (response: ServerResponse) => void response.writeHead(500).end('oops')],
-    ['speaks no JSON', (response: ServerResponse) => void response.writeHead(202).end('<html>')],
-    ['answers nonsense', (response: ServerResponse) => sendJson(response, 202, null)],
-    [
-      'names an id that is a path',
-      (response: ServerResponse) => sendJson(response, 202, { requestid: '../x', status: 'queued' }),
-    ],
-    [
-      'names no status but an object',
-      (response: ServerResponse) => sendJson(response, 202, { requestid: 'x', status: { toString: 1 } }),
-    ],
-    [
-      'fails at once',
-      (response: ServerResponse) => sendJson(response, 202, { requestid: 'x', status: 'failed' }),
-    ],
+  const said = (status: number, body: unknown) => (response: ServerResponse) =>
+    sendJson(response, status, body);
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['wants another token', said(401, { error: { reason: 'UNAUTHORIZED' } })],
+    ['fails', (response) => void response.writeHead(500).end('oops')],
+    ['speaks no JSON', (response) => void response.writeHead(202).end('<html>')],
+    ['answers nonsense', said(202, null)],
+    ['names an id that is a path', said(202, { requestid: '../x', status: 'queued' })],
+    ['names no status but an object', said(202, { requestid: 'x', status: { toString: 1 } })],
+    ['fails at once', said(202, { requestid: 'x', status: 'failed' })],
     ['is silent', () => {}],
-    ['breaks off', (response: ServerResponse) => void response.destroy()],
+    ['breaks off', (response) => void response.destroy()],
   ])('that %s makes storage unavailable, and nothing is stored', async (_what, refuse) => {
     instead = ({ method }, response) => {
       if (method === 'POST') refuse(response);

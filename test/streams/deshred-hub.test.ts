@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
-import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import type {
+  SubscribeDeshredRequest,
+  SubscribeRequest,
+} from '../../src/protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';

@@ -2,6 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { RawBlockMeta, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import { slot } from '../../src/solana/units.ts';
+import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
+import type { GeyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
+import type { FilterSet } from '../../src/streams/geyser/geyser-source.ts';
 import {
   decodeGetBlockHeightResponse,
   decodeGetLatestBlockhashResponse,
@@ -10,11 +14,7 @@ import {
   decodeSubscribeReplayInfoResponse,
   encodeCommitmentRequest,
   encodeIsBlockhashValidRequest,
-} from '../../src/protocol/geyser/unary.ts';
-import { slot } from '../../src/solana/units.ts';
-import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
-import type { GeyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
-import type { FilterSet } from '../../src/streams/geyser/geyser-source.ts';
+} from '../geyser/unary-client.ts';
 import { account, blockhashAt, entry, meta, processedSlot, RecordingSink, status } from './raw-slots.ts';
 
 const all: SubscribeRequest = {

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { commitments } from '../../src/protocol/commitment.ts';
 import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
 import {
   decodeGetBlockHeightResponse,
   decodeGetLatestBlockhashResponse,
   encodeCommitmentRequest,
-} from '../../src/protocol/geyser/unary.ts';
-import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
+} from '../geyser/unary-client.ts';
 import { account, blockhashAt, meta, processedSlot, RecordingSink, status } from './raw-slots.ts';
 
 /** What of a slot counts at each commitment. */

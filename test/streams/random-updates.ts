@@ -1,4 +1,4 @@
-import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import type {

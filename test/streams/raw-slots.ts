@@ -1,8 +1,6 @@
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
-import { rawBlockMeta } from '../../src/protocol/geyser/encode/raw-block-meta.ts';
-import { rawEntry } from '../../src/protocol/geyser/encode/raw-entry.ts';
-import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
-import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import { rawBlockMeta, rawEntry, rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { SlotStatus } from '../../src/protocol/geyser/update/slot.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
+import { requestBounds } from '../../protocol/geyser/request/request-faults.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import type {

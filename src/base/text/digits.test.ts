@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { areDigits, DIGITS_NUMBER_MAX, digitCount, writeDigits } from './digits.ts';
+import { areDigits, DIGITS_NUMBER_MAX, digitCount, writeDigits } from './short-bytes.ts';
 
 const number = fc.integer({ min: 0, max: DIGITS_NUMBER_MAX });
 

@@ -51,22 +51,25 @@ export async function createAdminToken(
   return { secret: text, row };
 }
 
-/** Valid tokens of a customer (null: of the operator), newest first. */
-export function listAdminTokens(
+/** Tokens that are neither revoked nor expired. */
+export const activeTokens = (db: Kysely<Schema>, now: number) =>
+  db
+    .selectFrom('admin_token')
+    .selectAll()
+    .where('revoked_at', 'is', null)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]));
+
+/** Active tokens of a customer (null: of the operator), newest first. */
+export const listAdminTokens = (
   db: Kysely<Schema>,
   customerId: string | null,
   now: number,
-): Promise<AdminTokenTable[]> {
-  return db
-    .selectFrom('admin_token')
-    .selectAll()
+): Promise<AdminTokenTable[]> =>
+  activeTokens(db, now)
     .where('customer_id', customerId === null ? 'is' : '=', customerId)
-    .where('revoked_at', 'is', null)
-    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .execute();
-}
 
 function matchesDigest(row: AdminTokenTable, text: string, peppers: Peppers): boolean {
   const pepper = peppers.secrets.get(row.pepper_version);
@@ -83,9 +86,8 @@ export async function findAdminToken(
 ): Promise<AdminTokenTable | null> {
   const id = credentialId(ADMIN_TOKEN_PREFIX, text);
   if (id === null) return null;
-  const row = await store.db.selectFrom('admin_token').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = await activeTokens(store.db, now).where('id', '=', id).executeTakeFirst();
   if (row === undefined || !matchesDigest(row, text, peppers)) return null;
-  if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= now)) return null;
   if ((row.last_used_at ?? 0) + LAST_USED_INTERVAL_MS <= now)
     await store.db.updateTable('admin_token').set({ last_used_at: now }).where('id', '=', id).execute();
   return row;

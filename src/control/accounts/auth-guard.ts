@@ -1,5 +1,5 @@
 import type { Attempt } from '../../gateway/auth/attempt-limiter.ts';
-import { ApiError } from '../api/api-error.ts';
+import { ApiError, invalidField } from '../api/api-error.ts';
 import { email as emailSchema } from '../api/contract/values.ts';
 import { checkSameOrigin } from './same-origin.ts';
 import { FailedSignInLog, SignInAttemptLimiter } from './sign-in-attempts.ts';
@@ -38,9 +38,6 @@ const LOCKED_S = 900;
 /** Safe redirect target: a path of this service. */
 const OWN_PATH = /^\/(?![/\\])[A-Za-z0-9/_.~?=&%#:,+-]{0,512}$/;
 const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'] as const;
-
-const invalid = (field: string, text: string): ApiError =>
-  new ApiError(422, 'INVALID_FIELDS', `${field}: ${text}`, { fields: { [field]: text } });
 
 /** Statuses with which the library rejects a password or code. */
 const isWrongCredential = (status: number): boolean => status === 401 || status === 400 || status === 403;
@@ -200,18 +197,18 @@ export class AuthGuard {
   ): Readonly<Record<string, unknown>> {
     const body: Record<string, unknown> = {};
     for (const [field, value] of Object.entries(given ?? {})) {
-      if (!route.fields.includes(field)) throw invalid(field.slice(0, 64), 'is an unknown field');
-      if (typeof value === 'string' && value.length > FIELD_MAX) throw invalid(field, 'is too long');
+      if (!route.fields.includes(field)) throw invalidField(field.slice(0, 64), 'is an unknown field');
+      if (typeof value === 'string' && value.length > FIELD_MAX) throw invalidField(field, 'is too long');
       body[field] = value;
     }
     for (const field of redirects) {
       const to = body[field];
       if (to !== undefined && (typeof to !== 'string' || !OWN_PATH.test(to)))
-        throw invalid(field, 'must be a path of this service, such as /keys');
+        throw invalidField(field, 'must be a path of this service, such as /keys');
     }
     for (const [field, { schema, message }] of Object.entries(route.checked ?? {})) {
       const parsed = schema.safeParse(body[field]);
-      if (!parsed.success) throw invalid(field, message);
+      if (!parsed.success) throw invalidField(field, message);
       body[field] = parsed.data;
     }
     return { ...body, ...route.fixedFields?.(body) };

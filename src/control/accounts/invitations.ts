@@ -48,21 +48,19 @@ export async function addInvitation(
   return { token, row };
 }
 
-/** Finds an open invitation; null if it is unknown, expired, accepted or withdrawn. */
+/** Invitations that are neither accepted nor expired; withdrawn ones are deleted. */
+export const openInvitations = (db: Kysely<Schema>, now: number) =>
+  db.selectFrom('invitation').selectAll().where('accepted_at', 'is', null).where('expires_at', '>', now);
+
+/** Finds an open invitation; null if there is none. */
 export async function findInvitationByToken(
   db: Kysely<Schema>,
   token: string,
   now: number,
 ): Promise<InvitationTable | null> {
   if (!TOKEN.test(token)) return null;
-  const row = await db
-    .selectFrom('invitation')
-    .selectAll()
-    .where('token_digest', '=', digestOf(token))
-    .where('accepted_at', 'is', null)
-    .where('expires_at', '>', now)
-    .executeTakeFirst();
-  return row ?? null;
+  const query = openInvitations(db, now).where('token_digest', '=', digestOf(token));
+  return (await query.executeTakeFirst()) ?? null;
 }
 
 /** One error for all invalid tokens. */
@@ -75,13 +73,6 @@ export const noSuchInvitation = (): ApiError =>
 
 /** Whether an open invitation for this address exists. */
 export async function isInvited(store: Store, email: string, now: number): Promise<boolean> {
-  const row = await store.db
-    .selectFrom('invitation')
-    .select('id')
-    .where('email', '=', email.toLowerCase())
-    .where('accepted_at', 'is', null)
-    .where('expires_at', '>', now)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  const query = openInvitations(store.db, now).where('email', '=', email.toLowerCase());
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
 }

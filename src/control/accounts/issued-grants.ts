@@ -46,7 +46,7 @@ const openInvitations = (db: Kysely<Schema>, actor: string, now: number) =>
  * Revokes tokens and open invitations issued by an actor, recursively, with one audit entry each. Call it in
  * the transaction of the change, after the change.
  * @param actor - as in the audit log.
- * @param keeps - grants that stay.
+ * @param isRetained - whether a grant stays.
  * @returns number of revoked grants.
  */
 export async function revokeIssuedGrants(

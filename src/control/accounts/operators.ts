@@ -3,7 +3,7 @@ import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
-import { addInvitation } from './invitations.ts';
+import { addInvitation, openInvitations } from './invitations.ts';
 import { revokeExcessGrants } from './issued-grants.ts';
 import { DEFAULT_CUSTOMER_ID } from './roles.ts';
 
@@ -88,14 +88,8 @@ export function inviteFirstOperator(context: OperatorContext): Promise<string | 
       .where('isOperator', '=', 1)
       .limit(1)
       .executeTakeFirst();
-    const invited = await trx
-      .selectFrom('invitation')
-      .select('id')
-      .where('is_operator', '=', 1)
-      .where('accepted_at', 'is', null)
-      .where('expires_at', '>', context.now())
-      .limit(1)
-      .executeTakeFirst();
+    const query = openInvitations(trx, context.now()).where('is_operator', '=', 1);
+    const invited = await query.limit(1).executeTakeFirst();
     if (operator !== undefined || invited !== undefined) return null;
     return invite(trx, version, context, '');
   });

@@ -3,11 +3,12 @@ import { APIError, createAuthMiddleware, getAuthoritativeSessionFromCtx } from '
 import { hashPassword, verifyPassword } from 'better-auth/crypto';
 import { betterAuth } from 'better-auth/minimal';
 import { genericOAuth, twoFactor } from 'better-auth/plugins';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Logger } from '../../base/log.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
 import type { Peppers } from '../pepper.ts';
-import type { AccountOptions, OidcProvider } from './account-options.ts';
+import type { AccountLimits, AccountOptions, OidcProvider } from './account-options.ts';
 import { isInvited } from './invitations.ts';
 import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
 
@@ -52,36 +53,20 @@ export const passwordHashQueueFull = (): ApiError =>
 
 /**
  * Limits concurrent password hashing, which is expensive by design, so that a flood of sign-ins leaves CPU
- * and memory for other work.
+ * and memory for other work. Throws ApiError 503 when too many wait.
  */
-class PasswordHashQueue {
-  readonly #max: number;
-  readonly #waitingMax: number;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
-
-  constructor({ hashesMax, hashesWaitingMax }: { hashesMax: number; hashesWaitingMax: number }) {
-    this.#max = hashesMax;
-    this.#waitingMax = hashesWaitingMax;
-  }
-
-  /** @throws ApiError 503 when the queue is full. */
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= this.#max) await this.#waitForSlot();
-    else this.#running++;
+function passwordHashQueue({ hashesMax, hashesWaitingMax }: AccountLimits) {
+  const semaphore = new Semaphore(hashesMax);
+  let queued = 0;
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (queued >= hashesMax + hashesWaitingMax) throw passwordHashQueueFull();
+    queued++;
     try {
-      return await work();
+      return await semaphore.run(work);
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
+      queued--;
     }
-  }
-
-  #waitForSlot(): Promise<void> {
-    if (this.#waiting.length >= this.#waitingMax) throw passwordHashQueueFull();
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
+  };
 }
 
 export const AUTH_PREFIX = '/api/auth';
@@ -205,7 +190,7 @@ type Reset = Readonly<{ user: Readonly<{ email: string }>; token: string }>;
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
   const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
   const { limits, publicUrl } = options;
-  const hashQueue = new PasswordHashQueue(limits);
+  const inHashQueue = passwordHashQueue(limits);
   const baseURL = publicUrl ?? parts.fallbackUrl;
   const isSecure = baseURL.startsWith('https:');
   return betterAuth({
@@ -247,8 +232,8 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       maxPasswordLength: limits.passwordMax,
       revokeSessionsOnPasswordReset: true,
       password: {
-        hash: (password) => hashQueue.run(() => hashing.hash(password)).catch(refuse),
-        verify: (given) => hashQueue.run(() => hashing.verify(given)).catch(refuse),
+        hash: (password) => inHashQueue(() => hashing.hash(password)).catch(refuse),
+        verify: (given) => inHashQueue(() => hashing.verify(given)).catch(refuse),
       },
       ...(mailReset && { sendResetPassword: ({ user, token }: Reset) => mailReset(user.email, token) }),
     },

@@ -103,38 +103,29 @@ const DIGEST = 'sha256:';
 export const tokenDigest = (token: string): string =>
   token.startsWith(DIGEST) ? token : DIGEST + createHash('sha256').update(token).digest('hex');
 
-/** Maps digests back to the tokens of the current call, which the library expects in results. */
-class Tokens {
-  readonly #originals = new Map<string, unknown>();
-
-  seal(table: string, row: Row): Row {
-    return table === SESSIONS && typeof row.token === 'string'
-      ? { ...row, token: this.#sealed(row.token) }
-      : row;
-  }
-
-  sealWhere(table: string, where: readonly CleanedWhere[]): readonly CleanedWhere[] {
-    if (table !== SESSIONS) return where;
-    return where.map((condition) => {
-      const { field, value } = condition;
-      if (field !== 'token') return condition;
-      const sealed = Array.isArray(value)
-        ? value.map((one) => this.#sealed(String(one)))
-        : this.#sealed(String(value));
-      return { ...condition, value: sealed };
-    });
-  }
-
-  unseal<R extends Row | null | undefined>(row: R): R {
-    if (row === null || row === undefined || typeof row.token !== 'string') return row;
-    return { ...row, token: this.#originals.get(row.token) ?? row.token };
-  }
-
-  #sealed(token: string): string {
+/** Stored form of rows and conditions with session tokens; results get the tokens of the current call back. */
+function sealing(table: string) {
+  const originals = new Map<string, unknown>();
+  const sealed = (token: string): string => {
     const digest = tokenDigest(token);
-    this.#originals.set(digest, token);
+    originals.set(digest, token);
     return digest;
-  }
+  };
+  return {
+    row: (row: Row): Row =>
+      table === SESSIONS && typeof row.token === 'string' ? { ...row, token: sealed(row.token) } : row,
+    where: (where: readonly CleanedWhere[]): readonly CleanedWhere[] =>
+      where.map((condition) => {
+        const { field, value } = condition;
+        if (table !== SESSIONS || field !== 'token') return condition;
+        return {
+          ...condition,
+          value: Array.isArray(value) ? value.map((one) => sealed(String(one))) : sealed(String(value)),
+        };
+      }),
+    unseal: (row: Row): Row =>
+      typeof row.token === 'string' ? { ...row, token: originals.get(row.token) ?? row.token } : row,
+  };
 }
 
 const operators = {
@@ -163,145 +154,112 @@ const matching = (where: readonly CleanedWhere[]) => (eb: Builder) => {
   return eb.and(any.length === 0 ? all : [...all, eb.or(any)]);
 };
 
-/** Storage adapter of the sign-in library on the control-plane store. */
-class SignInStore {
-  readonly #store: Store;
-  readonly #now: () => number;
+/**
+ * Storage adapter: ISO times and 0/1 booleans on both dialects, session tokens as digests, and audit entries
+ * in the same transaction.
+ */
+export function signInStore(store: Store, now: () => number) {
+  const own = () => store.db as unknown as Db;
 
-  constructor(store: Store, now: () => number) {
-    this.#store = store;
-    this.#now = now;
-  }
-
-  get #db(): Db {
-    return this.#store.db as unknown as Db;
+  async function audit(trx: Transaction<Schema>, version: number, write: SignInWrite): Promise<void> {
+    const action = actionOf(write);
+    if (action === null) return;
+    const user = await trx
+      .selectFrom('auth_user')
+      .select('email')
+      .where('id', '=', userIdOf(write) ?? '')
+      .executeTakeFirst();
+    const entry = signInEntry(write, action, user?.email ?? null, now(), currentRequest.getStore());
+    await writeAudit(trx, version, entry);
   }
 
   /** Writes with an audit entry if it is a user's change. */
-  #write(write: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
+  function write(given: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
     // Checks whether this kind of write is audited at all.
-    if (actionOf({ ...write, rows: [{}] }) === null) return work(this.#db);
-    return transact(this.#store, async (trx) => {
+    if (actionOf({ ...given, rows: [{}] }) === null) return work(own());
+    return transact(store, async (trx) => {
       const version = await nextVersion(trx);
       const rows = await work(trx as unknown as Db);
-      await revokeTrustedBrowsersAfter(trx, { ...write, rows });
-      await this.#audit(trx, version, { ...write, rows });
+      await revokeTrustedBrowsersAfter(trx, { ...given, rows });
+      await audit(trx, version, { ...given, rows });
       return rows;
     });
   }
 
-  async #audit(trx: Transaction<Schema>, version: number, write: SignInWrite): Promise<void> {
-    const action = actionOf(write);
-    if (action === null) return;
-    const userId = userIdOf(write);
-    const user = await trx
-      .selectFrom('auth_user')
-      .select('email')
-      .where('id', '=', userId ?? '')
-      .executeTakeFirst();
-    await writeAudit(
-      trx,
-      version,
-      signInEntry(write, action, user?.email ?? null, this.#now(), currentRequest.getStore()),
+  async function create({ model: table, data }: { model: string; data: Row }): Promise<Row> {
+    const seal = sealing(table);
+    const [row] = await write({ table, operation: 'create', columns: [] }, (db) =>
+      db.insertInto(table).values(seal.row(data)).returningAll().execute(),
     );
+    return seal.unseal(row as Row);
   }
 
-  async create(table: string, data: Row): Promise<Row> {
-    const tokens = new Tokens();
-    const values = tokens.seal(table, data);
-    const insert = (db: Db) => db.insertInto(table).values(values).returningAll().execute() as Promise<Row[]>;
-    const rows = await this.#write({ table, operation: 'create', columns: [] }, insert);
-    return tokens.unseal(rows[0] as Row);
-  }
-
-  async find(table: string, where: readonly CleanedWhere[], { limit, offset, sortBy }: Page): Promise<Row[]> {
-    const tokens = new Tokens();
-    let query = this.#db
+  async function find({ model: table, where = [], limit, offset, sortBy }: Find): Promise<Row[]> {
+    const seal = sealing(table);
+    let query = own()
       .selectFrom(table)
       .selectAll()
-      .where(matching(tokens.sealWhere(table, where)));
+      .where(matching(seal.where(where)));
     if (sortBy !== undefined) query = query.orderBy(sortBy.field, sortBy.direction);
     if (limit !== undefined) query = query.limit(limit);
     if (offset !== undefined && offset > 0) query = query.offset(offset);
-    return ((await query.execute()) as Row[]).map((row) => tokens.unseal(row));
+    return (await query.execute()).map(seal.unseal);
   }
 
-  async update(table: string, where: readonly CleanedWhere[], data: Row): Promise<Row[]> {
-    const tokens = new Tokens();
-    const values = tokens.seal(table, data);
-    const set = (db: Db) =>
-      db
-        .updateTable(table)
-        .set(values)
-        .where(matching(tokens.sealWhere(table, where)))
-        .returningAll()
-        .execute() as Promise<Row[]>;
-    const rows = await this.#write({ table, operation: 'update', columns: Object.keys(data) }, set);
-    return rows.map((row) => tokens.unseal(row));
+  async function update({ model: table, where }: Where, data: Row): Promise<Row[]> {
+    const seal = sealing(table);
+    const found = matching(seal.where(where));
+    const rows = await write({ table, operation: 'update', columns: Object.keys(data) }, (db) =>
+      db.updateTable(table).set(seal.row(data)).where(found).returningAll().execute(),
+    );
+    return rows.map(seal.unseal);
   }
 
-  async remove(table: string, where: readonly CleanedWhere[]): Promise<Row[]> {
-    const tokens = new Tokens();
-    const remove = (db: Db) =>
-      db
-        .deleteFrom(table)
-        .where(matching(tokens.sealWhere(table, where)))
-        .returningAll()
-        .execute() as Promise<Row[]>;
-    const rows = await this.#write({ table, operation: 'delete', columns: [] }, remove);
-    return rows.map((row) => tokens.unseal(row));
+  async function remove({ model: table, where }: Where): Promise<Row[]> {
+    const seal = sealing(table);
+    const found = matching(seal.where(where));
+    const rows = await write({ table, operation: 'delete', columns: [] }, (db) =>
+      db.deleteFrom(table).where(found).returningAll().execute(),
+    );
+    return rows.map(seal.unseal);
   }
 
-  /** Deletes one row exactly once under concurrency. */
-  async consume(table: string, where: readonly CleanedWhere[]): Promise<Row | null> {
-    const tokens = new Tokens();
-    const found = matching(tokens.sealWhere(table, where));
-    const rows = await this.#db
-      .deleteFrom(table)
-      .where('id', 'in', (eb: Builder) => eb.selectFrom(table).select('id').where(found).limit(1))
-      .where(found)
-      .returningAll()
-      .execute();
-    return tokens.unseal((rows[0] as Row | undefined) ?? null);
-  }
-
-  async increment(
-    table: string,
-    where: readonly CleanedWhere[],
-    by: Readonly<Record<string, number>>,
-    set: Row,
-  ): Promise<Row | null> {
+  /** One matching row, exactly once under concurrency. */
+  const one = (table: string, where: readonly CleanedWhere[]) => (eb: Builder) => {
     const found = matching(where);
-    const sums = Object.entries(by).map(([column, delta]) => [
+    return eb.and([eb('id', 'in', eb.selectFrom(table).select('id').where(found).limit(1)), found(eb)]);
+  };
+
+  async function consume({ model: table, where }: Where): Promise<Row | null> {
+    const seal = sealing(table);
+    const found = one(table, seal.where(where));
+    const [row] = await own().deleteFrom(table).where(found).returningAll().execute();
+    return row === undefined ? null : seal.unseal(row);
+  }
+
+  async function increment({ model: table, where, increment, set = {} }: Increment): Promise<Row | null> {
+    const sums = Object.entries(increment).map(([column, delta]) => [
       column,
       sql`coalesce(${sql.ref(column)}, 0) + ${delta}`,
     ]);
-    const rows = await this.#db
+    const [row] = await own()
       .updateTable(table)
       .set({ ...set, ...Object.fromEntries(sums) })
-      .where('id', 'in', (eb: Builder) => eb.selectFrom(table).select('id').where(found).limit(1))
-      .where(found)
+      .where(one(table, where))
       .returningAll()
       .execute();
-    return (rows[0] as Row | undefined) ?? null;
+    return row ?? null;
   }
 
-  async count(table: string, where: readonly CleanedWhere[]): Promise<number> {
-    const row = await this.#db
+  async function count(table: string, where: readonly CleanedWhere[]): Promise<number> {
+    const row = await own()
       .selectFrom(table)
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where(matching(where))
       .executeTakeFirstOrThrow();
     return Number(row.count);
   }
-}
 
-/**
- * Storage adapter: ISO times and 0/1 booleans on both dialects, session tokens as digests, and audit entries
- * in the same transaction.
- */
-export function signInStore(store: Store, now: () => number) {
-  const rows = new SignInStore(store, now);
   return createAdapterFactory({
     config: {
       adapterId: 'solway',
@@ -312,39 +270,32 @@ export function signInStore(store: Store, now: () => number) {
       transaction: false,
     },
     adapter: () => ({
-      create: async <T extends Row>({ model, data }: { model: string; data: T }) =>
-        (await rows.create(model, data)) as T,
-      findOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) =>
-        ((await rows.find(model, where, { limit: 1 }))[0] ?? null) as T | null,
-      findMany: async <T>({ model, where = [], ...page }: FindMany) =>
-        (await rows.find(model, where, page)) as T[],
-      update: async <T>({ model, where, update }: { model: string; where: CleanedWhere[]; update: T }) =>
-        ((await rows.update(model, where, update as Row))[0] ?? null) as T | null,
-      updateMany: async ({ model, where, update }) => (await rows.update(model, where, update)).length,
-      delete: async ({ model, where }) => {
-        await rows.remove(model, where);
-      },
-      deleteMany: async ({ model, where }) => (await rows.remove(model, where)).length,
-      consumeOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) =>
-        (await rows.consume(model, where)) as T | null,
-      incrementOne: async <T>({ model, where, increment, set = {} }: Increment) =>
-        (await rows.increment(model, where, increment, set)) as T | null,
-      count: ({ model, where = [] }) => rows.count(model, where),
+      create: async <T extends Row>(given: { model: string; data: T }) => (await create(given)) as T,
+      findOne: async <T>(given: Where) => ((await find({ ...given, limit: 1 }))[0] ?? null) as T | null,
+      findMany: async <T>(given: Find) => (await find(given)) as T[],
+      update: async <T>({ update: data, ...given }: Where & { update: T }) =>
+        ((await update(given, data as Row))[0] ?? null) as T | null,
+      updateMany: async ({ update: data, ...given }) => (await update(given, data)).length,
+      delete: async (given) => void (await remove(given)),
+      deleteMany: async (given) => (await remove(given)).length,
+      consumeOne: async <T>(given: Where) => (await consume(given)) as T | null,
+      incrementOne: async <T>(given: Increment) => (await increment(given)) as T | null,
+      count: ({ model, where = [] }) => count(model, where),
     }),
   });
 }
 
-type Page = {
+type Where = { model: string; where: CleanedWhere[] };
+
+type Find = {
+  model: string;
+  where?: CleanedWhere[] | undefined;
   limit?: number | undefined;
   offset?: number | undefined;
   sortBy?: { field: string; direction: 'asc' | 'desc' } | undefined;
 };
 
-type FindMany = Page & { model: string; where?: CleanedWhere[] | undefined; limit: number };
-
-type Increment = {
-  model: string;
-  where: CleanedWhere[];
+type Increment = Where & {
   increment: Record<string, number>;
   set?: Record<string, unknown> | undefined;
 };

@@ -22,3 +22,7 @@ export class ApiError extends Error {
     this.retryAfter = more.retryAfter;
   }
 }
+
+/** Refuses one field of a request. */
+export const invalidField = (field: string, problem: string): ApiError =>
+  new ApiError(422, 'INVALID_FIELDS', `${field}: ${problem}`, { fields: { [field]: problem } });

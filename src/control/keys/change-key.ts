@@ -253,13 +253,11 @@ export function rotateKey(
     const { row: newRow, ...created } = await insertKey(atNow, trx, version, row);
     await writeAudit(trx, version, auditEntry(atNow, 'key.create', newRow, { rotationOf: id }));
     const old = await retire(trx, row, newRow.id, Math.min(row.expires_at ?? Infinity, now + overlapMs));
-    const detail = { replacedBy: newRow.id, ...beforeAndAfter(stateAndExpiry(row), stateAndExpiry(old)) };
+    const detail = { replacedBy: newRow.id, ...beforeAndAfter(stateDetail(row), stateDetail(old)) };
     await writeAudit(trx, old.version, auditEntry(atNow, 'key.rotate', row, detail));
     return { ...created, old: viewKey(old, now) };
   });
 }
-
-const stateAndExpiry = (row: KeyTable) => ({ state: row.state, expiresAt: row.expires_at });
 
 async function retire(
   trx: Transaction<Schema>,

@@ -98,26 +98,10 @@ async function generateUnused(trx: Transaction<Schema>, product: Product): Promi
 type NewRow = Pick<KeyTable, 'product' | 'name' | 'plan_id' | 'expires_at' | 'customer_id' | 'is_public'> &
   RuleColumns & { family_id: string | null };
 
-const columnsOf = (row: NewRow): NewRow => ({
-  product: row.product,
-  name: row.name,
-  plan_id: row.plan_id,
-  expires_at: row.expires_at,
-  customer_id: row.customer_id,
-  is_public: row.is_public,
-  networks: row.networks,
-  cidrs: row.cidrs,
-  origins: row.origins,
-  methods: row.methods,
-  rate_per_second: row.rate_per_second,
-  rate_burst: row.rate_burst,
-  address_per_second: row.address_per_second,
-  logs_bodies: row.logs_bodies,
-  never_back: row.never_back,
-  family_id: row.family_id,
-});
-
-/** Inserts a key into a new family or into `family_id`. */
+/**
+ * Inserts a key into a new family or into `family_id`.
+ * @param given - may be the row of another key: all its other columns are replaced.
+ */
 export async function insertKey(
   register: KeyRegister,
   trx: Transaction<Schema>,
@@ -127,7 +111,7 @@ export async function insertKey(
   const { id, text } = await generateUnused(trx, given.product);
   const { current, secrets } = register.peppers;
   const row: KeyTable = {
-    ...columnsOf(given),
+    ...given,
     id,
     family_id: given.family_id ?? id,
     digest: digestApiKey(text, secrets.get(current)!).toString('hex'),

@@ -8,6 +8,7 @@ import { StoreHangsError } from '../database/store-unavailable.ts';
 import type { StoreWatch } from '../database/store-watch.ts';
 import { planLimitColumns, planLimitsOf } from '../plans.ts';
 import { notExpired } from './key-quota.ts';
+import { listOf } from './key-register.ts';
 
 const limitColumns = planLimitColumns.map((column) => `plan.${column}` as const);
 
@@ -29,8 +30,6 @@ const limitsOf = (row: Row): PlanLimits => ({
   rpcPerSecond: rateOf(row.rate_per_second, row.rpc_per_second),
   rpcBurst: Math.min(row.rate_burst ?? row.rpc_burst, row.rpc_burst),
 });
-
-const listOf = (joined: string): readonly string[] | null => (joined === '' ? null : joined.split(','));
 
 const rulesOf = (row: Row): KeyRules => ({
   networks: listOf(row.networks) as readonly Network[] | null,
@@ -87,7 +86,7 @@ export async function newestVersion(store: Source): Promise<number> {
 
 /**
  * Keys that changed after `version`, in pages, oldest change first.
- * @param unspentAt - Unix milliseconds; leaves out keys that were expired or revoked by then. For the first
+ * @param notExpiredAt - Unix milliseconds; leaves out keys that were expired or revoked by then. For the first
  * load.
  */
 export async function* keysChangedAfter(
@@ -144,16 +143,21 @@ export type KeyFeedOptions = Readonly<{
   store: Store;
   sink: KeySink;
   /** Milliseconds. */
-  pollIntervalMs?: number;
+  pollIntervalMs: number;
   /** Milliseconds after which an unanswered poll counts as the store being unreachable. */
-  awayAfterMs?: number;
-  pageRows?: number;
+  awayAfterMs: number;
+  pageRows: number;
   /** Called on each change of state; the error is the driver's own. */
-  onStoreState?: (state: 'back' | 'away', error?: unknown) => void;
+  onStoreState: (state: 'back' | 'away', error?: unknown) => void;
 }>;
 
 /** A key change must take effect within a second, so polls are well below that. */
-export const keyFeedOptions = { pollIntervalMs: 250, awayAfterMs: 3_000, pageRows: 1_000 } as const;
+export const keyFeedOptions = {
+  pollIntervalMs: 250,
+  awayAfterMs: 3_000,
+  pageRows: 1_000,
+  onStoreState: () => undefined,
+};
 
 /** Upper bound of the timeout of one page, as a multiple of `awayAfterMs`. */
 const TIMEOUT_FACTOR_MAX = 8;
@@ -163,12 +167,7 @@ const TIMEOUT_FACTOR_MAX = 8;
  * the next poll retries.
  */
 export class KeyFeed {
-  readonly #store: Store;
-  readonly #sink: KeySink;
-  readonly #pollIntervalMs: number;
-  readonly #awayAfterMs: number;
-  readonly #pageRows: number;
-  readonly #onStoreState: NonNullable<KeyFeedOptions['onStoreState']>;
+  readonly #options: KeyFeedOptions;
   readonly #watch: StoreWatch | null;
   #version = 0;
   #hasApplied = false;
@@ -180,20 +179,15 @@ export class KeyFeed {
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
 
-  constructor(options: KeyFeedOptions) {
-    this.#store = options.store;
-    this.#sink = options.sink;
-    this.#pollIntervalMs = options.pollIntervalMs ?? keyFeedOptions.pollIntervalMs;
-    this.#awayAfterMs = options.awayAfterMs ?? keyFeedOptions.awayAfterMs;
-    this.#pageRows = options.pageRows ?? keyFeedOptions.pageRows;
-    this.#onStoreState = options.onStoreState ?? (() => undefined);
-    this.#watch = this.#store.watch?.(() => this.wake()) ?? null;
+  constructor(options: Partial<KeyFeedOptions> & Pick<KeyFeedOptions, 'store' | 'sink'>) {
+    this.#options = { ...keyFeedOptions, ...options };
+    this.#watch = options.store.watch?.(() => this.wake()) ?? null;
   }
 
   /** Loads all keys, then starts polling. Resolves after the first attempt, successful or not. */
   async start(): Promise<void> {
     const first = this.#poll();
-    this.#timer = setInterval(() => this.#tick(), this.#pollIntervalMs);
+    this.#timer = setInterval(() => this.#tick(), this.#options.pollIntervalMs);
     await first;
   }
 
@@ -218,7 +212,7 @@ export class KeyFeed {
 
   #tick(): void {
     if (this.#polling === null) void this.#poll();
-    else if (this.#pollElapsedMs() > this.#awayAfterMs) this.#report('away');
+    else if (this.#pollElapsedMs() > this.#options.awayAfterMs) this.#report('away');
   }
 
   #pollElapsedMs(): number {
@@ -241,7 +235,7 @@ export class KeyFeed {
         this.#report('back');
       } catch (error) {
         // The silent connection is closed by now; another one may work.
-        this.#again = error instanceof StoreHangsError && this.#pollElapsedMs() < this.#awayAfterMs;
+        this.#again = error instanceof StoreHangsError && this.#pollElapsedMs() < this.#options.awayAfterMs;
         if (this.#again) continue;
         this.#report('away', error);
         return;
@@ -250,9 +244,9 @@ export class KeyFeed {
   }
 
   async #readChanges(): Promise<void> {
-    this.#store.checkNotReplaced();
+    this.#options.store.checkNotReplaced();
     // A connection of its own: a full pool must not delay a revocation.
-    const source = this.#watch ?? this.#store;
+    const source = this.#watch ?? this.#options.store;
     const readNewest = (): Promise<number> => newestVersion(source);
     const newest = await (this.#watch?.withDeadline(readNewest) ?? readNewest());
     if (newest !== this.#version) await this.#readPages(source, newest);
@@ -263,14 +257,14 @@ export class KeyFeed {
     const since = this.#version;
     const notExpiredAt = this.#hasApplied ? null : Date.now();
     for await (const page of this.#pagesWithDeadline(
-      keysChangedAfter(source, since, this.#pageRows, notExpiredAt),
+      keysChangedAfter(source, since, this.#options.pageRows, notExpiredAt),
     )) {
       this.#hasApplied = true;
-      this.#sink.apply(page);
+      this.#options.sink.apply(page);
     }
     if (since > 0) {
-      const pages = keysOfPlansChangedAfter(source, since, this.#pageRows);
-      for await (const page of this.#pagesWithDeadline(pages)) this.#sink.apply(page);
+      const pages = keysOfPlansChangedAfter(source, since, this.#options.pageRows);
+      for await (const page of this.#pagesWithDeadline(pages)) this.#options.sink.apply(page);
     }
     this.#version = newest;
   }
@@ -294,7 +288,7 @@ export class KeyFeed {
   #report(state: 'back' | 'away', error?: unknown): void {
     if (this.#stopped || state === this.#state) return;
     this.#state = state;
-    this.#sink.setStoreReachable(state === 'back');
-    this.#onStoreState(state, error);
+    this.#options.sink.setStoreReachable(state === 'back');
+    this.#options.onStoreState(state, error);
   }
 }

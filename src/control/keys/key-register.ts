@@ -18,7 +18,8 @@ function visibleState(row: KeyTable, now: number): KeyView['state'] {
   return living && row.expires_at !== null && row.expires_at <= now ? 'expired' : row.state;
 }
 
-const listOf = (joined: string): string[] | null => (joined === '' ? null : joined.split(','));
+/** Lists are joined by commas; empty: unrestricted. */
+export const listOf = (joined: string): string[] | null => (joined === '' ? null : joined.split(','));
 
 function rateOf({ rate_per_second: perSecond, rate_burst: burst }: KeyTable): KeyView['rate'] {
   return perSecond === null ? null : { perSecond, burst: burst ?? perSecond };

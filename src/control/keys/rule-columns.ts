@@ -118,22 +118,19 @@ function checkList<Item extends string>(
   return [...new Set(given.map((text) => read(text)))].join(',');
 }
 
+const refuse = (field: string, text: string): never => refuseField(field, `${field}: ${text}`);
+
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
 
 function readNetwork(text: string): Network {
   const network = knownNetworks.find((networkName) => networkName === text);
-  return (
-    network ?? refuseField('networks', `networks: ${quoted(text)} is not one of ${knownNetworks.join(', ')}`)
-  );
+  return network ?? refuse('networks', `${quoted(text)} is not one of ${knownNetworks.join(', ')}`);
 }
 
 function readRange(text: string): string {
   return (
     normalRange(text) ??
-    refuseField(
-      'cidrs',
-      `cidrs: ${quoted(text)} is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32`,
-    )
+    refuse('cidrs', `${quoted(text)} is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32`)
   );
 }
 
@@ -144,9 +141,9 @@ function readOrigin(text: string): string {
   const isWild = match?.[2] !== undefined;
   const isTooWide = isWild && (isIP(url?.hostname ?? '') !== 0 || !url?.hostname.includes('.'));
   if (url === null || url.hostname.includes(',') || isTooWide) {
-    return refuseField(
+    return refuse(
       'origins',
-      `origins: ${quoted(text)} is not a web origin such as https://app.example.com or https://*.example.com`,
+      `${quoted(text)} is not a web origin such as https://app.example.com or https://*.example.com`,
     );
   }
   return isWild ? `${url.protocol}//*.${url.host}` : url.origin;
@@ -159,9 +156,9 @@ function readMethod(product: Product, text: string): string {
     ? (isCallable: string) => isCallable.startsWith(name.slice(0, -1))
     : (isCallable: string) => isCallable === name;
   if (name.length > 1 && callable[product].some(matches)) return name;
-  return refuseField(
+  return refuse(
     'methods',
-    `methods: keys of product ${product} cannot call ${quoted(name)}. Use a method such as ` +
+    `keys of product ${product} cannot call ${quoted(name)}. Use a method such as ` +
       `${product === 'rpc' ? 'getBalance, or a prefix such as getBlock* or wallet/*' : 'Subscribe'}`,
   );
 }
@@ -173,15 +170,15 @@ function checkRate(
   if (rate === null) return { rate_per_second: null, rate_burst: null };
   const most = plan.rpc_per_second === 0 ? 10_000_000 : plan.rpc_per_second;
   if (!isWhole(rate.perSecond, most)) {
-    refuseField(
+    refuse(
       'rate.perSecond',
-      `rate.perSecond: the rate limit in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
+      `the rate limit in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
     );
   }
   if (!isWhole(rate.burst, plan.rpc_burst)) {
-    refuseField(
+    refuse(
       'rate.burst',
-      `rate.burst: the burst in calls at once must be a whole number from 1 to ${plan.rpc_burst}, the maximum of plan "${plan.id}"`,
+      `the burst in calls at once must be a whole number from 1 to ${plan.rpc_burst}, the maximum of plan "${plan.id}"`,
     );
   }
   return { rate_per_second: rate.perSecond, rate_burst: rate.burst };
@@ -194,23 +191,20 @@ function checkAddressRate(given: number | null, { isPublic, plan }: RuledKey): n
   const most = plan.rpc_per_second === 0 ? 1_000_000 : plan.rpc_per_second;
   if (given === null) return isPublic ? Math.min(most, keyLimits.publicAddressPerSecond) : null;
   if (isWhole(given, most)) return given;
-  return refuseField(
+  return refuse(
     'addressPerSecond',
-    `addressPerSecond: the rate limit of one IP address in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
+    `the rate limit of one IP address in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
   );
 }
 
 function checkOrigins(given: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {
   if (given !== null && product !== 'rpc') {
-    refuseField(
-      'origins',
-      `origins: web pages cannot use keys of product ${product}. Leave the origins out.`,
-    );
+    refuse('origins', `web pages cannot use keys of product ${product}. Leave the origins out.`);
   }
   if (given === null && isPublic) {
-    refuseField(
+    refuse(
       'origins',
-      'origins: a public key needs the web addresses it may be used from, such as https://app.example.com',
+      'a public key needs the web addresses it may be used from, such as https://app.example.com',
     );
   }
   return checkList('origins', given, keyLimits.originsMax, readOrigin);
@@ -218,9 +212,9 @@ function checkOrigins(given: KeyRulesInput['origins'], { product, isPublic }: Ru
 
 function checkNeverBack(given: boolean, { product }: RuledKey): number {
   if (!given || product === 'rpc') return given ? 1 : 0;
-  return refuseField(
+  return refuse(
     'neverBack',
-    `neverBack: consistent reads do not apply to keys of product ${product}. Leave the field out.`,
+    `consistent reads do not apply to keys of product ${product}. Leave the field out.`,
   );
 }
 

@@ -11,7 +11,7 @@ const MOST = 50;
 
 describe('credits of many accounts', () => {
   let ledger: QuotaLedger;
-  let exchange: LimitSync;
+  let limitSync: LimitSync;
 
   const spend = (customerId: string): void =>
     ledger.spend(
@@ -19,40 +19,40 @@ describe('credits of many accounts', () => {
       1,
       NOON,
     );
-  function say(isRound = false, isAnew = false): string[] {
-    const said = exchange.nextCommand({ nowMs: 0, isRefresh: isRound, isReset: isAnew });
-    const spent = said?.values.slice(2) ?? [];
-    return (said?.keys ?? []).map((key, at) => `${key.split(':')[2]} ${spent[at]}`);
+  function report(isRefresh = false, isReset = false): string[] {
+    const command = limitSync.nextCommand({ nowMs: 0, isRefresh, isReset });
+    const spent = command?.values.slice(2) ?? [];
+    return (command?.keys ?? []).map((key, at) => `${key.split(':')[2]} ${spent[at]}`);
   }
 
   beforeEach(() => {
     ledger = new QuotaLedger();
-    exchange = quotaSync(ledger, 'q:', { gateway: 'g', namesMax: MOST });
+    limitSync = quotaSync(ledger, 'q:', { gateway: 'g', namesMax: MOST });
     for (let i = 0; i < 20 * MOST; i++) spend(`c${i}`);
   });
 
   it('are reported with the next sync when they change, however many others wait', () => {
-    say(true, true);
+    report(true, true);
     for (let at = 1; at < 3 * ROUND; at++) {
       spend('fresh');
-      const reported = say(at % ROUND === 0);
+      const reported = report(at % ROUND === 0);
       // Earlier changes go first and fill that many syncs.
       if (at >= 20) expect(reported).toContain(`fresh ${at}`);
     }
   });
 
   it('are all reported soon to a server that may have lost its state', () => {
-    say(false, true);
-    const reported = new Set(Array.from({ length: 41 }, () => say()).flat());
+    report(false, true);
+    const reported = new Set(Array.from({ length: 41 }, () => report()).flat());
     expect(reported.size).toBeGreaterThanOrEqual(19 * MOST);
   });
 
   it('are reported once per round while idle, a few at a time', () => {
-    for (let at = 0; at < 150; at++) say(at === 0, at === 0);
-    expect(say()).toEqual([]);
+    for (let at = 0; at < 150; at++) report(at === 0, at === 0);
+    expect(report()).toEqual([]);
     const reported: string[] = [];
     for (let at = 0; at < 20 * 10; at++) {
-      const now = say(at % ROUND === 0);
+      const now = report(at % ROUND === 0);
       expect(now.length).toBeLessThanOrEqual(MOST / 10);
       reported.push(...now);
     }
@@ -61,11 +61,11 @@ describe('credits of many accounts', () => {
   });
 
   it('are reported with their current value', () => {
-    say(true, true);
+    report(true, true);
     let last = 0;
     for (let at = 0; at < 60; at++) {
       spend('c999');
-      for (const reported of say(at % 7 === 0).filter((one) => one.startsWith('c999 '))) {
+      for (const reported of report(at % 7 === 0).filter((one) => one.startsWith('c999 '))) {
         const spent = Number(reported.split(' ')[1]);
         expect(spent).toBeGreaterThanOrEqual(last);
         last = spent;
@@ -77,11 +77,11 @@ describe('credits of many accounts', () => {
 
 it('bounds the total rate of gateways between two syncs', () => {
   const clock = { now: 0 };
-  const [rates, book] = [
+  const [rates, store] = [
     new RateLimiter({ isShared: true }),
     new InMemoryLimitStore({ now: () => clock.now }),
   ];
-  const exchange = rateSync(rates, 'r:', {
+  const limitSync = rateSync(rates, 'r:', {
     gateway: 'g',
     namesMax: 9,
     intervalMs: 100,
@@ -93,18 +93,18 @@ it('bounds the total rate of gateways between two syncs', () => {
     while (taken < most && rates.take('f', plan, clock.now)?.allowed) taken++;
     return taken;
   };
-  const tell = (isHeard: boolean): void => {
-    const said = exchange.nextCommand({ nowMs: clock.now, isRefresh: false, isReset: false });
-    const [answer] = book.execute(said === null ? [] : [said]);
-    if (isHeard) said?.onReply(answer as unknown[], { nowMs: clock.now, serverMs: clock.now });
+  const sync = (isReplied: boolean): void => {
+    const command = limitSync.nextCommand({ nowMs: clock.now, isRefresh: false, isReset: false });
+    const [answer] = store.execute(command === null ? [] : [command]);
+    if (isReplied) command?.onReply(answer as unknown[], { nowMs: clock.now, serverMs: clock.now });
   };
   let taken = take(100);
-  tell(false);
+  sync(false);
   for (let step = 0; step < 10; step++) {
     clock.now += 100;
     taken += take(5);
   }
-  tell(true);
+  sync(true);
   taken += take(1_000);
   expect(taken).toBe(200);
 });
@@ -118,23 +118,23 @@ it.each([
 ])('100 per second hold for %i gateways with %i calls each and a sync every %i ms', (...given) => {
   const [count, perSecond, intervalMs] = given;
   const clock = { now: 0 };
-  const book = new InMemoryLimitStore({ now: () => clock.now });
+  const store = new InMemoryLimitStore({ now: () => clock.now });
   const plan = { rpcPerSecond: 100, rpcBurst: 200 };
   const gateways = Array.from({ length: count }, (_, index) => {
     const rates = new RateLimiter({ isShared: true });
     const parts = { gateway: `g${index}`, namesMax: 9, intervalMs, gateways: () => count };
-    return { rates, exchange: rateSync(rates, 'r:', parts), tellsAt: (index * intervalMs) / count };
+    return { rates, limitSync: rateSync(rates, 'r:', parts), syncsAt: (index * intervalMs) / count };
   });
   const callsIn = (ms: number): number => Math.floor((ms * perSecond) / 1_000);
   let taken = 0;
   for (clock.now = 1; clock.now <= 60_000; clock.now++) {
-    for (const { rates, exchange, tellsAt } of gateways) {
+    for (const { rates, limitSync, syncsAt } of gateways) {
       for (let i = callsIn(clock.now - 1); i < callsIn(clock.now); i++)
         if (rates.take('f', plan, clock.now)?.allowed) taken++;
-      if (clock.now % intervalMs !== Math.floor(tellsAt)) continue;
-      const said = exchange.nextCommand({ nowMs: clock.now, isRefresh: false, isReset: false });
-      const [answer] = book.execute(said === null ? [] : [said]);
-      said?.onReply(answer as unknown[], { nowMs: clock.now, serverMs: clock.now });
+      if (clock.now % intervalMs !== Math.floor(syncsAt)) continue;
+      const command = limitSync.nextCommand({ nowMs: clock.now, isRefresh: false, isReset: false });
+      const [answer] = store.execute(command === null ? [] : [command]);
+      command?.onReply(answer as unknown[], { nowMs: clock.now, serverMs: clock.now });
     }
   }
   expect(taken / 60).toBeGreaterThan(95);

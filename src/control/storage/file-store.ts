@@ -184,7 +184,7 @@ export class FileStore implements FileBackend {
   /**
    * Scans names and sizes of all files.
    * @param folder - on the same file system as `incoming`.
-   * @param shared - null: this process counts alone.
+   * @param sharedQuota - null: this process counts alone.
    */
   static async open(
     folder: string,
@@ -211,9 +211,9 @@ export class FileStore implements FileBackend {
 
   /**
    * Stores a file; an existing file keeps its metadata.
-   * @param before - runs after the reservation and receives whether the file exists; if it fails, a new file
+   * @param beforeStore - runs after the reservation and receives whether the file exists; if it fails, a new file
    * is not stored.
-   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system and of `before`.
+   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system and of `beforeStore`.
    */
   async store(
     file: SpooledFile,

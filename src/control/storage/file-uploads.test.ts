@@ -194,11 +194,11 @@ describe('concurrent uploads', () => {
     await open({ ...limits, uploadsWaitingMax: 0 });
     const coming = [0, 1].map((i) => ({ ...held(`file ${i}`), i }));
     const storing = coming.map(({ bytes, i }) => put(bytes, { ownerId: ownerOf(i) }));
-    const refused = { asked: false, stopped: false };
+    const refused = { read: false, stopped: false };
     const bytes: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({
         next: async () => {
-          refused.asked = true;
+          refused.read = true;
           return { done: true, value: undefined };
         },
         return: async () => {
@@ -208,7 +208,7 @@ describe('concurrent uploads', () => {
       }),
     };
     expect(await codeOf(put(bytes, { ownerId: ownerOf(2) }))).toBe('OVERLOADED');
-    expect(refused).toEqual({ asked: false, stopped: true });
+    expect(refused).toEqual({ read: false, stopped: true });
     if (other !== null) expect(await codeOf(put(pieces('x'), { ownerId: other() }))).toBe('done');
     for (const { go } of coming) go();
     await Promise.all(storing);
@@ -248,19 +248,10 @@ describe('a start', () => {
 });
 
 describe('the name of a file', () => {
-  it.each([
-    '',
-    '.',
-    '..',
-    `../${HELLO}`,
-    `${HELLO}.json`,
-    `${HELLO}/..`,
-    HELLO.toUpperCase(),
-    `${HELLO}a`,
-    '\0',
-  ])('is a CID and not %j', async (name) => {
+  it('is a CID and nothing else', async () => {
     await put(pieces('hello world'));
-    expect(await storage.fileStore.open(name)).toBeNull();
+    const wrong = ['', '.', '..', `../${HELLO}`, `${HELLO}.json`, `${HELLO}/..`, `${HELLO}a`, '\0'];
+    for (const name of [...wrong, HELLO.toUpperCase()]) expect(await storage.fileStore.open(name)).toBeNull();
   });
 
   it('is stored only next to the file', async () => {

@@ -1,8 +1,13 @@
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
 import { BlockIndex } from './block-index.ts';
-import type { SharedStorageQuota } from './file-store.ts';
-import { FileStore, type StorageLimits, storageLimits } from './file-store.ts';
+import {
+  type FileBackend,
+  FileStore,
+  type SharedStorageQuota,
+  type StorageLimits,
+  storageLimits,
+} from './file-store.ts';
 import { FileUploads } from './file-uploads.ts';
 import { KuboBackend, type KuboBackendOptions } from './kubo-backend.ts';
 import { PinningBackend, PinningService, type PinningServiceOptions } from './pinning-backend.ts';
@@ -30,38 +35,32 @@ export type Storage = Readonly<{
 
 export type EmbeddedStorage = Storage & Readonly<{ fileStore: FileStore }>;
 
-const limitsOf = ({ limits }: StorageOptions): StorageLimits => ({ ...storageLimits, ...limits });
-
-const openSpool = (options: StorageOptions): Promise<UploadSpool> =>
-  UploadSpool.open(join(options.folder, 'incoming'), limitsOf(options).fileMaxBytes);
-
-const openFileStore = (options: StorageOptions, spool: UploadSpool): Promise<FileStore> =>
-  FileStore.open(join(options.folder, 'files'), spool, limitsOf(options), options.sharedQuota);
-
-const openBlockIndex = (
-  options: StorageOptions,
-  spool: UploadSpool,
-  fileStore: FileStore,
-): Promise<BlockIndex> => BlockIndex.open(join(options.folder, 'blocks'), fileStore, spool.isAlone);
-
-type Closable = Readonly<{ close(): Promise<void> }>;
-
-/** In order: the first may still read from the second. */
-async function closeBoth(first: Closable, second: Closable): Promise<void> {
-  await first.close();
-  await second.close();
+/** Opens the folders of incoming and stored files, and removes leftovers of crashed processes. */
+async function openFolders({ folder, uriPrefix, sharedQuota, ...options }: StorageOptions) {
+  const limits = { ...storageLimits, ...options.limits };
+  const spool = await UploadSpool.open(join(folder, 'incoming'), limits.fileMaxBytes);
+  return {
+    spool,
+    openFileStore: () => FileStore.open(join(folder, 'files'), spool, limits, sharedQuota),
+    openBlockIndex: (fileStore: FileStore) =>
+      BlockIndex.open(join(folder, 'blocks'), fileStore, spool.isAlone),
+    uploadsTo: (backend: FileBackend) => new FileUploads({ spool, backend, limits, uriPrefix }),
+    /** In order: the backend may still read from the spool. */
+    async closeAfter(backend: Readonly<{ close(): Promise<void> }>): Promise<void> {
+      await backend.close();
+      await spool.close();
+    },
+  };
 }
 
 /**
- * Opens local storage and removes leftovers of crashed processes.
+ * Opens local storage.
  * @throws Error of the file system
  */
 export async function openEmbeddedStorage(options: StorageOptions): Promise<EmbeddedStorage> {
-  const spool = await openSpool(options);
-  const fileStore = await openFileStore(options, spool);
-  const { uriPrefix } = options;
-  const uploads = new FileUploads({ spool, backend: fileStore, limits: limitsOf(options), uriPrefix });
-  return { uploads, fileStore, blocks: null, close: () => spool.close() };
+  const { spool, openFileStore, uploadsTo } = await openFolders(options);
+  const fileStore = await openFileStore();
+  return { uploads: uploadsTo(fileStore), fileStore, blocks: null, close: () => spool.close() };
 }
 
 /** For a process that only counts files for others. */
@@ -72,9 +71,9 @@ export type StorageCounter = Readonly<{ fileStore: FileStore; close(): Promise<v
  * @throws Error of the file system
  */
 export async function openStorageCounter(options: StorageOptions): Promise<StorageCounter> {
-  const spool = await openSpool(options);
-  const fileStore = await openFileStore(options, spool);
-  await openBlockIndex(options, spool, fileStore);
+  const { spool, openFileStore, openBlockIndex } = await openFolders(options);
+  const fileStore = await openFileStore();
+  await openBlockIndex(fileStore);
   return { fileStore, close: () => spool.close() };
 }
 
@@ -83,12 +82,9 @@ export async function openStorageCounter(options: StorageOptions): Promise<Stora
  * @throws Error of the file system
  */
 export async function openKuboStorage(options: StorageOptions, node: KuboBackendOptions): Promise<Storage> {
-  const spool = await openSpool(options);
+  const { uploadsTo, closeAfter } = await openFolders(options);
   const backend = new KuboBackend(node);
-  const { uriPrefix } = options;
-  const uploads = new FileUploads({ spool, backend, limits: limitsOf(options), uriPrefix });
-  const close = () => closeBoth(backend, spool);
-  return { uploads, fileStore: null, blocks: null, close };
+  return { uploads: uploadsTo(backend), fileStore: null, blocks: null, close: () => closeAfter(backend) };
 }
 
 /**
@@ -100,12 +96,10 @@ export async function openPinnedStorage(
   service: Omit<PinningServiceOptions, 'log'>,
   log: Logger,
 ): Promise<Storage> {
-  const spool = await openSpool(options);
-  const fileStore = await openFileStore(options, spool);
+  const { openFileStore, openBlockIndex, uploadsTo, closeAfter } = await openFolders(options);
+  const fileStore = await openFileStore();
   const pinning = new PinningService({ ...service, log });
-  const blocks = await openBlockIndex(options, spool, fileStore);
-  const backend = new PinningBackend(fileStore, blocks, pinning, log);
-  const { uriPrefix } = options;
-  const uploads = new FileUploads({ spool, backend, limits: limitsOf(options), uriPrefix });
-  return { uploads, fileStore, blocks, close: () => closeBoth(pinning, spool) };
+  const blocks = await openBlockIndex(fileStore);
+  const uploads = uploadsTo(new PinningBackend(fileStore, blocks, pinning, log));
+  return { uploads, fileStore, blocks, close: () => closeAfter(pinning) };
 }

@@ -143,7 +143,7 @@ export class PinningService {
       try {
         await this.#pollPin(watched);
       } catch {
-        // It is asked for again; how often is counted.
+        // Polled again, up to `pollsMax` times.
       }
       if (++watched.polls >= this.#limits.pollsMax) this.#abandon(watched, 'timed out');
     }

@@ -3,8 +3,8 @@ import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import { bootId, identityOf, isRunning } from '../../base/process-identity.ts';
 import { Failure } from '../../protocol/errors.ts';
+import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { buildBlocks, type FileBlocks, splitIntoLeaves } from './file-blocks.ts';
 
 /** Disk full. */
@@ -30,12 +30,6 @@ export async function nullIfMissing<T>(found: Promise<T>): Promise<T | null> {
   }
 }
 
-/** `<boot id>.<pid>.<process start>.<folder id>`; boot id and process start may be empty. */
-const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.[\w-]{36}$/;
-
-/** Folders of this process: a pid alone may be reused. */
-const ownFolders = new Set<string>();
-
 /** A folder used by this process only. */
 type ProcessFolder = Readonly<{
   path: string;
@@ -45,37 +39,23 @@ type ProcessFolder = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** Owner of a folder: this process, another running process, or none. */
-function ownershipOf(name: string): 'me' | 'another' | null {
-  if (ownFolders.has(name)) return 'me';
-  const [, boot, pid, started = ''] = NAME.exec(name) ?? [];
-  const lives =
-    pid !== undefined &&
-    Number(pid) !== process.pid &&
-    boot === bootId() &&
-    isRunning({ pid: Number(pid), started });
-  return lives ? 'another' : null;
-}
-
 /**
  * Creates a folder for this process and deletes all entries except folders of running processes of this
  * machine.
  * @throws Error of the file system.
  */
 async function openProcessFolder(parent: string): Promise<ProcessFolder> {
-  const { pid, started } = identityOf(process.pid);
-  const name = `${bootId()}.${pid}.${started}.${randomUUID()}`;
-  const path = join(parent, name);
-  ownFolders.add(name);
+  const id = randomUUID();
+  const path = join(parent, processOwnedName(id));
   makeFolder(path, 0o700);
   let isAlone = true;
   for (const other of await readdir(parent)) {
-    const ownership = ownershipOf(other);
-    if (ownership === 'another') isAlone = false;
-    if (ownership === null) await rm(join(parent, other), { recursive: true, force: true });
+    const owner = parseOwnedName(other)?.owner ?? null;
+    if (owner === 'another') isAlone = false;
+    if (owner === null) await rm(join(parent, other), { recursive: true, force: true });
   }
   const close = async (): Promise<void> => {
-    ownFolders.delete(name);
+    releaseId(id);
     // A concurrent write may interfere; the next start deletes the rest.
     await rm(path, { recursive: true, force: true }).catch(() => {});
   };

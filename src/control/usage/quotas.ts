@@ -1,6 +1,6 @@
 import type { QuotaJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/open.ts';
-import { type Axis, axisOver, monthOf, sumsOf, type UsageFilter, zeros } from './read-usage.ts';
+import { type Axis, axisOver, monthOf, readSums, type UsageFilter, zeros } from './read-usage.ts';
 
 /**
  * Credits per day of a calendar month (UTC), up to and including the current day.
@@ -9,9 +9,9 @@ import { type Axis, axisOver, monthOf, sumsOf, type UsageFilter, zeros } from '.
 export async function creditsByDay(store: Store, filter: UsageFilter, atMs: number): Promise<number[]> {
   const axis = axisOver('day', monthOf(atMs).from, atMs + 1);
   const days = zeros(axis);
-  for await (const rows of sumsOf(store, axis, filter, [])) {
-    for (const { at, credits } of rows) days[at] = (days[at] ?? 0) + credits;
-  }
+  await readSums(store, axis, filter, [], ({ at, credits }) => {
+    days[at] = (days[at] ?? 0) + credits;
+  });
   return days;
 }
 
@@ -57,12 +57,10 @@ async function paceOf(
   const axis: Axis = { ...whole, to: Math.floor(nowMs / HOUR_MS) };
   let first = Number.POSITIVE_INFINITY;
   let credits = 0;
-  for await (const rows of sumsOf(store, axis, { customerId, planId }, [])) {
-    for (const row of rows) {
-      if (row.credits > 0) first = Math.min(first, row.at);
-      credits += row.credits;
-    }
-  }
+  await readSums(store, axis, { customerId, planId }, [], (row) => {
+    if (row.credits > 0) first = Math.min(first, row.at);
+    credits += row.credits;
+  });
   const hours = axis.to - axis.from - first;
   return hours >= PACE_HOURS_MIN ? credits / hours : null;
 }

@@ -235,38 +235,45 @@ async function readPart<Name extends UsageName>(
   return rows;
 }
 
-/** @param steps - null: one sum for the whole axis, at 0. */
-async function* sumsIn<Name extends UsageName>(
-  store: Store,
-  axis: Axis,
-  filter: UsageFilter,
-  names: readonly Name[],
-  steps: Axis | null,
-): AsyncGenerator<UsageSum<Name>[]> {
-  for (const part of await partsOf(store, axis, filter, names)) {
-    yield await readPart(store, steps, part, names);
+type EachSum<Name extends UsageName> = (row: UsageSum<Name>) => void;
+
+/** Reads part by part. */
+async function eachRow<Row>(
+  parts: readonly Part[],
+  read: (part: Part) => Promise<readonly Row[]>,
+  each: (row: Row) => void,
+): Promise<void> {
+  for (const part of parts) {
+    for (const row of await read(part)) each(row);
     await setImmediate();
   }
 }
 
 /**
- * Streams sums of an axis by step and names. A step and its names may occur more than once: data since the
- * last roll-up comes from finer rows.
+ * Reads sums of an axis by step and names. A step and its names may occur more than once: data since the last
+ * roll-up comes from finer rows.
+ * @param steps - null: one sum for the whole axis, at 0.
  */
-export const sumsOf = <Name extends UsageName>(
+export async function readSums<Name extends UsageName>(
   store: Store,
   axis: Axis,
   filter: UsageFilter,
   names: readonly Name[],
-): AsyncGenerator<UsageSum<Name>[]> => sumsIn(store, axis, filter, names, axis);
+  each: EachSum<Name>,
+  steps: Axis | null = axis,
+): Promise<void> {
+  const parts = await partsOf(store, axis, filter, names);
+  await eachRow(parts, (part) => readPart(store, steps, part, names), each);
+}
 
-/** Like `sumsOf`, for the whole axis: `at` is always 0. */
-export const wholeSumsOf = <Name extends UsageName>(
+/** Like `readSums`, for the whole axis: `at` is always 0. */
+export const readWholeSums = <Name extends UsageName>(
   store: Store,
   axis: Axis,
   filter: UsageFilter,
   names: readonly Name[],
-): AsyncGenerator<UsageSum<Name>[]> => sumsIn(store, axis, filter, names, null);
+  each: EachSum<Name>,
+): Promise<void> => readSums(store, axis, filter, names, each, null);
 
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
@@ -274,24 +281,25 @@ type LatencyRow = Readonly<{ at: number; method: string; product: Product; laten
 const ANSWERED: readonly UsageStatus[] = ['ok', 'rpcError'];
 
 /**
- * Streams latency histograms of answered calls.
+ * Reads latency histograms of answered calls.
  * @param byMethod - if false, `method` is empty.
  */
-export async function* latenciesOf(
+export async function readLatencyRows(
   store: Store,
   axis: Axis,
   filter: UsageFilter,
   byMethod: boolean,
-): AsyncGenerator<LatencyRow[]> {
-  for (const part of await partsOf(store, axis, filter, byMethod ? ['method'] : [])) {
-    const method = byMethod ? sql.ref('method') : sql`''`;
+  each: (row: LatencyRow) => void,
+): Promise<void> {
+  const method = byMethod ? sql.ref('method') : sql`''`;
+  const read = async (part: Part) => {
     const { rows } =
       await sql<LatencyRow>`select ${stepIndexIn(axis, part)} as at, ${method} as method, product, latency
       from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...ANSWERED])})
       and latency <> ''`.execute(store.db);
-    yield rows;
-    await setImmediate();
-  }
+    return rows;
+  };
+  await eachRow(await partsOf(store, axis, filter, byMethod ? ['method'] : []), read, each);
 }
 
 /** Upper bound of a bucket in milliseconds; the last bucket is unbounded, so its lower bound. */

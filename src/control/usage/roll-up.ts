@@ -17,6 +17,7 @@ import {
   lockIfUnchanged,
   markDirty,
   readDirtyBucket,
+  retentionStartOf,
 } from './usage-rows.ts';
 import { UsageSums } from './usage-sums.ts';
 
@@ -310,19 +311,10 @@ export async function isSomethingDue({ db }: Store, nowMs: number): Promise<bool
   return false;
 }
 
-async function retentionStartOf(db: Kysely<Schema>, step: UsageStep): Promise<number> {
-  const row = await db
-    .selectFrom('usage_horizon')
-    .select('bucket')
-    .where('step', '=', step)
-    .executeTakeFirst();
-  return row?.bucket ?? 0;
-}
-
 /**
  * Rebuilds all marked buckets that are complete. Safe to run concurrently and to abort: a bucket is written
  * only if its sources are unchanged.
- * @param goOn - checked before each bucket; false ends the round.
+ * @param shouldContinue - checked before each bucket; false ends the round.
  * @returns number of rebuilt buckets.
  */
 export async function rollUp(

@@ -196,7 +196,7 @@ async function saveResult(
 
 /**
  * Runs all consistency checks over the last day, stores and returns the results.
- * @param goOn - checked before each query; false ends the run.
+ * @param shouldContinue - checked before each query; false ends the run.
  */
 export async function runChecks(
   { db }: Store,

@@ -3,46 +3,27 @@ import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { makeFolder } from '../../base/make-folder.ts';
-import { bootId, identityOf, isRunning } from '../../base/process-identity.ts';
 import { usageStatuses } from '../../gateway/metering/usage-meter.ts';
 import { products } from '../../protocol/product.ts';
 import type { Store } from '../database/open.ts';
+import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
-
-/** `<boot id>.<pid>.<process start>.<epoch>.jsonl`; boot id and process start may be empty. */
-const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.([\w-]{36})\.jsonl(\.new)?$/;
-
-/** Epochs of this process: a pid alone may be reused. */
-const ownEpochs = new Set<string>();
 
 /** A journal whose process has ended. */
 type OrphanedJournal = Readonly<{ path: string; epoch: string }>;
 
-function journalName(epoch: string): string {
-  const { pid, started } = identityOf(process.pid);
-  ownEpochs.add(epoch);
-  return `${bootId()}.${pid}.${started}.${epoch}.jsonl`;
-}
-
-/** Lets `recoverJournals` take the journal of this epoch. */
-function releaseJournal(epoch: string): void {
-  ownEpochs.delete(epoch);
-}
-
-function isHeld(boot: string, pid: number, started: string, epoch: string): boolean {
-  if (ownEpochs.has(epoch)) return true;
-  return pid !== process.pid && boot === bootId() && isRunning({ pid, started });
-}
+const SUFFIX = '.jsonl';
+const DRAFT_SUFFIX = '.new';
 
 /** Lists journals of ended processes and removes their drafts. Empty if there is no folder. */
 async function findOrphanedJournals(folder: string): Promise<OrphanedJournal[]> {
   const orphaned: OrphanedJournal[] = [];
   for (const name of await namesIn(folder)) {
-    const [, boot = '', pid, started = '', epoch = '', draft] = NAME.exec(name) ?? [];
-    if (pid === undefined || isHeld(boot, Number(pid), started, epoch)) continue;
+    const owned = parseOwnedName(name);
+    if (owned === null || owned.owner !== null) continue;
     const path = join(folder, name);
-    if (draft === undefined) orphaned.push({ path, epoch });
-    else await rm(path, { force: true });
+    if (owned.suffix === SUFFIX) orphaned.push({ path, epoch: owned.id });
+    else if (owned.suffix === SUFFIX + DRAFT_SUFFIX) await rm(path, { force: true });
   }
   return orphaned;
 }
@@ -56,24 +37,17 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
+const rowFields = [
+  ...(['minute', 'keyId', 'product', 'method', 'status', 'requests', 'bytesIn', 'bytesOut'] as const),
+  ...(['credits', 'messages', 'latency'] as const),
+];
+
 /**
  * Line format: CRC-32 of the rest as 8 hex digits, a space, a row as a JSON array, a line feed. Example:
  * 1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1"]
  */
 export function journalLine(row: StoredUsage): string {
-  const text = JSON.stringify([
-    row.minute,
-    row.keyId,
-    row.product,
-    row.method,
-    row.status,
-    row.requests,
-    row.bytesIn,
-    row.bytesOut,
-    row.credits,
-    row.messages,
-    row.latency,
-  ]);
+  const text = JSON.stringify(rowFields.map((field) => row[field]));
   return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
 }
 
@@ -91,20 +65,18 @@ export function readJournalLine(line: string): StoredUsage | null {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 /** The checksum proves an intact line; this check, that its format is known. */
-function rowOf(fields: unknown): StoredUsage | null {
-  if (!Array.isArray(fields) || fields.length !== 11) return null;
-  const [minute, keyId, product, method, status, requests, bytesIn, bytesOut, credits, messages, latency] =
-    fields;
-  const counts = [minute, requests, bytesIn, bytesOut, credits, messages];
+function rowOf(values: unknown): StoredUsage | null {
+  if (!Array.isArray(values) || values.length !== rowFields.length) return null;
+  const row = Object.fromEntries(rowFields.map((field, index) => [field, values[index]])) as StoredUsage;
+  const { minute, keyId, product, method, status, latency } = row;
   const isWhole =
-    counts.every(isCount) &&
+    [minute, row.requests, row.bytesIn, row.bytesOut, row.credits, row.messages].every(isCount) &&
     (keyId === null || typeof keyId === 'string') &&
     Object.hasOwn(products, product) &&
     typeof method === 'string' &&
     usageStatuses.includes(status) &&
     typeof latency === 'string';
-  if (!isWhole) return null;
-  return { minute, keyId, product, method, status, requests, bytesIn, bytesOut, credits, messages, latency };
+  return isWhole ? row : null;
 }
 
 export const usageJournalOptions = {
@@ -130,7 +102,7 @@ export class UsageJournal {
   constructor(folder: string, epoch: string, maxBytes: number = usageJournalOptions.maxBytes) {
     this.#folder = folder;
     this.#epoch = epoch;
-    this.#path = join(folder, journalName(epoch));
+    this.#path = join(folder, processOwnedName(epoch) + SUFFIX);
     this.#maxBytes = maxBytes;
   }
 
@@ -140,7 +112,7 @@ export class UsageJournal {
 
   /**
    * Appends rows; they are durable when it resolves.
-   * @param waiting - all rows missing in the store, including the new ones: a full file is rewritten with
+   * @param pendingRows - all rows missing in the store, including the new ones: a full file is rewritten with
    * these alone.
    * @returns number of rows that did not fit.
    * @throws Error of the file system; the file is then unchanged.
@@ -174,7 +146,8 @@ export class UsageJournal {
     const isEmpty = this.#bytes === 0;
     await this.#closeFile();
     if (wasOpen && isEmpty) await rm(this.#path, { force: true });
-    releaseJournal(this.#epoch);
+    // From now on, `recoverJournals` may take it.
+    releaseId(this.#epoch);
   }
 
   async #openFile(): Promise<FileHandle> {
@@ -196,7 +169,7 @@ export class UsageJournal {
 
   /** Written to a draft first, so that a kill leaves a complete old or new file. */
   async #rewrite(pendingRows: Iterable<StoredUsage>): Promise<number> {
-    const draft = `${this.#path}.new`;
+    const draft = this.#path + DRAFT_SUFFIX;
     await rm(draft, { force: true });
     const file = await open(draft, 'a', 0o600);
     try {

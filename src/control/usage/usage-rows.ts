@@ -5,7 +5,7 @@ import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
-import type { DirtyBucketKind, UsageMarkTable } from '../database/tables/usage.ts';
+import type { DirtyBucketKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
 import { latencyText } from './usage-sums.ts';
 
 export type DirtyBucket = Readonly<{ kind: DirtyBucketKind; bucket: number }>;
@@ -201,13 +201,10 @@ async function accountsOf(
   return accounts;
 }
 
-async function firstRetainedMinute(trx: Transaction<Schema>): Promise<number> {
-  const retentionStart = await trx
-    .selectFrom('usage_horizon')
-    .select('bucket')
-    .where('step', '=', 'minute')
-    .executeTakeFirst();
-  return retentionStart?.bucket ?? 0;
+/** The first bucket whose rows are not deleted. */
+export async function retentionStartOf(db: Kysely<Schema>, step: UsageStep): Promise<number> {
+  const query = db.selectFrom('usage_horizon').select('bucket').where('step', '=', step);
+  return (await query.executeTakeFirst())?.bucket ?? 0;
 }
 
 function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
@@ -228,7 +225,7 @@ export async function upsertUsage(
   epoch: string,
   rows: readonly StoredUsage[],
 ): Promise<number> {
-  const first = await firstRetainedMinute(trx);
+  const first = await retentionStartOf(trx, 'minute');
   const retained = rows.filter(({ minute }) => minute >= first);
   if (retained.length === 0) return rows.length;
   const accounts = await accountsOf(trx, retained);

@@ -11,15 +11,12 @@ import type { Address } from '../../solana/address.ts';
 import { listOf, MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
 import { readAccount } from '../../solana/encoding/ui-account.ts';
 
-/** Limit of Agave for one getMultipleAccounts. */
 const ACCOUNTS_OF_A_CALL = 100;
 
-/** Concurrent upstream calls per REST request. */
 const CALLS_AT_A_TIME = 8;
 
 export type AccountAt = Readonly<{ address: Address; account: Account }>;
 
-/** Filter that compares base58 bytes at an offset of the account data. */
 export type Memcmp = Readonly<{ offset: number; bytes: string }>;
 
 /** Account reads on one network for one caller. A malformed node response fails with UPSTREAM_UNAVAILABLE. */
@@ -44,7 +41,6 @@ export class Chain {
     return this.#caller.signal;
   }
 
-  /** @returns the `result`. @throws NodeRefusal, Failure. */
   request(method: string, params: readonly WritableJson[]): Promise<JsonValue> {
     return this.#caller.request(this.network, method, params);
   }
@@ -66,12 +62,10 @@ export class Chain {
     }
   }
 
-  /** Maps items with bounded concurrency; results keep the order of the items. */
   each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
     return mapConcurrent(items, CALLS_AT_A_TIME, work);
   }
 
-  /** Existing accounts among the addresses, in batches of 100. */
   async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
     const found = new Map<Address, Account>();
     await this.each(chunk([...new Set(addresses)], ACCOUNTS_OF_A_CALL), async (part) => {

@@ -24,13 +24,11 @@ export type CorePlugins = Readonly<{
   verifiedCreators?: readonly Readonly<{ address: Address; verified: boolean }>[];
 }>;
 
-/** `Key` of the header and registry behind the base data. */
 const PLUGIN_HEADER_V1 = 3;
 const PLUGIN_REGISTRY_V1 = 4;
 
 const readFrozen = (reader: ByteReader) => ({ frozen: readBool(reader) });
 
-/** Readers by plugin type number. Types that an NFT does not show are skipped. */
 const kinds = new Map<number, (reader: ByteReader) => CorePlugins>([
   [0, (reader) => ({ royalties: readRoyalties(reader) })],
   [1, (reader) => ({ freezeDelegate: readFrozen(reader) })],
@@ -68,7 +66,6 @@ const readOffset = (reader: ByteReader): number => Number(reader.u64());
 
 function readRecord(reader: ByteReader): PluginRecord {
   const type = reader.u8();
-  // The plugin authority is not shown.
   if (reader.u8() === ADDRESS_AUTHORITY) reader.skipBytes(ADDRESS_BYTES);
   return { type, offset: readOffset(reader) };
 }
@@ -104,7 +101,6 @@ export const coreProgram: Address = appPrograms.mplCore;
 export type CoreAsset = Readonly<{
   type: 'asset';
   owner: Address;
-  /** null when nobody or the collection may update it. */
   updateAuthority: Address | null;
   /** Collection that holds the update authority, verified by the program. */
   collection: Address | null;
@@ -124,7 +120,6 @@ export type CoreCollection = Readonly<{
   plugins: CorePlugins;
 }>;
 
-/** `Key`, the first byte of the account. */
 const ASSET_V1 = 1;
 const COLLECTION_V1 = 5;
 
@@ -157,7 +152,6 @@ function readCollection(reader: ByteReader, data: Uint8Array): CoreCollection {
   return { type: 'collection', updateAuthority, ...texts, ...sizes, plugins };
 }
 
-/** @returns null when the data is neither an asset nor a collection. */
 export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection | null {
   return readBorsh(data, (reader) => {
     const key = reader.u8();
@@ -166,7 +160,6 @@ export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection 
   });
 }
 
-/** Effective plugins: the asset's own override the collection's. */
 export const inheritedPlugins = (asset: CoreAsset, collection: CoreCollection | null): CorePlugins => ({
   ...collection?.plugins,
   ...asset.plugins,

@@ -16,9 +16,6 @@ import {
 } from './nft.ts';
 import { type NftContent, nftContentLimits, readFiles, readTraits } from './nft-content.ts';
 
-/** DAS assets. Source: rest-api.md §4, "DAS → Nft". */
-
-/** Creators and groups read of one asset. */
 const ENTRIES_MAX = 100;
 
 const { descriptionMax, uriMax, textMax } = nftContentLimits;
@@ -109,7 +106,6 @@ function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | nu
   return isNothing && traits.length === 0 && files.length === 0 ? null : read;
 }
 
-/** @returns null when the value is no asset. */
 export function readDasAsset(value: JsonValue): FoundNft | null {
   const asset = membersOf(value);
   const mint = addressOf(asset.id);
@@ -131,7 +127,6 @@ export const dasReadLimits = {
   pagesMax: 20,
 } as const;
 
-/** @throws Failure, NodeRefusal. A malformed response is UPSTREAM_UNAVAILABLE. */
 async function readFrom<T>(
   das: NftDas,
   { network, signal }: Chain,
@@ -153,7 +148,7 @@ async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
   return assets.filter((asset) => asset !== null);
 }
 
-/** @throws Failure, NodeRefusal. */
+/** */
 export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
   const parts = chunk(ids, dasReadLimits.assetsOfACall);
   const requested = new Set(ids);

@@ -87,7 +87,6 @@ const EDITION_V1 = 1;
 const MASTER_EDITION_V1 = 2;
 const MASTER_EDITION_V2 = 6;
 
-/** @returns null when the data is no edition. */
 export function decodeMetaplexEdition(data: Uint8Array): MetaplexEdition | null {
   return readBorsh(data, (reader) => {
     const key = reader.u8();
@@ -141,14 +140,12 @@ export type Token2022Metadata = Readonly<{
   symbol: string;
   uri: string;
   additionalMetadata: readonly (readonly [name: string, value: string])[];
-  /** Mint of the group that it belongs to. */
   group: Address | null;
 }>;
 
 const TOKEN_METADATA = 19;
 const TOKEN_GROUP_MEMBER = 23;
 
-/** @returns null when the mint has no metadata extension. */
 export function readToken2022Metadata(data: Uint8Array): Token2022Metadata | null {
   const { state } = parseExtension(data, TOKEN_METADATA, 'mint');
   if (state === undefined) return null;

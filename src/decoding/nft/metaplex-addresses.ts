@@ -30,7 +30,6 @@ export const metadataAddress = (mint: Address): Address => find(mint, mint);
 
 export const editionAddress = (mint: Address): Address => find(`${mint} edition`, mint, EDITION);
 
-/** Address of a token record: one for each token account of a programmable NFT. */
 export const tokenRecordAddress = (mint: Address, tokenAccount: Address): Address =>
   find(`${mint} ${tokenAccount}`, mint, TOKEN_RECORD, addressBytes(tokenAccount));
 

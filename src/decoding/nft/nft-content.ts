@@ -1,22 +1,18 @@
 import type { JsonValue } from '../../base/json.ts';
 import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
 
-/** Off-chain JSON of an NFT. Missing texts are empty. */
 export type NftContent = Readonly<{
   image: string;
   animationUrl: string;
   description: string;
   externalUrl: string;
-  /** In order; the later of two traits with one name counts. */
   traits: readonly Trait[];
   files: readonly NftFile[];
   /** Unverified name and family. */
   collection: Readonly<{ name?: string; family?: string }>;
 }>;
 
-/** The value is a string, number, boolean or null. */
 export type Trait = Readonly<{ trait: string; value: JsonValue }>;
-/** `type` is the media type, or empty. */
 type NftFile = Readonly<{ uri: string; type: string }>;
 
 /** Limits for off-chain JSON, which is untrusted. */
@@ -25,7 +21,6 @@ export const nftContentLimits = {
   descriptionMax: 10_000,
   /** Characters of a URI (`data:` URIs hold whole images); longer ones are dropped. */
   uriMax: 100_000,
-  /** Characters of other texts; longer ones are cut. */
   textMax: 1_000,
   traitsMax: 500,
   filesMax: 100,
@@ -54,7 +49,6 @@ export function readTraits(attributes: JsonValue | undefined): Trait[] {
     .flatMap(([name, value]) => traitOf(name, value));
 }
 
-/** Applies the off-chain limits to on-chain traits. */
 export const cutTraits = (traits: readonly Readonly<{ trait: string; value: string }>[]) =>
   traits.slice(0, traitsMax).map(({ trait, value }) => ({
     trait: textOf(trait, textMax),

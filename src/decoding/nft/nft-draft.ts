@@ -34,7 +34,6 @@ type Pointed = Readonly<{
   names: ReadonlyMap<Address, string>;
 }>;
 
-/** Creators shown of one NFT; the token programs allow five. */
 const CREATORS_MAX = 100;
 
 /** Addresses to read for the collection. DAS does not say which program holds a collection. */

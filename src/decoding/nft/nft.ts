@@ -14,7 +14,6 @@ export const tokenStandards = [
 ] as const;
 export type TokenStandard = (typeof tokenStandards)[number];
 
-/** `share` is the royalty share in percent. */
 export type Creator = Readonly<{ address: Address; share: number; verified: boolean }>;
 
 /** On-chain part of an NFT. */
@@ -25,18 +24,15 @@ export type OnChainNft = Readonly<{
   metadataUri: string;
   /** Hundredths of a percent. */
   royaltyBasisPoints: number;
-  /** null when nobody holds it or it was not looked up. */
   owner: Address | null;
   /** null when immutable. */
   updateAuthority: Address | null;
   creators: readonly Creator[];
   collection: Readonly<{ address: Address; verified: boolean; name?: string; family?: string }> | null;
-  /** MPL Core attributes and Token-2022 additional metadata. */
   traits: readonly Readonly<{ trait: string; value: string }>[];
   primarySaleHappened: boolean;
   isMutable: boolean;
   tokenStandard: TokenStandard;
-  /** Merkle tree of a compressed NFT, else null. */
   merkleTree: Address | null;
   isBurnt: boolean;
 }>;
@@ -62,7 +58,6 @@ export type Nft = Readonly<{
   attributes_array: readonly Readonly<{ trait_type: string; value: JsonValue }>[];
   files: readonly Readonly<{ uri: string; type: string }>[];
   external_url: string;
-  /** Whether the off-chain JSON was read. */
   is_loaded_metadata: boolean;
   primary_sale_happened: boolean;
   is_mutable: boolean;
@@ -89,7 +84,6 @@ export type FoundNft = Readonly<{
   onChain: OnChainNft;
   /** Off-chain content indexed by DAS; null for NFTs read from accounts. */
   content: NftContent | null;
-  /** Token account of the owner; null when absent or not looked up. */
   tokenAccount: Address | null;
   /** null unless `withTokenRecords` found one. */
   tokenRecord: TokenRecord | null;

@@ -18,7 +18,6 @@ import { metadataProgram, tokenRecordAddress } from './metaplex-addresses.ts';
 import type { FoundNft, NftDas } from './nft.ts';
 import { completeNft, type Holder, type NftDraft, readPointed } from './nft-draft.ts';
 
-/** @returns null when the account is no NFT. */
 export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account>): NftDraft | null {
   const account = accounts.get(address);
   if (account?.owner === coreProgram) {
@@ -30,13 +29,11 @@ export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account
   return { type: 'token', token, onChain: token.metadata, holder: null };
 }
 
-/** null for a mint without token accounts. */
 function largestOf(result: JsonValue): Address | null {
   const [first] = listOf(objectOf(result, 'getTokenLargestAccounts').value, 'token accounts');
   return first === undefined ? null : readAddress(objectOf(first, 'a token account').address, 'an address');
 }
 
-/** Holders of mints with a single token. */
 async function readHolders(chain: Chain, drafts: readonly NftDraft[]): Promise<Map<Address, Holder>> {
   const mints = drafts.flatMap((draft) =>
     draft.type === 'token' && draft.token.isNft && draft.token.mint.supply > 0n ? [draft.token.address] : [],
@@ -78,7 +75,6 @@ async function readDrafts(
  * Reads NFTs by address: Metaplex and Token-2022 mints, MPL Core assets and collections, and, with DAS,
  * compressed and burnt ones. Owners are looked up.
  * @returns existing NFTs by mint.
- * @throws Failure, NodeRefusal.
  */
 export async function readNfts(
   chain: Chain,
@@ -91,7 +87,6 @@ export async function readNfts(
   return new Map(found.map((nft) => [nft.onChain.mint, nft]));
 }
 
-/** null for NFTs without a token record. */
 function recordAddress({ onChain, tokenAccount }: FoundNft): Address | null {
   const isProgrammable = onChain.tokenStandard.startsWith('Programmable');
   return isProgrammable && tokenAccount !== null ? tokenRecordAddress(onChain.mint, tokenAccount) : null;
@@ -104,14 +99,12 @@ function withRecord(nft: FoundNft, accounts: ReadonlyMap<Address, Account>): Fou
   return { ...nft, tokenRecord: decodeTokenRecord(at, account.data) };
 }
 
-/** Adds the token record of programmable NFTs; keeps the order. */
 export async function withTokenRecords(chain: Chain, nfts: readonly FoundNft[]): Promise<FoundNft[]> {
   const recordAddresses = await mapTimeSliced(nfts, recordAddress);
   const accounts = await chain.accounts(recordAddresses.filter((at) => at !== null));
   return mapTimeSliced(nfts, (nft) => withRecord(nft, accounts));
 }
 
-/** Mints of which the wallet holds exactly one base unit. */
 async function readSingles(chain: Chain, wallet: Address): Promise<Map<Address, Holder>> {
   const singles = new Map<Address, Holder>();
   for (const { mint, amount, account } of await allHoldingsOf(chain, wallet)) {

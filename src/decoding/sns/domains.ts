@@ -36,11 +36,9 @@ const domainMintAuthority: Address = findProgramAddress(
   snsPrograms.tokenizer,
 ).address;
 
-/** Mint of the NFT of a domain, whether wrapped or not. */
 export const domainMint = (nameAccount: Address): Address =>
   findProgramAddress([MINT_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
 
-/** Owner of the name account of a wrapped domain. */
 const domainRecord = (nameAccount: Address): Address =>
   findProgramAddress([RECORD_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
 
@@ -53,7 +51,7 @@ export function nameOfNft(account: Account | undefined): string | null {
 
 const isNft = ({ amount }: TokenHolding): boolean => amount === 1n;
 
-/** The mint has to exist. @throws Failure, NodeRefusal. */
+/** The mint has to exist. */
 async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
   const held = await holdingsOfMint(chain, wallet, domainMint(nameAccount));
   return held.some(isNft);
@@ -61,7 +59,6 @@ async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address):
 
 /**
  * Mints of NFTs in a wallet. Domains use the Token program, not Token-2022.
- * @throws Failure, NodeRefusal.
  */
 async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
   const held = await allHoldingsOf(chain, wallet, [programs.token]);
@@ -88,11 +85,9 @@ async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promis
   });
 }
 
-/** The name has no `.sol` suffix. */
 export type Domain = Readonly<{ address: Address; name: string }>;
 
 type SnsLimits = Readonly<{
-  /** Domains per wallet; more fail with ANSWER_TOO_LARGE. */
   domainsMax: number;
 }>;
 
@@ -154,7 +149,6 @@ export async function ownedDomains(
   return [...named, ...tokenized].sort(byName);
 }
 
-/** Name of a domain or subdomain; null when unknown. */
 async function nameOf(chain: Chain, address: Address, { parent }: NameAccount): Promise<string | null> {
   if (parent === rootDomain) {
     const own = reverseAccount(address, null);

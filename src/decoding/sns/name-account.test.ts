@@ -57,8 +57,8 @@ describe('reverse lookup account', () => {
     ['length past the end', reverse('abc', 4)],
     ['length far past the end', reverse('abc', 0xffff_ffff)],
     ['no text', reverse(Buffer.from([0xff, 0xfe]))],
-  ])('returns null for %s', (_, told) => {
-    expect(decodeReverseName(told)).toBeNull();
+  ])('returns null for %s', (_, data) => {
+    expect(decodeReverseName(data)).toBeNull();
   });
 
   it('has a different address for a subdomain', () => {

@@ -67,7 +67,6 @@ export const reverseAccount = (of: Address, parent: Address | null): Address =>
 export const favouriteAccount = (wallet: Address): Address =>
   findProgramAddress([FAVOURITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
 
-/** @returns null when the account is no name account. */
 export function decodeNameAccount(account: Account | undefined): NameAccount | null {
   if (account?.owner !== snsPrograms.names) return null;
   return readOrNull(account.data, (reader) => ({
@@ -88,10 +87,6 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/**
- * Name in a reverse lookup account, without the subdomain prefix.
- * @returns null when it holds no text.
- */
 export function decodeReverseName(account: Account | undefined): string | null {
   const name = decodeNameAccount(account);
   if (name === null) return null;

@@ -33,7 +33,6 @@ export type StakeAccount = Readonly<{
   activation: StakeActivation;
 }>;
 
-/** Page of a wallet's stake accounts. */
 type StakeAccounts = Readonly<{ accounts: readonly StakeAccount[]; total: number }>;
 
 const NOTHING: StakeActivation = { effective: 0n, activating: 0n, deactivating: 0n };
@@ -49,7 +48,6 @@ export function activityOf({ effective, activating, deactivating }: StakeActivat
 const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
   (data[0] === INITIALIZED || data[0] === DELEGATED) && data[1] === 0 && data[2] === 0 && data[3] === 0;
 
-/** Sorted addresses of the stake accounts whose staker or withdrawer is the wallet. */
 async function addressesOf(chain: Chain, wallet: Address): Promise<Address[]> {
   const scans = Object.values(authorityOffsets).map((offset) =>
     chain.programAccounts(

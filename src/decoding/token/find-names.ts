@@ -7,7 +7,6 @@ import { readNftContent } from '../nft/nft-content.ts';
 import type { ListedToken, TokenList } from './token-list.ts';
 import type { TokenMint } from './token-mint.ts';
 
-/** `image` is a URI, or empty. */
 export type TokenName = ListedToken;
 
 /** Token names come from the operator's list, then from off-chain JSON. */
@@ -17,7 +16,6 @@ export const namingLimits = {
   /** UTF-16 code units. */
   nameMax: 128,
   symbolMax: 64,
-  /** Longer images (`data:` URIs) are dropped. */
   imageMax: 10_000,
   /** Off-chain documents read for images. */
   documentsMax: 500,
@@ -36,7 +34,6 @@ type TokenNaming = Readonly<{ name: TokenName; uri: string | null }>;
 const listedName = (mint: Address, list: TokenList): TokenName | null =>
   list.find(mint) ?? (natives.has(mint) ? wrappedSol : null);
 
-/** Whether the name is complete without the metadata account. */
 export function isNamed(mint: Address, list: TokenList): boolean {
   const listed = listedName(mint, list);
   return listed !== null && (listed.image !== '' || natives.has(mint));

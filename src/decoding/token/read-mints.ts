@@ -11,7 +11,6 @@ import type { TokenList } from './token-list.ts';
 import { type TokenMint, tokenMintOf } from './token-mint.ts';
 
 type ReadMints = Readonly<{
-  /** Mints among the addresses. Metadata of mints that the list names may be missing. */
   mints: ReadonlyMap<Address, TokenMint>;
   /** Clock sysvar in Unix seconds, if requested; scaled amounts depend on it. */
   now: bigint | undefined;
@@ -20,12 +19,10 @@ type ReadMints = Readonly<{
 type Along = Readonly<{
   /** Whether to read the clock. */
   clock?: boolean;
-  /** Mints that it names completely need no metadata read. */
   list?: TokenList;
 }>;
 
 export const mintsLimits = {
-  /** Mints per request; a wallet with more fails with ANSWER_TOO_LARGE. */
   mintsMax: 20_000,
 };
 

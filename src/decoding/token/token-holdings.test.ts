@@ -51,11 +51,11 @@ it('rejects a wallet with more token accounts than the limit', async () => {
 
 it("sorts by mint regardless of the node's order", async () => {
   const mints = [programs.vote, programs.ata, programs.stake];
-  const told = mints.map((mint) => accountOf(1n, programs.token, mint));
+  const accounts = mints.map((mint) => accountOf(1n, programs.token, mint));
   const held = (accounts: JsonValue[]) =>
     holdingsOf(chainOf(accounts), WALLET).then((all) => all.map(({ mint }) => mint));
-  expect(await held(told)).toEqual([...mints].sort());
-  expect(await held(told.toReversed())).toEqual([...mints].sort());
+  expect(await held(accounts)).toEqual([...mints].sort());
+  expect(await held(accounts.toReversed())).toEqual([...mints].sort());
 });
 
 it('ignores accounts of other programs and malformed token accounts', async () => {
@@ -65,8 +65,8 @@ it('ignores accounts of other programs and malformed token accounts', async () =
 });
 
 it('ignores accounts not owned by the requested program', async () => {
-  const told = [accountOf(1n, programs.token2022), accountOf(0n)];
-  expect((await allHoldingsOf(chainOf(told), WALLET)).map(({ amount }) => amount)).toEqual([0n]);
+  const accounts = [accountOf(1n, programs.token2022), accountOf(0n)];
+  expect((await allHoldingsOf(chainOf(accounts), WALLET)).map(({ amount }) => amount)).toEqual([0n]);
 });
 
 it('yields to other work while decoding a large wallet', async () => {
@@ -80,9 +80,9 @@ it('yields to other work while decoding a large wallet', async () => {
     turns++;
     if (!isDone) setImmediate(other);
   };
-  const told = new Array<JsonValue>(10_000).fill(accountOf(1n));
+  const accounts = new Array<JsonValue>(10_000).fill(accountOf(1n));
   setImmediate(other);
-  expect(await holdingsOf(chainOf(told), WALLET)).toHaveLength(10_000);
+  expect(await holdingsOf(chainOf(accounts), WALLET)).toHaveLength(10_000);
   isDone = true;
   expect(turns).toBeGreaterThan(1_000);
 });

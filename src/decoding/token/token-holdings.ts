@@ -20,7 +20,6 @@ export const holdingsLimits = {
   accountsMax: 10_000,
 };
 
-/** null unless it is a token account of the wallet. */
 function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHolding | null {
   const token = isTokenProgram(account.owner) ? decodeTokenAccount(account.data) : null;
   if (token === null || token.owner !== wallet) return null;
@@ -28,7 +27,6 @@ function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHoldi
   return { account: address, program: account.owner, mint, amount, isFrozen: state === 'frozen' };
 }
 
-/** By mint, then by account, as text. */
 function inOrder(a: TokenHolding, b: TokenHolding): number {
   if (a.mint !== b.mint) return a.mint < b.mint ? -1 : 1;
   return a.account < b.account ? -1 : 1;
@@ -36,7 +34,6 @@ function inOrder(a: TokenHolding, b: TokenHolding): number {
 
 /**
  * Token accounts of a wallet under these programs, empty ones included: one call per program.
- * @throws Failure, NodeRefusal.
  */
 export async function allHoldingsOf(
   chain: Chain,
@@ -66,7 +63,7 @@ export async function holdingsOf(
 }
 
 /**
- * Token accounts of a wallet for one mint, empty ones included, in one call. @throws Failure, NodeRefusal.
+ * Token accounts of a wallet for one mint, empty ones included, in one call.
  */
 export async function holdingsOfMint(chain: Chain, wallet: Address, mint: Address): Promise<TokenHolding[]> {
   const accounts = await chain.tokenAccounts(wallet, { mint });

@@ -3,7 +3,6 @@ import { type Address, parseAddress } from '../../solana/address.ts';
 export type ListedToken = Readonly<{
   name: string;
   symbol: string;
-  /** Empty without an image that a client can load. */
   image: string;
 }>;
 

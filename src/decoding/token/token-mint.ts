@@ -18,7 +18,6 @@ import { metadataAddress, metadataProgram } from '../nft/metaplex-addresses.ts';
 import type { OnChainNft, TokenStandard } from '../nft/nft.ts';
 import { cutTraits } from '../nft/nft-content.ts';
 
-/** Mint of either token program with its metadata. */
 export type TokenMint = Readonly<{
   address: Address;
   program: Address;
@@ -109,7 +108,6 @@ function isOneOfAKind({ decimals, supply }: Mint, { tokenStandard }: OnChainNft)
   return supply === 1n || !isFungible(tokenStandard);
 }
 
-/** @returns null when the account is no mint. */
 export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Account>): TokenMint | null {
   const account = accounts.get(address);
   if (account === undefined || !isTokenProgram(account.owner)) return null;
@@ -134,7 +132,6 @@ export function uiAmountOfMint(amount: bigint, { data, mint }: TokenMint, now: b
   return Number.isFinite(scaled) ? scaled : uiAmountOf(amount, mint.decimals);
 }
 
-/** Above the number of extension types. */
 const EXTENSIONS_MAX = 64;
 
 /** Token-2022 extensions of a mint in jsonParsed form (`{extension, state}`), in account order. */

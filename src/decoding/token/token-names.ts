@@ -12,11 +12,9 @@ export type NamedToken = Readonly<{
 }>;
 
 const tokenNamesLimits = {
-  /** Mints looked up per response; the first ones count. */
   mintsMax: 1000,
 };
 
-/** Names the tokens of a whole response in one batch. */
 export class TokenNames {
   readonly #sources: NameSources;
   readonly #mintsMax: number;
@@ -29,7 +27,7 @@ export class TokenNames {
   /**
    * Looks up each mint once: one getMultipleAccounts per 50 mints, or per 100 that the list names.
    * @returns names of the addresses that are mints.
-   * @throws Failure, NodeRefusal.
+   *
    */
   async names(chain: Chain, mints: Iterable<Address>): Promise<Map<Address, NamedToken>> {
     const requested = [...new Set(mints)].slice(0, this.#mintsMax);

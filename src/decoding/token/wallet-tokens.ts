@@ -18,7 +18,6 @@ export type WalletToken = Readonly<{
 /**
  * Fungible tokens of a wallet, sorted by mint and token account. Two calls list the accounts; one more reads
  * every 100 mints and metadata accounts. NFTs are left out.
- * @throws Failure, NodeRefusal.
  */
 export async function tokensOfWallet(
   chain: Chain,
@@ -45,7 +44,6 @@ export async function tokensOfWallet(
 }
 
 export type TokenBalance = Readonly<{
-  /** In whole tokens, over all token accounts. */
   balance: number;
   /** Associated token account if it holds the token or none does; else the one with the largest amount. */
   account: Address;
@@ -67,7 +65,6 @@ function mainHolding(holdings: readonly TokenHolding[], associated: Address): To
 /**
  * Balance of one token in a wallet, in two calls.
  * @returns null when the mint does not exist.
- * @throws Failure, NodeRefusal.
  */
 export async function tokenBalanceOf(
   chain: Chain,

@@ -14,10 +14,8 @@ export const actionTypes = [
   ...['SWAP', 'CREATE_POOL', 'ADD_LIQUIDITY', 'REMOVE_LIQUIDITY', 'COLLECT_FEES', 'COLLECT_REWARD'],
 ] as const;
 
-/** One of `actionTypes`, or an instruction name in upper case. */
 type ActionType = string;
 
-/** `name` is empty for unknown programs. */
 export type Protocol = Readonly<{ address: Address; name: string }>;
 
 /** One effect of a transaction, members in the order of the interface. */
@@ -47,7 +45,6 @@ export type ProgramParser = Readonly<{ name: string; read: ReadInstruction }>;
 export type ProgramEvent = Readonly<{
   program: Address;
   name: string;
-  /** snake_case members in the order of the program's layout. */
   data: Readonly<Record<string, WritableJson>>;
   /** `ExecutedInstruction.index` of the emitting instruction. */
   index: number;
@@ -57,7 +54,6 @@ export type ProgramEvent = Readonly<{
 export type SwapSide = Readonly<{ mint: Address; raw: bigint }>;
 
 export type PoolSwap = Readonly<{
-  /** null when the event does not name the pool. */
   pool: Address | null;
   /** Display name: `Raydium`, `Pump.fun AMM`. */
   source: string;
@@ -89,11 +85,8 @@ const readUnknown: ReadInstruction = () => null;
 export const underItsName: ReadInstruction = ({ parsed }) =>
   parsed === null ? null : [{ type: parsed.type.toUpperCase(), info: parsed.info }];
 
-/** Program whose instructions are all UNKNOWN. */
 export const named = (name: string): ProgramParser => ({ name, read: readUnknown });
 
-/** Program whose instructions are shown by their jsonParsed type. */
 export const parsedByName = (name: string): ProgramParser => ({ name, read: underItsName });
 
-/** Program whose instructions are not shown. */
 export const ignoredProgram = (name: string): ProgramParser => ({ name, read: () => [] });

@@ -7,9 +7,7 @@ export type ExecutedInstruction = Readonly<{
   index: number;
   /** Index of its outer instruction. */
   outer: number;
-  /** 1 for outer instructions; null when the node does not report it. */
   height: number | null;
-  /** Program of the outer instruction; null for outer instructions. */
   parentProgram: Address | null;
   /** `index` of the calling instruction (the outer one without `height`); null for outer instructions. */
   caller: number | null;
@@ -29,7 +27,6 @@ export type ExecutedInstruction = Readonly<{
 
 export type ParsedView = Readonly<{ type: string; info: Readonly<Record<string, WritableJson>> }>;
 
-/** Token account from token balances, else from the instruction that created it. */
 export type TransactionTokenAccount = Readonly<{
   address: Address;
   mint: Address;
@@ -55,9 +52,7 @@ export type ExecutedTransaction = Readonly<{
   fee: bigint;
   /** Transaction error; null on success. */
   err: JsonValue;
-  /** Static keys, then loaded writable, then loaded readonly ones. */
   accountKeys: readonly Address[];
-  /** Lamports, in the order of `accountKeys`. */
   preBalances: readonly bigint[];
   postBalances: readonly bigint[];
   instructions: readonly ExecutedInstruction[];

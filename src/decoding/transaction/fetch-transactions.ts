@@ -33,7 +33,6 @@ function readResult(result: JsonValue): FetchedTransaction | null {
   return { raw: objectOf(result, 'a transaction'), transaction };
 }
 
-/** @returns null when the node does not have it. @throws Failure, NodeRefusal. */
 export async function fetchTransaction(chain: Chain, signature: string): Promise<FetchedTransaction | null> {
   const { commitment } = chain;
   const config = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: VERSION_MAX };
@@ -43,7 +42,6 @@ export async function fetchTransaction(chain: Chain, signature: string): Promise
   return fetched;
 }
 
-/** `failed` when a retry is worthwhile. */
 async function firstTry(chain: Chain, signature: string): Promise<FetchedTransaction | null | 'failed'> {
   try {
     return await fetchTransaction(chain, signature);
@@ -82,7 +80,6 @@ export type HistoryPart = Readonly<{
   before?: Signature | undefined;
   /** Only newer than this transaction. */
   until?: Signature | undefined;
-  /** Minimum block time in Unix seconds. */
   since: bigint;
 }>;
 

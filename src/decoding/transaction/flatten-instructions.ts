@@ -30,7 +30,6 @@ type LateData = () => Uint8Array | null;
 type InstructionFields = Pick<ExecutedInstruction, 'program' | 'accounts' | 'parsed'> &
   Readonly<{ late: LateData }>;
 
-/** A memo is a bare string; other programs have type and info. */
 function viewOf(parsed: JsonValue): ParsedView | null {
   if (typeof parsed === 'string') return { type: 'memo', info: { memo: parsed } };
   const { type, info } = membersOf(parsed);
@@ -67,7 +66,6 @@ class DataOfTransaction {
   }
 }
 
-/** Parses an instruction that the node left as bytes. */
 function ownView(program: Address, accounts: readonly Address[], late: LateData): ParsedView | null {
   let isWhole = true;
   const compiled = {
@@ -140,7 +138,6 @@ function innerLists(innerInstructions: JsonValue | undefined): Map<number, reado
 /**
  * Flattens instructions in execution order: each outer one, then its inner ones. An instruction without a
  * valid program keeps its index and is left out.
- * @param keys - static, loaded writable, loaded readonly.
  */
 export function flattenInstructions(
   outers: readonly JsonValue[],

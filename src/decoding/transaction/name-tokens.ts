@@ -14,11 +14,9 @@ const isMembers = (value: WritableJson): value is Members =>
   !Array.isArray(value) &&
   !(value instanceof Float64 || value instanceof RawJson);
 
-/** Token amounts carry empty name fields. */
 const awaitsNames = (members: Members): boolean =>
   members.symbol === '' && members.image_uri === '' && addressOf(members.token_address) !== null;
 
-/** Action types whose info has token amounts. */
 const namedTypes: ReadonlySet<string> = new Set([
   ...['SWAP', 'ADD_LIQUIDITY', 'REMOVE_LIQUIDITY', 'COLLECT_FEES', 'COLLECT_REWARD'],
 ]);
@@ -40,7 +38,6 @@ export function mintsToName(actions: readonly Action[]): Set<Address> {
 const symbolOf = (side: WritableJson): string =>
   isMembers(side) && typeof side.symbol === 'string' ? side.symbol : '';
 
-/** Pools are named after their two tokens. */
 function poolName(members: Members): string {
   const symbols = [symbolOf(members.in), symbolOf(members.out)];
   return symbols.includes('') ? '' : symbols.join('-');
@@ -61,7 +58,6 @@ function named(value: WritableJson, names: ReadonlyMap<Address, TokenLabels>): W
     : members;
 }
 
-/** Fills in the names of tokens and pools. */
 export const nameTokens = (actions: readonly Action[], names: ReadonlyMap<Address, TokenLabels>): Action[] =>
   actions.map((action) =>
     namedTypes.has(action.type) ? { ...action, info: named(action.info, names) as Action['info'] } : action,

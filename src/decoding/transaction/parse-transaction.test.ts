@@ -20,29 +20,29 @@ const JUPITER = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
 
 type Members = { [name: string]: JsonValue };
 
-const says = (programId: string, type: string, info: Members): Members => ({
+const parsedAs = (programId: string, type: string, info: Members): Members => ({
   programId,
   parsed: { type, info },
 });
-const pays = (lamports: JsonValue) =>
-  says(programs.system, 'transfer', { source: PAYER, destination: FRIEND, lamports });
-const moves = (amount: JsonValue, program: string = programs.token) =>
-  says(program, 'transfer', { source: PURSE, destination: THEIRS, authority: PAYER, amount });
-const remarks = (text: string): Members => ({ programId: programs.memoV3, parsed: text });
-const strange = (programId: string = STRANGER): Members => ({ programId, accounts: [], data: '' });
-const approves = says(programs.token, 'approve', {
+const payment = (lamports: JsonValue) =>
+  parsedAs(programs.system, 'transfer', { source: PAYER, destination: FRIEND, lamports });
+const transfer = (amount: JsonValue, program: string = programs.token) =>
+  parsedAs(program, 'transfer', { source: PURSE, destination: THEIRS, authority: PAYER, amount });
+const memo = (text: string): Members => ({ programId: programs.memoV3, parsed: text });
+const unknown = (programId: string = STRANGER): Members => ({ programId, accounts: [], data: '' });
+const approval = parsedAs(programs.token, 'approve', {
   source: PURSE,
   delegate: FRIEND,
   owner: PAYER,
   amount: '1',
 });
 
-const holds = (accountIndex: number, amount: string, owner: Address): Members => ({
+const balanceOf = (accountIndex: number, amount: string, owner: Address): Members => ({
   ...{ accountIndex, mint: MINT, owner, programId: programs.token },
   uiTokenAmount: { amount, decimals: 2 },
 });
 
-const told = (instructions: Members[], meta: Members = {}, more: Members = {}): JsonValue => ({
+const resultOf = (instructions: Members[], meta: Members = {}, more: Members = {}): JsonValue => ({
   ...{ slot: 7, blockTime: 1_700_000_000 },
   transaction: {
     signatures: [encodeBase58(new Uint8Array(64).fill(9))],
@@ -53,23 +53,31 @@ const told = (instructions: Members[], meta: Members = {}, more: Members = {}): 
 });
 
 const balances: Members = {
-  preTokenBalances: [holds(1, '900', PAYER)],
-  postTokenBalances: [holds(1, '650', PAYER), holds(2, '250', FRIEND)],
+  preTokenBalances: [balanceOf(1, '900', PAYER)],
+  postTokenBalances: [balanceOf(1, '650', PAYER), balanceOf(2, '250', FRIEND)],
 };
 
-function shown(result: JsonValue, besides: RenderOptions = { events: false }) {
+function shown(result: JsonValue, options: RenderOptions = { events: false }) {
   const transaction = readExecutedTransaction(result);
   if (transaction === null) throw new Error('no transaction');
-  const parsed = parsedTransaction(transaction, parseEffects(transaction), new Map(), besides);
+  const parsed = parsedTransaction(transaction, parseEffects(transaction), new Map(), options);
   return parseJson(writeJson(parsed as never)) as unknown as typeof parsed;
 }
 
 const typesOf = (instructions: Members[], meta: Members = balances) =>
-  shown(told(instructions, meta)).actions.map(({ type, ix_index }) => `${ix_index} ${type}`);
+  shown(resultOf(instructions, meta)).actions.map(({ type, ix_index }) => `${ix_index} ${type}`);
 
 describe('actions', () => {
   it('list program actions, then token transfers, then SOL transfers', () => {
-    const instructions = [pays(1), moves('1'), strange(), pays(2), remarks('a'), moves('2'), remarks('b')];
+    const instructions = [
+      payment(1),
+      transfer('1'),
+      unknown(),
+      payment(2),
+      memo('a'),
+      transfer('2'),
+      memo('b'),
+    ];
     expect(typesOf(instructions)).toEqual([
       '2 UNKNOWN',
       '4 MEMO',
@@ -82,8 +90,8 @@ describe('actions', () => {
   });
 
   it('of unknown programs have no info and no program name', () => {
-    const innerInstructions = [{ index: 0, instructions: [strange(key(7))] }];
-    expect(shown(told([strange()], { innerInstructions })).actions).toEqual([
+    const innerInstructions = [{ index: 0, instructions: [unknown(key(7))] }];
+    expect(shown(resultOf([unknown()], { innerInstructions })).actions).toEqual([
       { info: {}, source_protocol: { address: STRANGER, name: '' }, type: 'UNKNOWN', ix_index: 0 },
       {
         ...{ info: {}, source_protocol: { address: key(7), name: '' }, type: 'UNKNOWN' },
@@ -93,40 +101,40 @@ describe('actions', () => {
   });
 
   it.each([
-    [[strange(programs.computeBudget)]],
-    [[says(programs.ata, 'create', { account: PURSE, mint: MINT, wallet: PAYER })]],
-    [[says(programs.ata, 'createIdempotent', { account: PURSE, mint: MINT, wallet: PAYER })]],
-    [[says(programs.system, 'createAccount', { source: PAYER, newAccount: PURSE, lamports: 5 })]],
-    [[says(programs.system, 'createAccountWithSeed', { source: PAYER, newAccount: PURSE, lamports: 5 })]],
-    [[says(programs.system, 'advanceNonce', { nonceAccount: PURSE })]],
-    [[says(programs.token, 'initializeAccount3', { account: PURSE, mint: MINT, owner: PAYER })]],
-    [[says(programs.token2022, 'initializeImmutableOwner', { account: PURSE })]],
-    [[says(programs.token2022, 'getAccountDataSize', { mint: MINT })]],
-    [[says(programs.token2022, 'initializeMetadataPointer', { mint: MINT })]],
-    [[says(programs.token, 'syncNative', { account: PURSE })]],
-    [[says(programs.token, 'closeAccount', { account: PURSE, destination: PAYER, owner: PAYER })]],
+    [[unknown(programs.computeBudget)]],
+    [[parsedAs(programs.ata, 'create', { account: PURSE, mint: MINT, wallet: PAYER })]],
+    [[parsedAs(programs.ata, 'createIdempotent', { account: PURSE, mint: MINT, wallet: PAYER })]],
+    [[parsedAs(programs.system, 'createAccount', { source: PAYER, newAccount: PURSE, lamports: 5 })]],
+    [[parsedAs(programs.system, 'createAccountWithSeed', { source: PAYER, newAccount: PURSE, lamports: 5 })]],
+    [[parsedAs(programs.system, 'advanceNonce', { nonceAccount: PURSE })]],
+    [[parsedAs(programs.token, 'initializeAccount3', { account: PURSE, mint: MINT, owner: PAYER })]],
+    [[parsedAs(programs.token2022, 'initializeImmutableOwner', { account: PURSE })]],
+    [[parsedAs(programs.token2022, 'getAccountDataSize', { mint: MINT })]],
+    [[parsedAs(programs.token2022, 'initializeMetadataPointer', { mint: MINT })]],
+    [[parsedAs(programs.token, 'syncNative', { account: PURSE })]],
+    [[parsedAs(programs.token, 'closeAccount', { account: PURSE, destination: PAYER, owner: PAYER })]],
   ])('omit account setup and cleanup: %j', (instructions) => {
     expect(typesOf(instructions)).toEqual([]);
   });
 
   it.each([
-    [pays(null)],
-    [pays(-1)],
-    [pays(1.5)],
-    [says(programs.system, 'transfer', { source: 'x', destination: FRIEND, lamports: 1 })],
-    [moves('one')],
-    [moves(null)],
-    [says(programs.token, 'burn', { account: PURSE, amount: '1' })],
-    [says(programs.token, 'mintTo', { mint: MINT, account: 5, amount: '1' })],
-    [says(programs.token, 'initializeMint', {})],
-    [strange(programs.token)],
-    [{ ...strange(programs.memoV1), data: encodeBase58(Uint8Array.of(255)) }],
+    [payment(null)],
+    [payment(-1)],
+    [payment(1.5)],
+    [parsedAs(programs.system, 'transfer', { source: 'x', destination: FRIEND, lamports: 1 })],
+    [transfer('one')],
+    [transfer(null)],
+    [parsedAs(programs.token, 'burn', { account: PURSE, amount: '1' })],
+    [parsedAs(programs.token, 'mintTo', { mint: MINT, account: 5, amount: '1' })],
+    [parsedAs(programs.token, 'initializeMint', {})],
+    [unknown(programs.token)],
+    [{ ...unknown(programs.memoV1), data: encodeBase58(Uint8Array.of(255)) }],
   ])('are UNKNOWN for an invalid instruction: %j', (instruction) => {
     expect(typesOf([instruction])).toEqual(['0 UNKNOWN']);
   });
 
   it('are null where the transaction lacks a value', () => {
-    expect(shown(told([moves('250')])).actions[0]?.info).toEqual({
+    expect(shown(resultOf([transfer('250')])).actions[0]?.info).toEqual({
       ...{ amount: null, amount_raw: 250, receiver: null, sender: PAYER },
       ...{ receiver_associated_account: THEIRS, token_address: null },
     });
@@ -134,31 +142,33 @@ describe('actions', () => {
 
   it('name the token owner rather than the delegate', () => {
     const info = { source: PURSE, destination: THEIRS, authority: STRANGER, amount: '250' };
-    const [transfer] = shown(told([says(programs.token, 'transfer', info)], balances)).actions;
+    const [transfer] = shown(resultOf([parsedAs(programs.token, 'transfer', info)], balances)).actions;
     expect(transfer?.info).toMatchObject({ sender: PAYER, receiver: FRIEND });
     const shared = { ...info, authority: undefined, multisigAuthority: STRANGER } as never;
-    const [unowned] = shown(told([says(programs.token, 'transfer', shared)])).actions;
+    const [unowned] = shown(resultOf([parsedAs(programs.token, 'transfer', shared)])).actions;
     expect(unowned?.info).toMatchObject({ sender: STRANGER, receiver: null });
   });
 
-  it('treat a single indivisible unit as an NFT only if nobody holds more', () => {
+  it('treat a single indivisible unit as an NFT only if nobody balanceOf more', () => {
     const single = (amount: string): Members => ({
       ...{ accountIndex: 1, mint: MINT, owner: PAYER, uiTokenAmount: { amount, decimals: 0 } },
     });
     const typeOf = (moved: string) =>
-      shown(told([moves(moved)], { preTokenBalances: [single('1')], postTokenBalances: [single('0')] })).type;
+      shown(
+        resultOf([transfer(moved)], { preTokenBalances: [single('1')], postTokenBalances: [single('0')] }),
+      ).type;
     expect(['1', '0', '2'].map(typeOf)).toEqual(['NFT_TRANSFER', 'TOKEN_TRANSFER', 'TOKEN_TRANSFER']);
   });
 
   it('keep every digit of raw amounts', () => {
-    const [transfer] = shown(told([pays(2n ** 64n - 1n)])).actions;
+    const [transfer] = shown(resultOf([payment(2n ** 64n - 1n)])).actions;
     expect(transfer?.info).toMatchObject({ amount_raw: 18_446_744_073_709_551_615n });
   });
 });
 
 describe('parsed transaction', () => {
   it('has the members in interface order', () => {
-    const result = told([moves('250')], { ...balances, err: null });
+    const result = resultOf([transfer('250')], { ...balances, err: null });
     const parsed = shown(result, { events: true, raw: result as never });
     expect(Object.keys(parsed).join()).toBe(
       'timestamp,fee,fee_payer,signers,signatures,protocol,type,status,token_balance_changes,actions,events,raw',
@@ -173,9 +183,9 @@ describe('parsed transaction', () => {
 
   it('lists only changed token balances', () => {
     const { token_balance_changes } = shown(
-      told([], {
-        preTokenBalances: [holds(0, '5', PAYER), holds(1, '900', PAYER)],
-        postTokenBalances: [holds(0, '5', PAYER), holds(2, '250', FRIEND)],
+      resultOf([], {
+        preTokenBalances: [balanceOf(0, '5', PAYER), balanceOf(1, '900', PAYER)],
+        postTokenBalances: [balanceOf(0, '5', PAYER), balanceOf(2, '250', FRIEND)],
       }),
     );
     const common = { decimals: 2, mint: MINT };
@@ -189,18 +199,18 @@ describe('parsed transaction', () => {
   });
 
   it('takes its type from the first action that the interface knows', () => {
-    const { type, protocol } = shown(told([strange(), approves, moves('1'), pays(1)], balances));
+    const { type, protocol } = shown(resultOf([unknown(), approval, transfer('1'), payment(1)], balances));
     expect([type, protocol.name]).toEqual(['TOKEN_TRANSFER', 'Token Program']);
-    expect(shown(told([strange(), approves], balances)).type).toBe('APPROVE');
+    expect(shown(resultOf([unknown(), approval], balances)).type).toBe('APPROVE');
   });
 
   it.each([
-    [[strange()], STRANGER],
-    [[strange(programs.computeBudget), says(programs.ata, 'create', {})], programs.ata],
-    [[strange(programs.computeBudget)], programs.computeBudget],
+    [[unknown()], STRANGER],
+    [[unknown(programs.computeBudget), parsedAs(programs.ata, 'create', {})], programs.ata],
+    [[unknown(programs.computeBudget)], programs.computeBudget],
     [[], ''],
   ])('is UNKNOWN with the first program when nothing is recognized: %#', (instructions, address) => {
-    expect(shown(told(instructions))).toMatchObject({ type: 'UNKNOWN', protocol: { address } });
+    expect(shown(resultOf(instructions))).toMatchObject({ type: 'UNKNOWN', protocol: { address } });
   });
 
   it('reports failure without events and swaps', () => {
@@ -209,8 +219,8 @@ describe('parsed transaction', () => {
       new Uint8Array(72).fill(1),
     ]);
     const event = { programId: JUPITER, accounts: [], data: encodeBase58(fee) };
-    const innerInstructions = [{ index: 0, instructions: [moves('250'), event] }];
-    const result = (err: JsonValue) => told([strange(JUPITER)], { ...balances, innerInstructions, err });
+    const innerInstructions = [{ index: 0, instructions: [transfer('250'), event] }];
+    const result = (err: JsonValue) => resultOf([unknown(JUPITER)], { ...balances, innerInstructions, err });
     expect(shown(result(null), { events: true }).events).toMatchObject([{ name: 'FeeEvent' }]);
     expect(shown(result({ InstructionError: [0, 'Custom'] }), { events: true })).toMatchObject({
       ...{ status: 'Fail', events: [], type: 'TOKEN_TRANSFER' },
@@ -218,6 +228,6 @@ describe('parsed transaction', () => {
   });
 
   it.each([null, 2n ** 63n, -1e15, 1.5, 'now'])('has no timestamp for a block time of %s', (blockTime) => {
-    expect(shown(told([pays(1)], {}, { blockTime })).timestamp).toBeNull();
+    expect(shown(resultOf([payment(1)], {}, { blockTime })).timestamp).toBeNull();
   });
 });

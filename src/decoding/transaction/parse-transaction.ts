@@ -55,14 +55,12 @@ export function parseEffects(transaction: ExecutedTransaction): TransactionEffec
 
 /** Transaction in a REST response, members in this order. Source: rest-api.md §3. */
 export type ParsedTransaction = Readonly<{
-  /** ISO 8601; null when the block time is unknown. */
   timestamp: string | null;
   /** SOL. */
   fee: number;
   fee_payer: string;
   signers: readonly string[];
   signatures: readonly string[];
-  /** Program of the action that sets `type`. */
   protocol: Protocol | Readonly<{ address: ''; name: '' }>;
   type: string;
   status: 'Success' | 'Fail';
@@ -74,7 +72,6 @@ export type ParsedTransaction = Readonly<{
 
 const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
 
-/** First action with an interface type, else the first recognized, else the first. */
 function chiefAction(actions: readonly Action[]): Action | undefined {
   const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
   return recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
@@ -88,7 +85,6 @@ function chiefProtocol({ instructions }: ExecutedTransaction): ParsedTransaction
 
 const SECOND_MAX = 8_640_000_000_000n;
 
-/** null outside the range of Date. */
 function timestampOf(seconds: bigint | null): string | null {
   if (seconds === null || seconds > SECOND_MAX || seconds < -SECOND_MAX) return null;
   return new Date(Number(seconds) * 1000).toISOString();
@@ -96,7 +92,6 @@ function timestampOf(seconds: bigint | null): string | null {
 
 export type RenderOptions = Readonly<{
   events: boolean;
-  /** jsonParsed transaction; undefined when not requested. */
   raw?: JsonMembers;
 }>;
 
@@ -125,7 +120,6 @@ type IncludeOptions = Readonly<{ events: boolean; raw: boolean }>;
 
 const noNames: ReadonlyMap<Address, TokenLabels> = new Map();
 
-/** Renders transactions; token names are looked up in one batch. */
 export async function parseTransactions(
   chain: Chain,
   fetched: readonly FetchedTransaction[],

@@ -137,8 +137,8 @@ describe('arbitrary node responses', () => {
     });
     const tookMs = (): number => msOf(() => expect(written(result)).not.toBeNull());
     expect(minimumOf(2_000, tookMs)).toBeLessThan(2_000);
-    const { instructions: kept, logs } = readOrFail(result);
-    expect([kept.length, logs.length]).toEqual([1_000, 5_000]);
+    const { instructions: read, logs } = readOrFail(result);
+    expect([read.length, logs.length]).toEqual([1_000, 5_000]);
   });
 
   it('decode no data of unknown programs and a bounded amount of known ones', () => {

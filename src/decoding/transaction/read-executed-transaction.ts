@@ -12,7 +12,6 @@ import { collectTokens } from './token-accounts.ts';
 
 /** Base64 characters of a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
 const WIRE_TEXT_MAX = 1644;
-/** Static and loaded keys; indexes are a u8. */
 const KEYS_MAX = 256;
 /** Source: Agave, `log_messages_bytes_limit`, 10,000 bytes. */
 const LOGS_MAX = 5_000;
@@ -27,7 +26,6 @@ type SentMessage = Readonly<{
   instructions: readonly JsonValue[];
 }>;
 
-/** jsonParsed keys are objects with `pubkey`. */
 const keyOf = (key: JsonValue): Address | null =>
   addressOf(typeof key === 'string' ? key : membersOf(key).pubkey);
 

@@ -7,13 +7,11 @@ import { protocolOf } from './program-parsers.ts';
 
 type Decimals = ExecutedTransaction['decimals'];
 
-/** null when the decimals are unknown. */
 function tokensOf(decimals: Decimals, mint: Address, amount: bigint): number | null {
   const decimalPlaces = decimals.get(mint);
   return decimalPlaces === undefined ? null : uiAmountOf(amount, decimalPlaces);
 }
 
-/** Token amount with empty names, members in the order of the interface. */
 const unnamedAmount = (decimals: Decimals, { mint, raw }: SwapSide): Record<string, WritableJson> => ({
   ...{ token_address: mint, name: '', symbol: '', image_uri: '' },
   ...{ amount: tokensOf(decimals, mint, raw), amount_raw: rawAmount(raw) },
@@ -41,7 +39,6 @@ function infoOf(swap: Swap, decimals: Decimals): Action['info'] {
   };
 }
 
-/** Swap action without token names. Source: rest-api.md §3.1, SWAP. */
 export const swapAction = (swap: Swap, { decimals }: ExecutedTransaction): Action => ({
   info: infoOf(swap, decimals),
   source_protocol: protocolOf(swap.program),

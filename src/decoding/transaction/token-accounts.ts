@@ -89,7 +89,6 @@ function collectDecimals(
 /**
  * Collects token accounts from balances, and from instructions for accounts created and closed in the
  * transaction.
- * @param keys - static, loaded writable, loaded readonly.
  */
 export function collectTokens(
   meta: JsonMembers,
@@ -140,7 +139,6 @@ function addFromInstructions(
 
 const mintsByTransaction = new WeakMap<ExecutedTransaction, ReadonlySet<Address>>();
 
-/** Mints of which one account held more than one unit. */
 function heldInNumbers(transaction: ExecutedTransaction): ReadonlySet<Address> {
   const cached = mintsByTransaction.get(transaction);
   if (cached !== undefined) return cached;
@@ -155,12 +153,10 @@ function heldInNumbers(transaction: ExecutedTransaction): ReadonlySet<Address> {
 /**
  * Whether the amount is an NFT: one unit without decimals, of a mint that nobody holds more than one of.
  * Source: rest-api.md §3.2, point 3.
- * @param amount - base units.
  */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
   amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
 
-/** Amounts in base units. Source: rest-api.md §3, `token_balance_changes`. */
 export type TokenBalanceChange = Readonly<{
   /** Token account. */
   address: string;
@@ -184,7 +180,6 @@ const changeOf = ({
   ...{ post_balance: rawAmount(after), pre_balance: rawAmount(before), mint, owner },
 });
 
-/** In the order of the token balances. */
 export function tokenBalanceChanges({ tokenAccounts }: ExecutedTransaction): TokenBalanceChange[] {
   return [...tokenAccounts.values()].filter(({ before, after }) => before !== after).map(changeOf);
 }

@@ -36,6 +36,8 @@ export class FailedAuthLimiter {
   readonly #options: FailedAuthOptions;
   readonly #exempt: CidrSet;
   readonly #counts: Lru<string, FailureCount>;
+  /** False until the first failure: `check` has no effect. */
+  hasFailures = false;
 
   constructor(options: Partial<FailedAuthOptions> = {}) {
     this.#options = withDefaults(failedAuthOptions, options);
@@ -53,7 +55,7 @@ export class FailedAuthLimiter {
    * @throws Failure TOO_MANY_WRONG_KEYS
    */
   check({ ip }: ClientInfo, nowMs: number): void {
-    if (this.#counts.size === 0 || ip === null) return;
+    if (ip === null) return;
     const count = this.#counts.get(ip.site);
     if (count === undefined || count.blockedUntilMs <= nowMs) return;
     const retryAfter = Math.max(1, Math.ceil((count.blockedUntilMs - nowMs) / 1_000));
@@ -64,6 +66,7 @@ export class FailedAuthLimiter {
   recordFailure({ ip, isProxy }: ClientInfo, nowMs: number): void {
     if (ip === null || isProxy || this.#exempt.has(ip)) return;
     const count = this.#countFor(ip.site, nowMs);
+    this.hasFailures = true;
     count.failures += 1;
     const { failedAuthPerMinute, blockMs } = this.#options;
     if (count.failures < failedAuthPerMinute) return;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { generateApiKey } from './api-key.ts';
-import { VerifiedCredentialCache } from './verified-credential-cache.ts';
+import { VerifiedCredentialCache } from './key-directory.ts';
 
 it('returns stored values for equal credentials only', () => {
   const known = new VerifiedCredentialCache<string>();

@@ -1,7 +1,6 @@
 import { Failure } from '../../protocol/errors.ts';
-import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
-import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
-import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-faults.ts';
+import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 import {
@@ -16,7 +15,7 @@ import type { PlanLimits } from '../auth/key-record.ts';
 import type { KeyUse } from '../auth/key-rules.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
 import { callsForAddresses } from '../limits/rate-limiter.ts';
-import type { RequestContext } from '../request-context.ts';
+import type { RequestContext } from '../metering/call-meter.ts';
 import type { LiveConnection } from '../telemetry/live-connections.ts';
 import { type GeyserGatewayParts, MeteredCall } from './metered-call.ts';
 

@@ -11,9 +11,9 @@ import type { Admission } from '../admission.ts';
 import type { KeyWatch } from '../auth/key-watch.ts';
 import type { ConnectionLimit } from '../limits/connection-limit.ts';
 import type { MessageRateLimiter } from '../limits/message-rate-limiter.ts';
+import type { RequestContext } from '../metering/call-meter.ts';
 import { type CallMeter, logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
 import type { UsageStatus } from '../metering/usage-meter.ts';
-import type { RequestContext } from '../request-context.ts';
 import type { LiveConnections } from '../telemetry/live-connections.ts';
 
 export type GeyserGatewayParts = Readonly<{

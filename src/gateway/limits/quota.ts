@@ -239,17 +239,13 @@ export class QuotaLedger {
     const { limits } = key;
     if (limits.monthlyCredits <= 0 && limits.streamCredits <= 0) return null;
     this.#rollOver(nowMs);
-    const account = this.#cachedAccount(key) ?? this.#lookUp(key);
+    const cached = key.keyState?.quotaAccount ?? null;
+    // A month object belongs to one ledger only, so it also identifies the ledger.
+    const account = cached?.month === this.#month ? cached : this.#lookUp(key);
     if (account === null) return null;
     account.limit = limits.monthlyCredits;
     if (this.#gateways > 1) account.share ??= this.#shareOf(account);
     return account;
-  }
-
-  /** A month object belongs to one ledger only, so it also identifies the ledger. */
-  #cachedAccount({ keyState }: QuotaKey): LedgerAccount | null {
-    const account = keyState === undefined ? null : keyState.quotaAccount;
-    return account !== null && account.month === this.#month ? account : null;
   }
 
   #lookUp({ customerId, planId, keyState }: QuotaKey): LedgerAccount | null {

@@ -90,21 +90,24 @@ export class RateLimiter {
     keyState: BucketCache | null = null,
   ): RateDecision | null {
     if (limits.rpcPerSecond <= 0) return null;
-    const bucket = this.#cachedBucket(keyState) ?? this.#bucketFor(familyId, nowMs, keyState);
+    const cached = keyState === null ? null : keyState.rateBucket;
+    const bucket = cached?.limiter === this ? cached : this.#bucketFor(familyId, nowMs, keyState);
     bucket.perSecond = limits.rpcPerSecond;
     bucket.capacity = Math.max(1, limits.rpcBurst);
     // A new bucket is full.
     if (bucket.tokens === Number.POSITIVE_INFINITY) bucket.tokens = bucket.capacity;
     this.#fill(bucket, nowMs);
-    const allowed = this.#available(bucket) >= 1;
+    const isDivided = this.#gateways > 1;
+    const allowed = (isDivided ? bucket.share : bucket.tokens) >= 1;
     if (allowed) {
       bucket.tokens -= count;
       bucket.share -= count;
       bucket.unreported += count;
     }
     this.#tracked?.add(familyId);
-    const perSecond = bucket.perSecond / this.#gateways;
-    return decide(allowed, this.#available(bucket), this.#shareOf(bucket.capacity), perSecond);
+    const available = isDivided ? bucket.share : bucket.tokens;
+    const capacity = Math.max(1, bucket.capacity / this.#gateways);
+    return decide(allowed, available, capacity, bucket.perSecond / this.#gateways);
   }
 
   /** Reports of families used lately, at most `familiesMax`. */
@@ -144,10 +147,6 @@ export class RateLimiter {
     return { familyId, taken: unreported, reportId, missing, perSecond, capacity };
   }
 
-  #available({ tokens, share }: RateBucket): number {
-    return this.#gateways > 1 ? share : tokens;
-  }
-
   #fill(bucket: RateBucket, nowMs: number): void {
     const { perSecond, capacity } = bucket;
     const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
@@ -157,17 +156,8 @@ export class RateLimiter {
     const refilled = (elapsedMs * perSecond) / 1000 / this.#gateways;
     const isNew = bucket.gateways !== this.#gateways;
     const share = isNew ? bucket.tokens / this.#gateways : bucket.share + refilled;
-    bucket.share = Math.min(this.#shareOf(capacity), share);
+    bucket.share = Math.min(Math.max(1, capacity / this.#gateways), share);
     bucket.gateways = this.#gateways;
-  }
-
-  #shareOf(capacity: number): number {
-    return Math.max(1, capacity / this.#gateways);
-  }
-
-  #cachedBucket(keyState: BucketCache | null): RateBucket | null {
-    const bucket = keyState === null ? null : keyState.rateBucket;
-    return bucket !== null && bucket.limiter === this ? bucket : null;
   }
 
   #bucketFor(familyId: string, nowMs: number, keyState: BucketCache | null): RateBucket {

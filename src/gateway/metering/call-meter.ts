@@ -1,13 +1,45 @@
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
+import type { RequestTrace } from '../../protocol/request-trace.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
 import type { QuotaLedger } from '../limits/quota.ts';
-import { RequestContext } from '../request-context.ts';
+import type { RateDecision } from '../limits/rate-limiter.ts';
 import type { RequestCounters } from '../telemetry/request-counters.ts';
 import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
 import type { LastUsedTracker } from './last-used.ts';
 import { priceOf, type SentMessages, type UsageMeter, type UsageStatus } from './usage-meter.ts';
+
+/** State of one request. Times are milliseconds of `performance.now()`. */
+export class RequestContext {
+  readonly client: ClientInfo;
+  readonly startedAt: number;
+  /** Set as soon as the key is identified, also when its use is then refused. */
+  key: LoadedKey | null;
+  /** Why authentication failed; null: it did not. */
+  refusal: Failure | null;
+  authenticatedAt: number | null;
+  /** When the request passed the rate limits. */
+  limitedAt: number | null;
+  /** Decision of the limit that was checked last. */
+  rateDecision: RateDecision | null;
+  /** Credits reserved of the key's quota until the request ends. */
+  reservedCredits: number;
+  /** Null for a request that is not sampled. */
+  trace: RequestTrace | null;
+
+  constructor(client: ClientInfo) {
+    this.client = client;
+    this.startedAt = performance.now();
+    this.key = null;
+    this.refusal = null;
+    this.authenticatedAt = null;
+    this.limitedAt = null;
+    this.rateDecision = null;
+    this.reservedCredits = 0;
+    this.trace = null;
+  }
+}
 
 /**
  * End of a request. `product` is that of the server; the product of the key, once known, takes precedence. `network` is

@@ -217,28 +217,15 @@ export class UsageMeter {
   #counterAt(dimensions: UsageDimensions, nowMs: number): UsageCounter | null {
     const minute = Math.floor(nowMs / 60_000);
     if (minute > this.#minute) this.#rollOver(minute);
-    const counter = this.#counterOf(dimensions);
-    if (counter === null) this.#uncounted += 1;
-    return counter;
-  }
-
-  #counterOf(dimensions: UsageDimensions): UsageCounter | null {
     const slot = (methodSlots.get(dimensions.method) ?? 0) + statusSlots[dimensions.status];
     const keyState = dimensions.key?.keyState;
-    if (keyState === undefined) return this.#findOrCreate(dimensions, slot);
-    const cached = keyState.usageCounter;
-    if (cached !== null && this.#matches(cached, dimensions, slot)) return cached;
+    const cached = keyState?.usageCounter ?? null;
+    const isSame = cached?.meter === this && cached.slot === slot && cached.product === dimensions.product;
+    if (isSame) return cached;
     const counter = this.#findOrCreate(dimensions, slot);
-    keyState.usageCounter = counter;
+    if (keyState !== undefined) keyState.usageCounter = counter;
+    if (counter === null) this.#uncounted += 1;
     return counter;
-  }
-
-  #matches(
-    { meter, slot, product }: UsageCounter,
-    dimensions: UsageDimensions,
-    expectedSlot: number,
-  ): boolean {
-    return meter === this && slot === expectedSlot && product === dimensions.product;
   }
 
   #findOrCreate(dimensions: UsageDimensions, slot: number): UsageCounter | null {

@@ -10,9 +10,9 @@ import { rateLimited } from '../admission.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { SlidingWindowLimiter } from '../limits/sliding-window-limiter.ts';
+import type { RequestContext } from '../metering/call-meter.ts';
 import { logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
 import type { PipelineParts } from '../pipeline.ts';
-import type { RequestContext } from '../request-context.ts';
 import { CallConcurrencyLimiter, type ResponseLimits, UpstreamCalls } from './upstream-calls.ts';
 
 export type RestLimits = ResponseLimits &

@@ -8,9 +8,9 @@ import type { RestCaller } from '../../protocol/rest/route.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import { checkNetwork } from '../auth/key-rules.ts';
-import { forwardCall } from '../forward-call.ts';
+import type { RequestContext } from '../metering/call-meter.ts';
 import type { PipelineParts } from '../pipeline.ts';
-import type { RequestContext } from '../request-context.ts';
+import { forwardCall } from '../telemetry/submission-log.ts';
 
 type KeySemaphore = { readonly semaphore: Semaphore; calls: number };
 
@@ -76,7 +76,7 @@ export class UpstreamCalls {
     this.#parts = parts;
     const source = parts.source;
     this.#dispatcher = {
-      dispatch: (call, handler) => forwardCall(source, parts.submissions, context, call, handler),
+      dispatch: (call, handler) => forwardCall(source, parts.submissions, context.key, call, handler),
     };
     this.#reserve = reserve;
     this.#context = context;

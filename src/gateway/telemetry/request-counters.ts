@@ -124,16 +124,12 @@ export class RequestCounters {
       now < this.#nextEvictionAt
     )
       return this.otherKeys;
-    const entry = this.#cached(keyState) ?? this.#find(key.id, now);
+    const cached = keyState === undefined ? null : keyState.requestCounts;
+    const entry = cached?.counters === this ? cached : this.#find(key.id, now);
     if (keyState !== undefined) keyState.requestCounts = entry ?? this.#overflowMarker;
     if (entry === null) return this.otherKeys;
     entry.usedAt = now;
     return entry;
-  }
-
-  #cached(keyState: CountedKey['keyState']): KeyCounter | null {
-    const entry = keyState === undefined ? null : keyState.requestCounts;
-    return entry?.counters === this ? entry : null;
   }
 
   /** Null: no free counter. */

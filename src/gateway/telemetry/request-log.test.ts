@@ -3,7 +3,7 @@ import { clientInfoFor } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { TraceLink } from '../../protocol/request-trace.ts';
 import { internalKey, type KeyId, type KeyRecord } from '../auth/key-record.ts';
-import { RequestContext } from '../request-context.ts';
+import { RequestContext } from '../metering/call-meter.ts';
 import {
   type ObservedRequest,
   type RequestEntry,

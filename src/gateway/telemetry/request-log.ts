@@ -143,7 +143,16 @@ export class RequestLog {
    * @returns null for a request that is not sampled.
    */
   start(startedAt: number, traceparent: string | null = null): RequestTrace | null {
-    const isSampled = this.#shouldSample(startedAt);
+    const { perSecond, sampleRatio } = this.#options;
+    const second = Math.floor(startedAt / 1_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#sampled = 0;
+      this.#unsampled = 0;
+    }
+    const isWithinRate = this.#sampled < perSecond;
+    if (isWithinRate) this.#sampled++;
+    const isSampled = isWithinRate || Math.random() < sampleRatio;
     const link = this.#spans === null ? null : this.#spans.sampler.linkOf(traceparent);
     if (!isSampled && link === null) return null;
     return new RequestTrace(startedAt, this.#options.stepsMax, isSampled, link);
@@ -163,18 +172,6 @@ export class RequestLog {
     const entries = this.#entries;
     this.#entries = [];
     return entries;
-  }
-
-  #shouldSample(now: number): boolean {
-    const second = Math.floor(now / 1_000);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#sampled = 0;
-      this.#unsampled = 0;
-    }
-    if (this.#sampled >= this.#options.perSecond) return Math.random() < this.#options.sampleRatio;
-    this.#sampled++;
-    return true;
   }
 
   #shouldKeepUnsampled({ startedAt }: ObservedRequest, { status }: RequestResult, endedAt: number): boolean {

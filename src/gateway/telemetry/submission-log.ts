@@ -1,5 +1,18 @@
-import type { CallAttempt, Network } from '../../protocol/call.ts';
+import type {
+  Call,
+  CallAttempt,
+  CallTrace,
+  Network,
+  PendingCall,
+  ResponseHandler,
+  RpcDispatcher,
+  RpcResponse,
+} from '../../protocol/call.ts';
+import type { Failure } from '../../protocol/errors.ts';
+import { methodTraits } from '../../protocol/methods.ts';
 import type { SubmissionResult } from '../../protocol/submission-result.ts';
+import { signatureOfParams } from '../../upstream/transaction-signature.ts';
+import type { KeyRecord } from '../auth/key-record.ts';
 
 /** A submitted transaction. Later results are set on the same object. */
 export type Submission = {
@@ -70,5 +83,90 @@ export class SubmissionLog {
     const entries = [...this.#entries];
     this.#entries.clear();
     return entries;
+  }
+}
+
+/** Forwards a call to the upstream. Transaction submissions of a key are tracked in the submission log. */
+export function forwardCall(
+  source: Pick<RpcDispatcher, 'dispatch'>,
+  submissions: SubmissionLog | undefined,
+  key: KeyRecord | null,
+  call: Call,
+  handler: ResponseHandler,
+): PendingCall {
+  if (submissions === undefined || key === null || !methodTraits[call.row.kind].signed) {
+    return source.dispatch(call, handler);
+  }
+  const tracked = new TrackedSubmission(submissions, key, call, handler);
+  return source.dispatch({ ...call, trace: tracked }, tracked);
+}
+
+/**
+ * Records the attempts, the outcome and the final result of one submission. Attempts are also passed to the trace of
+ * the call until its response.
+ */
+class TrackedSubmission implements CallTrace, ResponseHandler {
+  readonly #submissions: SubmissionLog;
+  readonly #key: KeyRecord;
+  readonly #at = Date.now();
+  readonly #attempts: SubmissionAttempt[] = [];
+  /** Null after the response: tracking lasts minutes and must not hold the request and its connection. */
+  #call: Call | null;
+  #handler: ResponseHandler | null;
+  #submission: Submission | null = null;
+
+  constructor(submissions: SubmissionLog, key: KeyRecord, call: Call, handler: ResponseHandler) {
+    this.#submissions = submissions;
+    this.#key = key;
+    this.#call = call;
+    this.#handler = handler;
+  }
+
+  onAttempt(attempt: Parameters<CallTrace['onAttempt']>[0]): void {
+    if (this.#attempts.length < submissionLogOptions.attemptsMax) {
+      this.#attempts.push(submissionAttempt(attempt, Date.now()));
+    }
+    this.#call?.trace?.onAttempt(attempt);
+  }
+
+  onResponse(response: RpcResponse): void {
+    const outcome = response.errorCode === 0 ? 'accepted' : `JSON-RPC error ${response.errorCode}`;
+    this.#finish(outcome)?.onResponse(response);
+  }
+
+  onError(failure: Failure): void {
+    this.#finish(failure.code)?.onError(failure);
+  }
+
+  onSubmissionEnd(result: SubmissionResult): void {
+    if (this.#submission === null) return;
+    this.#submission.result = result;
+    this.#submissions.add(this.#submission);
+  }
+
+  #finish(outcome: string): ResponseHandler | null {
+    const [call, handler] = [this.#call, this.#handler];
+    this.#call = null;
+    this.#handler = null;
+    // Params without a signature hold no transaction.
+    const signature = call === null ? null : signatureOfParams(call.params);
+    if (call !== null && signature !== null) this.#record(signature, call.network, outcome);
+    return handler;
+  }
+
+  #record(signature: string, network: Network, outcome: string): void {
+    const { id: keyId, customerId } = this.#key;
+    const attempts = this.#attempts;
+    this.#submission = {
+      at: this.#at,
+      signature,
+      customerId,
+      keyId,
+      network,
+      outcome,
+      attempts,
+      result: null,
+    };
+    this.#submissions.add(this.#submission);
   }
 }

@@ -4,10 +4,9 @@ import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
 import { parseSubscription } from '../../protocol/pubsub/parse-subscription.ts';
-import { subscriptionByMethod } from '../../protocol/pubsub/subscription-method.ts';
 import { type Caller, type ClientInfo, type Outcome, outcomeOf } from '../../protocol/request-handler.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import { type Subscription, subscriptions } from '../../protocol/subscriptions.ts';
+import { type Subscription, subscriptionByMethod, subscriptions } from '../../protocol/subscriptions.ts';
 import type { Feed } from '../../streams/feed.ts';
 import type { Notification } from '../../streams/notification.ts';
 import type {
@@ -24,10 +23,10 @@ import { KeyWatch, type KeyWatchOptions, type UseRefusal } from '../auth/key-wat
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { MessageRateLimiter, type MessageRateOptions } from '../limits/message-rate-limiter.ts';
 import { callsForAddresses } from '../limits/rate-limiter.ts';
+import type { RequestContext } from '../metering/call-meter.ts';
 import { emptyRequest, logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
 import { NOTIFICATIONS, type UsageStatus } from '../metering/usage-meter.ts';
 import { CallPipeline, type PipelineParts } from '../pipeline.ts';
-import type { RequestContext } from '../request-context.ts';
 import { LiveSession } from './live-session.ts';
 import { countAddresses, TopicHub, type TopicHubOptions } from './topic-hub.ts';
 
@@ -180,17 +179,18 @@ class WebSocketSession implements Session {
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { product } = this.#key;
-    const { network, session } = this.#scope;
-    const request = { product, network, method, params, bytesIn, idBytes, session };
+    const { network, session, client } = this.#scope;
+    const from = { credential: null, client, session, product, network };
+    const request = { ...from, method, params, bytesIn, idBytes };
     const { pipeline } = this.#shared;
-    return outcomeOf((responder) => pipeline.dispatch(this.#startRequest(), request, responder), signal);
+    return outcomeOf((responder) => pipeline.dispatch(request, responder, this.#startRequest()), signal);
   }
 
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null {
     const { product } = this.#key;
-    const { network } = this.#scope;
-    const invalidRequest = { product, network, fault, bytesIn, idBytes };
-    return this.#shared.pipeline.recordInvalidRequest(this.#startRequest(), invalidRequest);
+    const { network, client } = this.#scope;
+    const invalidRequest = { credential: null, client, product, network, fault, bytesIn, idBytes };
+    return this.#shared.pipeline.recordInvalidRequest(invalidRequest, this.#startRequest()).failure;
   }
 
   async subscribe(

@@ -8,7 +8,7 @@ const ENTRY_BYTES = FINGERPRINT_BITS / 8;
 const SIP_HASH = 0;
 const KEY_BYTES = 32;
 
-/** The words of the published client, which refuses the same before it sends. */
+/** Same texts as the published client, which validates before sending. */
 function validationFault(message: CuckooFilterMessage): string | null {
   const { data, bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm } = message;
   if (hashAlgorithm !== SIP_HASH) return `unsupported cuckoo hash algorithm ${hashAlgorithm}`;
@@ -24,11 +24,11 @@ function validationFault(message: CuckooFilterMessage): string | null {
 }
 
 /**
- * Many addresses in little room: says of each that is in it that it is, and of a few others too. What passes it is
- * looked at again by who asked. Source: yellowstone-grpc-proto, `CuckooFilter`.
+ * Compact set of addresses with false positives, which the client must filter. Source: yellowstone-grpc-proto,
+ * `CuckooFilter`.
  *
- * An address is a fingerprint of 16 bits, in one of four places of one of two buckets. The fingerprint and the
- * first bucket are parts of its hash; the second is the first, turned by the hash of the fingerprint.
+ * An address has a fingerprint of 16 bits in one of the four entries of one of two buckets. Fingerprint and first
+ * bucket are parts of its hash; the second bucket is the first XOR the hash of the fingerprint.
  */
 export class CuckooFilter {
   readonly #data: Uint8Array;
@@ -37,7 +37,7 @@ export class CuckooFilter {
 
   /**
    * @param message - its data is copied.
-   * @throws GrpcError INVALID_ARGUMENT for parameters that make no filter.
+   * @throws GrpcError INVALID_ARGUMENT for invalid parameters.
    */
   constructor(message: CuckooFilterMessage) {
     const fault = validationFault(message);
@@ -47,7 +47,7 @@ export class CuckooFilter {
     this.#hash = new SipHash(message.hashSeed);
   }
 
-  /** Whether an address may be in it: 32 bytes from the offset on. */
+  /** Whether the address at the offset may be in the set. */
   has(bytes: Uint8Array, offset: number): boolean {
     const { fingerprint, first } = this.locate(bytes, offset);
     return (
@@ -56,7 +56,7 @@ export class CuckooFilter {
     );
   }
 
-  /** @returns the fingerprint and the first bucket of an address, in an object that the next call changes. */
+  /** @returns fingerprint and first bucket, in an object that the next call overwrites. */
   locate(bytes: Uint8Array, offset: number): Readonly<{ fingerprint: number; first: number }> {
     this.#hash.key(bytes, offset, KEY_BYTES);
     location.fingerprint = this.#hash.high & 0xffff || 1;
@@ -64,7 +64,6 @@ export class CuckooFilter {
     return location;
   }
 
-  /** @returns the second bucket. */
   secondBucketOf(first: number, fingerprint: number): number {
     this.#hash.u16(fingerprint);
     return (first ^ (this.#hash.low & this.#mask)) >>> 0;
@@ -81,5 +80,5 @@ export class CuckooFilter {
   }
 }
 
-/** One for all: nothing is made on the way of an update. */
+/** Shared, to avoid allocation per update. */
 const location = { fingerprint: 0, first: 0 };

@@ -1,25 +1,32 @@
 import { type Slot, slot } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { ProtobufReader } from './protobuf.ts';
-import type { FilterKind } from './request/filter-facts.ts';
 import {
   type ReadFilter,
   readAccountsFilter,
   readBlocksFilter,
+  readDeshredTransactionsFilter,
   readEmptyFilter,
+  readNamed,
+  readPingId,
   readSlotsFilter,
   readTransactionsFilter,
 } from './request/filters.ts';
-import { readNamed, readPingId } from './request/named-filters.ts';
-import { type RequestBounds, requestBounds } from './request/request-bounds.ts';
-import { RequestFaults } from './request/request-faults.ts';
+import {
+  type FilterKind,
+  type RequestBounds,
+  RequestFaults,
+  requestBounds,
+} from './request/request-faults.ts';
 import {
   type AccountsFilter,
   type BlocksFilter,
   commitments,
   type DataSlice,
+  type DeshredTransactionsFilter,
   type Named,
   type SlotsFilter,
+  type SubscribeDeshredRequest,
   type SubscribeRequest,
   type TransactionsFilter,
 } from './subscribe-request.ts';
@@ -96,7 +103,6 @@ const some = <Filter>(named: Map<string, Filter>): Named<Filter> | undefined =>
 const names = (named: Map<string, null>): readonly string[] | undefined =>
   named.size === 0 ? undefined : [...named.keys()];
 
-/** What was asked for, and nothing of what was not. */
 function requestOf(draft: Draft): SubscribeRequest {
   const all = {
     accounts: some(draft.accounts),
@@ -116,12 +122,11 @@ function requestOf(draft: Draft): SubscribeRequest {
 }
 
 /**
- * Reads the request of a `Subscribe` stream. Bytes in the result are views into `bytes`. Of a request that is a ping
- * only that is told. How much a plan lets be asked for is judged elsewhere; here reading ends where it is too much.
- * @throws InvalidProtobuf when the bytes are none.
- * @throws GrpcError INVALID_ARGUMENT when a filter says what cannot be, in the plugin's words: an address or
- * signature that is none, `memcmp` without data …
- * @throws Failure FILTER_LIMIT when there is more in it than the bounds say.
+ * Decodes the request of a `Subscribe` stream. Byte arrays in the result are views into `bytes`. A ping has no other
+ * members. Plan limits are checked elsewhere; decoding stops at the bounds.
+ * @throws InvalidProtobuf
+ * @throws GrpcError INVALID_ARGUMENT with the plugin's text for invalid filters.
+ * @throws Failure FILTER_LIMIT if the bounds are exceeded.
  */
 export function decodeSubscribeRequest(
   bytes: Uint8Array,
@@ -150,4 +155,40 @@ export function decodeSubscribeRequest(
   if (draft.ping !== undefined) return { ping: draft.ping };
   draft.faults.throwFirst('failed to create filter');
   return requestOf(draft);
+}
+
+/**
+ * As `decodeSubscribeRequest`, for a `SubscribeDeshred` stream.
+ * @throws InvalidProtobuf
+ * @throws GrpcError INVALID_ARGUMENT for invalid filters.
+ * @throws Failure FILTER_LIMIT if the bounds are exceeded.
+ */
+export function decodeSubscribeDeshredRequest(
+  bytes: Uint8Array,
+  bounds: RequestBounds = requestBounds,
+): SubscribeDeshredRequest {
+  const faults = new RequestFaults(bounds);
+  const deshredTransactions = new Map<string, DeshredTransactionsFilter>();
+  const slots = new Map<string, SlotsFilter>();
+  let ping: number | undefined;
+  const reader = new ProtobufReader(bytes, 0, bytes.length, faults);
+  while (reader.next()) {
+    if (reader.field === 1)
+      readNamed(
+        'deshred_transactions',
+        deshredTransactions,
+        reader.message(),
+        readDeshredTransactionsFilter,
+        faults,
+      );
+    else if (reader.field === 2) ping = readPingId(reader.message());
+    else if (reader.field === 3) readNamed('slots', slots, reader.message(), readSlotsFilter, faults);
+    else reader.skipField();
+  }
+  if (ping !== undefined) return { ping };
+  faults.throwFirst('failed to create deshred filter');
+  return {
+    ...(deshredTransactions.size === 0 ? {} : { deshredTransactions }),
+    ...(slots.size === 0 ? {} : { slots }),
+  };
 }

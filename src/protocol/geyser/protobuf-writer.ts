@@ -4,33 +4,28 @@ const LENGTH_DELIMITED = 2;
 
 const VARINT_MAX_BYTES = 10;
 const FIRST_CAPACITY_BYTES = 256;
-/** A character of JavaScript is at most so many bytes of UTF-8. */
+/** UTF-8 bytes per UTF-16 code unit. */
 const CHARACTER_MAX_BYTES = 3;
 
-/** A u64 or i64, and its halves, without a bigint in between. */
+/** Splits a 64-bit integer without bigint arithmetic. */
 const whole = new BigUint64Array(1);
 const halves = new Uint32Array(whole.buffer);
 
-/** The same memory as an ordinary array of bytes. */
 const plain = (bytes: Buffer, length: number): Uint8Array =>
   new Uint8Array(bytes.buffer, bytes.byteOffset, length);
 
-/** Bytes of a length or a tag as it is written. */
 function varintBytes(value: number): number {
   let bytes = 1;
   for (let left = value; left > 0x7f; left = Math.floor(left / 0x80)) bytes++;
   return bytes;
 }
 
-/** Bytes of a field of bytes: tag, length and themselves. */
+/** Encoded size of a length-delimited field. */
 export const fieldBytes = (field: number, length: number): number =>
   varintBytes(field * 8) + varintBytes(length) + length;
 
 /**
- * Writes the fields of one message, each as it is called for: what proto3 leaves out because it is the default is
- * left out by not calling, or by calling what ends in `OrNone`.
- *
- * A message inside is written in its place, between `open` and `close`, so nothing is copied from writer to writer:
+ * Writes the fields of one message. `…OrNone` omits proto3 defaults. Nested messages are written in place:
  *
  *     const start = writer.open(2);
  *     writer.uint64(1, slot);
@@ -40,12 +35,12 @@ export class ProtobufWriter {
   #bytes: Buffer;
   #length = 0;
 
-  /** @param capacityBytes - what to reserve at once; knowledge of the size saves copies. */
+  /** @param capacityBytes - expected size; avoids copies. */
   constructor(capacityBytes: number = FIRST_CAPACITY_BYTES) {
     this.#bytes = Buffer.allocUnsafe(Math.max(VARINT_MAX_BYTES, capacityBytes));
   }
 
-  /** Bytes written so far: where the next field begins. */
+  /** Bytes written so far. */
   get length(): number {
     return this.#length;
   }
@@ -90,7 +85,7 @@ export class ProtobufWriter {
   }
 
   string(field: number, value: string): this {
-    // For most texts the bytes are as many as the characters, and the length needs no second place.
+    // Most strings are ASCII, so the length prefix needs no move.
     const start = this.open(field, value.length);
     this.#reserve(value.length * CHARACTER_MAX_BYTES);
     this.#length += this.#bytes.write(value, this.#length, 'utf8');
@@ -102,7 +97,6 @@ export class ProtobufWriter {
     return this.bytes(field, value.finish());
   }
 
-  /** A field that is left out when it has its default. */
   uint64OrNone(field: number, value: bigint): this {
     return value === 0n ? this : this.uint64(field, value);
   }
@@ -123,7 +117,7 @@ export class ProtobufWriter {
     return value === '' ? this : this.string(field, value);
   }
 
-  /** A repeated u64 in its packed form; nothing for none. */
+  /** Packed repeated u64; omitted if empty. */
   packedUint64s(field: number, values: readonly bigint[]): this {
     if (values.length === 0) return this;
     const start = this.open(field, values.length * VARINT_MAX_BYTES);
@@ -132,7 +126,7 @@ export class ProtobufWriter {
     return this;
   }
 
-  /** Bytes that are fields already. */
+  /** Encoded fields. */
   raw(value: Uint8Array): this {
     this.#reserve(value.length);
     this.#bytes.set(value, this.#length);
@@ -140,27 +134,26 @@ export class ProtobufWriter {
     return this;
   }
 
-  /** A part of bytes that are fields already. */
   rawPart(value: Uint8Array, from: number, to: number): this {
     return this.raw(value.subarray(from, to));
   }
 
   /**
-   * Begins a message inside this one.
-   * @param expectedBytes - about how long it will be; a length with as many digits is not moved when it is closed.
-   * @returns what `close` needs: where its fields begin.
+   * Begins a nested message.
+   * @param expectedBytes - approximate size; avoids a move in `close`.
+   * @returns start of its fields, for `close`.
    */
   open(field: number, expectedBytes = 0): number {
     this.#tag(field, LENGTH_DELIMITED);
     const reservedBytes = varintBytes(expectedBytes);
     this.#reserve(reservedBytes);
     this.#length += reservedBytes;
-    // The room is written down in itself, until the length stands there.
+    // Holds the size of the prefix until `close` writes the length.
     this.#bytes[this.#length - 1] = reservedBytes;
     return this.#length;
   }
 
-  /** @param start - from `open`. @returns where the fields of the message begin now. */
+  /** @param start - from `open`. @returns the new start of its fields. */
   close(start: number): number {
     const reservedBytes = this.#bytes[start - 1] as number;
     const length = this.#length - start;
@@ -168,23 +161,22 @@ export class ProtobufWriter {
     if (needed > reservedBytes) this.#reserve(needed - reservedBytes);
     if (needed !== reservedBytes) this.#bytes.copyWithin(start - reservedBytes + needed, start, this.#length);
     this.#length = start - reservedBytes;
-    // Without reserving: what is behind the length is not counted now, and a greater buffer would not have it.
+    // Must not reserve: growing would drop the message bytes, which `#length` does not count now.
     this.#putVarint(length);
     this.#length += length;
     return start - reservedBytes + needed;
   }
 
-  /** Where the writer stands again, to be used once more. */
   clear(): void {
     this.#length = 0;
   }
 
-  /** What was written: a view of the writer's own buffer; the writer is done with. */
+  /** View of the buffer. The writer must not be used afterwards. */
   finish(): Uint8Array {
     return plain(this.#bytes, this.#length);
   }
 
-  /** A copy of what was written, and not a byte more; the writer begins again. */
+  /** Copies the bytes and clears the writer. */
   take(): Uint8Array {
     const taken = Buffer.allocUnsafe(this.#length);
     this.#bytes.copy(taken, 0, 0, this.#length);

@@ -1,4 +1,4 @@
-/** The bytes are not the message they should be. */
+/** Invalid encoding, or not the expected message. */
 export class InvalidProtobuf extends Error {
   override readonly name = 'InvalidProtobuf';
 }
@@ -9,30 +9,29 @@ const LENGTH_DELIMITED = 2;
 const FIXED_32 = 5;
 
 const TWO_32 = 2 ** 32;
-/** Seven bytes of a varint, 49 bits, fit a number; the other three are kept apart. */
+/** 49 bits of a varint fit a number; the other three bytes are stored separately. */
 const FIRST_BYTES = 7;
 const VARINT_BYTES_MAX = 10;
 
-/** The bytes of a double, and itself. */
 const doubleBytes = new Uint8Array(8);
 const doubles = new Float64Array(doubleBytes.buffer);
 
 const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Is told of each field that is found. What it throws ends the reading. */
+/** Called for each field. May throw to stop decoding. */
 export interface FieldCount {
   field(): void;
 }
 
 /**
- * Reads the fields of one message, in whatever order they stand:
+ * Reads the fields of one message in wire order:
  *
  *     while (reader.next()) {
  *       if (reader.field === 1) slot = reader.uint64();
  *       else reader.skipField();
  *     }
  *
- * Strict as the Rust servers' own reader (prost): a known field of another wire type is an error.
+ * Strict like prost, which the Rust servers use: a known field with another wire type is an error.
  * Source: protobuf.dev, "Encoding".
  * @throws InvalidProtobuf from every reading method.
  */
@@ -48,8 +47,7 @@ export class ProtobufReader {
   #rest = 0;
 
   /**
-   * @param start - the message is the bytes from here on, up to `end`.
-   * @param count - counts the fields of the message, and of those inside it.
+   * @param count - counts the fields, also of nested messages.
    */
   constructor(
     bytes: Uint8Array,
@@ -63,27 +61,26 @@ export class ProtobufReader {
     this.#count = count;
   }
 
-  /** Number of the field that `next` found. */
+  /** Number of the current field. */
   get field(): number {
     return this.#field;
   }
 
-  /** Where in the bytes that field begins, with its tag. */
+  /** Start of the current field, including its tag. */
   get fieldStart(): number {
     return this.#fieldStart;
   }
 
-  /** Where in the bytes the reader stands: behind what was read or skipped last. */
+  /** End of the last value read or skipped. */
   get offset(): number {
     return this.#at;
   }
 
-  /** Where in the bytes the message ends. */
   get end(): number {
     return this.#end;
   }
 
-  /** Moves on to the next field; the one before must have been read or skipped. @returns false at the end. */
+  /** Advances to the next field; the current one must have been read or skipped. @returns false at the end. */
   next(): boolean {
     if (this.#at >= this.#end) return false;
     if (this.#count !== null) this.#count.field();
@@ -103,10 +100,10 @@ export class ProtobufReader {
     return BigInt.asUintN(64, BigInt(this.#first) + (BigInt(this.#rest) << 49n));
   }
 
-  /** A u64 that counts or numbers things; more than 2^53 - 1 of them is an error. */
+  /** A u64 of at most 2^53 - 1. */
   count(): number {
     const value = this.uint64();
-    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new InvalidProtobuf('a count is absurdly large');
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new InvalidProtobuf('a count exceeds 2^53 - 1');
     return Number(value);
   }
 
@@ -114,7 +111,7 @@ export class ProtobufReader {
     return BigInt.asIntN(64, this.uint64());
   }
 
-  /** Also an enum. What lies above 32 bits is dropped, as everywhere. */
+  /** Also an enum. Higher bits are dropped, as in other implementations. */
   uint32(): number {
     this.#expect(VARINT);
     this.#varint();
@@ -125,7 +122,7 @@ export class ProtobufReader {
     return this.uint32() | 0;
   }
 
-  /** A u32 in which a u8 is kept, such as an index of a key. */
+  /** A u32 field whose value is a u8, such as an account index. */
   u8(): number {
     const value = this.uint32();
     if (value > 0xff) throw new InvalidProtobuf(`${value} does not fit a byte`);
@@ -145,7 +142,7 @@ export class ProtobufReader {
     return doubles[0] as number;
   }
 
-  /** Passes over bytes. @returns where they begin; they end at `offset`. */
+  /** Skips bytes. @returns their start; they end at `offset`. */
   span(): number {
     this.#expect(LENGTH_DELIMITED);
     this.#varint();
@@ -153,11 +150,11 @@ export class ProtobufReader {
     return this.#take(this.#first);
   }
 
-  /** The same of which there must be exactly so many. */
+  /** `span` with an exact length. */
   fixedSpan(length: number): number {
     const start = this.span();
     const found = this.#at - start;
-    if (found !== length) throw new InvalidProtobuf(`${found} bytes where ${length} belong`);
+    if (found !== length) throw new InvalidProtobuf(`${found} bytes, expected ${length}`);
     return start;
   }
 
@@ -167,7 +164,7 @@ export class ProtobufReader {
     return this.#bytes.subarray(start, this.#at);
   }
 
-  /** Bytes of which there must be exactly so many. */
+  /** `bytes` with an exact length. */
   fixedBytes(length: number): Uint8Array {
     const start = this.fixedSpan(length);
     return this.#bytes.subarray(start, this.#at);
@@ -178,17 +175,17 @@ export class ProtobufReader {
     try {
       return text.decode(bytes);
     } catch (cause) {
-      throw new InvalidProtobuf('a text is not UTF-8', { cause });
+      throw new InvalidProtobuf('invalid UTF-8', { cause });
     }
   }
 
-  /** A message inside this one; its offsets count from the same beginning. */
+  /** Nested message. Offsets keep their base. */
   message(): ProtobufReader {
     const start = this.span();
     return new ProtobufReader(this.#bytes, start, this.#at, this.#count);
   }
 
-  /** Adds the values of a repeated u64 field, packed or not, to a list. */
+  /** Adds the values of a repeated u64 field, packed or not. */
   pushUint64s(list: bigint[]): void {
     if (this.#wireType === VARINT) {
       list.push(this.uint64());
@@ -199,7 +196,6 @@ export class ProtobufReader {
     while (packed.#at < packed.#end) list.push(packed.uint64());
   }
 
-  /** Passes over a field that is of no interest. */
   skipField(): void {
     switch (this.#wireType) {
       case VARINT:
@@ -215,7 +211,7 @@ export class ProtobufReader {
         this.#take(4);
         return;
       default:
-        throw new InvalidProtobuf(`wire type ${this.#wireType} is not known`);
+        throw new InvalidProtobuf(`unknown wire type ${this.#wireType}`);
     }
   }
 
@@ -231,7 +227,7 @@ export class ProtobufReader {
     return start;
   }
 
-  /** Leaves the value in `#first` (the low 49 bits) and `#rest`. */
+  /** Stores the value in `#first` (the low 49 bits) and `#rest`. */
   #varint(): void {
     let first = 0;
     let rest = 0;

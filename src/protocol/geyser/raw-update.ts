@@ -2,22 +2,20 @@ import type { Lamports, Slot } from '../../solana/units.ts';
 import type { SlotStatus } from './update/slot.ts';
 
 /**
- * Updates as bytes, with views into them of what filters look at. Nothing in them is ever modified, and nothing is
- * decoded that nobody asks for. They come from another server's stream as they stood there, or from our own
- * encoders.
+ * Encoded updates with views of the fields that filters use. Immutable. They come from an upstream stream or from
+ * our encoders.
  */
 type Raw = Readonly<{
   slot: Slot;
   /**
-   * `SubscribeUpdate` without its `filters`: the kind's own message in its field, then `created_at`. With the
-   * encoded names of filters before it, it is a whole message of the stream.
+   * `SubscribeUpdate` without `filters`. Encoded filter names followed by the tail are a complete message.
    */
   tail: Uint8Array;
-  /** `google.protobuf.Timestamp`, encoded: when the plugin had it from its node. */
+  /** Encoded `google.protobuf.Timestamp` of the plugin. */
   createdAt: Uint8Array;
 }>;
 
-/** A write of an account. Source: geyser.proto, `SubscribeUpdateAccount`. */
+/** Source: geyser.proto, `SubscribeUpdateAccount`. */
 export type RawAccount = Raw &
   Readonly<{
     kind: 'account';
@@ -30,19 +28,17 @@ export type RawAccount = Raw &
     lamports: Lamports;
     data: Uint8Array;
     writeVersion: bigint;
-    /** Whose count `writeVersion` is, a stream of a node: those of two have nothing to do with each other. */
+    /** Node stream that assigned `writeVersion`; versions of different streams are not comparable. */
     origin?: object;
-    /** 64 bytes; null where the slot itself wrote it, and not a transaction. */
+    /** 64 bytes; null if not written by a transaction. */
     signature: Uint8Array | null;
     isStartup: boolean;
   }>;
 
-/** Account keys of a transaction: each 32 bytes of `bytes` from one of the offsets on. */
+/** Account keys of a transaction: 32 bytes at each offset. */
 export type RawKeys = Readonly<{ bytes: Uint8Array; offsets: readonly number[] }>;
 
-/**
- * A transaction and, but for the shred stage, what it left behind. Source: geyser.proto, `SubscribeUpdateTransaction`.
- */
+/** Source: geyser.proto, `SubscribeUpdateTransaction`. */
 export type RawTransaction = Raw &
   Readonly<{
     kind: 'transaction';
@@ -51,13 +47,13 @@ export type RawTransaction = Raw &
     /** 64 bytes. */
     signature: Uint8Array;
     isVote: boolean;
-    /** Of the transaction in its block; on the shred stage the order in which those of a slot were told. */
+    /** Index in the block; at the shred stage the order within the slot. */
     index: number;
-    /** `solana.storage.ConfirmedBlock.TransactionError`; null when it succeeded, or is not known to have failed. */
+    /** `solana.storage.ConfirmedBlock.TransactionError`; null on success or if unknown. */
     err: Uint8Array | null;
     /** Static keys, loaded writable keys, loaded readonly keys. */
     keys: RawKeys;
-    /** `TransactionStatusMeta`; null on the shred stage. */
+    /** `TransactionStatusMeta`; null at the shred stage. */
     meta: Uint8Array | null;
   }>;
 
@@ -74,10 +70,7 @@ export type RawBlockMeta = Raw &
     parentSlot: Slot;
     executedTransactionCount: number;
     entriesCount: number;
-    /**
-     * Writes of accounts in the block, where the source does not tell them all but knows their number; null where
-     * those that were told are to be counted.
-     */
+    /** Number of account writes if the source does not send them all; null: count the received ones. */
     updatedAccountCount: number | null;
   }>;
 
@@ -86,13 +79,12 @@ export type RawSlot = Raw &
   Readonly<{ kind: 'slot'; parent: Slot | null; status: SlotStatus; deadError: string | null }>;
 
 /**
- * What a ledger tells on the way to streams. Of one slot: created bank, then transactions, accounts and entries as
- * they come, then its block meta, then `processed`; later `confirmed`, then `finalized`. Whoever tells it sees to it
- * that a slot is told whole before it is `processed`, and nothing twice.
+ * Update of a ledger. Order within a slot: created bank, then transactions, accounts and entries, then block meta,
+ * then `processed`; later `confirmed`, then `finalized`. The source sends the complete slot before `processed`, and
+ * nothing twice.
  */
 export type RawUpdate = RawAccount | RawTransaction | RawEntry | RawBlockMeta | RawSlot;
 
-/** Every kind of update there is. */
 export const updateKinds: ReadonlySet<RawUpdate['kind']> = new Set([
   'account',
   'transaction',
@@ -101,11 +93,11 @@ export const updateKinds: ReadonlySet<RawUpdate['kind']> = new Set([
   'slot',
 ]);
 
-/** A whole block, put together from what was told of its slot; of accounts the last write of each. */
+/** Block assembled from the updates of its slot; with the last write of each account. */
 export type RawBlock = Readonly<{
   kind: 'block';
   slot: Slot;
-  /** When it was put together. */
+  /** Time of assembly. */
   createdAt: Uint8Array;
   meta: RawBlockMeta;
   transactions: readonly RawTransaction[];

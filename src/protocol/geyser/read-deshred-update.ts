@@ -8,7 +8,7 @@ import { KEYS_MAX, readStaticKeys } from './read-raw-transaction.ts';
 import { readTimestamp } from './subscribe-update.ts';
 import { readSlotUpdate, type SlotUpdate } from './update/slot.ts';
 
-/** A transaction before it was run. Its bytes are views into the message. */
+/** Transaction before execution. Bytes are views into the message. */
 export type DeshredTransactionUpdate = Readonly<{
   kind: 'transaction';
   slot: Slot;
@@ -26,16 +26,16 @@ export type DeshredTransactionUpdate = Readonly<{
   endShredIndex: number;
 }>;
 
-/** What a server tells. `ping` wants a ping back; `pong` answers one. */
+/** The client must answer `ping` with a ping; `pong` answers its ping. */
 export type DeshredUpdate = Readonly<
   DeshredTransactionUpdate | SlotUpdate | { kind: 'ping' } | { kind: 'pong' }
 >;
 
-/** One message of the stream. Source: geyser.proto, `SubscribeUpdateDeshred`. */
+/** Source: geyser.proto, `SubscribeUpdateDeshred`. */
 export type SubscribeUpdateDeshred = Readonly<{
   /** Unix milliseconds. */
   createdAt: bigint | null;
-  /** null for a kind that is not known. */
+  /** null for an unknown kind. */
   update: DeshredUpdate | null;
 }>;
 
@@ -90,9 +90,9 @@ function readTransaction(reader: ProtobufReader, whole: Uint8Array): DeshredTran
 }
 
 /**
- * Reads one message of a `SubscribeDeshred` stream. Bytes in the result are views into `bytes`; what is inside the
- * transaction but for its keys is not looked at.
- * @throws InvalidProtobuf when it is none.
+ * Reads a message of a `SubscribeDeshred` stream. Bytes in the result are views into `bytes`. Of the transaction only
+ * the keys are decoded.
+ * @throws InvalidProtobuf
  */
 export function readDeshredUpdate(bytes: Uint8Array): SubscribeUpdateDeshred {
   let createdAt: bigint | null = null;

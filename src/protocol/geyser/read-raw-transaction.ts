@@ -4,10 +4,10 @@ import { readSlot, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import type { RawTransaction } from './raw-update.ts';
 
-/** Keys of a transaction, static and loaded: an index of them is a byte. */
+/** Static and loaded keys; an index is a byte. */
 export const KEYS_MAX = 256;
 
-/** What is found of `SubscribeUpdateTransactionInfo`. */
+/** `SubscribeUpdateTransactionInfo`. */
 type Info = {
   bytes: Uint8Array;
   signature: Uint8Array | null;
@@ -15,16 +15,13 @@ type Info = {
   index: number;
   meta: Uint8Array | null;
   err: Uint8Array | null;
-  /** Where each begins. */
+  /** Offsets. */
   readonly keys: number[];
   readonly writable: number[];
   readonly readonly: number[];
 };
 
-/**
- * Adds to `keys` where the static ones begin in `solana.storage.ConfirmedBlock.Transaction`: messages of all versions
- * have them in field 2.
- */
+/** Adds the offsets of static keys in `solana.storage.ConfirmedBlock.Transaction`: field 2 in all versions. */
 export function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
   while (transaction.next()) {
     if (transaction.field !== 2) {
@@ -75,7 +72,7 @@ function readInfo(whole: Uint8Array, start: number, end: number): Info {
   return info;
 }
 
-/** Reads `SubscribeUpdateTransaction`, which is a part of `whole`. Versions of transactions do not matter. */
+/** Reads `SubscribeUpdateTransaction` of any transaction version, a part of `whole`. */
 export function readRawTransaction(
   reader: ProtobufReader,
   whole: Uint8Array,

@@ -1,15 +1,14 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
-import { encodeTimestamp } from './encode/timestamp.ts';
-import { readBlockhashText, readLamports, readSlot, required } from './fields.ts';
+import { encodeTimestamp } from './encode/envelope.ts';
+import { readBlockhashText, readLamports, readSlot, readWrappedUint64, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import type { RawAccount, RawBlockMeta, RawEntry, RawUpdate } from './raw-update.ts';
 import { readRawTransaction } from './read-raw-transaction.ts';
-import { readPingId } from './request/named-filters.ts';
-import { readBlockHeight } from './storage/confirmed-block.ts';
+import { readPingId } from './request/filters.ts';
 import { readSlotUpdate } from './update/slot.ts';
 
-/** What of a block is known no other way, when its accounts are not told one by one. */
+/** Count of a block whose accounts are not sent one by one. */
 export type RawBlockCounts = Readonly<{ kind: 'blockCounts'; slot: Slot; updatedAccountCount: number }>;
 
 export type RawMessage =
@@ -17,9 +16,9 @@ export type RawMessage =
   | RawBlockCounts
   | Readonly<{ kind: 'ping' } | { kind: 'pong'; id: number }>;
 
-/** What of an update stands in its own message. */
+/** Members from the update's own message. */
 type Content<Update> = Update extends RawUpdate ? Omit<Update, 'tail' | 'createdAt'> : Update;
-/** @param whole - the bytes of which the reader reads a part. */
+/** @param whole - the complete message. */
 type ReadContent = (reader: ProtobufReader, whole: Uint8Array) => Content<RawMessage> | null;
 
 const NONE: Uint8Array = new Uint8Array();
@@ -92,7 +91,7 @@ function readBlockMeta(reader: ProtobufReader, whole: Uint8Array): Content<RawBl
   while (reader.next()) {
     if (reader.field === 1) slot = readSlot(reader);
     else if (reader.field === 2) blockhash = readBlockhashText(reader);
-    else if (reader.field === 5) blockHeight = readBlockHeight(reader);
+    else if (reader.field === 5) blockHeight = readWrappedUint64(reader);
     else if (reader.field === 6) parentSlot = readSlot(reader);
     else if (reader.field === 8) executedTransactionCount = reader.count();
     else if (reader.field === 9) entriesCount = reader.count();
@@ -122,7 +121,7 @@ function readBlockCounts(reader: ProtobufReader): RawBlockCounts {
   return { kind: 'blockCounts', slot, updatedAccountCount };
 }
 
-/** By field number. A transaction's status says nothing that the transaction does not. */
+/** By field number. A transaction status adds nothing to the transaction. */
 const kinds: Readonly<Record<number, ReadContent>> = {
   2: readAccount,
   3: readSlotUpdate,
@@ -134,16 +133,15 @@ const kinds: Readonly<Record<number, ReadContent>> = {
   9: (reader) => ({ kind: 'pong', id: readPingId(reader) }),
 };
 
-/** The fields of a message, as far as they say what is in it. */
 type Outline = {
-  /** Number of the field with the content; 0 for none that is known. */
+  /** Field number of the content; 0 if unknown. */
   kind: number;
   contentStart: number;
   contentEnd: number;
   createdAt: Uint8Array | null;
-  /** Where the names at the head end. */
+  /** End of the leading names. */
   namesEnd: number;
-  /** Whether there are names behind other fields too. */
+  /** Names also follow other fields. */
   hasTrailingNames: boolean;
 };
 
@@ -174,7 +172,7 @@ function outlineOf(bytes: Uint8Array): Outline {
   return outline;
 }
 
-/** The message without names, and with a time; a copy only where either is not so already. */
+/** The message without names and with a time. Copied only if needed. */
 function tailOf(bytes: Uint8Array, outline: Outline, createdAt: Uint8Array): Uint8Array {
   if (!outline.hasTrailingNames && outline.createdAt !== null) return bytes.subarray(outline.namesEnd);
   const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
@@ -188,13 +186,13 @@ function tailOf(bytes: Uint8Array, outline: Outline, createdAt: Uint8Array): Uin
 }
 
 /**
- * Reads one message of a `Subscribe` stream no further than it must be: what comes is views into it, and what it
- * holds besides goes on as it stands.
- * @param bytes - never modified afterwards.
- * @param receivedAtMs - Unix milliseconds, for messages that do not say when they were made.
- * @param origin - the stream that it came on; null where nobody compares what it counts with another's.
- * @returns null for a kind that is not known, and for the status of a transaction.
- * @throws InvalidProtobuf when it is none.
+ * Reads a message of a `Subscribe` stream only as far as filters need it. The result has views into it; the rest is
+ * passed on unchanged.
+ * @param bytes - must not be modified afterwards.
+ * @param receivedAtMs - Unix milliseconds, for messages without a time.
+ * @param origin - the stream, if write versions are compared; else null.
+ * @returns null for unknown kinds and transaction statuses.
+ * @throws InvalidProtobuf
  */
 export function readRawUpdate(
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** Words of the keys' initial state. Source: Aumasson, Bernstein, "SipHash: a fast short-input PRF". */
+/** Initial state. Source: Aumasson, Bernstein, "SipHash: a fast short-input PRF". */
 const START = [
   0x736f6d65, 0x70736575, 0x646f7261, 0x6e646f6d, 0x6c796765, 0x6e657261, 0x74656462, 0x79746573,
 ];
@@ -7,10 +7,10 @@ const FINALIZATION_ROUNDS = 4;
 
 const MASK_32 = 0xffff_ffffn;
 
-/** The state: v0 to v3, each as its high and its low half. */
+/** v0 to v3, each as high and low half. */
 const state = new Uint32Array(8);
 
-/** v[to] += v[from], as numbers of 64 bits. */
+/** 64-bit v[to] += v[from]. */
 function add(to: number, from: number): void {
   const low = (state[to + 1] as number) + (state[from + 1] as number);
   state[to + 1] = low;
@@ -49,7 +49,6 @@ function rounds(count: number): void {
   for (let left = count; left > 0; left--) round();
 }
 
-/** Takes in eight bytes. */
 function word(high: number, low: number): void {
   state[6] = (state[6] as number) ^ high;
   state[7] = (state[7] as number) ^ low;
@@ -59,9 +58,9 @@ function word(high: number, low: number): void {
 }
 
 /**
- * SipHash-2-4 as cuckoo filters use it, in halves of 32 bits, since a bigint is an object. The result stays in
- * `high` and `low` until the next call. Source: yellowstone-grpc-proto, `YellowstoneHasherBuilder`: the second key is
- * the first, rotated by 32 bits.
+ * SipHash-2-4 of cuckoo filters in 32-bit halves, which avoids bigint allocation. The result is in `high` and `low`
+ * until the next call. Source: yellowstone-grpc-proto, `YellowstoneHasherBuilder`: the second key is the first, rotated
+ * by 32 bits.
  */
 export class SipHash {
   high = 0;
@@ -76,7 +75,7 @@ export class SipHash {
   }
 
   /**
-   * Hashes an array of bytes as Rust does: its length in eight bytes, then itself.
+   * Hashes a byte array as Rust does: its length in eight bytes, then the bytes.
    * @param length - a multiple of 8, less than 248.
    */
   key(bytes: Uint8Array, offset: number, length: number): void {
@@ -87,7 +86,6 @@ export class SipHash {
     this.#finish();
   }
 
-  /** Hashes a number of two bytes. */
   u16(value: number): void {
     state.set(this.#start);
     word(2 << 24, value);

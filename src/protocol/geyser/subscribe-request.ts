@@ -4,10 +4,7 @@ import type { Lamports, Slot } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 
-/**
- * What is asked of the accounts' data, all of which must hold. Source: geyser.proto,
- * `SubscribeRequestFilterAccountsFilter`.
- */
+/** All must match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
 export type AccountsDataFilter = Readonly<
   | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
   | { kind: 'dataSize'; bytes: bigint }
@@ -15,10 +12,9 @@ export type AccountsDataFilter = Readonly<
   | { kind: 'lamports'; compare: LamportsComparison; value: Lamports }
 >;
 
-/** Whether an account's balance is, is not, is below, is above. */
 export type LamportsComparison = 'eq' | 'ne' | 'lt' | 'gt';
 
-/** Many addresses in little room, with a few that are none of them. Source: geyser.proto, `CuckooFilter`. */
+/** Source: geyser.proto, `CuckooFilter`. */
 export type CuckooFilterMessage = Readonly<{
   data: Uint8Array;
   bucketCount: number;
@@ -28,23 +24,23 @@ export type CuckooFilterMessage = Readonly<{
   hashAlgorithm: number;
 }>;
 
-/** A part of accounts' data that is wanted. Source: geyser.proto, `SubscribeRequestAccountsDataSlice`. */
+/** Requested part of account data. Source: geyser.proto, `SubscribeRequestAccountsDataSlice`. */
 export type DataSlice = Readonly<{ offset: bigint; length: bigint }>;
 
-/** What is empty or absent asks nothing. */
+/** Empty or absent members match everything. */
 export type AccountsFilter = Readonly<{
   /** Any of them. */
   account?: readonly Address[];
-  /** Of any of them. */
+  /** Any of them. */
   owner?: readonly Address[];
   filters?: readonly AccountsDataFilter[];
-  /** Whether a transaction wrote it. */
+  /** Written by a transaction. */
   nonemptyTxnSignature?: boolean;
-  /** One axis with `account`: in the list or in here. */
+  /** Alternative to `account`: an address may be in either. */
   cuckooAccounts?: CuckooFilterMessage;
 }>;
 
-/** What is empty or absent asks nothing. */
+/** Empty or absent members match everything. */
 export type TransactionsFilter = Readonly<{
   vote?: boolean;
   failed?: boolean;
@@ -55,14 +51,14 @@ export type TransactionsFilter = Readonly<{
   accountExclude?: readonly Address[];
   /** All of them. */
   accountRequired?: readonly Address[];
-  /** Whether the owner of a token account counts too: of any, or of one whose balance changed. */
+  /** Owners of token accounts also match: of all, or of those with a changed balance. */
   tokenAccounts?: 'all' | 'balanceChanged';
-  /** One axis with `accountInclude`: in the list or in here. */
+  /** Alternative to `accountInclude`: an address may be in either. */
   cuckooAccountInclude?: CuckooFilterMessage;
 }>;
 
 export type SlotsFilter = Readonly<{
-  /** Only the status that is the request's commitment. */
+  /** Only the status equal to the request's commitment. */
   filterByCommitment?: boolean;
   /** Also first shred, completed, bank created, dead. */
   interslotUpdates?: boolean;
@@ -73,14 +69,14 @@ export type BlocksFilter = Readonly<{
   includeTransactions?: boolean;
   includeAccounts?: boolean;
   includeEntries?: boolean;
-  /** One axis with `accountInclude`: in the list or in here. */
+  /** Alternative to `accountInclude`: an address may be in either. */
   cuckooAccountInclude?: CuckooFilterMessage;
 }>;
 
-/** Filters by the names that a client gave them, whatever those are. */
+/** By client-chosen filter name. */
 export type Named<Filter> = ReadonlyMap<string, Filter>;
 
-/** All filters by their names: each request replaces the one before. Source: geyser.proto, `SubscribeRequest`. */
+/** Each request replaces the previous one. Source: geyser.proto, `SubscribeRequest`. */
 export type SubscribeRequest = Readonly<{
   accounts?: Named<AccountsFilter>;
   slots?: Named<SlotsFilter>;
@@ -92,22 +88,20 @@ export type SubscribeRequest = Readonly<{
   /** Names; the filter itself is empty. */
   entry?: readonly string[];
   commitment?: Commitment;
-  /** Parts of the data of every account that is told. */
   accountsDataSlice?: readonly DataSlice[];
-  /** Where to begin, as far as the server remembers. */
+  /** Replay from this slot, if still available. */
   fromSlot?: Slot;
-  /** The request is a ping and nothing else. */
+  /** If present, the request is only a ping. */
   ping?: number;
 }>;
 
-/** By their numbers. Source: geyser.proto, `CommitmentLevel`. */
+/** By number. Source: geyser.proto, `CommitmentLevel`. */
 export const commitments: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
-/** In the order of their field numbers. */
+/** In order of field number. */
 export const comparisons: readonly LamportsComparison[] = ['eq', 'ne', 'lt', 'gt'];
-/** By their numbers. Source: geyser.proto, `TokenAccountExpansionControlFlag`. */
+/** By number. Source: geyser.proto, `TokenAccountExpansionControlFlag`. */
 export const tokenAccountModes = ['all', 'balanceChanged'] as const;
 
-/** Writes the fields of a filter. */
 type WriteFilter<Filter> = (writer: ProtobufWriter, filter: Filter) => void;
 
 function strings(writer: ProtobufWriter, field: number, values: readonly string[] | undefined): void {
@@ -159,7 +153,6 @@ function accountsFilter(writer: ProtobufWriter, filter: AccountsFilter): void {
   cuckooFilter(writer, 6, filter.cuckooAccounts);
 }
 
-/** Writes `SubscribeRequestFilterSlots`. */
 export function writeSlotsFilter(writer: ProtobufWriter, filter: SlotsFilter): void {
   flag(writer, 1, filter.filterByCommitment);
   flag(writer, 2, filter.interslotUpdates);
@@ -190,7 +183,7 @@ function dataSlice(writer: ProtobufWriter, { offset, length }: DataSlice): void 
   writer.close(start);
 }
 
-/** Writes a map. An entry always has both halves: readers exist that drop one without a value. */
+/** Writes a map. Entries always have a value: some readers drop entries without one. */
 export function writeNamed<Filter>(
   writer: ProtobufWriter,
   field: number,
@@ -222,7 +215,6 @@ function ping(writer: ProtobufWriter, id: number): void {
   writer.close(start);
 }
 
-/** Writes the request of a `Subscribe` stream. */
 export function encodeSubscribeRequest(request: SubscribeRequest): Uint8Array {
   const writer = new ProtobufWriter();
   writeNamed(writer, 1, request.accounts, accountsFilter);
@@ -236,5 +228,43 @@ export function encodeSubscribeRequest(request: SubscribeRequest): Uint8Array {
   if (request.ping !== undefined) ping(writer, request.ping);
   writeNamed(writer, 10, request.transactionsStatus, transactionsFilter);
   if (request.fromSlot !== undefined) writer.uint64(11, request.fromSlot);
+  return writer.finish();
+}
+
+/** Empty or absent members match everything. Source: geyser.proto, `SubscribeRequestFilterDeshredTransactions`. */
+export type DeshredTransactionsFilter = Readonly<{
+  vote?: boolean;
+  /** Any of them. */
+  accountInclude?: readonly Address[];
+  /** None of them. */
+  accountExclude?: readonly Address[];
+  /** All of them. */
+  accountRequired?: readonly Address[];
+}>;
+
+/** Each request replaces the previous one. Source: geyser.proto, `SubscribeDeshredRequest`. */
+export type SubscribeDeshredRequest = Readonly<{
+  deshredTransactions?: Named<DeshredTransactionsFilter>;
+  slots?: Named<SlotsFilter>;
+  /** If present, the request is only a ping. */
+  ping?: number;
+}>;
+
+function writeDeshredTransactionsFilter(writer: ProtobufWriter, filter: DeshredTransactionsFilter): void {
+  if (filter.vote !== undefined) writer.bool(1, filter.vote);
+  for (const address of filter.accountInclude ?? []) writer.string(2, address);
+  for (const address of filter.accountExclude ?? []) writer.string(3, address);
+  for (const address of filter.accountRequired ?? []) writer.string(4, address);
+}
+
+export function encodeSubscribeDeshredRequest(request: SubscribeDeshredRequest): Uint8Array {
+  const writer = new ProtobufWriter();
+  writeNamed(writer, 1, request.deshredTransactions, writeDeshredTransactionsFilter);
+  if (request.ping !== undefined) {
+    const start = writer.open(2);
+    writer.int32(1, request.ping);
+    writer.close(start);
+  }
+  writeNamed(writer, 3, request.slots, writeSlotsFilter);
   return writer.finish();
 }

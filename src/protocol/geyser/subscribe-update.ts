@@ -15,7 +15,7 @@ import {
   type TransactionUpdate,
 } from './update/transaction.ts';
 
-/** What a server tells. `ping` wants a ping back; `pong` answers one. */
+/** The client must answer `ping` with a ping; `pong` answers its ping. */
 export type Update = Readonly<
   | AccountUpdate
   | SlotUpdate
@@ -28,13 +28,13 @@ export type Update = Readonly<
   | { kind: 'pong'; id: number }
 >;
 
-/** One message of the stream. Source: geyser.proto, `SubscribeUpdate`. */
+/** Source: geyser.proto, `SubscribeUpdate`. */
 export type SubscribeUpdate = Readonly<{
-  /** Names of the filters that wanted it. */
+  /** Names of matching filters. */
   filters: readonly string[];
-  /** Unix milliseconds, when the plugin had it from its node. */
+  /** Unix milliseconds at the plugin. */
   createdAt: bigint | null;
-  /** null for a kind that is not known. */
+  /** null for an unknown kind. */
   update: Update | null;
 }>;
 
@@ -63,7 +63,7 @@ function readPing(reader: ProtobufReader): Update {
   return { kind: 'ping' };
 }
 
-/** By field number, the kinds of an update. */
+/** By field number. */
 const kinds: Readonly<Record<number, (reader: ProtobufReader) => Update>> = {
   2: readAccountUpdate,
   3: readSlotUpdate,
@@ -77,9 +77,8 @@ const kinds: Readonly<Record<number, (reader: ProtobufReader) => Update>> = {
 };
 
 /**
- * Reads one message of a `Subscribe` stream. Bytes in the result are views into `bytes`.
- * @throws InvalidProtobuf when it is none, or when it holds what this reader does not know, such as a transaction
- * of version 1.
+ * Decodes a message of a `Subscribe` stream. Byte arrays in the result are views into `bytes`.
+ * @throws InvalidProtobuf, also for unsupported content such as version 1 transactions.
  */
 export function decodeSubscribeUpdate(bytes: Uint8Array): SubscribeUpdate {
   const filters: string[] = [];

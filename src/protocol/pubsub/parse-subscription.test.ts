@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../base/json.ts';
 import { RpcError } from '../rpc-error.ts';
 import type { SubscriptionKind } from '../subscriptions.ts';
-import { parseSubscription } from './parse-subscription.ts';
-import { FILTER_ADDRESSES_MAX } from './transaction-filter.ts';
+import { FILTER_ADDRESSES_MAX, parseSubscription } from './parse-subscription.ts';
 
 const KEY = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const SYSTEM = '11111111111111111111111111111111';

@@ -1,36 +1,317 @@
-import type { JsonValue } from '../../base/json.ts';
-import type { Subscription, SubscriptionKind, SubscriptionOf } from '../subscriptions.ts';
-import { parseAccountSubscribe } from './accountSubscribe.ts';
-import { parseBlockSubscribe } from './blockSubscribe.ts';
-import { parseLogsSubscribe } from './logsSubscribe.ts';
-import { parseProgramSubscribe } from './programSubscribe.ts';
-import { parseRootSubscribe } from './rootSubscribe.ts';
-import { parseSignatureSubscribe } from './signatureSubscribe.ts';
-import { parseSlotSubscribe } from './slotSubscribe.ts';
-import { parseSlotsUpdatesSubscribe } from './slotsUpdatesSubscribe.ts';
-import { parseTransactionSubscribe } from './transactionSubscribe.ts';
-import { parseVoteSubscribe } from './voteSubscribe.ts';
+import { type JsonValue, parseJson } from '../../base/json.ts';
+import { type Address, parseAddress } from '../../solana/address.ts';
+import { parseSignature, type Signature } from '../../solana/signature.ts';
+import { readFilters, verifyFilters } from '../rpc/account-filter.ts';
+import {
+  accountConfigOf,
+  at,
+  configObject,
+  exactly,
+  lenientCommitment,
+  noParameters,
+  positional,
+  readAccountConfig,
+  requireConfirmed,
+} from '../rpc/parameters.ts';
+import {
+  type JsonObject,
+  member,
+  optional,
+  payloadOf,
+  type Read,
+  readBoolean,
+  readObject,
+  readString,
+  readStrings,
+  readTagged,
+  readU64,
+  readVariant,
+  unknownField,
+  withoutPayload,
+} from '../rpc/serde.ts';
+import { readEncoding, readMaxVersion, transactionDetails } from '../rpc/transaction-encoding.ts';
+import { invalidParams } from '../rpc-error.ts';
+import {
+  type Subscription,
+  type SubscriptionKind,
+  type SubscriptionOf,
+  type TransactionFilter,
+  type TransactionView,
+  tokenAccountModes,
+} from '../subscriptions.ts';
 
-type Parsers = { readonly [Kind in SubscriptionKind]: (params: JsonValue | undefined) => Subscription };
+/** PubSub has its own texts for an invalid key. Source: Agave rpc/src/rpc_pubsub.rs `param`. */
+const invalidKey = (thing: string) => invalidParams(`Invalid Request: Invalid ${thing} provided`);
 
-const parsers: Parsers = {
-  account: parseAccountSubscribe,
-  block: parseBlockSubscribe,
-  logs: parseLogsSubscribe,
-  program: parseProgramSubscribe,
-  root: parseRootSubscribe,
-  signature: parseSignatureSubscribe,
-  slot: parseSlotSubscribe,
-  slotsUpdates: parseSlotsUpdatesSubscribe,
-  transaction: parseTransactionSubscribe,
-  vote: parseVoteSubscribe,
+function readAddress(text: string, thing = 'pubkey'): Address {
+  const parsed = parseAddress(text);
+  if ('fault' in parsed) throw invalidKey(thing);
+  return parsed.address;
+}
+
+function readSignature(text: string): Signature {
+  const parsed = parseSignature(text);
+  if ('fault' in parsed) throw invalidKey('signature');
+  return parsed.signature;
+}
+
+const memberOf = <T>(object: JsonObject, name: string, read: Read<T>): T | null =>
+  optional(member(object, name), read);
+
+const transactionViewOf = (config: JsonObject): TransactionView => ({
+  encoding: readEncoding(member(config, 'encoding')) ?? 'base64',
+  details: memberOf(config, 'transactionDetails', (name) => readVariant(name, transactionDetails)) ?? 'full',
+  rewards: memberOf(config, 'showRewards', readBoolean) ?? false,
+  maxVersion: readMaxVersion(config) ?? undefined,
+});
+
+/** `pubkey, {encoding, commitment}`. `dataSlice` and `minContextSlot` are validated and ignored. */
+function parseAccount(params: JsonValue | undefined): SubscriptionOf<'account'> {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const { commitment, encoding } = readAccountConfig(list[1]);
+  return { kind: 'account', address: readAddress(text), commitment, encoding: encoding ?? 'binary' };
+}
+
+/** @returns the address that transactions must mention; null for all transactions. */
+function readBlockFilter(value: JsonValue): string | null {
+  const tagged = readTagged(value, ['all', 'mentionsAccountOrProgram']);
+  if (tagged.variant === 'mentionsAccountOrProgram') return payloadOf(tagged, readString);
+  withoutPayload(tagged);
+  return null;
+}
+
+/**
+ * `"all" | {mentionsAccountOrProgram: pubkey}, {commitment, encoding, transactionDetails, showRewards,
+ * maxSupportedTransactionVersion}`. The commitment is verified before the address.
+ */
+function parseBlock(params: JsonValue | undefined): SubscriptionOf<'block'> {
+  const list = positional(params, 1, 2);
+  const mentioned = at(list, 0, readBlockFilter);
+  const config = configObject(list[1], 'RpcBlockSubscribeConfig');
+  const view = transactionViewOf(config);
+  const commitment = lenientCommitment(config);
+  requireConfirmed(commitment);
+  const mentions = mentioned === null ? null : readAddress(mentioned, 'mentions_account_or_program');
+  return { kind: 'block', mentions, commitment, ...view };
+}
+
+function readLogsFilter(value: JsonValue): 'all' | 'allWithVotes' | readonly string[] {
+  const tagged = readTagged(value, ['all', 'allWithVotes', 'mentions']);
+  if (tagged.variant === 'mentions') return payloadOf(tagged, readStrings);
+  withoutPayload(tagged);
+  return tagged.variant;
+}
+
+function onlyMention(texts: readonly string[]) {
+  const [text, ...others] = texts;
+  if (text === undefined || others.length > 0) {
+    throw invalidParams('Invalid Request: Only 1 address supported');
+  }
+  return { mentions: readAddress(text, 'mentions') };
+}
+
+/** `"all" | "allWithVotes" | {mentions: [pubkey]}, {commitment}`. */
+function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
+  const list = positional(params, 1, 2);
+  const filter = at(list, 0, readLogsFilter);
+  const commitment = lenientCommitment(configObject(list[1], 'RpcTransactionLogsConfig'));
+  return { kind: 'logs', of: typeof filter === 'string' ? filter : onlyMention(filter), commitment };
+}
+
+/**
+ * `program, {encoding, filters, commitment}`. `dataSlice`, `minContextSlot`, `withContext` and `sortResults` are
+ * validated and ignored. Unlike elsewhere, filters are verified before the address.
+ */
+function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const config = configObject(list[1], 'RpcProgramAccountsConfig');
+  const unverified = memberOf(config, 'filters', readFilters) ?? [];
+  memberOf(config, 'sortResults', readBoolean);
+  memberOf(config, 'withContext', readBoolean);
+  const { commitment, encoding } = accountConfigOf(config);
+  const filters = verifyFilters(unverified);
+  const program = readAddress(text);
+  return { kind: 'program', program, commitment, encoding: encoding ?? 'binary', filters };
+}
+
+/** `signature, {commitment, enableReceivedNotification}`. */
+function parseSignatureParams(params: JsonValue | undefined): SubscriptionOf<'signature'> {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const config = configObject(list[1], 'RpcSignatureSubscribeConfig');
+  const received = memberOf(config, 'enableReceivedNotification', readBoolean) ?? false;
+  return {
+    kind: 'signature',
+    signature: readSignature(text),
+    commitment: lenientCommitment(config),
+    received,
+  };
+}
+
+/**
+ * Filter of transactionSubscribe in its two public dialects. Sources: the provider's page
+ * enhanced-websockets/transaction-subscribe for the flat one, richat `pubsub/solana.rs` for the nested one;
+ * reference solana-json-rpc.md §3.3.
+ */
+
+/** Addresses per list. */
+export const FILTER_ADDRESSES_MAX = 50_000;
+
+type AddressList = Readonly<{ name: string; texts: readonly string[] }>;
+
+/** Addresses and the signature are verified later, after the config was read. */
+type UnverifiedFilter = Readonly<{
+  vote: boolean | null;
+  failed: boolean | null;
+  signature: string | null;
+  include: AddressList;
+  exclude: AddressList;
+  required: AddressList;
+  tokenAccounts: TransactionFilter['tokenAccounts'];
+}>;
+
+const commonMembers = (filter: JsonObject) => ({
+  vote: memberOf(filter, 'vote', readBoolean),
+  failed: memberOf(filter, 'failed', readBoolean),
+  signature: memberOf(filter, 'signature', readString),
+});
+
+/** A misspelled member would otherwise be a filter that matches everything. @throws RpcError -32602 */
+function rejectUnknown(filter: JsonObject, allowed: readonly string[]): void {
+  const unknown = Object.keys(filter).find((name) => !allowed.includes(name));
+  if (unknown === undefined) return;
+  const names = allowed.map((name) => `\`${name}\``).join(', ');
+  throw unknownField(unknown, `one of ${names}`);
+}
+
+const COMMON_MEMBERS: readonly string[] = ['vote', 'failed', 'signature'];
+const FLAT_MEMBERS: readonly string[] = [
+  ...COMMON_MEMBERS,
+  ...['accountInclude', 'accountExclude', 'accountRequired', 'tokenAccounts'],
+];
+const NESTED_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'accounts'];
+
+/** `{vote, failed, signature, accountInclude, accountExclude, accountRequired, tokenAccounts}`; no other member. */
+function readFlat(filter: JsonObject): UnverifiedFilter {
+  rejectUnknown(filter, FLAT_MEMBERS);
+  const list = (name: string): AddressList => ({ name, texts: memberOf(filter, name, readStrings) ?? [] });
+  return {
+    ...commonMembers(filter),
+    include: list('accountInclude'),
+    exclude: list('accountExclude'),
+    required: list('accountRequired'),
+    tokenAccounts:
+      memberOf(filter, 'tokenAccounts', (value) => readVariant(value, tokenAccountModes)) ?? 'none',
+  };
+}
+
+/** `{vote, failed, signature, accounts: {include, exclude, required}}`; no other member. */
+function readNested(filter: JsonObject, given: JsonValue): UnverifiedFilter {
+  rejectUnknown(filter, NESTED_MEMBERS);
+  const accounts = readObject(given, 'TransactionSubscribeFilterAccounts');
+  const list = (name: string): AddressList => {
+    const value = member(accounts, name);
+    return { name: `accounts.${name}`, texts: value === undefined ? [] : readStrings(value) };
+  };
+  return {
+    ...commonMembers(filter),
+    include: list('include'),
+    exclude: list('exclude'),
+    required: list('required'),
+    tokenAccounts: 'none',
+  };
+}
+
+function verifyList({ name, texts }: AddressList): Address[] {
+  if (texts.length > FILTER_ADDRESSES_MAX) {
+    throw invalidParams(`Invalid Request: Too many addresses in ${name}; max ${FILTER_ADDRESSES_MAX}`);
+  }
+  return texts.map((text) => readAddress(text));
+}
+
+const verifyFilter = (filter: UnverifiedFilter): TransactionFilter => ({
+  vote: filter.vote,
+  failed: filter.failed,
+  signature: filter.signature === null ? null : readSignature(filter.signature),
+  include: verifyList(filter.include),
+  exclude: verifyList(filter.exclude),
+  required: verifyList(filter.required),
+  tokenAccounts: filter.tokenAccounts,
+});
+
+type ReadTransactionFilter = Readonly<{ dialect: 'helius' | 'whirligig'; unverified: UnverifiedFilter }>;
+
+/** The nested dialect has `accounts`; a filter without any accounts belongs to the flat one. */
+function readTransactionFilter(value: JsonValue): ReadTransactionFilter {
+  const filter = readObject(value, 'TransactionSubscribeFilter');
+  const accounts = member(filter, 'accounts');
+  return accounts === undefined
+    ? { dialect: 'helius', unverified: readFlat(filter) }
+    : { dialect: 'whirligig', unverified: readNested(filter, accounts) };
+}
+
+/** The flat dialect has no default version for details that contain messages. */
+function requireMaxVersion(view: TransactionView): void {
+  if (view.maxVersion !== undefined || view.details === 'signatures' || view.details === 'none') return;
+  throw invalidParams(
+    'Invalid Request: maxSupportedTransactionVersion is required for transactionDetails "full" and "accounts"',
+  );
+}
+
+/** `filter, {commitment, encoding, transactionDetails, showRewards, maxSupportedTransactionVersion}`. */
+function parseTransaction(params: JsonValue | undefined): SubscriptionOf<'transaction'> {
+  const list = positional(params, 1, 2);
+  const { dialect, unverified } = at(list, 0, readTransactionFilter);
+  const config = configObject(list[1], 'TransactionSubscribeOptions');
+  const view = transactionViewOf(config);
+  const filter = verifyFilter(unverified);
+  if (dialect === 'helius') requireMaxVersion(view);
+  return { kind: 'transaction', dialect, filter, commitment: lenientCommitment(config), ...view };
+}
+
+const withoutParams =
+  <Kind extends 'root' | 'slot' | 'slotsUpdates' | 'vote'>(kind: Kind) =>
+  (params: JsonValue | undefined): Subscription => {
+    noParameters(params);
+    return { kind };
+  };
+
+const parsers: { readonly [Kind in SubscriptionKind]: (params: JsonValue | undefined) => Subscription } = {
+  account: parseAccount,
+  block: parseBlock,
+  logs: parseLogs,
+  program: parseProgram,
+  root: withoutParams('root'),
+  signature: parseSignatureParams,
+  slot: withoutParams('slot'),
+  slotsUpdates: withoutParams('slotsUpdates'),
+  transaction: parseTransaction,
+  vote: withoutParams('vote'),
 };
 
 /**
- * The subscription that the parameters of a `…Subscribe` ask for, every default filled in.
- * @throws RpcError -32602 with Agave's words for what is wrong.
+ * Parses the parameters of `…Subscribe` and fills in defaults.
+ * @throws RpcError -32602 with Agave's text.
  */
 export const parseSubscription = <Kind extends SubscriptionKind>(
   kind: Kind,
   params: JsonValue | undefined,
 ): SubscriptionOf<Kind> => parsers[kind](params) as SubscriptionOf<Kind>;
+
+/** Longer than any id, with whitespace. */
+const PARAMS_MAX_BYTES = 100;
+
+/** Parameter of `…Unsubscribe`: the subscription id, u64. */
+export const parseUnsubscribe = (params: JsonValue | undefined): bigint => at(exactly(params, 1), 0, readU64);
+
+/** @param params - raw JSON; null if absent. */
+export function parseRawUnsubscribe(params: Buffer | null): bigint {
+  if (params === null) return parseUnsubscribe(undefined);
+  if (params.length > PARAMS_MAX_BYTES) throw invalidSubscriptionId();
+  return parseUnsubscribe(parseJson(params.toString('utf8')));
+}
+
+/** Source: Agave rpc_pubsub.rs. */
+export const invalidSubscriptionId = () => invalidParams('Invalid subscription id.');

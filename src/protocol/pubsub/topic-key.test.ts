@@ -5,8 +5,8 @@ import { addressFromBytes } from '../../solana/address.ts';
 import { signatureFromBytes } from '../../solana/signature.ts';
 import { RpcError } from '../rpc-error.ts';
 import type { Subscription, SubscriptionKind } from '../subscriptions.ts';
+import { subscriptionByMethod } from '../subscriptions.ts';
 import { parseSubscription } from './parse-subscription.ts';
-import { subscriptionByMethod } from './subscription-method.ts';
 import { topicKey, upstreamParams } from './topic-key.ts';
 
 const KEY = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';

@@ -22,7 +22,7 @@ const encodeView = (view: TransactionView): WritableJson & object => ({
   maxSupportedTransactionVersion: view.maxVersion,
 });
 
-/** A set as a list: order and repetition of its members mean nothing. */
+/** Order and duplicates have no meaning. */
 const sorted = <T extends string>(list: readonly T[]): T[] => [...new Set(list)].sort();
 
 function encodeTransactionFilter({ dialect, filter }: SubscriptionOf<'transaction'>): WritableJson {
@@ -77,21 +77,18 @@ function encodeParams(subscription: Subscription): readonly WritableJson[] {
 }
 
 /**
- * The parameters that ask a node for the subscription, raw JSON, with every default written out. Equal
- * subscriptions give equal bytes. A `transaction` subscription is written in its own dialect; Agave has none.
+ * Parameters of the upstream subscription as raw JSON, with defaults. Equal subscriptions give equal bytes.
+ * `transaction` keeps its dialect; Agave does not have this subscription.
  */
 export const upstreamParams = (subscription: Subscription): Buffer =>
   Buffer.from(writeJson(encodeParams(subscription)));
 
-/**
- * A text that is equal for subscriptions that are told the same, and different for all others: what they are
- * shared by. The filters of a `program` subscription count in their order, as in Agave.
- */
+/** Key by which equal subscriptions are shared. The order of `program` filters matters, as in Agave. */
 export function topicKey(subscription: Subscription): string {
   const params = writeJson(encodeParams(subscription));
   if (params.length <= KEY_MAX_LENGTH) return `${subscription.kind} ${params}`;
   return `${subscription.kind} sha256 ${createHash('sha256').update(params).digest('base64')}`;
 }
 
-/** Longer parameters are told apart by their hash: lists of addresses are megabytes. */
+/** Longer parameters are hashed: address lists can be megabytes. */
 const KEY_MAX_LENGTH = 1_024;

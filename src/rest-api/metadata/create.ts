@@ -63,7 +63,6 @@ const file = z
   )
   .meta({ type: 'object', description: 'A file of the NFT.' });
 
-/** List that may be empty, absent or a single value. */
 const several = <Kind extends z.ZodType>(kind: Kind, most: number, description: string) =>
   z
     .preprocess(
@@ -75,7 +74,6 @@ const several = <Kind extends z.ZodType>(kind: Kind, most: number, description: 
     )
     .meta({ type: 'array', items: kind.meta() ?? {}, maxItems: most, description });
 
-/** Basis points as a number or as text. */
 const royalty = z
   .preprocess(
     (input) => {
@@ -126,7 +124,7 @@ function documentOf(input: z.output<typeof fields>): string {
   });
 }
 
-/** Source: spec, "REST"; rest-api.md §2.22. */
+/** Source: rest-api.md §2.22. */
 export const create = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/metadata/create'],

@@ -14,7 +14,6 @@ export const nftWalletFields = {
   refresh: refreshField(),
 };
 
-/** @param refresh - reload the off-chain JSON. */
 export function loadNfts(
   nfts: readonly FoundNft[],
   { services: { offChain }, caller }: Pick<Context, 'services' | 'caller'>,
@@ -24,9 +23,7 @@ export function loadNfts(
   return withOffChain(nfts, offChain, caller.signal);
 }
 
-/** NFTs whose off-chain JSON one response reads. */
 export const nftListLimits = {
-  /** nft/read_all v1, which has no pages. */
   unpagedMax: 1000,
   /** Search by attributes. */
   searchedMax: 1000,

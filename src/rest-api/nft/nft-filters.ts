@@ -22,13 +22,11 @@ type ValueTest = (value: JsonValue) => boolean;
 
 type AttributeTests = ReadonlyMap<string, ValueTest>;
 
-/** Invalid filter; the message is shown to the client. */
 class FilterFault extends Error {}
 
 const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?\s*$/i;
 const NUMBER_TEXT_MAX = 64;
 
-/** Finite number, also as text; else null. */
 function numberOf(value: unknown): number | null {
   const isNumeric = typeof value === 'string' && value.length <= NUMBER_TEXT_MAX && NUMBER.test(value);
   const number = isNumeric || typeof value === 'bigint' ? Number(value) : value;
@@ -83,7 +81,6 @@ function attributeTestsOf(filter: unknown): AttributeTests {
   return new Map(entries.map(([trait, expected]) => [trait, valueTestOf(expected)]));
 }
 
-/** Parses JSON text; other input passes through. */
 function parsed(input: unknown, form: string): unknown {
   if (typeof input !== 'string') return input;
   if (input.length > nftFilterLimits.textMax) {

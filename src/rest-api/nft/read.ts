@@ -6,7 +6,7 @@ import { address, commitment, flag, network } from '../fields.ts';
 import { loadNfts, refreshField } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
 
-/** Source: spec, "REST"; rest-api.md §2.12. */
+/** Source: rest-api.md §2.12. */
 export const read = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/nft/read'],

@@ -7,7 +7,7 @@ import { nftSchema } from './nft-schema.ts';
 
 const SIZE = 50;
 
-/** Source: spec, "REST"; rest-api.md §2.11. */
+/** Source: rest-api.md §2.11. */
 export const readAll = endpoint({
   verb: 'GET',
   paths: ['/sol/v2/nft/read_all'],

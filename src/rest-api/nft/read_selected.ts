@@ -7,7 +7,7 @@ import { nftSchema } from './nft-schema.ts';
 
 const ADDRESSES_MAX = 10;
 
-/** Source: spec, "REST"; rest-api.md §2.13. */
+/** Source: rest-api.md §2.13. */
 export const readSelected = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/nft/read_selected'],

@@ -18,7 +18,6 @@ type ChainFilters = Readonly<{
   royalty: NumberTest | null;
 }>;
 
-/** Filters that need no off-chain JSON. */
 function matches(nft: OnChainNft, { creators, collection, royalty }: ChainFilters): boolean {
   const inCollection = nft.collection?.verified === true ? nft.collection.address : null;
   if (collection !== undefined && inCollection !== collection) return false;
@@ -26,7 +25,7 @@ function matches(nft: OnChainNft, { creators, collection, royalty }: ChainFilter
   return creators === undefined || nft.creators.some((creator) => creators.includes(creator.address));
 }
 
-/** Source: spec, "REST"; rest-api.md §2.14. */
+/** Source: rest-api.md §2.14. */
 export const search = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/nft/search'],

@@ -8,7 +8,7 @@ export const storedSchema = z.object({
   uri: z.string().meta({ description: 'URI of the stored file.' }),
 });
 
-/** Source: spec, "REST"; rest-api.md §2.21. */
+/** Source: rest-api.md §2.21. */
 export const upload = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/storage/upload'],

@@ -19,7 +19,7 @@ const extension = z
     required: ['extension'],
   });
 
-/** Source: spec, "REST"; rest-api.md §2.15. */
+/** Source: rest-api.md §2.15. */
 export const getInfo = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/token/get_info'],

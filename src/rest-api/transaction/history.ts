@@ -10,7 +10,6 @@ import { includeFields, parsedTransactionSchema, settledCommitment } from './tra
 
 const SECONDS_PER_DAY = 86_400;
 
-/** Start of the history in Unix seconds. */
 export const historyStart = ({ historyDays }: RestSettings): bigint =>
   BigInt(Math.floor(Date.now() / 1000 - historyDays * SECONDS_PER_DAY));
 
@@ -32,7 +31,7 @@ export const historyEnds = (
   until: ends.until_tx_signature ?? ends.until,
 });
 
-/** Source: spec, "REST" and "Limits"; rest-api.md §2.17 and §3. */
+/** Source: rest-api.md §2.17 and §3. */
 export const history = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/transaction/history', '/sol/v1/wallet/parsed_transaction_history'],

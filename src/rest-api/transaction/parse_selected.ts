@@ -8,7 +8,7 @@ import { includeFields, parsedTransactionSchema, settledCommitment } from './tra
 
 const SIGNATURES_MAX = 100;
 
-/** Source: spec, "REST"; rest-api.md §2.18 and §3. */
+/** Source: rest-api.md §2.18 and §3. */
 export const parseSelected = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/transaction/parse_selected'],

@@ -4,7 +4,7 @@ import { flag, network, signature } from '../fields.ts';
 import { fetchAndParse } from './fetch-and-parse.ts';
 import { parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
-/** Source: spec, "REST"; rest-api.md §2.16 and §3. */
+/** Source: rest-api.md §2.16 and §3. */
 export const parsed = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/transaction/parsed'],

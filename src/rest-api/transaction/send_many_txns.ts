@@ -5,8 +5,10 @@ import { type Commitment, commitments } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
-import { displayTransactionError } from '../../solana/transaction/display-error.ts';
-import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
+import {
+  displayTransactionError,
+  type TransactionError,
+} from '../../solana/transaction/transaction-error.ts';
 import { type Context, endpoint, ofChain } from '../endpoint.ts';
 import { list, network, oneOf } from '../fields.ts';
 import type { Confirmation } from '../services.ts';
@@ -90,7 +92,6 @@ async function lastValidBlockHeight(
     .catch(() => null);
 }
 
-/** Display text of a transaction error. */
 function reasonOf(err: JsonValue): string {
   try {
     return displayTransactionError(err as TransactionError);
@@ -119,7 +120,7 @@ function toOutcome({ status, err, failure }: Confirmation): TransactionOutcome {
   return { error: errorOf(failed, { err }), status };
 }
 
-/** Source: spec, "REST"; rest-api.md §2.20. */
+/** Source: rest-api.md §2.20. */
 export const sendManyTxns = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/transaction/send_many_txns'],

@@ -3,7 +3,7 @@ import { endpoint, ofChain } from '../endpoint.ts';
 import { network } from '../fields.ts';
 import { sendTransaction, signedTransaction } from './signed-transaction.ts';
 
-/** Source: spec, "REST"; rest-api.md §2.19. */
+/** Source: rest-api.md §2.19. */
 export const sendTxn = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/transaction/send_txn'],

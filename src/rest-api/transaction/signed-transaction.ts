@@ -30,7 +30,6 @@ function blockhashOf(bytes: Uint8Array): Blockhash | null {
   return nonceOfTransaction(message) === null ? message.recentBlockhash : null;
 }
 
-/** @returns null when the text is no complete transaction. */
 function readSignedTransaction(text: unknown): SignedTransaction | null {
   if (typeof text !== 'string' || text.length > TEXT_MAX) return null;
   const decoded = decodeBase64(text);

@@ -4,7 +4,7 @@ import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nameSources, tokenSchema, toTokenResult } from './token-schema.ts';
 
-/** Source: spec, "REST"; rest-api.md §2.2. */
+/** Source: rest-api.md §2.2. */
 export const allTokens = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/wallet/all_tokens'],

@@ -6,13 +6,12 @@ import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
 import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 
-/** Balance in lamports; 0 without account. */
 export const lamportsOf = (chain: Chain, account: Address): Promise<bigint> =>
   chain.read('getBalance', [account, { commitment: chain.commitment }], (result) =>
     u64Of(objectOf(result, 'getBalance').value, 'lamports'),
   );
 
-/** Source: spec, "REST"; rest-api.md §2.1. */
+/** Source: rest-api.md §2.1. */
 export const balance = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/wallet/balance'],

@@ -41,7 +41,7 @@ function groupNfts(nfts: readonly Nft[]): Group[] {
   return [...all.filter((group) => !isNone(group)), ...all.filter(isNone)];
 }
 
-/** Source: spec, "REST"; rest-api.md §2.7. */
+/** Source: rest-api.md §2.7. */
 export const collections = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/wallet/collections'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { newPassword } from '../semi_wallet/semi-wallet-fields.ts';
 
-/** Source: spec, "REST"; rest-api.md §2.9. */
+/** Source: rest-api.md §2.9. */
 export const createSemiWallet = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/wallet/create_semi_wallet', '/sol/v1/semi_wallet/create'],

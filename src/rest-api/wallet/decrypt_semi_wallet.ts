@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint.ts';
 import { address } from '../fields.ts';
 import { asJsonBody, password } from '../semi_wallet/semi-wallet-fields.ts';
 
-/** Source: spec, "REST"; rest-api.md §2.10. */
+/** Source: rest-api.md §2.10. */
 export const decryptSemiWallet = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/wallet/decrypt_semi_wallet'],

@@ -3,7 +3,7 @@ import { hasDomains, ownedDomains } from '../../decoding/sns/domains.ts';
 import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 
-/** Source: spec, "REST"; rest-api.md §2.4 and §4, "SNS". */
+/** Source: rest-api.md §2.4 and §4, "SNS". */
 export const getDomains = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/wallet/get_domains'],

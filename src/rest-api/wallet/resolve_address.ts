@@ -8,7 +8,7 @@ import { address, commitment, network, optional } from '../fields.ts';
 
 const missing = { field: 'wallet', message: 'is missing: send an address in base58' };
 
-/** Source: spec, "REST"; rest-api.md §2.5 and §4, "SNS". */
+/** Source: rest-api.md §2.5 and §4, "SNS". */
 export const resolveAddress = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/wallet/resolve_address'],

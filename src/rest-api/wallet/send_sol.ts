@@ -53,7 +53,7 @@ const latestBlockhash = (chain: Chain): Promise<Blockhash> =>
     return parsed.blockhash;
   });
 
-/** Source: spec, "REST"; rest-api.md §2.8. */
+/** Source: rest-api.md §2.8. */
 export const sendSol = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/wallet/send_sol', '/sol/v1/wallet/send_sol_detach'],

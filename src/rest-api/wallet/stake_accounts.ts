@@ -53,7 +53,7 @@ function toStakeAccountResult({
   };
 }
 
-/** Source: spec, "REST"; rest-api.md §2.6 and §4, "Stake accounts". */
+/** Source: rest-api.md §2.6 and §4, "Stake accounts". */
 export const stakeAccounts = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/wallet/stake_accounts'],

@@ -5,7 +5,7 @@ import { endpoint, ofChain } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { infoOf, nameShape, nameSources } from './token-schema.ts';
 
-/** Source: spec, "REST"; rest-api.md §2.3. */
+/** Source: rest-api.md §2.3. */
 export const tokenBalance = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/wallet/token_balance'],

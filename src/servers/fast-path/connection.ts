@@ -145,16 +145,20 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
 
   /** @returns the offset of the first unread byte, as do the other readers. */
   #readHead(bytes: Buffer, at: number, end: number, isPipelined: boolean): number {
-    const { calls, head, options } = this.#context;
+    const { calls, head, hosts, options } = this.#context;
     const headEnd = head.read(bytes, at, end);
     const maxBytes = Math.min(options.bodyMaxBytes, calls.options.bodyMaxBytes);
-    if (headEnd === NOT_FAST || head.contentLength > maxBytes || !this.#hasValidHost(bytes)) {
+    const isFast = headEnd !== NOT_FAST && head.contentLength <= maxBytes;
+    const host = isFast ? hosts.of(bytes, head.host.start, head.host.end) : null;
+    // The last valid value is not checked again.
+    if (host === null || (host !== this.#context.validHost && !isValidHost(host))) {
       const rest = Buffer.from(bytes.subarray(at, end));
       this.#state = DETACHED;
       this.#context.onConnectionEnd(this);
       this.#context.fallback.adopt(this.#detach(), rest, isPipelined);
       return end;
     }
+    this.#context.validHost = host;
     this.#state = BUSY;
     this.#keepAlive = head.keepAlive;
     this.dueAt = this.#context.now + options.requestTimeoutMs;
@@ -166,15 +170,6 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     const stop = this.#body.discard(headEnd, end);
     this.#refuse(refusal, noLimits);
     return stop;
-  }
-
-  /** The last valid value is not checked again. */
-  #hasValidHost(bytes: Buffer): boolean {
-    const { head, hosts } = this.#context;
-    const host = hosts.of(bytes, head.host.start, head.host.end);
-    if (host !== this.#context.validHost && !isValidHost(host)) return false;
-    this.#context.validHost = host;
-    return true;
   }
 
   #admit(bytes: Buffer): Failure | null {

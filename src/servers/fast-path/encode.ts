@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { digitCount, writeDigits } from '../../base/text/digits.ts';
-import { copyTo } from '../../base/text/short-bytes.ts';
+import { copyTo, digitCount, writeDigits } from '../../base/text/short-bytes.ts';
 import { bufferPool } from '../../http/buffer-pool.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import type { LimitStatus, RateLimitState } from '../../protocol/request-handler.ts';

@@ -1,12 +1,12 @@
 import type { Failure } from '../../protocol/errors.ts';
-import { decodeSubscribeDeshredRequest } from '../../protocol/geyser/decode-subscribe-deshred-request.ts';
-import { decodeSubscribeRequest } from '../../protocol/geyser/decode-subscribe-request.ts';
+import {
+  decodeSubscribeDeshredRequest,
+  decodeSubscribeRequest,
+} from '../../protocol/geyser/decode-subscribe-request.ts';
 import { deshredPingTail, deshredPongTail } from '../../protocol/geyser/encode/deshred.ts';
-import { pingTail, pongTail } from '../../protocol/geyser/encode/ping.ts';
-import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
-import type { RequestBounds } from '../../protocol/geyser/request/request-bounds.ts';
-import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
-import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { encodeTimestamp, pingTail, pongTail } from '../../protocol/geyser/encode/envelope.ts';
+import type { RequestBounds } from '../../protocol/geyser/request/request-faults.ts';
+import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { GeyserHandler, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink, StreamBacklog } from '../../streams/geyser/geyser-sink.ts';

@@ -1,7 +1,7 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { invalidSubscriptionId, parseRawUnsubscribe } from '../../protocol/pubsub/unsubscribe.ts';
+import { invalidSubscriptionId, parseRawUnsubscribe } from '../../protocol/pubsub/parse-subscription.ts';
 import type { Envelope, EnvelopeItem, EnvelopeLimits } from '../../protocol/request-envelope.ts';
 import { NULL_ID, pushFailure, pushResponse } from '../../protocol/response-envelope.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
-import { type SubscriptionMethod, subscriptionByMethod } from '../../protocol/pubsub/subscription-method.ts';
 import {
   decodeEnvelope,
   type Envelope,
   type EnvelopeItem,
   type EnvelopeLimits,
 } from '../../protocol/request-envelope.ts';
+import { type SubscriptionMethod, subscriptionByMethod } from '../../protocol/subscriptions.ts';
 
 export type ClientCall = EnvelopeItem & { kind: 'call' };
 

@@ -11,19 +11,16 @@ export class MalformedJson extends Error {
 
 export type JsonMembers = { readonly [name: string]: JsonValue | undefined };
 
-/** @throws MalformedJson */
 export function objectOf(value: JsonValue | undefined, what: string): JsonMembers {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new MalformedJson(what);
   return value;
 }
 
-/** @throws MalformedJson */
 export function listOf(value: JsonValue | undefined, what: string): readonly JsonValue[] {
   if (!Array.isArray(value)) throw new MalformedJson(what);
   return value;
 }
 
-/** @throws MalformedJson */
 export function stringOf(value: JsonValue | undefined, what: string): string {
   if (typeof value !== 'string') throw new MalformedJson(what);
   return value;
@@ -36,14 +33,12 @@ export function integerOf(value: JsonValue | undefined, what: string): bigint {
   return BigInt(value);
 }
 
-/** @throws MalformedJson */
 export function u64Of(value: JsonValue | undefined, what: string): bigint {
   const integer = integerOf(value, what);
   if (integer < 0n || integer > U64_MAX) throw new MalformedJson(what);
   return integer;
 }
 
-/** @throws MalformedJson */
 export function u8Of(value: JsonValue | undefined, what: string): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > 255) {
     throw new MalformedJson(what);
@@ -51,7 +46,6 @@ export function u8Of(value: JsonValue | undefined, what: string): number {
   return value;
 }
 
-/** null for null or absent values. */
 export function orNull<T>(value: JsonValue | undefined, read: (value: JsonValue) => T): T | null {
   return value === undefined || value === null ? null : read(value);
 }

@@ -20,7 +20,6 @@ const U64_TEXT = /^\d{1,20}$/;
 /** Base58 length of `MAX_INSTRUCTION_DATA_LEN`, 10 KiB (Agave). */
 const DATA_TEXT_MAX = 13_985;
 
-/** @throws MalformedJson */
 export function readAddress(value: JsonValue | undefined, what: string): Address {
   const parsed = parseAddress(stringOf(value, what));
   if ('fault' in parsed) throw new MalformedJson(what);
@@ -80,7 +79,6 @@ function readReward(value: JsonValue): BlockReward {
   };
 }
 
-/** @throws MalformedJson */
 export const readRewards = (value: JsonValue): BlockReward[] => listOf(value, 'rewards').map(readReward);
 
 function readLoadedAddresses(value: JsonValue): LoadedAddresses {

@@ -17,7 +17,6 @@ export type AccountEncoding = (typeof accountEncodings)[number];
 /** In bytes. */
 export type DataSlice = Readonly<{ offset: number; length: number }>;
 
-/** Limit for base58, which takes quadratic time. */
 export const BASE58_DATA_MAX_BYTES = 128;
 
 /** JSON-RPC responds with -32600 and exactly this message. */

@@ -23,7 +23,6 @@ export function encodeRawInstruction(
 /**
  * Parsed instruction, else partially decoded with addresses; raw when its indexes are out of range.
  *
- * @param keys - static, loaded writable, loaded readonly
  * @see transaction-status/src/lib.rs, `parse_ui_instruction`
  */
 export function encodeParsedInstruction(
@@ -40,7 +39,6 @@ export function encodeParsedInstruction(
   return { accounts, data: encodeBase58(instruction.data), programId, stackHeight };
 }
 
-/** @param keys - all message keys for parsed instructions; null for raw ones */
 export function encodeInnerInstructions(
   innerInstructions: readonly InnerInstructions[],
   keys: readonly Address[] | null,

@@ -10,7 +10,6 @@ import type {
 import { encodeInnerInstructions } from './ui-instruction.ts';
 import { storedTokenAmount, uiTokenAmount } from './ui-token-amount.ts';
 
-/** Members in wire order; null when not recorded. */
 export function encodeRewards(rewards: readonly BlockReward[] | null): WritableJson {
   return (
     rewards?.map(({ commission, lamports, postBalance, pubkey, rewardType }) => ({
@@ -61,9 +60,7 @@ export function encodeReturnData({ programId, data }: ReturnData): WritableJson 
 }
 
 type MetaOptions = Readonly<{
-  /** All message keys, to parse inner instructions and omit loaded addresses; else null. */
   parsedWith: readonly Address[] | null;
-  /** Without rewards, a transaction has null. */
   showRewards: boolean;
 }>;
 

@@ -5,7 +5,6 @@ import { interestBearingAmount, scaledUiAmount } from '../token/ui-amount.ts';
 /** Beyond this, 10^decimals overflows a u64 and `uiAmount` is null. */
 const UI_AMOUNT_DECIMALS_MAX = 19;
 
-/** Exact decimal text without trailing zeros. */
 export function decimalText(amount: bigint, decimals: number): string {
   if (decimals === 0) return String(amount);
   const digits = String(amount).padStart(decimals + 1, '0');
@@ -17,15 +16,12 @@ export function decimalText(amount: bigint, decimals: number): string {
 /**
  * Token amount: exact in `amount` and `uiAmountString`, f64 in `uiAmount`.
  *
- * @param amount - base units, u64
- * @param decimals - u8
  * @see account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`
  */
 export function uiTokenAmount(amount: bigint, decimals: number): WritableJson {
   return shown(amount, decimals, uiAmount(amount, decimals));
 }
 
-/** Text of an interest-bearing or scaled amount; undefined for other mints. */
 function scaledText(amount: bigint, mint: MintScale, unixTimestamp: bigint): string | null | undefined {
   const { decimals, interestBearing, scaledUiAmount: scaled } = mint;
   if (interestBearing) return interestBearingAmount(interestBearing, amount, decimals, unixTimestamp);
@@ -36,7 +32,6 @@ function scaledText(amount: bigint, mint: MintScale, unixTimestamp: bigint): str
  * Current token amount with interest or scaling. Then `uiAmount` is parsed from the text, and null when not
  * finite.
  *
- * @param amount - base units, u64
  * @param unixTimestamp - bank clock, i64 seconds; without it only the decimals count
  * @see account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`
  */
@@ -57,7 +52,6 @@ export function storedTokenAmount(amount: bigint, decimals: number): WritableJso
   return shown(amount, decimals, significant !== null && significant > Number.EPSILON ? significant : null);
 }
 
-/** f64 amount in tokens; null where nodes have none. */
 export function uiAmount(amount: bigint, decimals: number): number | null {
   return decimals > UI_AMOUNT_DECIMALS_MAX ? null : Number(amount) / Number(10n ** BigInt(decimals));
 }

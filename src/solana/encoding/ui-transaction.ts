@@ -61,7 +61,6 @@ function encodeParsedMessage(message: Message, loaded: LoadedAddresses): Writabl
   };
 }
 
-/** @param loaded - loaded addresses, shown by `jsonParsed` only */
 function encodeUiTransaction(
   transaction: Transaction,
   encoding: TransactionEncoding,

@@ -4,7 +4,6 @@ import type { LoadedAddresses, Message } from './message.ts';
 
 export const NO_LOADED_ADDRESSES: LoadedAddresses = { writable: [], readonly: [] };
 
-/** Keys in index order: static, loaded writable, loaded readonly. */
 export function allKeys(message: Message, loaded: LoadedAddresses = NO_LOADED_ADDRESSES): Address[] {
   return [...message.accountKeys, ...loaded.writable, ...loaded.readonly];
 }
@@ -40,7 +39,6 @@ function isUpgradeableLoaderPresent(message: Message, loaded: LoadedAddresses): 
   );
 }
 
-/** Whether an instruction invokes the key as its program. */
 export function isProgram(message: Message, index: number): boolean {
   return message.instructions.some(({ programIdIndex }) => programIdIndex === index);
 }

@@ -82,7 +82,6 @@ function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   writer.bytes(bytes);
 }
 
-/** Set in the first byte of versioned messages only. */
 export const VERSION_PREFIX = 0x80;
 const ADDRESS_BYTES = 32;
 
@@ -112,7 +111,6 @@ export function decodeMessage(
 /** wincode's message for trailing input. */
 export const TRAILING_BYTES = 'Trailing bytes remain after deserialization';
 
-/** wincode's message for an unsupported version. */
 export const unknownVersion = (version: number): string => `Invalid tag encoding: ${version}`;
 
 /** Runs a decoder and returns input faults as values. */
@@ -144,7 +142,6 @@ function versionOf(prefix: number): 0 {
   return version;
 }
 
-/** @param first - first byte of a legacy message, already read. */
 function readHeader(reader: ByteReader, first: number | null): Message['header'] {
   const bytes = new ByteReader(reader.bytes(first === null ? 3 : 2));
   return {

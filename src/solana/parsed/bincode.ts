@@ -1,23 +1,7 @@
-import { type ByteReader, OutOfBytes } from '../../base/bytes.ts';
-import { type Address, addressFromBytes } from '../address.ts';
-import { type Blockhash, blockhashFromBytes } from '../blockhash.ts';
-
-/** Never leaves this folder. */
-export class Undecodable extends Error {
-  override readonly name = 'Undecodable';
-}
+import type { ByteReader } from '../../base/bytes.ts';
+import { hash, pubkey, Undecodable } from '../codec.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** null for truncated or invalid bytes; other errors pass through. */
-export function decodedOrNull<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof OutOfBytes || error instanceof Undecodable) return null;
-    throw error;
-  }
-}
 
 /** @throws Undecodable unless UTF-8. */
 export function utf8(bytes: Uint8Array): string {
@@ -28,9 +12,9 @@ export function utf8(bytes: Uint8Array): string {
   }
 }
 
-export const readAddress = (data: ByteReader): Address => addressFromBytes(data.bytes(32));
+export const readAddress = pubkey.read;
 
-export const readHash = (data: ByteReader): Blockhash => blockhashFromBytes(data.bytes(32));
+export const readHash = hash.read;
 
 /** u64; a length that a number rounds exceeds any data. */
 const readLength = (data: ByteReader): number => Number(data.u64());

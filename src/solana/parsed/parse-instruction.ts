@@ -1,25 +1,26 @@
 import { ByteReader } from '../../base/bytes.ts';
 import type { WritableJson } from '../../base/json.ts';
 import type { Address } from '../address.ts';
+import { decodedOrNull } from '../codec.ts';
 import type { CompiledInstruction } from '../message/message.ts';
 import { programs } from '../programs.ts';
-import { decodedOrNull, utf8 } from './bincode.ts';
-import { addressLookupTableVariants } from './instruction/address-lookup-table.ts';
-import { associatedTokenAccountVariants } from './instruction/associated-token-account.ts';
-import { bpfLoaderVariants } from './instruction/bpf-loader.ts';
-import { bpfUpgradeableLoaderVariants } from './instruction/bpf-upgradeable-loader.ts';
-import { stakeVariants } from './instruction/stake.ts';
-import { systemVariants } from './instruction/system.ts';
-import { parseTokenData } from './instruction/token.ts';
+import { utf8 } from './bincode.ts';
+import {
+  addressLookupTableVariants,
+  bpfLoaderVariants,
+  bpfUpgradeableLoaderVariants,
+  stakeVariants,
+  systemVariants,
+  voteVariants,
+} from './instruction/native.ts';
+import { associatedTokenAccountVariants, parseTokenData } from './instruction/token.ts';
 import type { ParsedParts, Variant } from './instruction/variant.ts';
-import { voteVariants } from './instruction/vote.ts';
 import { inWireOrder } from './wire-order.ts';
 
 /**
  * `jsonParsed` instructions as in Agave 4.2. Pure functions; null means that nodes show the instruction
  * partially decoded (`encodeParsedInstruction`). Output has wire order with u64 as bigint: write it with
- * `writeJson`. One file per program in `instruction/`, variants in numerical order; a new variant also needs
- * a row in `test/parsed/rows`.
+ * `writeJson`. A new variant in `instruction/` also needs a row in `test/parsed/rows`.
  */
 
 export type ParsedInstruction = {
@@ -93,7 +94,6 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
 /**
  * Never throws on untrusted bytes.
  *
- * @param keys - static, loaded writable, loaded readonly
  * @param stackHeight - 1 for an outer instruction; null when not recorded
  * @returns null when not parsed
  * @see transaction-status/src/parse_instruction.rs, `parse`

@@ -1,6 +1,6 @@
 import { floatText } from '../../base/text/float-decimal.ts';
+import { Undecodable } from '../codec.ts';
 import { U64_MAX } from '../units.ts';
-import { Undecodable } from './bincode.ts';
 
 /** serde_json's recursion limit. */
 const DEPTH_MAX = 128;

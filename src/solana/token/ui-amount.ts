@@ -42,7 +42,6 @@ function growth(rate: number, from: bigint, to: bigint): number | null {
 /**
  * Amount with interest.
  *
- * @param amount - base units, u64
  * @param unixTimestamp - clock sysvar, i64 seconds
  * @returns null when a time span overflows an i64; `inf` when the amount overflows an f64
  * @see spl-token-2022-interface, `InterestBearingConfig::amount_to_ui_amount`
@@ -64,7 +63,6 @@ export function interestBearingAmount(
 /**
  * Amount times the current multiplier, truncated to base units.
  *
- * @param amount - base units, u64
  * @param unixTimestamp - clock sysvar, i64 seconds
  * @see spl-token-2022-interface 3.1.1, `ScaledUiAmountConfig::amount_to_ui_amount`
  */

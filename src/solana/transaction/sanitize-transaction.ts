@@ -1,8 +1,7 @@
 import type { LoadedAddresses, Message } from '../message/message.ts';
 import { allKeys } from '../message/message-keys.ts';
-import { displayTransactionError } from './display-error.ts';
 import type { Transaction } from './transaction.ts';
-import type { TransactionError } from './transaction-error.ts';
+import { displayTransactionError, type TransactionError } from './transaction-error.ts';
 
 /** Indexes are bytes. */
 const TOTAL_KEYS_MAX = 256;

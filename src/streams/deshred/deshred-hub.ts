@@ -1,8 +1,7 @@
 import { Lru } from '../../base/cache/lru.ts';
 import { deshredSlotTail } from '../../protocol/geyser/encode/deshred.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
-import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
-import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import {
   decodePingRequest,
   encodeGetVersionResponse,

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
-import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import { slot } from '../../solana/units.ts';
 import { type ShredPriorityOptions, ShredPriorityQueue } from './shred-priority-queue.ts';
 

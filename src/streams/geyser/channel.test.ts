@@ -11,8 +11,8 @@ import {
 } from '../../../test/streams/random-updates.ts';
 import { CuckooFilter } from '../../protocol/geyser/cuckoo-filter.ts';
 import { blockTail } from '../../protocol/geyser/encode/block.ts';
-import { slicedAccountTail } from '../../protocol/geyser/encode/sliced-account.ts';
-import { transactionStatusTail } from '../../protocol/geyser/encode/transaction-status.ts';
+import { slicedAccountTail } from '../../protocol/geyser/encode/raw-account.ts';
+import { transactionStatusTail } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { CuckooFilterMessage, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel } from './channel.ts';

@@ -1,5 +1,5 @@
-import { slicedAccountTail } from '../../protocol/geyser/encode/sliced-account.ts';
-import { transactionStatusTail } from '../../protocol/geyser/encode/transaction-status.ts';
+import { slicedAccountTail } from '../../protocol/geyser/encode/raw-account.ts';
+import { transactionStatusTail } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type {
   RawAccount,
   RawBlock,

@@ -1,7 +1,6 @@
 import type { Failure } from '../../protocol/errors.ts';
-import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
-import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
-import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-faults.ts';
+import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 

@@ -1,7 +1,10 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
-import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
-import type { BlocksFilter, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type {
+  BlocksFilter,
+  SubscribeDeshredRequest,
+  SubscribeRequest,
+} from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { BlockScheduler } from './channel/block-scheduler.ts';

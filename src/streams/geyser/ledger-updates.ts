@@ -1,9 +1,7 @@
+import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
 import { rawAccount } from '../../protocol/geyser/encode/raw-account.ts';
-import { rawBlockMeta } from '../../protocol/geyser/encode/raw-block-meta.ts';
-import { rawEntry } from '../../protocol/geyser/encode/raw-entry.ts';
-import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { rawBlockMeta, rawEntry, rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
-import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Account } from '../../solana/account/account.ts';

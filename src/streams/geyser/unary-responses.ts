@@ -32,15 +32,15 @@ function requireAvailable<T>(value: T | null): T {
 }
 
 function isBlockhashValid(request: Uint8Array, { chain }: ChainState): Uint8Array {
-  const { blockhash, commitment = 'processed' } = decodeIsBlockhashValidRequest(request);
+  const { blockhash, commitment } = decodeIsBlockhashValidRequest(request);
   const slot = requireAvailable(chain.slot(commitment));
   const valid = chain.isBlockhashValid(blockhash, commitment);
   if (valid === null) throw new GrpcError('INTERNAL', 'startup');
-  return encodeIsBlockhashValidResponse({ slot, valid });
+  return encodeIsBlockhashValidResponse(slot, valid);
 }
 
 function latestBlockhash(request: Uint8Array, { chain }: ChainState): Uint8Array {
-  const { commitment = 'processed' } = decodeCommitmentRequest(request);
+  const commitment = decodeCommitmentRequest(request);
   const { slot, blockhash, blockHeight } = requireAvailable(chain.block(commitment));
   // As JSON-RPC and the ledger itself have it; the plugin says twice as much.
   return encodeGetLatestBlockhashResponse({
@@ -51,12 +51,12 @@ function latestBlockhash(request: Uint8Array, { chain }: ChainState): Uint8Array
 }
 
 function blockHeight(request: Uint8Array, { chain }: ChainState): Uint8Array {
-  const { commitment = 'processed' } = decodeCommitmentRequest(request);
+  const commitment = decodeCommitmentRequest(request);
   return encodeGetBlockHeightResponse(requireAvailable(chain.block(commitment)).blockHeight);
 }
 
 function slot(request: Uint8Array, { chain }: ChainState): Uint8Array {
-  const { commitment = 'processed' } = decodeCommitmentRequest(request);
+  const commitment = decodeCommitmentRequest(request);
   return encodeGetSlotResponse(requireAvailable(chain.slot(commitment)));
 }
 

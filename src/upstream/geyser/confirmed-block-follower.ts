@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
-import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import type { RawAccount, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { Block } from '../../solana/block.ts';
 import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';

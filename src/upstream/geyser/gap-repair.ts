@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { bytesKey } from '../../base/text/bytes-key.ts';
-import { rawBlockMeta } from '../../protocol/geyser/encode/raw-block-meta.ts';
-import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
+import { rawBlockMeta, rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
-import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import type { RawBlockMeta, RawSlot, RawTransaction, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';

@@ -1,6 +1,6 @@
 import { type Commitment, commitments } from '../../protocol/commitment.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
-import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import { type RawSlot, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';

@@ -98,9 +98,9 @@ describe('RecentOutcomes', () => {
 
   it('reports ratios', () => {
     const recent = new RecentOutcomes({ windowMs: 1_000 });
-    for (let i = 0; i < 6; i++) recent.record('succeeded', 600);
-    for (let i = 0; i < 3; i++) recent.record('failed', 600);
-    recent.record('throttled', 600);
+    for (let i = 0; i < 6; i++) recent.record('succeeded', null, 600);
+    for (let i = 0; i < 3; i++) recent.record('failed', null, 600);
+    recent.record('throttled', null, 600);
     expect(recent.attempts(600)).toBe(10);
     expect(recent.failedShare(600)).toBe(0.3);
     expect(recent.throttledShare(600)).toBe(0.1);
@@ -108,17 +108,17 @@ describe('RecentOutcomes', () => {
 
   it('drops half a window at a time', () => {
     const recent = new RecentOutcomes({ windowMs: 1_000 });
-    recent.record('failed', 600);
+    recent.record('failed', null, 600);
     expect(recent.attempts(1_100)).toBe(1);
     expect(recent.attempts(1_600)).toBe(0);
-    recent.record('failed', 1_700);
+    recent.record('failed', null, 1_700);
     expect(recent.attempts(9_000)).toBe(0);
   });
 
   it('reports latencies', () => {
     const recent = new RecentOutcomes({ windowMs: 1_000 });
-    for (let i = 0; i < 8; i++) recent.recordLatency(10);
-    for (let i = 0; i < 2; i++) recent.recordLatency(4_000);
+    for (let i = 0; i < 8; i++) recent.record('succeeded', 10, 0);
+    for (let i = 0; i < 2; i++) recent.record('succeeded', 4_000, 0);
     expect(recent.latencyMs(0.7, 0)).toBeLessThan(13);
     expect(recent.latencyMs(0.9, 0)).toBeGreaterThan(3_900);
   });

@@ -31,14 +31,13 @@ export class RecentOutcomes {
     this.#limits = limits;
   }
 
-  record(kind: AttemptKind, now: number): void {
-    this.#rotate(now);
+  /** @param elapsedMs - latency; null if it says nothing about the node. */
+  record(kind: AttemptKind, elapsedMs: number | null, now: number): void {
+    if (now - this.#rotatedAt >= this.#limits.windowMs / 2) this.#rotate(now);
     this.#current.attempts++;
     if (kind === 'failed') this.#current.failed++;
     else if (kind === 'throttled') this.#current.throttled++;
-  }
-
-  recordLatency(elapsedMs: number): void {
+    if (elapsedMs === null) return;
     const bucket = bucketOf(elapsedMs * 1_000);
     this.#current.latencies[bucket] = (this.#current.latencies[bucket] ?? 0) + 1;
   }
@@ -127,7 +126,7 @@ export type EjectionLimits = Pick<
  */
 export class Ejection {
   readonly #limits: EjectionLimits;
-  #reason: EjectionReason | null = null;
+  reason: EjectionReason | null = null;
   #probation: EjectionReason | null = null;
   #changedAt = 0;
   #goodAnswers = 0;
@@ -138,13 +137,9 @@ export class Ejection {
     this.#limits = limits;
   }
 
-  get reason(): EjectionReason | null {
-    return this.#reason;
-  }
-
   eject(reason: EjectionReason, now: number): void {
     if (this.#probation !== null) this.#relapses++;
-    this.#reason = reason;
+    this.reason = reason;
     this.#probation = null;
     this.#restart(now);
   }
@@ -175,7 +170,7 @@ export class Ejection {
   review(isCurrent: boolean, now: number): boolean {
     const isProven = this.#goodAnswers >= this.#limits.readmitAnswersMin;
     const isLongAgo = now - this.#changedAt > this.#limits.exclusionMaxMs;
-    if (this.#reason === null) {
+    if (this.reason === null) {
       if (this.#probation !== null && (isProven || isLongAgo)) this.#clear();
       return false;
     }
@@ -184,8 +179,8 @@ export class Ejection {
       return true;
     }
     if (!isLongAgo && !(isCurrent && this.#goodPolls >= this.#pollsNeeded)) return false;
-    this.#probation = this.#reason;
-    this.#reason = null;
+    this.#probation = this.reason;
+    this.reason = null;
     this.#restart(now);
     return true;
   }
@@ -201,7 +196,7 @@ export class Ejection {
   }
 
   #clear(): void {
-    this.#reason = null;
+    this.reason = null;
     this.#probation = null;
     this.#relapses = 0;
     this.#goodAnswers = 0;

@@ -81,15 +81,11 @@ export class NodeHealth {
     return this.ejection.reason;
   }
 
-  onRequestStart(): void {
-    const now = performance.now();
+  /** @param now - `performance.now()`. */
+  onRequestStart(now: number): void {
     this.inFlight++;
-    this.circuit.recordStart(now);
+    if (this.circuit.isTripped) this.circuit.recordStart(now);
     this.budget?.spend(now);
-  }
-
-  onRequestEnd(): void {
-    this.inFlight--;
   }
 
   /** Usable, with a known slot and no failed polls. */
@@ -98,7 +94,8 @@ export class NodeHealth {
   }
 
   isAvailable(now: number): boolean {
-    return !this.isFull() && !this.isThrottled(now) && !this.isOverBudget(now);
+    const isBlocked = this.inFlight >= this.#limits.inFlightMax || now < this.throttledUntil;
+    return !isBlocked && (this.budget === null || this.budget.has(now));
   }
 
   /**
@@ -142,7 +139,7 @@ export class NodeHealth {
     const isUsable = outcome.kind === 'response' && outcome.response.errorCode === 0;
     this.ejection.notePoll(isUsable && elapsedMs <= this.#limits.slowMs);
     const now = performance.now();
-    if (outcome.kind !== 'response') this.#recordOutcome(outcome, elapsedMs, now);
+    if (outcome.kind !== 'response') this.#recordFailure(outcome, elapsedMs, now);
     else {
       this.circuit.pollSucceeded();
       this.#recordResponse(outcome.response, now, elapsedMs);
@@ -155,8 +152,19 @@ export class NodeHealth {
    */
   recordOutcome(outcome: Outcome, elapsedMs: number | null): void {
     const now = performance.now();
-    this.#countOutcome(outcome, elapsedMs, now);
-    this.#recordOutcome(outcome, elapsedMs, now);
+    const kind = attemptKindOf(outcome, elapsedMs);
+    if (kind !== null) {
+      const isTimed = kind === 'succeeded' || (outcome.kind === 'transport' && outcome.timedOut);
+      this.recent.record(kind, isTimed ? elapsedMs : null, now);
+      this.ejection.noteCall(kind, elapsedMs, now);
+    }
+    if (outcome.kind !== 'response') {
+      this.#recordFailure(outcome, elapsedMs, now);
+      return;
+    }
+    const { circuit } = this;
+    if (circuit.isTripped || circuit.consecutiveFailures > 0) circuit.recordSuccess();
+    this.#recordResponse(outcome.response, now, elapsedMs);
   }
 
   /** Records an attempt aborted because another node responded first: a lower bound of the latency. */
@@ -167,21 +175,12 @@ export class NodeHealth {
     this.latencies.record(row, elapsedMs);
   }
 
-  #countOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
-    const kind = attemptKindOf(outcome, elapsedMs);
-    if (kind === null) return;
-    this.recent.record(kind, now);
-    const isTimed = kind === 'succeeded' || (outcome.kind === 'transport' && outcome.timedOut);
-    if (isTimed && elapsedMs !== null) this.recent.recordLatency(elapsedMs);
-    this.ejection.noteCall(kind, elapsedMs, now);
-  }
-
-  #recordOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
+  #recordFailure(
+    outcome: Exclude<Outcome, { kind: 'response' }>,
+    elapsedMs: number | null,
+    now: number,
+  ): void {
     switch (outcome.kind) {
-      case 'response':
-        this.circuit.recordSuccess();
-        this.#recordResponse(outcome.response, now, elapsedMs);
-        break;
       case 'status':
         this.#recordStatus(outcome.status, outcome.retryAfterMs, now);
         break;
@@ -200,7 +199,8 @@ export class NodeHealth {
   }
 
   #recordResponse({ errorCode }: RpcResponse, now: number, elapsedMs: number | null): void {
-    if (nodeErrorRow(errorCode).behind) this.selfUnhealthyUntil = now + this.#limits.cordonMs;
+    if (errorCode !== 0 && nodeErrorRow(errorCode).behind)
+      this.selfUnhealthyUntil = now + this.#limits.cordonMs;
     this.#consecutiveThrottles = 0;
     this.#failedPolls = 0;
     this.lastResponseAt = now;

@@ -14,8 +14,7 @@ beforeEach(() => {
 
 const note = (index: number, times: number, kind: AttemptKind, latencyMs = 20): void => {
   for (let i = 0; i < times; i++) {
-    nodes[index]!.recent.record(kind, 1_000);
-    if (kind === 'succeeded') nodes[index]!.recent.recordLatency(latencyMs);
+    nodes[index]!.recent.record(kind, kind === 'succeeded' ? latencyMs : null, 1_000);
   }
 };
 

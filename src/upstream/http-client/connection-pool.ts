@@ -1,6 +1,6 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
 import type { NodeRequest, PendingRequest } from '../exchange.ts';
-import { Connection, type ConnectionContext, type ConnectionLimits } from './connection.ts';
+import { Connection, type ConnectionContext, type ConnectionLimits, type Dialer } from './connection.ts';
 import {
   aborted,
   connectionLost,
@@ -9,7 +9,6 @@ import {
   RequestQueue,
   timeoutExchange,
 } from './http-request.ts';
-import type { Dialer } from './socket.ts';
 
 export type PoolLimits = ConnectionLimits &
   Readonly<{
@@ -69,7 +68,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
       request.settle(connectionLost(false, new Error('connection pool closed')));
       return request;
     }
-    this.#sweeper.start();
+    if (!this.#sweeper.isBusy) this.#sweeper.start();
     const connection = this.#waiting.first === null ? this.#connectionFor(request, now) : null;
     if (connection === null) this.#wait(request);
     else connection.send(request);
@@ -102,7 +101,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
       connection.send(next);
       next = this.#waiting.first;
     }
-    if (connection.inFlight === 0) this.#idle.push(connection);
+    if (connection.requests.length === 0) this.#idle.push(connection);
   }
 
   onFlushNeeded(connection: Connection): void {
@@ -125,7 +124,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   #connectionFor(request: HttpRequest, now: number): Connection | null {
     const canShare = this.pipelining > 1 && request.nodeRequest.canPipeline;
     const shared = canShare ? this.#unflushed.at(-1) : undefined;
-    if (shared !== undefined && shared.inFlight > 0 && shared.accepts(request, now)) return shared;
+    if (shared !== undefined && shared.requests.length > 0 && shared.accepts(request, now)) return shared;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.accepts(request, now)) return idle;
       idle.close(new Error('idle timeout'));
@@ -136,7 +135,10 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   #leastBusyFor(request: HttpRequest, now: number): Connection | null {
     let least: Connection | null = null;
     for (const connection of this.#connections) {
-      if (connection.accepts(request, now) && (least === null || connection.inFlight < least.inFlight))
+      if (
+        connection.accepts(request, now) &&
+        (least === null || connection.requests.length < least.requests.length)
+      )
         least = connection;
     }
     return least;
@@ -215,30 +217,30 @@ const IDLE_INTERVAL_MS = 1_000;
 export class Sweeper {
   readonly #sweep: (now: number) => boolean | null;
   #timer: NodeJS.Timeout | null = null;
-  #isBusy = false;
+  /** It checks deadlines at the short interval. */
+  isBusy = false;
 
   constructor(sweep: (now: number) => boolean | null) {
     this.#sweep = sweep;
   }
 
   start(): void {
-    if (this.#isBusy) return;
     this.stop();
-    this.#isBusy = true;
+    this.isBusy = true;
     this.#timer = setInterval(() => this.#tick(), BUSY_INTERVAL_MS);
   }
 
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
-    this.#isBusy = false;
+    this.isBusy = false;
   }
 
   #tick(): void {
     const isWaiting = this.#sweep(performance.now());
     if (isWaiting === true) return;
     if (isWaiting === null) this.stop();
-    else if (this.#isBusy) this.#slowDown();
+    else if (this.isBusy) this.#slowDown();
   }
 
   #slowDown(): void {

@@ -1,14 +1,11 @@
-import type { Socket } from 'node:net';
+import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
+import { READ_MAX_BYTES } from '../../http/buffer-pool.ts';
 import type { Exchange } from '../exchange.ts';
 import {
-  BodyStreamer,
-  type StreamingConnection,
-  type StreamingContext,
-  type StreamingLimits,
-} from './body-streamer.ts';
-import {
   aborted,
+  BodyStreamer,
   connectionLost,
   endStream,
   type HttpRequest,
@@ -16,11 +13,13 @@ import {
   overBudget,
   type RequestHolder,
   RequestQueue,
+  type StreamingConnection,
+  type StreamingContext,
+  type StreamingLimits,
   timeoutExchange,
   tooLarge,
 } from './http-request.ts';
 import { HttpResponseReader } from './http-response-reader.ts';
-import type { Dialer, SocketListener } from './socket.ts';
 
 /** How long the response to an aborted light read is awaited, to keep its connection. */
 const LINGER_MS = 500;
@@ -48,12 +47,12 @@ export interface ConnectionContext extends StreamingContext {
 }
 
 /** Connection to a node with its requests in flight. */
-export class Connection implements SocketListener, RequestHolder, StreamingConnection {
+export class Connection implements RequestHolder, StreamingConnection {
   readonly #context: ConnectionContext;
   readonly #socket: Socket;
   readonly #reader: HttpResponseReader;
-  readonly #streamer: BodyStreamer;
-  readonly #inFlight = new RequestQueue();
+  readonly streamer: BodyStreamer;
+  readonly requests = new RequestQueue();
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
   /** Deadline for opening or for the next request; `performance.now()`. */
   #waitsUntil: number;
@@ -64,7 +63,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     this.#reader = new HttpResponseReader(context.limits, context.responseBudget);
     this.#waitsUntil = now + context.limits.connectTimeoutMs;
     this.#socket = dialer.dial(this);
-    this.#streamer = new BodyStreamer(this, context, this.#reader, this.#socket);
+    this.streamer = new BodyStreamer(this, context, this.#reader, this.#socket);
   }
 
   get isOpen(): boolean {
@@ -75,16 +74,12 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     return this.#state === 'connecting';
   }
 
-  get inFlight(): number {
-    return this.#inFlight.length;
-  }
-
   get isLingering(): boolean {
-    return this.#state === 'open' && this.#inFlight.first !== null && !this.#hasWaiting(null);
+    return this.#state === 'open' && this.requests.first !== null && !this.#hasWaiting(null);
   }
 
   accepts({ nodeRequest }: HttpRequest, now: number): boolean {
-    const { first, length } = this.#inFlight;
+    const { first, length } = this.requests;
     if (this.#state !== 'open' || this.#isSuspect) return false;
     if (first === null) return now < this.#waitsUntil;
     if (first.isSettled) return false;
@@ -92,21 +87,24 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
       nodeRequest.canPipeline &&
       first.nodeRequest.canPipeline &&
       length < this.#context.pipelining &&
-      !this.#streamer.isStreaming
+      this.streamer.bodyListener === null
     );
   }
 
   send(request: HttpRequest): void {
     request.holder = this;
-    this.#inFlight.push(request);
+    this.requests.push(request);
     if (this.#context.pipelining > 1) this.#context.onFlushNeeded(this);
-    else this.#write(request);
+    else {
+      request.isSent = true;
+      this.#socket.write(request.bytes);
+    }
   }
 
   flush(): void {
     if (this.#state !== 'open') return;
     const unsent: Buffer[] = [];
-    for (let request = this.#inFlight.first; request !== null; request = request.next) {
+    for (let request = this.requests.first; request !== null; request = request.next) {
       if (!request.isSent) unsent.push(request.bytes);
       request.isSent = true;
     }
@@ -115,7 +113,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
 
   sweep(now: number): void {
     if (this.isLingering) this.#endLingering(now);
-    else if (this.#inFlight.first !== null) this.#abortExpired(now);
+    else if (this.requests.first !== null) this.#abortExpired(now);
     else if (now >= this.#waitsUntil)
       this.close(new Error(this.isConnecting ? 'connect timeout' : 'idle timeout'));
   }
@@ -127,8 +125,8 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     this.#socket.destroy();
     this.#reader.free();
     this.#context.onClose(this, wasOpen, cause);
-    let bodyListener = this.#streamer.end();
-    for (let request = this.#inFlight.shift(); request !== null; request = this.#inFlight.shift()) {
+    let bodyListener = this.streamer.end();
+    for (let request = this.requests.shift(); request !== null; request = this.requests.shift()) {
       notifyFailed(request, bodyListener, connectionLost(request.isSent, cause));
       bodyListener = null;
     }
@@ -142,14 +140,29 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     this.#context.onOpen(this, now);
   }
 
-  get readBuffer(): Buffer | null {
-    return this.#streamer.readBuffer;
-  }
-
-  /** An exception while processing received bytes closes only this connection. */
+  /**
+   * An exception while processing received bytes closes only this connection.
+   * @param bytes - valid until it returns, unless `readBuffer` provided them.
+   */
   onData(bytes: Buffer, length: number): void {
+    let at = 0;
     try {
-      this.#read(bytes, length);
+      while (at < length && this.#state === 'open') {
+        const request = this.requests.first;
+        // An unsolicited response would be taken for the response to the next request.
+        if (request === null || !request.isSent) {
+          this.close(new Error('unsolicited response'));
+          return;
+        }
+        this.#reader.streamThreshold = this.streamer.streamThresholdFor(request);
+        at = this.#reader.read(bytes, at, length);
+        if (this.#reader.readState === 'more') {
+          this.streamer.consume(request);
+          return;
+        }
+        if (this.#reader.readState === 'complete') this.#onResponseComplete(request, at < length);
+        else this.#onInvalidResponse(request);
+      }
     } catch (thrown) {
       this.close(thrown);
     }
@@ -173,42 +186,19 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     else this.#abortRequest(request, aborted(request.isSent));
   }
 
-  #read(bytes: Buffer, length: number): void {
-    let at = 0;
-    while (at < length && this.#state === 'open') {
-      const request = this.#inFlight.first;
-      // An unsolicited response would be taken for the response to the next request.
-      if (request === null || !request.isSent) {
-        this.close(new Error('unsolicited response'));
-        return;
-      }
-      this.#reader.streamThreshold = this.#streamer.streamThresholdFor(request);
-      at = this.#reader.read(bytes, at, length);
-      if (this.#reader.readState === 'more') {
-        this.#streamer.consume(request);
-        return;
-      }
-      this.#end(request, at < length);
-    }
-  }
-
   #finish(): void {
     if (this.#state !== 'open') return;
     this.#reader.finish();
-    const request = this.#inFlight.first;
-    if (request?.isSent === true && this.#reader.readState !== 'more') this.#end(request, false);
+    const request = this.requests.first;
+    if (request?.isSent === true && this.#reader.readState === 'complete')
+      this.#onResponseComplete(request, false);
+    else if (request?.isSent === true && this.#reader.readState !== 'more') this.#onInvalidResponse(request);
     this.close(new Error('closed by the node'));
   }
 
-  #write(request: HttpRequest): void {
-    request.isSent = true;
-    this.#socket.write(request.bytes);
-  }
-
-  #end(request: HttpRequest, moreFollows: boolean): void {
+  #onInvalidResponse(request: HttpRequest): void {
     const { readState } = this.#reader;
-    if (readState === 'complete') this.#onResponseComplete(request, moreFollows);
-    else if (readState === 'too-large') this.#abortRequest(request, tooLarge, true);
+    if (readState === 'too-large') this.#abortRequest(request, tooLarge, true);
     else if (readState === 'over-budget') this.#abortRequest(request, overBudget, true);
     else this.close(new Error('invalid HTTP response'));
   }
@@ -216,11 +206,12 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   #onResponseComplete(request: HttpRequest, moreFollows: boolean): void {
     const reader = this.#reader;
     const { keepAlive, keepAliveMs, status, retryAfter } = reader;
-    const bodyListener = this.#streamer.end();
+    const bodyListener = this.streamer.bodyListener === null ? null : this.streamer.end();
     const body = bodyListener === null ? reader.body.take() : reader.body.piece(!moreFollows);
     reader.next();
-    this.#detach(request);
-    const isAlone = this.#inFlight.first === null;
+    this.requests.remove(request);
+    request.holder = detachedHolder;
+    const isAlone = this.requests.first === null;
     if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows))
       this.close(new Error('keep-alive ended'));
     const isValid =
@@ -229,17 +220,14 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
         : endStream(request, bodyListener, body);
     if (this.#state === 'closed') return;
     if (!isValid) this.close(new Error('response does not match the request'));
-    else this.#onIdle(keepAliveMs);
-  }
-
-  /** @param keepAliveMs - allowed idle time; null if the node sent none. */
-  #onIdle(keepAliveMs: number | null): void {
-    const { idleTimeoutMs } = this.#context.limits;
-    const idleMs = keepAliveMs === null ? idleTimeoutMs : Math.min(idleTimeoutMs, keepAliveMs);
-    const now = performance.now();
-    this.#waitsUntil = now + idleMs;
-    if (idleMs <= 0 && this.#inFlight.first === null) this.close(new Error('keep-alive ended'));
-    else this.#context.onAvailable(this, now);
+    else {
+      const { idleTimeoutMs } = this.#context.limits;
+      const idleMs = keepAliveMs === null ? idleTimeoutMs : Math.min(idleTimeoutMs, keepAliveMs);
+      const now = performance.now();
+      this.#waitsUntil = now + idleMs;
+      if (idleMs <= 0 && this.requests.first === null) this.close(new Error('keep-alive ended'));
+      else this.#context.onAvailable(this, now);
+    }
   }
 
   /** Keeping a connection is worth a light read. */
@@ -247,18 +235,18 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     return (
       isSent &&
       nodeRequest.canPipeline &&
-      !this.#streamer.isStreaming &&
+      this.streamer.bodyListener === null &&
       !this.#reader.isInBody &&
       this.#context.hasCapacity
     );
   }
 
   #endLingering(now: number): void {
-    if (now >= (this.#inFlight.first?.deadline ?? 0)) this.close(new Error('request aborted'));
+    if (now >= (this.requests.first?.deadline ?? 0)) this.close(new Error('request aborted'));
   }
 
   #abortExpired(now: number): void {
-    let request = this.#inFlight.first;
+    let request = this.requests.first;
     while (request !== null && this.#state !== 'closed') {
       const { next } = request;
       if (now >= request.deadline && !request.isSettled) {
@@ -274,22 +262,20 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
    * closes.
    */
   #abortRequest(request: HttpRequest, exchange: Exchange, mustClose = false): void {
-    const bodyListener = request === this.#inFlight.first ? this.#streamer.end() : null;
+    const bodyListener = request === this.requests.first ? this.streamer.end() : null;
     const isBlocking = mustClose || bodyListener !== null || (request.isSent && !this.#hasWaiting(request));
-    if (isBlocking || !request.isSent) this.#detach(request);
+    if (isBlocking || !request.isSent) {
+      this.requests.remove(request);
+      request.holder = detachedHolder;
+    }
     if (isBlocking) this.close(new Error('request aborted'));
     notifyFailed(request, bodyListener, exchange);
-    if (this.#state === 'open' && this.#inFlight.first === null)
+    if (this.#state === 'open' && this.requests.first === null)
       this.#context.onAvailable(this, performance.now());
   }
 
-  #detach(request: HttpRequest): void {
-    this.#inFlight.remove(request);
-    request.holder = detachedHolder;
-  }
-
   #hasWaiting(except: HttpRequest | null): boolean {
-    for (let request = this.#inFlight.first; request !== null; request = request.next) {
+    for (let request = this.requests.first; request !== null; request = request.next) {
       if (request !== except && !request.isSettled) return true;
     }
     return false;
@@ -297,3 +283,97 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
 }
 
 const detachedHolder: RequestHolder = { onAbort: (request) => request.settle(aborted(request.isSent)) };
+
+export type Origin = Readonly<{
+  /** Name, or address without brackets. */
+  host: string;
+  port: number;
+  tls: boolean;
+  serverName: string;
+}>;
+
+const TCP_KEEP_ALIVE_MS = 60_000;
+
+/** Read buffer of all plain connections: data that must last is copied before the next read. */
+const sharedBuffer = Buffer.allocUnsafeSlow(READ_MAX_BYTES);
+
+/**
+ * Read options of a plain connection: shared buffer, or the listener's. node:net calls `buffer` after each
+ * read and before the first one per address.
+ * Source: Node.js, lib/net.js, `initSocketHandle`; lib/internal/stream_base_commons.js, `onStreamRead`.
+ */
+function readOptionsFor(connection: Connection): OnReadOpts {
+  let last: Uint8Array | null = null;
+  return {
+    buffer: () => {
+      if (last === null) return sharedBuffer;
+      const { streamer } = connection;
+      const next = streamer.bodyListener === null ? sharedBuffer : (streamer.readBuffer ?? sharedBuffer);
+      return next === last ? SAME_BUFFER : next;
+    },
+    callback: (length, bytes) => {
+      last = bytes;
+      connection.onData(bytes as Buffer, length);
+      return true;
+    },
+  };
+}
+
+const SAME_BUFFER = undefined as unknown as Uint8Array;
+
+export function originOf(url: URL, serverName: string): Origin {
+  const tls = url.protocol === 'https:';
+  const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port);
+  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, tls, serverName };
+}
+
+/** Opens connections to one origin. Resolves the name each time and tries all addresses. */
+export class Dialer {
+  readonly #origin: Origin;
+  #session: Buffer | undefined;
+
+  constructor(origin: Origin) {
+    this.#origin = origin;
+  }
+
+  /** Unreferenced: pending requests keep the process alive, not connections. */
+  dial(connection: Connection): Socket {
+    const socket = this.#origin.tls ? this.#dialTls(connection) : this.#dialPlain(connection);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    socket.unref();
+    let cause: unknown = null;
+    socket.on('error', (error) => {
+      cause = error;
+    });
+    socket.once('end', () => connection.onEnd());
+    socket.once('close', () => connection.onClose(cause));
+    return socket;
+  }
+
+  #dialPlain(connection: Connection): Socket {
+    const { host, port } = this.#origin;
+    const socket = connect({ host, port, onread: readOptionsFor(connection) });
+    socket.once('connect', () => connection.onOpen());
+    return socket;
+  }
+
+  /** Verifies certificates with the roots of Node.js. */
+  #dialTls(connection: Connection): TLSSocket {
+    const { host, port, serverName } = this.#origin;
+    const socket = connectTls({
+      host,
+      port,
+      // SNI takes no addresses: the certificate is then checked against `host`.
+      servername: isIP(serverName) === 0 ? serverName : '',
+      ALPNProtocols: ['http/1.1'],
+      ...(this.#session !== undefined && { session: this.#session }),
+    });
+    socket.on('session', (session) => {
+      this.#session = session;
+    });
+    socket.on('data', (bytes: Buffer) => connection.onData(bytes, bytes.length));
+    socket.once('secureConnect', () => connection.onOpen());
+    return socket;
+  }
+}

@@ -1,5 +1,6 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { byLength, isToken, matchesAt } from '../../base/text/short-bytes.ts';
+import { bufferPool, POOLED_MIN_BYTES } from '../../http/buffer-pool.ts';
 import { HttpParser, type HttpSink } from '../../http/llhttp.ts';
 import {
   connectionDirective,
@@ -8,7 +9,6 @@ import {
   parseSimpleLength,
   type SimpleHeaderSink,
 } from '../../http/simple-header-parser.ts';
-import { BodyBuffer } from './body-buffer.ts';
 
 /** Safety margin before the node closes an idle connection by its own clock. */
 const MARGIN_MS = 1_000;
@@ -115,15 +115,12 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   #fieldBytes = 0;
   #bodyBytes = 0;
   #isParsed = false;
-  #plainRemaining = 0;
+  /** Bytes of a body that bypass llhttp. */
+  plainRemaining = 0;
 
   constructor(limits: Readonly<{ responseMaxBytes: number }>, budget: ByteBudget) {
     this.body = new BodyBuffer(budget);
     this.#limits = limits;
-  }
-
-  get plainRemaining(): number {
-    return this.#plainRemaining;
   }
 
   get isInBody(): boolean {
@@ -138,13 +135,20 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   read(bytes: Buffer, start: number, end: number): number {
     if (this.readState !== 'more') return start;
     let at = start;
-    if (this.#plainRemaining === 0) {
+    if (this.plainRemaining === 0) {
       const isAtHead = this.#isInHead && !this.#isParsed;
       const bodyAt = isAtHead ? this.#readPlainHead(bytes, start, end) : NOT_SIMPLE;
       at = bodyAt === NOT_SIMPLE ? this.#parse(bytes, start, end) : bodyAt;
     }
-    if (this.#plainRemaining > 0 && this.readState === 'more') at = this.#readPlain(bytes, at, end);
-    return at;
+    if (this.plainRemaining === 0 || this.readState !== 'more') return at;
+    const stop = Math.min(end, at + this.plainRemaining);
+    if (stop > at) this.#bufferBody(bytes, at, stop);
+    this.plainRemaining -= stop - at;
+    if (this.plainRemaining === 0 && this.readState === 'more') {
+      if (this.#isParsed) this.#parser.reset();
+      this.readState = 'complete';
+    }
+    return stop;
   }
 
   /** Reads a complete simple head. @returns the start of the body; NOT_PLAIN: use llhttp. */
@@ -168,7 +172,12 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     const candidates = plainFields[nameEnd - nameStart] ?? [];
     for (const { name, kind } of candidates) {
       if (!isToken(bytes, nameStart, nameEnd, name)) continue;
-      if (kind === 'length') return this.#readPlainLength(bytes, start, end);
+      if (kind === 'length') {
+        // A duplicate is ambiguous.
+        const isFirst = this.contentLength < 0;
+        this.contentLength = isFirst ? parseSimpleLength(bytes, start, end) : -1;
+        return isFirst && this.contentLength >= 0;
+      }
       if (kind === 'odd') return false;
       this.keepAliveMs = parseKeepAliveMs(
         bytes.toString('latin1', start, Math.min(end, start + VALUE_MAX_BYTES)),
@@ -177,13 +186,6 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     }
     const directive = connectionDirective(bytes, nameStart, nameEnd, start, end);
     return directive === 'other' || directive === 'keep-alive';
-  }
-
-  #readPlainLength(bytes: Buffer, start: number, end: number): boolean {
-    // A duplicate is ambiguous.
-    if (this.contentLength >= 0) return false;
-    this.contentLength = parseSimpleLength(bytes, start, end);
-    return this.contentLength >= 0;
   }
 
   #parse(bytes: Buffer, start: number, end: number): number {
@@ -197,7 +199,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
 
   /** End of the connection: completes a body without a length. */
   finish(): void {
-    if (this.readState !== 'more' || this.#plainRemaining > 0) return;
+    if (this.readState !== 'more' || this.plainRemaining > 0) return;
     this.#parser.finish();
   }
 
@@ -290,21 +292,10 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
       this.readState = 'too-large';
       return true;
     }
-    if (contentLength > 0 && contentLength < this.streamThreshold) this.body.expect(contentLength);
+    if (contentLength > 0 && contentLength < this.streamThreshold) this.body.expectedBytes = contentLength;
     if (contentLength < plainFrom) return false;
-    this.#plainRemaining = contentLength;
+    this.plainRemaining = contentLength;
     return true;
-  }
-
-  #readPlain(bytes: Buffer, start: number, end: number): number {
-    const stop = Math.min(end, start + this.#plainRemaining);
-    if (stop > start) this.#bufferBody(bytes, start, stop);
-    this.#plainRemaining -= stop - start;
-    if (this.#plainRemaining === 0 && this.readState === 'more') {
-      if (this.#isParsed) this.#parser.reset();
-      this.readState = 'complete';
-    }
-    return stop;
   }
 
   #bufferBody(bytes: Buffer, start: number, end: number): void {
@@ -342,4 +333,146 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     else if (field === 'keep-alive') this.keepAliveMs = parseKeepAliveMs(value);
     else this.retryAfter = this.retryAfter === null ? value.trim() : null;
   }
+}
+
+const BLOCK_MIN_BYTES = 16 * 1024;
+const BLOCK_MAX_BYTES = 1024 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+/** First buffer for an announced length, unless it is shorter. */
+const BUFFER_MIN_BYTES = 64 * 1024;
+/** The buffer is at most this many times the received bytes. */
+const BUFFER_GROWTH = 16;
+
+/**
+ * Buffers a response body within a memory budget. A body of announced length is copied into a buffer that
+ * grows as it fills, so that the announcement alone reserves little; a body received in one read is copied
+ * once.
+ */
+export class BodyBuffer {
+  bytes = 0;
+  readonly #budget: ByteBudget;
+  #reserved = 0;
+  #buffer: Buffer = EMPTY;
+  #pending: Buffer = EMPTY;
+  #pendingStart = 0;
+  #pendingEnd = 0;
+  /** All full but the last. */
+  #blocks: Buffer[] | null = null;
+  #lastBlockUsed = 0;
+  /** The budget was exhausted: the body is incomplete. */
+  isOverBudget = false;
+  /** Announced length; 0: none, or the body may be streamed. */
+  expectedBytes = 0;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  add(bytes: Buffer, start: number, end: number): void {
+    if (this.expectedBytes > 0) {
+      if (this.#ensureCapacity(this.bytes + end - start)) bytes.copy(this.#buffer, this.bytes, start, end);
+    } else if (this.bytes === 0) {
+      this.#pending = bytes;
+      this.#pendingStart = start;
+      this.#pendingEnd = end;
+    } else {
+      this.retain();
+      this.#append(bytes, start, end);
+    }
+    this.bytes += end - start;
+  }
+
+  /** Copies pending bytes: the read buffer will be reused. */
+  retain(): void {
+    if (this.#pending === EMPTY) return;
+    const pending = this.#pending;
+    this.#pending = EMPTY;
+    this.#append(pending, this.#pendingStart, this.#pendingEnd);
+  }
+
+  toBuffer(): Buffer {
+    if (this.expectedBytes > 0) return Buffer.from(this.#buffer.subarray(0, this.bytes));
+    if (this.#pending !== EMPTY) return copyRange(this.#pending, this.#pendingStart, this.#pendingEnd);
+    return this.#blocks === null ? EMPTY : Buffer.concat(this.#blocks, this.bytes);
+  }
+
+  /**
+   * Received part of a streamed body. Stays in its pooled buffer, unless it is too small to occupy one.
+   * @param isLast - nothing else was read after it.
+   */
+  piece(isLast: boolean): Buffer {
+    const [pending, from, to] = [this.#pending, this.#pendingStart, this.#pendingEnd];
+    if (pending === EMPTY) return this.toBuffer();
+    const mayStay = isLast && to - from >= POOLED_MIN_BYTES && bufferPool.isPooled(pending);
+    return mayStay ? pending.subarray(from, to) : bufferPool.copyOf(pending, from, to);
+  }
+
+  take(): Buffer {
+    const body = this.expectedBytes > 0 ? this.#buffer : this.toBuffer();
+    this.clear();
+    return body;
+  }
+
+  clear(): void {
+    if (this.#reserved > 0) this.#budget.release(this.#reserved);
+    this.bytes = 0;
+    this.#reserved = 0;
+    this.expectedBytes = 0;
+    this.#buffer = EMPTY;
+    this.#pending = EMPTY;
+    this.#blocks = null;
+    this.#lastBlockUsed = 0;
+    this.isOverBudget = false;
+  }
+
+  /** Grows the buffer of an announced body; has exactly its length when complete. */
+  #ensureCapacity(bytes: number): boolean {
+    if (bytes <= this.#buffer.length) return true;
+    const size = Math.min(this.expectedBytes, Math.max(BUFFER_MIN_BYTES, BUFFER_GROWTH * this.bytes, bytes));
+    if (this.isOverBudget || !this.#take(size - this.#buffer.length)) return false;
+    const before = this.#buffer;
+    this.#buffer = Buffer.allocUnsafe(size);
+    before.copy(this.#buffer, 0, 0, this.bytes);
+    return true;
+  }
+
+  #append(bytes: Buffer, start: number, end: number): void {
+    this.#blocks ??= [];
+    let at = start;
+    while (at < end) {
+      const block = this.#blockFor(this.#blocks, end - at);
+      if (block === null) return;
+      const copiedBytes = bytes.copy(block, this.#lastBlockUsed, at, end);
+      this.#lastBlockUsed += copiedBytes;
+      at += copiedBytes;
+    }
+  }
+
+  /** Block with free space; null if the budget is exhausted. */
+  #blockFor(blocks: Buffer[], needed: number): Buffer | null {
+    const last = blocks.at(-1);
+    if (last !== undefined && this.#lastBlockUsed < last.length) return last;
+    const size = Math.max(
+      BLOCK_MIN_BYTES,
+      Math.min(BLOCK_MAX_BYTES, Math.max(needed, (last?.length ?? 0) * 2)),
+    );
+    if (this.isOverBudget || !this.#take(size)) return null;
+    const block = Buffer.allocUnsafe(size);
+    blocks.push(block);
+    this.#lastBlockUsed = 0;
+    return block;
+  }
+
+  #take(bytes: number): boolean {
+    this.isOverBudget = !this.#budget.tryReserve(bytes);
+    if (!this.isOverBudget) this.#reserved += bytes;
+    return !this.isOverBudget;
+  }
+}
+
+function copyRange(bytes: Buffer, start: number, end: number): Buffer {
+  const copy = Buffer.allocUnsafe(end - start);
+  bytes.copy(copy, 0, start, end);
+  return copy;
 }

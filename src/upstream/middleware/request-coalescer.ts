@@ -74,20 +74,15 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   /** First caller; null once canceled. */
   #first: ResponseHandler | null;
   #others: Set<JoinedCall> | null = null;
-  #pending: PendingCall | null = null;
+  pending: PendingCall | null = null;
   #isOver = false;
-  #isAbandoned = false;
+  /** All callers have canceled. */
+  isAbandoned = false;
 
   constructor(calls: RequestCoalescer, started: StartedCall, handler: ResponseHandler) {
     this.#calls = calls;
     this.started = started;
     this.#first = handler;
-  }
-
-  start(next: RpcDispatcher): void {
-    const pending = next.dispatch(this.started.call, this);
-    if (!this.#isOver) this.#pending = pending;
-    else if (this.#isAbandoned) pending.cancel();
   }
 
   join(call: Call, handler: ResponseHandler, now: number): PendingCall {
@@ -126,8 +121,10 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   onResponse(response: RpcResponse): void {
     if (this.#isOver) return;
     this.#end();
-    this.#calls.onCallResponse(this.started, response);
+    const { listener } = this.#calls;
+    if (this.started.key.policy.ttl !== 'never') listener?.onResponse(this.started, response);
     this.#first?.onResponse(response);
+    if (this.#others === null) return;
     for (const joined of this.#takeOthers()) {
       joined.traceServed();
       joined.handler.onResponse(response);
@@ -143,14 +140,16 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
 
   #cancelIfUnused(): void {
     if (this.#first !== null || (this.#others?.size ?? 0) > 0) return;
-    this.#isAbandoned = true;
+    this.isAbandoned = true;
     this.#end();
-    this.#pending?.cancel();
+    this.pending?.cancel();
   }
 
   #end(): void {
     this.#isOver = true;
-    this.#calls.onCallEnd(this);
+    const { inFlight } = this.#calls;
+    const { text } = this.started.key;
+    if (inFlight.get(text) === this) inFlight.delete(text);
   }
 
   #takeOthers(): ReadonlySet<JoinedCall> {
@@ -168,23 +167,23 @@ export class RequestCoalescer implements RpcDispatcher {
   readonly #next: RpcDispatcher;
   readonly #keys: CallKeys;
   readonly #counts: ResponseCounts;
-  readonly #listener: CoalescedListener | null;
+  readonly listener: CoalescedListener | null;
   readonly #limits: CoalescerLimits;
   readonly #now: () => number;
-  readonly #inFlightCalls = new Map<string, InFlightCall>();
+  readonly inFlight = new Map<string, InFlightCall>();
   #waiting = 0;
 
   constructor(next: RpcDispatcher, { keys, counts, listener, limits, now }: RequestCoalescerOptions) {
     this.#next = next;
     this.#keys = keys;
     this.#counts = counts;
-    this.#listener = listener;
+    this.listener = listener;
     this.#limits = { ...coalescerLimits, ...limits };
     this.#now = now ?? (() => performance.now());
   }
 
   get calls(): number {
-    return this.#inFlightCalls.size;
+    return this.inFlight.size;
   }
 
   get waiting(): number {
@@ -195,27 +194,24 @@ export class RequestCoalescer implements RpcDispatcher {
     const key = this.#keys.keyOf(call);
     if (key === null) return this.#next.dispatch(call, handler);
     const now = this.#now();
-    const inFlight = this.#inFlightCalls.get(key.text);
+    const inFlight = this.inFlight.get(key.text);
     if (inFlight !== undefined && this.#mayJoin(inFlight, now)) {
       this.#counts.shared++;
       this.#waiting++;
       return inFlight.join(call, handler, now);
     }
-    if (this.#inFlightCalls.size >= this.#limits.callsMax) return this.#next.dispatch(call, handler);
-    const started = { call, key, startedAt: now, slot: this.#listener?.slotFor(call, key) ?? null };
+    if (this.inFlight.size >= this.#limits.callsMax) return this.#next.dispatch(call, handler);
+    const started = {
+      call,
+      key,
+      startedAt: now,
+      slot: key.policy.ttl === 'slot' ? (this.listener?.slotFor(call, key) ?? null) : null,
+    };
     const created = new InFlightCall(this, started, handler);
-    this.#inFlightCalls.set(key.text, created);
-    created.start(this.#next);
+    this.inFlight.set(key.text, created);
+    created.pending = this.#next.dispatch(call, created);
+    if (created.isAbandoned) created.pending.cancel();
     return created;
-  }
-
-  onCallEnd(inFlight: InFlightCall): void {
-    const { text } = inFlight.started.key;
-    if (this.#inFlightCalls.get(text) === inFlight) this.#inFlightCalls.delete(text);
-  }
-
-  onCallResponse(started: StartedCall, response: RpcResponse): void {
-    this.#listener?.onResponse(started, response);
   }
 
   releaseWaiters(callers: number): void {

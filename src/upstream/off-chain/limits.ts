@@ -46,9 +46,9 @@ export type OffChainLimits = Readonly<{
   /** Lifetime of a document. */
   documentTtlMs: number;
   /** Lifetime of a permanent absence: 404, not JSON, forbidden address. */
-  absenceKeptMs: number;
+  absenceTtlMs: number;
   /** Lifetime of a transient failure. */
-  failureKeptMs: number;
+  failureTtlMs: number;
   memoryMaxBytes: number;
   diskMaxBytes: number;
   diskFilesMax: number;
@@ -82,8 +82,8 @@ export const offChainLimits: OffChainLimits = {
   circuitOpenMs: 5_000,
   slowMs: 1_500,
   documentTtlMs: 24 * 3_600_000,
-  absenceKeptMs: 10 * 60_000,
-  failureKeptMs: 20_000,
+  absenceTtlMs: 10 * 60_000,
+  failureTtlMs: 20_000,
   memoryMaxBytes: 32 * 1024 * 1024,
   diskMaxBytes: 512 * 1024 * 1024,
   diskFilesMax: 100_000,

@@ -34,7 +34,7 @@ export type OffChainCounts = {
   documents: number;
   absent: number;
   failed: number;
-  notAsked: number;
+  notRequested: number;
 };
 
 /** Shared: thousands of fetches may be aborted at once. */
@@ -44,7 +44,7 @@ const ends = {
   document: 'documents',
   absent: 'absent',
   failed: 'failed',
-  skipped: 'notAsked',
+  skipped: 'notRequested',
 } as const satisfies Record<FetchResult['kind'], keyof OffChainCounts>;
 
 /**
@@ -54,7 +54,7 @@ const ends = {
 export class OffChainClient {
   readonly counts: OffChainCounts = {
     ...{ fromMemory: 0, fromDisk: 0, fetches: 0 },
-    ...{ documents: 0, absent: 0, failed: 0, notAsked: 0 },
+    ...{ documents: 0, absent: 0, failed: 0, notRequested: 0 },
   };
   readonly queues: HostQueues;
   readonly #limits: OffChainLimits;
@@ -175,7 +175,7 @@ export class OffChainClient {
   #startFetch(uri: string, urls: readonly URL[]): PendingFetch | null {
     const isOnDisk = this.#disk?.has(uri) ?? false;
     if (!isOnDisk && !urls.some(({ host }) => this.queues.canAccept(host))) {
-      this.counts.notAsked++;
+      this.counts.notRequested++;
       return null;
     }
     const controller = new AbortController();
@@ -211,10 +211,10 @@ export class OffChainClient {
   }
 
   #cacheResult(uri: string, fetched: FetchResult): void {
-    const { documentTtlMs, absenceKeptMs, failureKeptMs } = this.#limits;
+    const { documentTtlMs, absenceTtlMs, failureTtlMs } = this.#limits;
     if (fetched.kind === 'document') this.#cacheFor(uri, fetched.bytes, documentTtlMs, this.#disk);
-    if (fetched.kind === 'absent') this.#cacheFor(uri, null, absenceKeptMs, this.#disk);
-    if (fetched.kind === 'failed') this.#cacheFor(uri, null, failureKeptMs, null);
+    if (fetched.kind === 'absent') this.#cacheFor(uri, null, absenceTtlMs, this.#disk);
+    if (fetched.kind === 'failed') this.#cacheFor(uri, null, failureTtlMs, null);
   }
 
   #cacheFor(uri: string, document: Buffer | null, ms: number, disk: DiskCache | null): void {

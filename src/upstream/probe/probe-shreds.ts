@@ -1,4 +1,4 @@
-import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
+import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GrpcCode } from '../../protocol/grpc/status.ts';
 import { GrpcStream } from '../geyser/grpc-stream.ts';
 import { redactMessage } from '../geyser/monitored-stream.ts';

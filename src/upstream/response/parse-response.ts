@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { MALFORMED, scanObject, skipSpace, skipValue } from '../../base/json-scan.ts';
-import { areDigits, digitCount } from '../../base/text/digits.ts';
-import { matchesAt } from '../../base/text/short-bytes.ts';
+import { areDigits, digitCount, matchesAt } from '../../base/text/short-bytes.ts';
 import type { RpcResponse } from '../../protocol/call.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 
@@ -44,7 +43,7 @@ export const areDelimiters = (first: number | undefined, last: number | undefine
  * that go to one caller are recognized by their two ends and the absence of an inner envelope.
  * Up to this size responses are always scanned.
  */
-const SCAN_ALWAYS_MAX_BYTES = 4096;
+export const SCAN_ALWAYS_MAX_BYTES = 4096;
 
 const NULL = Buffer.from('null');
 /** An `error` member at any depth; only a scan can tell which. */

@@ -7,7 +7,7 @@ import { cachePolicy } from '../middleware/cache-policy.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { Outcome, PreflightFault } from '../outcome.ts';
 import { nextRequestId } from '../request-body.ts';
-import { locateResponse } from '../response/parse-response.ts';
+import { locateResponse, SCAN_ALWAYS_MAX_BYTES } from '../response/parse-response.ts';
 import {
   PassthroughResponse,
   type StreamEnd,
@@ -39,26 +39,6 @@ export function preflightFault(response: RpcResponse): PreflightFault | null {
 
 type HttpResponse = Extract<Exchange, { kind: 'response' }>;
 
-function outcomeOfResponse(
-  node: UpstreamNode,
-  httpResponse: HttpResponse,
-  id: number,
-  isExclusive: boolean,
-): Outcome {
-  const { status, body } = httpResponse;
-  const retryAfterMs = parseRetryAfter(httpResponse.retryAfter, Date.now());
-  const mayCarry = status === 200 || mayCarryRpcError(status);
-  const response = mayCarry ? locateResponse(body, id, isExclusive) : null;
-  const error = response === null ? null : nodeErrorRow(response.errorCode);
-  if (status !== 200 && error?.standard !== true) {
-    return { kind: 'status', status, retryAfterMs };
-  }
-  if (response === null) return { kind: 'invalid' };
-  if (error?.rule === 'throttled') return { kind: 'status', status: 429, retryAfterMs };
-  if (response.errorCode !== 0 && node.leaksSecret(response.body)) return { kind: 'withheld' };
-  return { kind: 'response', response, preflight: preflightFault(response) };
-}
-
 function withoutCause(exchange: Exclude<Exchange, HttpResponse>): Outcome {
   if (exchange.kind !== 'transport') return exchange;
   return { kind: 'transport', wasSent: exchange.wasSent, timedOut: exchange.timedOut };
@@ -77,7 +57,7 @@ export interface AttemptListener {
 
 /** One request to one node: encodes it, classifies the response. */
 class Attempt implements NodeRequest, StreamListener {
-  readonly id = nextRequestId();
+  readonly id: number;
   readonly method: string;
   readonly params: Buffer | null;
   readonly canPipeline: boolean;
@@ -87,6 +67,7 @@ class Attempt implements NodeRequest, StreamListener {
 
   constructor(node: UpstreamNode, { method, params, row }: Call, listener: AttemptListener, now: number) {
     const { hasEffect, takesAllTheTime } = methodTraits[row.kind];
+    this.id = nextRequestId();
     this.method = method;
     this.params = params;
     this.canPipeline = !hasEffect && !takesAllTheTime;
@@ -107,30 +88,33 @@ class Attempt implements NodeRequest, StreamListener {
     return this.#node.responseMaxBytes;
   }
 
-  send(timeoutMs: number): PendingRequest {
-    this.#node.onRequestStart();
-    return this.#node.send(this, this.#startedAt + timeoutMs, this.#startedAt);
-  }
-
   onExchange(exchange: Exchange): boolean {
-    this.#node.onRequestEnd();
-    const outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
+    this.#node.inFlight--;
+    let outcome: Outcome;
+    try {
+      outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
+    } catch {
+      // Anything that cannot be parsed is garbage.
+      outcome = { kind: 'invalid' };
+    }
     this.#listener.onOutcome(outcome, performance.now() - this.#startedAt);
     return outcome.kind !== 'invalid';
   }
 
-  /** Whether only one caller gets the response, and it is not cached. */
-  get #isExclusive(): boolean {
-    return this.acceptsStream && cachePolicy(this.method).ttl === 'never';
-  }
-
-  /** Anything that cannot be parsed is garbage. */
-  #outcomeOf(httpResponse: HttpResponse): Outcome {
-    try {
-      return outcomeOfResponse(this.#node, httpResponse, this.id, this.#isExclusive);
-    } catch {
-      return { kind: 'invalid' };
-    }
+  #outcomeOf({ status, body, retryAfter }: HttpResponse): Outcome {
+    // Only one caller gets the response, and it is not cached.
+    const isExclusive =
+      body.length > SCAN_ALWAYS_MAX_BYTES && this.acceptsStream && cachePolicy(this.method).ttl === 'never';
+    const mayCarry = status === 200 || mayCarryRpcError(status);
+    const response = mayCarry ? locateResponse(body, this.id, isExclusive) : null;
+    if (status === 200 && response?.errorCode === 0) return { kind: 'response', response, preflight: null };
+    const retryAfterMs = retryAfter === null ? null : parseRetryAfter(retryAfter, Date.now());
+    const error = response === null ? null : nodeErrorRow(response.errorCode);
+    if (status !== 200 && error?.standard !== true) return { kind: 'status', status, retryAfterMs };
+    if (response === null) return { kind: 'invalid' };
+    if (error?.rule === 'throttled') return { kind: 'status', status: 429, retryAfterMs };
+    if (response.errorCode !== 0 && this.#node.leaksSecret(response.body)) return { kind: 'withheld' };
+    return { kind: 'response', response, preflight: preflightFault(response) };
   }
 
   onStreamStart(start: Buffer, bytes: number | null, flow: BodyFlow): BodyListener | null {
@@ -141,7 +125,7 @@ class Attempt implements NodeRequest, StreamListener {
   }
 
   onStreamEnd(end: StreamEnd): void {
-    this.#node.onRequestEnd();
+    this.#node.inFlight--;
     // The start was recorded as a success.
     if (end === 'invalid') this.#node.recordOutcome({ kind: 'invalid' }, null);
     if (end === 'lost') this.#node.recordOutcome({ kind: 'transport', wasSent: true, timedOut: false }, null);
@@ -152,13 +136,16 @@ class Attempt implements NodeRequest, StreamListener {
  * Sends the call to one node once. The caller records the outcome.
  * @param now - `performance.now()` of this tick.
  */
-export const sendAttempt = (
+export function sendAttempt(
   node: UpstreamNode,
   call: Call,
   timeoutMs: number,
   listener: AttemptListener,
   now = performance.now(),
-): PendingRequest => new Attempt(node, call, listener, now).send(timeoutMs);
+): PendingRequest {
+  node.onRequestStart(now);
+  return node.send(new Attempt(node, call, listener, now), now + timeoutMs, now);
+}
 
 /** Promise variant of `sendAttempt`; never rejects. */
 export function attempt(

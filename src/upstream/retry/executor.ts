@@ -1,4 +1,4 @@
-import type { Call, PendingCall, ResponseHandler, RpcResponse } from '../../protocol/call.ts';
+import type { Call, PendingCall, ResponseHandler } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
 import type { PendingRequest } from '../exchange.ts';
@@ -20,8 +20,13 @@ import {
   throttleWaitMs,
   timeoutOf,
 } from './policy.ts';
-import { RetryState } from './retry-state.ts';
-import { hasRespondingNode, nextWithinBudget, selectHedgeNode, selectNode } from './select-node.ts';
+import {
+  hasRespondingNode,
+  nextWithinBudget,
+  RetryState,
+  selectHedgeNode,
+  selectNode,
+} from './retry-state.ts';
 
 /**
  * Sends a call with retries: one node after another until one answers, as the method's traits allow. Reads
@@ -30,7 +35,7 @@ import { hasRespondingNode, nextWithinBudget, selectHedgeNode, selectNode } from
  * INVALID_REQUEST when every node rejected the request itself; with CLIENT_GONE when it was canceled.
  */
 export function executeWithRetry(group: NodeGroup, call: Call, handler: ResponseHandler): PendingCall {
-  group.onCallStart(call);
+  if (group.hasEjected) group.probeRecovery(call);
   const state = new RetryState(call, group);
   const executor = new RetryExecutor(state, handler);
   executor.tryNext(state.startedAt);
@@ -50,8 +55,8 @@ const streamStarted: Outcome = {
  * Retry state machine for one call: one attempt in flight, at most one hedge beside it, or a backoff timer.
  */
 class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
-  previousCandidate: HedgeCandidate | null = null;
-  nextCandidate: HedgeCandidate | null = null;
+  previousCandidate: HedgeCandidate | null;
+  nextCandidate: HedgeCandidate | null;
   readonly #state: RetryState;
   readonly #handler: ResponseHandler;
   #pending: PendingRequest | null = null;
@@ -66,9 +71,11 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   #isCanceled = false;
 
   constructor(state: RetryState, handler: ResponseHandler) {
+    this.previousCandidate = null;
+    this.nextCandidate = null;
     this.#state = state;
     this.#handler = handler;
-    if (state.hedgeBudget === null || state.nodes.length < 2) return;
+    if (state.hedgeBudget === null) return;
     state.hedgeBudget.earn();
     state.group.hedgeTimer.add(this);
   }
@@ -125,7 +132,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
    */
   tryNext(now = performance.now()): void {
     const state = this.#state;
-    if (!canRetry(state)) {
+    if (this.#attempts > 0 && !canRetry(state)) {
       this.#conclude();
       return;
     }
@@ -168,12 +175,14 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
       return;
     }
     try {
-      reportAttempt(state, node, outcome, elapsedMs);
+      if (state.call.trace != null) reportAttempt(state, node, outcome, elapsedMs);
       recordOutcome(state, node, outcome, elapsedMs);
       if (wasOver) return;
       const response = applyOutcome(state, node, outcome);
-      if (response !== null) this.#end(response);
-      else if (!state.isActive) this.tryNext();
+      if (response !== null) {
+        this.#stop();
+        this.#handler.onResponse(response);
+      } else if (!state.isActive) this.tryNext();
     } catch (thrown) {
       if (!wasOver) this.#fail(thrown);
     }
@@ -256,15 +265,12 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
 
   #conclude(): void {
     try {
-      this.#end(conclude(this.#state));
+      const response = conclude(this.#state);
+      this.#stop();
+      this.#handler.onResponse(response);
     } catch (thrown) {
       this.#fail(thrown);
     }
-  }
-
-  #end(response: RpcResponse): void {
-    this.#stop();
-    this.#handler.onResponse(response);
   }
 
   #fail(thrown: unknown): void {
@@ -320,9 +326,7 @@ class HedgeAttempt implements AttemptListener {
 /** Minimum interval between slot reads from responses of one node. */
 const SLOTS_READ_EVERY_MS = 100;
 
-function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer): void {
-  const now = performance.now();
-  if (now - node.slotsReadAt < SLOTS_READ_EVERY_MS) return;
+function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer, now: number): void {
   node.slotsReadAt = now;
   const slot = leadingContextSlot(result);
   if (slot === null) return;
@@ -337,8 +341,10 @@ function recordOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome, 
   const { traits, call } = state;
   node.recordOutcome(outcome, traits.takesAllTheTime ? null : elapsedMs);
   if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return;
-  if (traits.hedged) node.latencies.record(call.row, elapsedMs);
-  if (call.row.context) recordSlot(state, node, outcome.response.body);
+  if (traits.hedged && state.nodes.length > 1) node.latencies.record(call.row, elapsedMs);
+  if (!call.row.context) return;
+  const now = performance.now();
+  if (now - node.slotsReadAt >= SLOTS_READ_EVERY_MS) recordSlot(state, node, outcome.response.body, now);
 }
 
 function traceAttempt(state: RetryState, node: UpstreamNode, elapsedMs: number, outcome: string): void {
@@ -347,7 +353,6 @@ function traceAttempt(state: RetryState, node: UpstreamNode, elapsedMs: number, 
 }
 
 function reportAttempt(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
-  if (state.call.trace == null) return;
   const isGood = outcome.kind === 'response' && outcome.response.errorCode === 0;
   traceAttempt(state, node, elapsedMs, isGood ? 'ok' : outcomeText(outcome));
 }

@@ -5,8 +5,7 @@ import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import type { UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
 import { signatureOfParams } from '../transaction-signature.ts';
-import type { RetryState } from './retry-state.ts';
-import { hasUsableNode, startsRound } from './select-node.ts';
+import { hasUsableNode, type RetryState, startsRound } from './retry-state.ts';
 
 /**
  * Decides which outcomes are retried. Pure. Tables: protocol/methods.ts (methodTraits) and
@@ -202,8 +201,13 @@ function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): bo
  * @throws Failure
  */
 export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome): RpcResponse | null {
-  const decision = decide(state, node, outcome);
   const isResponse = outcome.kind === 'response';
+  if (isResponse && outcome.response.errorCode === 0 && state.call.row.history === null) {
+    // Most calls end here: a result that no other node needs to confirm.
+    if (state.steps.length > 0) recordMissingCapabilities(state);
+    return state.traits.signed ? resolveSubmission(state, outcome) : outcome.response;
+  }
+  const decision = decide(state, node, outcome);
   state.refused = isConnectionRefused(outcome);
   if (!state.refused) state.sent++;
   if (isResponse && decision === 'return') {

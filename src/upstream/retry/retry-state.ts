@@ -17,7 +17,7 @@ export type AttemptStep = Readonly<{
   isBehind: boolean;
 }>;
 
-const NO_STEPS: readonly AttemptStep[] = [];
+const NO_STEPS: AttemptStep[] = [];
 
 /** An attempt with less remaining time is not started. */
 const ATTEMPT_MIN_MS = 5;
@@ -29,7 +29,7 @@ export class RetryState {
   readonly nodes: readonly UpstreamNode[];
   readonly limits: UpstreamLimits;
   readonly traits: MethodTraits;
-  readonly startedAt = performance.now();
+  readonly startedAt: number;
   readonly deadline: number;
   /** Until then, attempts without a connection are not counted. */
   readonly reconnectUntil: number;
@@ -38,53 +38,63 @@ export class RetryState {
   /** Minimum slot of the node at `commitment`; null: any. */
   readonly minSlot: bigint | null;
   readonly commitment: Commitment;
-  activeNode: UpstreamNode | null = null;
-  hedgeNode: UpstreamNode | null = null;
+  /** Budget of hedges; null if the call cannot, or must not, run on two nodes. */
+  readonly hedgeBudget: HedgeBudget | null;
+  activeNode: UpstreamNode | null;
+  hedgeNode: UpstreamNode | null;
   /** Retried last: others come first. */
-  lastNode: UpstreamNode | null = null;
+  lastNode: UpstreamNode | null;
   /** Attempts that may have been sent. */
-  sent = 0;
-  refused = false;
+  sent: number;
+  refused: boolean;
   /** Most informative error or null result so far. */
-  best: RpcResponse | null = null;
+  best: RpcResponse | null;
   /** One null or error was not accepted without confirmation; the next is. */
-  isDoubted = false;
+  isDoubted: boolean;
   /** A node may have executed the request. */
-  ambiguous = false;
-  timedOut = false;
-  backoffs = 0;
-  #steps: AttemptStep[] | null = null;
+  ambiguous: boolean;
+  timedOut: boolean;
+  /** Some response was too large. */
+  isTooLarge: boolean;
+  backoffs: number;
+  /** Ended attempts, for the cause of a failure. */
+  steps: readonly AttemptStep[];
 
   constructor(call: Call, group: NodeGroup) {
+    const { limits, serving: nodes } = group;
+    const traits = methodTraits[call.row.kind];
+    const startedAt = performance.now();
     this.call = call;
     this.group = group;
-    this.nodes = group.serving;
-    this.limits = group.limits;
-    this.traits = methodTraits[call.row.kind];
-    this.deadline = this.startedAt + this.limits.timeoutMs;
-    this.reconnectUntil = this.startedAt + this.limits.reconnectMaxMs;
+    this.nodes = nodes;
+    this.limits = limits;
+    this.traits = traits;
+    this.startedAt = startedAt;
+    this.deadline = startedAt + limits.timeoutMs;
+    this.reconnectUntil = startedAt + limits.reconnectMaxMs;
     // With one node, nothing that selection depends on is needed.
-    const hasChoice = this.nodes.length > 1;
+    const hasChoice = nodes.length > 1;
     this.slot = hasChoice && call.row.history === 'slot' ? firstSlotOf(call.params) : null;
     this.minSlot = hasChoice ? minSlotOf(call) : null;
     this.commitment = this.minSlot === null ? 'processed' : commitmentOf(call);
-  }
-
-  /** Ended attempts, for the cause of a failure. */
-  get steps(): readonly AttemptStep[] {
-    return this.#steps ?? NO_STEPS;
+    this.hedgeBudget = hasChoice ? hedgeBudgetOf(traits, group) : null;
+    this.activeNode = null;
+    this.hedgeNode = null;
+    this.lastNode = null;
+    this.sent = 0;
+    this.refused = false;
+    this.best = null;
+    this.isDoubted = false;
+    this.ambiguous = false;
+    this.timedOut = false;
+    this.isTooLarge = false;
+    this.backoffs = 0;
+    this.steps = NO_STEPS;
   }
 
   addStep(step: AttemptStep): void {
-    if (this.#steps === null) this.#steps = [step];
-    else this.#steps.push(step);
-  }
-
-  /** Budget of hedges; null if the call must not run on two nodes. */
-  get hedgeBudget(): HedgeBudget | null {
-    const { hedged, takesAllTheTime, oneNode } = this.traits;
-    if (hedged) return this.group.hedgeBudget;
-    return takesAllTheTime && !oneNode ? this.group.scanHedgeBudget : null;
+    this.steps = [...this.steps, step];
+    this.isTooLarge ||= step.outcome.kind === 'too-large';
   }
 
   isOutOfTime(now: number): boolean {
@@ -107,13 +117,17 @@ export class RetryState {
     return this.steps.some((step) => step.node === node && (step.hasNoResponse || step.isBehind));
   }
 
-  get isTooLarge(): boolean {
-    return this.steps.some(({ outcome }) => outcome.kind === 'too-large');
-  }
-
   get hasUnresponsive(): boolean {
     return this.steps.some(({ hasNoResponse }) => hasNoResponse);
   }
+}
+
+function hedgeBudgetOf(
+  { hedged, takesAllTheTime, oneNode }: MethodTraits,
+  group: NodeGroup,
+): HedgeBudget | null {
+  if (hedged) return group.hedgeBudget;
+  return takesAllTheTime && !oneNode ? group.scanHedgeBudget : null;
 }
 
 /** Minimum slot from the params or from the session, whichever is higher. */
@@ -124,4 +138,105 @@ function minSlotOf(call: Call): bigint | null {
   const observed: bigint = minSlot.at(commitmentOf(call));
   if (observed === 0n) return named;
   return named === null || observed > named ? observed : named;
+}
+
+const NOT_ELIGIBLE = Number.POSITIVE_INFINITY;
+const USABLE = 0;
+/** Did not respond recently. */
+const FAILING = 3;
+
+/** Whether the node probably has the data. Unknown counts as yes. */
+function probablyHas(state: RetryState, node: UpstreamNode, now: number): boolean {
+  const { call, slot, minSlot, commitment } = state;
+  if (node.capabilities.isMissing(call.method, slot, now)) return false;
+  if (minSlot !== null && !node.slots.isAtLeast(commitment, minSlot)) return false;
+  const { history } = call.row;
+  if (history === null) return true;
+  // An absence is confirmed by a node with full history.
+  const needsFullHistory = history === 'address' || state.isDoubted;
+  return !needsFullHistory || state.group.hasFullHistory(node);
+}
+
+/**
+ * Rank of an untried node; lower is better. A node that lacks the data ranks below an ejected one, since its
+ * response is known; a failing node ranks low because it costs the most time.
+ */
+function rankOf(state: RetryState, node: UpstreamNode, now: number): number {
+  if (!node.isAvailable(now) || state.attemptsAt(node) > 0) return NOT_ELIGIBLE;
+  const hasData = probablyHas(state, node, now);
+  if (node.isFailing) return hasData ? FAILING : FAILING + 1;
+  if (node.isUsable(now)) return hasData ? USABLE : 2;
+  return hasData ? 1 : FAILING + 1;
+}
+
+function freshNode(state: RetryState, now: number): UpstreamNode | null {
+  const { nodes, group } = state;
+  const { primary, selector } = group;
+  if (primary !== null && rankOf(state, primary, now) === USABLE) return primary;
+  for (let i = 0; i < nodes.length; i++) selector.consider(nodes[i]!, rankOf(state, nodes[i]!, now));
+  return selector.pick();
+}
+
+/**
+ * Retryable node with the fewest attempts, so that each round covers all nodes. Nodes that reported to be
+ * behind are retried only if some node did not respond.
+ */
+function retryNode(state: RetryState, now: number): UpstreamNode | null {
+  if (!state.hasUnresponsive) return null;
+  const { selector } = state.group;
+  for (const node of state.nodes) {
+    if (
+      !node.isAvailable(now) ||
+      !state.isRetryable(node) ||
+      node === state.activeNode ||
+      node === state.hedgeNode
+    )
+      continue;
+    selector.consider(node, 2 * state.attemptsAt(node) + (node === state.lastNode ? 1 : 0));
+  }
+  return selector.pick();
+}
+
+/** Next node: usable untried nodes first, then other untried ones, then retries. */
+export function selectNode(state: RetryState, now: number): UpstreamNode | null {
+  const [node] = state.nodes;
+  // With one node there is no choice, only whether it takes another request.
+  if (node !== undefined && state.nodes.length === 1 && state.steps.length === 0)
+    return node.isAvailable(now) ? node : null;
+  return freshNode(state, now) ?? retryNode(state, now);
+}
+
+export function startsRound(state: RetryState, node: UpstreamNode): boolean {
+  const attempts = state.attemptsAt(node);
+  return state.nodes.every((other) => !state.isRetryable(other) || state.attemptsAt(other) <= attempts);
+}
+
+/** Node for a hedge; null if all others are unusable or saturated. */
+export function selectHedgeNode(state: RetryState, now: number): UpstreamNode | null {
+  const { selector } = state.group;
+  for (const node of state.nodes) {
+    selector.consider(node, !node.isBusy && rankOf(state, node, now) === USABLE ? USABLE : NOT_ELIGIBLE);
+  }
+  return selector.pick();
+}
+
+export function hasUsableNode(state: RetryState, attempted: UpstreamNode | null): boolean {
+  const now = performance.now();
+  return state.nodes.some((node) => node !== attempted && rankOf(state, node, now) === USABLE);
+}
+
+export function hasRespondingNode(state: RetryState, now: number): boolean {
+  return state.nodes.some((node) => rankOf(state, node, now) < FAILING);
+}
+
+/** Node whose request budget allows a request soonest; null if no node is limited by its budget alone. */
+export function nextWithinBudget(state: RetryState, now: number): UpstreamNode | null {
+  let soonest: UpstreamNode | null = null;
+  for (const node of state.nodes) {
+    const { budget } = node;
+    if (budget === null || node.isFull() || node.isThrottled(now)) continue;
+    if (state.attemptsAt(node) > 0 && !state.isRetryable(node)) continue;
+    if (soonest?.budget == null || budget.waitMs(now) < soonest.budget.waitMs(now)) soonest = node;
+  }
+  return soonest;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 import { type DeshredUpdate, readDeshredUpdate } from '../../protocol/geyser/read-deshred-update.ts';
-import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
+import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { decodeEntryMessage } from '../../protocol/shredstream/entries.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';

@@ -6,7 +6,7 @@ import { eventually } from '../../service/eventually.ts';
 import { createRpcClient } from '../../service/rpc-client.ts';
 import type { RunningService } from '../../service/start-service.ts';
 
-/** Makes a key whose reads never go back, through whichever door, and waits until it is let in. */
+/** Creates a key with monotonic reads and waits until it is in force. */
 export async function makeBoundKey({ dataDir, ready }: RunningService): Promise<string> {
   const store = await openDatabase({ file: join(dataDir, 'solway.db') });
   try {
@@ -14,7 +14,7 @@ export async function makeBoundKey({ dataDir, ready }: RunningService): Promise<
     const register = { store, peppers, actor: 'chaos', keysMax: 1_000_000, now: Date.now };
     const { secret } = await createKey(register, { product: 'rpc', name: 'bound', neverBack: true });
     const client = createRpcClient(ready.rpcUrl, secret);
-    await eventually(async () => (await client.call('getSlot')).status === 200, 'the key is let in');
+    await eventually(async () => (await client.call('getSlot')).status === 200, 'the key is in force');
     return secret;
   } finally {
     await store.close();

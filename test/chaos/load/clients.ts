@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { SocketClient } from '../../service/socket-client.ts';
 
-/** An answer to one call: a result, or what came in place of it. `broken`: it had begun and broke off. */
+/** Outcome of a call. `broken`: the response broke off. */
 export type Reply =
   | Readonly<{ kind: 'result'; result: unknown }>
   | Readonly<{ kind: 'error'; code: number; text: string; data: Readonly<Record<string, unknown>> }>
@@ -9,14 +9,14 @@ export type Reply =
 
 export type RpcCallInput = Readonly<{ method: string; params: readonly unknown[] }>;
 
-/** A door of the gateway. Gives a reply for each call, and never throws. */
+/** A protocol of the gateway. Returns a reply for each call and never throws. */
 export interface TestClient {
   readonly name: string;
   send(calls: readonly RpcCallInput[], session?: string): Promise<Reply[]>;
   close(): Promise<unknown>;
 }
 
-/** Longer than a call may take at the gateway. */
+/** Longer than the gateway's own limit. */
 const WAIT_MS = 45_000;
 const TEXT_MAX = 300;
 
@@ -44,7 +44,7 @@ export class HttpTestClient implements TestClient {
   readonly name = 'http';
   readonly #url: string;
   readonly #key: string;
-  /** As many connections as there are requests: what waits does not wait here. */
+  /** One connection per request: no queue in the client. */
   readonly #agent = new Agent({ pipelining: 1, headersTimeout: WAIT_MS, bodyTimeout: WAIT_MS });
 
   constructor(url: string, key: string) {
@@ -86,7 +86,7 @@ export class HttpTestClient implements TestClient {
 function repliesOf(calls: readonly RpcCallInput[], text: string): Reply[] {
   try {
     const answer = JSON.parse(text) as Answer | Answer[];
-    // One error for all, as for a batch that was refused.
+    // One error for a rejected batch.
     if (!Array.isArray(answer)) return sameFor(calls, replyOf(answer));
     const byId = new Map(answer.map((one) => [one.id, one]));
     return calls.map((_, id) => replyOf(byId.get(id)));
@@ -95,7 +95,7 @@ function repliesOf(calls: readonly RpcCallInput[], text: string): Reply[] {
   }
 }
 
-/** JSON-RPC over one WebSocket, which is opened anew when it was closed. */
+/** JSON-RPC over one WebSocket, which is reopened after a close. */
 export class WebSocketTestClient implements TestClient {
   readonly name = 'websocket';
   readonly #url: string;
@@ -125,7 +125,7 @@ export class WebSocketTestClient implements TestClient {
     }
   }
 
-  /** The answer, or that there is none in time, or that the socket was closed. */
+  /** The response, a timeout, or the close of the socket. */
   #within(answer: Promise<Answer>): Promise<Reply> {
     return new Promise((resolve) => {
       const settle = (reply: Reply): void => {

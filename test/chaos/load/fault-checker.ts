@@ -2,33 +2,33 @@ import type { FaultHistory, NodeFault } from '../nodes/fault-history.ts';
 import type { GatewayLog } from './gateway-log.ts';
 import { Tally } from './tally.ts';
 
-/** One request that is over. Times are those of `performance.now()`. */
+/** A completed request. Times are those of `performance.now()`. */
 export type CompletedRequest = Readonly<{
-  /** What it counts as: a door, a session, a transaction. */
+  /** Protocol, session or transaction. */
   kind: string;
-  /** What was asked, for whoever looks for the fault. */
+  /** Description of the request. */
   what: string;
   startedAt: number;
   endedAt: number;
-  /** What is wrong with the answer, or came in place of one; null when it is as it must be. */
+  /** What is wrong with the response; null for a right one. */
   fault: string | null;
-  /** A long answer had begun and broke off. */
+  /** A streamed response broke off. */
   isBrokenOff?: boolean;
 }>;
 
-/** Faults of each sort that are told in full; the others are counted. */
+/** Faults of each kind that are reported; others are counted. */
 const REPORTED_MAX = 100;
-/** What is over for so long is asked for no more: longer than any request and any transaction takes. */
+/** Longer than any request or transaction takes. */
 const RETENTION_MS = 180_000;
 
-/** Holds what came of requests against what the nodes had meanwhile, and names each fault with all that is known of it. */
+/** Compares outcomes of requests with the faults of nodes, and reports each failure with its circumstances. */
 export class FaultChecker {
-  /** Promises that were broken, as they are told. */
+  /** Reported violations. */
   readonly broken: string[] = [];
-  /** All of them, also those beyond what is told. */
+  /** Including those not reported. */
   brokenCount = 0;
   readonly tallies = new Map<string, Tally>();
-  /** Faults while some node had an illness. */
+  /** Failed requests by fault of a node. */
   readonly faultsDuring = new Map<NodeFault, number>();
   readonly faultHistory: FaultHistory;
   readonly #log: GatewayLog;
@@ -51,7 +51,7 @@ export class FaultChecker {
     return tally;
   }
 
-  /** A request is over. An answer that is wrong is a fault whatever the nodes had: nobody may be told what is not so. */
+  /** Records a completed request. */
   note(done: CompletedRequest): void {
     const { kind, startedAt, endedAt, fault } = done;
     const tally = this.tally(kind);
@@ -70,24 +70,20 @@ export class FaultChecker {
       tally.took(endedAt - startedAt);
       return;
     }
-    for (const illness of this.faultHistory.kinds(startedAt, endedAt))
-      this.faultsDuring.set(illness, (this.faultsDuring.get(illness) ?? 0) + 1);
+    for (const fault of this.faultHistory.kinds(startedAt, endedAt))
+      this.faultsDuring.set(fault, (this.faultsDuring.get(fault) ?? 0) + 1);
     if (++this.#failed > REPORTED_MAX) return;
-    this.#report(
-      `failed although a node could have answered: ${kind} ${done.what}: ${fault}`,
-      startedAt,
-      endedAt,
-    );
+    this.#report(`failed although answerable: ${kind} ${done.what}: ${fault}`, startedAt, endedAt);
   }
 
-  /** Something that must never be. */
+  /** Records a violation, whatever the faults of nodes. */
   recordViolation(what: string, from: number, to: number): void {
     if (++this.brokenCount > REPORTED_MAX) return;
     this.broken.push(what);
-    this.#report(`MUST NOT BE: ${what}`, from, to);
+    this.#report(`VIOLATION: ${what}`, from, to);
   }
 
-  /** Forgets what nobody asks for any more. */
+  /** Discards old periods. */
   forget(): void {
     this.faultHistory.forget(performance.now() - RETENTION_MS);
   }

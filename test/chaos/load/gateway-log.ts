@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** How much of the end of the log is looked at. */
+/** Size of the end of the log that is searched. */
 const TAIL_BYTES = 64 * 1024;
-/** Lines from so long before and after are of interest too. */
+/** Lines this long before and after are included. */
 const BESIDE_MS = 3_000;
 const LINES_MAX = 8;
 const SHOWN_CHARS = 260;
 
-/** The log of the gateway, for what it said around a fault. */
+/** The log of the gateway around a failure. */
 export class GatewayLog {
   readonly #file: string;
 
@@ -15,7 +15,7 @@ export class GatewayLog {
     this.#file = file;
   }
 
-  /** The last lines of a time, which is that of `performance.now()`. */
+  /** The last lines of a period. Times are those of `performance.now()`. */
   between(from: number, to: number): string[] {
     const [first, last] = [from - BESIDE_MS, to + BESIDE_MS].map((at) =>
       new Date(performance.timeOrigin + at).toISOString(),

@@ -4,10 +4,10 @@ import type { ChaosFixture } from '../nodes/fixture.ts';
 
 const TRANSACTIONS = 8;
 const LAMPORTS = 5_000_000n;
-/** Slots after which something is finalized, and some more, so that there are blocks to ask for. */
+/** Slots after which a transaction is finalized, and some more for block reads. */
 const FINALIZED_AFTER = 36;
 
-/** Gives the recipients something, the last of them nothing after that, and waits until it is finalized. */
+/** Funds the recipients and waits for finality. The last recipient does not change afterwards. */
 export async function makeHistory({ ledger, payer, recipients }: ChaosFixture): Promise<void> {
   const at = { commitment: 'confirmed' };
   const { value } = await ledger.result<{ value: { blockhash: string } }>('getLatestBlockhash', [at]);

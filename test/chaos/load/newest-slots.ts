@@ -1,21 +1,21 @@
 import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
 
-/** The newest that was told at each commitment, in the order of `commitments`. */
+/** Newest slot at each commitment, in the order of `commitments`. */
 export type Newest = readonly number[];
 
 /**
- * What one session was told so far. It stands beside `protocol/slot-floor.ts` on purpose: who judges a gateway does not
- * judge by its code.
+ * Newest slots observed by a session. Independent of the product's `MinSlot` on purpose: a check of the gateway must not
+ * use its code.
  */
 export class NewestSlots {
   readonly #newest = commitments.map(() => 0);
 
-  /** What was told until now: an answer to a request that begins now may not be older. */
+  /** Responses to requests that start now must not be older. */
   now(): Newest {
     return [...this.#newest];
   }
 
-  /** An answer at this commitment came, and was of this slot. */
+  /** Records the slot of a response. */
   observe(commitment: Commitment, slot: number): void {
     const at = commitments.indexOf(commitment);
     this.#newest[at] = Math.max(this.#newest[at] ?? 0, slot);
@@ -23,8 +23,8 @@ export class NewestSlots {
 }
 
 /**
- * What is wrong with an answer, in words; null when nothing is. It may not be of an older slot than one that was told,
- * when its request began, at its commitment or a more settled one.
+ * Describes a slot that is older than one observed at the same or a higher commitment when the request started; null
+ * otherwise.
  */
 export function findRegression(before: Newest, commitment: Commitment, slot: number): string | null {
   for (let at = commitments.indexOf(commitment); at < commitments.length; at++) {

@@ -3,31 +3,32 @@ import type { Direct } from '../nodes/direct.ts';
 import type { ChaosFixture } from '../nodes/fixture.ts';
 import type { SeededRandom } from '../nodes/seeded-random.ts';
 
-/** A read, and what is wrong with a result of it, in words; null when nothing is. */
+/** A read, and the check of its result: a fault or null. */
 export type ReadCall = Readonly<{
   method: string;
   params: readonly unknown[];
   check: (result: unknown) => string | null;
-  /** Its answer is passed on while it comes: it may break off once it has begun. */
+  /** Its response is streamed: it may break off. */
   isLong?: boolean;
 }>;
 
-/** How often a question is asked, against others. */
-type Weighed = Readonly<{ weight: number; question: ReadCall }>;
+/** A read and its share of all reads. */
+type Weighted = Readonly<{ weight: number; call: ReadCall }>;
 
 const ADDRESSES_AT_ONCE = 5;
-/** Slots that questions about history reach over. */
+/** Range of history reads. */
 const HISTORY_SLOTS = 40;
 
 const preview = (value: unknown): string => JSON.stringify(value)?.slice(0, 160) ?? 'nothing';
 
-/** What a result says, without the slot of which it says it. */
+/** A result without its context. */
 function withoutSlot(result: unknown): unknown {
-  const isOfASlot = typeof result === 'object' && result !== null && 'context' in result && 'value' in result;
-  return isOfASlot ? (result as { value: unknown }).value : result;
+  const hasContext =
+    typeof result === 'object' && result !== null && 'context' in result && 'value' in result;
+  return hasContext ? (result as { value: unknown }).value : result;
 }
 
-/** A read whose answer never changes: the ledger says what it is. */
+/** A read with a constant result, which is read from the ledger. */
 async function settled(
   ledger: Direct,
   method: string,
@@ -37,9 +38,7 @@ async function settled(
   const truth = JSON.stringify(withoutSlot(await ledger.result(method, params)));
   const check = (result: unknown): string | null => {
     const actual = JSON.stringify(withoutSlot(result));
-    return actual === truth
-      ? null
-      : `${preview(withoutSlot(result))}, and the ledger says ${truth.slice(0, 160)}`;
+    return actual === truth ? null : `${preview(withoutSlot(result))}, not ${truth.slice(0, 160)}`;
   };
   return { method, params, check, isLong };
 }
@@ -55,11 +54,11 @@ const moving = (
 ): ReadCall => ({
   method,
   params,
-  check: (result) => (isRight(result) ? null : `${preview(result)} is no answer to that`),
+  check: (result) => (isRight(result) ? null : `${preview(result)} is not a valid result`),
 });
 
-/** Questions about accounts that nobody changes. */
-async function aboutAccounts(ledger: Direct, { medium, long }: ChaosFixture): Promise<Weighed[]> {
+/** Reads of constant accounts. */
+async function accountReads(ledger: Direct, { medium, long }: ChaosFixture): Promise<Weighted[]> {
   const base64 = { encoding: 'base64' };
   const some = medium.addresses.slice(0, ADDRESSES_AT_ONCE);
   const sliced = { ...base64, commitment: 'confirmed', dataSlice: { offset: 0, length: 8 } };
@@ -67,7 +66,7 @@ async function aboutAccounts(ledger: Direct, { medium, long }: ChaosFixture): Pr
     ...(await Promise.all(
       some.map(async (address, at) => ({
         weight: 3,
-        question: await settled(ledger, 'getAccountInfo', [
+        call: await settled(ledger, 'getAccountInfo', [
           address,
           { ...base64, commitment: commitments[at % 3] },
         ]),
@@ -75,19 +74,19 @@ async function aboutAccounts(ledger: Direct, { medium, long }: ChaosFixture): Pr
     )),
     {
       weight: 6,
-      question: await settled(ledger, 'getMultipleAccounts', [some, { ...base64, commitment: 'processed' }]),
+      call: await settled(ledger, 'getMultipleAccounts', [some, { ...base64, commitment: 'processed' }]),
     },
-    { weight: 4, question: await settled(ledger, 'getProgramAccounts', [medium.owner, sliced]) },
+    { weight: 4, call: await settled(ledger, 'getProgramAccounts', [medium.owner, sliced]) },
     {
       weight: 1.5,
-      question: await settled(ledger, 'getProgramAccounts', [medium.owner, { ...base64, withContext: true }]),
+      call: await settled(ledger, 'getProgramAccounts', [medium.owner, { ...base64, withContext: true }]),
     },
-    { weight: 0.4, question: await settled(ledger, 'getProgramAccounts', [long.owner, base64], true) },
+    { weight: 0.4, call: await settled(ledger, 'getProgramAccounts', [long.owner, base64], true) },
   ];
 }
 
-/** Questions about what is finalized. */
-async function aboutHistory(ledger: Direct, { recipients }: ChaosFixture): Promise<Weighed[]> {
+/** Reads of finalized history. */
+async function historyReads(ledger: Direct, { recipients }: ChaosFixture): Promise<Weighted[]> {
   const to = await ledger.result<number>('getSlot');
   const from = Math.max(0, to - HISTORY_SLOTS);
   const slots = await ledger.result<number[]>('getBlocks', [from, to]);
@@ -111,22 +110,22 @@ async function aboutHistory(ledger: Direct, { recipients }: ChaosFixture): Promi
     settled(ledger, 'getSignatureStatuses', [named, { searchTransactionHistory: true }]),
   ];
   const all = await Promise.all([...ofBlocks, ...ofTransactions, ...lists]);
-  return all.map((question) => ({ weight: 2, question }));
+  return all.map((call) => ({ weight: 2, call }));
 }
 
-/** Questions about the chain that have one answer. */
-async function aboutTheChain(ledger: Direct): Promise<Weighed[]> {
+/** Reads of constants of the chain. */
+async function chainReads(ledger: Direct): Promise<Weighted[]> {
   const all = await Promise.all([
     settled(ledger, 'getGenesisHash', []),
     settled(ledger, 'getEpochSchedule', []),
     settled(ledger, 'getMinimumBalanceForRentExemption', [165]),
     settled(ledger, 'getFirstAvailableBlock', []),
   ]);
-  return all.map((question) => ({ weight: 1, question }));
+  return all.map((call) => ({ weight: 1, call }));
 }
 
-/** Questions about what moves. */
-function aboutHeads({ payer, recipients }: ChaosFixture): Weighed[] {
+/** Reads with changing results. */
+function headReads({ payer, recipients }: ChaosFixture): Weighted[] {
   const at = (commitment: Commitment) => ({ commitment });
   const ofCommitment = commitments.flatMap((commitment) => [
     moving('getSlot', [at(commitment)], isNumber),
@@ -144,38 +143,38 @@ function aboutHeads({ payer, recipients }: ChaosFixture): Weighed[] {
     moving('getSupply', [{ excludeNonCirculatingAccountsList: true }], isObject),
   ];
   return [
-    ...ofCommitment.map((question) => ({ weight: 3, question })),
-    ...others.map((question) => ({ weight: 1, question })),
+    ...ofCommitment.map((call) => ({ weight: 3, call })),
+    ...others.map((call) => ({ weight: 1, call })),
   ];
 }
 
-/** Everything that is asked. */
+/** All reads. */
 export class ReadCalls {
-  readonly #weighed: readonly Weighed[];
+  readonly #weighted: readonly Weighted[];
   readonly #weight: number;
 
-  private constructor(weighed: readonly Weighed[]) {
-    this.#weighed = weighed;
-    this.#weight = weighed.reduce((sum, { weight }) => sum + weight, 0);
+  private constructor(weighted: readonly Weighted[]) {
+    this.#weighted = weighted;
+    this.#weight = weighted.reduce((sum, { weight }) => sum + weight, 0);
   }
 
-  /** Reads what is true from the ledger. */
-  static async of(scene: ChaosFixture): Promise<ReadCalls> {
-    const { ledger } = scene;
+  /** Reads the expected results from the ledger. */
+  static async of(fixture: ChaosFixture): Promise<ReadCalls> {
+    const { ledger } = fixture;
     return new ReadCalls([
-      ...(await aboutAccounts(ledger, scene)),
-      ...(await aboutHistory(ledger, scene)),
-      ...(await aboutTheChain(ledger)),
-      ...aboutHeads(scene),
+      ...(await accountReads(ledger, fixture)),
+      ...(await historyReads(ledger, fixture)),
+      ...(await chainReads(ledger)),
+      ...headReads(fixture),
     ]);
   }
 
-  next(chance: SeededRandom): ReadCall {
-    let remaining = chance.between(0, this.#weight);
-    for (const { weight, question } of this.#weighed) {
+  next(random: SeededRandom): ReadCall {
+    let remaining = random.between(0, this.#weight);
+    for (const { weight, call } of this.#weighted) {
       remaining -= weight;
-      if (remaining <= 0) return question;
+      if (remaining <= 0) return call;
     }
-    return this.#weighed[0]?.question as ReadCall;
+    return this.#weighted[0]?.call as ReadCall;
   }
 }

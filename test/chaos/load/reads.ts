@@ -4,27 +4,27 @@ import type { Reply, TestClient } from './clients.ts';
 import type { FaultChecker } from './fault-checker.ts';
 import type { ReadCall, ReadCalls } from './read-calls.ts';
 
-/** The share of requests that hold several calls, and how many at most. */
+/** Share of batches, and their maximum size. */
 const BATCH_SHARE = 0.08;
 const BATCH_CALLS_MAX = 12;
-/** Requests under way; one more is left out, so that a time in which nothing is answered costs no memory. */
+/** Requests in flight; further ones are skipped to limit memory during outages. */
 const IN_FLIGHT_MAX = 400;
 
 export type ReadsOptions = Readonly<{
   client: TestClient;
-  questions: ReadCalls;
+  readCalls: ReadCalls;
   checker: FaultChecker;
-  chance: SeededRandom;
+  random: SeededRandom;
   perSecond: number;
 }>;
 
-/** What is wrong with a reply to a question; null when nothing is. */
-export const faultOf = (question: ReadCall, reply: Reply): string | null =>
-  reply.kind === 'result' ? question.check(reply.result) : reply.text;
+/** Fault of a reply; null for a right one. */
+export const faultOf = (call: ReadCall, reply: Reply): string | null =>
+  reply.kind === 'result' ? call.check(reply.result) : reply.text;
 
-/** Asks through a door at a steady pace, however long answers take. */
+/** Sends reads over one protocol at a constant rate, independent of latency. */
 export class Reads {
-  /** Requests that were left out because too many were under way. */
+  /** Skipped requests: too many in flight. */
   skipped = 0;
   readonly #options: ReadsOptions;
   #inFlight = 0;
@@ -33,7 +33,7 @@ export class Reads {
     this.#options = options;
   }
 
-  /** Goes on until `isOver`, and until all is answered. */
+  /** Runs until `isOver` and all replies have arrived. */
   async run(isOver: () => boolean): Promise<void> {
     const { perSecond } = this.#options;
     for (let next = performance.now(); !isOver(); next += 1_000 / perSecond) {
@@ -45,10 +45,10 @@ export class Reads {
   }
 
   #next(): ReadCall[] {
-    const { chance, questions } = this.#options;
-    if (!chance.happens(BATCH_SHARE)) return [questions.next(chance)];
-    const count = Math.round(chance.between(2, BATCH_CALLS_MAX));
-    return Array.from({ length: count }, () => questions.next(chance)).filter(
+    const { random, readCalls } = this.#options;
+    if (!random.happens(BATCH_SHARE)) return [readCalls.next(random)];
+    const count = Math.round(random.between(2, BATCH_CALLS_MAX));
+    return Array.from({ length: count }, () => readCalls.next(random)).filter(
       ({ isLong }) => isLong !== true,
     );
   }
@@ -62,15 +62,15 @@ export class Reads {
     const replies = await client.send(requested.map(({ method, params }) => ({ method, params })));
     const endedAt = performance.now();
     this.#inFlight--;
-    for (const [at, question] of requested.entries()) {
+    for (const [at, call] of requested.entries()) {
       const reply = replies[at] as Reply;
-      const { method, params, isLong = false } = question;
+      const { method, params, isLong = false } = call;
       checker.note({
         kind: client.name,
         what:
           `${method} ${JSON.stringify(params).slice(0, 120)}` +
           (requested.length > 1 ? ` in a batch of ${requested.length}` : ''),
-        ...{ startedAt, endedAt, fault: faultOf(question, reply) },
+        ...{ startedAt, endedAt, fault: faultOf(call, reply) },
         isBrokenOff: isLong && reply.kind === 'broken',
       });
     }

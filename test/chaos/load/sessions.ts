@@ -6,33 +6,33 @@ import type { Reply, TestClient } from './clients.ts';
 import type { FaultChecker } from './fault-checker.ts';
 import { findRegression, type Newest, NewestSlots } from './newest-slots.ts';
 
-/** How long a reader rests after each request. */
+/** Pause after each request. */
 const PAUSE_MS = [20, 200] as const;
 const BATCH_SHARE = 0.1;
 
 export type SessionsOptions = Readonly<{
   client: TestClient;
-  scene: ChaosFixture;
+  fixture: ChaosFixture;
   checker: FaultChecker;
-  chance: SeededRandom;
-  /** What its requests count as. */
+  random: SeededRandom;
+  /** Kind of its requests in the report. */
   kind: string;
   count: number;
-  /** Who asks at the same time in each session. */
+  /** Concurrent readers of each session. */
   readers: number;
 }>;
 
-/** A read of a session, and what its result says of how far the chain is. */
+/** A read of a session, and the slot or height in its result. */
 type SessionRead = Readonly<{
   method: string;
   params: readonly unknown[];
   commitment: Commitment;
-  /** Heights of blocks are a count of their own. */
+  /** Block heights are compared separately. */
   reports: 'slot' | 'height';
   read: (result: ReadResult) => number;
 }>;
 
-/** What results say of slots and heights; not a number where one says nothing. */
+/** Results with a slot or height. */
 type ReadResult = number | Readonly<{ absoluteSlot?: number; context?: Readonly<{ slot?: number }> }> | null;
 
 const contextSlot = (result: ReadResult): number =>
@@ -65,29 +65,25 @@ function readsOf({ recipients, medium }: ChaosFixture): SessionRead[] {
   });
 }
 
-/** One reader's view: what it was told of slots and heights. */
-class Session {
-  readonly name: string;
-  readonly newest = { slot: new NewestSlots(), height: new NewestSlots() };
+/** Slots and heights observed by a session. */
+type Session = Readonly<{ name: string; newest: Readonly<Record<SessionRead['reports'], NewestSlots>> }>;
 
-  constructor(name: string) {
-    this.name = name;
-  }
-}
-
-/** Readers who must not see the chain go back. */
+/** Readers that must not observe the chain going back. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #reads: readonly SessionRead[];
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    this.#reads = readsOf(options.scene);
+    this.#reads = readsOf(options.fixture);
   }
 
-  /** Goes on until `isOver`, and until all is answered. */
+  /** Runs until `isOver` and all replies have arrived. */
   async run(isOver: () => boolean): Promise<void> {
-    const sessions = Array.from({ length: this.#options.count }, (_, at) => new Session(`session ${at + 1}`));
+    const sessions = Array.from({ length: this.#options.count }, (_, at) => ({
+      name: `session ${at + 1}`,
+      newest: { slot: new NewestSlots(), height: new NewestSlots() },
+    }));
     const readers = sessions.flatMap((session) =>
       Array.from({ length: this.#options.readers }, () => this.#reader(session, isOver)),
     );
@@ -95,17 +91,17 @@ export class Sessions {
   }
 
   async #reader(session: Session, isOver: () => boolean): Promise<void> {
-    const { chance } = this.#options;
+    const { random } = this.#options;
     while (!isOver()) {
       await this.#read(session);
-      await delay(chance.between(...PAUSE_MS));
+      await delay(random.between(...PAUSE_MS));
     }
   }
 
   async #read(session: Session): Promise<void> {
-    const { client, chance } = this.#options;
-    const count = chance.happens(BATCH_SHARE) ? 4 : 1;
-    const requested = Array.from({ length: count }, () => chance.oneOf(this.#reads));
+    const { client, random } = this.#options;
+    const count = random.happens(BATCH_SHARE) ? 4 : 1;
+    const requested = Array.from({ length: count }, () => random.oneOf(this.#reads));
     const before = { slot: session.newest.slot.now(), height: session.newest.height.now() };
     const startedAt = performance.now();
     const calls = requested.map(({ method, params }) => ({ method, params }));
@@ -126,7 +122,7 @@ export class Sessions {
     const { checker, kind } = this.#options;
     const what = `${method} at ${commitment}, ${session.name}`;
     const reported = reply.kind === 'result' ? read(reply.result as ReadResult) : Number.NaN;
-    const said = reply.kind === 'result' ? `${JSON.stringify(reply.result)} says no ${reports}` : reply.text;
+    const said = reply.kind === 'result' ? `${JSON.stringify(reply.result)} has no ${reports}` : reply.text;
     const fault = Number.isInteger(reported) ? null : said;
     checker.note({ kind, what, startedAt, endedAt, fault });
     if (fault !== null) return;

@@ -1,28 +1,35 @@
 import type { Reply } from './clients.ts';
 
 /** How a transaction is sent. */
-export const submissionModes = ['plain', 'unlooked', 'once', 'twice', 'doomed', 'doomed-unlooked'] as const;
+export const submissionModes = [
+  'plain',
+  'unsimulated',
+  'once',
+  'twice',
+  'unpayable',
+  'unpayable-unsimulated',
+] as const;
 export type SubmissionMode = (typeof submissionModes)[number];
 
 /**
- * What an answer to sendTransaction says.
- * - `taken`: its signature.
- * - `refused`: an error that says that it was not taken; `why` is what stopped it.
- * - `landed`: an error that says that it was processed already.
- * - `unknown`: nobody knows whether it was taken, and the answer says so.
- * - `silent`: no answer, or one of something else.
+ * Response to sendTransaction.
+ * - `taken`: the signature.
+ * - `refused`: an error.
+ * - `landed`: an error because it was processed already.
+ * - `unknown`: an error with an unknown outcome.
+ * - `silent`: no response, or an unrelated one.
  */
 export type SubmissionResponse = Readonly<{
   kind: 'taken' | 'refused' | 'landed' | 'unknown' | 'silent';
   text: string;
 }>;
 
-/** What the ledger knows of a transaction in the end. */
+/** Outcome on the ledger. */
 export type LedgerOutcome = 'landed' | 'failed' | 'expired';
 
 const PREFLIGHT_FAILED = -32002;
 
-/** What an answer says, to a transaction with this signature. */
+/** Classifies the response to a transaction with this signature. */
 export function classifyResponse(reply: Reply, signature: string): SubmissionResponse {
   if (reply.kind === 'result') {
     const isOwn = reply.result === signature;
@@ -41,45 +48,45 @@ export function classifyResponse(reply: Reply, signature: string): SubmissionRes
   return { kind: isProcessed ? 'landed' : 'refused', text };
 }
 
-/** Whether an error says that the blockhash is not known, which a client mends by signing anew. */
+/** Whether the blockhash is unknown: a client signs the transaction again. */
 const isBlockhashNotFound = (text: string): boolean => /blockhash.?not.?found/i.test(text);
 
-/** Whether an error is the gateway's, or a node's of itself: it says nothing about the transaction. */
+/** Whether an error of the gateway or a node is unrelated to the transaction. */
 const isNodeError = (text: string): boolean => /UPSTREAM_|OVERLOADED|-32005|-32016/.test(text);
 
 /**
- * What is wrong with an answer at once, when a node could have looked at the transaction; null when nothing is.
- * @param isDoomed - it cannot be paid for.
+ * Fault of a response while a node could have handled the transaction; null for a right one.
+ * @param isUnpayable - its payer lacks funds.
  */
-export function answerFault(response: SubmissionResponse, isDoomed: boolean): string | null {
+export function answerFault(response: SubmissionResponse, isUnpayable: boolean): string | null {
   if (response.kind === 'taken' || response.kind === 'landed') return null;
-  if (response.kind === 'refused' && (isDoomed || isBlockhashNotFound(response.text))) return null;
+  if (response.kind === 'refused' && (isUnpayable || isBlockhashNotFound(response.text))) return null;
   return response.text;
 }
 
 /**
- * What is wrong with an answer in the light of what became of the transaction; null when nothing is. Whatever the nodes
- * had: who was told that a transaction was not taken may have sent another in its place.
- * @param hadTime - a node was well for long enough, while it could land, to hand it over again.
+ * Fault of a response given the outcome of its transaction, whatever the faults of nodes: the client may have sent
+ * another transaction after an error. Null for a right one.
+ * @param hadTime - a node was healthy long enough for a rebroadcast.
  */
 export function outcomeFault(
   response: SubmissionResponse,
   outcome: LedgerOutcome,
-  isDoomed: boolean,
+  isUnpayable: boolean,
   hadTime: boolean,
 ): string | null {
   if (response.kind === 'refused' && outcome !== 'expired')
-    return `it ${outcome}, and the answer was ${response.text}`;
+    return `it ${outcome}, but the response was ${response.text}`;
   if (
     response.kind === 'refused' &&
-    !isDoomed &&
+    !isUnpayable &&
     !isBlockhashNotFound(response.text) &&
     !isNodeError(response.text)
   )
-    return `there is nothing wrong with it, and the answer was ${response.text}`;
+    return `it is valid, but the response was ${response.text}`;
   if (response.kind === 'landed' && outcome === 'expired')
-    return `it never landed, and the answer was ${response.text}`;
-  if (response.kind === 'taken' && outcome === 'expired' && hadTime) return 'it was accepted, and was lost';
-  if (outcome === 'failed' && !isDoomed) return 'it failed on the ledger, and there is nothing wrong with it';
-  return outcome === 'landed' && isDoomed ? 'it landed, and could not be paid for' : null;
+    return `it never landed, but the response was ${response.text}`;
+  if (response.kind === 'taken' && outcome === 'expired' && hadTime) return 'it was accepted, but lost';
+  if (outcome === 'failed' && !isUnpayable) return 'it is valid, but failed on the ledger';
+  return outcome === 'landed' && isUnpayable ? 'it landed although its payer lacks funds' : null;
 }

@@ -14,25 +14,25 @@ import {
   submissionModes,
 } from './submission-outcome.ts';
 
-/** Transactions whose end is not known yet; with more, none is sent. */
+/** Maximum of tracked transactions. */
 const PENDING_MAX = 2_000;
-/** Asked of the ledger in one call. */
+/** Statuses per call. */
 const STATUSES_MAX = 256;
-/** How long a node has to be well for an accepted transaction to be handed over again, some times over. */
-const HANDED_OVER_MS = 6_000;
+/** A healthy node for this time receives several rebroadcasts. */
+const REBROADCAST_MS = 6_000;
 const BLOCKHASH_MS = 2_000;
 const TRUTH_MS = 1_000;
 /** More than the payer has. */
 const TOO_MUCH = 10n ** 18n;
-/** So that an account that did not exist may: more than the rent of an empty one. */
+/** More than the rent of an empty account. */
 const LEAST_LAMPORTS = 1_000_000n;
 
 type Pending = {
   readonly signature: string;
-  readonly manner: SubmissionMode;
+  readonly mode: SubmissionMode;
   readonly startedAt: number;
   readonly lastValidBlockHeight: number;
-  /** Answers, as they come; it is not judged before all are there. */
+  /** Responses; checked once all have arrived. */
   readonly response: { said: SubmissionResponse; endedAt: number }[];
   awaited: number;
 };
@@ -42,24 +42,25 @@ type Status = Readonly<{ err: unknown; confirmationStatus: string }> | null;
 
 export type SubmissionsOptions = Readonly<{
   client: TestClient;
-  scene: ChaosFixture;
+  fixture: ChaosFixture;
   checker: FaultChecker;
-  chance: SeededRandom;
+  random: SeededRandom;
   perSecond: number;
 }>;
 
-const isDoomed = (manner: SubmissionMode): boolean => manner === 'doomed' || manner === 'doomed-unlooked';
+const isUnpayable = (mode: SubmissionMode): boolean =>
+  mode === 'unpayable' || mode === 'unpayable-unsimulated';
 
-function configOf(manner: SubmissionMode): object {
+function configOf(mode: SubmissionMode): object {
   const fixed = { encoding: 'base64', preflightCommitment: 'confirmed' };
-  if (manner === 'once') return { ...fixed, skipPreflight: true, maxRetries: 0 };
-  return { ...fixed, skipPreflight: manner === 'unlooked' || manner === 'doomed-unlooked' };
+  if (mode === 'once') return { ...fixed, skipPreflight: true, maxRetries: 0 };
+  return { ...fixed, skipPreflight: mode === 'unsimulated' || mode === 'unpayable-unsimulated' };
 }
 
-/** Sends real transactions and follows each on the ledger itself until it has landed or can land no more. */
+/** Sends real transactions and tracks each on the ledger itself until it has landed or expired. */
 export class Submissions {
   readonly outcomes: Record<LedgerOutcome, number> = { landed: 0, failed: 0, expired: 0 };
-  /** Answers, by what they say. */
+  /** Responses by kind. */
   readonly answers: Record<SubmissionResponse['kind'], number> = {
     taken: 0,
     refused: 0,
@@ -67,9 +68,9 @@ export class Submissions {
     unknown: 0,
     silent: 0,
   };
-  /** Those that could be paid for and were refused because a node did not know their blockhash: a client signs anew. */
+  /** Valid transactions that were rejected because a node did not know their blockhash. */
   rejected = 0;
-  /** Transactions that were left out because too many were followed. */
+  /** Skipped transactions: too many tracked. */
   skipped = 0;
   readonly #options: SubmissionsOptions;
   readonly #pending = new Map<string, Pending>();
@@ -80,23 +81,23 @@ export class Submissions {
     this.#options = options;
   }
 
-  /** How many are not known to have landed or expired. */
+  /** Tracked transactions. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Goes on until `isOver`, and until the end of each is known. */
+  /** Runs until `isOver` and every outcome is known. */
   async run(isOver: () => boolean): Promise<void> {
     await this.#refresh();
     await Promise.all([this.#flow(isOver), this.#blockhashes(isOver), this.#truth(isOver)]);
   }
 
   async #flow(isOver: () => boolean): Promise<void> {
-    const { perSecond, chance } = this.#options;
+    const { perSecond, random } = this.#options;
     for (let next = performance.now(); !isOver(); next += 1_000 / perSecond) {
       await delay(Math.max(0, next - performance.now()));
       if (this.#pending.size >= PENDING_MAX) this.skipped++;
-      else this.#send(chance.oneOf(submissionModes));
+      else this.#send(random.oneOf(submissionModes));
     }
   }
 
@@ -108,58 +109,58 @@ export class Submissions {
   }
 
   async #refresh(): Promise<void> {
-    const { ledger } = this.#options.scene;
+    const { ledger } = this.#options.fixture;
     const at = { commitment: 'confirmed' };
     this.#blockhash = (await ledger.result<{ value: Blockhash }>('getLatestBlockhash', [at])).value;
   }
 
-  #send(manner: SubmissionMode): void {
-    const { payer, recipients } = this.#options.scene;
+  #send(mode: SubmissionMode): void {
+    const { payer, recipients } = this.#options.fixture;
     const { blockhash, lastValidBlockHeight } = this.#blockhash;
-    // No two alike: equal transactions have one signature. The last recipient's history stays as it is.
+    // Unique, since equal transactions have one signature. The last recipient's history must not change.
     const count = this.#count++;
     const recipient = recipients[Number(count % BigInt(recipients.length - 1))]?.address ?? payer.address;
-    const lamports = (isDoomed(manner) ? TOO_MUCH : LEAST_LAMPORTS) + count;
+    const lamports = (isUnpayable(mode) ? TOO_MUCH : LEAST_LAMPORTS) + count;
     const { signature, base64 } = sign(payer, [transfer(payer.address, recipient, lamports)], blockhash);
-    const awaited = manner === 'twice' ? 2 : 1;
+    const awaited = mode === 'twice' ? 2 : 1;
     const startedAt = performance.now();
-    const pending: Pending = { signature, manner, startedAt, lastValidBlockHeight, response: [], awaited };
+    const pending: Pending = { signature, mode, startedAt, lastValidBlockHeight, response: [], awaited };
     this.#pending.set(signature, pending);
-    for (let nth = 0; nth < awaited; nth++) void this.#hand(pending, base64);
+    for (let nth = 0; nth < awaited; nth++) void this.#submit(pending, base64);
   }
 
-  async #hand(pending: Pending, base64: string): Promise<void> {
+  async #submit(pending: Pending, base64: string): Promise<void> {
     const { client, checker } = this.#options;
-    const { signature, manner } = pending;
+    const { signature, mode } = pending;
     const startedAt = performance.now();
-    const [reply] = await client.send([{ method: 'sendTransaction', params: [base64, configOf(manner)] }]);
+    const [reply] = await client.send([{ method: 'sendTransaction', params: [base64, configOf(mode)] }]);
     const endedAt = performance.now();
     const said = classifyResponse(reply ?? { kind: 'none', text: 'no answer' }, signature);
     this.answers[said.kind]++;
-    const fault = answerFault(said, isDoomed(manner));
-    if (said.kind === 'refused' && fault === null && !isDoomed(manner)) this.rejected++;
-    checker.note({ kind: 'send', what: `${manner} ${signature}`, startedAt, endedAt, fault });
+    const fault = answerFault(said, isUnpayable(mode));
+    if (said.kind === 'refused' && fault === null && !isUnpayable(mode)) this.rejected++;
+    checker.note({ kind: 'send', what: `${mode} ${signature}`, startedAt, endedAt, fault });
     pending.response.push({ said, endedAt });
     pending.awaited--;
   }
 
-  /** Asks the ledger what became of them, until all are known. */
+  /** Reads the outcomes from the ledger until all are known. */
   async #truth(isOver: () => boolean): Promise<void> {
-    const { ledger } = this.#options.scene;
+    const { ledger } = this.#options.fixture;
     while (!isOver() || this.#pending.size > 0) {
       await delay(TRUTH_MS);
-      // The height is read first: what is not there at a height that was final before can land no more.
+      // The height is read first: a transaction missing at an earlier finalized height cannot land.
       const height = await ledger.result<number>('getBlockHeight', [{ commitment: 'finalized' }]);
       const signatures = [...this.#pending.keys()];
       for (let from = 0; from < signatures.length; from += STATUSES_MAX) {
-        await this.#submitOne(signatures.slice(from, from + STATUSES_MAX), height);
+        await this.#readOutcomes(signatures.slice(from, from + STATUSES_MAX), height);
       }
     }
   }
 
-  async #submitOne(signatures: readonly string[], height: number): Promise<void> {
+  async #readOutcomes(signatures: readonly string[], height: number): Promise<void> {
     const params = [signatures, { searchTransactionHistory: true }];
-    const { value } = await this.#options.scene.ledger.result<{ value: Status[] }>(
+    const { value } = await this.#options.fixture.ledger.result<{ value: Status[] }>(
       'getSignatureStatuses',
       params,
     );
@@ -173,16 +174,16 @@ export class Submissions {
     }
   }
 
-  #end({ signature, manner, response, startedAt }: Pending, fate: LedgerOutcome): void {
+  #end({ signature, mode, response, startedAt }: Pending, outcome: LedgerOutcome): void {
     this.#pending.delete(signature);
-    this.outcomes[fate]++;
+    this.outcomes[outcome]++;
     const { checker } = this.#options;
     const now = performance.now();
-    const hadTime = checker.faultHistory.hadWellNodeFor(HANDED_OVER_MS, startedAt, now);
+    const hadTime = checker.faultHistory.hadHealthyNodeFor(REBROADCAST_MS, startedAt, now);
     for (const one of response) {
-      const fault = outcomeFault(one.said, fate, isDoomed(manner), hadTime);
+      const fault = outcomeFault(one.said, outcome, isUnpayable(mode), hadTime);
       if (fault !== null)
-        checker.recordViolation(`transaction ${signature}, sent ${manner}: ${fault}`, startedAt, one.endedAt);
+        checker.recordViolation(`transaction ${signature}, sent ${mode}: ${fault}`, startedAt, one.endedAt);
     }
   }
 }

@@ -1,18 +1,18 @@
 import { bucketOf, createHistogram, quantile } from '../../../src/base/histogram.ts';
 
-/** What became of requests of one kind, counted. */
+/** Counts of requests of one kind. */
 export class Tally {
-  /** Requests that a node could have answered, and those of them that were answered as they must be. */
+  /** Answerable requests, and those with a right response. */
   answerable = 0;
   good = 0;
-  /** Requests while no node was well, and those of them that were answered all the same. */
+  /** Requests without a healthy node, and those with a right response. */
   others = 0;
   othersGood = 0;
-  /** Long answers that broke off after they had begun, while a node was ill: nobody can answer the rest. */
+  /** Streamed responses that broke off because of a fault. */
   brokenOff = 0;
   readonly #times = createHistogram();
 
-  /** An answerable request was answered after so long. */
+  /** Records the latency of an answerable request. */
   took(ms: number): void {
     const bucket = bucketOf(ms * 1_000);
     this.#times[bucket] = (this.#times[bucket] ?? 0) + 1;
@@ -22,12 +22,12 @@ export class Tally {
     return this.answerable - this.good;
   }
 
-  /** Of the answerable. */
+  /** Share of answerable requests. */
   get share(): number {
     return this.answerable === 0 ? 1 : this.good / this.answerable;
   }
 
-  /** In milliseconds: no less than what the share of answers took. */
+  /** Latency quantile in milliseconds. */
   percentile(share: number): number {
     return Math.round((quantile(this.#times, share) ?? 0) / 1_000);
   }

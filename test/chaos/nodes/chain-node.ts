@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import type { Direct } from './direct.ts';
 import { readCall, type StaleView } from './stale-views.ts';
 
-/** A node's JSON-RPC: what the ledger says, or what a node says that does not see all of the ledger. */
+/** JSON-RPC of a node: that of the ledger, or of a stale view of it. */
 export class ChainNode {
-  /** Null: it sees all. */
+  /** Null for the ledger itself. */
   view: StaleView | null = null;
   readonly #ledger: Direct;
   readonly #server: Server;
@@ -36,19 +36,19 @@ export class ChainNode {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const body = await text(request);
-      const { status, text: answer } = await this.#say(body);
+      const { status, text: answer } = await this.#respond(body);
       response.writeHead(status, {
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(answer),
       });
       response.end(answer);
     } catch {
-      // Who asked has gone, or the ledger ends.
+      // The client disconnected, or the ledger ends.
       response.destroy();
     }
   }
 
-  async #say(body: string): Promise<{ status: number; text: string }> {
+  async #respond(body: string): Promise<{ status: number; text: string }> {
     const { view } = this;
     const call = view === null ? null : readCall(body);
     if (view === null || call === null) return this.#ledger.post(body);

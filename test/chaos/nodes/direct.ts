@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 
-/** JSON-RPC of the ledger itself, past gateway and proxies, as bytes. */
+/** Direct JSON-RPC client of the ledger. */
 export class Direct {
   readonly #url: string;
   readonly #agent = new Agent({ connections: 256, pipelining: 1 });
@@ -10,14 +10,14 @@ export class Direct {
     this.#url = url;
   }
 
-  /** Puts a body as it stands. */
+  /** Sends a body unchanged. */
   async post(body: string): Promise<{ status: number; text: string }> {
     const headers = { 'content-type': 'application/json' };
     const answer = await request(this.#url, { method: 'POST', headers, body, dispatcher: this.#agent });
     return { status: answer.statusCode, text: await answer.body.text() };
   }
 
-  /** A call that must be answered with a result. @throws Error that shows the answer. */
+  /** Result of a call. @throws Error with the response. */
   async result<Result>(method: string, params: readonly unknown[] = []): Promise<Result> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method, params });
     const { text } = await this.post(body);

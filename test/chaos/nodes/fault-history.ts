@@ -1,4 +1,4 @@
-/** What is done to nodes. */
+/** Faults that are injected. */
 export const injectedFaults = [
   'killed',
   'frozen',
@@ -10,11 +10,11 @@ export const injectedFaults = [
 ] as const;
 export type InjectedFault = (typeof injectedFaults)[number];
 
-/** And what nobody did: on a machine that is too busy, a node that has nothing does not answer either. */
+/** Including that of an overloaded machine, where a node without faults does not respond. */
 const nodeFaults = [...injectedFaults, 'starved'] as const;
 export type NodeFault = (typeof nodeFaults)[number];
 
-/** One illness of one node, from when it was about to begin until it was over. Times are those of `performance.now()`. */
+/** A fault of a node. Times are those of `performance.now()`. */
 export type FaultPeriod = {
   readonly node: number;
   readonly fault: NodeFault;
@@ -22,15 +22,14 @@ export type FaultPeriod = {
   to: number;
 };
 
-/** A node that was ill is called well after so long: what it held back has left, and it takes connections again. */
+/** After this time a node has recovered from a fault. */
 export const GRACE_MS = 500;
-/** A node that was well for so long after a read began could have answered it, however long the read took. */
+/** A node that is healthy for this time from the start of a read could have answered it. */
 export const ANSWER_WINDOW_MS = 20_000;
 
-/** What lasts longer than anybody looks is not over. */
 const seconds = (ms: number): string => (Number.isFinite(ms) ? `${(ms / 1_000).toFixed(1)} s` : 'now');
 
-/** Which node was ill when: says of every read whether a node could have answered it. */
+/** Faults of all nodes over time: decides whether a read was answerable. */
 export class FaultHistory {
   readonly #names: readonly string[];
   #periods: FaultPeriod[] = [];
@@ -41,7 +40,7 @@ export class FaultHistory {
     this.#names = names;
   }
 
-  /** @returns what `end` wants. */
+  /** @returns the period for `end`. */
   start(node: number, fault: NodeFault, at: number): FaultPeriod {
     const period: FaultPeriod = { node, fault, from: at, to: Number.POSITIVE_INFINITY };
     this.#periods.push(period);
@@ -54,12 +53,12 @@ export class FaultHistory {
     this.#total.set(period.fault, { count: count + 1, ms: ms + at - period.from });
   }
 
-  /** Whether the node has anything just now. */
+  /** Whether the node has a fault now. */
   isFaulty(node: number): boolean {
     return this.#periods.some((one) => one.node === node && one.to === Number.POSITIVE_INFINITY);
   }
 
-  /** Whether one node was well all the while, as long as anybody needs. */
+  /** Whether one node was healthy throughout, for at most `ANSWER_WINDOW_MS`. */
   wasAnswerable(from: number, to: number): boolean {
     const until = Math.min(to, from + ANSWER_WINDOW_MS);
     return this.#names.some((_, node) =>
@@ -67,34 +66,34 @@ export class FaultHistory {
     );
   }
 
-  /** Whether one node was well for so long, at some time. */
-  hadWellNodeFor(ms: number, from: number, to: number): boolean {
+  /** Whether one node was healthy for this long at some time. */
+  hadHealthyNodeFor(ms: number, from: number, to: number): boolean {
     return this.#names.some((_, node) => {
-      let wellFrom = from;
+      let healthyFrom = from;
       for (const one of this.#during(from - GRACE_MS, to).filter((each) => each.node === node)) {
-        if (one.from - wellFrom >= ms) return true;
-        wellFrom = Math.max(wellFrom, one.to + GRACE_MS);
+        if (one.from - healthyFrom >= ms) return true;
+        healthyFrom = Math.max(healthyFrom, one.to + GRACE_MS);
       }
-      return to - wellFrom >= ms;
+      return to - healthyFrom >= ms;
     });
   }
 
-  /** What the nodes had, in words, with the times counted from `from`. */
+  /** Faults of all nodes as text, with times relative to `from`. */
   describe(from: number, to: number): string {
     const texts = this.#names.map((name, node) => {
       const own = this.#during(from - GRACE_MS, to).filter((one) => one.node === node);
-      if (own.length === 0) return `${name} well`;
+      if (own.length === 0) return `${name} healthy`;
       return `${name} ${own.map((one) => `${one.fault} from ${seconds(one.from - from)} to ${seconds(one.to - from)}`)}`;
     });
     return texts.join('; ');
   }
 
-  /** The illnesses that some node had. */
+  /** Faults in a period. */
   kinds(from: number, to: number): ReadonlySet<NodeFault> {
     return new Set(this.#during(from, to).map(({ fault }) => fault));
   }
 
-  /** How often each illness was over, and for how long nodes had it. */
+  /** Number and duration of ended faults. */
   totals(): { fault: NodeFault; count: number; seconds: number }[] {
     return nodeFaults.map((fault) => {
       const { count, ms } = this.#total.get(fault) ?? { count: 0, ms: 0 };
@@ -102,12 +101,12 @@ export class FaultHistory {
     });
   }
 
-  /** What was over by then is asked for no more. */
+  /** Discards periods that ended before. */
   forget(before: number): void {
     this.#periods = this.#periods.filter(({ to }) => to >= before);
   }
 
-  /** In the order in which they began. */
+  /** In order of their start. */
   #during(from: number, to: number): FaultPeriod[] {
     return this.#periods
       .filter((one) => one.from < to && one.to > from)

@@ -3,36 +3,36 @@ import { type FaultHistory, injectedFaults } from './fault-history.ts';
 import type { FaultyNode } from './faulty-node.ts';
 import { SeededRandom } from './seeded-random.ts';
 
-/** The share of rounds in which no node is spared. */
+/** Share of rounds in which no node is spared. */
 const NOBODY_SHARE = 0.15;
 const LOOK_MS = 25;
 
-/** How long things last, at least and at most. */
+/** Minimum and maximum durations. */
 const spans = {
-  /** A round in which one node is spared, and one in which none is. */
-  excluded: [20_000, 60_000],
+  /** Rounds with and without a spared node. */
+  spared: [20_000, 60_000],
   nobody: [3_000, 12_000],
-  well: [300, 5_000],
-  ill: [500, 15_000],
+  healthy: [300, 5_000],
+  faulty: [500, 15_000],
 } as const;
 
 /**
- * Makes nodes ill, each for itself, so that several may be at once. In rounds one node, mostly, is spared: so there are
- * reads that can be answered also when they take long. What happens and for how long follows from the seed.
+ * Injects faults into nodes independently, so that several may have one at once. In most rounds one node is spared, so
+ * that long reads are answerable, too. The seed determines faults and durations.
  */
 export class FaultInjector {
   readonly #nodes: readonly FaultyNode[];
-  readonly #ailments: FaultHistory;
+  readonly #faultHistory: FaultHistory;
   readonly #seed: number;
   #healthyNode: FaultyNode | null = null;
 
-  constructor(nodes: readonly FaultyNode[], ailments: FaultHistory, seed: number) {
+  constructor(nodes: readonly FaultyNode[], faultHistory: FaultHistory, seed: number) {
     this.#nodes = nodes;
-    this.#ailments = ailments;
+    this.#faultHistory = faultHistory;
     this.#seed = seed;
   }
 
-  /** Goes on until `isOver`; leaves all nodes well. */
+  /** Runs until `isOver`; all nodes are healthy at the end. */
   async run(isOver: () => boolean): Promise<void> {
     await Promise.all([
       this.#rounds(new SeededRandom(this.#seed), isOver),
@@ -40,28 +40,28 @@ export class FaultInjector {
     ]);
   }
 
-  async #rounds(chance: SeededRandom, isOver: () => boolean): Promise<void> {
+  async #rounds(random: SeededRandom, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
-      this.#healthyNode = chance.happens(NOBODY_SHARE) ? null : chance.oneOf(this.#nodes);
-      const [least, most] = this.#healthyNode === null ? spans.nobody : spans.excluded;
-      const end = performance.now() + chance.between(least, most);
+      this.#healthyNode = random.happens(NOBODY_SHARE) ? null : random.oneOf(this.#nodes);
+      const [least, most] = this.#healthyNode === null ? spans.nobody : spans.spared;
+      const end = performance.now() + random.between(least, most);
       await waitUntil(() => isOver() || performance.now() >= end);
     }
   }
 
-  async #life(node: FaultyNode, at: number, chance: SeededRandom, isOver: () => boolean): Promise<void> {
+  async #life(node: FaultyNode, at: number, random: SeededRandom, isOver: () => boolean): Promise<void> {
     for (;;) {
-      const wellUntil = performance.now() + chance.between(...spans.well);
-      const isExcluded = (): boolean => this.#healthyNode === node;
-      await waitUntil(() => isOver() || (performance.now() >= wellUntil && !isExcluded()));
+      const healthyUntil = performance.now() + random.between(...spans.healthy);
+      const isSpared = (): boolean => this.#healthyNode === node;
+      await waitUntil(() => isOver() || (performance.now() >= healthyUntil && !isSpared()));
       if (isOver()) return;
-      const illness = chance.oneOf(injectedFaults);
-      const illUntil = performance.now() + chance.between(...spans.ill);
-      const ailment = this.#ailments.start(at, illness, performance.now());
-      await node.fallIll(illness, chance);
-      await waitUntil(() => isOver() || isExcluded() || performance.now() >= illUntil);
+      const fault = random.oneOf(injectedFaults);
+      const faultyUntil = performance.now() + random.between(...spans.faulty);
+      const period = this.#faultHistory.start(at, fault, performance.now());
+      await node.inject(fault, random);
+      await waitUntil(() => isOver() || isSpared() || performance.now() >= faultyUntil);
       await node.recover();
-      this.#ailments.end(ailment, performance.now());
+      this.#faultHistory.end(period, performance.now());
     }
   }
 }

@@ -1,11 +1,11 @@
-import { TcpProxy } from '../tcp-proxy.ts';
+import { ProxyGroup } from '../proxy-group.ts';
 import { ChainNode } from './chain-node.ts';
 import type { Direct } from './direct.ts';
 import type { InjectedFault } from './fault-history.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { BehindView, StuckView } from './stale-views.ts';
 
-/** The share of the pieces of answers at which a connection breaks. */
+/** Share of response chunks within which a connection is reset. */
 const BREAKING_SHARE = 0.3;
 
 export type FaultyNodeOptions = Readonly<{
@@ -13,68 +13,60 @@ export type FaultyNodeOptions = Readonly<{
   ledger: Direct;
   /** Of the ledger's PubSub. */
   pubsubPort: number;
-  /** Accounts whose balances move. */
+  /** Accounts with changing balances. */
   moving: readonly string[];
 }>;
 
-/** A node of the ledger's chain, with its PubSub, that can fall ill. */
+/** A node of the ledger's chain with PubSub, into which faults are injected. */
 export class FaultyNode {
   readonly name: string;
   readonly #options: FaultyNodeOptions;
   readonly #node: ChainNode;
-  readonly #rpc: TcpProxy;
-  readonly #pubsub: TcpProxy;
+  /** JSON-RPC and PubSub. */
+  readonly #proxies: ProxyGroup;
   #isDead = false;
 
-  private constructor(options: FaultyNodeOptions, node: ChainNode, rpc: TcpProxy, pubsub: TcpProxy) {
+  private constructor(options: FaultyNodeOptions, node: ChainNode, proxies: ProxyGroup) {
     this.name = options.name;
     this.#options = options;
     this.#node = node;
-    this.#rpc = rpc;
-    this.#pubsub = pubsub;
+    this.#proxies = proxies;
   }
 
   static async start(options: FaultyNodeOptions): Promise<FaultyNode> {
     const node = await ChainNode.start(options.ledger);
-    return new FaultyNode(
-      options,
-      node,
-      await TcpProxy.start(node.port),
-      await TcpProxy.start(options.pubsubPort),
-    );
+    return new FaultyNode(options, node, await ProxyGroup.start(node.port, options.pubsubPort));
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#rpc.port}/`;
+    return `http://127.0.0.1:${this.#proxies.port(0)}/`;
   }
 
   get pubsubUrl(): string {
-    return `ws://127.0.0.1:${this.#pubsub.port}/`;
+    return `ws://127.0.0.1:${this.#proxies.port(1)}/`;
   }
 
-  /** Has this until `recover`. */
-  async fallIll(illness: InjectedFault, chance: SeededRandom): Promise<void> {
+  /** Injects a fault until `recover`. */
+  async inject(fault: InjectedFault, random: SeededRandom): Promise<void> {
     const { ledger, moving } = this.#options;
-    switch (illness) {
+    switch (fault) {
       case 'killed':
         this.#isDead = true;
-        await Promise.all(this.#proxies.map((proxy) => proxy.kill()));
-        return;
+        return this.#proxies.kill();
       case 'frozen':
-        for (const proxy of this.#proxies) proxy.freeze();
-        return;
+        return this.#proxies.freeze();
       case 'slow': {
-        const ms = chance.between(100, 1_200);
-        for (const proxy of this.#proxies) proxy.delay(ms);
+        const ms = random.between(100, 1_200);
+        for (const proxy of this.#proxies.proxies) proxy.delay(ms);
         return;
       }
       case 'narrow': {
-        const bytesPerSecond = Math.round(chance.between(4_000, 100_000));
-        for (const proxy of this.#proxies) proxy.narrow(bytesPerSecond);
+        const bytesPerSecond = Math.round(random.between(4_000, 100_000));
+        for (const proxy of this.#proxies.proxies) proxy.narrow(bytesPerSecond);
         return;
       }
       case 'breaking-off':
-        this.#rpc.breakOff(() => chance.happens(BREAKING_SHARE));
+        this.#proxies.proxies[0]!.breakOff(() => random.happens(BREAKING_SHARE));
         return;
       case 'behind':
         this.#node.view = new BehindView(ledger);
@@ -84,22 +76,17 @@ export class FaultyNode {
     }
   }
 
-  /** Is well again. */
   async recover(): Promise<void> {
     this.#node.view = null;
-    for (const proxy of this.#proxies) proxy.calm();
+    for (const proxy of this.#proxies.proxies) proxy.calm();
     if (!this.#isDead) return;
     this.#isDead = false;
-    await Promise.all(this.#proxies.map((proxy) => proxy.revive()));
+    await this.#proxies.revive();
   }
 
   async stop(): Promise<void> {
     await this.recover();
-    await Promise.all(this.#proxies.map((proxy) => proxy.close()));
+    await this.#proxies.close();
     this.#node.stop();
-  }
-
-  get #proxies(): readonly TcpProxy[] {
-    return [this.#rpc, this.#pubsub];
   }
 }

@@ -1,20 +1,21 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '../../../src/solana/ed25519.ts';
-import { type Program, startProgram, temporaryFolder } from '../../service/program.ts';
+import { type RunningLocalnet, startLocalnet } from '../../programs/localnet.ts';
+import { temporaryFolder } from '../../service/program.ts';
 import { type RunningService, startService } from '../../service/start-service.ts';
 import { Direct } from './direct.ts';
 import { FaultyNode } from './faulty-node.ts';
 
 const NODES = 3;
-/** What a program of the ledger's has in accounts. A long answer of 1.4 MiB is passed on while it comes; the other is not. */
+/** Program accounts. The long response of 1.4 MiB is streamed; the medium one is not. */
 const fixtures = {
   long: { accounts: 1_000, bytes: 1_024 },
   medium: { accounts: 150, bytes: 1_024 },
 } as const;
 const START_MS = 120_000;
 
-/** Accounts that nobody changes, of one owner. */
+/** Constant accounts of one owner. */
 export type Fixture = Readonly<{ owner: string; addresses: readonly string[] }>;
 
 export type ChaosFixtureOptions = Readonly<{ slotMs: number }>;
@@ -31,20 +32,20 @@ function writeFixture(folder: string, { accounts, bytes }: { accounts: number; b
   return { owner, addresses };
 }
 
-/** One ledger, three nodes that have it and can fall ill, and the real gateway in front of them. */
+/** One ledger, three nodes with injected faults, and the gateway in front of them. */
 export class ChaosFixture {
   readonly payer: Keypair;
   readonly recipients: readonly Keypair[];
   readonly long: Fixture;
   readonly medium: Fixture;
-  /** Past everything. */
+  /** The ledger itself. */
   readonly ledger: Direct;
   readonly nodes: readonly FaultyNode[];
   readonly gateway: RunningService;
   readonly logFile: string;
-  readonly #program: Program;
+  readonly #localnet: RunningLocalnet;
 
-  private constructor(parts: Omit<ChaosFixture, 'stop'>, program: Program) {
+  private constructor(parts: Omit<ChaosFixture, 'stop'>, localnet: RunningLocalnet) {
     this.payer = parts.payer;
     this.recipients = parts.recipients;
     this.long = parts.long;
@@ -53,7 +54,7 @@ export class ChaosFixture {
     this.nodes = parts.nodes;
     this.gateway = parts.gateway;
     this.logFile = parts.logFile;
-    this.#program = program;
+    this.#localnet = localnet;
   }
 
   static async start({ slotMs }: ChaosFixtureOptions): Promise<ChaosFixture> {
@@ -63,13 +64,10 @@ export class ChaosFixture {
     const [long, medium] = [writeFixture(accounts, fixtures.long), writeFixture(accounts, fixtures.medium)];
     const payer = Keypair.generate();
     const recipients = Array.from({ length: 4 }, () => Keypair.generate());
-    const program = startProgram([
-      ...['localnet', '--ledger', join(folder, 'ledger'), '--rpc-port', '0', '--json', '--quiet'],
-      ...['--slot-ms', String(slotMs), '--account-dir', accounts, '--mint', payer.address],
-    ]);
-    const [line] = await program.said(/^\{"event":"ready".*\}$/m, START_MS);
-    const { rpcPort, pubsubPort } = JSON.parse(line) as { rpcPort: number; pubsubPort: number };
-    const ledger = new Direct(`http://127.0.0.1:${rpcPort}/`);
+    const args = ['--quiet', '--account-dir', accounts, '--mint', payer.address];
+    const localnet = await startLocalnet(slotMs, args);
+    const { pubsubPort } = localnet;
+    const ledger = new Direct(`http://127.0.0.1:${localnet.rpcPort}/`);
     const moving = [payer, ...recipients].map(({ address }) => address);
     const nodes: FaultyNode[] = [];
     for (let nth = 1; nth <= NODES; nth++)
@@ -79,18 +77,18 @@ export class ChaosFixture {
       configuration: configurationFor(nodes, logFile),
       timeoutMs: START_MS,
     });
-    return new ChaosFixture({ payer, recipients, long, medium, ledger, nodes, gateway, logFile }, program);
+    return new ChaosFixture({ payer, recipients, long, medium, ledger, nodes, gateway, logFile }, localnet);
   }
 
   async stop(): Promise<void> {
     await this.gateway.stop();
     await Promise.all(this.nodes.map((node) => node.stop()));
     await this.ledger.close();
-    await this.#program.stop();
+    await this.#localnet.program.stop();
   }
 }
 
-/** As an operator writes it: three nodes by name, a log file, and every limit as it is when nothing is said. */
+/** Three nodes and a log file, with default limits. */
 function configurationFor(nodes: readonly FaultyNode[], logFile: string): string {
   const upstreams = nodes.map(
     ({ name, url, pubsubUrl }) => `

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../../fuzz/engine/mutate.ts';
 
-/** What happens by chance, and happens again with the same seed. */
+/** What happens by random, and happens again with the same seed. */
 export class SeededRandom {
   readonly #random: Random;
 
@@ -12,7 +12,7 @@ export class SeededRandom {
     return least + (this.#random() / 2 ** 32) * (most - least);
   }
 
-  /** @param share - of the times, 0 to 1. */
+  /** @param share - probability, 0 to 1. */
   happens(share: number): boolean {
     return this.between(0, 1) < share;
   }

@@ -3,7 +3,7 @@ import { type Commitment, commitments } from '../../../src/protocol/commitment.t
 import { type MethodRow, methods } from '../../../src/protocol/methods.ts';
 import type { Direct } from './direct.ts';
 
-/** A call as a node gets it. */
+/** A call as received by a node. */
 export type NodeCall = Readonly<{
   id: JsonValue;
   method: string;
@@ -11,7 +11,7 @@ export type NodeCall = Readonly<{
   config: Readonly<Record<string, JsonValue>>;
 }>;
 
-/** How a node sees the chain that does not see all of it: the text of its answer. */
+/** Responses of a node with a stale view of the chain. */
 export interface StaleView {
   answer(call: NodeCall): Promise<string>;
 }
@@ -21,14 +21,14 @@ const SEND = 'sendTransaction';
 const rowOf = (method: string): MethodRow | null =>
   Object.hasOwn(methods, method) ? methods[method as keyof typeof methods] : null;
 
-/** The object of options of a call, empty where there is none. */
+/** Configuration object of a call, or an empty one. */
 function configOf(method: string, params: readonly JsonValue[]): NodeCall['config'] {
   const at = rowOf(method)?.config ?? null;
   const config = at === null ? null : params[at];
   return typeof config === 'object' && config !== null && !Array.isArray(config) ? config : {};
 }
 
-/** Null for a batch, which is nobody's that asks a node here. */
+/** Null for a batch. */
 export function readCall(body: string): NodeCall | null {
   const call = parseJson(body);
   if (typeof call !== 'object' || call === null || Array.isArray(call)) return null;
@@ -40,7 +40,7 @@ export function readCall(body: string): NodeCall | null {
 const bodyOf = ({ id, method }: NodeCall, params: readonly JsonValue[]): string =>
   writeJson({ jsonrpc: '2.0', id, method, params });
 
-/** Replays what is finalized only: about 31 slots behind all others, at every commitment, and moving. */
+/** Has finalized state only, at every commitment: about 31 slots behind all others, and moving. */
 export class BehindView implements StaleView {
   readonly #ledger: Direct;
 
@@ -65,7 +65,7 @@ function finalizedOnly({ method, params, config }: NodeCall): readonly JsonValue
   return changed;
 }
 
-/** What a stuck node says of the chain, at each commitment. */
+/** Methods that a stuck node answers from its state at each commitment. */
 const ofCommitment = [
   'getSlot',
   'getBlockHeight',
@@ -81,8 +81,8 @@ const PREFLIGHT_FAILED = -32002;
 const CONTEXT = /^(\{"jsonrpc":"2\.0","result":\{"context":\{"apiVersion":"[^"]*","slot":)(\d+)/;
 
 /**
- * Stopped replaying at a slot, takes in shreds, and calls itself healthy: says what it knew then of everything that
- * moves. What does not move is read from the ledger and told as of that slot.
+ * Stopped replaying at a slot but receives shreds and reports itself healthy: its changing results are those of that
+ * slot. Constant results are read from the ledger, with that slot as context.
  */
 export class StuckView implements StaleView {
   readonly #ledger: Direct;
@@ -101,7 +101,7 @@ export class StuckView implements StaleView {
     };
   }
 
-  /** @param moving - accounts whose balances move. */
+  /** @param moving - accounts with changing balances. */
   static async at(ledger: Direct, moving: readonly string[]): Promise<StuckView> {
     const known = new Map<string, string>();
     const read = async (method: string, address: string, commitment: Commitment): Promise<void> => {
@@ -142,7 +142,7 @@ export class StuckView implements StaleView {
     return text.replace(CONTEXT, (_, head: string) => `${head}${reached}`);
   }
 
-  /** It has not seen what landed since. */
+  /** Without transactions that landed since. */
   #withoutNewer(id: JsonValue, text: string): string {
     const { processed } = this.#slots;
     const answer = parseJson(text) as { result?: { context: JsonValue; value: ({ slot: number } | null)[] } };
@@ -161,7 +161,7 @@ const nameOf = (method: string, address: string, commitment: Commitment): string
 const errorText = (id: JsonValue, code: number, message: string, data?: Record<string, bigint>): string =>
   writeJson({ jsonrpc: '2.0', error: { code, message, data }, id });
 
-/** It knows no blockhash that is new. */
+/** New blockhashes are unknown to it. */
 const blockhashNotFound = (id: JsonValue): string =>
   writeJson({
     jsonrpc: '2.0',

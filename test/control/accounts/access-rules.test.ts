@@ -4,7 +4,7 @@ import { type ContractName, contract } from '../../../src/control/api/contract/c
 import type { ApiCaller } from '../../../src/control/api/handler.ts';
 import { authorize } from '../../../src/control/api/server/authorize.ts';
 import type { Store } from '../../../src/control/database/open.ts';
-import { describeOnBothStores } from '../stores.ts';
+import { describeOnSqlite } from '../stores.ts';
 
 /**
  * Expected access, written out independently of the contract. One letter per caller: n nobody, s signed in
@@ -171,7 +171,7 @@ async function reported(
   }
 }
 
-describeOnBothStores('access to routes', ({ open }) => {
+describeOnSqlite('access to routes', ({ open }) => {
   it('matches the table for every route and kind of caller', async () => {
     const store = await open();
     await fill(store);
@@ -179,7 +179,7 @@ describeOnBothStores('access to routes', ({ open }) => {
     for (const name of Object.keys(contract) as ContractName[]) {
       for (const [letter, caller] of Object.entries(callers)) {
         const is = await reported(store, name, caller, 'zZ'.includes(letter) ? 'asleep' : 'acme');
-        if ((is === 'may') !== table[name].includes(letter)) wrong.push(`${name}: ${letter} is told ${is}`);
+        if ((is === 'may') !== table[name].includes(letter)) wrong.push(`${name}: ${letter} gets ${is}`);
       }
     }
     expect(wrong).toEqual([]);

@@ -117,45 +117,8 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
 
 export type AccountsFixture = Awaited<ReturnType<typeof openAccountsFixture>>;
 
-export type LooseJson = string & readonly LooseJson[] & { readonly [N in Field]: LooseJson };
-type Field =
-  | (
-      | 'action'
-      | 'actor'
-      | 'backupCodes'
-      | 'code'
-      | 'customers'
-      | 'detail'
-      | 'email'
-      | 'error'
-      | 'fields'
-      | 'id'
-    )
-  | (
-      | 'invitation'
-      | 'invitations'
-      | 'items'
-      | 'key'
-      | 'link'
-      | 'mailed'
-      | 'members'
-      | 'message'
-      | 'name'
-      | 'needsSetup'
-    )
-  | (
-      | 'next'
-      | 'requestId'
-      | 'role'
-      | 'secret'
-      | 'service'
-      | 'session'
-      | 'state'
-      | 'token'
-      | 'tokens'
-      | 'totpURI'
-    )
-  | ('url' | 'user' | 'userId' | 'keys' | 'start' | 'oidc' | 'twoFactorRedirect' | 'address');
+// biome-ignore lint/suspicious/noExplicitAny: responses of any route; the contract is validated by the API itself
+export type LooseJson = any;
 
 export type ApiResponse = Readonly<{ status: number; json: LooseJson; headers: Headers; text: string }>;
 
@@ -226,9 +189,9 @@ export class Browser {
 
 function jsonOf(text: string): LooseJson {
   try {
-    return JSON.parse(text) as LooseJson;
+    return JSON.parse(text);
   } catch {
-    return null as unknown as LooseJson;
+    return null;
   }
 }
 

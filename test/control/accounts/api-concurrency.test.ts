@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { HttpApi } from '../../../src/control/api/server/http-api.ts';
 import type { ControlApiOptions } from '../../../src/control/api/server/limits.ts';
 import { LogTails } from '../../../src/control/requests/log-tails.ts';
-import { describeOnBothStores } from '../stores.ts';
+import { describeOnSqlite } from '../stores.ts';
 import {
   type AccountsFixture,
   Browser,
@@ -15,7 +15,7 @@ import {
 const TAIL = '/api/v1/customers/house/logs/tail';
 const here = (address: string) => ({ address });
 
-describeOnBothStores('a slot of the control API', ({ open }) => {
+describeOnSqlite('a slot of the control API', ({ open }) => {
   let fixture: AccountsFixture;
   let operator: Browser;
   const open_: AbortController[] = [];

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { OpenOptions } from '../../../src/control/database/open.ts';
-import { describeOnBothStores } from '../stores.ts';
+import { describeOnSqlite } from '../stores.ts';
 import {
   type AccountsFixture,
   type Browser,
@@ -64,7 +64,7 @@ const bodies = [
   ['100,000 open lists', '['.repeat(100_000), 422],
 ] as const;
 
-describeOnBothStores('an attack', ({ open, fresh }) => {
+describeOnSqlite('an attack', ({ open, fresh }) => {
   let place: Promise<OpenOptions> | null = null;
   let fixture: AccountsFixture;
   let operator: Browser;

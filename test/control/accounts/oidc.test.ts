@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { OpenOptions } from '../../../src/control/database/open.ts';
-import { describeOnBothStores } from '../stores.ts';
+import { describeOnSqlite } from '../stores.ts';
 import {
   type AccountsFixture,
   type ApiResponse,
@@ -22,7 +22,7 @@ const elsewhere = [
   '/keys\r\nlocation: https://evil.example',
 ];
 
-describeOnBothStores('OpenID Connect sign-in', ({ open, fresh, defer }) => {
+describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
   let place: Promise<OpenOptions> | null = null;
 
   async function start(

@@ -3,11 +3,12 @@ import { expect, it } from 'vitest';
 import { accountLimits } from '../../../src/control/accounts/account-options.ts';
 import { backupTables } from '../../../src/control/database/backup/backup.ts';
 import type { Store } from '../../../src/control/database/open.ts';
-import { describeOnBothStores } from '../stores.ts';
+import { describeOnBothStores, describeOnSqlite, type Stores } from '../stores.ts';
 import {
   type AccountsFixture,
   type Browser,
   firstOperator,
+  type LooseJson,
   openAccountsFixture,
   PASSWORD,
 } from './accounts-fixture.ts';
@@ -61,12 +62,19 @@ async function enableTotp(browser: Browser): Promise<Totp> {
   return { uri: json.totpURI, codes: json.backupCodes, code };
 }
 
-describeOnBothStores('sign-in', ({ open, fresh }) => {
-  let place: ReturnType<typeof fresh> | null = null;
-  const fixture = async (options?: Parameters<typeof openAccountsFixture>[1]): Promise<AccountsFixture> => {
+type OpenFixture = (options?: Parameters<typeof openAccountsFixture>[1]) => Promise<AccountsFixture>;
+
+/** Fixtures over one database. */
+function fixtureIn({ open, fresh }: Stores): OpenFixture {
+  let place: ReturnType<Stores['fresh']> | null = null;
+  return async (options) => {
     place ??= fresh();
     return openAccountsFixture(await open(await place), options);
   };
+}
+
+describeOnBothStores('sign-in', (stores) => {
+  const fixture = fixtureIn(stores);
 
   it('starts with a setup link that works once and creates the operator', async () => {
     const one = await fixture();
@@ -93,6 +101,127 @@ describeOnBothStores('sign-in', ({ open, fresh }) => {
     expect((await late.signUp('late@example.com', token)).status).toBe(404);
     expect((await browser.accept(token)).status).toBe(404);
   });
+
+  it('revokes other sessions on a password change, lists sessions and revokes single ones', async () => {
+    const one = await fixture();
+    const here = await firstOperator(one);
+    const [phone, desk] = [one.browser(), one.browser()];
+    await phone.signIn(one.email);
+    await desk.signIn(one.email);
+    const sessions = (await here.get('/api/auth/list-sessions')).json;
+    expect(sessions).toHaveLength(3);
+    const phones = (await phone.get('/api/auth/get-session')).json.session;
+    expect(phones.token).toBe(sessions.find(({ id }: LooseJson) => id === phones.id)?.token);
+    expect((await here.post('/api/auth/revoke-session', { token: phones.token })).status).toBe(200);
+    expect((await phone.get('/api/v1/customers')).status).toBe(401);
+    expect((await desk.get('/api/v1/customers')).status).toBe(200);
+    const change = { currentPassword: PASSWORD, newPassword: 'another horse', revokeOtherSessions: false };
+    expect((await here.post('/api/auth/change-password', change)).status).toBe(200);
+    expect((await desk.get('/api/v1/customers')).status).toBe(401);
+    expect((await here.get('/api/v1/customers')).status).toBe(200);
+    expect((await desk.signIn(one.email)).status).toBe(401);
+    expect((await desk.signIn(one.email, 'another horse')).status).toBe(200);
+    await here.signOut();
+    expect((await here.get('/api/v1/customers')).status).toBe(401);
+  });
+
+  it('requires the second factor if enabled, and accepts each code once', async () => {
+    const one = await fixture();
+    const { uri, codes, code: setupCode } = await enableTotp(await firstOperator(one));
+    const browser = one.browser();
+    expect((await browser.signIn(one.email)).json).toMatchObject({ twoFactorRedirect: true });
+    expect((await browser.get('/api/v1/customers')).status).toBe(401);
+    const next = totp(uri, Date.now() + 30_000);
+    for (const code of ['000000', setupCode])
+      expect((await browser.post('/api/auth/two-factor/verify-totp', { code })).status).toBe(401);
+    expect((await browser.post('/api/auth/two-factor/verify-totp', { code: next })).status).toBe(200);
+    expect((await browser.get('/api/v1/customers')).status).toBe(200);
+    const thief = one.browser();
+    await thief.signIn(one.email);
+    expect((await thief.post('/api/auth/two-factor/verify-totp', { code: next })).status).toBe(401);
+    expect((await thief.get('/api/v1/customers')).status).toBe(401);
+    const backup = { code: codes[0] };
+    expect((await thief.post('/api/auth/two-factor/verify-backup-code', backup)).status).toBe(200);
+    const again = one.browser();
+    await again.signIn(one.email);
+    expect((await again.post('/api/auth/two-factor/verify-backup-code', backup)).status).toBe(401);
+  });
+
+  it('locks an account after too many wrong codes', async () => {
+    const one = await fixture();
+    await enableTotp(await firstOperator(one));
+    const statuses: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      const browser = one.browser(`198.51.100.${i}`);
+      one.clock.now += 61_000;
+      await browser.signIn(one.email);
+      for (let j = 0; j < 4; j++) {
+        const code = String(100_000 + 10 * i + j);
+        statuses.push((await browser.post('/api/auth/two-factor/verify-totp', { code })).status);
+      }
+    }
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
+  });
+
+  it('mails a reset link to existing accounts, and answers alike for unknown ones', async () => {
+    const one = await fixture({ publicUrl: 'https://solway.test' });
+    const operator = await firstOperator(one);
+    const browser = one.browser('198.51.100.20');
+    const known = await browser.post('/api/auth/request-password-reset', { email: one.email });
+    const unknown = await browser.post('/api/auth/request-password-reset', { email: 'nobody@example.com' });
+    expect([unknown.status, unknown.text]).toEqual([known.status, known.text]);
+    expect(one.mails.map(({ to }) => to)).toEqual([one.email]);
+    const token = one.mails[0]?.text;
+    const reset = () => browser.post('/api/auth/reset-password', { token, newPassword: 'a third horse' });
+    expect((await reset()).status).toBe(200);
+    expect((await reset()).status).toBe(400);
+    expect((await operator.get('/api/v1/customers')).status).toBe(401);
+    expect((await browser.signIn(one.email, 'a third horse')).status).toBe(200);
+  });
+
+  it('lets anybody sign up if open, each with a customer', async () => {
+    const one = await fixture({ signUp: 'open', limits: { customersPerUserMax: 1 } });
+    const anna = one.browser();
+    expect((await anna.signUp('anna@example.com', undefined)).status).toBe(200);
+    expect((await anna.get('/api/v1/me')).json).toMatchObject({ user: { isOperator: false }, customers: [] });
+    const { status, json } = await anna.post('/api/v1/customers', { name: 'Anna & Co' });
+    expect(status).toBe(200);
+    expect((await anna.get('/api/v1/me')).json.customers).toMatchObject([{ id: json.id, role: 'owner' }]);
+    expect((await anna.post('/api/v1/customers', { name: 'More' })).status).toBe(409);
+    await one.store.db
+      .updateTable('customer')
+      .set({ state: 'suspended' })
+      .where('id', '=', json.id)
+      .execute();
+    const refused = await anna.post('/api/v1/customers', { name: 'More' });
+    expect([refused.status, refused.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
+    const thief = one.browser();
+    expect((await thief.signUp('anna@example.com', undefined, 'another password')).status).toBe(401);
+    expect((await anna.signOut()).status).toBe(200);
+    expect((await anna.signIn('anna@example.com')).status).toBe(200);
+  });
+
+  it('stores no password, token, seed or code in plain text', async () => {
+    const one = await fixture();
+    const browser = await firstOperator(one);
+    const { uri, codes } = await enableTotp(browser);
+    const { secret } = (await browser.post('/api/v1/tokens', { name: 'ci' })).json;
+    const link = await one.inviteOperator('next@example.com');
+    await one.browser().signIn('nobody@example.com', 'a password in the wrong place');
+    await browser.post('/api/auth/request-password-reset', { email: one.email });
+    const session = decodeURIComponent(browser.cookies.get('solway.session_token') ?? '').split('.')[0] ?? '';
+    const seed = new URL(uri).searchParams.get('secret') ?? '';
+    const secrets = [PASSWORD, 'a password in the wrong place', secret, link, session, seed, ...codes];
+    secrets.push(bytesOfBase32(seed).toString('latin1'), one.mails.at(-1)?.text ?? '');
+    const retained = `${await dump(one.store)}${one.logged.join('\n')}`;
+    expect(secrets.every((text) => text.length > 5)).toBe(true);
+    expect(secrets.filter((text) => retained.includes(text))).toEqual([]);
+  });
+});
+
+describeOnSqlite('the protection of sign-in', (stores) => {
+  const fixture = fixtureIn(stores);
 
   it('reports the required password length', async () => {
     const one = await firstOperator(await fixture());
@@ -272,29 +401,6 @@ describeOnBothStores('sign-in', ({ open, fresh }) => {
     expect((await browser.get('/api/v1/me')).json.user).toMatchObject({ name: 'Anna' });
   });
 
-  it('revokes other sessions on a password change, lists sessions and revokes single ones', async () => {
-    const one = await fixture();
-    const here = await firstOperator(one);
-    const [phone, desk] = [one.browser(), one.browser()];
-    await phone.signIn(one.email);
-    await desk.signIn(one.email);
-    const sessions = (await here.get('/api/auth/list-sessions')).json;
-    expect(sessions).toHaveLength(3);
-    const phones = (await phone.get('/api/auth/get-session')).json.session;
-    expect(phones.token).toBe(sessions.find(({ id }) => id === phones.id)?.token);
-    expect((await here.post('/api/auth/revoke-session', { token: phones.token })).status).toBe(200);
-    expect((await phone.get('/api/v1/customers')).status).toBe(401);
-    expect((await desk.get('/api/v1/customers')).status).toBe(200);
-    const change = { currentPassword: PASSWORD, newPassword: 'another horse', revokeOtherSessions: false };
-    expect((await here.post('/api/auth/change-password', change)).status).toBe(200);
-    expect((await desk.get('/api/v1/customers')).status).toBe(401);
-    expect((await here.get('/api/v1/customers')).status).toBe(200);
-    expect((await desk.signIn(one.email)).status).toBe(401);
-    expect((await desk.signIn(one.email, 'another horse')).status).toBe(200);
-    await here.signOut();
-    expect((await here.get('/api/v1/customers')).status).toBe(401);
-  });
-
   it('creates a new session at each sign-in, and accepts no session id of the client', async () => {
     const one = await fixture();
     await firstOperator(one);
@@ -306,37 +412,6 @@ describeOnBothStores('sign-in', ({ open, fresh }) => {
     expect(first).not.toContain('chosen-by-a-stranger');
     await victim.signIn(one.email);
     expect(victim.cookies.get('solway.session_token')).not.toBe(first);
-  });
-
-  it('requires the second factor if enabled, and accepts each code once', async () => {
-    const one = await fixture();
-    const { uri, codes } = await enableTotp(await firstOperator(one));
-    const browser = one.browser();
-    expect((await browser.signIn(one.email)).json).toMatchObject({ twoFactorRedirect: true });
-    expect((await browser.get('/api/v1/customers')).status).toBe(401);
-    const next = totp(uri, Date.now() + 30_000);
-    expect((await browser.post('/api/auth/two-factor/verify-totp', { code: '000000' })).status).toBe(401);
-    expect((await browser.post('/api/auth/two-factor/verify-totp', { code: next })).status).toBe(200);
-    expect((await browser.get('/api/v1/customers')).status).toBe(200);
-    const thief = one.browser();
-    await thief.signIn(one.email);
-    expect((await thief.post('/api/auth/two-factor/verify-totp', { code: next })).status).toBe(401);
-    expect((await thief.get('/api/v1/customers')).status).toBe(401);
-    const backup = { code: codes[0] };
-    expect((await thief.post('/api/auth/two-factor/verify-backup-code', backup)).status).toBe(200);
-    const again = one.browser();
-    await again.signIn(one.email);
-    expect((await again.post('/api/auth/two-factor/verify-backup-code', backup)).status).toBe(401);
-  });
-
-  it('rejects the setup code at the first sign-in', async () => {
-    const one = await fixture();
-    const { uri, code } = await enableTotp(await firstOperator(one));
-    const thief = one.browser();
-    await thief.signIn(one.email);
-    expect((await thief.post('/api/auth/two-factor/verify-totp', { code })).status).toBe(401);
-    const next = totp(uri, Date.now() + 30_000);
-    expect((await thief.post('/api/auth/two-factor/verify-totp', { code: next })).status).toBe(200);
   });
 
   it.each([
@@ -365,102 +440,15 @@ describeOnBothStores('sign-in', ({ open, fresh }) => {
     const one = await fixture();
     const own = await firstOperator(one);
     const { uri } = await enableTotp(own);
-    const lent = one.browser('198.51.100.9');
-    await lent.signIn(one.email);
+    const trusted = one.browser('198.51.100.9');
+    await trusted.signIn(one.email);
     const given = { code: totp(uri, Date.now() + 30_000), trustDevice: true };
-    expect((await lent.post('/api/auth/two-factor/verify-totp', given)).status).toBe(200);
+    expect((await trusted.post('/api/auth/two-factor/verify-totp', given)).status).toBe(200);
     const isRequested = async (password?: string) =>
-      (await lent.signIn(one.email, password)).json?.twoFactorRedirect ?? false;
+      (await trusted.signIn(one.email, password)).json?.twoFactorRedirect ?? false;
     expect(await isRequested()).toBe(false);
     await change(own, one);
     expect([await isRequested(), await isRequested(NEXT_PASSWORD)]).toContain(true);
-    expect((await lent.get('/api/v1/customers')).status).toBe(401);
-  });
-
-  it('locks an account after too many wrong codes', async () => {
-    const one = await fixture();
-    await enableTotp(await firstOperator(one));
-    const statuses: number[] = [];
-    for (let i = 0; i < 4; i++) {
-      const browser = one.browser(`198.51.100.${i}`);
-      one.clock.now += 61_000;
-      await browser.signIn(one.email);
-      for (let j = 0; j < 4; j++) {
-        const code = String(100_000 + 10 * i + j);
-        statuses.push((await browser.post('/api/auth/two-factor/verify-totp', { code })).status);
-      }
-    }
-    expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
-  });
-
-  it('mails a reset link to existing accounts, and answers alike for unknown ones', async () => {
-    const one = await fixture({ publicUrl: 'https://solway.test' });
-    const operator = await firstOperator(one);
-    const browser = one.browser('198.51.100.20');
-    const known = await browser.post('/api/auth/request-password-reset', { email: one.email });
-    const unknown = await browser.post('/api/auth/request-password-reset', { email: 'nobody@example.com' });
-    expect([unknown.status, unknown.text]).toEqual([known.status, known.text]);
-    expect(one.mails.map(({ to }) => to)).toEqual([one.email]);
-    const token = one.mails[0]?.text;
-    const reset = () => browser.post('/api/auth/reset-password', { token, newPassword: 'a third horse' });
-    expect((await reset()).status).toBe(200);
-    expect((await reset()).status).toBe(400);
-    expect((await operator.get('/api/v1/customers')).status).toBe(401);
-    expect((await browser.signIn(one.email, 'a third horse')).status).toBe(200);
-  });
-
-  it('lets anybody sign up if open, each with a customer', async () => {
-    const one = await fixture({ signUp: 'open', limits: { customersPerUserMax: 1 } });
-    const anna = one.browser();
-    expect((await anna.signUp('anna@example.com', undefined)).status).toBe(200);
-    expect((await anna.get('/api/v1/me')).json).toMatchObject({ user: { isOperator: false }, customers: [] });
-    const { status, json } = await anna.post('/api/v1/customers', { name: 'Anna & Co' });
-    expect(status).toBe(200);
-    expect((await anna.get('/api/v1/me')).json.customers).toMatchObject([{ id: json.id, role: 'owner' }]);
-    expect((await anna.post('/api/v1/customers', { name: 'More' })).status).toBe(409);
-    await one.store.db
-      .updateTable('customer')
-      .set({ state: 'suspended' })
-      .where('id', '=', json.id)
-      .execute();
-    const refused = await anna.post('/api/v1/customers', { name: 'More' });
-    expect([refused.status, refused.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
-    const thief = one.browser();
-    expect((await thief.signUp('anna@example.com', undefined, 'another password')).status).toBe(401);
-    expect((await anna.signOut()).status).toBe(200);
-    expect((await anna.signIn('anna@example.com')).status).toBe(200);
-  });
-
-  it('does not let the owner of a suspended customer create another', async () => {
-    const one = await fixture({ signUp: 'open' });
-    const dora = one.browser();
-    await dora.signUp('dora@example.com', undefined);
-    const { id } = (await dora.post('/api/v1/customers', { name: 'Dora & Co' })).json;
-    const make = () => dora.post('/api/v1/customers', { name: 'Another' });
-    const change = (state: 'suspended' | 'active') =>
-      one.store.db.updateTable('customer').set({ state }).where('id', '=', id).execute();
-    await change('suspended');
-    const refused = await make();
-    expect([refused.status, refused.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
-    await change('active');
-    expect((await make()).status).toBe(200);
-  });
-
-  it('stores no password, token, seed or code in plain text', async () => {
-    const one = await fixture();
-    const browser = await firstOperator(one);
-    const { uri, codes } = await enableTotp(browser);
-    const { secret } = (await browser.post('/api/v1/tokens', { name: 'ci' })).json;
-    const link = await one.inviteOperator('next@example.com');
-    await one.browser().signIn('nobody@example.com', 'a password in the wrong place');
-    await browser.post('/api/auth/request-password-reset', { email: one.email });
-    const session = decodeURIComponent(browser.cookies.get('solway.session_token') ?? '').split('.')[0] ?? '';
-    const seed = new URL(uri).searchParams.get('secret') ?? '';
-    const secrets = [PASSWORD, 'a password in the wrong place', secret, link, session, seed, ...codes];
-    secrets.push(bytesOfBase32(seed).toString('latin1'), one.mails.at(-1)?.text ?? '');
-    const retained = `${await dump(one.store)}${one.logged.join('\n')}`;
-    expect(secrets.every((text) => text.length > 5)).toBe(true);
-    expect(secrets.filter((text) => retained.includes(text))).toEqual([]);
+    expect((await trusted.get('/api/v1/customers')).status).toBe(401);
   });
 });

@@ -16,7 +16,7 @@ import {
 
 let count = 0;
 
-describeOnBothStores('a team', ({ open, fresh }) => {
+describeOnBothStores('a team', ({ kind, open, fresh }) => {
   let place: Promise<OpenOptions> | null = null;
   let fixture: AccountsFixture;
   let operator: Browser;
@@ -26,7 +26,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
   const join = (role: string): Promise<Browser> =>
     joinByInvitation(fixture, operator, customer, name(role), role);
   const idOf = async (browser: Browser): Promise<string> => (await browser.get('/api/v1/me')).json.user.id;
-  const lines = async (browser: Browser = operator): Promise<LooseJson> =>
+  const lines = async (browser: Browser = operator): Promise<LooseJson[]> =>
     (await browser.get(at('/audit'))).json.items;
 
   beforeEach(async () => {
@@ -34,56 +34,6 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     fixture = await openAccountsFixture(await open(await place));
     operator = await firstOperator(fixture);
     customer = (await operator.post('/api/v1/customers', { name: `Acme ${++count}` })).json.id;
-  });
-
-  it('grows by single-use invitations for one address, all audited', async () => {
-    const made = await operator.post(at('/invitations'), { email: 'Dora@Example.com', role: 'developer' });
-    expect(made.json.invitation).toMatchObject({ email: 'dora@example.com', role: 'developer' });
-    expect(made.json.link).toMatch(/^http:\/\/solway\.test\/invite#token=[\w-]{43}$/);
-    const token = tokenIn(made.json.link);
-    const other = await join('viewer');
-    expect((await other.accept(token)).json.error.code).toBe('OTHER_ADDRESS');
-    const dora = fixture.browser();
-    expect((await dora.signUp('mallory@example.com', token)).json.error.code).toBe('OTHER_ADDRESS');
-    expect((await dora.signUp('dora@example.com', token)).status).toBe(200);
-    expect((await dora.accept(token)).json.id).toBe(customer);
-    expect((await dora.accept(token)).status).toBe(404);
-    const { members } = (await dora.get(at('/members'))).json;
-    expect(members.map(({ email, role }) => `${email} ${role}`)).toContain('dora@example.com developer');
-    const accepted = (await lines()).find(({ actor }) => actor === 'user:dora@example.com');
-    expect(accepted).toMatchObject({
-      action: 'invitation.accept',
-      address: '192.0.2.1',
-      userAgent: 'test browser',
-    });
-    expect(accepted?.requestId).toMatch(/^[0-9a-f-]{36}$/);
-    const { json } = await operator.post(at('/invitations'), { email: 'late@example.com', role: 'viewer' });
-    await operator.send('DELETE', at(`/invitations/${json.invitation.id}`));
-    expect((await fixture.browser().signUp('late@example.com', tokenIn(json.link))).status).toBe(404);
-  });
-
-  it('lets only owners appoint owners, and keeps at least one', async () => {
-    const [owner, admin, viewer] = [await join('owner'), await join('admin'), await join('viewer')];
-    const [ownerId, adminId, viewerId] = [await idOf(owner), await idOf(admin), await idOf(viewer)];
-    const role = (browser: Browser, user: string, wanted: string) =>
-      browser.send('PATCH', at(`/members/${user}`), { body: { role: wanted } });
-    expect((await role(admin, viewerId, 'owner')).status).toBe(403);
-    expect((await role(admin, adminId, 'owner')).status).toBe(403);
-    expect((await role(admin, ownerId, 'viewer')).status).toBe(403);
-    expect((await admin.send('DELETE', at(`/members/${ownerId}`))).status).toBe(403);
-    expect((await admin.post(at('/invitations'), { email: 'o@example.com', role: 'owner' })).status).toBe(
-      403,
-    );
-    expect((await role(admin, viewerId, 'developer')).json.role).toBe('developer');
-    expect((await role(viewer, viewerId, 'admin')).status).toBe(403);
-    expect((await role(owner, viewerId, 'owner')).status).toBe(200);
-    expect((await role(owner, viewerId, 'viewer')).status).toBe(200);
-    await owner.send('DELETE', at(`/members/${await idOf(operator)}`));
-    expect((await role(owner, ownerId, 'admin')).json.error.code).toBe('LAST_OWNER');
-    expect((await owner.send('DELETE', at(`/members/${ownerId}`))).json.error.code).toBe('LAST_OWNER');
-    expect((await viewer.send('DELETE', at(`/members/${viewerId}`))).status).toBe(200);
-    expect((await viewer.get(at(''))).status).toBe(404);
-    expect((await lines()).map(({ action }) => action)).toContain('member.role');
   });
 
   it('leaves no grants with a member who issues them while being removed', async () => {
@@ -120,23 +70,6 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     for (const { status } of answers) expect([200, 403]).toContain(status);
   });
 
-  it('has tokens whose grants expire with them', async () => {
-    const ends = fixture.clock.now + 60_000;
-    const made = await operator.post(at('/tokens'), { name: 'short', role: 'admin', expiresAt: ends });
-    const by = { headers: { authorization: `Bearer ${made.json.secret}`, cookie: null } };
-    const program = fixture.browser();
-    const token = await program.send('POST', at('/tokens'), {
-      ...by,
-      body: { name: 'long', role: 'viewer' },
-    });
-    expect(token.json.token).toMatchObject({ expiresAt: ends });
-    const invitation = await program.send('POST', at('/invitations'), {
-      ...by,
-      body: { email: 'late@example.com', role: 'viewer' },
-    });
-    expect(invitation.json.invitation).toMatchObject({ expiresAt: ends });
-  });
-
   it('keeps an owner when two leave concurrently', async () => {
     const [one, two] = [
       await join('owner'),
@@ -149,59 +82,6 @@ describeOnBothStores('a team', ({ open, fresh }) => {
       owners.map((owner, i) => owner.send('DELETE', at(`/members/${ids[i]}`))),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-  });
-
-  it('issues tokens with at most the rights of the issuer, shown once and revocable at once', async () => {
-    const admin = await join('admin');
-    expect((await admin.post(at('/tokens'), { name: 'ci', role: 'owner' })).status).toBe(403);
-    const { secret, token } = (await admin.post(at('/tokens'), { name: 'ci', role: 'developer' })).json;
-    expect(secret).toMatch(/^svc_admin_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
-    expect((await admin.get(at('/tokens'))).text).not.toContain(secret);
-    const program = fixture.browser();
-    const as = (bearer: string) => ({
-      headers: { authorization: `Bearer ${bearer}`, origin: null, 'x-solway': null },
-    });
-    expect((await program.get(at(''), as(secret))).status).toBe(200);
-    expect((await program.get(at('/tokens'), as(secret))).status).toBe(403);
-    expect((await program.get('/api/v1/customers/house', as(secret))).status).toBe(404);
-    expect((await program.get('/api/v1/customers', as(secret))).status).toBe(403);
-    expect((await program.post('/api/v1/invitations/accept', { token: 'x' }, as(secret))).status).toBe(403);
-    expect((await program.get('/api/v1/me', as(secret))).json).toMatchObject({
-      user: null,
-      customers: [{ id: customer }],
-    });
-    expect((await admin.get(at('/tokens'))).json.tokens).toMatchObject([
-      { id: token.id, lastUsedAt: fixture.clock.now },
-    ]);
-    const changed = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
-    for (const wrong of [changed, secret.replace('admin', 'rpc'), 'svc_admin_live_', ''])
-      expect((await program.get(at(''), as(wrong))).status).toBe(401);
-    await admin.send('DELETE', at(`/tokens/${token.id}`));
-    expect((await program.get(at(''), as(secret))).status).toBe(401);
-    const short = (
-      await admin.post(at('/tokens'), { name: 'x', role: 'viewer', expiresAt: fixture.clock.now + 1_000 })
-    ).json;
-    expect((await program.get(at(''), as(short.secret))).status).toBe(200);
-    fixture.clock.now += 1_000;
-    expect((await program.get(at(''), as(short.secret))).status).toBe(401);
-  });
-
-  it('accepts valid tokens despite invalid ones from the same address', async () => {
-    const { secret } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
-    const program = fixture.browser('2001:db8::1');
-    const invoke = async (authorization: string): Promise<number> =>
-      (await program.get(at(''), { headers: { authorization } })).status;
-    const statuses: number[] = [];
-    for (let i = 0; i < 25; i++) {
-      program.address = `2001:db8::${i + 1}`;
-      statuses.push(await invoke('Bearer svc_admin_live_x'));
-    }
-    expect(new Set(statuses.slice(0, 20))).toEqual(new Set([401]));
-    expect(statuses.at(-1)).toBe(429);
-    expect(await invoke(`Bearer ${secret}`)).toBe(200);
-    const basic = { headers: { authorization: 'Basic YTpi' } };
-    expect((await operator.get(at(''), basic)).status).toBe(200);
-    expect((await program.get(at(''), basic)).json.error.code).toBe('NOT_SIGNED_IN');
   });
 
   it('revokes tokens and invitations of a member that exceed reduced rights', async () => {
@@ -238,70 +118,6 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     );
     expect(reported).toHaveLength(5);
     expect(reported[0]).toMatchObject({ address: '192.0.2.1', userAgent: 'test browser' });
-  });
-
-  it('lets only owners revoke tokens of owners', async () => {
-    const [owner, admin] = [await join('owner'), await join('admin')];
-    const { token } = (await owner.post(at('/tokens'), { name: 'main', role: 'owner' })).json;
-    const end = (browser: Browser) => browser.send('DELETE', at(`/tokens/${token.id}`));
-    const refused = await end(admin);
-    expect([refused.status, refused.json.error.code]).toEqual([403, 'ROLE_TOO_SMALL']);
-    expect((await end(owner)).status).toBe(200);
-  });
-
-  it('lets only owners withdraw invitations of owners', async () => {
-    const [owner, admin] = [await join('owner'), await join('admin')];
-    const { invitation } = (await owner.post(at('/invitations'), { email: 'o@example.com', role: 'owner' }))
-      .json;
-    const takeBack = (browser: Browser) => browser.send('DELETE', at(`/invitations/${invitation.id}`));
-    const refused = await takeBack(admin);
-    expect([refused.status, refused.json.error.code]).toEqual([403, 'ROLE_TOO_SMALL']);
-    expect((await takeBack(owner)).status).toBe(200);
-  });
-
-  it('has tokens that can be revoked only through their customer', async () => {
-    const { secret, token } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
-    for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])
-      expect([path, (await operator.send('DELETE', path)).status]).toEqual([path, 404]);
-    const sent = { headers: { authorization: `Bearer ${secret}`, origin: null, 'x-solway': null } };
-    expect((await fixture.browser().get(at(''), sent)).status).toBe(200);
-  });
-
-  it('is read-only while suspended, except that non-owners may leave, and its keys stop', async () => {
-    const [owner, viewer] = [await join('owner'), await join('viewer')];
-    const second = await join('owner');
-    const { secret } = (await owner.post(at('/tokens'), { name: 'ci', role: 'owner' })).json;
-    await owner.post(at('/keys'), { product: 'rpc', name: 'one' });
-    const before = await newestVersion(fixture.store);
-    expect((await owner.send('PATCH', at(''), { body: { state: 'suspended' } })).status).toBe(403);
-    expect((await owner.send('PATCH', at(''), { body: { planId: 'default' } })).status).toBe(403);
-    expect((await operator.send('PATCH', at(''), { body: { state: 'suspended' } })).json.state).toBe(
-      'suspended',
-    );
-    const states = [];
-    for await (const page of keysOfPlansChangedAfter(fixture.store, before, 100))
-      states.push(...page.map((key) => key.status));
-    expect(states).toEqual(['disabled']);
-    expect((await owner.get(at('/members'))).status).toBe(200);
-    const away = (user: string) => viewer.send('DELETE', at(`/members/${user}`));
-    expect((await away(await idOf(owner))).status).toBe(403);
-    const owns = await second.send('DELETE', at(`/members/${await idOf(second)}`));
-    expect([owns.status, owns.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
-    expect((await away(await idOf(viewer))).status).toBe(200);
-    expect((await viewer.get(at(''))).status).toBe(404);
-    expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).json.error.code).toBe(
-      'CUSTOMER_SUSPENDED',
-    );
-    const bearer = { headers: { authorization: `Bearer ${secret}` } };
-    expect((await fixture.browser().post(at('/tokens'), { name: 'x', role: 'viewer' }, bearer)).status).toBe(
-      403,
-    );
-    expect((await operator.send('PATCH', at(''), { body: { state: 'active' } })).status).toBe(200);
-    expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).status).toBe(200);
-    expect(
-      (await operator.send('PATCH', '/api/v1/customers/house', { body: { state: 'suspended' } })).status,
-    ).toBe(409);
-    expect((await operator.send('PATCH', at(''), { body: { planId: 'none' } })).status).toBe(422);
   });
 
   it('has an immutable audit log, in pages and as a file', async () => {
@@ -392,5 +208,187 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     for (const email of emails.filter((one) => one !== fixture.email)) await removeOperator(office, email);
     await expect(removeOperator(office, fixture.email)).rejects.toThrow('last operator');
     await expect(removeOperator(office, 'nobody@example.com')).rejects.toThrow('no such operator');
+  });
+
+  // The others do not depend on the dialect.
+  if (kind === 'postgres') return;
+
+  it('grows by single-use invitations for one address, all audited', async () => {
+    const made = await operator.post(at('/invitations'), { email: 'Dora@Example.com', role: 'developer' });
+    expect(made.json.invitation).toMatchObject({ email: 'dora@example.com', role: 'developer' });
+    expect(made.json.link).toMatch(/^http:\/\/solway\.test\/invite#token=[\w-]{43}$/);
+    const token = tokenIn(made.json.link);
+    const other = await join('viewer');
+    expect((await other.accept(token)).json.error.code).toBe('OTHER_ADDRESS');
+    const dora = fixture.browser();
+    expect((await dora.signUp('mallory@example.com', token)).json.error.code).toBe('OTHER_ADDRESS');
+    expect((await dora.signUp('dora@example.com', token)).status).toBe(200);
+    expect((await dora.accept(token)).json.id).toBe(customer);
+    expect((await dora.accept(token)).status).toBe(404);
+    const { members } = (await dora.get(at('/members'))).json;
+    expect(members.map(({ email, role }: LooseJson) => `${email} ${role}`)).toContain(
+      'dora@example.com developer',
+    );
+    const accepted = (await lines()).find(({ actor }) => actor === 'user:dora@example.com');
+    expect(accepted).toMatchObject({
+      action: 'invitation.accept',
+      address: '192.0.2.1',
+      userAgent: 'test browser',
+    });
+    expect(accepted?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+    const { json } = await operator.post(at('/invitations'), { email: 'late@example.com', role: 'viewer' });
+    await operator.send('DELETE', at(`/invitations/${json.invitation.id}`));
+    expect((await fixture.browser().signUp('late@example.com', tokenIn(json.link))).status).toBe(404);
+  });
+
+  it('lets only owners appoint owners, and keeps at least one', async () => {
+    const [owner, admin, viewer] = [await join('owner'), await join('admin'), await join('viewer')];
+    const [ownerId, adminId, viewerId] = [await idOf(owner), await idOf(admin), await idOf(viewer)];
+    const role = (browser: Browser, user: string, wanted: string) =>
+      browser.send('PATCH', at(`/members/${user}`), { body: { role: wanted } });
+    expect((await role(admin, viewerId, 'owner')).status).toBe(403);
+    expect((await role(admin, adminId, 'owner')).status).toBe(403);
+    expect((await role(admin, ownerId, 'viewer')).status).toBe(403);
+    expect((await admin.send('DELETE', at(`/members/${ownerId}`))).status).toBe(403);
+    expect((await admin.post(at('/invitations'), { email: 'o@example.com', role: 'owner' })).status).toBe(
+      403,
+    );
+    expect((await role(admin, viewerId, 'developer')).json.role).toBe('developer');
+    expect((await role(viewer, viewerId, 'admin')).status).toBe(403);
+    expect((await role(owner, viewerId, 'owner')).status).toBe(200);
+    expect((await role(owner, viewerId, 'viewer')).status).toBe(200);
+    await owner.send('DELETE', at(`/members/${await idOf(operator)}`));
+    expect((await role(owner, ownerId, 'admin')).json.error.code).toBe('LAST_OWNER');
+    expect((await owner.send('DELETE', at(`/members/${ownerId}`))).json.error.code).toBe('LAST_OWNER');
+    expect((await viewer.send('DELETE', at(`/members/${viewerId}`))).status).toBe(200);
+    expect((await viewer.get(at(''))).status).toBe(404);
+    expect((await lines()).map(({ action }) => action)).toContain('member.role');
+  });
+
+  it('has tokens whose grants expire with them', async () => {
+    const ends = fixture.clock.now + 60_000;
+    const made = await operator.post(at('/tokens'), { name: 'short', role: 'admin', expiresAt: ends });
+    const by = { headers: { authorization: `Bearer ${made.json.secret}`, cookie: null } };
+    const program = fixture.browser();
+    const token = await program.send('POST', at('/tokens'), {
+      ...by,
+      body: { name: 'long', role: 'viewer' },
+    });
+    expect(token.json.token).toMatchObject({ expiresAt: ends });
+    const invitation = await program.send('POST', at('/invitations'), {
+      ...by,
+      body: { email: 'late@example.com', role: 'viewer' },
+    });
+    expect(invitation.json.invitation).toMatchObject({ expiresAt: ends });
+  });
+
+  it('issues tokens with at most the rights of the issuer, shown once and revocable at once', async () => {
+    const admin = await join('admin');
+    expect((await admin.post(at('/tokens'), { name: 'ci', role: 'owner' })).status).toBe(403);
+    const { secret, token } = (await admin.post(at('/tokens'), { name: 'ci', role: 'developer' })).json;
+    expect(secret).toMatch(/^svc_admin_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
+    expect((await admin.get(at('/tokens'))).text).not.toContain(secret);
+    const program = fixture.browser();
+    const as = (bearer: string) => ({
+      headers: { authorization: `Bearer ${bearer}`, origin: null, 'x-solway': null },
+    });
+    expect((await program.get(at(''), as(secret))).status).toBe(200);
+    expect((await program.get(at('/tokens'), as(secret))).status).toBe(403);
+    expect((await program.get('/api/v1/customers/house', as(secret))).status).toBe(404);
+    expect((await program.get('/api/v1/customers', as(secret))).status).toBe(403);
+    expect((await program.post('/api/v1/invitations/accept', { token: 'x' }, as(secret))).status).toBe(403);
+    expect((await program.get('/api/v1/me', as(secret))).json).toMatchObject({
+      user: null,
+      customers: [{ id: customer }],
+    });
+    expect((await admin.get(at('/tokens'))).json.tokens).toMatchObject([
+      { id: token.id, lastUsedAt: fixture.clock.now },
+    ]);
+    const changed = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
+    for (const wrong of [changed, secret.replace('admin', 'rpc'), 'svc_admin_live_', ''])
+      expect((await program.get(at(''), as(wrong))).status).toBe(401);
+    await admin.send('DELETE', at(`/tokens/${token.id}`));
+    expect((await program.get(at(''), as(secret))).status).toBe(401);
+    const short = (
+      await admin.post(at('/tokens'), { name: 'x', role: 'viewer', expiresAt: fixture.clock.now + 1_000 })
+    ).json;
+    expect((await program.get(at(''), as(short.secret))).status).toBe(200);
+    fixture.clock.now += 1_000;
+    expect((await program.get(at(''), as(short.secret))).status).toBe(401);
+  });
+
+  it('accepts valid tokens despite invalid ones from the same address', async () => {
+    const { secret } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
+    const program = fixture.browser('2001:db8::1');
+    const invoke = async (authorization: string): Promise<number> =>
+      (await program.get(at(''), { headers: { authorization } })).status;
+    const statuses: number[] = [];
+    for (let i = 0; i < 25; i++) {
+      program.address = `2001:db8::${i + 1}`;
+      statuses.push(await invoke('Bearer svc_admin_live_x'));
+    }
+    expect(new Set(statuses.slice(0, 20))).toEqual(new Set([401]));
+    expect(statuses.at(-1)).toBe(429);
+    expect(await invoke(`Bearer ${secret}`)).toBe(200);
+    const basic = { headers: { authorization: 'Basic YTpi' } };
+    expect((await operator.get(at(''), basic)).status).toBe(200);
+    expect((await program.get(at(''), basic)).json.error.code).toBe('NOT_SIGNED_IN');
+  });
+
+  it('lets only owners revoke tokens and invitations of owners', async () => {
+    const [owner, admin] = [await join('owner'), await join('admin')];
+    const { token } = (await owner.post(at('/tokens'), { name: 'main', role: 'owner' })).json;
+    const guest = { email: 'o@example.com', role: 'owner' };
+    const { invitation } = (await owner.post(at('/invitations'), guest)).json;
+    for (const path of [`/tokens/${token.id}`, `/invitations/${invitation.id}`]) {
+      const refused = await admin.send('DELETE', at(path));
+      expect([refused.status, refused.json.error.code]).toEqual([403, 'ROLE_TOO_SMALL']);
+      expect((await owner.send('DELETE', at(path))).status).toBe(200);
+    }
+  });
+
+  it('has tokens that can be revoked only through their customer', async () => {
+    const { secret, token } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
+    for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])
+      expect([path, (await operator.send('DELETE', path)).status]).toEqual([path, 404]);
+    const sent = { headers: { authorization: `Bearer ${secret}`, origin: null, 'x-solway': null } };
+    expect((await fixture.browser().get(at(''), sent)).status).toBe(200);
+  });
+
+  it('is read-only while suspended, except that non-owners may leave, and its keys stop', async () => {
+    const [owner, viewer] = [await join('owner'), await join('viewer')];
+    const second = await join('owner');
+    const { secret } = (await owner.post(at('/tokens'), { name: 'ci', role: 'owner' })).json;
+    await owner.post(at('/keys'), { product: 'rpc', name: 'one' });
+    const before = await newestVersion(fixture.store);
+    expect((await owner.send('PATCH', at(''), { body: { state: 'suspended' } })).status).toBe(403);
+    expect((await owner.send('PATCH', at(''), { body: { planId: 'default' } })).status).toBe(403);
+    expect((await operator.send('PATCH', at(''), { body: { state: 'suspended' } })).json.state).toBe(
+      'suspended',
+    );
+    const states = [];
+    for await (const page of keysOfPlansChangedAfter(fixture.store, before, 100))
+      states.push(...page.map((key) => key.status));
+    expect(states).toEqual(['disabled']);
+    expect((await owner.get(at('/members'))).status).toBe(200);
+    const away = (user: string) => viewer.send('DELETE', at(`/members/${user}`));
+    expect((await away(await idOf(owner))).status).toBe(403);
+    const owns = await second.send('DELETE', at(`/members/${await idOf(second)}`));
+    expect([owns.status, owns.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
+    expect((await away(await idOf(viewer))).status).toBe(200);
+    expect((await viewer.get(at(''))).status).toBe(404);
+    expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).json.error.code).toBe(
+      'CUSTOMER_SUSPENDED',
+    );
+    const bearer = { headers: { authorization: `Bearer ${secret}` } };
+    expect((await fixture.browser().post(at('/tokens'), { name: 'x', role: 'viewer' }, bearer)).status).toBe(
+      403,
+    );
+    expect((await operator.send('PATCH', at(''), { body: { state: 'active' } })).status).toBe(200);
+    expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).status).toBe(200);
+    expect(
+      (await operator.send('PATCH', '/api/v1/customers/house', { body: { state: 'suspended' } })).status,
+    ).toBe(409);
+    expect((await operator.send('PATCH', at(''), { body: { planId: 'none' } })).status).toBe(422);
   });
 });

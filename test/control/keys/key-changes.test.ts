@@ -23,7 +23,7 @@ import {
 import { moveKeysOfPlan, syncPlans } from '../../../src/control/plans.ts';
 import { defaultPlanLimits, type KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { registerOn } from '../register.ts';
-import { describeOnBothStores } from '../stores.ts';
+import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
 
 const HOUR = 3_600_000;
 
@@ -65,7 +65,7 @@ const lastAudit = async (store: Store) => {
   return { ...row, detail: JSON.parse(row.detail) as Record<string, unknown> };
 };
 
-describeOnBothStores('key rules', ({ open }) => {
+describeOnSqlite('key rules', ({ open }) => {
   it('are normalized and reach the gateways', async () => {
     const store = await open();
     const register = await registerOn(store);
@@ -173,7 +173,7 @@ describeOnBothStores('key rules', ({ open }) => {
   });
 });
 
-describeOnBothStores('a key change', ({ open }) => {
+describeOnSqlite('a key change', ({ open }) => {
   it('apply to the whole family, are audited with before and after, and extend nothing', async () => {
     const store = await open();
     const clock = { now: 1_700_000_000_000 };

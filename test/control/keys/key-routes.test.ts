@@ -12,7 +12,7 @@ import { createKey } from '../../../src/control/keys/create-key.ts';
 import { reportLeaks } from '../../../src/control/keys/leaked-keys.ts';
 import { generateApiKey } from '../../../src/gateway/auth/api-key.ts';
 import { registerOn, testPeppers } from '../register.ts';
-import { describeOnBothStores } from '../stores.ts';
+import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
 
 const NOW = Date.UTC(2027, 0, 15, 12, 30);
 const HOUR = 3_600_000;
@@ -20,6 +20,7 @@ const silent = createLogger('silent', () => undefined);
 const scanner = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const pem = scanner.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
+const path = { customer: 'acme' };
 const tokens = { developer: 'TTTTTTTT', viewer: 'VVVVVVVV' } as const;
 const member = (role: 'viewer' | 'developer'): ApiCaller => ({
   kind: 'token',
@@ -89,10 +90,10 @@ async function startApi(store: Store, given: Given = {}) {
       },
     );
   };
-  return { invoke };
+  const make = (caller?: ApiCaller, into = path) =>
+    invoke('POST /customers/{customer}/keys', { path: into, body: { product: 'rpc', name: 'x' } }, caller);
+  return { invoke, make };
 }
-
-const path = { customer: 'acme' };
 
 const refusal = async (work: Promise<unknown>) => {
   const error = await work.then(
@@ -103,23 +104,17 @@ const refusal = async (work: Promise<unknown>) => {
   return { status: error.status, code: error.code, fields: error.fields ?? {} };
 };
 
-describeOnBothStores('the key routes', ({ open }) => {
+describeOnSqlite('the key routes', ({ open }) => {
   it('return the secret even if this gateway cannot apply the change', async () => {
-    const { invoke } = await startApi(await open(), { takeUpKeys: () => new Promise(() => {}) });
-    const made = await invoke('POST /customers/{customer}/keys', {
-      path,
-      body: { product: 'rpc', name: 'x' },
-    });
+    const { make } = await startApi(await open(), { takeUpKeys: () => new Promise(() => {}) });
+    const made = await make();
     expect(made.secret).toMatch(/^svc_rpc_live_/);
   }, 10_000);
 
   it('create, show, change, rotate, cut, disable and revoke keys, and audit the source', async () => {
     const store = await open();
-    const { invoke } = await startApi(store);
-    const made = await invoke('POST /customers/{customer}/keys', {
-      path,
-      body: { product: 'rpc', name: 'x' },
-    });
+    const { invoke, make } = await startApi(store);
+    const made = await make();
     expect(made.secret.startsWith(made.key.start)).toBe(true);
     const own = { ...path, key: made.key.id };
     await invoke('PATCH /customers/{customer}/keys/{key}', { path: own, body: { methods: ['getSlot'] } });
@@ -176,16 +171,8 @@ describeOnBothStores('the key routes', ({ open }) => {
       });
   });
 
-  it('reject a key beyond the limit of a customer with the code of every limit', async () => {
-    const { invoke } = await startApi(await open(), { customerKeysMax: 1 });
-    const make = () =>
-      invoke('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
-    await make();
-    expect(await refusal(make())).toMatchObject({ status: 409, code: 'LIMIT' });
-  });
-
   it('reject requests with status, code and field', async () => {
-    const { invoke } = await startApi(await open());
+    const { invoke, make } = await startApi(await open(), { customerKeysMax: 1 });
     const create = (body: object) =>
       refusal(
         invoke('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x', ...body } }),
@@ -203,21 +190,11 @@ describeOnBothStores('the key routes', ({ open }) => {
       fields: { planId: expect.any(String) },
     });
     expect(await create({ planId: 'rehearsal' })).toMatchObject({ status: 422, code: 'INVALID_FIELDS' });
-    const { key } = await invoke(
-      'POST /customers/{customer}/keys',
-      {
-        path: { customer: 'house' },
-        body: { product: 'rpc', name: 'x' },
-      },
-      operator,
-    );
+    await make();
+    expect(await refusal(make())).toMatchObject({ status: 409, code: 'LIMIT' });
+    const { key } = await make(operator, { customer: 'house' });
     const others = { ...path, key: key.id };
     expect(await refusal(invoke('GET /customers/{customer}/keys/{key}', { path: others }))).toMatchObject({
-      status: 404,
-    });
-    expect(
-      await refusal(invoke('POST /customers/{customer}/keys/{key}/revoke', { path: others })),
-    ).toMatchObject({
       status: 404,
     });
     const fixture = { customer: 'house', key: key.id };
@@ -225,23 +202,17 @@ describeOnBothStores('the key routes', ({ open }) => {
     expect((await refusal(revoke)).status).toBe(404);
     const cut = invoke('POST /customers/{customer}/keys/{key}/cut', { path: fixture }, operator);
     expect(await refusal(cut)).toMatchObject({ status: 409, code: 'WRONG_STATE' });
-    const viewer = invoke(
-      'POST /customers/{customer}/keys',
-      { path, body: { product: 'rpc', name: 'x' } },
-      member('viewer'),
-    );
-    expect((await refusal(viewer)).status).toBe(403);
+    expect((await refusal(make(member('viewer')))).status).toBe(403);
   });
+});
 
-  it('list keys in pages with recent activity', async () => {
+describeOnBothStores('the list of keys', ({ open }) => {
+  it('has pages with recent activity', async () => {
     const store = await open();
-    const { invoke } = await startApi(store);
+    const { invoke, make } = await startApi(store);
     const ids: string[] = [];
     for (let count = 0; count < 5; count++) {
-      const made = await invoke('POST /customers/{customer}/keys', {
-        path,
-        body: { product: 'rpc', name: 'x' },
-      });
+      const made = await make();
       ids.push(made.key.id);
     }
     const hour = Math.floor(NOW / HOUR);
@@ -320,11 +291,8 @@ describeOnBothStores('a leaked key', ({ open }) => {
   ];
 
   it('is recognized by its full text anywhere, and by nothing less', async () => {
-    const { invoke } = await startApi(await open());
-    const { secret, key } = await invoke('POST /customers/{customer}/keys', {
-      path,
-      body: { product: 'rpc', name: 'x' },
-    });
+    const { invoke, make } = await startApi(await open());
+    const { secret, key } = await make();
     const whose = (text: string) => invoke('POST /keys/whose', { body: { text } }, operator);
     expect(await whose(` ${secret}\n`)).toEqual({ wellFormed: true, matches: true, key });
     const other = generateApiKey('rpc').text;
@@ -352,12 +320,9 @@ describeOnBothStores('a leaked key', ({ open }) => {
   for (const revokeLeaked of [false, true]) {
     it(`is marked${revokeLeaked ? ', revoked' : ''} and notified once after a signed report`, async () => {
       const store = await open();
-      const { invoke } = await startApi(store, { revokeLeaked });
+      const { invoke, make } = await startApi(store, { revokeLeaked });
       await addTarget(store);
-      const { secret, key } = await invoke('POST /customers/{customer}/keys', {
-        path,
-        body: { product: 'rpc', name: 'x' },
-      });
+      const { secret, key } = await make();
       const body = [...report(secret), ...report('something else')];
       const rawBody = Buffer.from(JSON.stringify(body));
       const headers = {

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Store } from '../../../src/control/database/open.ts';
 
-const KILLS = 12;
+const KILLS = 5;
 const maker = join(import.meta.dirname, 'key-maker.ts');
 const folder = mkdtempSync(join(tmpdir(), 'solway-kill-'));
 const running = new Set<ChildProcess>();

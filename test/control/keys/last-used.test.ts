@@ -73,7 +73,7 @@ describeOnBothStores('the last use of keys', ({ open }) => {
     const breakable = {
       ...store,
       get db() {
-        if (away) throw new Error('the database is away');
+        if (away) throw new Error('the database is unreachable');
         return store.db;
       },
     };

@@ -15,7 +15,7 @@ const key = {
   limits: { ...defaultPlanLimits, monthlyCredits: 1_000 },
 };
 
-describeOnBothStores('the used credits of a month', ({ open }) => {
+describeOnBothStores('the used credits of a month', ({ kind, open }) => {
   async function opened(): Promise<Store> {
     const store = await open();
     const plan = {
@@ -82,6 +82,9 @@ describeOnBothStores('the used credits of a month', ({ open }) => {
     await use(store, NOW - 5 * 3_600_000 + MINUTE, 1_000);
     expect(await creditsOfMonth(store, NOVEMBER, NOW)).toEqual([{ ...sum[0], credits: 1_375 }]);
   });
+
+  // The others do not depend on the dialect.
+  if (kind === 'postgres') return;
 
   it('is known after a restart before any call is admitted', async () => {
     const store = await opened();

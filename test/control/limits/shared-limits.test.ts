@@ -89,7 +89,7 @@ function promises(gateways: Gateways): void {
     await eventually(async () => {
       await b.shared.sync();
       return b.connectAll(3) === 3;
-    }, 'its places are free');
+    }, 'its connections are free');
     a.connections.release('f', 3);
     await a.shared.stop();
   });
@@ -123,7 +123,7 @@ function promises(gateways: Gateways): void {
     await eventually(async () => {
       b.spend(1);
       return b.remaining < 600;
-    }, 'the other is heard of');
+    }, 'the credits of the other arrive');
   });
 }
 

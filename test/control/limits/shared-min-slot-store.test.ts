@@ -19,7 +19,7 @@ const balance = callOf('getBalance', ['a', { commitment: 'confirmed' }]);
 
 /** A process with nodes at these slots, one after the other. */
 function processOver(exchange: LimitStore, ...slots: number[]) {
-  const minSlots = new SharedMinSlotStore({ store: exchange, prefix: 'test:floor:', retentionMs: 60_000 });
+  const minSlots = new SharedMinSlotStore({ store: exchange, prefix: 'test:slot:', retentionMs: 60_000 });
   const sessions = new SessionMinSlots({}, minSlots);
   const source = new ScriptedDispatcher();
   source.script = () => at(slots.length > 1 ? slots.shift()! : slots[0]!);
@@ -28,8 +28,8 @@ function processOver(exchange: LimitStore, ...slots: number[]) {
   const met = new MonotonicReads(source, parts);
   /** The slot of a read in the session, or the error. */
   const read = async (session: string | null = null, call: Call = balance): Promise<string> => {
-    const floor = sessions.minSlotFor({ ...key, monotonicReads: session === null }, 'devnet', session);
-    const { body } = await request(met, { ...call, minSlot: floor });
+    const minSlot = sessions.minSlotFor({ ...key, monotonicReads: session === null }, 'devnet', session);
+    const { body } = await request(met, { ...call, minSlot });
     return /lot":(\d+)/.exec(body.toString())?.[1] ?? body.toString();
   };
   return { read, source };
@@ -70,11 +70,11 @@ describe('sessions of several processes, in the memory of one of them', () => {
       {},
       new SharedMinSlotStore({ store: never, prefix: '', retentionMs: 1 }),
     );
-    const floor = sessions.minSlotOf('f', 'devnet', 's');
+    const minSlot = sessions.minSlotOf('f', 'devnet', 's');
     const leaving = new AbortController();
     const answer = request(
       new MonotonicReads(source, { keys: new CallKeys(), counts: new ResponseCounts() }),
-      { ...balance, minSlot: floor },
+      { ...balance, minSlot },
       leaving.signal,
     );
     leaving.abort();

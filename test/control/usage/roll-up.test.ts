@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { axisOver, sumsOf } from '../../../src/control/usage/read-usage.ts';
+import { axisOver, readSums } from '../../../src/control/usage/read-usage.ts';
 import { rollHour, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { pruneUsage } from '../../../src/control/usage/usage-retention.ts';
 import { UsageRoller } from '../../../src/control/usage/usage-roller.ts';
@@ -25,9 +25,9 @@ const DAY_MS = 86_400_000;
 async function readAll(store: Store, step: 'minute' | 'hour' | 'day'): Promise<number> {
   const axis = axisOver(step, EDGE - DAY_MS, EDGE + 2 * DAY_MS);
   let requests = 0;
-  for await (const rows of sumsOf(store, axis, { customerId: 'acme' }, [])) {
-    for (const row of rows) requests += row.requests;
-  }
+  await readSums(store, axis, { customerId: 'acme' }, [], (row) => {
+    requests += row.requests;
+  });
   return requests;
 }
 
@@ -134,7 +134,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     const stores = [await open(place), await open(place), await open(place)] as const;
     await addKeys(stores[0], 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
     const work: Promise<unknown>[] = [];
-    for (let round = 1; round <= 4; round++) {
+    for (let round = 1; round <= 2; round++) {
       const rows = [0, 1, 30].flatMap((late) =>
         ['AAAAAAAA', 'BBBBBBBB'].map((keyId) =>
           usageRow({ keyId, requests: round, minute: EDGE_MINUTE + late }),
@@ -146,7 +146,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     await Promise.all(work);
     await rollUpAt(stores[0], LATER);
     await rollUpAt(stores[0], LATER);
-    expect(await sumsByTable(stores[0])).toEqual(allOf(4 * 3 * 3 * 2));
+    expect(await sumsByTable(stores[0])).toEqual(allOf(2 * 3 * 3 * 2));
   });
 
   it('gives the right result for any order and repetition of writes and roll-ups', async () => {
@@ -190,7 +190,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
         expect(await sumsByTable(store)).toEqual(allOf(sum(rows)));
         expect(await readAll(store, 'day')).toBe(acme);
       }),
-      { numRuns: kind === 'sqlite' ? 12 : 4 },
+      { numRuns: kind === 'sqlite' ? 6 : 2 },
     );
   });
 

@@ -66,7 +66,7 @@ function writerOn(store: Store, options: Partial<UsageWriterOptions> = {}) {
   const watched = {
     ...store,
     get db() {
-      if (away.now) throw new Error('the database is away');
+      if (away.now) throw new Error('the database is unreachable');
       return store.db;
     },
   };
@@ -103,18 +103,21 @@ describeOnBothStores('usage', ({ open, defer }) => {
     expect(latency).toBe('0:3,1:2');
   });
 
-  it.each(['requests', 'messages', 'credits', 'bytesIn', 'bytesOut'] as const)(
-    'grows when only its %s grow, and does not shrink by late rows',
-    async (count) => {
-      const store = await open();
+  it('grows when only one of its counters grows, and does not shrink by late rows', async () => {
+    const store = await open();
+    const counters = { requests: 'requests', messages: 'messages', credits: 'credits' } as const;
+    for (const [count, column] of Object.entries({
+      ...counters,
+      bytesIn: 'bytes_in',
+      bytesOut: 'bytes_out',
+    })) {
       const [before, after] = [row({ [count]: 3 }), row({ [count]: 4 })];
       for (const one of [before, after, before])
-        await store.db.transaction().execute((trx) => upsertUsage(trx, 'epoch', [one]));
-      const stored = await store.db.selectFrom('usage_minute').selectAll().executeTakeFirstOrThrow();
-      const { bytes_in: bytesIn, bytes_out: bytesOut, requests, messages, credits } = stored;
-      expect({ requests, messages, credits, bytesIn, bytesOut }[count]).toBe(4);
-    },
-  );
+        await store.db.transaction().execute((trx) => upsertUsage(trx, count, [one]));
+      const query = store.db.selectFrom('usage_minute').selectAll().where('epoch', '=', count);
+      expect(await query.execute()).toMatchObject([{ [column]: 4 }]);
+    }
+  });
 
   it('of notifications grows although their row has no requests', async () => {
     const store = await open();
@@ -145,16 +148,6 @@ describeOnBothStores('usage', ({ open, defer }) => {
     });
     await store.db.transaction().execute((trx) => upsertUsage(trx, writer.epoch, [late]));
     expect(await totals(store)).toMatchObject({ rows: 1, bytesOut: 900 });
-  });
-
-  it('adds up over processes', async () => {
-    const store = await open();
-    const [one, other] = [writerOn(store), writerOn(store)];
-    for (const { meter, writer } of [one, other]) {
-      meter.record(call(), RECENT);
-      await writer.flush();
-    }
-    expect(await totals(store)).toMatchObject({ rows: 2, requests: 2 });
   });
 
   it('waits while the store is unreachable and is complete afterwards', async () => {

@@ -5,13 +5,13 @@ import { programs } from '../../../src/solana/programs.ts';
 import { accountsOf, dataOf, marketplaces, PRICE, SOL, USDC } from './instruction-rows.ts';
 import { actionsOf, executedTransaction, holding, someone } from './transaction-builder.ts';
 
-const house = marketplaces.auctionHouse;
+const program = marketplaces.auctionHouse;
 const nft = someone(9);
 
 const OFFERS = {
-  sell: ['wallet token 2 house 1 state', '1 2 3 P 1:64'],
-  cancel: ['wallet token nft 1 house 1 state', 'P 1:64'],
-  auctioneer_cancel: ['wallet token nft 2 house 1 state', 'P 1:64'],
+  sell: ['wallet token 2 market 1 state', '1 2 3 P 1:64'],
+  cancel: ['wallet token nft 1 market 1 state', 'P 1:64'],
+  auctioneer_cancel: ['wallet token nft 2 market 1 state', 'P 1:64'],
 } as const;
 
 type Options = Readonly<{ owner?: Address | null; currency?: Address; open?: boolean; associated?: boolean }>;
@@ -19,28 +19,28 @@ type Options = Readonly<{ owner?: Address | null; currency?: Address; open?: boo
 /** Actions of an offer at its trade state (`find_trade_state_address`); a public bid has no token account. */
 function offered(name: keyof typeof OFFERS, options: Options = {}) {
   const [names, args] = OFFERS[name];
-  const { accounts, at } = accountsOf(names, house);
+  const { accounts, at } = accountsOf(names, program);
   const wallet = at.wallet as Address;
   const { owner = wallet, currency = SOL, open = false, associated = false } = options;
   const associatedSeeds = [wallet, programs.token, nft].map(addressBytes);
   const token = associated
     ? findProgramAddress(associatedSeeds, programs.ata).address
     : (at.token as Address);
-  const keys = [wallet, at.house as Address, ...(open ? [] : [token]), currency, nft].map(addressBytes);
+  const keys = [wallet, at.market as Address, ...(open ? [] : [token]), currency, nft].map(addressBytes);
   const seeds = [Buffer.from('auction_house'), ...keys, u64Seed(PRICE), u64Seed(1n)];
   const placed = new Map([
-    [at.state, findProgramAddress(seeds, house).address],
+    [at.state, findProgramAddress(seeds, program).address],
     [at.nft, nft],
     [at.token, token],
   ]);
   const run = executedTransaction(
-    [{ program: house, accounts: accounts.map((one) => placed.get(one) ?? one), data: dataOf(name, args) }],
+    [{ program, accounts: accounts.map((one) => placed.get(one) ?? one), data: dataOf(name, args) }],
     {
       decimals: new Map([[USDC, 6]]),
       tokenAccounts: associated ? [] : [holding(token, nft, owner, [1n, 1n])],
     },
   );
-  return { decoded: actionsOf(run), wallet, marketplace: at.house };
+  return { decoded: actionsOf(run), wallet, marketplace: at.market };
 }
 
 describe('Auction House offer', () => {

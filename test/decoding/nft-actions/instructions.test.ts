@@ -21,19 +21,19 @@ import { actionsOf, executedTransaction, someone } from './transaction-builder.t
 
 const { mmm, tamm, tcomp, tswap } = marketplaces;
 
-/** Seller, buyer, house and nft are names of accounts; `program` is the marketplace itself. */
-const sale = (house: string, currency = 'SOL', price: number | null = 2.5): string =>
-  `NFT_SALE buyer=buyer seller=seller nft_address=nft currency=${currency} marketplace=${house} price=${price}`;
-const list = (house: string, nft = 'nft', currency = 'SOL', price: number | null = 2.5): string =>
-  `NFT_LIST seller=seller marketplace=${house} price=${price} nft_address=${nft} currency=${currency}`;
-const delist = (house: string, price: number | null = null): string =>
-  `NFT_LIST_CANCEL seller=seller marketplace=${house} nft_address=nft price=${price}`;
-const bid = (house: string, nft = 'nft', currency = 'SOL', price = 2.5, type = 'NFT_BID'): string =>
-  `${type} bidder=bidder currency=${currency} marketplace=${house} price=${price} nft_address=${nft}`;
+/** Seller, buyer, market and nft are names of accounts; `program` is the marketplace itself. */
+const sale = (market: string, currency = 'SOL', price: number | null = 2.5): string =>
+  `NFT_SALE buyer=buyer seller=seller nft_address=nft currency=${currency} marketplace=${market} price=${price}`;
+const list = (market: string, nft = 'nft', currency = 'SOL', price: number | null = 2.5): string =>
+  `NFT_LIST seller=seller marketplace=${market} price=${price} nft_address=${nft} currency=${currency}`;
+const delist = (market: string, price: number | null = null): string =>
+  `NFT_LIST_CANCEL seller=seller marketplace=${market} nft_address=nft price=${price}`;
+const bid = (market: string, nft = 'nft', currency = 'SOL', price = 2.5, type = 'NFT_BID'): string =>
+  `${type} bidder=bidder currency=${currency} marketplace=${market} price=${price} nft_address=${nft}`;
 const update =
   'NFT_LIST_UPDATE seller=seller marketplace=program nft_address=nft old_price=null new_price=2.5';
-const withdraw = (house: string, treasury: string, authority: string, amount = 2.5): string =>
-  `MARKETPLACE_WITHDRAW currency=SOL marketplace=${house} treasury_account=${treasury}
+const withdraw = (market: string, treasury: string, authority: string, amount = 2.5): string =>
+  `MARKETPLACE_WITHDRAW currency=SOL marketplace=${market} treasury_account=${treasury}
     marketplace_authority=${authority} withdrawal_destination_account=destination amount=${amount}`;
 
 /** Log lines by name. */

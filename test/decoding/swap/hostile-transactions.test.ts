@@ -139,7 +139,7 @@ describe('hostile transactions', () => {
 
   const scenes: [string, () => ExecutedTransaction][] = [
     [
-      'swaps of one user with curves, whose SOL no transfer tells',
+      'curve swaps whose SOL moves without a transfer',
       () =>
         executedTransaction(
           repeated(
@@ -199,14 +199,14 @@ describe('hostile transactions', () => {
         ),
     ],
     [
-      'calls that are never left',
+      'calls that never end',
       () =>
         executedTransaction([{ program: OKX, height: 1 }], {
           logs: logsOf((at) => `Program ${OKX} invoke [${at % 999}]`),
         }),
     ],
     [
-      'outer calls that no instruction is of',
+      'outer calls of no instruction',
       () =>
         executedTransaction(repeated({ program: OKX, height: 1 }), {
           logs: logsOf(() => `Program ${CLMM} invoke [1]`),

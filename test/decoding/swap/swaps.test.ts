@@ -319,7 +319,7 @@ describe('Jupiter route', () => {
   const v2 = Buffer.concat([head('route_v2'), quote(4), plan]);
   const expected = { inAmount: 100n, quotedOut: 70n, slippagePercent: 2.5 };
 
-  it.each([
+  it.each<[string, Buffer, typeof expected | null]>([
     ['route', v1('route'), expected],
     ['shared_accounts_route', v1('shared_accounts_route'), expected],
     ['route_v2', v2, expected],
@@ -331,8 +331,8 @@ describe('Jupiter route', () => {
     ...[
       ...['route_with_token_ledger', 'shared_accounts_route_with_token_ledger', 'exact_out_route'],
       ...['shared_accounts_exact_out_route', 'exact_out_route_v2', 'shared_accounts_exact_out_route_v2'],
-    ].map((name) => [name, v1(name), null] as const),
-  ] as [string, Buffer, unknown][])('%s has its quote, unless it would be wrong', (_, data, found) => {
+    ].map((name): [string, Buffer, null] => [name, v1(name), null]),
+  ])('%s has its quote, unless it would be wrong', (_, data, found) => {
     expect(readQuote(data)).toEqual(found);
   });
 

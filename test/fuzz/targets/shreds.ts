@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { OutOfBytes } from '../../../src/base/bytes.ts';
 import { deshredTransactionTail } from '../../../src/protocol/geyser/encode/deshred.ts';
-import { encodeTimestamp } from '../../../src/protocol/geyser/encode/timestamp.ts';
+import { encodeTimestamp } from '../../../src/protocol/geyser/encode/envelope.ts';
 import { InvalidProtobuf } from '../../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../../src/protocol/geyser/protobuf-writer.ts';
 import { readDeshredUpdate } from '../../../src/protocol/geyser/read-deshred-update.ts';

@@ -8,9 +8,8 @@ import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts'
 import { isJson } from '../../../src/base/json-scan.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { type MethodName, methodRow, methods } from '../../../src/protocol/methods.ts';
-import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
+import { parseRawUnsubscribe, parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
 import { topicKey, upstreamParams } from '../../../src/protocol/pubsub/topic-key.ts';
-import { parseRawUnsubscribe } from '../../../src/protocol/pubsub/unsubscribe.ts';
 import { decodeEnvelope, type EnvelopeItem, envelopeLimits } from '../../../src/protocol/request-envelope.ts';
 import { decodeBase58Text } from '../../../src/protocol/rpc/base58-text.ts';
 import { decodeBase64 } from '../../../src/protocol/rpc/base64-text.ts';
@@ -211,13 +210,13 @@ export const envelopeTarget: Target = {
 type Parse = (params: JsonValue | undefined) => unknown;
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'packages', 'localnet', 'src', 'rpc');
-
 const methodModules: readonly Record<string, Parse>[] = await Promise.all(
   readdirSync(folder)
     .filter((file) => /^[a-z]+[A-Z]\w*\.ts$/.test(file))
     .map((file) => import(join(folder, file))),
 );
 
+/** The parameter parser of every method. */
 const parsers: readonly Parse[] = [
   ...[noParameters, readOnlyContextConfig, parseSendTransaction],
   ...methodModules.flatMap((module) =>

@@ -30,16 +30,24 @@ const shownMeta = `meta={rentExemptReserve:"2282880",authorized:{staker:@2,withd
 const mint = '1:32 @2 42:64 3 1 0:32 32*0';
 const shownMint = 'mintAuthority=@2 supply="42" decimals=3 isInitialized=true freezeAuthority=null';
 const max = '18446744073709551615';
+/** 32 voters with their epochs, the index and whether the ring is empty. */
+const NO_PRIOR_VOTERS = `${32 * 48}*0 31:64 1`;
+const shownVote = `nodePubkey=@2 authorizedWithdrawer=@3 votes=[] rootSlot=null authorizedVoters=[]
+    priorVoters=[] epochCredits=[] lastTimestamp={slot:0,timestamp:0}`;
 
 /** Types written by Agave's account-decoder: program and type, bytes, info. A list is the member `list`. */
 export const accountRows: readonly AccountRow[] = table(`
   address-lookup-table uninitialized | 0:32 52*0;
   address-lookup-table lookupTable | 1:32 ${max}:64 7:64 3 1 @8 0:16 @9 | deactivationSlot="${max}"
     lastExtendedSlot="7" lastExtendedSlotStartIndex=3 authority=@8 addresses=[@9];
+  address-lookup-table lookupTable | 1:32 9:64 7:64 0 0 32*0 2*0 @9 @8 | deactivationSlot="9"
+    lastExtendedSlot="7" lastExtendedSlotStartIndex=0 addresses=[@9,@8];
   bpf-upgradeable-loader uninitialized | 0:32;
   bpf-upgradeable-loader buffer | 1:32 1 @8 7 | authority=@8 data=["Bw==","base64"];
+  bpf-upgradeable-loader buffer | 1:32 0 9 | authority=null data=["CQ==","base64"];
   bpf-upgradeable-loader program | 2:32 @8 | programData=@8;
   bpf-upgradeable-loader programData | 3:32 42:64 0 7 | slot=42 authority=null data=["Bw==","base64"];
+  bpf-upgradeable-loader programData | 3:32 7:64 1 @5 1 2 3 | slot=7 authority=@5 data=["AQID","base64"];
   nonce initialized | 1:32 1:32 @2 @3 5000:64 | authority=@2 blockhash=@3
     feeCalculator={lamportsPerSignature:"5000"};
   stake uninitialized | 0:32 196*0;
@@ -60,6 +68,12 @@ export const accountRows: readonly AccountRow[] = table(`
     pendingDelegatorRewards="6" blsPubkeyCompressed=null votes=[{latency:1,slot:100,confirmationCount:2}]
     rootSlot=69 authorizedVoters=[{epoch:7,authorizedVoter:@7},{epoch:8,authorizedVoter:@8}] priorVoters=[]
     epochCredits=[{epoch:7,credits:"20",previousCredits:"10"}] lastTimestamp={slot:100,timestamp:-5};
+  vote vote | 3:32 @2 @3 @4 @5 1050:16 0:16 11:64 1 48*0 0:64 0 0:64 0:64 0:64 0:64 | ${shownVote}
+    commission=11 inflationRewardsCollector=@4 blockRevenueCollector=@5 inflationRewardsCommissionBps=1050
+    blockRevenueCommissionBps=0 pendingDelegatorRewards="11" blsPubkeyCompressed="${'1'.repeat(48)}";
+  vote vote | 2:32 @2 @3 7 0:64 0 0:64 ${NO_PRIOR_VOTERS} 0:64 0:64 0:64 | ${shownVote} commission=7
+    inflationRewardsCollector=@99 blockRevenueCollector=@2 inflationRewardsCommissionBps=700
+    blockRevenueCommissionBps=10000 pendingDelegatorRewards="0" blsPubkeyCompressed=null;
   sysvar clock | 1:64 -2:64 3:64 4:64 5:64 | slot=1 epochStartTimestamp=-2 epoch=3 leaderScheduleEpoch=4
     unixTimestamp=5;
   sysvar epochSchedule | 12:64 13:64 1 1:64 14:64 | slotsPerEpoch=12 leaderScheduleSlotOffset=13 warmup=true

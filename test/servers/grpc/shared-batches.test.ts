@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { encodeNames } from '../../../src/protocol/geyser/encode/names.ts';
+import { encodeNames } from '../../../src/protocol/geyser/encode/envelope.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { namesIn } from '../../streams/random-updates.ts';
 import { NONE, type RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';

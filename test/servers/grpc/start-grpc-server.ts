@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { createLogger } from '../../../src/base/log.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
-import { requestBounds } from '../../../src/protocol/geyser/request/request-bounds.ts';
+import { requestBounds } from '../../../src/protocol/geyser/request/request-faults.ts';
 import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { encodeFrame, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { Caller } from '../../../src/protocol/request-handler.ts';

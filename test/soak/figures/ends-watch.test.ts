@@ -14,7 +14,7 @@ afterEach(() => {
   for (const one of undo.splice(0)) one();
 });
 
-/** Connects to each port that it is told, and says so when it has. */
+/** Connects to each received port and reports that. */
 const CLIENT = `
   const { connect } = require('node:net');
   const opened = (port) => connect(port, '127.0.0.1', () => process.send('connected')).resume();
@@ -29,15 +29,15 @@ async function startClient(): Promise<ChildProcess> {
   return client;
 }
 
-/** Lets it look three times, and says what it saw. */
+/** Result of three samples. */
 function seenBy(watch: EndsWatch, from: number): number | undefined {
   vi.advanceTimersByTime(3_000);
   watch.endWindow(from);
   return watch.windows.find((window) => window.from === from)?.beyond;
 }
 
-describe('what a process has open beyond those at the other ends of its connections', () => {
-  it('stays the same with every connection, and grows by what they have no end of', async () => {
+describe('descriptors of a process beyond those at the other ends of its connections', () => {
+  it('are constant with every connection, and grow with other files', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     undo.push(() => server.close());
     await once(server, 'listening');
@@ -59,7 +59,7 @@ describe('what a process has open beyond those at the other ends of its connecti
     expect(seenBy(watch, 20)).toBe(before + 1);
   });
 
-  it('has no window where one of them is gone', () => {
+  it('are not counted when a process is gone', () => {
     const watch = new EndsWatch({ pid: () => process.pid, others: [() => null] });
     undo.push(() => watch.stop());
     expect(seenBy(watch, 0)).toBeUndefined();

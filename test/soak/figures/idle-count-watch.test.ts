@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { descriptorsOf } from './descriptors.ts';
+import { descriptorsOf } from '../../programs/process-stats.ts';
 import { IdleCountWatch } from './idle-count-watch.ts';
 
 const undo: (() => void)[] = [];
@@ -16,8 +16,8 @@ const ledger = { name: 'ledger', when: 'then', count: descriptorsOf };
 const watchSelf = (closedWithinMs: number): IdleCountWatch =>
   new IdleCountWatch({ ...gateway, closedWithinMs });
 
-describe('what a process has open before anybody asks it, and when all have gone', () => {
-  it('counts a file that stays open', async () => {
+describe('descriptors of a process before and after the load', () => {
+  it('include a file that stays open', async () => {
     const watch = watchSelf(0);
     const file = openSync('/dev/null', 'r');
     undo.push(() => closeSync(file));
@@ -25,7 +25,7 @@ describe('what a process has open before anybody asks it, and when all have gone
     expect(after! - before!).toBe(1);
   });
 
-  it('waits for a socket that is closed a while later', async () => {
+  it('are counted again until a socket is closed', async () => {
     const server = createServer((socket: Socket) => socket.once('data', () => socket.destroy())).listen(0);
     undo.push(() => server.close());
     await once(server, 'listening');
@@ -43,14 +43,14 @@ describe('what a process has open before anybody asks it, and when all have gone
     expect(after).toBeLessThanOrEqual(before);
   });
 
-  it('has no count of a process that does not run', async () => {
+  it('are unknown for a process that does not run', async () => {
     const watch = new IdleCountWatch({ ...ledger, pid: () => null, closedWithinMs: 30_000 });
     expect(await watch.afterwards()).toEqual({ name: 'ledger', when: 'then', before: null, after: null });
     const gone = new IdleCountWatch({ ...ledger, pid: () => 2 ** 30, closedWithinMs: 30_000 });
     expect(await gone.afterwards()).toEqual({ name: 'ledger', when: 'then', before: null, after: null });
   });
 
-  it('takes no other process for the one that it counted first', async () => {
+  it('are unknown for another process', async () => {
     let pid = process.pid;
     const watch = new IdleCountWatch({ ...ledger, pid: () => pid, closedWithinMs: 0 });
     pid = process.ppid;

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOOK_MS = 250;
 
-/** What a process has open while nobody asks it anything; null where that cannot be counted. */
+/** Descriptors of an idle process; null if unknown. */
 export type IdleCount = Readonly<{
   name: string;
-  /** Such as `when all have gone`. */
+  /** Such as `after all clients disconnected`. */
   when: string;
   before: number | null;
   after: number | null;
@@ -16,13 +16,13 @@ export type IdleCountOptions = Readonly<{
   when: string;
   /** null while it does not run. */
   pid: () => number | null;
-  /** How many files and sockets of a process. @throws when it does not run. */
+  /** Number of files and sockets. @throws when it does not run. */
   count: (pid: number) => number;
-  /** How long it may take to close what it keeps for a while in case somebody comes again. */
+  /** Time to close idle connections. */
   closedWithinMs: number;
 }>;
 
-/** Counts what a process has open before anybody asks it, and again when nobody does any more. */
+/** Counts descriptors of a process before and after the load. */
 export class IdleCountWatch {
   readonly #options: IdleCountOptions;
   readonly #pid: number | null;
@@ -35,7 +35,7 @@ export class IdleCountWatch {
     this.#before = this.#count();
   }
 
-  /** Waits until it has no more open than before; says what it has when the time for that is over. */
+  /** Waits for a limited time until there are no more than before. */
   async afterwards(): Promise<IdleCount> {
     const { name, when, closedWithinMs } = this.#options;
     const before = this.#before;
@@ -48,7 +48,7 @@ export class IdleCountWatch {
     return { name, when, before, after };
   }
 
-  /** null also for another process in its place: what the first had open went with it. */
+  /** null also for another process in its place. */
   #count(): number | null {
     const pid = this.#options.pid();
     try {

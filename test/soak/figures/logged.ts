@@ -7,7 +7,7 @@ const DETAIL_MAX = 300;
 
 type LogLine = Readonly<{ level: number; time?: string; msg?: string }>;
 
-/** What a service wrote into its log at `info` and above, each thing once with how often it was said. */
+/** Log messages of a service at `info` and above, each with its count. */
 export function loggedIn(output: string): Logged[] {
   const times = new Map<string, { level: string; message: string; times: number; last: string }>();
   for (const line of output.split('\n')) {

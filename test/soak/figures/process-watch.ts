@@ -1,24 +1,22 @@
+import { descriptorsOf, median, residentMibOf, waitedForProcessorMs } from '../../programs/process-stats.ts';
 import { cpuMsOf } from '../../service/cpu-time.ts';
-import { median, residentMibOf } from '../geyser/gauge.ts';
-import { waitedForProcessorMs } from '../rest/pulse.ts';
-import { descriptorsOf } from './descriptors.ts';
 
-/** What only a process itself knows of its memory and its event loop. */
+/** Memory and event loop, as reported by a process itself. */
 export type Inside = Readonly<{ heapMib: number; externalMib: number; loopDelayMs: number }>;
 
-/** What a process took in a stretch of time; null where it does not say. */
+/** Resources of a process in a period; null if it does not report them. */
 export type ProcessWindow = Readonly<{
-  /** When it began, in seconds. */
+  /** Start in seconds. */
   from: number;
-  /** Seconds of processor time for each second. */
+  /** Processor seconds per second. */
   cpuShare: number;
-  /** Seconds in which it was ready to run and others had the processors, for each second. */
+  /** Seconds of waiting for a processor per second. */
   waitedShare: number;
   /** Medians. */
   residentMib: number;
   heapMib: number | null;
   externalMib: number | null;
-  /** The greatest 99th percentile of how late its event loop was. */
+  /** Maximum p99 of the event loop delay. */
   loopDelayMs: number | null;
   /** Open files and sockets. */
   descriptors: number;
@@ -30,7 +28,7 @@ export type ProcessOptions = Readonly<{
   name: string;
   /** null while it does not run. */
   pid: () => number | null;
-  /** Asked once a second; null where it says nothing. */
+  /** Called once a second; null if unknown. */
   inside: () => Inside | null;
 }>;
 
@@ -44,11 +42,11 @@ const insides = (samples: readonly Sample[], member: keyof Inside): number[] =>
 const medianOrNull = (numbers: readonly number[]): number | null =>
   numbers.length === 0 ? null : median(numbers);
 
-/** Looks at a process once a second, and makes windows of what it sees. Linux only. */
+/** Samples a process once a second and aggregates windows. Linux only. */
 export class ProcessWatch {
   readonly name: string;
   readonly windows: ProcessWindow[] = [];
-  /** That it was not there, or another process in its place. */
+  /** Missing or replaced process. */
   readonly faults: string[] = [];
   readonly #options: ProcessOptions;
   readonly #timer: NodeJS.Timeout;
@@ -63,7 +61,7 @@ export class ProcessWatch {
     this.#pid = options.pid();
     this.#cpuMs = this.#pid === null ? 0 : cpuMsOf(this.#pid);
     this.#waitedMs = this.#pid === null ? 0 : waitedForProcessorMs(this.#pid);
-    this.#timer = setInterval(() => this.#look(), SAMPLE_MS);
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS);
   }
 
   endWindow(from: number, seconds: number): void {
@@ -94,7 +92,7 @@ export class ProcessWatch {
     return { name: this.name, windows: this.windows };
   }
 
-  #look(): void {
+  #sample(): void {
     const pid = this.#options.pid();
     if (pid === null || pid !== this.#pid) {
       this.#note(pid === null ? 'gone' : `now ${pid}`);
@@ -108,7 +106,7 @@ export class ProcessWatch {
     }
   }
 
-  /** What goes on is told once. */
+  /** Reports a persistent fault once. */
   #note(what: string): void {
     const fault = `process ${this.#pid} is ${what}`;
     if (this.faults.at(-1) !== fault) this.faults.push(fault);

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { Refused, Tally, WrongAnswer } from './tally.ts';
 
-const answers = (): Tally => new Tally('a door', 'answers', 'from a question to its answer');
+const answers = (): Tally => new Tally('an interface', 'answers', 'from a request to its response');
 
-it('a tally tells percentiles of each window and of all, at most a hundredth above the true ones', () => {
+it('a tally has percentiles of each window and of all, at most 1 % too high', () => {
   const tally = answers();
   for (let ms = 1; ms <= 1_000; ms++) tally.took(ms);
   tally.endWindow(0, 10);
@@ -26,7 +26,7 @@ it('a tally tells percentiles of each window and of all, at most a hundredth abo
   }
 });
 
-it('a tally takes what is shorter and longer than it can tell apart, and a window of nothing', () => {
+it('a tally clamps short and long times, and has empty windows', () => {
   const tally = answers();
   tally.endWindow(0, 10);
   tally.took(0);
@@ -37,7 +37,7 @@ it('a tally takes what is shorter and longer than it can tell apart, and a windo
   expect(odd?.times?.max).toBeCloseTo(120_000, -4);
 });
 
-it('a tally parts errors by their code from answers that are not true', async () => {
+it('a tally counts errors by code, and wrong responses separately', async () => {
   const tally = answers();
   await tally.measure(async () => {});
   await tally.measure(async () => Promise.reject(new Refused('OVERLOADED')));

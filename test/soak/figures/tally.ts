@@ -1,57 +1,56 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { redact } from '../../../src/base/log.ts';
 
-/** How long something took, in milliseconds. */
+/** Latencies in milliseconds. */
 export type Times = Readonly<{ p50: number; p90: number; p99: number; max: number }>;
 
-/** What happened in a stretch of time. */
+/** Counts of a period. */
 export type Window = Readonly<{
-  /** When it began, in seconds. */
+  /** Start in seconds. */
   from: number;
   seconds: number;
-  /** Answers, refusals that had to be among them, or messages. */
+  /** Responses, including expected errors, or messages. */
   count: number;
-  /** What was no answer, and answers that were not true. */
+  /** Errors and wrong responses. */
   failed: number;
-  /** null where nothing was timed. */
+  /** null without samples. */
   times: Times | null;
 }>;
 
-/** What is counted: answers to what was asked, or messages of what is listened to. */
+/** Responses to requests, or messages of subscriptions. */
 export type Counted = 'answers' | 'messages';
 
-/** What came of a surface, whole. */
+/** Results of an interface. */
 export type TallyFigures = Readonly<{
   name: string;
   counted: Counted;
-  /** What its times are of. */
+  /** What is timed. */
   timed: string;
   windows: readonly Window[];
   count: number;
   times: Times | null;
-  /** By code: what was no answer. */
+  /** Errors by code. */
   failed: Readonly<Record<string, number>>;
-  /** By code: refusals that were the right answer. */
+  /** Expected errors by code. */
   refused: Readonly<Record<string, number>>;
-  /** Answers that were not true: how many, and the first of them. */
+  /** Wrong responses: number, and the first ones. */
   wrong: number;
   wrongTexts: readonly string[];
 }>;
 
-/** An answer that says something else than what is true. */
+/** A wrong response. */
 export class WrongAnswer extends Error {}
 
-/** A refusal that nothing called for; the message is its code. */
+/** An unexpected error; the message is its code. */
 export class Refused extends Error {}
 
 /**
- * From a microsecond to two minutes, and percentiles at most a hundredth above the true ones: some 20 KiB, however
- * many times are counted.
+ * From a microsecond to two minutes, with percentiles at most 1 % too high: about 20 KiB for any number of samples.
  */
 const BOUNDS = { lowest: 1, highest: 120_000_000, figures: 2 };
 const WRONG_TEXTS_MAX = 20;
 const TEXT_MAX = 300;
-/** Codes that are counted each; what comes beyond them is `other`. */
+/** Distinct codes; further ones count as `other`. */
 const CODES_MAX = 50;
 
 const milliseconds = (microseconds: number): number => Math.round(microseconds) / 1_000;
@@ -67,7 +66,7 @@ function countIn(counts: Map<string, number>, code: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** What a caught fault is counted as. */
+/** Code of an error. */
 function codeOf(fault: unknown): string {
   if (fault instanceof Refused) return fault.message;
   if (!(fault instanceof Error)) return 'unknown';
@@ -75,7 +74,7 @@ function codeOf(fault: unknown): string {
   return typeof code === 'string' ? code : fault.name;
 }
 
-/** Counts and times what one surface does, in windows of time and in all. */
+/** Counts and times of one interface, per window and in total. */
 export class Tally {
   readonly name: string;
   readonly counted: Counted;
@@ -92,14 +91,14 @@ export class Tally {
   #failedCount = 0;
   #failures = 0;
 
-  /** @param timed - what its times are of: `from sending a request to its answer`. */
+  /** @param timed - such as `from sending a request to its response`. */
   constructor(name: string, counted: Counted, timed: string) {
     this.name = name;
     this.counted = counted;
     this.timed = timed;
   }
 
-  /** Times what is asked. Whatever it throws is counted and goes no further. */
+  /** Times a request. Counts errors and does not throw. */
   async measure(send: () => Promise<void>): Promise<void> {
     const startedAt = performance.now();
     try {
@@ -110,7 +109,7 @@ export class Tally {
     }
   }
 
-  /** One more, that took so long. */
+  /** Counts one with its latency. */
   took(ms: number): void {
     const microseconds = Math.min(BOUNDS.highest, Math.max(BOUNDS.lowest, Math.round(ms * 1_000)));
     this.#histogram.record(microseconds);
@@ -118,13 +117,13 @@ export class Tally {
     this.came();
   }
 
-  /** One more, of which nobody knows how long it took. */
+  /** Counts one without a latency. */
   came(): void {
     this.#count++;
     this.#wholeCount++;
   }
 
-  /** A refusal was the right answer. */
+  /** Counts an expected error. */
   refusedRightly(code: string): void {
     countIn(this.#refused, code);
   }
@@ -141,7 +140,7 @@ export class Tally {
       this.#wrongTexts.push(redact(fault.message).slice(0, TEXT_MAX));
   }
 
-  /** Ends a window and begins the next. */
+  /** Starts the next window. */
   endWindow(from: number, seconds: number): void {
     const times = timesOf(this.#histogram);
     this.#windows.push({ from, seconds, count: this.#count, failed: this.#failedCount, times });
@@ -150,13 +149,13 @@ export class Tally {
     this.#failedCount = 0;
   }
 
-  /** How many came a second in the last window. */
+  /** Rate of the last window. */
   get lastRate(): number {
     const { count, seconds } = this.#windows.at(-1) ?? { count: 0, seconds: 1 };
     return count / seconds;
   }
 
-  /** What was no answer or not true, so far. */
+  /** Errors and wrong responses so far. */
   get failures(): number {
     return this.#failures;
   }

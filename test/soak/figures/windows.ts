@@ -1,23 +1,23 @@
-import type { ServiceGauges } from './service-gauges.ts';
+import type { ServiceGauges } from '../report/soak-result.ts';
 import type { Tally } from './tally.ts';
 
-/** Whoever looks at something now and then, and makes windows of what it sees. */
+/** A sampler that aggregates windows. */
 export type Watch = Readonly<{ endWindow: (from: number, seconds: number) => void; stop: () => void }>;
 
 export type WindowsOptions = Readonly<{
   tallies: readonly Tally[];
   watches: readonly Watch[];
-  /** What the service says of itself, at the end of a window. */
+  /** Gauges of the service at the end of a window. */
   gauges: (second: number) => ServiceGauges;
-  /** Told of each window that ended. */
+  /** Called at the end of each window. */
   ended: (second: number) => void;
 }>;
 
 const WINDOW_MS = 10_000;
-/** What is shorter at the end says little, and is joined to nothing. */
+/** A shorter last window is dropped. */
 const LAST_MIN_MS = 3_000;
 
-/** Ends a window of every tally and every watch each ten seconds. */
+/** Ends the windows of all tallies and watches every ten seconds. */
 export class Windows {
   readonly gauges: ServiceGauges[] = [];
   readonly #options: WindowsOptions;
@@ -30,7 +30,7 @@ export class Windows {
     this.#timer = setInterval(() => this.#end(), WINDOW_MS);
   }
 
-  /** @returns how many seconds all windows are. */
+  /** @returns duration in seconds. */
   stop(): number {
     clearInterval(this.#timer);
     if (performance.now() - this.#from >= LAST_MIN_MS) this.#end();

@@ -1,18 +1,18 @@
 const FAULTS_MAX = 20;
 
-/** What readers found, since they began. */
+/** Results of the readers. */
 export type ReaderFindings = Readonly<{
   /** Writes of accounts and transactions. */
   messages: number;
-  /** Slots that readers held against the ledger, each reader's counted. */
+  /** Slots compared with the ledger, per reader. */
   slots: number;
   faults: readonly string[];
   faultCount: number;
-  /** How the streams of the one that reads nothing ended. */
+  /** How the streams that do not read ended. */
   lagged: readonly string[];
-  /** How long after the end of a slot a reader knew that it had come to its commitment, in milliseconds. */
+  /** Delay of slots at their commitment, in milliseconds. */
   lateness: Readonly<{ p50: number; p99: number; max: number }>;
-  /** The slots that those who are furthest behind have come to, by commitment. */
+  /** The lowest slot of all readers, by commitment. */
   progress: readonly number[];
 }>;
 
@@ -21,7 +21,7 @@ export const noFindings: ReaderFindings = {
   lateness: { p50: 0, p99: 0, max: 0 },
 };
 
-/** Gathers what the readers of a process find. */
+/** Collects the results of the readers of a process. */
 export class Findings {
   messages = 0;
   slots = 0;
@@ -39,7 +39,7 @@ export class Findings {
     this.#lateness.push(ms);
   }
 
-  /** @param reached - slots, by commitment. */
+  /** @param progress - slots by commitment. */
   found(progress: readonly number[]): ReaderFindings {
     const sorted = this.#lateness.toSorted((a, b) => a - b);
     const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;

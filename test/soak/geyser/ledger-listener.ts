@@ -7,16 +7,16 @@ import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
 import { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import { longTimeouts } from './long-timeouts.ts';
 
-/** What was heard of one slot, in order. */
+/** Updates of one slot, in order. */
 export type ReceivedSlot = Readonly<{
   transactions: string[];
-  /** Address, version, and what was written. */
+  /** Address, and version with a digest of the account. */
   writes: Readonly<{ address: string; words: string }>[];
   entries: string[];
   metas: string[];
-  /** Statuses, as far as every stream is told them. */
+  /** Statuses that every stream receives. */
   statuses: SlotStatus[];
-  /** What came when the slot had come to the stream's commitment. */
+  /** Updates after the slot reached the stream's commitment. */
   late: string[];
 }>;
 
@@ -25,7 +25,7 @@ export type ListenerOptions = Readonly<{
   url: string;
   headers?: Readonly<Record<string, string>>;
   commitment: Commitment;
-  /** Asks for whole blocks, and not for what is in them. */
+  /** Subscribes to blocks instead of their contents. */
   ofBlocks?: boolean;
 }>;
 
@@ -43,14 +43,14 @@ function describe({ address, account, writeVersion }: AccountWrite): string {
   return `${address} v${writeVersion} ${account.lamports} of ${account.owner} ${data}`;
 }
 
-/** Writes down everything that a stream tells of a ledger. */
+/** Records all updates of a stream. */
 export class LedgerListener {
   readonly name: string;
   readonly commitment: Commitment;
   readonly slots = new Map<number, ReceivedSlot>();
-  /** Slots in the order in which they came to the stream's commitment. */
+  /** Slots in the order in which they reached the stream's commitment. */
   readonly order: number[] = [];
-  /** Why it ended, when it did. */
+  /** Why it ended. */
   ended: string | null = null;
   #received = 0;
   readonly #stream: GrpcStream;
@@ -100,11 +100,11 @@ export class LedgerListener {
   }
 
   #note(known: ReceivedSlot, update: Update): void {
-    const hearWrite = (write: AccountWrite): unknown =>
+    const addWrite = (write: AccountWrite): unknown =>
       known.writes.push({ address: write.address, words: describe(write) });
     switch (update.kind) {
       case 'account':
-        hearWrite(update.write);
+        addWrite(update.write);
         break;
       case 'transaction':
         known.transactions.push(update.info.signature);
@@ -113,7 +113,7 @@ export class LedgerListener {
         known.entries.push(`${update.index} ${update.hash}`);
         break;
       case 'block':
-        for (const write of update.accounts) hearWrite(write);
+        for (const write of update.accounts) addWrite(write);
         known.transactions.push(...update.transactions.map(({ signature }) => signature));
         known.entries.push(...update.entries.map(({ index, hash }) => `${index} ${hash}`));
         known.metas.push(update.blockhash);
@@ -129,14 +129,14 @@ const lastWrites = ({ writes }: ReceivedSlot): string[] => [
   ...new Map(writes.map(({ address, words }) => [address, words])).values(),
 ];
 
-function compared(kind: string, incoming: readonly string[], owed: readonly string[]): string[] {
-  const [had, due] = [new Set(incoming), new Set(owed)];
+function compared(kind: string, incoming: readonly string[], expected: readonly string[]): string[] {
+  const [had, due] = [new Set(incoming), new Set(expected)];
   const show = (what: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`${what} ${names.length} ${kind}: ${names[0]}`];
   return [
     ...show(
       'lacks',
-      owed.filter((name) => !had.has(name)),
+      expected.filter((name) => !had.has(name)),
     ),
     ...show(
       'has unknown',
@@ -150,8 +150,8 @@ function compared(kind: string, incoming: readonly string[], owed: readonly stri
 }
 
 /**
- * Holds what a stream heard of a slot against what a stream at processed heard of it that nobody disturbed.
- * @returns what is wrong, in words; none where nothing is.
+ * Compares a slot of a stream with the same slot of an undisturbed stream at processed.
+ * @returns faults.
  */
 export function checkSlot(
   received: ReceivedSlot,
@@ -161,21 +161,21 @@ export function checkSlot(
 ): string[] {
   const eachWrite = commitment === 'processed' && !ofBlocks;
   const writes = received.writes.map(({ words }) => words);
-  const owed = eachWrite ? truth.writes.map(({ words }) => words) : lastWrites(truth);
+  const expected = eachWrite ? truth.writes.map(({ words }) => words) : lastWrites(truth);
   const ordered = (slot: ReceivedSlot): string =>
     [...Map.groupBy(slot.writes, ({ address }) => address)]
       .map(([address, own]) => [address, ...own.map(({ words }) => words)].join())
       .sort()
       .join();
   return [
-    ...compared('writes', writes, owed),
-    ...(eachWrite && writes.length === owed.length && ordered(received) !== ordered(truth)
+    ...compared('writes', writes, expected),
+    ...(eachWrite && writes.length === expected.length && ordered(received) !== ordered(truth)
       ? ['has writes of an account in another order']
       : []),
     ...compared('transactions', received.transactions, truth.transactions),
     ...compared('entries', received.entries, truth.entries),
     ...compared('block', received.metas, truth.metas),
     ...compared('statuses', received.statuses, commitments),
-    ...received.late.slice(0, 1).map((kind) => `was told a ${kind} when it was over`),
+    ...received.late.slice(0, 1).map((kind) => `received a ${kind} after its end`),
   ];
 }

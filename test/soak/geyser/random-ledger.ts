@@ -1,9 +1,8 @@
 import type { Commitment } from '../../../src/protocol/commitment.ts';
+import { encodeTimestamp } from '../../../src/protocol/geyser/encode/envelope.ts';
 import { rawAccount } from '../../../src/protocol/geyser/encode/raw-account.ts';
-import { rawBlockMeta } from '../../../src/protocol/geyser/encode/raw-block-meta.ts';
-import { rawSlot } from '../../../src/protocol/geyser/encode/raw-slot.ts';
+import { rawBlockMeta, rawSlot } from '../../../src/protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../../src/protocol/geyser/encode/raw-transaction.ts';
-import { encodeTimestamp } from '../../../src/protocol/geyser/encode/timestamp.ts';
 import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
@@ -17,14 +16,14 @@ import type { Transaction } from '../../../src/solana/transaction/transaction.ts
 import type { TransactionMeta } from '../../../src/solana/transaction/transaction-meta.ts';
 import { lamports, slot as slotOf } from '../../../src/solana/units.ts';
 
-/** What a ledger that is drawn looks like; who has the same numbers draws the same ledger. */
+/** Parameters of a generated ledger: equal parameters generate equal ledgers. */
 export type Drawing = Readonly<{
-  /** When slot FIRST_SLOT began, Unix milliseconds. */
+  /** Start of slot FIRST_SLOT, Unix milliseconds. */
   startedAt: number;
   slotMs: number;
-  /** Account writes and transactions of a slot, one half each. */
+  /** Account writes and transactions per slot, half each. */
   updatesPerSlot: number;
-  /** Owners of accounts: each of the readers hears of one. */
+  /** Owners of accounts, one per reader. */
   owners: number;
 }>;
 
@@ -39,7 +38,7 @@ function addressOf(kind: number, number: number): Address {
   return addressFromBytes(bytes);
 }
 
-/** The owner whose accounts, and whose transactions, one reader hears of. */
+/** The owner whose accounts and transactions a reader receives. */
 export const ownerOf = (reader: number): Address => addressOf(21, reader);
 const SYSTEM = addressFromBytes(new Uint8Array(32));
 
@@ -68,7 +67,7 @@ function signatureOf(slot: number, nth: number): Uint8Array {
   return bytes;
 }
 
-/** A ledger that follows from the time alone, so that nobody has to remember what it told. */
+/** A ledger whose slots and updates follow from time and parameters, so that a server needs no memory of what it sent. */
 export class RandomLedger {
   readonly #drawing: Drawing;
   readonly #messages: readonly Pick<Transaction, 'message' | 'messageBytes'>[];
@@ -98,23 +97,23 @@ export class RandomLedger {
     return FIRST_SLOT + Math.floor((unixMs - startedAt) / slotMs);
   }
 
-  /** When a slot comes to a commitment, Unix milliseconds. */
+  /** When a slot reaches a commitment, Unix milliseconds. */
   reachesAt(slot: number, commitment: Commitment): number {
     const { startedAt, slotMs } = this.#drawing;
     return startedAt + (slot + lags[commitment] + 1 - FIRST_SLOT) * slotMs;
   }
 
-  /** Whether an account is what an update of a slot wrote. */
+  /** Whether an account is as written by an update of a slot. */
   isState(slot: number, nth: number, { lamports, data }: Account): boolean {
     return Number(lamports) === slot && data.length === DATA_BYTES && data[0] === nth % 256;
   }
 
-  /** Whose the update is. */
+  /** The reader of an update. */
   readerOf(slot: number, nth: number): number {
     return (slot * 13 + nth) % this.#drawing.owners;
   }
 
-  /** Numbers of the updates of a slot that one reader is owed. */
+  /** Numbers of the updates of a slot for one reader. */
   owed(slot: number, reader: number): number[] {
     const numbers = Array.from({ length: this.#drawing.updatesPerSlot }, (_, nth) => nth);
     return numbers.filter((nth) => this.readerOf(slot, nth) === reader);
@@ -133,7 +132,7 @@ export class RandomLedger {
     return [this.#status(slot, 'createdBank')];
   }
 
-  /** What follows the content of a slot: its end, and the commitments that others reach by it. */
+  /** End of a slot, and commitments that earlier slots reach with it. */
   end(slot: number): RawUpdate[] {
     const updates = [this.#meta(slot), this.#status(slot, 'processed')];
     for (const level of ['confirmed', 'finalized'] as const) {
@@ -164,7 +163,7 @@ export class RandomLedger {
       createdAt: this.#at(slot),
       isStartup: false,
       write: {
-        // No account is written twice in a slot, so all commitments are owed the same.
+        // No account is written twice in a slot: the updates are the same at all commitments.
         address: addressOf(23, nth),
         account: {
           lamports: lamports(slot),
@@ -216,7 +215,7 @@ export class RandomLedger {
   }
 }
 
-/** What stands in a signature of a drawn ledger. */
+/** Slot and number in a signature of a generated ledger. */
 export function numbersIn(signature: Uint8Array): Readonly<{ slot: number; nth: number }> {
   const view = new DataView(signature.buffer, signature.byteOffset, signature.length);
   return { slot: view.getUint32(0), nth: view.getUint32(4) };

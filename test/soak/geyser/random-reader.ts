@@ -7,19 +7,19 @@ import { numbersIn, ownerOf, type RandomLedger } from './random-ledger.ts';
 
 type Content = Extract<Update, { kind: 'account' | 'transaction' }>;
 
-/** Holds what one stream hears of one owner against the drawn ledger, slot by slot. */
+/** Compares the updates of one owner with the generated ledger, slot by slot. */
 export class RandomReader {
   readonly commitment: Commitment;
   readonly #number: number;
   readonly #ledger: RandomLedger;
   readonly #findings: Findings;
-  /** Nodes are asked for what is wanted when somebody wants it: what lies before may be told in part. */
+  /** Nodes receive the filter on subscription: earlier slots may be incomplete. */
   readonly #from: number;
   readonly #received = new Map<number, Set<number>>();
-  /** The last slot of which it was told that it had come to a commitment. */
+  /** The last slot at each status. */
   readonly #emitted = new Map<string, number>();
 
-  /** @param from - the first slot of which all must be told. */
+  /** @param from - the first slot that must be complete. */
   constructor(number: number, from: number, ledger: RandomLedger, findings: Findings) {
     this.#number = number;
     this.#from = from;
@@ -38,7 +38,7 @@ export class RandomReader {
     };
   }
 
-  /** The last slot that came to the commitment; 0 for none. */
+  /** The last slot at the commitment; 0 for none. */
   get progress(): number {
     return this.#emitted.get(this.commitment) ?? 0;
   }

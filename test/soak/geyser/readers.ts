@@ -7,9 +7,9 @@ import { type Drawing, RandomLedger } from './random-ledger.ts';
 import { RandomReader } from './random-reader.ts';
 
 /**
- * Readers of the gateway's gRPC door, in a process of their own: each hears of one owner and holds what it heard
- * against the drawn ledger. One more asks for everything and reads nothing for a while, again and again.
- * Arguments: the door's URL, the key, how many streams in all, the drawing as JSON.
+ * gRPC clients of the gateway in a process of their own: each subscribes to one owner and compares its updates with the
+ * generated ledger. One more subscribes to everything and repeatedly stops reading for a while.
+ * Arguments: URL, key, number of streams, parameters of the ledger as JSON.
  */
 
 const [, , url = '', token = '', countText = '100', drawingText = '{}'] = process.argv;
@@ -17,13 +17,13 @@ const drawing = JSON.parse(drawingText) as Drawing;
 const ledger = new RandomLedger(drawing);
 const findings = new Findings();
 const REPORT_MS = 1_000;
-/** Until all that readers want is told. */
+/** Until all subscriptions are active. */
 const SETTLED_MS = 3_000;
-/** How long the one that reads nothing does so, less than the gateway waits; and then looks whether it was cut. */
-const DEAF_MS = 5_000;
-const LOOK_MS = 1_500;
-/** What it takes ahead, so that the gateway soon knows. */
-const DEAF_WINDOW_BYTES = 64 * 1024;
+/** Pause of the stream that does not read, less than the gateway's timeout; then it checks whether it was ended. */
+const PAUSE_MS = 5_000;
+const CHECK_MS = 1_500;
+/** A small window, so that the gateway notices soon. */
+const PAUSED_WINDOW_BYTES = 64 * 1024;
 
 type Listener = ConstructorParameters<typeof GrpcStream>[1];
 
@@ -50,18 +50,18 @@ function lag(): void {
     findings.lagged.push(`${code} ${message}`);
     lag();
   };
-  const limits = { ...longTimeouts, windowBytes: DEAF_WINDOW_BYTES };
+  const limits = { ...longTimeouts, windowBytes: PAUSED_WINDOW_BYTES };
   const stream = open(request, { onMessage: () => {}, onEnd: ended }, limits);
-  const deaf = (): void => {
+  const pause = (): void => {
     stream.pause();
-    timer = setTimeout(look, DEAF_MS);
+    timer = setTimeout(check, PAUSE_MS);
   };
-  // Nobody who does not read hears that it is over.
-  const look = (): void => {
+  // A stream that does not read does not notice its end.
+  const check = (): void => {
     stream.resume();
-    timer = setTimeout(deaf, LOOK_MS);
+    timer = setTimeout(pause, CHECK_MS);
   };
-  deaf();
+  pause();
 }
 
 const from = ledger.slotAt(Date.now() + SETTLED_MS) + 1;
@@ -79,7 +79,7 @@ setInterval(() => {
   const reached = commitments.map((level) =>
     Math.min(...readers.filter(({ commitment }) => commitment === level).map((reader) => reader.progress)),
   );
-  // Whoever listened may have gone a moment ago; then so does this process.
+  // The parent process may be gone; then this process exits, too.
   process.send?.(findings.found(reached), undefined, undefined, () => {});
 }, REPORT_MS);
 process.on('disconnect', () => process.exit());

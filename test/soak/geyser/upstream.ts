@@ -5,13 +5,13 @@ import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
 import { type Drawing, FIRST_SLOT, RandomLedger } from './random-ledger.ts';
 
 /**
- * A Yellowstone server of a drawn ledger, as a process of its own that may be killed at any time: what it told
- * before follows from the time. Arguments: the port and the drawing as JSON.
+ * A Yellowstone server of a generated ledger, in a process of its own that may be killed at any time: its past updates
+ * follow from the time. Arguments: port, and parameters of the ledger as JSON.
  */
 
 const [, , portText = '0', drawingText = '{}'] = process.argv;
 const drawing = JSON.parse(drawingText) as Drawing;
-/** Slots that it remembers when it comes back. */
+/** Slots for replay after a restart. */
 const REMEMBERED = 100;
 const TICK_MS = 10;
 const MANY = 1024 ** 3;
@@ -27,7 +27,7 @@ const server = new GrpcServer(
 let slot = Math.max(FIRST_SLOT, ledger.slotAt(Date.now()) - REMEMBERED);
 let reported = 0;
 
-/** Tells all that should have happened by now. */
+/** Sends all updates that are due. */
 function catchUp(): void {
   const now = Date.now();
   for (;;) {

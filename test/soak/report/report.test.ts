@@ -1,166 +1,101 @@
 import { describe, expect, it } from 'vitest';
 import type { ProcessWindow } from '../figures/process-watch.ts';
 import { Tally, WrongAnswer } from '../figures/tally.ts';
-import { html } from './html.ts';
+import { markdownOf } from './markdown.ts';
 import { isWhole, type Outcome, outcomeOf } from './outcome.ts';
 import {
   answersOutcome,
   descriptorsOutcome,
   endsOutcome,
-  givenBackOutcome,
   isStarved,
   loggedOutcome,
   memoryOutcome,
+  releasedOutcome,
 } from './outcomes.ts';
-import { pageOf } from './page.ts';
-import { axisText, linearTicks, linePath, logTicks, plotOf } from './plot.ts';
 import type { SoakResult } from './soak-result.ts';
 
-const NASTY = `</title><script>alert("1")</script>'&`;
-const ESCAPED = '&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;';
+const common = { cpuShare: 0.5, waitedShare: 0.1, heapMib: null, externalMib: null, loopDelayMs: 1 };
 
-/** Whether the ends of connections, so many beyond the others' in each window, are found to stay. */
-const endsOf = (beyond: readonly number[], counted = beyond.length): boolean | null =>
-  endsOutcome(
-    beyond.map((one, window) => ({ from: window * 10, beyond: one })),
-    windowsOf(Array(counted).fill(100)),
-    counted * 10,
-  ).isFulfilled;
-
+/** Windows of ten seconds. */
 const windowsOf = (mib: readonly number[], descriptors: readonly number[] = []): ProcessWindow[] =>
   mib.map((residentMib, at) => ({
-    ...{
-      from: at * 10,
-      cpuShare: 0.5,
-      waitedShare: 0.1,
-      residentMib,
-      heapMib: null,
-      externalMib: null,
-      loopDelayMs: 1,
-    },
-    descriptors: descriptors[at] ?? 20,
+    ...{ ...common, from: at * 10, residentMib, descriptors: descriptors[at] ?? 20 },
   }));
 
-describe('html', () => {
-  it('escapes whatever is put in, and not what is HTML itself', () => {
-    const inner = html`<b title="${NASTY}">${NASTY}</b>`;
-    expect(html`<p>${[inner, 1, null, 'a<b']}</p>`.text).toBe(
-      `<p><b title="${ESCAPED}">${ESCAPED}</b>1a&lt;b</p>`,
-    );
-  });
-});
-
-describe('a plot', () => {
-  const same = (value: number): number => value;
-
-  it('draws a line through its points, broken where nothing was measured', () => {
-    const points = [
-      [0, 1],
-      [1, 2.04],
-      [2, null],
-      [3, 4],
-      [4, null],
-      [5, 6],
-      [6, 7],
-    ] as const;
-    expect(linePath(points, same, (value) => 10 - value)).toBe('M0 9L1 8M3 6h0M5 4L6 3');
-  });
-
-  it('has round numbers from zero to above what it shows', () => {
-    expect(linearTicks(7)).toEqual([0, 2, 4, 6, 8]);
-    expect(linearTicks(0.3)).toEqual([0, 0.1, 0.2, 0.3]);
-    expect(linearTicks(0)).toEqual([0, 1]);
-    expect(logTicks(0.3, 42)).toEqual([0.1, 1, 10, 100]);
-    expect(logTicks(5, 5)).toEqual([1, 10]);
-    expect(logTicks(Number.POSITIVE_INFINITY, 0)).toEqual([1, 10]);
-    expect([0.25, 950, 1_500, 8e7].map(axisText)).toEqual(['0.25', '950', '1.5k', '80M']);
-  });
-
-  it('puts known points in known places of the picture', () => {
-    const series = [{ name: NASTY, points: [[0, 0] as const, [100, 10] as const] }];
-    const { text } = plotOf({ title: 'rate', unit: 'a second', series, seconds: 100 });
-    expect(text).toContain('d="M48 174L540 20"');
-    expect(text).toContain(`<title>${ESCAPED}</title>`);
-    const log = plotOf({ title: 'times', unit: 'ms', series, seconds: 100, isLog: true });
-    expect(log.text).toContain('d="M48 174L540 20"');
-  });
-});
+const times = (count: number, valueAt: (at: number) => number): number[] =>
+  Array.from({ length: count }, (_, at) => valueAt(at));
 
 describe('a verdict', () => {
-  it('says of memory that grew beyond the bound that the promise was broken, and of less that it was kept', () => {
-    const flat = [...Array(8).fill(100), ...Array(5).fill(100), ...Array(5).fill(114)];
-    const grown = [...Array(13).fill(100), ...Array(5).fill(116)];
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(flat) }, 180, false).isFulfilled).toBe(true);
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180, false).isFulfilled).toBe(false);
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180, true).isFulfilled).toBe(null);
+  const memory = (mib: readonly number[], wasStarved = false): boolean | null =>
+    memoryOutcome({ name: 'gateway', windows: windowsOf(mib) }, mib.length * 10, wasStarved).isFulfilled;
+
+  it('requires flat memory, unless processes were starved', () => {
+    const grown = times(18, (at) => (at < 13 ? 100 : 116));
+    expect(memory(times(18, (at) => (at < 13 ? 100 : 114)))).toBe(true);
+    expect([memory(grown), memory(grown, true)]).toEqual([false, null]);
   });
 
-  it('sees a process that waited for processors in any window', () => {
+  it('ignores the start, and does not judge short runs', () => {
+    expect(memory(times(12, (at) => (at < 6 ? 10 : 100)))).toBe(true);
+    expect(memory([1, 2, 3])).toBe(null);
+    expect(isWhole([memoryOutcome({ name: 'gateway', windows: windowsOf([1, 2, 3]) }, 30, false)])).toBe(
+      true,
+    );
+  });
+
+  it('detects starvation in any window', () => {
     const [first, ...others] = windowsOf([1, 1, 1]);
     expect(isStarved({ name: 'gateway', windows: [first!, ...others] })).toBe(false);
     expect(isStarved({ name: 'gateway', windows: [{ ...first!, waitedShare: 0.6 }, ...others] })).toBe(true);
   });
 
-  it('leaves out the beginning, and does not judge what is too short', () => {
-    const settling = [...Array(6).fill(10), ...Array(6).fill(100)];
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(settling) }, 120, false).isFulfilled).toBe(
+  it.each([
+    ['a hump', (at: number) => (at === 15 ? 200 : 20), true],
+    ['slow growth', (at: number) => 20 + at * 3, false],
+    ['growth of peaks', (at: number) => (at < 13 ? 20 : 20 + (at - 12) * 60), false],
+  ])('judges descriptors with %s', (_, valueAt, expected) => {
+    const windows = windowsOf(Array(18).fill(100), times(18, valueAt));
+    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isFulfilled).toBe(expected);
+  });
+
+  it.each([
+    ['5 more at the end', (at: number) => (at >= 17 ? -23 : -28), true],
+    ['6 more at the end', (at: number) => (at >= 17 ? -22 : -28), false],
+    ['5 fewer at the end', (at: number) => (at >= 17 ? -33 : -28), true],
+    ['6 fewer at the end', (at: number) => (at >= 17 ? -34 : -28), false],
+    ['6 more from the middle on', (at: number) => (at >= 8 ? -22 : -28), false],
+    ['many more at the end', (at: number) => (at >= 17 ? 40 : -28), false],
+    ['a drift of 2', (at: number) => -28 + Math.floor(at / 4), true],
+    ['a larger drift', (at: number) => -28 + Math.floor(at / 2), false],
+  ])('judges connection ends with %s', (_, valueAt, expected) => {
+    expect(ends(times(18, valueAt))).toBe(expected);
+  });
+
+  const ends = (beyond: readonly number[], counted = beyond.length): boolean | null =>
+    endsOutcome(
+      beyond.map((one, at) => ({ from: at * 10, beyond: one })),
+      windowsOf(Array(counted).fill(100)),
+      counted * 10,
+    ).isFulfilled;
+
+  it('requires a count of connection ends in every window', () => {
+    expect([ends([], 18), ends(Array(17).fill(-28), 18), ends([1], 1)]).toEqual([false, false, null]);
+  });
+
+  it('requires that files and sockets are released', () => {
+    const released = (before: number | null, after: number | null): boolean | null =>
+      releasedOutcome({ name: 'gateway', when: 'then', before, after }).isFulfilled;
+    expect([30, 40, 41, 42, null].map((after) => released(40, after))).toEqual([
       true,
-    );
-    const short = memoryOutcome({ name: 'gateway', windows: windowsOf([1, 2, 3]) }, 30, false);
-    expect([short.isFulfilled, isWhole([short])]).toEqual([null, true]);
-  });
-
-  it('sees descriptors that become more', () => {
-    const open = Array.from({ length: 18 }, (_, at) => 20 + at * 3);
-    const windows = windowsOf(Array(18).fill(100), open);
-    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isFulfilled).toBe(false);
-  });
-
-  it('takes no hump of connections for a leak', () => {
-    const open = Array.from({ length: 18 }, (_, at) => (at === 15 ? 200 : 20));
-    const windows = windowsOf(Array(18).fill(100), open);
-    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isFulfilled).toBe(true);
-  });
-
-  it('sees descriptors that become more than any hump, though few are open in between', () => {
-    const open = Array.from({ length: 18 }, (_, at) => (at < 13 ? 20 : 20 + (at - 12) * 60));
-    const windows = windowsOf(Array(18).fill(100), open);
-    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isFulfilled).toBe(false);
-  });
-
-  it('sees what is open at one end of a connection only, whichever end it is, and when it comes', () => {
-    const judged = (at: number, beyond: number): boolean | null =>
-      endsOf(Array.from({ length: 18 }, (_, window) => (window >= at ? beyond : -28)));
-    expect([judged(17, -23), judged(17, -22), judged(17, -33), judged(17, -34)]).toEqual([
+      true,
       true,
       false,
-      true,
       false,
     ]);
-    expect([judged(8, -22), judged(17, 40)]).toEqual([false, false]);
+    expect(released(null, 3)).toBe(false);
   });
 
-  it('sees ends that become more slowly', () => {
-    expect(endsOf(Array.from({ length: 18 }, (_, window) => -28 + Math.floor(window / 4)))).toBe(true);
-    expect(endsOf(Array.from({ length: 18 }, (_, window) => -28 + Math.floor(window / 2)))).toBe(false);
-  });
-
-  it('does not take ends that were not counted for ends that stayed', () => {
-    expect(endsOf([], 18)).toBe(false);
-    expect(endsOf(Array(17).fill(-28), 18)).toBe(false);
-    expect(endsOf([1], 1)).toBe(null);
-  });
-
-  it('sees what is open when all have gone', () => {
-    const after = (count: number | null): boolean | null =>
-      givenBackOutcome({ name: 'gateway', when: 'then', before: 40, after: count }).isFulfilled;
-    expect([30, 40, 41, 42, null].map(after)).toEqual([true, true, true, false, false]);
-    expect(givenBackOutcome({ name: 'ledger', when: 'then', before: null, after: 3 }).isFulfilled).toBe(
-      false,
-    );
-  });
-
-  it('is broken by an error, by an answer that is not true, and by silence', () => {
+  it('requires responses, all of them right', () => {
     const [silent, wrong] = [new Tally('a', 'answers', ''), new Tally('b', 'answers', '')];
     wrong.took(1);
     expect(answersOutcome(wrong.figures).isFulfilled).toBe(true);
@@ -169,50 +104,58 @@ describe('a verdict', () => {
     expect(answersOutcome(silent.figures).isFulfilled).toBe(false);
   });
 
-  it('lets a warning in the log pass, and no error', () => {
-    const warned = { level: 'warn', message: 'late', times: 2, last: '{}' };
-    expect(loggedOutcome([warned]).isFulfilled).toBe(true);
-    expect(loggedOutcome([warned, { ...warned, level: 'error' }]).isFulfilled).toBe(false);
+  it('allows a warning in the log, and no error', () => {
+    const warning = { level: 'warn', message: 'late', times: 2, last: '{}' };
+    expect(loggedOutcome([warning]).isFulfilled).toBe(true);
+    expect(loggedOutcome([warning, { ...warning, level: 'error' }]).isFulfilled).toBe(false);
   });
 
-  it('shows the first faults and how many more there are', () => {
-    const { faults } = outcomeOf(
-      'x',
-      '',
-      Array.from({ length: 12 }, (_, at) => `fault ${at}`),
-    );
+  it('shows the first faults and the number of others', () => {
+    const { faults } = outcomeOf('x', '', Array(12).fill('fault'));
     expect([faults.length, faults.at(-1)]).toEqual([11, 'and 2 more']);
   });
 });
 
-describe('the page', () => {
-  const tally = new Tally(NASTY, 'answers', NASTY);
+describe('the report', () => {
+  const tally = new Tally('REST', 'answers', '');
   tally.took(1);
-  tally.fail(new WrongAnswer(NASTY));
-  tally.fail(Object.assign(new Error(), { code: NASTY }));
-  tally.refusedRightly(NASTY);
+  tally.fail(new WrongAnswer('a | b'));
+  tally.fail(Object.assign(new Error(), { code: 'ECONNRESET' }));
+  tally.refusedRightly('NOT_A_MINT');
   tally.endWindow(0, 10);
   const outcomes: Outcome[] = [answersOutcome(tally.figures)];
+  const setting = {
+    command: 'c',
+    commit: 'abc',
+    node: 'v24',
+    machine: 'm',
+    begunAt: '2026-01-01',
+    held: 'h',
+  };
   const result: SoakResult = {
-    ...{ command: NASTY, commit: NASTY, node: NASTY, machine: NASTY, begunAt: NASTY, held: NASTY },
-    ...{ seconds: 10, slots: 25, outcomes, tallies: [tally.figures], logged: [] },
-    load: [{ name: NASTY, perSecond: 1, leftOut: 0 }],
-    processes: [{ name: NASTY, windows: windowsOf([100]) }],
+    ...{ ...setting, seconds: 10, slots: 25, outcomes, tallies: [tally.figures] },
+    load: [{ name: 'REST', perSecond: 1, skipped: 0 }],
+    processes: [{ name: 'gateway', windows: windowsOf([100]) }],
     gauges: [{ second: 0, websockets: 1, streams: 1, queuedBytes: 0 }],
+    logged: [{ level: 'warn', message: 'late', times: 2, last: '{"a":"x|y"}' }],
   };
 
-  it('holds no text that was not escaped, no script and nothing from elsewhere', () => {
-    const page = pageOf({ ...result, logged: [{ level: NASTY, message: NASTY, times: 1, last: NASTY }] });
-    expect(page).not.toContain('<script');
-    expect(page).not.toContain(NASTY);
-    expect(page).toContain(ESCAPED);
-    expect(page.match(/\b(?:src|href)=|url\(|@import|https?:/g)).toBeNull();
-    expect(page).not.toMatch(/NaN|undefined|Infinity|\[object/);
+  it('shows the verdict, errors, processes and log lines in tables', () => {
+    const report = markdownOf(result);
+    expect(report).toContain('**1 of 1 promises were broken.**');
+    expect(report).toContain('| ✗ | REST: every request gets a right response |');
+    expect(report).toContain('1 times ECONNRESET; a \\| b |');
+    expect(report).toContain('| REST | expected error | NOT_A_MINT | 1 |');
+    expect(report).toContain('| gateway | 100 to 100 █ | – |');
+    expect(report).toContain('| warn | late | 2 | {"a":"x\\|y"} |');
+    expect(report).not.toMatch(/NaN|undefined|Infinity|\[object/);
   });
 
-  it('says at its top whether every promise was kept', () => {
-    const stored = outcomeOf('a promise', 'found', []);
-    expect(pageOf({ ...result, outcomes })).toContain('1 of 1 promises were broken.');
-    expect(pageOf({ ...result, outcomes: [stored] })).toContain('All 1 promises that were judged were kept.');
+  it('shows whether all promises held, and how many were not judged', () => {
+    const held = outcomeOf('a promise', 'found', []);
+    const open = { ...held, isFulfilled: null };
+    expect(markdownOf({ ...result, outcomes: [held, open] })).toContain(
+      '**All 1 judged promises held.** 1 could not be judged.',
+    );
   });
 });

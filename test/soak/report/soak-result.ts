@@ -1,16 +1,23 @@
 import type { Setting } from '../../../bench/results.ts';
 import type { ProcessFigures } from '../figures/process-watch.ts';
-import type { ServiceGauges } from '../figures/service-gauges.ts';
 import type { TallyFigures } from '../figures/tally.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What is asked of a surface, a second. */
-export type Load = Readonly<{ name: string; perSecond: number; leftOut: number }>;
+/** Requests per second to an interface. */
+export type Load = Readonly<{ name: string; perSecond: number; skipped: number }>;
 
-/** What the service logged at `info` and above: how often each thing was said, and what stood beside it last. */
+/** Log messages at `info` and above: how often each was logged, and its last details. */
 export type Logged = Readonly<{ level: string; message: string; times: number; last: string }>;
 
-/** Everything that a run found: what `--json` prints and the page shows. */
+/** What the service reported about itself at a moment, besides its memory. */
+export type ServiceGauges = Readonly<{
+  second: number;
+  websockets: number;
+  streams: number;
+  queuedBytes: number;
+}>;
+
+/** The result of a run. */
 export type SoakResult = Setting &
   Readonly<{
     /** ISO 8601. */
@@ -18,7 +25,7 @@ export type SoakResult = Setting &
     /** Under load. */
     seconds: number;
     slots: number;
-    /** What was opened beside what is asked, in words. */
+    /** Subscriptions besides the load, as text. */
     held: string;
     load: readonly Load[];
     outcomes: readonly Outcome[];

@@ -16,7 +16,7 @@ async function makeKey(service: RunningService, name: string): Promise<string> {
   return (JSON.parse(out) as { secret: string }).secret;
 }
 
-/** The service's own key and others, all of which it lets in. */
+/** The service's own key and others, once they are in force. */
 export async function makeKeys(service: RunningService, count: number): Promise<string[]> {
   const keys = [service.key];
   while (keys.length < count) keys.push(await makeKey(service, `soak ${keys.length}`));

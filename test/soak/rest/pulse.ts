@@ -1,14 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const EVERY_MS = 50;
 
-/** How long the main thread of a process was ready to run and had no processor, as others had them all. Linux only. */
-export const waitedForProcessorMs = (pid: number): number =>
-  Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
-
-/** Asks for a page that costs nothing, again and again: how long it takes is how long the server's loop was held. */
+/** Requests a cheap page repeatedly: its latency shows how long the event loop of the server is blocked. */
 export class Pulse {
   readonly #url: string;
   readonly #tookMs: number[] = [];
@@ -20,7 +15,7 @@ export class Pulse {
     this.#running = this.#run();
   }
 
-  /** @returns how long each answer took, the shortest first. */
+  /** @returns latencies, sorted. */
   async stop(): Promise<number[]> {
     this.#stopped = true;
     await this.#running;

@@ -1,27 +1,27 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** How a host behaves: most say nothing at all, some drip, some are right. */
+/** Metadata hosts: most never respond, some respond slowly, some are healthy. */
 export type SlowHosts = Readonly<{
   /** The URI of a document on one of the hosts. */
   uri(host: number, document: number): string;
   port: number;
-  /** Requests that came. */
+  /** Received requests. */
   requests(): number;
-  /** Most that were open at a time. */
+  /** Maximum of concurrent requests. */
   openMax(): number;
   stop(): void;
 }>;
 
-/** Whether the host of this number answers. */
+/** Whether the host responds. */
 export const isHealthy = (host: number): boolean => (host + 1) % 10 === 0;
 
-/** How often a dripping host sends a byte. */
+/** Interval at which a slow host sends a byte. */
 const DRIP_MS = 500;
 
 /**
- * Hosts of metadata on addresses of loopback of their own (127.1.0.1, 127.1.0.2, …), one port for all. Every tenth
- * answers at once, every tenth drips, the others take the request and say nothing.
+ * Hosts on loopback addresses (127.1.0.1, 127.1.0.2, …) with one port. Every tenth responds at once, every tenth sends a
+ * byte at a time, the others never respond.
  */
 export async function startSlowHosts(): Promise<SlowHosts> {
   let requests = 0;

@@ -1,9 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-
-/** Of numbers in order. */
-export const percentile = (sorted: readonly number[], share: number): number =>
-  Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+import { percentile } from '../../programs/process-stats.ts';
 
 export type StormOptions = Readonly<{
   /** Of wallet/all_tokens. */
@@ -11,7 +8,7 @@ export type StormOptions = Readonly<{
   /** Used in turn. */
   keys: readonly string[];
   wallet(index: number): string;
-  /** Tokens of each wallet; they are called `Token 0`, `Token 1`, … */
+  /** Tokens per wallet, named `Token 0`, `Token 1`, … */
   perWallet: number;
   /** Whether the host of a token's metadata answers. */
   hasImage(token: number): boolean;
@@ -23,14 +20,14 @@ type Reply = Readonly<{
   error?: Readonly<{ code: string }>;
 }>;
 
-/** Many who ask for the tokens of wallets, and come again when they hear that there is no room. */
+/** Requests the tokens of wallets, and retries requests that are rejected as OVERLOADED. */
 export class Storm {
   readonly calls: number[] = [];
-  /** What was answered otherwise than it must be. */
+  /** Wrong responses. */
   readonly failed: string[] = [];
-  /** Times that a request was refused because there was no room. */
+  /** Requests rejected as OVERLOADED. */
   overloaded = 0;
-  /** Images that hosts which answer have for those who asked, and how many of them were not told. */
+  /** Images expected from healthy hosts, and missing ones. */
   imagesDue = 0;
   imagesMissing = 0;
   readonly #options: StormOptions;
@@ -40,7 +37,7 @@ export class Storm {
     this.#options = options;
   }
 
-  /** Asks for so many wallets, so many at once. */
+  /** Requests wallets with limited concurrency. */
   async run(wallets: number, atOnce: number): Promise<void> {
     let next = 0;
     const worker = async (at: number): Promise<void> => {
@@ -50,7 +47,7 @@ export class Storm {
     await Promise.all(Array.from({ length: atOnce }, (_, at) => worker(at)));
   }
 
-  /** How long answers took, in whole milliseconds, without what was refused before. */
+  /** Latencies in milliseconds, without rejected attempts. */
   times(): { p50: number; p99: number; longest: number } {
     const sorted = this.#tookMs.toSorted((a, b) => a - b);
     return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), longest: percentile(sorted, 1) };

@@ -13,12 +13,12 @@ const MINT_BYTES = 82;
 export type WalletNode = Readonly<{
   url: string;
   wallet(index: number): Address;
-  /** Calls of each method. */
+  /** Number of calls per method. */
   calls: ReadonlyMap<string, number>;
   stop(): void;
 }>;
 
-/** An address that says what it is of. */
+/** An address that contains its kind and index. */
 function numbered(kind: number, index: number): Address {
   const bytes = Buffer.alloc(32, kind);
   bytes.writeUInt32BE(index, 28);
@@ -72,8 +72,8 @@ const shown = (owner: Address, data: Buffer) => ({
 });
 
 /**
- * A node where each wallet has some of many tokens, all with metadata that points at `uriOf`. It answers what
- * all_tokens asks, and that it is healthy.
+ * Node where each wallet has some of many tokens, all with metadata at `uriOf`. Supports the methods that all_tokens
+ * uses, and getHealth.
  */
 export async function startWalletNode(
   tokens: number,

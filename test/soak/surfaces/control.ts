@@ -7,12 +7,12 @@ import type { Surface } from './surface.ts';
 
 const IN_FLIGHT_MAX = 16;
 const CUSTOMER = 'house';
-/** Pages of the dashboard: each is the same document, which then asks the API. */
+/** Pages of the dashboard: the same document. */
 const PAGES = ['/', '/keys', '/usage', '/logs', '/streams', '/upstreams'];
-/** Every so many requests a key is made and revoked. */
+/** Every nth request, a key is created and revoked. */
 const KEY_EACH = 100;
 
-/** What can be read of one customer, or of all, with nothing else to name: what the dashboard's pages ask. */
+/** GET routes without other parameters than the customer: those of the dashboard's pages. */
 function readableRoutes(): ContractName[] {
   return (Object.keys(contract) as ContractName[]).filter((name) => {
     const parameters = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
@@ -26,7 +26,11 @@ const pathOf = (name: ContractName): string =>
 
 /** The control API with a signed-in operator, and the pages of the dashboard. */
 export class ControlSurface implements Surface {
-  readonly #tally = new Tally('Control API and dashboard', 'answers', 'from sending a request to its answer');
+  readonly #tally = new Tally(
+    'Control API and dashboard',
+    'answers',
+    'from sending a request to its response',
+  );
   readonly tallies = [this.#tally];
   readonly #session: OperatorSession;
   readonly #perSecond: number;
@@ -85,7 +89,7 @@ export class ControlSurface implements Surface {
     if (key.state !== 'revoked') throw new WrongAnswer(`${path} left the key ${key.state}`);
   }
 
-  /** @returns what was answered, of the shape that the contract has for it. */
+  /** @returns the response, validated by the contract. */
   #check(name: ContractName, what: string, { status, text }: SessionAnswer): unknown {
     if (status !== 200) throw new Refused(`HTTP ${status} of ${name}`);
     const answer = routeOf(name).result?.safeParse(JSON.parse(text));

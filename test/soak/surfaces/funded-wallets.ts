@@ -2,21 +2,21 @@ import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { eventually } from '../../service/eventually.ts';
 import type { SendRequest } from '../ledger-truth.ts';
 
-/** A wallet that got something once, and that nobody touches any more: what is true of it stays true. */
+/** A wallet with one airdrop, which does not change any more. */
 export type FundedWallet = Readonly<{
   address: string;
   lamports: number;
-  /** Of the airdrop, and the slot it is in. */
+  /** Signature and slot of the airdrop. */
   signature: string;
   slot: number;
 }>;
 
 type Status = Readonly<{ slot: number; confirmationStatus: string }> | null;
 
-/** Finalized is what is 32 slots old. */
+/** Finality takes 32 slots. */
 const FINALIZED_MAX_MS = 120_000;
 
-/** Makes wallets and waits until what they have is finalized, so that it is the same at every commitment. */
+/** Funds wallets and waits for finality, so that their state is equal at every commitment. */
 export async function createFundedWallets(send: SendRequest, count: number): Promise<FundedWallet[]> {
   const made: Omit<FundedWallet, 'slot'>[] = [];
   for (let number = 1; number <= count; number++) {
@@ -31,7 +31,7 @@ export async function createFundedWallets(send: SendRequest, count: number): Pro
       const { value } = answer as { value: readonly Status[] };
       return value.every((status) => status?.confirmationStatus === 'finalized') && value;
     },
-    'what the wallets got is finalized',
+    'airdrops are finalized',
     { timeoutMs: FINALIZED_MAX_MS, everyMs: 500 },
   );
   return made.map((wallet, at) => ({ ...wallet, slot: statuses[at]?.slot ?? 0 }));

@@ -4,22 +4,22 @@ import {
   decodeGetSlotResponse,
   decodeGetVersionResponse,
   decodePongResponse,
-} from '../../../src/protocol/geyser/unary.ts';
+} from '../../geyser/unary-client.ts';
 
-/** A call with one answer, and what is known of the answer. */
+/** A unary call and the check of its response. */
 export type GrpcCall = Readonly<{
   rpc: string;
-  /** What is wrong with an answer; null where nothing is. */
+  /** Fault of a response, or null. */
   fault: (answer: Buffer) => string | null;
 }>;
 
 const BLOCKHASH_CHARS_MIN = 32;
 
-/** Heights and slots that a server told: what is asked after it told one is never answered with less. */
+/** Heights and slots never decrease: responses to later calls must not be lower. */
 class Rising {
   #most = 0n;
 
-  /** What looks at the answer to a call that is sent now. */
+  /** Check of the response to a call that is sent now. */
   requested(): (value: bigint) => string | null {
     const least = this.#most;
     return (value) => {
@@ -29,7 +29,7 @@ class Rising {
   }
 }
 
-/** What is asked of the gRPC door beside its streams, one after the other. */
+/** Unary calls, in turn. */
 export class GrpcCalls {
   readonly #slots = new Rising();
   readonly #heights = new Rising();

@@ -20,28 +20,28 @@ export type GrpcOptions = Readonly<{
   url: string;
   key: string;
   payer: Address;
-  /** Past the service. */
+  /** To the ledger itself. */
   requestLedger: SendRequest;
   callsPerSecond: number;
   /** When a transaction was sent. */
   sentAt: ReadonlyMap<string, number>;
-  /** What is owed of a stretch: the signatures that were sent and are in its blocks. */
+  /** Sent signatures in the blocks of a range. */
   owed: (stretch: Stretch) => readonly string[];
 }>;
 
-/** Yellowstone gRPC: streams of everything at every commitment, one of whole blocks, one of a payer, and calls. */
+/** Yellowstone gRPC: streams of everything at every commitment, one of blocks, one of a payer, and unary calls. */
 export class GrpcSurface implements Surface {
-  readonly #calls = new Tally('gRPC calls', 'answers', 'from sending a call to its answer');
+  readonly #calls = new Tally('gRPC calls', 'answers', 'from sending a call to its response');
   readonly #received = new Tally(
     'gRPC stream',
     'messages',
-    'from sending a transaction to hearing of it at processed',
+    'from sending a transaction to its update at processed',
   );
   readonly tallies = [this.#calls, this.#received];
   readonly #options: GrpcOptions;
   readonly #client: GrpcClient;
-  readonly #questions = new GrpcCalls();
-  /** At processed: what the others are held against, once it was itself held against the ledger. */
+  readonly #unaryCalls = new GrpcCalls();
+  /** At processed: compared with the ledger; all others are compared with it. */
   readonly #truth: LedgerListener;
   readonly #listeners: readonly LedgerListener[];
   readonly #ofPayer: TransactionListener;
@@ -66,18 +66,18 @@ export class GrpcSurface implements Surface {
     });
   }
 
-  /** What is open, in words. */
+  /** Subscriptions, as text. */
   get held(): string {
     return 'gRPC streams of everything at three commitments, one of whole blocks and one of a payer';
   }
 
-  /** Signatures of what is in the blocks of a stretch, block by block. */
+  /** Signatures in the blocks of a range. */
   landed(stretch: Stretch): string[] {
     return this.#slotsOf(stretch).flatMap((slot) => this.#truth.slots.get(slot)?.transactions ?? []);
   }
 
   start(): readonly Pace[] {
-    const act = (): Promise<void> => this.#calls.measure(() => this.#call(this.#questions.next()));
+    const act = (): Promise<void> => this.#calls.measure(() => this.#call(this.#unaryCalls.next()));
     const { name } = this.#calls;
     return [new Pace({ name, perSecond: this.#options.callsPerSecond, inFlightMax: IN_FLIGHT_MAX, act })];
   }
@@ -95,12 +95,12 @@ export class GrpcSurface implements Surface {
     const ofPayer = [...this.#ofPayer.faults(), ...this.#ofPayer.missed(owed)];
     return [
       outcomeOf(
-        'gRPC streams at every commitment tell each slot, transaction, write and entry once, as the ledger has them',
+        'gRPC streams at every commitment send each slot, transaction, write and entry of the ledger once',
         `${countText(slots.length)} slots on ${all.length} streams, ${countText(messages)} messages, ${faults.length} faults`,
         faults,
       ),
       outcomeOf(
-        'A gRPC stream of one payer tells each of its transactions exactly once',
+        'A gRPC stream of one payer sends each of its transactions exactly once',
         `${countText(owed.length)} transactions, ${ofPayer.length} faults`,
         ofPayer,
       ),

@@ -6,9 +6,9 @@ import { Pace } from './pace.ts';
 import { checkRpc, type RpcCallCheck, type RpcReply, rpcCallChecks } from './rpc-calls.ts';
 import type { Surface } from './surface.ts';
 
-/** Each has a connection of its own, so that nothing waits in the client. */
+/** One connection per request: no queue in the client. */
 const IN_FLIGHT_MAX = 64;
-/** Every so many requests one is a batch. */
+/** Every nth request is a batch. */
 const BATCH_EACH = 10;
 const BATCH_CALLS = 5;
 const TIMEOUT_MS = 30_000;
@@ -20,9 +20,9 @@ export type JsonRpcOptions = Readonly<{
   perSecond: number;
 }>;
 
-/** POST /v1/rpc, as ordinary calls that the raw door takes, and batches. */
+/** POST /v1/rpc: single calls on the fast path, and batches. */
 export class JsonRpcSurface implements Surface {
-  readonly #tally = new Tally('JSON-RPC over HTTP', 'answers', 'from sending a request to its answer');
+  readonly #tally = new Tally('JSON-RPC over HTTP', 'answers', 'from sending a request to its response');
   readonly tallies = [this.#tally];
   readonly #options: JsonRpcOptions;
   readonly #questions: readonly RpcCallCheck[];
@@ -54,7 +54,7 @@ export class JsonRpcSurface implements Surface {
     void this.#agent.destroy();
   }
 
-  /** The next call, under an id that is a number or text. */
+  /** The next call, with a number or text as id. */
   #next() {
     const number = this.#calls++;
     const question = this.#questions[number % this.#questions.length]!;

@@ -1,9 +1,9 @@
 import { Agent, request } from 'undici';
 import { type Family, readMetrics } from '../../observing/metrics-text.ts';
 import type { Inside } from '../figures/process-watch.ts';
-import type { ServiceGauges } from '../figures/service-gauges.ts';
 import { Refused, Tally } from '../figures/tally.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
+import type { ServiceGauges } from '../report/soak-result.ts';
 import { Pace } from './pace.ts';
 import type { Surface } from './surface.ts';
 
@@ -19,11 +19,11 @@ function sampleOf(families: Families, name: string, labels: Readonly<Record<stri
   return samples.filter(isRequested).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** GET /metrics, as Prometheus asks it; what it says of the process is shown beside what the system says. */
+/** GET /metrics, as scraped by Prometheus. */
 export class MetricsSurface implements Surface {
-  readonly #tally = new Tally('Metrics', 'answers', 'from sending a request to its answer');
+  readonly #tally = new Tally('Metrics', 'answers', 'from sending a request to its response');
   readonly tallies = [this.#tally];
-  /** What the service said last of its own process. */
+  /** Last metrics of the process. */
   inside: Inside | null = null;
   #families: Families = new Map();
   readonly #url: string;
@@ -42,7 +42,7 @@ export class MetricsSurface implements Surface {
     return [new Pace({ name: this.#tally.name, perSecond: this.#perSecond, inFlightMax: 1, act })];
   }
 
-  /** What the service said last of connections and queues. */
+  /** Last metrics of connections and queues. */
   gauges(second: number): ServiceGauges {
     const of = (name: string, kind: string): number => sampleOf(this.#families, name, { kind });
     return {
@@ -56,17 +56,17 @@ export class MetricsSurface implements Surface {
   async check(): Promise<readonly Outcome[]> {
     const of = (name: string): number => sampleOf(this.#families, name);
     const counts = {
-      'connections were cut because their clients read too slowly': of('solway_connections_lagged_total'),
+      'connections were closed because of slow clients': of('solway_connections_lagged_total'),
       'connections were refused': of('solway_connections_refused_total'),
-      'things were dropped for want of room': of('solway_dropped_total'),
+      'items were dropped because of limits': of('solway_dropped_total'),
     };
     const faults = Object.entries(counts).flatMap(([what, count]) =>
       count === 0 ? [] : [`${count} ${what}`],
     );
     return [
       outcomeOf(
-        'The service cuts, refuses and drops nothing',
-        `${faults.length} counters of those moved`,
+        'The service closes, rejects and drops nothing',
+        `${faults.length} of these counters increased`,
         faults,
       ),
     ];
@@ -80,7 +80,7 @@ export class MetricsSurface implements Surface {
     const answer = await request(this.#url, { headers: this.#headers, dispatcher: this.#agent });
     const text = await answer.body.text();
     if (answer.statusCode !== 200) throw new Refused(`HTTP ${answer.statusCode}`);
-    // Throws for whatever the format does not allow.
+    // Throws for invalid text.
     this.#families = readMetrics(text);
     const of = (name: string): number => sampleOf(this.#families, name);
     this.inside = {

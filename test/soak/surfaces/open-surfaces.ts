@@ -14,8 +14,8 @@ import type { SoakedService } from './soaked-service.ts';
 import type { Stretch, Surface } from './surface.ts';
 import { WebSocketSurface } from './websocket.ts';
 
-/** What is asked a second, and sockets that listen, where the rate is 1. */
-const ordinary = {
+/** Requests per second, and sockets with subscriptions, at rate 1. */
+const usual = {
   jsonRpc: 60,
   transactions: 10,
   webSocketCalls: 20,
@@ -24,20 +24,20 @@ const ordinary = {
   grpcCalls: 10,
   control: 2,
 } as const;
-/** Not more with a greater rate: the service is looked at with it. */
+/** Constant, since its metrics are part of the report. */
 const METRICS_PER_SECOND = 1;
 const SYSTEM = '11111111111111111111111111111111';
 
 export type OpenSurfaces = Readonly<{
   all: readonly Surface[];
   metrics: MetricsSurface;
-  /** What is open beside what is asked, in words. */
+  /** Subscriptions, as text. */
   held: string;
 }>;
 
 /**
- * Opens every door of the service with clients that only listen so far.
- * @param rate - how many times the ordinary load.
+ * Opens clients of all interfaces, which only have subscriptions at first.
+ * @param rate - multiple of the usual load.
  */
 export async function openSurfaces(
   service: SoakedService,
@@ -48,7 +48,7 @@ export async function openSurfaces(
   const { url, rpcUrl, wsUrl, grpcUrl } = running.ready;
   const key = keyOf('rpc');
   const sent = new SentTransactions({
-    ...{ request, perSecond: ordinary.transactions * rate },
+    ...{ request, perSecond: usual.transactions * rate },
     expect: (signature) => webSocket.expect(signature),
     landed: (stretch) => grpc.landed(stretch),
   });
@@ -63,7 +63,7 @@ export async function openSurfaces(
     grpc.landed(stretch).filter((signature) => sent.sentAt.has(signature));
   const streams = { url: grpcUrl, payer: address(watched.account), sentAt: sent.sentAt, owed };
   const grpc = new GrpcSurface({
-    ...{ ...streams, key: keyOf('grpc'), requestLedger, callsPerSecond: ordinary.grpcCalls * rate },
+    ...{ ...streams, key: keyOf('grpc'), requestLedger, callsPerSecond: usual.grpcCalls * rate },
   });
   const shreds = await ShredStageSurface.open({
     ...streams,
@@ -82,17 +82,17 @@ export async function openSurfaces(
       sentAt: sent.sentAt,
     },
     ...{ waitedFor: sent.traffic.waitedFor, states: () => sent.traffic.states() },
-    callsPerSecond: ordinary.webSocketCalls * rate,
-    listeners: Math.max(1, Math.round(ordinary.listeners * rate)),
+    callsPerSecond: usual.webSocketCalls * rate,
+    listeners: Math.max(1, Math.round(usual.listeners * rate)),
   });
   const session = await OperatorSession.open(url, service.setupUrl);
   const metrics = new MetricsSurface(url, service.metricsToken, METRICS_PER_SECOND);
   const all = [
-    new JsonRpcSurface({ url: rpcUrl, key, wallets, perSecond: ordinary.jsonRpc * rate }),
+    new JsonRpcSurface({ url: rpcUrl, key, wallets, perSecond: usual.jsonRpc * rate }),
     ...[sent, webSocket],
-    new RestSurface({ url, key, wallets, perSecond: ordinary.rest * rate }),
+    new RestSurface({ url, key, wallets, perSecond: usual.rest * rate }),
     ...[grpc, shreds],
-    new ControlSurface(session, ordinary.control * rate),
+    new ControlSurface(session, usual.control * rate),
     metrics,
   ];
   return { all, metrics, held: `${webSocket.held}; ${grpc.held}; ${shreds.held}` };

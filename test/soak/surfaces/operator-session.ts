@@ -4,10 +4,10 @@ const OPERATOR = { name: 'Olga Operator', email: 'olga@example.com', password: '
 const CONNECTIONS = 8;
 const TIMEOUT_MS = 30_000;
 
-/** An answer with its body as text. */
+/** A response with its body as text. */
 export type SessionAnswer = Readonly<{ status: number; text: string }>;
 
-/** The operator, signed in as a browser is: with a cookie, and the header that only the service's own pages send. */
+/** A signed-in operator: with the cookie, and the header of the service's own pages. */
 export class OperatorSession {
   readonly #url: string;
   readonly #agent = new Agent({
@@ -15,7 +15,7 @@ export class OperatorSession {
   });
   #cookie = '';
 
-  /** Makes the operator's account by the link of the first start. */
+  /** Creates the operator's account with the link of the first start. */
   static async open(url: string, setupUrl: string): Promise<OperatorSession> {
     const session = new OperatorSession(url);
     const [, invitation] = setupUrl.split('#token=');
@@ -28,7 +28,7 @@ export class OperatorSession {
     this.#url = url;
   }
 
-  /** @param path - such as `/api/v1/me`, or of a page. */
+  /** @param path - such as `/api/v1/me`. */
   async send(method: 'GET' | 'POST', path: string, body?: object): Promise<SessionAnswer> {
     const headers: Record<string, string> = { cookie: this.#cookie };
     if (method === 'POST') Object.assign(headers, { origin: this.#url, 'x-solway': '1' });

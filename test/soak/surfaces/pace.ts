@@ -3,26 +3,25 @@ import type { Load } from '../report/soak-result.ts';
 const TICK_MS = 10;
 
 export type PaceOptions = Readonly<{
-  /** Of what is asked. */
+  /** Name of the load. */
   name: string;
   perSecond: number;
-  /** What may be under way at a time: beyond it, what is due is left out. */
+  /** Further requests are skipped. */
   inFlightMax: number;
   /** Never rejects. */
   act: () => Promise<void>;
 }>;
 
 /**
- * Does something so many times a second, whether or not what was begun before is done: who waits for an answer before
- * asking again asks less of a slow service, and so finds it quick.
+ * Open-loop load: starts requests at a constant rate, whether or not earlier ones have ended. A closed loop would send
+ * fewer requests to a slow service and so underestimate latency.
  */
 export class Pace {
   readonly #options: PaceOptions;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
   #started = 0;
-  /** What was due and not begun. */
   #skipped = 0;
 
   constructor(options: PaceOptions) {
@@ -32,26 +31,26 @@ export class Pace {
 
   get load(): Load {
     const { name, perSecond } = this.#options;
-    return { name, perSecond, leftOut: this.#skipped };
+    return { name, perSecond, skipped: this.#skipped };
   }
 
-  /** Begins no more, and waits for what is under way. */
+  /** Starts no more requests and waits for those in flight. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inFlight);
   }
 
   #startDue(): void {
     const { perSecond, inFlightMax, act } = this.#options;
     const due = Math.floor(((performance.now() - this.#startedAt) / 1_000) * perSecond);
     for (; this.#started < due; this.#started++) {
-      if (this.#underWay.size >= inFlightMax) {
+      if (this.#inFlight.size >= inFlightMax) {
         this.#skipped++;
         continue;
       }
       const done = act();
-      this.#underWay.add(done);
-      void done.then(() => this.#underWay.delete(done));
+      this.#inFlight.add(done);
+      void done.then(() => this.#inFlight.delete(done));
     }
   }
 }

@@ -1,16 +1,16 @@
 import type { FundedWallet } from './funded-wallets.ts';
 
-/** A REST request, and what is known of its answer. */
+/** A REST request and the check of its response. */
 export type RestCall = Readonly<{
   path: string;
   query: Readonly<Record<string, string>>;
-  /** Looks at the result. */
+  /** Checks the result. */
   isTrue: (result: never) => boolean;
-  /** The refusal that is the right answer. */
+  /** The expected error. */
   refusedWith?: Readonly<{ status: number; code: string }>;
 }>;
 
-/** Every answer of the REST interface stands in it. */
+/** Envelope of all REST responses. */
 export type Envelope = Readonly<{
   success: unknown;
   message: unknown;
@@ -19,7 +19,7 @@ export type Envelope = Readonly<{
 }>;
 
 const LAMPORTS_PER_SOL = 1_000_000_000;
-/** A signature of nothing. */
+/** Unknown signature. */
 const NO_TRANSACTION = '1'.repeat(64);
 
 const isEmpty = (result: readonly unknown[]): boolean => result.length === 0;
@@ -33,8 +33,8 @@ const refused = (path: string, query: RestCall['query'], status: number, code: s
 
 type Parsed = Readonly<{ signatures: readonly string[]; status: string }>;
 
-/** What is asked of one wallet. */
-function questionsOf({ address, lamports, signature }: FundedWallet): RestCall[] {
+/** Requests about one wallet. */
+function walletCalls({ address, lamports, signature }: FundedWallet): RestCall[] {
   const sol = lamports / LAMPORTS_PER_SOL;
   const isAirdrop = ({ signatures, status }: Parsed): boolean =>
     signatures[0] === signature && status === 'Success';
@@ -70,11 +70,11 @@ function questionsOf({ address, lamports, signature }: FundedWallet): RestCall[]
   ];
 }
 
-/** Everything that is asked, in the order in which it is asked; after the last the first has its turn. */
+/** All requests, which are sent in turn. */
 export function restCalls(wallets: readonly FundedWallet[]): RestCall[] {
   const [{ address } = { address: '' }] = wallets;
   return [
-    ...wallets.flatMap(questionsOf),
+    ...wallets.flatMap(walletCalls),
     refused('/sol/v1/wallet/balance', { wallet: 'no address' }, 400, 'INVALID_FIELDS'),
     refused('/sol/v1/transaction/parsed', { txn_signature: NO_TRANSACTION }, 404, 'TRANSACTION_NOT_FOUND'),
     refused('/sol/v1/token/get_info', { token_address: address }, 400, 'NOT_A_MINT'),

@@ -6,10 +6,10 @@ import { Pace } from './pace.ts';
 import { type Envelope, type RestCall, restCalls } from './rest-calls.ts';
 import type { Surface } from './surface.ts';
 
-/** Each has a connection of its own, so that nothing waits in the client. */
+/** One connection per request: no queue in the client. */
 const IN_FLIGHT_MAX = 64;
 const TIMEOUT_MS = 60_000;
-/** Every so many requests a file is stored, always the same, and read again. */
+/** Every nth request stores the same file and reads it again. */
 const FILE_EACH = 25;
 const FILE = new Uint8Array(64 * 1024).map((_, at) => (at * 31) % 251);
 
@@ -23,22 +23,22 @@ export type RestOptions = Readonly<{
 
 type Reply = Readonly<{ status: number; text: string }>;
 
-/** The REST interface, with the gateway to stored files. */
+/** The REST interface with stored files. */
 export class RestSurface implements Surface {
-  readonly #tally = new Tally('REST', 'answers', 'from sending a request to its answer');
+  readonly #tally = new Tally('REST', 'answers', 'from sending a request to its response');
   readonly tallies = [this.#tally];
   readonly #options: RestOptions;
-  readonly #questions: readonly RestCall[];
+  readonly #calls: readonly RestCall[];
   readonly #agent = new Agent({
     ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
   });
   #requests = 0;
-  /** Where the file is, once it was stored: the same bytes are always in the same place. */
+  /** URI of the file: equal contents have equal URIs. */
   #uri: string | null = null;
 
   constructor(options: RestOptions) {
     this.#options = options;
-    this.#questions = restCalls(options.wallets);
+    this.#calls = restCalls(options.wallets);
   }
 
   start(): readonly Pace[] {
@@ -61,11 +61,11 @@ export class RestSurface implements Surface {
   }
 
   async #request(number: number): Promise<void> {
-    const question = this.#questions[number % this.#questions.length]!;
+    const call = this.#calls[number % this.#calls.length]!;
     const { url } = this.#options;
-    const search = new URLSearchParams(question.query);
-    const reply = await this.#send(`${url}${question.path}?${search}`, { method: 'GET' });
-    this.#check(question, reply);
+    const search = new URLSearchParams(call.query);
+    const reply = await this.#send(`${url}${call.path}?${search}`, { method: 'GET' });
+    this.#check(call, reply);
   }
 
   #check({ path, refusedWith, isTrue }: RestCall, reply: Reply): void {
@@ -80,7 +80,7 @@ export class RestSurface implements Surface {
     if (refusedWith !== undefined || !isTrue(result as never)) throw wrong();
   }
 
-  /** @throws WrongAnswer for what is no envelope, or one that contradicts itself or the status. */
+  /** @throws WrongAnswer for an invalid or inconsistent envelope. */
   #opened(path: string, { status, text }: Reply): Envelope {
     const wrong = (): WrongAnswer => new WrongAnswer(`${path} got ${status} ${text}`);
     let envelope: Envelope;

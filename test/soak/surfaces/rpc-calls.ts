@@ -1,17 +1,17 @@
 import { Refused, type Tally, WrongAnswer } from '../figures/tally.ts';
 import type { FundedWallet } from './funded-wallets.ts';
 
-/** A JSON-RPC call, and what is known of its answer. */
+/** A JSON-RPC call and the check of its response. */
 export type RpcCallCheck = Readonly<{
   method: string;
   params: readonly unknown[];
-  /** Looks at the result. */
+  /** Checks the result. */
   isTrue: (result: never) => boolean;
-  /** The code of the error that is the right answer. */
+  /** The expected error code. */
   refusedWith?: number;
 }>;
 
-/** An answer as it stands on the wire. */
+/** A JSON-RPC response. */
 export type RpcReply = Readonly<{
   jsonrpc?: unknown;
   id?: unknown;
@@ -31,8 +31,8 @@ const refused = (method: string, params: readonly unknown[], refusedWith: number
   ...{ method, params, refusedWith, isTrue: () => false },
 });
 
-/** What is asked of one wallet, at one commitment. */
-function questionsOf(
+/** Calls about one wallet at one commitment. */
+function walletCalls(
   { address, lamports, signature, slot }: FundedWallet,
   commitment: (typeof levels)[number],
 ): RpcCallCheck[] {
@@ -99,11 +99,11 @@ function questionsOf(
   ];
 }
 
-/** Everything that is asked, in the order in which it is asked; after the last the first has its turn. */
+/** All calls, which are sent in turn. */
 export function rpcCallChecks(wallets: readonly FundedWallet[]): RpcCallCheck[] {
   const addresses = wallets.map(({ address }) => address);
   return [
-    ...wallets.flatMap((wallet, at) => questionsOf(wallet, levels[at % levels.length] ?? 'finalized')),
+    ...wallets.flatMap((wallet, at) => walletCalls(wallet, levels[at % levels.length] ?? 'finalized')),
     {
       method: 'getMultipleAccounts',
       params: [addresses, { encoding: 'base64' }],
@@ -115,13 +115,13 @@ export function rpcCallChecks(wallets: readonly FundedWallet[]): RpcCallCheck[] 
   ];
 }
 
-/** What an error is counted as: our name for it, or the number of a node's. */
+/** Name of an error of the gateway, or number of a node's. */
 const codeOf = ({ code, data }: NonNullable<RpcReply['error']>): string => data?.code ?? String(code);
 
 const isWellFormed = ({ jsonrpc, id, result, error }: RpcReply, requested: unknown): boolean =>
   jsonrpc === '2.0' && id === requested && (result === undefined) !== (error === undefined);
 
-/** Whether a result is what is known to be true; one of another shape is not. */
+/** Whether a result is right; one of another shape is not. */
 function isHeld({ isTrue }: RpcCallCheck, result: unknown): boolean {
   try {
     return isTrue(result as never);
@@ -130,7 +130,7 @@ function isHeld({ isTrue }: RpcCallCheck, result: unknown): boolean {
   }
 }
 
-/** @throws Refused where it was refused; WrongAnswer where the answer is not true, or of another question. */
+/** @throws Refused for an unexpected error; WrongAnswer for a wrong result or id. */
 export function checkRpc(question: RpcCallCheck, answer: RpcReply, requested: unknown, tally: Tally): void {
   const { method, refusedWith } = question;
   const { result, error } = answer;

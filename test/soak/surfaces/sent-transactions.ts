@@ -11,28 +11,28 @@ const IN_FLIGHT_MAX = 64;
 const BLOCKHASH_EVERY_MS = 2_000;
 
 export type SentOptions = Readonly<{
-  /** Through the service. */
+  /** To the service. */
   request: SendRequest;
   perSecond: number;
-  /** Waits for a transaction, before it is sent. */
+  /** Lets clients wait for a transaction before it is sent. */
   expect: (signature: string) => Promise<void>;
-  /** Signatures of what is in the blocks of a stretch, block by block. */
+  /** Signatures in the blocks of a range. */
   landed: (stretch: Stretch) => readonly string[];
 }>;
 
 const signatureOf = (wire: string): string =>
   signatureOfParams(Buffer.from(JSON.stringify([wire, { encoding: 'base64' }]))) ?? '';
 
-/** sendTransaction, one after the other from one payer; each is heard of again on every stream. */
+/** sendTransaction from one payer; every stream receives each transaction. */
 export class SentTransactions implements Surface {
   readonly traffic: Traffic;
   readonly #tally = new Tally(
     'Sending transactions',
     'answers',
-    'from sending a transaction to its being accepted',
+    'from sending a transaction to its acceptance',
   );
   readonly tallies = [this.#tally];
-  /** When each was sent, by `performance.now()`. */
+  /** Times of `performance.now()`. */
   readonly sentAt = new Map<string, number>();
   readonly #accepted: string[] = [];
   readonly #options: SentOptions;
@@ -61,7 +61,7 @@ export class SentTransactions implements Surface {
     const twice = this.#accepted.filter((signature) => (times.get(signature)?.length ?? 0) > 1);
     return [
       outcomeOf(
-        'Every transaction that was accepted is in exactly one block',
+        'Every accepted transaction is in exactly one block',
         `${countText(this.#accepted.length)} accepted, ${lost.length} lost, ${twice.length} twice`,
         [...lost.map((one) => `lost: ${one}`), ...twice.map((one) => `twice: ${one}`)],
       ),

@@ -1,9 +1,11 @@
 import { ArrivalOrder, type Arrivals } from '../../../bench/shreds/arrivals.ts';
-import { encodeSubscribeDeshredRequest } from '../../../src/protocol/geyser/subscribe-deshred-request.ts';
-import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import {
+  encodeSubscribeDeshredRequest,
+  encodeSubscribeRequest,
+} from '../../../src/protocol/geyser/subscribe-request.ts';
 import type { Address } from '../../../src/solana/address.ts';
+import { median } from '../../programs/process-stats.ts';
 import { Tally } from '../figures/tally.ts';
-import { median } from '../geyser/gauge.ts';
 import { countText } from '../report/count-text.ts';
 import { notEvaluated, type Outcome, outcomeOf } from '../report/outcome.ts';
 import type { Pace } from './pace.ts';
@@ -12,13 +14,13 @@ import { TransactionListener } from './transaction-listener.ts';
 import { deshredSignature, updateSignature } from './update-signature.ts';
 
 export type ShredStageOptions = Readonly<{
-  /** Of the gRPC door. */
+  /** Of the gRPC server. */
   url: string;
   key: string;
   payer: Address;
   sentAt: ReadonlyMap<string, number>;
   owed: (stretch: Stretch) => readonly string[];
-  /** For the standard stream, which the shred stage is held against. */
+  /** For the standard stream, for comparison. */
   standardKey: string;
   /** Packets that the kernel dropped before the gateway read them. */
   droppedPackets: () => number;
@@ -26,20 +28,20 @@ export type ShredStageOptions = Readonly<{
 
 const NOTHING = new Uint8Array();
 
-/** The shred stage in its three dialects. */
+/** The three methods of the shred stage. */
 export class ShredStageSurface implements Surface {
-  readonly #received = new Tally('Shred stage', 'messages', 'from sending a transaction to hearing of it');
+  readonly #received = new Tally('Shred stage', 'messages', 'from sending a transaction to its update');
   readonly #beside = new Tally(
     'Shred stage, deshred and entries',
     'messages',
-    'from sending a transaction to hearing of it',
+    'from sending a transaction to its update',
   );
   readonly tallies = [this.#received, this.#beside];
   readonly #options: ShredStageOptions;
   readonly #standard: TransactionListener;
   readonly #deshred: TransactionListener;
   readonly #entries: TransactionListener;
-  /** Both stages over one connection, where what comes first was sent first. */
+  /** Both stages over one connection, where the order of arrival is the order of sending. */
   readonly #order: ArrivalOrder;
   #early: Arrivals = new Map();
   #late: Arrivals = new Map();
@@ -78,7 +80,7 @@ export class ShredStageSurface implements Surface {
     });
   }
 
-  /** What is open, in words. */
+  /** Subscriptions, as text. */
   get held(): string {
     return 'the shred stage by Subscribe, SubscribeDeshred and SubscribeEntries, and both stages over one connection';
   }
@@ -89,20 +91,20 @@ export class ShredStageSurface implements Surface {
 
   async check(stretch: Stretch): Promise<readonly Outcome[]> {
     const owed = this.#options.owed(stretch);
-    // Of entries come whole batches, which name no transaction.
+    // Entries arrive in batches without signatures.
     const faults = [this.#standard, this.#deshred, this.#entries].flatMap((listener) => listener.faults());
     const missed = [this.#standard, this.#deshred].flatMap((listener) => listener.missed(owed));
     const dropped = this.#options.droppedPackets();
     const promise =
-      'The shred stage tells each transaction exactly once, by Subscribe and by SubscribeDeshred';
+      'The shred stage sends each transaction exactly once, by Subscribe and by SubscribeDeshred';
     const found = [
       `${countText(owed.length)} transactions, ${countText(this.#entries.messages)} batches of entries`,
       `${missed.length} missed, ${faults.length} other faults`,
       `${countText(dropped)} packets dropped by the kernel; ${this.#leadText()}`,
     ].join(', ');
-    // Packets that nobody read in time are lost, and so are the transactions in them.
+    // Dropped packets lose transactions.
     const isExcused = missed.length > 0 && faults.length === 0 && dropped > 0 && stretch.wasStarved;
-    if (isExcused) return [notEvaluated(promise, `no processor was free; ${found}`)];
+    if (isExcused) return [notEvaluated(promise, `processes were starved; ${found}`)];
     return [outcomeOf(promise, found, [...faults, ...missed])];
   }
 
@@ -111,7 +113,7 @@ export class ShredStageSurface implements Surface {
     this.#order.close();
   }
 
-  /** How far ahead it was of the standard stream: no promise, since a gateway without a processor hears both at once. */
+  /** Lead over the standard stream; not a promise, since a starved gateway receives both at once. */
   #leadText(): string {
     const both = [...this.#late].flatMap(([signature, reported]) => {
       const before = this.#early.get(signature);

@@ -2,7 +2,7 @@ import { SocketClient } from '../../service/socket-client.ts';
 
 type SlotInfo = Readonly<{ slot: number; parent: number }>;
 
-/** A socket that hears of every slot, and sees that each follows the one before. */
+/** A slot subscription that checks that each slot follows the previous one. */
 export class SlotListener {
   readonly faults: string[] = [];
   received = 0;
@@ -11,7 +11,7 @@ export class SlotListener {
   readonly #came: () => void;
   #last: number | null = null;
 
-  /** @param came - told of each notification. */
+  /** @param came - called for each notification. */
   static async open(name: string, url: string, came: () => void): Promise<SlotListener> {
     const listener = new SlotListener(name, await SocketClient.open(url), came);
     await listener.#subscribe();
@@ -45,7 +45,7 @@ export class SlotListener {
     this.received++;
     this.#came();
     if (this.#last !== null && parent !== this.#last) {
-      this.faults.push(`${this.#name} heard of slot ${slot} on ${parent} after ${this.#last}`);
+      this.faults.push(`${this.#name} received slot ${slot} on ${parent} after ${this.#last}`);
     }
     this.#last = slot;
   }

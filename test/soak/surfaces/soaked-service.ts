@@ -8,25 +8,25 @@ import { ledgerPid } from '../../service/program.ts';
 import { type RunningService, startService } from '../../service/start-service.ts';
 import { createSendRequest, type SendRequest } from '../ledger-truth.ts';
 
-/** Slots that are held for streams that begin in the past: few, so that memory soon has its size. */
+/** Slots for replay: few, so that memory settles soon. */
 const REPLAY_SLOTS = 60;
-/** On a machine with much to do. */
+/** On a busy machine. */
 const READY_MAX_MS = 120_000;
 const METRICS_TOKEN = 'soak-metrics-token';
 
-/** The real program with its embedded ledger and every door. */
+/** The program with its embedded ledger and all interfaces. */
 export type SoakedService = Readonly<{
   running: RunningService;
   keyOf: (product: Product) => string;
-  /** Where the operator's account is made. */
+  /** Link for the operator's account. */
   setupUrl: string;
   metricsToken: string;
-  /** JSON-RPC through the service. */
+  /** JSON-RPC of the service. */
   request: SendRequest;
-  /** JSON-RPC of the ledger itself, past the service. */
+  /** JSON-RPC of the ledger itself. */
   requestLedger: SendRequest;
   ledgerPid: () => number | null;
-  /** Closes the connections of those two. */
+  /** Closes the connections of both. */
   close: () => void;
 }>;
 
@@ -40,7 +40,7 @@ async function listening(port: number) {
   return { port: (server.address() as AddressInfo).port, close };
 }
 
-/** A port that is free beside another free one, as the ledger wants them. */
+/** A free port followed by another free one, which the ledger needs. */
 async function freePairOfPorts(): Promise<number> {
   const pair = await openOnFreePorts(listening, listening);
   for (const { close } of pair) await close();
@@ -67,7 +67,7 @@ rpc_burst = 100_000
 token = "${METRICS_TOKEN}"
 `;
 
-/** Starts it, with the limits of a plan beyond what the soak asks. */
+/** Starts it with limits above the load. */
 export async function startSoakedService(slotMs: number): Promise<SoakedService> {
   await buildWhenNeeded();
   const rpcPort = await freePairOfPorts();

@@ -2,21 +2,21 @@ import type { Tally } from '../figures/tally.ts';
 import type { Outcome } from '../report/outcome.ts';
 import type { Pace } from './pace.ts';
 
-/** The slots in which all was under load, the first and the last, for who holds against them what was told. */
+/** First and last slot under load, for comparisons. */
 export type Stretch = Readonly<{
   started: number;
   stopped: number;
-  /** Whether processes waited for processors that others had. */
+  /** Whether processes waited for processors. */
   wasStarved: boolean;
 }>;
 
-/** A door of the service, or a kind of stream, with those who use it. */
+/** An interface of the service with its clients. */
 export interface Surface {
   readonly tallies: readonly Tally[];
-  /** Begins what is asked again and again. */
+  /** Starts the load. */
   start(): readonly Pace[];
-  /** Holds what was told against the ledger, when nothing is asked any more. */
+  /** Compares notifications with the ledger after the load. */
   check(stretch: Stretch): Promise<readonly Outcome[]>;
-  /** Ends whatever is open. */
+  /** Closes all clients. */
   close(): void;
 }

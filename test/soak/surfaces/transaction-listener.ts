@@ -4,26 +4,26 @@ import { longTimeouts } from '../geyser/long-timeouts.ts';
 
 export type TransactionListenerOptions = Readonly<{
   name: string;
-  /** Of the gRPC door. */
+  /** Of the gRPC server. */
   url: string;
   key: string;
   /** Such as `/geyser.Geyser/Subscribe`. */
   method: string;
   request: Uint8Array;
-  /** The signature of the transaction in a message; null where it is something else. */
+  /** The signature in a message; null without a transaction. */
   signatureIn: (message: Buffer) => string | null;
-  /** Gets every message, and how long after its being sent a transaction came. */
+  /** Counts messages, and the latency of transactions. */
   tally: Tally;
   sentAt: ReadonlyMap<string, number>;
 }>;
 
-/** A gRPC stream that tells of transactions, and how often it told of each. */
+/** A gRPC stream of transactions that counts each signature. */
 export class TransactionListener {
   readonly name: string;
-  /** Times that each was told. */
+  /** Count by signature. */
   readonly received = new Map<string, number>();
   messages = 0;
-  /** Why it ended, when it did. */
+  /** Why it ended. */
   ended: string | null = null;
   readonly #options: TransactionListenerOptions;
   readonly #stream: GrpcStream;
@@ -45,20 +45,20 @@ export class TransactionListener {
     this.#stream.send(request);
   }
 
-  /** What it did not tell of what it had to tell. */
-  missed(owed: readonly string[]): string[] {
-    return owed
+  /** Missing transactions. */
+  missed(expected: readonly string[]): string[] {
+    return expected
       .filter((signature) => !this.received.has(signature))
-      .map((signature) => `${this.name} did not tell ${signature}`);
+      .map((signature) => `${this.name} did not send ${signature}`);
   }
 
-  /** What is wrong with what it told. */
+  /** Duplicates, an early end, or no messages. */
   faults(): string[] {
     const twice = [...this.received].filter(([, times]) => times > 1);
     return [
       ...(this.ended === null ? [] : [`${this.name} ended: ${this.ended}`]),
-      ...(this.messages === 0 ? [`${this.name} told nothing`] : []),
-      ...twice.map(([signature, times]) => `${this.name} told ${signature} ${times} times`),
+      ...(this.messages === 0 ? [`${this.name} sent nothing`] : []),
+      ...twice.map(([signature, times]) => `${this.name} sent ${signature} ${times} times`),
     ];
   }
 

@@ -2,7 +2,7 @@ import { readDeshredUpdate } from '../../../src/protocol/geyser/read-deshred-upd
 import { readRawUpdate } from '../../../src/protocol/geyser/read-raw-update.ts';
 import { signatureFromBytes } from '../../../src/solana/signature.ts';
 
-/** The signature of the transaction in a message of `Subscribe`; null where it is something else. */
+/** The signature in a message of `Subscribe`; null without a transaction. */
 export function updateSignature(message: Buffer): string | null {
   const update = readRawUpdate(message, Date.now());
   return update?.kind === 'transaction' ? signatureFromBytes(update.signature) : null;

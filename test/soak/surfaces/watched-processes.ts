@@ -1,27 +1,27 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultUpstreamLimits } from '../../../src/upstream/limits.ts';
-import { descriptorsOf } from '../figures/descriptors.ts';
+import { descriptorsOf } from '../../programs/process-stats.ts';
 import { EndsWatch } from '../figures/ends-watch.ts';
 import { type IdleCount, IdleCountWatch } from '../figures/idle-count-watch.ts';
 import { type Inside, ProcessWatch } from '../figures/process-watch.ts';
 import type { OpenSurfaces } from './open-surfaces.ts';
 import type { SoakedService } from './soaked-service.ts';
 
-/** The two processes of the service, and this one, where all clients are. */
+/** The two processes of the service, and this one with the clients. */
 export type WatchedProcesses = Readonly<{
   gateway: ProcessWatch;
   ledger: ProcessWatch;
   clients: ProcessWatch;
-  /** Of the connections of the gateway. */
+  /** Connection ends of the gateway. */
   ends: EndsWatch;
 }>;
 
 const MIB = 1024 * 1024;
-/** How long the gateway keeps what nobody asks for any more. */
+/** Idle timeout of the gateway. */
 const IDLE_MS = defaultUpstreamLimits.idleTimeoutMs;
 
-/** What this process says of its own memory and event loop. */
+/** Memory and event loop of this process. */
 function watchSelf(): () => Inside {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
@@ -45,7 +45,7 @@ const gatewayOf = ({ running }: SoakedService) => ({
 
 const ledgerOf = ({ ledgerPid }: SoakedService) => ({ name: 'ledger', pid: ledgerPid });
 
-/** Looks at all three from now on. */
+/** Samples all processes from now on. */
 export const watchProcesses = (service: SoakedService, { metrics }: OpenSurfaces): WatchedProcesses => ({
   gateway: new ProcessWatch({ ...gatewayOf(service), inside: () => metrics.inside }),
   ledger: new ProcessWatch({ ...ledgerOf(service), inside: () => null }),
@@ -53,26 +53,26 @@ export const watchProcesses = (service: SoakedService, { metrics }: OpenSurfaces
   ends: new EndsWatch({ pid: gatewayOf(service).pid, others: [service.ledgerPid, ownPid] }),
 });
 
-/** Without the other ends of its clients' sockets: they may keep more of them, or fewer, than before. */
+/** Without the sockets of its clients, whose number may change. */
 const withoutClients = (pid: number): number => descriptorsOf(pid) - descriptorsOf(process.pid);
 
-/** Counts what both have open before anybody came. */
+/** Counts descriptors without clients. */
 export async function watchEmpty(service: SoakedService): Promise<IdleCountWatch[]> {
   await sleep(IDLE_MS);
-  const how = { when: 'when all have gone', count: descriptorsOf, closedWithinMs: 2 * IDLE_MS };
+  const how = { when: 'after all clients disconnected', count: descriptorsOf, closedWithinMs: 2 * IDLE_MS };
   return [gatewayOf(service), ledgerOf(service)].map((one) => new IdleCountWatch({ ...one, ...how }));
 }
 
-/** Counts what both have open for clients that only listen. */
+/** Counts descriptors with idle clients. */
 export async function watchListening(service: SoakedService): Promise<IdleCountWatch[]> {
   await sleep(IDLE_MS);
-  const how = { when: 'when clients listen and nobody asks', closedWithinMs: 2 * IDLE_MS };
+  const how = { when: 'with idle clients', closedWithinMs: 2 * IDLE_MS };
   return [
     new IdleCountWatch({ ...gatewayOf(service), ...how, count: withoutClients }),
     new IdleCountWatch({ ...ledgerOf(service), ...how, count: descriptorsOf }),
   ];
 }
 
-/** Counts again, when it is as it was then. */
+/** Counts again under the same conditions. */
 export const countAgain = (watches: readonly IdleCountWatch[]): Promise<IdleCount[]> =>
   Promise.all(watches.map((one) => one.afterwards()));

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { unlessAborted } from '../../../src/base/concurrency/unless-aborted.ts';
 import { SocketClient } from '../../service/socket-client.ts';
 import { Tally } from '../figures/tally.ts';
 import { KitClient } from '../kit-client.ts';
-import { type CheckResult, LedgerTruth, type SendRequest, type Watched } from '../ledger-truth.ts';
+import { describeFaults, isFaulty, LedgerTruth, type SendRequest, type Watched } from '../ledger-truth.ts';
 import { countText } from '../report/count-text.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
 import { Web3jsClient } from '../web3js-client.ts';
@@ -16,42 +15,36 @@ import type { Stretch, Surface } from './surface.ts';
 
 const IN_FLIGHT_MAX = 64;
 const CALL_MAX_MS = 30_000;
-/** How long clients may still hear when nothing happens any more. */
+/** How long clients may still receive notifications at the end. */
 const QUIET_MS = 30_000;
 
 export type WebSocketOptions = Readonly<{
   /** With the key. */
   url: string;
   rpcUrl: string;
-  /** Past the service. */
+  /** To the ledger itself. */
   requestLedger: SendRequest;
   watched: Watched;
   wallets: readonly FundedWallet[];
-  /** Sockets that hear of every slot. */
+  /** Sockets that subscribe to slots. */
   listeners: number;
   callsPerSecond: number;
   /** When a transaction was sent. */
   sentAt: ReadonlyMap<string, number>;
-  /** What was waited for, and what is in accounts in the end. */
+  /** Expected signatures, and final states of accounts. */
   waitedFor: readonly string[];
   states: () => Promise<ReadonlyMap<string, string>>;
 }>;
 
 type Clients = Readonly<{ wire: WireClient; kit: KitClient; web3js: Web3jsClient }>;
 
-const faulty = ({ missed, doubled, odd }: CheckResult): boolean =>
-  missed.length + doubled.length + odd.length > 0;
-
-const describe = ({ client, kind, missed, doubled, odd }: CheckResult): string =>
-  `${client} ${kind}: ${JSON.stringify({ missed: missed.slice(0, 3), doubled: doubled.slice(0, 3), odd: odd.slice(0, 3) })}`;
-
-/** GET /v1/ws: published clients and a plain one that hear of everything, many that hear of slots, and calls. */
+/** GET /v1/ws: published clients and a plain one that subscribe to everything, many that subscribe to slots, and calls. */
 export class WebSocketSurface implements Surface {
-  readonly #calls = new Tally('WebSocket calls', 'answers', 'from sending a call to its answer');
+  readonly #calls = new Tally('WebSocket calls', 'answers', 'from sending a call to its response');
   readonly #received = new Tally(
     'WebSocket notifications',
     'messages',
-    'from sending a transaction to hearing of its logs at processed',
+    'from sending a transaction to its logs at processed',
   );
   readonly tallies = [this.#calls, this.#received];
   readonly #options: WebSocketOptions;
@@ -74,7 +67,7 @@ export class WebSocketSurface implements Surface {
         await SlotListener.open(`listener ${number}`, url, () => surface.#received.came()),
       );
     }
-    await surface.#hearLogs();
+    await surface.#subscribeLogs();
     return surface;
   }
 
@@ -85,10 +78,10 @@ export class WebSocketSurface implements Surface {
     this.#questions = rpcCallChecks(options.wallets);
   }
 
-  /** What is open, in words. */
+  /** Subscriptions, as text. */
   get held(): string {
     const published = '@solana/kit, @solana/web3.js and a plain client with every subscription they offer';
-    return `${published}, ${this.#listeners.length} sockets that hear of slots, one that hears logs and makes calls`;
+    return `${published}, ${this.#listeners.length} sockets that subscribe to slots, one that subscribes to logs and sends calls`;
   }
 
   /** Lets every client wait for a transaction. */
@@ -123,7 +116,7 @@ export class WebSocketSurface implements Surface {
     checkRpc(question, { ...rest, id } as RpcReply, id, this.#calls);
   }
 
-  async #hearLogs(): Promise<void> {
+  async #subscribeLogs(): Promise<void> {
     const { account } = this.#options.watched;
     const filter = [{ mentions: [account] }, { commitment: 'processed' }];
     const id = await this.#socket.result<number>('logsSubscribe', filter);
@@ -145,19 +138,14 @@ export class WebSocketSurface implements Surface {
     await truth.read(started, stopped);
     const states = await this.#options.states();
     const incoming = Object.values(this.#clients).flatMap((client) => client.received);
-    const judged = (): CheckResult[] => incoming.map((one) => truth.check(one, waitedFor, states));
-    let verdicts = judged();
-    for (const until = performance.now() + QUIET_MS; performance.now() < until && verdicts.some(faulty); ) {
-      await sleep(500);
-      verdicts = judged();
-    }
+    const verdicts = await truth.checkAll(incoming, waitedFor, states, QUIET_MS);
     const sum = (member: 'missed' | 'doubled' | 'odd'): number =>
       verdicts.reduce((all, verdict) => all + verdict[member].length, 0);
     const count = verdicts.reduce((all, verdict) => all + verdict.received, 0);
     return outcomeOf(
-      '@solana/kit, @solana/web3.js and a plain client miss nothing, hear nothing twice, and no slot goes back',
+      '@solana/kit, @solana/web3.js and a plain client miss nothing, receive nothing twice, and no slot decreases',
       `${countText(count)} notifications of ${verdicts.length} subscriptions: ${sum('missed')} missed, ${sum('doubled')} twice, ${sum('odd')} odd`,
-      verdicts.filter(faulty).map(describe),
+      verdicts.filter(isFaulty).map(describeFaults),
     );
   }
 
@@ -166,9 +154,9 @@ export class WebSocketSurface implements Surface {
     const silent = this.#listeners.filter(({ received }) => received === 0).length;
     const incoming = this.#listeners.reduce((sum, listener) => sum + listener.received, 0);
     return outcomeOf(
-      'Sockets stay open, and each hears of slot after slot',
+      'Sockets stay open and receive every slot',
       `${this.#listeners.length} sockets, ${countText(incoming)} slots, ${faults.length} faults`,
-      silent === 0 ? faults : [...faults, `${silent} sockets heard nothing`],
+      silent === 0 ? faults : [...faults, `${silent} sockets received nothing`],
     );
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Recorder } from './listener.ts';
-import { healthy } from './mock/healthy.ts';
+import { healthy } from './mock/pubsub-behaviors.ts';
 import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
 
 const KEY = 'Vote111111111111111111111111111111111111111';

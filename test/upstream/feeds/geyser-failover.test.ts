@@ -5,7 +5,7 @@ import { dispatcherOf } from '../mock/dispatcher.ts';
 import { GeyserRig, NotificationRecorder } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
-import { healthy } from './mock/healthy.ts';
+import { healthy } from './mock/pubsub-behaviors.ts';
 import { PubsubMock } from './mock/pubsub-server.ts';
 import { subscriptionOf, testLimits, until } from './stage.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
 import { Recorder } from './listener.ts';
-import { healthy } from './mock/healthy.ts';
+import { healthy } from './mock/pubsub-behaviors.ts';
 import type { PubsubMock } from './mock/pubsub-server.ts';
 import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
 

@@ -12,44 +12,8 @@ import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
 import type { NodeConfig } from '../../../src/upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../../../src/upstream/pool.ts';
-import { TcpProxy } from '../../chaos/tcp-proxy.ts';
+import { ProxyGroup } from '../../chaos/proxy-group.ts';
 import { testLimits } from './stage.ts';
-
-/** A node as the feed sees it: proxies before the ledger's JSON-RPC and before its PubSub. */
-export class Upstream {
-  readonly rpc: TcpProxy;
-  readonly pubsub: TcpProxy;
-
-  constructor(rpc: TcpProxy, pubsub: TcpProxy) {
-    this.rpc = rpc;
-    this.pubsub = pubsub;
-  }
-
-  get #both(): readonly TcpProxy[] {
-    return [this.rpc, this.pubsub];
-  }
-
-  /** Cuts everything and refuses connections. */
-  async kill(): Promise<void> {
-    await Promise.all(this.#both.map((proxy) => proxy.kill()));
-  }
-
-  async revive(): Promise<void> {
-    await Promise.all(this.#both.map((proxy) => proxy.revive()));
-  }
-
-  freeze(): void {
-    for (const proxy of this.#both) proxy.freeze();
-  }
-
-  thaw(): void {
-    for (const proxy of this.#both) proxy.thaw();
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#both.map((proxy) => proxy.close()));
-  }
-}
 
 export type LedgerSceneOptions = Readonly<{
   upstreams?: number;
@@ -60,15 +24,16 @@ export type LedgerSceneOptions = Readonly<{
 
 const SOL = 1_000_000_000;
 
-/** A real embedded ledger with its JSON-RPC and PubSub, several ways to it that can be cut, and a feed over them. */
+/** A real embedded ledger behind several nodes that can fail, and a feed over them. */
 export class LedgerScene {
   readonly lab: Lab;
-  readonly upstreams: readonly Upstream[];
+  /** Nodes: proxies of the JSON-RPC and the PubSub of the ledger. */
+  readonly upstreams: readonly ProxyGroup[];
   readonly pool: UpstreamPool;
   readonly feed: NetworkFeed;
   readonly logged: readonly string[];
   readonly payer: Keypair;
-  /** Who gets what is sent; each in turn. */
+  /** Recipients of transactions, in turn. */
   readonly recipients: readonly Keypair[] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
   readonly #closers: (() => Promise<unknown> | unknown)[];
   #traffic: NodeJS.Timeout | null = null;
@@ -99,16 +64,13 @@ export class LedgerScene {
     const payer = lab.wallet(1_000);
     const rpc = await startLocalnetServer(lab.node, { port: 0, log });
     const pubsub = await startPubsubServer(lab.node, { port: 0, log });
-    const ways = await Promise.all(
-      Array.from(
-        { length: upstreams },
-        async () => new Upstream(await TcpProxy.start(rpc.port), await TcpProxy.start(pubsub.port)),
-      ),
+    const proxies = await Promise.all(
+      Array.from({ length: upstreams }, () => ProxyGroup.start(rpc.port, pubsub.port)),
     );
-    const nodes: NodeConfig[] = ways.map((way, index) => ({
+    const nodes: NodeConfig[] = proxies.map((node, index) => ({
       name: `node-${index + 1}`,
-      url: `http://127.0.0.1:${way.rpc.port}/`,
-      ws: `ws://127.0.0.1:${way.pubsub.port}/`,
+      url: `http://127.0.0.1:${node.port(0)}/`,
+      ws: `ws://127.0.0.1:${node.port(1)}/`,
     }));
     const pool = createUpstreamPool({
       nodes: { devnet: nodes },
@@ -117,10 +79,10 @@ export class LedgerScene {
     });
     pool.start();
     const feed = createFeed({ network: 'devnet', pool, nodes, limits: { ...testLimits, ...limits }, log });
-    return new LedgerScene({ lab, upstreams: ways, pool, feed, logged, payer }, [
+    return new LedgerScene({ lab, upstreams: proxies, pool, feed, logged, payer }, [
       () => feed.close(),
       () => pool.stop(),
-      ...ways.map((way) => () => way.close()),
+      ...proxies.map((node) => () => node.close()),
       () => pubsub.close(),
       () => rpc.close(),
       () => lab.close(),
@@ -131,7 +93,7 @@ export class LedgerScene {
     return Number(this.lab.node.bank('processed').slot);
   }
 
-  /** A transaction to a recipient; every fifth fails for want of money. */
+  /** A transaction to a recipient; every fifth fails for lack of funds. */
   sign(to = this.recipients[this.#count % this.recipients.length]!): Transaction {
     this.#count++;
     const lamports = this.#count % 5 === 0 ? 5_000 * SOL : 1_000_000 + this.#count;
@@ -152,7 +114,7 @@ export class LedgerScene {
     return this.submit(this.sign());
   }
 
-  /** Sends again and again until `calm`. */
+  /** Sends transactions until `calm`. */
   traffic(everyMs = 20): void {
     this.#traffic = setInterval(() => this.send(), everyMs);
   }

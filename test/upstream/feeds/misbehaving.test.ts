@@ -9,14 +9,16 @@ import type { FeedError } from '../../../src/streams/feed.ts';
 import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { dispatcherOf } from '../mock/dispatcher.ts';
 import { Recorder } from './listener.ts';
-import { closing } from './mock/closing.ts';
-import { duplicateIds } from './mock/duplicate-ids.ts';
-import { healthy } from './mock/healthy.ts';
-import { invalidJson } from './mock/invalid-json.ts';
-import { mute } from './mock/mute.ts';
+import {
+  closing,
+  duplicateIds,
+  healthy,
+  invalidJson,
+  mute,
+  refusing,
+  wrongIds,
+} from './mock/pubsub-behaviors.ts';
 import type { PubsubBehaviour } from './mock/pubsub-server.ts';
-import { refusing } from './mock/refusing.ts';
-import { wrongIds } from './mock/wrong-ids.ts';
 import { type Scene, type SceneOptions, stage, subscriptionOf, testLimits, until } from './stage.ts';
 
 const KEY = 'Vote111111111111111111111111111111111111111';

@@ -20,8 +20,8 @@ describe('changing the nodes', () => {
     closers.push(() => scene.close());
     const nodes: NodeConfig[] = scene.upstreams.map((way, index) => ({
       name: `node-${index + 1}`,
-      url: `http://127.0.0.1:${way.rpc.port}/`,
-      ws: `ws://127.0.0.1:${way.pubsub.port}/`,
+      url: `http://127.0.0.1:${way.port(0)}/`,
+      ws: `ws://127.0.0.1:${way.port(1)}/`,
     }));
     const [first, second] = nodes as [NodeConfig, NodeConfig];
     scene.feed.setNodes([first]);

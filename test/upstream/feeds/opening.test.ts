@@ -8,10 +8,8 @@ import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connecti
 import { type FeedLimits, feedLimits } from '../../../src/upstream/feeds/limits.ts';
 import { dispatcherOf } from '../mock/dispatcher.ts';
 import { Recorder } from './listener.ts';
-import { healthy } from './mock/healthy.ts';
-import { mute } from './mock/mute.ts';
+import { healthy, mute, slow } from './mock/pubsub-behaviors.ts';
 import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
-import { slow } from './mock/slow.ts';
 import { subscriptionOf, testLimits, until } from './stage.ts';
 
 const vote = subscriptionOf('vote');

@@ -3,7 +3,7 @@ import { Failure } from '../../../src/protocol/errors.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
 import type { PreferredFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { Recorder } from './listener.ts';
-import { healthy } from './mock/healthy.ts';
+import { healthy } from './mock/pubsub-behaviors.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';
 
 let scene: Scene;

@@ -6,7 +6,7 @@ import { PubsubNodes } from '../../../src/upstream/feeds/pubsub-nodes.ts';
 import type { NodeState } from '../../../src/upstream/health/node-state.ts';
 import type { NodeFeedStatus } from '../../../src/upstream/node-status.ts';
 import { Recorder } from './listener.ts';
-import { healthy } from './mock/healthy.ts';
+import { healthy } from './mock/pubsub-behaviors.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';
 
 const [vote, root] = [subscriptionOf('vote'), subscriptionOf('root')];

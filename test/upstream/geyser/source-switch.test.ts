@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { decodeGetSlotResponse, encodeCommitmentRequest } from '../../../src/protocol/geyser/unary.ts';
 import { slot as slotOf } from '../../../src/solana/units.ts';
 import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
+import { decodeGetSlotResponse, encodeCommitmentRequest } from '../../geyser/unary-client.ts';
 import { RecordingSink } from '../../streams/raw-slots.ts';
 import { GeyserServer } from '../feeds/geyser-server.ts';
 import { PubsubFallbackStage, plain } from './pubsub-fallback-stage.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
 import { attempt } from '../../../src/upstream/retry/attempt.ts';
-import { deadUrl } from '../mock/dead.ts';
+import { deadUrl } from '../mock/behaviors.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText, sendOnce } from './node-rig.ts';
 import {

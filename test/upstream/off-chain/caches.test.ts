@@ -68,7 +68,7 @@ describe('cached documents', () => {
   });
 
   it('expire; absences sooner', async () => {
-    const client = await start({ documentTtlMs: 1_000, absenceKeptMs: 100 });
+    const client = await start({ documentTtlMs: 1_000, absenceTtlMs: 100 });
     host.scripts.set('/none', bytes('', {}, 404));
     const both = () => read(client, '/1', '/none');
     expect(await both()).toEqual([{ at: '/1' }, undefined]);
@@ -167,15 +167,15 @@ describe('cached documents', () => {
 
 describe('disk cache', () => {
   const now = (): number => clock.now;
-  const kept = (text: string) => ({ document: Buffer.from(text), until: clock.now + 1 });
+  const entry = (text: string) => ({ document: Buffer.from(text), until: clock.now + 1 });
   const openDisk = (limits: Partial<OffChainLimits>) =>
     DiskCache.open(folder, { ...offChainLimits, ...limits }, now);
 
   it('limits the number of files, evicting the least recently used', async () => {
     const cache = await openDisk({ diskFilesMax: 3 });
-    for (const uri of ['a', 'b', 'c']) await cache.set(uri, kept(uri));
+    for (const uri of ['a', 'b', 'c']) await cache.set(uri, entry(uri));
     await cache.get('a');
-    await cache.set('d', kept('d'));
+    await cache.set('d', entry('d'));
     expect(
       await Promise.all(['a', 'b', 'c', 'd'].map(async (uri) => (await cache.get(uri)) !== null)),
     ).toEqual([true, false, true, true]);
@@ -184,7 +184,7 @@ describe('disk cache', () => {
 
   it('limits the size, including existing files', async () => {
     const cache = await openDisk({ diskMaxBytes: 50_000 });
-    for (let i = 0; i < 30; i++) await cache.set(`u${i}`, kept('x'.repeat(5_000)));
+    for (let i = 0; i < 30; i++) await cache.set(`u${i}`, entry('x'.repeat(5_000)));
     const sizes = filesIn().map((file) => statSync(file).size);
     expect(cache.bytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
     expect(cache.bytes).toBeLessThanOrEqual(50_000);
@@ -197,7 +197,7 @@ describe('disk cache', () => {
 
   it('deletes incomplete files of a killed process, and nothing else', async () => {
     const cache = await openDisk({});
-    await cache.set('a', kept('a'));
+    await cache.set('a', entry('a'));
     const [file = ''] = filesIn();
     writeFileSync(`${file}.123.abcd.draft`, 'half');
     writeFileSync(join(folder, 'notes'), 'mine');
@@ -208,15 +208,15 @@ describe('disk cache', () => {
 
   it('limits its write queue', async () => {
     const cache = await openDisk({ diskQueueMax: 4 });
-    await Promise.all(Array.from({ length: 50 }, (_, i) => cache.set(`u${i}`, kept('x'))));
+    await Promise.all(Array.from({ length: 50 }, (_, i) => cache.set(`u${i}`, entry('x'))));
     expect(cache.files).toBe(4);
   });
 
   it('keeps the last of several writes, or nothing after a delete', async () => {
     const cache = await openDisk({});
-    await Promise.all([cache.set('a', kept('old')), cache.set('a', kept('new'))]);
+    await Promise.all([cache.set('a', entry('old')), cache.set('a', entry('new'))]);
     expect((await cache.get('a'))?.document?.toString()).toBe('new');
-    const writing = cache.set('b', kept('b'));
+    const writing = cache.set('b', entry('b'));
     await Promise.all([cache.delete('b'), writing]);
     expect([await cache.get('b'), filesIn().length, cache.files]).toEqual([null, 1, 1]);
   });
@@ -227,7 +227,7 @@ describe('disk cache', () => {
   ])('stores the longest allowed URI, %s', async (_, character) => {
     const uri = character.repeat(65_536);
     const cache = await openDisk({ uriMaxLength: uri.length, documentMaxBytes: 10 });
-    await cache.set(uri, kept('0123456789'));
+    await cache.set(uri, entry('0123456789'));
     expect((await cache.get(uri))?.document?.toString()).toBe('0123456789');
   });
 
@@ -241,10 +241,10 @@ describe('disk cache', () => {
 describe('memory cache', () => {
   it('limits its size, evicting the least recently used', () => {
     const cache = new DocumentMemoryCache(10_000, () => 0);
-    const kept = { document: Buffer.alloc(2_000), until: 1 };
-    for (const uri of ['a', 'b', 'c', 'd']) cache.set(uri, kept);
+    const entry = { document: Buffer.alloc(2_000), until: 1 };
+    for (const uri of ['a', 'b', 'c', 'd']) cache.set(uri, entry);
     cache.get('a');
-    cache.set('e', kept);
+    cache.set('e', entry);
     expect(['a', 'b', 'c', 'd', 'e'].map((uri) => cache.get(uri) !== null)).toEqual([
       true,
       false,

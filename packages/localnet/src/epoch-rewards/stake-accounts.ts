@@ -37,7 +37,7 @@ export const commissionBps = (state: VoteState): number =>
   state.version === 'V4' ? state.inflationRewardsCommissionBps : state.commission * 100;
 
 /** Newest first. */
-export function stakeHistoryOf(view: StakesView): StakeHistoryEntry[] {
+export function stakeHistoryOf(view: StakesView): readonly StakeHistoryEntry[] {
   const account = view.account(sysvars.stakeHistory);
   return (account && decodeStakeHistory(account.data)) ?? [];
 }

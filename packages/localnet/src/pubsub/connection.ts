@@ -4,8 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
 import type { Logger } from '../../../../src/base/log.ts';
-import { parseSubscription } from '../../../../src/protocol/pubsub/parse-subscription.ts';
-import { invalidSubscriptionId, parseUnsubscribe } from '../../../../src/protocol/pubsub/unsubscribe.ts';
+import {
+  invalidSubscriptionId,
+  parseSubscription,
+  parseUnsubscribe,
+} from '../../../../src/protocol/pubsub/parse-subscription.ts';
 import { configObject, positional, readDataSlice } from '../../../../src/protocol/rpc/parameters.ts';
 import { member, optional, readBoolean } from '../../../../src/protocol/rpc/serde.ts';
 import { type SubscriptionKind, subscriptions } from '../../../../src/protocol/subscriptions.ts';

@@ -9,10 +9,12 @@ import {
   decodeTransaction,
   TRANSACTION_MAX_BYTES,
 } from '../../../../src/solana/transaction/decode-transaction.ts';
-import { displayTransactionError } from '../../../../src/solana/transaction/display-error.ts';
 import { sanitizeTransaction } from '../../../../src/solana/transaction/sanitize-transaction.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
-import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
+import {
+  displayTransactionError,
+  type TransactionError,
+} from '../../../../src/solana/transaction/transaction-error.ts';
 import type { Bank } from '../node.ts';
 
 type Limits = Readonly<{ text: number; bytes: number }>;

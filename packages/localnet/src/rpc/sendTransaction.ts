@@ -5,9 +5,11 @@ import {
 } from '../../../../src/protocol/rpc/sendTransaction.ts';
 import { RpcError } from '../../../../src/protocol/rpc-error.ts';
 import { encodeReturnData } from '../../../../src/solana/encoding/ui-meta.ts';
-import { displayTransactionError } from '../../../../src/solana/transaction/display-error.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
-import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
+import {
+  displayTransactionError,
+  type TransactionError,
+} from '../../../../src/solana/transaction/transaction-error.ts';
 import type { Bank, LocalNode, Simulation } from '../node.ts';
 import { bankFor } from './context.ts';
 import { decodeTransactionText, requireSanitized } from './decode-wire.ts';

@@ -4,7 +4,7 @@ import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { DEFAULT_PLAN_ID, moveKeysOfPlan } from '../../plans.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidField } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -101,8 +101,7 @@ async function checkChange(
   if (planId === undefined) return;
   const plan = await trx.selectFrom('plan').select('id').where('id', '=', planId).executeTakeFirst();
   if (plan !== undefined) return;
-  const fields = { planId: 'There is no such plan. GET /plans lists them.' };
-  throw new ApiError(422, 'INVALID_FIELDS', `planId: ${fields.planId}`, { fields });
+  throw invalidField('planId', 'There is no such plan. GET /plans lists them.');
 }
 
 /** The actual differences by column, with the previous values for the audit log. */

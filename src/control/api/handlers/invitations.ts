@@ -1,5 +1,10 @@
 import type { Kysely, Transaction } from 'kysely';
-import { addInvitation, findInvitationByToken, noSuchInvitation } from '../../accounts/invitations.ts';
+import {
+  addInvitation,
+  findInvitationByToken,
+  noSuchInvitation,
+  openInvitations,
+} from '../../accounts/invitations.ts';
 import { DEFAULT_CUSTOMER_ID, type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import { resolvePublicOrigin } from '../../accounts/same-origin.ts';
 import type { Schema } from '../../database/schema.ts';
@@ -21,15 +26,8 @@ export const invitationJson = (row: InvitationTable) => ({
   createdBy: row.created_by,
 });
 
-export const openInvitations = (db: Kysely<Schema>, customerId: string, now: number) =>
-  db
-    .selectFrom('invitation')
-    .selectAll()
-    .where('customer_id', '=', customerId)
-    .where('accepted_at', 'is', null)
-    .where('expires_at', '>', now)
-    .orderBy('created_at')
-    .orderBy('id');
+export const openInvitationsOf = (db: Kysely<Schema>, customerId: string, now: number) =>
+  openInvitations(db, now).where('customer_id', '=', customerId).orderBy('created_at').orderBy('id');
 
 type InvitationInput = Readonly<{ customerId: string; email: string; role: MemberRole; isOperator: boolean }>;
 
@@ -49,7 +47,9 @@ async function checkInvitationQuota(
   customerId: string,
 ): Promise<void> {
   const { limits } = services.accounts;
-  const open = await openInvitations(trx, customerId, services.now()).limit(limits.invitationsMax).execute();
+  const open = await openInvitationsOf(trx, customerId, services.now())
+    .limit(limits.invitationsMax)
+    .execute();
   if (open.length < limits.invitationsMax) return;
   throw new ApiError(
     409,
@@ -159,7 +159,7 @@ function accept(services: ApiServices, token: string, context: ApiContext) {
 
 function withdraw(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
-    const row = await openInvitations(trx, customerId, services.now())
+    const row = await openInvitationsOf(trx, customerId, services.now())
       .where('id', '=', id)
       .executeTakeFirst();
     if (row === undefined)

@@ -24,7 +24,7 @@ import {
   SIGNATURE_KEY_HEADER,
 } from '../../keys/leaked-keys.ts';
 import { enqueueLeak } from '../../notifications/deliveries.ts';
-import { axisOver, monthOf, sumsOf, wholeSumsOf } from '../../usage/read-usage.ts';
+import { axisOver, monthOf, readSums, readWholeSums } from '../../usage/read-usage.ts';
 import { ApiError } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
@@ -46,17 +46,15 @@ async function activityOf(store: Store, keyIds: readonly string[], now: number) 
   if (keyIds.length === 0) return activity;
   const filter = { customerId: '', keys: keyIds };
   const hours = axisOver('hour', (Math.floor(now / HOUR_MS) - HOURS + 1) * HOUR_MS, now + 1);
-  for await (const rows of sumsOf(store, hours, filter, ['key_id', 'status'])) {
-    for (const { key_id, at, status, requests } of rows) {
-      const one = activity.get(key_id)!;
-      one.requests24h[at] = (one.requests24h[at] ?? 0) + requests;
-      if (status !== 'ok') one.errors24h += requests;
-    }
-  }
+  await readSums(store, hours, filter, ['key_id', 'status'], ({ key_id, at, status, requests }) => {
+    const one = activity.get(key_id)!;
+    one.requests24h[at] = (one.requests24h[at] ?? 0) + requests;
+    if (status !== 'ok') one.errors24h += requests;
+  });
   const month = axisOver('day', monthOf(now).from, now + 1);
-  for await (const rows of wholeSumsOf(store, month, filter, ['key_id'])) {
-    for (const { key_id, credits } of rows) activity.get(key_id)!.creditsUsed += credits;
-  }
+  await readWholeSums(store, month, filter, ['key_id'], ({ key_id, credits }) => {
+    activity.get(key_id)!.creditsUsed += credits;
+  });
   return activity;
 }
 

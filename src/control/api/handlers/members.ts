@@ -6,7 +6,7 @@ import { ApiError } from '../api-error.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
-import { invitationJson, openInvitations } from './invitations.ts';
+import { invitationJson, openInvitationsOf } from './invitations.ts';
 import { checkMayGrant } from './tokens.ts';
 
 const membersOf = (db: Kysely<Schema>, customerId: string) =>
@@ -96,7 +96,7 @@ export const memberHandlers = (services: ApiServices) =>
       const { store, now } = services;
       const [members, invitations] = await Promise.all([
         membersOf(store.db, path.customer).execute(),
-        openInvitations(store.db, path.customer, now()).execute(),
+        openInvitationsOf(store.db, path.customer, now()).execute(),
       ]);
       return { members: members.map(memberJson), invitations: invitations.map(invitationJson) };
     },

@@ -17,7 +17,7 @@ import {
 import type { NodeServices } from '../../nodes/node-feed.ts';
 import { cordonNode, uncordonNode } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidField } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { NodeReportJson } from '../contract/nodes.ts';
 import type { NodeJson } from '../contract/operator.ts';
@@ -27,48 +27,31 @@ import { withAudit } from './audit.ts';
 
 const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which carry less data';
 
-/** Nodes of a network that are not drained in some gateway. */
-async function inService({ store }: ApiServices, network: Network): Promise<readonly NodeJson[]> {
-  const { nodes } = await readGateways(store);
-  return nodes.filter((node) => node.network === network && !node.drained);
-}
-
 /**
- * Prevents draining or removing the last node of a network, or its last node with Geyser, by accident.
+ * Prevents draining, changing or removing the last node of a network, or its last node with Geyser, by
+ * accident.
+ * @param isGone - whether the node is lost, or only its Geyser.
  * @throws ApiError 409
  */
-async function checkNotLast(services: ApiServices, network: Network, name: string): Promise<void> {
-  const nodes = await inService(services, network);
-  if (nodes.length === 0 || nodes.some((node) => node.name !== name)) {
-    checkGeyserStays(services, network, name, nodes);
-    return;
-  }
-  throw new ApiError(
-    409,
-    'LAST_NODE',
-    `${name} is the last node of ${network}; without it, calls fail. Add another node first, or force it.`,
-  );
-}
-
-/** @throws ApiError 409 */
-async function checkNotLastGeyser(services: ApiServices, network: Network, name: string): Promise<void> {
-  checkGeyserStays(services, network, name, await inService(services, network));
-}
-
-function checkGeyserStays(
-  { service }: ApiServices,
+async function checkNotLast(
+  { store, service }: ApiServices,
   network: Network,
   name: string,
-  nodes: readonly NodeJson[],
-): void {
-  const servers = nodes.filter(({ hasGrpc }) => hasGrpc);
-  if (network !== service.network) return;
-  if (servers.length === 0 || servers.some((node) => node.name !== name)) return;
-  throw new ApiError(
-    409,
-    'LAST_GEYSER_NODE',
-    `${name} is the last node of ${network} with Geyser; without it, ${STREAMS_DEGRADED}. Add another node first, or force it.`,
-  );
+  isGone: boolean,
+): Promise<void> {
+  const { nodes } = await readGateways(store);
+  const inService = nodes.filter((node) => node.network === network && !node.drained);
+  const isLast = (those: readonly NodeJson[]) =>
+    those.length > 0 && those.every((node) => node.name === name);
+  const refuse = (code: string, what: string, loss: string) =>
+    new ApiError(
+      409,
+      code,
+      `${name} is the last node of ${network}${what}; without it, ${loss}. Add another node first, or force it.`,
+    );
+  if (isGone && isLast(inService)) throw refuse('LAST_NODE', '', 'calls fail');
+  if (network === service.network && isLast(inService.filter(({ hasGrpc }) => hasGrpc)))
+    throw refuse('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
 }
 
 const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
@@ -88,19 +71,27 @@ function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven:
   if (areGiven || Object.keys(before.headers).length === 0) return;
   const previousOrigins = new Set(addressesOf(before).map(originOf));
   if (addressesOf(after).every((address) => previousOrigins.has(originOf(address)))) return;
-  throw new ApiError(422, 'INVALID_FIELDS', `headers: ${REMEDY}`, { fields: { headers: REMEDY } });
+  throw invalidField('headers', REMEDY);
 }
 
-/** @param seal - null: the settings cannot be decrypted here. */
-const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
+const nodeJson = (
+  row: Pick<UpstreamNodeTable, 'name' | 'network' | 'created_by' | 'created_at'>,
+  more: Readonly<{ hasWs: boolean; hasGrpc: boolean; options: NodeSettings['options'] | null }>,
+) => ({
   name: row.name,
   network: row.network,
-  hasWs: row.has_ws === 1,
-  hasGrpc: row.has_grpc === 1,
-  options: seal?.open(row)?.settings.options ?? null,
+  ...more,
   createdBy: row.created_by,
   createdAt: row.created_at,
 });
+
+/** @param seal - null: the settings cannot be decrypted here. */
+const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) =>
+  nodeJson(row, {
+    hasWs: row.has_ws === 1,
+    hasGrpc: row.has_grpc === 1,
+    options: seal?.open(row)?.settings.options ?? null,
+  });
 
 /** @throws ApiError 503 */
 function requireNodeServices({ nodes }: ApiServices): NodeServices {
@@ -188,21 +179,16 @@ async function probed(
 
 const toAcceptedNodeJson = (
   nodeServices: NodeServices,
-  node: AddedNode,
+  { name, network, settings }: AddedNode,
   report: NodeReportJson | null,
   by: Pick<UpstreamNodeTable, 'created_by' | 'created_at'>,
 ) => ({
-  node: {
-    name: node.name,
-    network: node.network,
-    hasWs: node.settings.ws !== null,
-    hasGrpc: node.settings.grpc !== null,
-    options: node.settings.options,
-    createdBy: by.created_by,
-    createdAt: by.created_at,
-  },
+  node: nodeJson(
+    { ...by, name, network },
+    { hasWs: settings.ws !== null, hasGrpc: settings.grpc !== null, options: settings.options },
+  ),
   report,
-  notes: [...nodeServices.notesOf(node)],
+  notes: [...nodeServices.notesOf({ name, network, settings })],
 });
 
 /** Without addresses and headers. */
@@ -274,7 +260,7 @@ async function change(
   // Before the probe, which already sends the headers.
   checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
   const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
-  if (losesGeyser && !body.force) await checkNotLastGeyser(services, network, name);
+  if (losesGeyser && !body.force) await checkNotLast(services, network, name, false);
   const report = await probed(nodeServices, node, body.force);
   await withAudit(services, context, async (trx, version) => {
     const now = await findNodeRow(trx, name);
@@ -292,7 +278,7 @@ async function change(
 
 async function remove(services: ApiServices, name: string, force: boolean, context: ApiContext) {
   const { network } = await addedRow(services, name);
-  if (!force) await checkNotLast(services, network, name);
+  if (!force) await checkNotLast(services, network, name, true);
   await withAudit(services, context, async (trx) => {
     await deleteNode(trx, network, name);
     return [null, { action: 'node.remove', customerId: null, detail: { network, node: name, force } }];
@@ -342,7 +328,7 @@ export const upstreamHandlers = (services: ApiServices) =>
     },
     async 'POST /upstreams/{node}/drain'({ path: { node }, body: { network, reason, force } }, context) {
       await checkNodeExists(services, node, network);
-      if (!force) await checkNotLast(services, network, node);
+      if (!force) await checkNotLast(services, network, node, true);
       const drain = { network, node, reason, isDrain: true };
       await cordonNode(services.store, drain, context, services.now());
       return { done: true };

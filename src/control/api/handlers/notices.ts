@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
 import { claimTest, recordOutcome } from '../../notifications/deliveries.ts';
-import type { Notice } from '../../notifications/notice.ts';
-import { noticeLimits } from '../../notifications/notice.ts';
+import { type Notice, noticeLimits } from '../../notifications/notice.ts';
 import { deliverNotice } from '../../notifications/notifier.ts';
 import { addTarget, findTarget, listTargets, removeTarget } from '../../notifications/targets.ts';
 import { WebhookSeal } from '../../notifications/webhooks.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidField } from '../api-error.ts';
 import { email } from '../contract/values.ts';
 import { type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -24,16 +23,13 @@ const targetJson = (row: NoticeTargetTable) => ({
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-function refused(problem: string): ApiError {
-  const fields = { to: problem };
-  return new ApiError(422, 'INVALID_FIELDS', `to: ${problem}`, { fields });
-}
+const refused = (problem: string): ApiError => invalidField('to', problem);
 
-function mailNotConfigured(): ApiError {
-  const problem =
-    'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.';
-  return new ApiError(422, 'INVALID_FIELDS', `kind: ${problem}`, { fields: { kind: problem } });
-}
+const mailNotConfigured = (): ApiError =>
+  invalidField(
+    'kind',
+    'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.',
+  );
 
 type TargetInput = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
 

@@ -4,7 +4,7 @@ import { revokeIssuedGrants } from '../../accounts/issued-grants.ts';
 import { type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { AdminTokenTable } from '../../database/tables/accounts.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidField } from '../api-error.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
@@ -48,9 +48,7 @@ type TokenInput = Readonly<{ name: string; role: MemberRole; expiresAt: number |
 
 /** @throws ApiError 422 */
 function checkExpiry(expiresAt: number | null, now: number): void {
-  if (expiresAt === null || expiresAt > now) return;
-  const fields = { expiresAt: 'must be in the future' };
-  throw new ApiError(422, 'INVALID_FIELDS', `expiresAt: ${fields.expiresAt}`, { fields });
+  if (expiresAt !== null && expiresAt <= now) throw invalidField('expiresAt', 'must be in the future');
 }
 
 /** @param customerId - null: an operator token. */

@@ -10,7 +10,7 @@ import {
   type UsageSum,
   zeros,
 } from '../../usage/read-usage.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidField } from '../api-error.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 
 const HOUR_MS = 3_600_000;
@@ -27,9 +27,6 @@ const TIME_MAX_MS = 8_640_000_000_000_000;
 
 type Range = Readonly<{ from?: number | undefined; to?: number | undefined }>;
 
-const refuse = (field: 'from' | 'to', message: string): ApiError =>
-  new ApiError(422, 'INVALID_FIELDS', `${field}: ${message}`, { fields: { [field]: message } });
-
 function stepOf(lengthMs: number): UsageStep {
   if (lengthMs <= MINUTES_MAX_MS) return 'minute';
   return lengthMs <= HOURS_MAX_MS ? 'hour' : 'day';
@@ -43,10 +40,10 @@ function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number;
   // Includes the current minute.
   const toMs = to ?? (Math.floor(nowMs / stepMs.minute) + 1) * stepMs.minute;
   const fromMs = from ?? Math.max(0, toMs - RANGE_MS);
-  if (toMs > TIME_MAX_MS) throw refuse('to', 'must be a time in Unix milliseconds');
-  if (fromMs >= toMs) throw refuse('from', 'must be before "to"');
+  if (toMs > TIME_MAX_MS) throw invalidField('to', 'must be a time in Unix milliseconds');
+  if (fromMs >= toMs) throw invalidField('from', 'must be before "to"');
   if (toMs - fromMs > RANGE_MAX_MS)
-    throw refuse('from', 'is more than 400 days before "to". Request a shorter range');
+    throw invalidField('from', 'is more than 400 days before "to". Request a shorter range');
   return { fromMs, toMs };
 }
 

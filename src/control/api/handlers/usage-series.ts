@@ -2,13 +2,13 @@ import type { Store } from '../../database/open.ts';
 import { exportUsage } from '../../usage/export-usage.ts';
 import {
   type Axis,
+  readSums,
+  readWholeSums,
   stepMs,
-  sumsOf,
   type UsageFilter,
   type UsageName,
   type UsageSum,
   usageUpdatedAt,
-  wholeSumsOf,
   zeros,
 } from '../../usage/read-usage.ts';
 import type { RouteOutput } from '../contract/contract.ts';
@@ -45,9 +45,9 @@ function addRow(series: Series, row: UsageSum<'status'>): void {
 
 async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise<Series> {
   const series = noSeries('all', axis);
-  for await (const rows of sumsOf(store, axis, filter, ['status'])) {
-    for (const row of rows) addRow(series, row);
-  }
+  await readSums(store, axis, filter, ['status'], (row) => {
+    addRow(series, row);
+  });
   return series;
 }
 
@@ -59,14 +59,12 @@ async function largest(
   column: Column,
 ): Promise<{ names: string[]; isAll: boolean }> {
   const sizes = new Map<string, { requests: number; messages: number }>();
-  for await (const rows of wholeSumsOf(store, axis, filter, [column])) {
-    for (const row of rows) {
-      const size = sizes.get(row[column]) ?? { requests: 0, messages: 0 };
-      size.requests += row.requests;
-      size.messages += row.messages;
-      sizes.set(row[column], size);
-    }
-  }
+  await readWholeSums(store, axis, filter, [column], (row) => {
+    const size = sizes.get(row[column]) ?? { requests: 0, messages: 0 };
+    size.requests += row.requests;
+    size.messages += row.messages;
+    sizes.set(row[column], size);
+  });
   const names = [...sizes]
     .sort(([, a], [, b]) => b.requests - a.requests || b.messages - a.messages)
     .map(([name]) => name);
@@ -116,12 +114,10 @@ async function readBreakdown(
   // With very many keys, reads only rows of the shown ones.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
   const groupBy: readonly UsageName[] = column === 'status' ? ['status'] : [column, 'status'];
-  for await (const rows of sumsOf(store, axis, narrowed, groupBy)) {
-    for (const row of rows) {
-      const one = series.get(row[column]);
-      if (one !== undefined) addRow(one, row);
-    }
-  }
+  await readSums(store, axis, narrowed, groupBy, (row) => {
+    const one = series.get(row[column]);
+    if (one !== undefined) addRow(one, row);
+  });
   const largestSeries = [...series.values()];
   return isAll ? largestSeries : [...largestSeries, restOf(whole, largestSeries, axis)];
 }

@@ -13,16 +13,16 @@ import {
   hasSucceeded,
   heatBoundsMs,
   heatRowOf,
-  latenciesOf,
   lengthOf,
   monthOf,
   percentile,
   percentilesOf,
+  readLatencyRows,
+  readSums,
+  readWholeSums,
   stepMs,
-  sumsOf,
   type UsageFilter,
   usageUpdatedAt,
-  wholeSumsOf,
   zeros,
 } from '../../usage/read-usage.ts';
 import { addLatency, latencySum } from '../../usage/usage-sums.ts';
@@ -41,35 +41,31 @@ async function readNow(store: Store, axis: Axis, filter: UsageFilter): Promise<C
   const totals = noTotals();
   const byStatus = noStatuses(axis);
   const credits = zeros(axis);
-  for await (const rows of sumsOf(store, axis, filter, ['status'])) {
-    for (const row of rows) {
-      addTotals(totals, row);
-      addAt(byStatus[row.status], row.at, row.requests);
-      addAt(credits, row.at, row.credits);
-    }
-  }
+  await readSums(store, axis, filter, ['status'], (row) => {
+    addTotals(totals, row);
+    addAt(byStatus[row.status], row.at, row.requests);
+    addAt(credits, row.at, row.credits);
+  });
   const whole = latencySum();
   const steps = Array.from({ length: lengthOf(axis) }, latencySum);
-  for await (const rows of latenciesOf(store, axis, filter, false)) {
-    for (const { at, latency } of rows) {
-      addLatency(whole, latency);
-      const step = steps[at];
-      if (step !== undefined) addLatency(step, latency);
-    }
-  }
+  await readLatencyRows(store, axis, filter, false, ({ at, latency }) => {
+    addLatency(whole, latency);
+    const step = steps[at];
+    if (step !== undefined) addLatency(step, latency);
+  });
   const p95 = steps.map((step) => percentile(step, 0.95));
   return { now: { ...totals, latency: percentilesOf(whole) }, byStatus, p95, credits };
 }
 
 async function readBefore(store: Store, axis: Axis, filter: UsageFilter): Promise<Summary['before']> {
   const totals = noTotals();
-  for await (const rows of wholeSumsOf(store, axis, filter, ['status'])) {
-    for (const row of rows) addTotals(totals, row);
-  }
+  await readWholeSums(store, axis, filter, ['status'], (row) => {
+    addTotals(totals, row);
+  });
   const whole = latencySum();
-  for await (const rows of latenciesOf(store, axis, filter, false)) {
-    for (const { latency } of rows) addLatency(whole, latency);
-  }
+  await readLatencyRows(store, axis, filter, false, ({ latency }) => {
+    addLatency(whole, latency);
+  });
   return { ...totals, latency: percentilesOf(whole) };
 }
 
@@ -115,18 +111,17 @@ async function readMethods(
   filter: UsageFilter,
 ): Promise<Map<string, MethodCounts>> {
   const methods = new Map<string, MethodCounts>();
-  for await (const rows of wholeSumsOf(store, axis, filter, ['product', 'method', 'status'])) {
-    for (const { product, method, status, requests, bytes_out } of rows) {
-      // Messages without calls.
-      if (requests === 0) continue;
-      const name = nameOf(product, method);
-      const one = methods.get(name) ?? { method, product, requests: 0, errors: 0, bytes: 0 };
-      one.requests += requests;
-      if (status !== 'ok') one.errors += requests;
-      one.bytes += bytes_out;
-      methods.set(name, one);
-    }
-  }
+  await readWholeSums(store, axis, filter, ['product', 'method', 'status'], (row) => {
+    const { product, method, status, requests, bytes_out } = row;
+    // Messages without calls.
+    if (requests === 0) return;
+    const name = nameOf(product, method);
+    const one = methods.get(name) ?? { method, product, requests: 0, errors: 0, bytes: 0 };
+    one.requests += requests;
+    if (status !== 'ok') one.errors += requests;
+    one.bytes += bytes_out;
+    methods.set(name, one);
+  });
   return methods;
 }
 
@@ -135,19 +130,17 @@ type Latencies = Readonly<{ steps: readonly Float64Array[]; methods: ReadonlyMap
 async function readLatencies(store: Store, axis: Axis, filter: UsageFilter): Promise<Latencies> {
   const steps = Array.from({ length: lengthOf(axis) }, latencySum);
   const methods = new Map<string, Float64Array>();
-  for await (const rows of latenciesOf(store, axis, filter, true)) {
-    for (const { at, product, method, latency } of rows) {
-      const name = nameOf(product, method);
-      let sum = methods.get(name);
-      if (sum === undefined) {
-        sum = latencySum();
-        methods.set(name, sum);
-      }
-      addLatency(sum, latency);
-      const step = steps[at];
-      if (step !== undefined) addLatency(step, latency);
+  await readLatencyRows(store, axis, filter, true, ({ at, product, method, latency }) => {
+    const name = nameOf(product, method);
+    let sum = methods.get(name);
+    if (sum === undefined) {
+      sum = latencySum();
+      methods.set(name, sum);
     }
-  }
+    addLatency(sum, latency);
+    const step = steps[at];
+    if (step !== undefined) addLatency(step, latency);
+  });
   return { steps, methods };
 }
 
@@ -281,25 +274,24 @@ const ROWS_MAX = 200;
 
 async function readStatuses(store: Store, axis: Axis, filter: UsageFilter): Promise<Errors['byStatus']> {
   const byStatus = noStatuses(axis);
-  for await (const rows of sumsOf(store, axis, filter, ['status'])) {
-    for (const { at, status, requests } of rows) addAt(byStatus[status], at, requests);
-  }
+  await readSums(store, axis, filter, ['status'], ({ at, status, requests }) => {
+    addAt(byStatus[status], at, requests);
+  });
   return byStatus;
 }
 
 async function readRows(store: Store, axis: Axis, filter: UsageFilter): Promise<Row[]> {
   const found = new Map<string, Row>();
   const failed = { ...filter, failed: true };
-  for await (const rows of wholeSumsOf(store, axis, failed, ['status', 'method', 'product', 'key_id'])) {
-    for (const { status, method, product, key_id: key, requests, last_minute } of rows) {
-      if (requests === 0) continue;
-      const name = `${status} ${method} ${product} ${key}`;
-      const row = found.get(name) ?? { status, method, product, key, requests: 0, lastAt: 0 };
-      row.requests += requests;
-      row.lastAt = Math.max(row.lastAt, last_minute * stepMs.minute);
-      found.set(name, row);
-    }
-  }
+  await readWholeSums(store, axis, failed, ['status', 'method', 'product', 'key_id'], (sum) => {
+    const { status, method, product, key_id: key, requests } = sum;
+    if (requests === 0) return;
+    const name = `${status} ${method} ${product} ${key}`;
+    const row = found.get(name) ?? { status, method, product, key, requests: 0, lastAt: 0 };
+    row.requests += requests;
+    row.lastAt = Math.max(row.lastAt, sum.last_minute * stepMs.minute);
+    found.set(name, row);
+  });
   return [...found.values()].sort((a, b) => b.requests - a.requests).slice(0, ROWS_MAX);
 }
 

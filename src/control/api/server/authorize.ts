@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { activeTokens } from '../../accounts/admin-tokens.ts';
 import { type CustomerState, type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
@@ -115,13 +116,7 @@ async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Pr
     return row === undefined ? null : { ...caller, isOperator: row.isOperator === 1 };
   }
   if (caller.kind !== 'token') return caller;
-  const row = await db
-    .selectFrom('admin_token')
-    .select(['role', 'customer_id'])
-    .where('id', '=', caller.tokenId)
-    .where('revoked_at', 'is', null)
-    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-    .executeTakeFirst();
+  const row = await activeTokens(db, now).where('id', '=', caller.tokenId).executeTakeFirst();
   return row === undefined ? null : { ...caller, role: row.role, customerId: row.customer_id };
 }
 

@@ -1,5 +1,5 @@
 import { PerKeySemaphore } from '../../../base/concurrency/per-key-semaphore.ts';
-import { parseIpAddress } from '../../../base/ip-address.ts';
+import { subnetOf } from '../../accounts/sign-in-attempts.ts';
 import { ApiError } from '../api-error.ts';
 
 export type ControlApiOptions = Readonly<{
@@ -80,8 +80,6 @@ async function withPermit<Result>(semaphore: PerKeySemaphore, key: string, work:
     semaphore.release(key);
   }
 }
-
-const subnetOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
 const overloaded = (what: string, retryAfter: number): ApiError =>
   new ApiError(503, 'OVERLOADED', `${what}. Try again soon.`, { retryAfter });

@@ -2,15 +2,12 @@ import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import { type EventLayout, eventDiscriminator, parseLayouts } from './layout.ts';
 
-/** Event layouts of each Anchor program, in the notation of `parseLayouts`. */
 const layouts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
-  // Jupiter v6. Source: its on-chain IDL; rest-api.md §3.2.
   jupiterV6: `
     SwapEvent: amm input_mint pubkey, input_amount u64, output_mint pubkey, output_amount u64;
     SwapsEvent: swap_events [input_mint pubkey, input_amount u64, output_mint pubkey, output_amount u64];
     FeeEvent: account mint pubkey, amount u64;
   `,
-  // Jupiter DCA. Source: its on-chain IDL.
   jupiterDca: `
     Opened: user_key dca_key pubkey, in_deposited u64, input_mint output_mint pubkey, cycle_frequency i64,
         in_amount_per_cycle u64, created_at i64;
@@ -110,7 +107,6 @@ const layouts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
     EvtInitializePool: pool config creator base_mint pubkey, pool_type u8, activation_point u64;
     EvtCurveComplete: pool config pubkey, base_reserve quote_reserve u64;
   `,
-  // Source: pump-fun/pump-public-docs, idl/pump.json, and later additions.
   pumpFun: `
     TradeEvent: mint pubkey, sol_amount token_amount u64, is_buy bool, user pubkey, timestamp i64,
         virtual_sol_reserves virtual_token_reserves u64 | real_sol_reserves real_token_reserves u64,
@@ -135,7 +131,6 @@ const layouts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
     CollectCreatorFeeEvent: timestamp i64, creator pubkey, creator_fee u64 | quote_mint pubkey;
     ExtendAccountEvent: account user pubkey, current_size new_size u64, timestamp i64;
   `,
-  // Source: pump-fun/pump-public-docs, idl/pump_amm.json, and later additions.
   pumpAmm: `
     BuyEvent: timestamp i64, base_amount_out max_quote_amount_in user_base_token_reserves
         user_quote_token_reserves pool_base_token_reserves pool_quote_token_reserves quote_amount_in

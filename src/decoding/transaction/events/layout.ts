@@ -10,7 +10,6 @@ export type FieldType =
   | Readonly<{ array: FieldType; length: number }>
   | Readonly<{ struct: Fields }>;
 
-/** Struct members in the program's order. */
 export type Fields = readonly (readonly [name: string, type: FieldType])[];
 
 /**
@@ -114,10 +113,8 @@ export const DISCRIMINATOR_BYTES = 8;
 const discriminator = (preimage: string): string =>
   createHash('sha256').update(preimage).digest().subarray(0, DISCRIMINATOR_BYTES).toString('hex');
 
-/** Anchor discriminator of an event such as `TradeEvent`, in hex. */
 export const eventDiscriminator = (name: string): string => discriminator(`event:${name}`);
 
-/** Anchor discriminator of an instruction such as `swap_v2`, in hex. */
 export const instructionDiscriminator = (name: string): string => discriminator(`global:${name}`);
 
 /** Prefix of an `emit_cpi!` instruction, in hex. Source: anchor-lang, `EVENT_IX_TAG_LE`. */

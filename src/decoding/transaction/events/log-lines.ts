@@ -9,7 +9,6 @@ export type ProgramLogLine = Readonly<{
   program: Address;
   /** `ExecutedInstruction.index` */
   index: number;
-  /** Number of instructions started before this line. */
   startedInstructions: number;
   line: string;
 }>;
@@ -31,7 +30,6 @@ type Call = Readonly<{ program: string; index: number | null }>;
  */
 class LogParser {
   readonly #instructions: readonly ExecutedInstruction[];
-  /** Index of the next instruction to start. */
   #next = 0;
   readonly #open: Call[] = [];
 
@@ -43,7 +41,6 @@ class LogParser {
     return this.#next;
   }
 
-  /** Running call; null when it matches no instruction. */
   get running(): Call | null {
     return this.#open.at(-1) ?? null;
   }

@@ -16,7 +16,6 @@ export const rayLogLayouts: readonly EventLayout[] = parseLayouts(`
   SwapBaseOutLog: log_type u8, max_in amount_out direction user_source pool_coin pool_pc deduct_in u64;
 `);
 
-/** @returns null when the bytes are no Raydium v4 log. */
 export function readRayLog(bytes: Uint8Array): { name: string; data: Record<string, WritableJson> } | null {
   const layout = rayLogLayouts[bytes[0] ?? rayLogLayouts.length];
   const data = layout === undefined ? null : readLayout(bytes, layout);

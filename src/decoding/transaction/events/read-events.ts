@@ -21,7 +21,6 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** Instructions have positions from 1; log lines stand between them. */
 type PositionedEvent = Readonly<{ position: number; event: ProgramEvent }>;
 
-/** @param bytes - discriminator and members. */
 function readAnchor(
   program: Address,
   bytes: Uint8Array,
@@ -31,7 +30,6 @@ function readAnchor(
   return layout === undefined || data === null ? null : { name: layout.name, data };
 }
 
-/** Whether the instruction is an `emit_cpi!` event. */
 export const isEventCall = ({ data, caller }: ExecutedInstruction): boolean =>
   caller !== null && leadingHex(data) === EVENT_CALL;
 
@@ -72,7 +70,6 @@ function readLine({
   return ownLog ? readRayLog(bytes) : readAnchor(program, bytes);
 }
 
-/** Events in logs, without copies of inner instruction events. */
 function loggedEvents(
   transaction: ExecutedTransaction,
   emittedCounts: Map<string, number>,

@@ -24,12 +24,10 @@ import {
   sale,
 } from './nft-actions.ts';
 
-/** Mints tried as currency of an offer. */
 const CURRENCIES_TRIED = 4;
 
 const PREFIX = Buffer.from('auction_house');
 
-/** Offer account (trade state) of an auction house. */
 type TradeState = Readonly<{
   program: Address;
   account: Address;
@@ -105,7 +103,6 @@ export const offerOf = (
   ...{ tokenAccount: at.tokenAccount, mint, price, size },
 });
 
-/** @param bumps - bytes before the price. */
 const terms = ({ args }: Pick<OfferCall, 'args'>, bumps: number) => {
   args.skipBytes(bumps);
   return { price: args.u64(), size: args.u64() };
@@ -140,7 +137,6 @@ const buy = (auctionHouseAt: number, stateAt: number): InstructionLayout =>
     ),
   );
 
-/** Cancels a bid or a listing; the NFT holder decides which. */
 export const cancel = (auctionHouseAt: number, stateAt: number): InstructionLayout =>
   layout({ wallet: 0, tokenAccount: 1, mint: 2, auctionHouse: auctionHouseAt, state: stateAt }, (call) => {
     const { at, transaction } = call;
@@ -196,5 +192,4 @@ const read = anchorReader({
   print_purchase_receipt: ignored,
 });
 
-/** Also used by Holaplex and others. */
 export const auctionHouse: ProgramParser = { name: 'AUCTION_HOUSE', read };

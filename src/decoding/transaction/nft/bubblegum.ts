@@ -9,13 +9,11 @@ import { anchorReader, type Call, given, layout, optional, type ParsedAction } f
 
 export const bubblegumProgram: Address = address('BGUMAp9Gq7iTEuizy4pqaxsTyUCBK68MDfK752saRPUY');
 
-/** No-op programs: their instruction data is the log. */
 export const noopPrograms: ReadonlySet<Address> = new Set([
   address('noopb9bkMVfRPU8AsbpTUg8AQkHtKwMYZiFUjNRtMmV'),
   address('mnoopTCrg4p8ry25e4bcWA9XZjbNjMTfgYVGGEdRsf3'),
 ]);
 
-/** Leaf of a Merkle tree in a Bubblegum event. */
 type LeafEvent = Readonly<{ id: Address; owner: Address; delegate: Address; nonce: bigint }>;
 
 const APPLICATION_DATA = 1;
@@ -86,7 +84,6 @@ type CompressedMetadata = Readonly<Record<string, WritableJson>>;
 
 /** Transaction size; Bubblegum allows 32, 10 and 200 bytes. */
 const TEXT_MAX = 1232;
-/** Exceeds what fits into a transaction at 34 bytes each. */
 const CREATORS_MAX = 64;
 
 const tokenStandards = ['nonFungible', 'fungibleAsset', 'fungible', 'nonFungibleEdition'];
@@ -162,12 +159,6 @@ function accepted(read: () => CompressedMetadata): CompressedMetadata | null {
   }
 }
 
-/**
- * For `mint_v1` and `mint_to_collection_v1`.
- * @param vouched - whether the instruction verifies the collection.
- * @returns null for invalid bytes.
- * @throws OutOfBytes when truncated.
- */
 const readMetadata = (args: ByteReader, vouched: boolean): CompressedMetadata | null =>
   accepted(() => v1(args, vouched));
 

@@ -72,14 +72,12 @@ function readWith(
   return readOrNull(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
 }
 
-/** @param layouts - by instruction name in snake_case. */
 export function anchorReader(layouts: Readonly<Record<string, InstructionLayout>>): ReadInstruction {
   const byMark = new Map(Object.entries(layouts).map(([name, one]) => [instructionDiscriminator(name), one]));
   return (instruction, transaction) =>
     readWith(byMark.get(leadingHex(instruction.data)), DISCRIMINATOR_BYTES, instruction, transaction);
 }
 
-/** For programs with a one-byte instruction number. */
 export function numberedReader(layouts: Readonly<Record<number, InstructionLayout>>): ReadInstruction {
   const byNumber = new Map(Object.entries(layouts).map(([number, one]) => [Number(number), one]));
   return (instruction, transaction) =>

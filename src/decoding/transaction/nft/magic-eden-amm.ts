@@ -10,7 +10,6 @@ import { loggedNumber } from './program-logs.ts';
  */
 export const magicEdenAmmProgram = address('mmm3XBJg5gk8XJxEKBvdgptZz6SgK4tXvn36sodowMc');
 
-/** @param poolBuys - true for `fulfill_buy`: the pool takes the NFT. */
 const fulfill = (mintAt: number, poolBuys: boolean): InstructionLayout =>
   layout({ payer: 0, owner: 1, pool: 4, mint: mintAt }, ({ at, instruction, transaction }) => {
     const [buyer, seller] = poolBuys ? [at.owner, at.payer] : [at.payer, at.owner];

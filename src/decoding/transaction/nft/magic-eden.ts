@@ -35,7 +35,6 @@ const isFulfilled = fulfilledBy([
 
 type ListPositions = Readonly<{ wallet: number; mint: number; auctionHouse: number; state: number }>;
 
-/** @param skipped - bumps before the price. */
 const sell = (positions: ListPositions, skipped: number): InstructionLayout =>
   unless(
     isFulfilled(positions.state),

@@ -14,11 +14,9 @@ type MintedNft = Readonly<{
   owner: Address | null;
   /** Collection verified in this transaction. */
   collection: Address | null;
-  /** `ExecutedInstruction.index` of the instruction that reports it. */
   index: number;
 }>;
 
-/** Account positions in a minting instruction; the highest rank reports the NFT. */
 type Making = Readonly<{ mint: number; metadata: number; rank: number }>;
 
 const makings: ReadonlyMap<number, Making> = new Map<number, Making>([
@@ -38,7 +36,6 @@ const makings: ReadonlyMap<number, Making> = new Map<number, Making>([
 const VERIFY = 52;
 const VERIFY_COLLECTION = 1;
 
-/** Account positions in a collection verification. */
 type Voucher = Readonly<{ metadata: number; collection: number }>;
 
 const vouchers: ReadonlyMap<number, Voucher> = new Map<number, Voucher>([
@@ -51,7 +48,6 @@ const vouchers: ReadonlyMap<number, Voucher> = new Map<number, Voucher>([
 const numberOf = ({ program, data }: ExecutedInstruction): number =>
   program === appPrograms.tokenMetadata ? (data[0] ?? -1) : -1;
 
-/** Verified collections by metadata of the member. */
 function vouchedFor(instructions: readonly ExecutedInstruction[]): Map<Address, Address> {
   const collections = new Map<Address, Address>();
   for (const instruction of instructions) {
@@ -65,7 +61,6 @@ function vouchedFor(instructions: readonly ExecutedInstruction[]): Map<Address, 
   return collections;
 }
 
-/** Token accounts that received the single token of a new NFT. */
 function onlyTokens({ tokenAccounts, decimals }: ExecutedTransaction): Map<Address, TransactionTokenAccount> {
   const holders = new Map<Address, TransactionTokenAccount>();
   for (const account of tokenAccounts.values()) {

@@ -31,7 +31,6 @@ function priceIn(currency: Currency, raw: bigint | null, { decimals }: ExecutedT
 
 /** NFT actions with members in the order of rest-api.md §3.1. Unknown addresses and prices are null. */
 
-/** `raw` in base units of `currency`. */
 type CurrencyAmount = Readonly<{ currency: Currency; raw: bigint | null }>;
 
 type Offer = CurrencyAmount & Readonly<{ marketplace: Address; nft: Address | null }>;
@@ -117,7 +116,6 @@ export const marketplaceWithdraw = (
   },
 });
 
-/** `tokenAccount` is null for MPL Core assets. */
 export const nftMint = (
   of: Readonly<{
     nft: Address;

@@ -13,12 +13,10 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
  */
 
 const LOG_PREFIX = 'Program log: {';
-/** Characters per line; the runtime keeps 10,000 bytes in total. */
 const LINE_MAX = 1_000;
 
 const cache = new WeakMap<ExecutedTransaction, ReadonlyMap<number, readonly string[]>>();
 
-/** Logged lines by instruction `index`, cached per transaction. */
 function loggedIn(transaction: ExecutedTransaction): ReadonlyMap<number, readonly string[]> {
   const before = cache.get(transaction);
   if (before !== undefined) return before;
@@ -39,7 +37,6 @@ const linesOf = (
     .filter((line) => line.startsWith(prefix) && line.length <= LINE_MAX)
     .map((line) => line.slice(prefix.length));
 
-/** Event emitted by `emit!`, such as `BuySellEvent`. */
 export function loggedEvent<T>(
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
@@ -54,7 +51,6 @@ export function loggedEvent<T>(
   return null;
 }
 
-/** Number in a JSON log line. */
 export function loggedNumber(
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,

@@ -12,7 +12,6 @@ export const tensorAmmProgram = address('TAMM6ub33ij1mbetoMyVBLeKY5iP41i4UPUJQGk
 
 const BUY_SELL_EVENT = 0;
 
-/** @param poolBuys - whether the pool takes the NFT. */
 const trade = (poolBuys: boolean) =>
   layout({ owner: 0, taker: 1, nft: 14 }, ({ at, instruction, transaction }) => {
     const [buyer, seller] = poolBuys ? [at.owner, at.taker] : [at.taker, at.owner];

@@ -73,7 +73,6 @@ function readEvent(event: ByteReader): TensorEvent | null {
   return { amount, currency, asset: optional(event, key) };
 }
 
-/** Event in a self-call of this instruction; null when absent. */
 const tensorEventOf = (
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
@@ -116,16 +115,13 @@ function leafOf(args: ByteReader, tree: Address, hashes: number): Address {
   return assetIdOf(tree, nonce);
 }
 
-/** Creator shares or flags, one byte each. */
 function skipItems(args: ByteReader): void {
   args.skipBytes(args.u32());
 }
 
-/** Optional royalty percent after creators, royalty and amount. */
 function royaltyPercent(args: ByteReader): number | null {
   skipItems(args);
   skipItems(args);
-  // Royalty in basis points and amount.
   args.skipBytes(2 + 8);
   return optional(args, (some) => some.u16());
 }

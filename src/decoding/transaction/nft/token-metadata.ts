@@ -11,7 +11,6 @@ import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
  * metaplex-foundation/mpl-token-metadata c314930, idls/token_metadata.json.
  */
 
-/** Whether an inner token program instruction reports the effect. */
 const isReportedByTokenProgram = (
   { index, outer }: ExecutedInstruction,
   { instructions }: ExecutedTransaction,

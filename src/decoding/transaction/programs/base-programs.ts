@@ -12,7 +12,6 @@ import {
 } from '../action.ts';
 import { token2022Program, tokenProgram } from './token.ts';
 
-/** They create an account for later use or maintain a nonce. */
 const made: ReadonlySet<string> = new Set([
   ...['createAccount', 'createAccountWithSeed', 'allocate', 'allocateWithSeed', 'assign', 'assignWithSeed'],
   ...['createAccountAllowPrefund', 'initializeNonce', 'advanceNonce', 'upgradeNonce'],
@@ -34,7 +33,6 @@ const read: ReadInstruction = (instruction, transaction) => {
 
 export const systemProgram: ProgramParser = { name: 'SYSTEM_PROGRAM', read };
 
-/** Creating an associated token account is not shown. */
 const readAssociatedToken: ReadInstruction = (instruction, transaction) => {
   const { parsed } = instruction;
   if (parsed?.type === 'create' || parsed?.type === 'createIdempotent') return [];

@@ -15,11 +15,9 @@ type Read = (
   transaction: ExecutedTransaction,
 ) => ParsedAction | null | typeof ignored;
 
-/** `amount` in unchecked instructions, `tokenAmount` in checked ones. */
 const movedOf = ({ amount, tokenAmount }: ParsedView['info']): bigint | null =>
   amountOf(amount) ?? amountOf(membersOf(tokenAmount).amount);
 
-/** null when the decimals are unknown. */
 function tokensOf(transaction: ExecutedTransaction, mint: Address | null, amount: bigint): number | null {
   const decimals = mint === null ? undefined : transaction.decimals.get(mint);
   return decimals === undefined ? null : uiAmountOf(amount, decimals);
@@ -90,13 +88,11 @@ const readers: ReadonlyMap<string, Read> = new Map([
   ...(['initializeMint', 'initializeMint2'] as const).map((type) => [type, readCreate] as const),
 ]);
 
-/** Queries and account maintenance, which are not shown. */
 const ignoredTypes: ReadonlySet<string> = new Set([
   ...['getAccountDataSize', 'amountToUiAmount', 'uiAmountToAmount', 'syncNative', 'closeAccount'],
   ...['reallocate', 'createNativeMint'],
 ]);
 
-/** Account creation, and extensions initialized before use. */
 const making = /^initialize(?!Multisig)/;
 
 const read: ReadInstruction = (instruction, transaction) => {

@@ -8,7 +8,6 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
 import { dexPrograms, orderPrograms } from './dex-programs.ts';
 import { movementOf } from './movements.ts';
 
-/** Account positions in a pool creation. */
 type PoolCreation = Readonly<{
   creator: number;
   pool: number;
@@ -16,10 +15,8 @@ type PoolCreation = Readonly<{
   vaults: readonly [one: number, two: number];
 }>;
 
-/** Account positions in a liquidity change. */
 type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
 
-/** By leading instruction bytes in hex. */
 type LiquidityTable = Readonly<{
   creations: ReadonlyMap<string, PoolCreation>;
   changes: ReadonlyMap<string, LiquidityChange>;
@@ -136,7 +133,6 @@ function createdPool(
   return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
 }
 
-/** Instructions called by an instruction, at any depth. */
 function calledBy(
   { instructions }: ExecutedTransaction,
   instruction: ExecutedInstruction,
@@ -187,7 +183,6 @@ function changedLiquidity(
     : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
 }
 
-/** Pool creation or liquidity change. Swaps are recognized per transaction instead. */
 const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   const table = liquidityTables.get(instruction.program);
   for (const which of [leadingHex(instruction.data), leadingHex(instruction.data, 1)]) {

@@ -21,7 +21,6 @@ export type DexProgram = Readonly<{
   swaps: ReadonlyMap<string, SwapInstruction> | null;
 }>;
 
-/** @param rows - in the notation of `parsePositions`: pool, trader. */
 const swapsOf = (rows: string): ReadonlyMap<string, SwapInstruction> =>
   new Map(parsePositions(rows).map(([key, [pool = null, trader = null]]) => [key, { pool, trader }]));
 
@@ -117,7 +116,6 @@ export const dexPrograms: ReadonlyMap<Address, DexProgram> = new Map(
   rows.map(([text, program]) => [address(text), program]),
 );
 
-/** Order programs: opening, filling or closing an order is no swap. */
 export const orderPrograms: ReadonlyMap<Address, string> = new Map([
   [appPrograms.jupiterDca, 'JUPITER_DCA'],
   [address('j1o2qRpjcyUwEvwtcfhEQefh773ZgjxcVRry7LDqg5X'), 'JUPITER_LIMIT_ORDER_V2'],
@@ -125,7 +123,6 @@ export const orderPrograms: ReadonlyMap<Address, string> = new Map([
 
 const NO_POSITIONS: SwapInstruction = { pool: null, trader: null };
 
-/** @returns null for instructions that do not swap. */
 export function swapInstructionOf(program: DexProgram, data: Uint8Array): SwapInstruction | null {
   if (program.swaps === null) return NO_POSITIONS;
   return program.swaps.get(leadingHex(data)) ?? program.swaps.get(leadingHex(data, 1)) ?? null;

@@ -51,7 +51,6 @@ function readStep(given: WritableJson, at: number): RouteStep[] {
   return [{ in: { mint: inMint, raw: inRaw }, out: { mint: outMint, raw: outRaw }, amm: addressOf(amm), at }];
 }
 
-/** Steps from one event each, or from one event for all. */
 function readSteps(view: TransactionView, span: Span): RouteStep[] {
   const route = view.instruction(span.at).index;
   const steps: RouteStep[] = [];
@@ -85,7 +84,6 @@ function poolAt(view: TransactionView, at: number | null): Pick<PoolSwap, 'pool'
   return { pool: position === null ? null : (instruction.accounts.at(position) ?? null), source: dex.source };
 }
 
-/** Steps of a Jupiter v6 route in order, with the amounts in its events. */
 export function readRoute(view: TransactionView, span: Span): PoolSwap[] {
   const steps = readSteps(view, span);
   const calls = callsOf(view, span, steps);

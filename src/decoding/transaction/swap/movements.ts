@@ -60,7 +60,6 @@ function lamportsMoved({ program, parsed }: ExecutedInstruction): Moved | null {
     : { mint: nativeMint, source: from, destination: to, amount, fee: 0n };
 }
 
-/** Owner of a token account; else the account itself. */
 export const holderOf = (account: Address, { tokenAccounts }: ExecutedTransaction): Address =>
   tokenAccounts.get(account)?.owner ?? account;
 
@@ -122,7 +121,6 @@ function movementFrom(
 const movedBy = (instruction: ExecutedInstruction): Moved | null =>
   tokensMoved(instruction) ?? lamportsMoved(instruction);
 
-/** Movement of one instruction; null when nothing moved or the mint is unknown. */
 export function movementOf(
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
@@ -144,7 +142,6 @@ export function readMovements(transaction: ExecutedTransaction): Movement[] {
 
 export type Exchange = Readonly<{ in: SwapSide; out: SwapSide }>;
 
-/** Net change per mint in base units; negative when given. */
 export function netOf(movements: readonly Movement[], owner: Address): Map<Address, bigint> {
   const net = new Map<Address, bigint>();
   for (const { mint, from, to, sent, received } of movements) {
@@ -155,7 +152,6 @@ export function netOf(movements: readonly Movement[], owner: Address): Map<Addre
   return net;
 }
 
-/** Exchange of exactly one mint for one other, else null. */
 export function exchangeOf(net: ReadonlyMap<Address, bigint>): Exchange | null {
   const gave = [...net].filter(([, change]) => change < 0n);
   const took = [...net].filter(([, change]) => change > 0n);

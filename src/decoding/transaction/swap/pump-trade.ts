@@ -14,7 +14,6 @@ type Trade = Readonly<{
   buys: boolean;
   /** Base units of the coin. */
   tokens: bigint;
-  /** SOL unless the event names a mint. */
   quoteMint: Address;
   /** Base units, without fees. */
   quote: bigint;

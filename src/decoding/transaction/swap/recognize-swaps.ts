@@ -75,7 +75,6 @@ class SwapSearch {
     return found;
   }
 
-  /** @param between - indexes between the swaps. @returns null when they stay separate. */
   #joinedTo(last: Swap | undefined, next: Swap, between: Span): Swap | null {
     const outerOf = (at: number): number => this.#view.instruction(at).outer;
     if (last === undefined || !isUnknown(next.parentProgram)) return null;

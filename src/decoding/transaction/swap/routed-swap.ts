@@ -46,7 +46,6 @@ function exchangeAlong(
   return { in: { mint: first.in.mint, raw: given }, out: { mint: last.out.mint, raw: taken } };
 }
 
-/** Exchange of the first owner that swapped. */
 function exchangedBy(
   moved: readonly Movement[],
   owners: readonly Address[],
@@ -96,7 +95,6 @@ function routedByPools(view: TransactionView, span: Span): Routed | null {
   return { swapper, in: sides.in, out: sides.out, pools, slippagePercent: null, quotedOut: null };
 }
 
-/** Totals of the first input and last output mint. */
 function endsOfRoute(pools: readonly PoolSwap[]): Exchange | null {
   const [first, last] = [pools[0], pools.at(-1)];
   if (first === undefined || last === undefined) return null;
@@ -132,7 +130,6 @@ function routedByJupiter(view: TransactionView, span: Span, swapper: Address): R
   };
 }
 
-/** @returns null when the instruction swaps nothing, or not one mint for one other. */
 export function readRouted(view: TransactionView, at: number, dex: DexProgram): Routed | null {
   const { program, accounts, data } = view.instruction(at);
   const positions = swapInstructionOf(dex, data);

@@ -6,7 +6,6 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
 import { unexplainedLamports } from './balances.ts';
 import { type Movement, readMovements } from './movements.ts';
 
-/** An instruction and its calls: indexes from `at` to before `end`. */
 export type Span = Readonly<{ at: number; end: number }>;
 
 const servants: ReadonlySet<Address> = new Set([
@@ -53,7 +52,6 @@ export class TransactionView {
   readonly transaction: ExecutedTransaction;
   readonly movements: readonly Movement[];
   readonly #ends: Int32Array;
-  /** Number of movements before each instruction. */
   readonly #movedBefore: Int32Array;
   readonly #eventsByInstruction: ReadonlyMap<number, readonly ProgramEvent[]>;
   #unexplained: ReadonlyMap<Address, bigint> | null = null;
@@ -95,12 +93,10 @@ export class TransactionView {
     return this.#unexplained.get(owner) ?? 0n;
   }
 
-  /** Direct calls of an instruction, in order. */
   *calls({ at, end }: Span): Iterable<number> {
     for (let inner = at + 1; inner < end; inner = this.span(inner).end) yield inner;
   }
 
-  /** Events of a program within a span, in instruction order. */
   *eventsIn({ at, end }: Span, program: Address): Iterable<ProgramEvent & { at: number }> {
     for (let inner = at; inner < end; inner++) {
       for (const event of this.#eventsByInstruction.get(this.instruction(inner).index) ?? []) {

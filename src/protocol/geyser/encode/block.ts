@@ -2,28 +2,28 @@ import { ProtobufReader } from '../protobuf.ts';
 import { fieldBytes, ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawAccount, RawBlock, RawEntry, RawTransaction } from '../raw-update.ts';
 import type { DataSlice } from '../subscribe-request.ts';
-import { writeSlicedInfo } from './sliced-account.ts';
+import { writeSlicedInfo } from './raw-account.ts';
 
-/** What of a block one stream wants. */
+/** Parts of a block requested by a stream. */
 export type BlockSelection = Readonly<{
   transactions: readonly RawTransaction[];
   accounts: readonly RawAccount[];
   entries: readonly RawEntry[];
-  /** Of the data of every account; null for all of it. */
+  /** Slices of account data; null for all data. */
   slices: readonly DataSlice[] | null;
 }>;
 
 const TRANSACTIONS = 6;
 const ACCOUNTS = 11;
 const ENTRIES = 13;
-/** The numbers of a block besides its lists. */
+/** Size of the scalar fields. */
 const COUNTS_BYTES = 64;
 
-/** What a block and its meta have in common: up to field 5 under the same numbers. */
+/** Fields up to 5 are the same in a block and its meta. */
 const COMMON = 5;
 const PARENT_BLOCKHASH = 7;
 
-/** About how long the message will be: exactly, when it is told whole. */
+/** Approximate size; exact for a complete block. */
 function bodyBytes(block: RawBlock, selection: BlockSelection): number {
   let bytes = block.meta.message.length + COUNTS_BYTES;
   for (const { info } of selection.transactions) bytes += fieldBytes(TRANSACTIONS, info.length);
@@ -32,7 +32,7 @@ function bodyBytes(block: RawBlock, selection: BlockSelection): number {
   return bytes;
 }
 
-/** Slot, blockhash, rewards, time and height, as they stand in the meta. @returns the parent's blockhash, a field. */
+/** Copies slot, blockhash, rewards, time and height. @returns the parent blockhash. */
 function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
   let parentBlockhash: Uint8Array = new Uint8Array();
   const fields = new ProtobufReader(meta);
@@ -47,7 +47,7 @@ function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
   return parentBlockhash;
 }
 
-/** A `SubscribeUpdate` that is a block. Counts are of the whole block, whatever was chosen. */
+/** `SubscribeUpdate` with a block. Counts cover the whole block. */
 export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Array {
   const { meta, createdAt } = block;
   const bytes = bodyBytes(block, selection);

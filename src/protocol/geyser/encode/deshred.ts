@@ -6,10 +6,10 @@ import { writeSlot } from './raw-slot.ts';
 const NOTHING: Uint8Array = new Uint8Array();
 const CREATED_AT = 5;
 
-/** Used again by each call: none of them can be interrupted. */
+/** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
-/** A transaction before it was run. Source: geyser.proto, `SubscribeUpdateDeshredTransactionInfo`. */
+/** Transaction before execution. Source: geyser.proto, `SubscribeUpdateDeshredTransactionInfo`. */
 export type DeshredTransactionFields = Readonly<{
   slot: Slot;
   /** Encoded timestamp. */
@@ -26,7 +26,7 @@ export type DeshredTransactionFields = Readonly<{
   endShredIndex: number;
 }>;
 
-/** A `SubscribeUpdateDeshred`, but its `filters`, that is a transaction. */
+/** `SubscribeUpdateDeshred` with a transaction, without `filters`. */
 export function deshredTransactionTail(fields: DeshredTransactionFields): Uint8Array {
   const expected = fields.transaction.length + 128;
   writer.clear();
@@ -42,7 +42,7 @@ export function deshredTransactionTail(fields: DeshredTransactionFields): Uint8A
   return writer.bytes(CREATED_AT, fields.createdAt).take();
 }
 
-/** A `SubscribeUpdateDeshred` that is what became of a slot. */
+/** `SubscribeUpdateDeshred` with a slot status. */
 export function deshredSlotTail(slot: RawSlot): Uint8Array {
   writer.clear();
   writer.bytes(CREATED_AT, slot.createdAt);
@@ -50,11 +50,11 @@ export function deshredSlotTail(slot: RawSlot): Uint8Array {
   return writer.take();
 }
 
-/** A `SubscribeUpdateDeshred` that is a ping. @param createdAt - encoded timestamp. */
+/** `SubscribeUpdateDeshred` with a ping. */
 export const deshredPingTail = (createdAt: Uint8Array): Uint8Array =>
   new ProtobufWriter(32).bytes(3, NOTHING).bytes(CREATED_AT, createdAt).finish();
 
-/** A `SubscribeUpdateDeshred` that answers a ping. @param id - of the ping, i32. */
+/** `SubscribeUpdateDeshred` that answers a ping. @param id - of the ping, i32. */
 export function deshredPongTail(id: number, createdAt: Uint8Array): Uint8Array {
   const pong = new ProtobufWriter(48);
   const start = pong.open(4);

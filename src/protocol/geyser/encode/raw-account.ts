@@ -1,17 +1,19 @@
 import { ADDRESS_BYTES, addressBytes } from '../../../solana/address.ts';
 import { SIGNATURE_BYTES, signatureBytes } from '../../../solana/signature.ts';
 import type { Slot } from '../../../solana/units.ts';
+import { ProtobufReader } from '../protobuf.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawAccount } from '../raw-update.ts';
+import type { DataSlice } from '../subscribe-request.ts';
 import type { AccountWrite } from '../update/account.ts';
 
-/** About what an account takes besides its data. */
+/** Approximate size besides the data. */
 const OVERHEAD_BYTES = 170;
 
-/** Used again by each call: none of them can be interrupted. */
+/** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
-/** Where in the writer the parts end that are looked at again. */
+/** Positions in the writer where fields end. */
 type Ends = { address: number; owner: number; data: number; signature: number };
 
 function writeInfo({ address, account, writeVersion, signature }: AccountWrite): Ends {
@@ -28,8 +30,8 @@ function writeInfo({ address, account, writeVersion, signature }: AccountWrite):
 }
 
 /**
- * A write of an account as bytes. Its views are into the tail.
- * @param createdAt - encoded timestamp.
+ * Encodes an account write. Views are into the tail.
+ * @param createdAt - encoded `Timestamp`.
  */
 export function rawAccount({
   slot,
@@ -68,4 +70,50 @@ export function rawAccount({
     signature: write.signature === null ? null : part(ends.signature, SIGNATURE_BYTES),
     isStartup,
   };
+}
+
+const DATA = 6;
+const INFO_OVERHEAD_BYTES = 170;
+
+/**
+ * Concatenates slices of account data; a slice that exceeds the data is skipped.
+ * Source: yellowstone-grpc, `FilterAccountsDataSlice`.
+ */
+function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataSlice[]): void {
+  const start = to.open(DATA);
+  for (const { offset, length } of slices) {
+    const end = offset + length;
+    if (end <= data.length) to.rawPart(data, Number(offset), Number(end));
+  }
+  to.close(start);
+}
+
+/** Writes `SubscribeUpdateAccountInfo` with slices of the data. */
+export function writeSlicedInfo(
+  to: ProtobufWriter,
+  field: number,
+  account: RawAccount,
+  slices: readonly DataSlice[],
+): void {
+  const start = to.open(field, INFO_OVERHEAD_BYTES);
+  const fields = new ProtobufReader(account.info);
+  while (fields.next()) {
+    fields.skipField();
+    if (fields.field === DATA) writeParts(to, account.data, slices);
+    else to.rawPart(account.info, fields.fieldStart, fields.offset);
+  }
+  to.close(start);
+}
+
+/**
+ * `SubscribeUpdate` with slices of the account data.
+ * @param slices - ascending, not overlapping.
+ */
+export function slicedAccountTail(account: RawAccount, slices: readonly DataSlice[]): Uint8Array {
+  writer.clear();
+  const start = writer.open(2, INFO_OVERHEAD_BYTES);
+  writeSlicedInfo(writer, 1, account, slices);
+  writer.uint64OrNone(2, account.slot).boolOrNone(3, account.isStartup);
+  writer.close(start);
+  return writer.bytes(11, account.createdAt).take();
 }

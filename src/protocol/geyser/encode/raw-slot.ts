@@ -1,11 +1,14 @@
+import { blockhashBytes } from '../../../solana/blockhash.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
-import type { RawSlot } from '../raw-update.ts';
+import type { RawBlockMeta, RawEntry, RawSlot } from '../raw-update.ts';
+import { writeRewards } from '../storage/encode-meta.ts';
+import type { BlockMetaUpdate } from '../update/block.ts';
+import type { EntryUpdate } from '../update/entry.ts';
 import { type SlotUpdate, slotStatuses } from '../update/slot.ts';
 
-/** Used again by each call: none of them can be interrupted. */
+/** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
-/** Writes a field that is `SubscribeUpdateSlot`. */
 export function writeSlot(
   to: ProtobufWriter,
   field: number,
@@ -19,9 +22,81 @@ export function writeSlot(
   to.close(start);
 }
 
-/** What became of a slot, as bytes. @param createdAt - encoded timestamp. */
 export function rawSlot(update: SlotUpdate, createdAt: Uint8Array): RawSlot {
   writer.clear();
   writeSlot(writer, 3, update);
   return { ...update, createdAt, tail: writer.bytes(11, createdAt).take() };
+}
+
+export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
+  writer.clear();
+  const opened = writer.open(8);
+  writer.uint64OrNone(1, entry.slot);
+  writer.uint32OrNone(2, entry.index);
+  writer.uint64OrNone(3, entry.numHashes);
+  writer.bytes(4, blockhashBytes(entry.hash));
+  writer.uint32OrNone(5, entry.executedTransactionCount);
+  writer.uint32OrNone(6, entry.startingTransactionIndex);
+  const end = writer.length - opened;
+  const start = writer.close(opened);
+  const tail = writer.bytes(11, createdAt).take();
+  return {
+    kind: 'entry',
+    slot: entry.slot,
+    tail,
+    createdAt,
+    message: tail.subarray(start, start + end),
+    index: entry.index,
+  };
+}
+
+/** Message with a single number, such as `UnixTimestamp`; omitted for null. */
+function writeNumber(writer: ProtobufWriter, field: number, value: bigint | null): void {
+  if (value === null) return;
+  const start = writer.open(field);
+  writer.uint64OrNone(1, value);
+  writer.close(start);
+}
+
+function writeBlockMeta(writer: ProtobufWriter, meta: BlockMetaUpdate): void {
+  writer.uint64OrNone(1, meta.slot);
+  writer.string(2, meta.blockhash);
+  writeRewards(writer, 3, meta.rewards, meta.numRewardPartitions);
+  writeNumber(writer, 4, meta.blockTime);
+  writeNumber(writer, 5, meta.blockHeight);
+  writer.uint64OrNone(6, meta.parentSlot);
+  writer.string(7, meta.parentBlockhash);
+  writer.uint32OrNone(8, meta.executedTransactionCount);
+  writer.uint32OrNone(9, meta.entriesCount);
+}
+
+/**
+ * @param createdAt - encoded `Timestamp`.
+ * @param updatedAccountCount - see `RawBlockMeta`.
+ */
+export function rawBlockMeta(
+  meta: BlockMetaUpdate,
+  createdAt: Uint8Array,
+  updatedAccountCount: number | null,
+): RawBlockMeta {
+  const writer = new ProtobufWriter(512);
+  const opened = writer.open(7, 256);
+  writeBlockMeta(writer, meta);
+  const length = writer.length - opened;
+  const start = writer.close(opened);
+  const tail = writer.bytes(11, createdAt).take();
+  const { slot, blockhash, blockHeight, parentSlot, executedTransactionCount, entriesCount } = meta;
+  return {
+    kind: 'blockMeta',
+    slot,
+    tail,
+    createdAt,
+    message: tail.subarray(start, start + length),
+    blockhash,
+    blockHeight,
+    parentSlot,
+    executedTransactionCount,
+    entriesCount,
+    updatedAccountCount,
+  };
 }

@@ -6,18 +6,18 @@ import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
 import type { TransactionInfo } from '../update/transaction.ts';
 
-/** Most transactions, with what they leave behind, have a length of two digits. */
+/** Most transactions with meta need a length of two bytes. */
 const TYPICAL_BYTES = 2_000;
 
-/** Used again by each call: none of them can be interrupted. */
+/** Reused by synchronous calls. */
 const writer = new ProtobufWriter(2 * TYPICAL_BYTES);
 
-/** Where in the writer the parts of an info are that are looked at again. */
+/** Positions in the writer. */
 type Offsets = { signature: number; meta: number; metaEnd: number; readonly keys: number[] };
 
 function signatureOf({ signature, executed }: TransactionInfo): Uint8Array {
   const { signatures, wire } = executed.transaction;
-  // Base58 is dear, and the wire form has it: after the number of signatures, which is one byte.
+  // Avoids base58 decoding: the wire form has it after the signature count, one byte.
   return signatures[0] === signature ? wire.subarray(1, 1 + SIGNATURE_BYTES) : signatureBytes(signature);
 }
 
@@ -38,14 +38,14 @@ function writeInfo(info: TransactionInfo): Offsets {
   return offsets;
 }
 
-/** The error that a meta begins with, if it has one. */
+/** Error at the start of a meta. */
 function errIn(meta: Uint8Array): Uint8Array | null {
   return meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null;
 }
 
 /**
- * A transaction of a block as bytes. Its views are into the tail.
- * @param createdAt - encoded timestamp.
+ * Encodes an executed transaction. Views are into the tail.
+ * @param createdAt - encoded `Timestamp`.
  */
 export function rawTransaction({
   slot,
@@ -82,12 +82,12 @@ export function rawTransaction({
 }
 
 /**
- * A transaction that nobody has run yet as bytes.
- * @param createdAt - encoded timestamp.
+ * Encodes a transaction before execution.
+ * @param createdAt - encoded `Timestamp`.
  * @param signature - 64 bytes.
  * @param transaction - `solana.storage.ConfirmedBlock.Transaction`, encoded.
- * @param index - tells it apart from the others of its slot.
- * @param keys - static keys, then loaded ones as far as they are known.
+ * @param index - unique within the slot.
+ * @param keys - static keys, then known loaded keys.
  */
 export function rawShredTransaction({
   slot,
@@ -129,4 +129,17 @@ export function rawShredTransaction({
     keys,
     meta: null,
   };
+}
+
+/** `SubscribeUpdate` with a transaction status. */
+export function transactionStatusTail(transaction: RawTransaction): Uint8Array {
+  writer.clear();
+  const start = writer.open(10);
+  writer.uint64OrNone(1, transaction.slot);
+  writer.bytes(2, transaction.signature);
+  writer.boolOrNone(3, transaction.isVote);
+  writer.uint32OrNone(4, transaction.index);
+  if (transaction.err !== null) writer.bytes(5, transaction.err);
+  writer.close(start);
+  return writer.bytes(11, transaction.createdAt).take();
 }

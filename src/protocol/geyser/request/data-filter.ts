@@ -10,7 +10,7 @@ const MEMCMP_MAX_BYTES = 128;
 const BASE58_MAX_BYTES = 175;
 const BASE64_MAX_BYTES = 172;
 
-/** Bytes, or what is wrong with the text that stands for them. */
+/** Bytes, or the error of their text. */
 type Decoded = Uint8Array | Readonly<{ fault: string; text?: string }>;
 
 function fromBase58(text: string): Decoded {
@@ -57,7 +57,7 @@ function readTokenAccountState(reader: ProtobufReader, faults: RequestFaults): A
   return null;
 }
 
-/** Reads `SubscribeRequestFilterAccountsFilter`. @returns null when there is a fault. */
+/** Reads `SubscribeRequestFilterAccountsFilter`. @returns null if invalid. */
 export function readDataFilter(reader: ProtobufReader, faults: RequestFaults): AccountsDataFilter | null {
   faults.dataFilter();
   let filter: AccountsDataFilter | null = null;

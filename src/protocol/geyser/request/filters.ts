@@ -1,23 +1,25 @@
-import type { ProtobufReader } from '../protobuf.ts';
-import type { DeshredTransactionsFilter } from '../subscribe-deshred-request.ts';
+import { type Address, type AddressFault, parseAddress } from '../../../solana/address.ts';
+import { parseSignature, type Signature, type SignatureFault } from '../../../solana/signature.ts';
+import { readOnlyField } from '../fields.ts';
+import { ProtobufReader } from '../protobuf.ts';
 import {
   type AccountsFilter,
   type BlocksFilter,
+  type CuckooFilterMessage,
+  type DeshredTransactionsFilter,
   type SlotsFilter,
   type TransactionsFilter,
   tokenAccountModes,
 } from '../subscribe-request.ts';
 import { readDataFilter } from './data-filter.ts';
-import { addAddress, readCuckooFilter, readSignatureText } from './filter-fields.ts';
-import type { RequestFaults } from './request-faults.ts';
+import { type FilterKind, filterFacts, type RequestFaults } from './request-faults.ts';
 
 type Draft<T> = {
   -readonly [Name in keyof T]: T[Name] extends readonly (infer Item)[] | undefined ? Item[] : T[Name];
 };
-/** Reads a filter. What is absent stays absent; faults of its content are added to `faults`. */
+/** Content errors are added to `faults`. */
 export type ReadFilter<Filter> = (reader: ProtobufReader, faults: RequestFaults) => Filter;
 
-/** Reads `SubscribeRequestFilterAccounts`. */
 export function readAccountsFilter(reader: ProtobufReader, faults: RequestFaults): AccountsFilter {
   const draft: Draft<AccountsFilter> = {};
   while (reader.next()) {
@@ -34,7 +36,6 @@ export function readAccountsFilter(reader: ProtobufReader, faults: RequestFaults
   return draft;
 }
 
-/** Reads `SubscribeRequestFilterSlots`. */
 export function readSlotsFilter(reader: ProtobufReader): SlotsFilter {
   const draft: Draft<SlotsFilter> = {};
   while (reader.next()) {
@@ -64,7 +65,6 @@ function readSignature(
   if (signature !== undefined) draft.signature = signature;
 }
 
-/** Reads `SubscribeRequestFilterTransactions`. */
 export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFaults): TransactionsFilter {
   const draft: Draft<TransactionsFilter> = {};
   while (reader.next()) {
@@ -84,7 +84,6 @@ export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFa
   return draft;
 }
 
-/** Reads `SubscribeRequestFilterBlocks`. */
 export function readBlocksFilter(reader: ProtobufReader, faults: RequestFaults): BlocksFilter {
   const draft: Draft<BlocksFilter> = {};
   while (reader.next()) {
@@ -99,7 +98,6 @@ export function readBlocksFilter(reader: ProtobufReader, faults: RequestFaults):
   return draft;
 }
 
-/** Reads `SubscribeRequestFilterDeshredTransactions`. */
 export function readDeshredTransactionsFilter(
   reader: ProtobufReader,
   faults: RequestFaults,
@@ -118,8 +116,102 @@ export function readDeshredTransactionsFilter(
   return draft;
 }
 
-/** Reads a message of which no field is known. */
+/** Reads a message without known fields. */
 export function readEmptyFilter(reader: ProtobufReader): null {
   while (reader.next()) reader.skipField();
   return null;
 }
+
+/** Source: solana-address, `ParseAddressError`. */
+const addressFaults: Readonly<Record<AddressFault, string>> = {
+  WrongSize: 'String is the wrong size',
+  Invalid: 'Invalid Base58 string',
+};
+/** Source: solana-signature, `ParseSignatureError`. */
+const signatureFaults: Readonly<Record<SignatureFault, string>> = {
+  WrongSize: 'string decoded to wrong size for signature',
+  Invalid: 'failed to decode string to signature',
+};
+
+/**
+ * Adds an address of a repeated field to its list.
+ * @param field - name in geyser.proto.
+ * @returns the list, created for the first address.
+ */
+export function addAddress(
+  field: string,
+  list: Address[] | undefined,
+  reader: ProtobufReader,
+  faults: RequestFaults,
+): Address[] {
+  faults.pubkey();
+  const addresses = list ?? [];
+  if (faults.some) {
+    reader.span();
+    return addresses;
+  }
+  const text = reader.string();
+  const parsed = parseAddress(text);
+  if ('fault' in parsed) faults.add(addressFaults[parsed.fault], field, text);
+  else addresses.push(parsed.address);
+  return addresses;
+}
+
+/** @returns undefined if invalid. */
+export function readSignatureText(reader: ProtobufReader, faults: RequestFaults): Signature | undefined {
+  if (faults.some) {
+    reader.span();
+    return undefined;
+  }
+  const text = reader.string();
+  const parsed = parseSignature(text);
+  if ('signature' in parsed) return parsed.signature;
+  faults.add(signatureFaults[parsed.fault], 'signature', text);
+  return undefined;
+}
+
+/** Parameters are validated by `CuckooFilter`. */
+export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
+  let data: Uint8Array = new Uint8Array();
+  let [bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm] = [0, 0, 0, 0];
+  let hashSeed = 0n;
+  while (reader.next()) {
+    if (reader.field === 1) data = reader.bytes();
+    else if (reader.field === 2) bucketCount = reader.uint32();
+    else if (reader.field === 3) entriesPerBucket = reader.uint32();
+    else if (reader.field === 4) fingerprintBits = reader.uint32();
+    else if (reader.field === 5) hashSeed = reader.uint64();
+    else if (reader.field === 6) hashAlgorithm = reader.int32();
+    else reader.skipField();
+  }
+  return { data, bucketCount, entriesPerBucket, fingerprintBits, hashSeed, hashAlgorithm };
+}
+
+const NOTHING: Uint8Array = new Uint8Array();
+
+/**
+ * Reads a map entry. Key or value may be absent: Rust clients omit the value of a filter that matches everything. Of
+ * equal names the last entry counts.
+ */
+export function readNamed<Filter>(
+  kind: FilterKind,
+  named: Map<string, Filter>,
+  entry: ProtobufReader,
+  read: ReadFilter<Filter>,
+  faults: RequestFaults,
+): void {
+  faults.filter();
+  const isFirst = !faults.some;
+  let name = '';
+  let filter: Filter | undefined;
+  while (entry.next()) {
+    if (entry.field === 1) name = entry.string();
+    else if (entry.field === 2) filter = read(entry.message(), faults);
+    else entry.skipField();
+  }
+  named.set(name, filter === undefined ? read(new ProtobufReader(NOTHING), faults) : filter);
+  if (isFirst && faults.some) faults.locate(filterFacts(kind, name));
+}
+
+export const readPingId = (reader: ProtobufReader): number =>
+  readOnlyField(reader, (inner) => inner.int32(), 0);

@@ -1,13 +1,10 @@
 import { Failure, type FailureFacts } from '../../errors.ts';
 import { GrpcError } from '../../grpc/status.ts';
 import type { FieldCount } from '../protobuf.ts';
-import { truncateText } from './filter-facts.ts';
-import { DATA_FILTERS_OF_A_FILTER, fieldsMaxOf, type RequestBounds } from './request-bounds.ts';
 
 /**
- * What is wrong with the content of a request whose bytes are a message. It is told only when all of the bytes were
- * read, because bytes that are no message weigh more, and a request that is a ping has no content. Only that there is
- * too much of something is told at once.
+ * Collects the first content error of a request. It is thrown after decoding: invalid protobuf takes precedence, and
+ * a ping has no content. Exceeded bounds throw at once.
  */
 export class RequestFaults implements FieldCount {
   readonly #bounds: RequestBounds;
@@ -24,15 +21,15 @@ export class RequestFaults implements FieldCount {
     this.#fieldsMax = fieldsMaxOf(bounds);
   }
 
-  /** Whether there is one: what follows need not be understood any more. */
+  /** Whether there is one; later content need not be parsed. */
   get some(): boolean {
     return this.#first !== null;
   }
 
   /**
-   * @param text - the plugin's words.
-   * @param field - of the filter or request, as geyser.proto calls it.
-   * @param value - what it held, where that can be shown.
+   * @param text - the plugin's text.
+   * @param field - name in geyser.proto.
+   * @param value - printable value.
    */
   add(text: string, field: string, value?: string | number): void {
     if (this.#first !== null) return;
@@ -40,12 +37,12 @@ export class RequestFaults implements FieldCount {
     this.#first = { text, facts: { field, ...(printable === undefined ? {} : { value: printable }) } };
   }
 
-  /** Says in which filter the first fault is. */
+  /** Adds the filter that contains the first error. */
   locate(where: FailureFacts): void {
     if (this.#first !== null) this.#first = { ...this.#first, facts: { ...where, ...this.#first.facts } };
   }
 
-  /** Counts a field. @throws Failure FILTER_LIMIT, as the others that count. */
+  /** @throws Failure FILTER_LIMIT, as the other counters. */
   field(): void {
     this.#fields += 1;
     if (this.#fields > this.#fieldsMax) throw tooMany('fields', this.#fieldsMax);
@@ -72,7 +69,7 @@ export class RequestFaults implements FieldCount {
     if (this.#slices > this.#bounds.slicesMax) throw tooMany('data slices', this.#bounds.slicesMax);
   }
 
-  /** @throws GrpcError INVALID_ARGUMENT with the first fault, if there was one. */
+  /** @throws GrpcError INVALID_ARGUMENT with the first error, if any. */
   throwFirst(prefix: string): void {
     if (this.#first === null) return;
     const { text, facts } = this.#first;
@@ -81,3 +78,51 @@ export class RequestFaults implements FieldCount {
 }
 
 const tooMany = (of: string, max: number): Failure => new Failure('FILTER_LIMIT', { facts: { of, max } });
+
+/** Decoding stops where a request exceeds these bounds. */
+export type RequestBounds = Readonly<{
+  /** Filters of all kinds. */
+  filtersMax: number;
+  /** Addresses in all filters. */
+  pubkeysMax: number;
+  /** Slices of account data. */
+  slicesMax: number;
+}>;
+
+/** Used without a lower plan limit. */
+export const requestBounds: RequestBounds = { filtersMax: 10_000, pubkeysMax: 200_000, slicesMax: 1_000 };
+
+/** Data conditions per filter; known servers allow 4. */
+export const DATA_FILTERS_OF_A_FILTER = 8;
+/** A complete filter has about 30 fields besides addresses; a slice has 3. */
+const FIELDS_OF_A_FILTER = 40;
+const FIELDS_OF_A_SLICE = 3;
+/** Other fields, such as those of future versions. */
+const FIELDS_BESIDES = 1_000;
+
+/** Fields, including nested ones, of a request within the bounds. */
+export const fieldsMaxOf = ({ filtersMax, pubkeysMax, slicesMax }: RequestBounds): number =>
+  FIELDS_BESIDES + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax;
+
+/** Request field of a filter, named as in geyser.proto. */
+export type FilterKind =
+  | 'accounts'
+  | 'slots'
+  | 'transactions'
+  | 'transactions_status'
+  | 'blocks'
+  | 'blocks_meta'
+  | 'entry'
+  | 'deshred_transactions';
+
+/** Echoed client text; trailers must fit the client's header limit. */
+const TEXT_MAX_CHARS = 64;
+
+/** Client text for the facts of an error. */
+export const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();
+
+/** Facts that identify a filter. */
+export const filterFacts = (filter: FilterKind, name: string): FailureFacts => ({
+  filter,
+  name: truncateText(name),
+});

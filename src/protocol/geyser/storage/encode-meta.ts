@@ -4,17 +4,18 @@ import {
   encodeTransactionError,
   type TransactionError,
 } from '../../../solana/transaction/transaction-error.ts';
-import type {
-  InnerInstruction,
-  InnerInstructions,
-  ReturnData,
-  TokenBalance,
-  TransactionMeta,
+import {
+  type BlockReward,
+  type InnerInstruction,
+  type InnerInstructions,
+  type ReturnData,
+  rewardTypes,
+  type TokenBalance,
+  type TransactionMeta,
 } from '../../../solana/transaction/transaction-meta.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
-import { writeReward } from './encode-reward.ts';
 
-/** An error that has no number here is told as one of which nothing is known: the transaction failed all the same. */
+/** An error without an encoding is written empty, so that the transaction still counts as failed. */
 function writeError(writer: ProtobufWriter, error: TransactionError): void {
   const bincode = encodeTransactionError(error);
   const start = writer.open(1);
@@ -32,7 +33,7 @@ function writeInnerInstruction(writer: ProtobufWriter, instruction: InnerInstruc
 }
 
 function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }: InnerInstructions): void {
-  // Most are longer than 127 bytes, and none is longer than 16,383.
+  // Nearly all need a length of two bytes.
   const start = writer.open(5, 128);
   writer.uint32OrNone(1, index);
   for (const instruction of instructions) writeInnerInstruction(writer, instruction);
@@ -70,9 +71,9 @@ function writeKeys(writer: ProtobufWriter, field: number, keys: readonly Address
 }
 
 /**
- * Writes the fields of `solana.storage.ConfirmedBlock.TransactionStatusMeta`. What was not recorded, as opposed to
- * what is empty, has a field of its own where the message has one. Source: agave storage-proto/src/convert.rs.
- * @param offsets - is given where in the writer each loaded key begins, writable ones first.
+ * Writes the fields of `solana.storage.ConfirmedBlock.TransactionStatusMeta`. `…_none` fields mark unrecorded lists.
+ * Source: agave storage-proto/src/convert.rs.
+ * @param offsets - receives the position of each loaded key, writable ones first.
  */
 export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets: number[]): void {
   if (meta.err !== null) writeError(writer, meta.err);
@@ -94,9 +95,35 @@ export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets
   if (meta.costUnits !== null) writer.uint64(17, meta.costUnits);
 }
 
-/** Writes `solana.storage.ConfirmedBlock.TransactionStatusMeta`. */
 export function encodeMeta(meta: TransactionMeta): Uint8Array {
   const writer = new ProtobufWriter(1024);
   writeMeta(writer, meta, []);
   return writer.finish();
+}
+
+export function writeReward(writer: ProtobufWriter, field: number, reward: BlockReward): void {
+  const start = writer.open(field);
+  writer.string(1, reward.pubkey);
+  writer.uint64OrNone(2, reward.lamports);
+  writer.uint64OrNone(3, reward.postBalance);
+  if (reward.rewardType !== null) writer.uint32(4, rewardTypes.indexOf(reward.rewardType) + 1);
+  if (reward.commission !== null) writer.string(5, String(reward.commission));
+  writer.close(start);
+}
+
+/** Writes `Rewards`, even if empty. */
+export function writeRewards(
+  writer: ProtobufWriter,
+  field: number,
+  rewards: readonly BlockReward[],
+  numPartitions: bigint | null,
+): void {
+  const start = writer.open(field);
+  for (const reward of rewards) writeReward(writer, 1, reward);
+  if (numPartitions !== null) {
+    const inner = writer.open(2);
+    writer.uint64OrNone(1, numPartitions);
+    writer.close(inner);
+  }
+  writer.close(start);
 }

@@ -5,10 +5,10 @@ import { SIGNATURE_BYTES } from '../../../solana/signature.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
 const VERSION_PREFIX = 0x80;
-/** A message as protobuf is about so much longer than on the wire. */
+/** Approximate growth of a message in protobuf. */
 const GROWTH_BYTES = 100;
 
-/** Closes a message inside another, and moves the offsets in it, from `first` on, along with it. */
+/** `ProtobufWriter.close` that also adjusts the offsets from index `first` on. */
 export function closeWithOffsets(
   writer: ProtobufWriter,
   start: number,
@@ -62,9 +62,9 @@ function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[
 
 /**
  * Writes the fields of `solana.storage.ConfirmedBlock.Transaction`.
- * @param wire - of a legacy or version 0 transaction.
- * @param offsets - is given where in the writer each static key begins.
- * @throws OutOfBytes, InvalidShortVec for bytes that are no transaction.
+ * @param wire - legacy or version 0 transaction.
+ * @param offsets - receives the position of each static key.
+ * @throws OutOfBytes, InvalidShortVec
  */
 export function writeStorageTransaction(writer: ProtobufWriter, wire: Uint8Array, offsets: number[]): void {
   const reader = new ByteReader(wire);
@@ -75,13 +75,13 @@ export function writeStorageTransaction(writer: ProtobufWriter, wire: Uint8Array
   closeWithOffsets(writer, start, offsets, first);
 }
 
-/** Used again by each call: none of them can be interrupted. */
+/** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
 /**
- * A transaction's wire form as `solana.storage.ConfirmedBlock.Transaction`, and where in it the static keys begin.
- * @param wire - of a legacy or version 0 transaction.
- * @throws OutOfBytes, InvalidShortVec for bytes that are no transaction.
+ * Encodes `solana.storage.ConfirmedBlock.Transaction`, with the positions of the static keys in it.
+ * @param wire - legacy or version 0 transaction.
+ * @throws OutOfBytes, InvalidShortVec
  */
 export function encodeWireTransaction(wire: Uint8Array): { transaction: Uint8Array; keyOffsets: number[] } {
   const keyOffsets: number[] = [];

@@ -8,7 +8,7 @@ import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
 const VERSION_0_PREFIX = 0x80;
 const TRANSACTION_BYTES = 1232;
 
-/** Field numbers, also of the parts of which this message is made. Source: solana-storage.proto. */
+/** Field numbers. Source: solana-storage.proto. */
 const MESSAGE = { header: 1, keys: 2, blockhash: 3, instructions: 4, versioned: 5, lookups: 6, config: 7 };
 
 type Parts = {
@@ -20,7 +20,6 @@ type Parts = {
   readonly lookups: Uint8Array[];
 };
 
-/** The three counts of a header. */
 function headerBytes(reader: ProtobufReader): Uint8Array {
   const counts = new Uint8Array(3);
   while (reader.next()) {
@@ -38,7 +37,7 @@ function writeCounted(writer: ByteWriter, bytes: Uint8Array): void {
 
 const NONE: Uint8Array = new Uint8Array();
 
-/** An instruction, or with `keyed` a lookup, as it stands on the wire. */
+/** Wire form of an instruction, or with `keyed` of a lookup. */
 function partBytes(reader: ProtobufReader, keyed: boolean): Uint8Array {
   let program = 0;
   let key: Uint8Array | null = null;
@@ -76,7 +75,7 @@ function readParts(reader: ProtobufReader): Parts {
     else if (reader.field === MESSAGE.versioned) parts.versioned = reader.bool();
     else if (reader.field === MESSAGE.lookups) parts.lookups.push(partBytes(reader.message(), true));
     else if (reader.field === MESSAGE.config)
-      throw new InvalidProtobuf('version 1 transactions are not known');
+      throw new InvalidProtobuf('version 1 transactions are not supported');
     else reader.skipField();
   }
   return parts;
@@ -88,7 +87,6 @@ function writeAll(writer: ByteWriter, items: readonly Uint8Array[]): void {
   for (const item of items) writer.bytes(item);
 }
 
-/** The wire form that the message was taken apart from. */
 function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
   const writer = new ByteWriter(TRANSACTION_BYTES);
   writeAll(writer, signatures);
@@ -102,9 +100,9 @@ function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
 }
 
 /**
- * Reads `solana.storage.ConfirmedBlock.Transaction`. It is put back into its wire form and decoded from there, so
- * that what is accepted here is what is accepted everywhere.
- * @throws InvalidProtobuf when it is none, and for transactions of version 1.
+ * Reads `solana.storage.ConfirmedBlock.Transaction`. Rebuilds the wire form and decodes that, so that the same
+ * transactions are valid everywhere.
+ * @throws InvalidProtobuf, also for version 1 transactions.
  */
 export function readTransaction(reader: ProtobufReader): Transaction {
   const signatures: Uint8Array[] = [];
@@ -115,6 +113,6 @@ export function readTransaction(reader: ProtobufReader): Transaction {
     else reader.skipField();
   }
   const decoded = decodeTransaction(wireOf(signatures, required(parts, 'the message of a transaction')));
-  if ('fault' in decoded) throw new InvalidProtobuf(`a transaction is none: ${decoded.fault}`);
+  if ('fault' in decoded) throw new InvalidProtobuf(`invalid transaction: ${decoded.fault}`);
   return decoded.transaction;
 }

@@ -5,28 +5,27 @@ import { lamports, type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readAddress, readLamports, readSignature, readSlot, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 
-/** An account as a write left it. Source: geyser.proto, `SubscribeUpdateAccountInfo`. */
+/** Account after a write. Source: geyser.proto, `SubscribeUpdateAccountInfo`. */
 export type AccountWrite = Readonly<{
   address: Address;
-  /** With 0 lamports where it was drained. */
+  /** 0 lamports if closed. */
   account: Account;
-  /** Grows with every write of a node; says nothing across nodes. */
+  /** Increases with each write of one node; not comparable across nodes. */
   writeVersion: bigint;
-  /** null where the slot itself wrote it, and not a transaction. */
+  /** null if not written by a transaction. */
   signature: Signature | null;
 }>;
 
 export type AccountUpdate = Readonly<{
   kind: 'account';
   slot: Slot;
-  /** Told while the node loads its snapshot. */
+  /** Sent while the node loads its snapshot. */
   isStartup: boolean;
   write: AccountWrite;
 }>;
 
 const NONE: Uint8Array = new Uint8Array();
 
-/** Reads `SubscribeUpdateAccountInfo`. */
 export function readAccountWrite(reader: ProtobufReader): AccountWrite {
   let address: Address | null = null;
   let owner: Address | null = null;
@@ -58,7 +57,6 @@ export function readAccountWrite(reader: ProtobufReader): AccountWrite {
   };
 }
 
-/** Reads `SubscribeUpdateAccount`. */
 export function readAccountUpdate(reader: ProtobufReader): AccountUpdate {
   let write: AccountWrite | null = null;
   let slot = slotOf(0);

@@ -1,15 +1,14 @@
 import type { Blockhash } from '../../../solana/blockhash.ts';
 import type { BlockReward } from '../../../solana/transaction/transaction-meta.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
-import { readBlockhashText, readSlot, required } from '../fields.ts';
+import { readBlockhashText, readSlot, readUnixTimestamp, readWrappedUint64, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
-import { readBlockHeight, readUnixTimestamp } from '../storage/confirmed-block.ts';
-import { readRewards } from '../storage/reward.ts';
+import { readRewards } from '../storage/meta.ts';
 import { type AccountWrite, readAccountWrite } from './account.ts';
 import { type EntryUpdate, readEntryUpdate } from './entry.ts';
 import { readTransactionInfo, type TransactionInfo } from './transaction.ts';
 
-/** What a block and its meta have in common. */
+/** Fields common to a block and its meta. */
 export type BlockHeader = Readonly<{
   slot: Slot;
   blockhash: Blockhash;
@@ -27,7 +26,7 @@ export type BlockHeader = Readonly<{
 /** Source: geyser.proto, `SubscribeUpdateBlockMeta`. */
 export type BlockMetaUpdate = BlockHeader & Readonly<{ kind: 'blockMeta' }>;
 
-/** Counts are of the whole block, lists hold what was asked for. Source: geyser.proto, `SubscribeUpdateBlock`. */
+/** Counts cover the whole block, lists what was requested. Source: geyser.proto, `SubscribeUpdateBlock`. */
 export type BlockUpdate = BlockHeader &
   Readonly<{
     kind: 'block';
@@ -62,7 +61,7 @@ const headerOf = (draft: HeaderDraft): BlockHeader => ({
   parentBlockhash: required(draft.parentBlockhash, 'the blockhash of a parent'),
 });
 
-/** Fields 1 to 5 mean the same in both messages. @returns false for a field that is not one of them. */
+/** Fields 1 to 5 are the same in both messages. @returns false for other fields. */
 function readCommon(draft: HeaderDraft, reader: ProtobufReader): boolean {
   if (reader.field === 1) draft.slot = readSlot(reader);
   else if (reader.field === 2) draft.blockhash = readBlockhashText(reader);
@@ -71,12 +70,11 @@ function readCommon(draft: HeaderDraft, reader: ProtobufReader): boolean {
     draft.rewards = rewards;
     draft.numRewardPartitions = numPartitions;
   } else if (reader.field === 4) draft.blockTime = readUnixTimestamp(reader);
-  else if (reader.field === 5) draft.blockHeight = readBlockHeight(reader);
+  else if (reader.field === 5) draft.blockHeight = readWrappedUint64(reader);
   else return false;
   return true;
 }
 
-/** Reads `SubscribeUpdateBlockMeta`. */
 export function readBlockMetaUpdate(reader: ProtobufReader): BlockMetaUpdate {
   const draft = emptyHeader();
   while (reader.next()) {
@@ -90,7 +88,6 @@ export function readBlockMetaUpdate(reader: ProtobufReader): BlockMetaUpdate {
   return { kind: 'blockMeta', ...headerOf(draft) };
 }
 
-/** Reads `SubscribeUpdateBlock`. */
 export function readBlockUpdate(reader: ProtobufReader): BlockUpdate {
   const draft = emptyHeader();
   const transactions: TransactionInfo[] = [];

@@ -8,16 +8,15 @@ import type { ProtobufReader } from '../protobuf.ts';
 export type EntryUpdate = Readonly<{
   kind: 'entry';
   slot: Slot;
-  /** Of the entry in its block. */
+  /** Within the block. */
   index: number;
   numHashes: bigint;
   hash: Blockhash;
   executedTransactionCount: number;
-  /** Index in the block of the entry's first transaction. */
+  /** Index within the block of the first transaction. */
   startingTransactionIndex: number;
 }>;
 
-/** Reads `SubscribeUpdateEntry`. */
 export function readEntryUpdate(reader: ProtobufReader): EntryUpdate {
   let slot = slotOf(0);
   let [index, executedTransactionCount, startingTransactionIndex] = [0, 0, 0];

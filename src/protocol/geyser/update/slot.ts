@@ -2,7 +2,7 @@ import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSlot } from '../fields.ts';
 import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
 
-/** By their numbers. Source: geyser.proto, `SlotStatus`. */
+/** By number. Source: geyser.proto, `SlotStatus`. */
 export const slotStatuses = [
   'processed',
   'confirmed',
@@ -19,17 +19,16 @@ export type SlotUpdate = Readonly<{
   slot: Slot;
   parent: Slot | null;
   status: SlotStatus;
-  /** Why, when it is dead. */
+  /** Reason if dead. */
   deadError: string | null;
 }>;
 
 function statusOf(number: number): SlotStatus {
   const status = slotStatuses[number];
-  if (status === undefined) throw new InvalidProtobuf(`slot status ${number} is not known`);
+  if (status === undefined) throw new InvalidProtobuf(`unknown slot status ${number}`);
   return status;
 }
 
-/** Reads `SubscribeUpdateSlot`. */
 export function readSlotUpdate(reader: ProtobufReader): SlotUpdate {
   let slot = slotOf(0);
   let parent: Slot | null = null;

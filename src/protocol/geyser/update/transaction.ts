@@ -9,7 +9,7 @@ import type { ProtobufReader } from '../protobuf.ts';
 import { readMeta, readTransactionError } from '../storage/meta.ts';
 import { readTransaction } from '../storage/transaction.ts';
 
-/** A transaction and its place in its block. Source: geyser.proto, `SubscribeUpdateTransactionInfo`. */
+/** Source: geyser.proto, `SubscribeUpdateTransactionInfo`. */
 export type TransactionInfo = Readonly<{
   signature: Signature;
   isVote: boolean;
@@ -28,7 +28,6 @@ export type TransactionStatusUpdate = Readonly<{
   err: TransactionError | null;
 }>;
 
-/** Reads `SubscribeUpdateTransactionInfo`. */
 export function readTransactionInfo(reader: ProtobufReader): TransactionInfo {
   let signature: Signature | null = null;
   let [isVote, index] = [false, 0];
@@ -47,13 +46,12 @@ export function readTransactionInfo(reader: ProtobufReader): TransactionInfo {
     isVote,
     executed: {
       transaction: required(transaction, 'a transaction'),
-      meta: required(meta, 'what a transaction left behind'),
+      meta: required(meta, 'the meta of a transaction'),
     },
     index,
   };
 }
 
-/** Reads `SubscribeUpdateTransaction`. */
 export function readTransactionUpdate(reader: ProtobufReader): TransactionUpdate {
   let info: TransactionInfo | null = null;
   let slot = slotOf(0);
@@ -65,7 +63,6 @@ export function readTransactionUpdate(reader: ProtobufReader): TransactionUpdate
   return { kind: 'transaction', slot, info: required(info, 'a transaction') };
 }
 
-/** Reads `SubscribeUpdateTransactionStatus`. */
 export function readTransactionStatusUpdate(reader: ProtobufReader): TransactionStatusUpdate {
   let slot = slotOf(0);
   let signature: Signature | null = null;

@@ -1,5 +1,6 @@
 import { ByteReader } from '../../../base/bytes.ts';
-import { decodedOrNull, readAddress, readOption } from '../bincode.ts';
+import { decodedOrNull } from '../../codec.ts';
+import { readAddress, readOption } from '../bincode.ts';
 import type { AccountParts } from './parsed-account.ts';
 
 /** Data after the header: a program, or the part written so far. */

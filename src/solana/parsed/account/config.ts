@@ -1,7 +1,8 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import { RawJson } from '../../../base/json.ts';
 import { type Address, address } from '../../address.ts';
-import { decodedOrNull, readAddress, readBool, readCompactLength, readText } from '../bincode.ts';
+import { decodedOrNull } from '../../codec.ts';
+import { readAddress, readBool, readCompactLength, readText } from '../bincode.ts';
 import { reserialized } from '../serde-json.ts';
 import type { AccountParts } from './parsed-account.ts';
 

@@ -2,7 +2,6 @@ import type { Address } from '../../address.ts';
 import type { MintScale } from '../../token/extensions.ts';
 import type { Members } from '../wire-order.ts';
 
-/** Types without content have no `info`. */
 export type AccountParts = Readonly<{ type: string; info?: Members | readonly Members[] }>;
 
 export type AccountLookup = Readonly<{

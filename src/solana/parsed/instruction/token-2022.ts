@@ -1,41 +1,26 @@
-import type { ByteReader } from '../../../base/bytes.ts';
-import type { WritableJson } from '../../../base/json.ts';
-import { decimalText } from '../../../base/text/float-decimal.ts';
+import { Undecodable } from '../../codec.ts';
 import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
-import { readAddress, readOption, Undecodable } from '../bincode.ts';
-import {
-  authorityMembers,
-  authorized,
-  byU8,
-  exactly,
-  maybeAddress,
-  nameAddresses,
-  type Read,
-  readI16,
-  type Variant,
-  variant,
-} from './variant.ts';
+import { membersReader, type Types } from '../members.ts';
+import { authorityMembers, byU8, nameAddresses, type Variant, variants } from './variant.ts';
 
-const fee: Read = (data) => ({ transferFeeBasisPoints: data.u16(), maximumFee: data.u64() });
+const fee = membersReader('transferFeeBasisPoints u16, maximumFee u64');
 
-function checkedWithFee(data: ByteReader): { tokenAmount: WritableJson; feeAmount: WritableJson } {
-  const amount = data.u64();
-  const decimals = data.u8();
-  return {
-    tokenAmount: uiTokenAmount(amount, decimals),
-    feeAmount: uiTokenAmount(data.u64(), decimals),
-  };
-}
+const transferCheckedWithFee: Variant = (data, given) => {
+  const accounts = nameAddresses(['source', 'mint', 'destination', '!authority'], given);
+  const [amount, decimals] = [data.u64(), data.u8()];
+  const tokenAmount = uiTokenAmount(amount, decimals);
+  const info = { ...accounts, tokenAmount, feeAmount: uiTokenAmount(data.u64(), decimals) };
+  return accounts && { type: 'transferCheckedWithFee', info };
+};
 
 /** The source accounts come last; the data holds their number. */
 const withdrawFromAccounts: Variant = (data, given) => {
   const first = given.length - data.u8();
   if (first < 3) return null;
-  const names = nameAddresses(['mint', 'feeRecipient'], given);
-  const authority = authorityMembers('withdrawWithheldAuthority', given.slice(0, first), 2);
+  const names = nameAddresses(['mint', 'feeRecipient', '!withdrawWithheldAuthority'], given.slice(0, first));
   return {
     type: 'withdrawWithheldTokensFromAccounts',
-    info: { ...names, ...authority, sourceAccounts: given.slice(first) },
+    info: { ...names, sourceAccounts: given.slice(first) },
   };
 };
 
@@ -48,93 +33,65 @@ const setTransferFee: Variant = (data, given) => {
   return { type: 'setTransferFee', info: { mint: given[0], ...authority, ...multisig, ...fee(data) } };
 };
 
-/** Sources below: transaction-status/src/parse_token/extension/, one file each. */
-export const transferFee = byU8([
-  variant('initializeTransferFeeConfig', ['mint'], (data) => ({
-    transferFeeConfigAuthority: readOption(data, () => readAddress(data)) ?? undefined,
-    withdrawWithheldAuthority: readOption(data, () => readAddress(data)) ?? undefined,
-    ...fee(data),
-  })),
-  authorized('transferCheckedWithFee', ['source', 'mint', 'destination'], 'authority', checkedWithFee),
-  authorized('withdrawWithheldTokensFromMint', ['mint', 'feeRecipient'], 'withdrawWithheldAuthority'),
-  withdrawFromAccounts,
-  variant('harvestWithheldTokensToMint', ['mint'], (_, given) => ({ sourceAccounts: given.slice(1) })),
-  setTransferFee,
-]);
+const own: Types = {
+  accountState: (data) => {
+    const state = ['uninitialized', 'initialized', 'frozen'][data.u8()];
+    if (state === undefined) throw new Undecodable('account state');
+    return state;
+  },
+};
 
-const accountState = exactly((data) => {
-  const state = ['uninitialized', 'initialized', 'frozen'][data.u8()];
-  if (state === undefined) throw new Undecodable('account state');
-  return { accountState: state };
-});
+const extension = (rows: string, special: Readonly<Record<string, Variant>> = {}): Variant =>
+  byU8(variants(rows, special, own));
 
-export const defaultAccountState = byU8([
-  variant('initializeDefaultAccountState', ['mint'], accountState),
-  authorized('updateDefaultAccountState', ['mint'], 'freezeAuthority', accountState),
-]);
+/** Both instructions of a pointer extension; absent members are omitted. */
+const pointer = (name: string, member: string): Variant =>
+  extension(`
+    initialize${name} mint: authority ${member} zeroable?!
+    update${name} mint !authority: ${member} zeroable?!
+  `);
 
-export const memoTransfer = byU8([
-  authorized('enableRequiredMemoTransfers', ['account'], 'owner'),
-  authorized('disableRequiredMemoTransfers', ['account'], 'owner'),
-]);
-
-export const cpiGuard = byU8([
-  authorized('enableCpiGuard', ['account'], 'owner'),
-  authorized('disableCpiGuard', ['account'], 'owner'),
-]);
-
-export const interestBearingMint = byU8([
-  variant(
-    'initializeInterestBearingConfig',
-    ['mint'],
-    exactly((data) => ({ rateAuthority: maybeAddress(data), rate: readI16(data) })),
+/** By u8 discriminant after that of the token program. Source: transaction-status/src/parse_token/extension/. */
+export const token2022Variants: Readonly<Record<string, Variant>> = {
+  transferFee: extension(
+    `
+    initializeTransferFeeConfig mint: transferFeeConfigAuthority withdrawWithheldAuthority pubkey?,
+      transferFeeBasisPoints u16, maximumFee u64
+    @transferCheckedWithFee
+    withdrawWithheldTokensFromMint mint feeRecipient !withdrawWithheldAuthority
+    @withdrawFromAccounts
+    harvestWithheldTokensToMint mint sourceAccounts*
+    @setTransferFee
+  `,
+    { transferCheckedWithFee, withdrawFromAccounts, setTransferFee },
   ),
-  authorized(
-    'updateInterestBearingConfigRate',
-    ['mint'],
-    'rateAuthority',
-    exactly((data) => ({ newRate: readI16(data) })),
-  ),
-]);
-
-/** Pointer extension; absent members are omitted. */
-function pointer(name: string, member: string): Variant {
-  const target: Read = (data) => ({ [member]: maybeAddress(data) ?? undefined });
-  return byU8([
-    variant(
-      `initialize${name}`,
-      ['mint'],
-      exactly((data) => ({ authority: maybeAddress(data) ?? undefined, ...target(data) })),
-    ),
-    authorized(`update${name}`, ['mint'], 'authority', exactly(target)),
-  ]);
-}
-
-export const transferHook = pointer('TransferHook', 'programId');
-export const metadataPointer = pointer('MetadataPointer', 'metadataAddress');
-export const groupPointer = pointer('GroupPointer', 'groupAddress');
-export const groupMemberPointer = pointer('GroupMemberPointer', 'memberAddress');
-
-export const scaledUiAmount = byU8([
-  variant(
-    'initializeScaledUiAmountConfig',
-    ['mint'],
-    exactly((data) => ({ authority: maybeAddress(data), multiplier: decimalText(data.f64()) })),
-  ),
-  authorized(
-    'updateMultiplier',
-    ['mint'],
-    'authority',
-    exactly((data) => ({ newMultiplier: decimalText(data.f64()), newMultiplierTimestamp: data.i64() })),
-  ),
-]);
-
-export const pausable = byU8([
-  variant(
-    'initializePausableConfig',
-    ['mint'],
-    exactly((data) => ({ authority: maybeAddress(data) })),
-  ),
-  authorized('pause', ['mint'], 'authority'),
-  authorized('resume', ['mint'], 'authority'),
-]);
+  defaultAccountState: extension(`
+    initializeDefaultAccountState mint: accountState accountState!
+    updateDefaultAccountState mint !freezeAuthority: accountState accountState!
+  `),
+  memoTransfer: extension(`
+    enableRequiredMemoTransfers account !owner
+    disableRequiredMemoTransfers account !owner
+  `),
+  cpiGuard: extension(`
+    enableCpiGuard account !owner
+    disableCpiGuard account !owner
+  `),
+  interestBearingMint: extension(`
+    initializeInterestBearingConfig mint: rateAuthority zeroable~, rate i16!
+    updateInterestBearingConfigRate mint !rateAuthority: newRate i16!
+  `),
+  transferHook: pointer('TransferHook', 'programId'),
+  metadataPointer: pointer('MetadataPointer', 'metadataAddress'),
+  groupPointer: pointer('GroupPointer', 'groupAddress'),
+  groupMemberPointer: pointer('GroupMemberPointer', 'memberAddress'),
+  scaledUiAmount: extension(`
+    initializeScaledUiAmountConfig mint: authority zeroable~, multiplier f64!
+    updateMultiplier mint !authority: newMultiplier f64, newMultiplierTimestamp i64!
+  `),
+  pausable: extension(`
+    initializePausableConfig mint: authority zeroable~!
+    pause mint !authority
+    resume mint !authority
+  `),
+};

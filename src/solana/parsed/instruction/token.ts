@@ -1,88 +1,46 @@
 import { ByteReader } from '../../../base/bytes.ts';
-import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../address.ts';
-import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
-import { readAddress, readOption, Undecodable, utf8 } from '../bincode.ts';
+import { Undecodable } from '../../codec.ts';
+import { readAddress, readOption, utf8 } from '../bincode.ts';
+import type { Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
+import { token2022Variants } from './token-2022.ts';
 import {
-  cpiGuard,
-  defaultAccountState,
-  groupMemberPointer,
-  groupPointer,
-  interestBearingMint,
-  memoTransfer,
-  metadataPointer,
-  pausable,
-  scaledUiAmount,
-  transferFee,
-  transferHook,
-} from './token-2022.ts';
-import { confidentialMintBurn, confidentialTransfer, confidentialTransferFee } from './token-confidential.ts';
-import { parseInterfaceData, permissionedBurn } from './token-interfaces.ts';
-import { authorized, type ParsedParts, type Variant, variant } from './variant.ts';
+  confidentialMintBurn,
+  confidentialTransfer,
+  confidentialTransferFee,
+  permissionedBurn,
+} from './token-confidential.ts';
+import { parseInterfaceData } from './token-interfaces.ts';
+import { nameAddresses, type ParsedParts, type Variant, variants } from './variant.ts';
 
 /** By u16 type. Source: `UiExtensionType`. */
-const extensionTypes = [
-  'uninitialized',
-  'transferFeeConfig',
-  'transferFeeAmount',
-  'mintCloseAuthority',
-  'confidentialTransferMint',
-  'confidentialTransferAccount',
-  'defaultAccountState',
-  'immutableOwner',
-  'memoTransfer',
-  'nonTransferable',
-  'interestBearingConfig',
-  'cpiGuard',
-  'permanentDelegate',
-  'nonTransferableAccount',
-  'transferHook',
-  'transferHookAccount',
-  'confidentialTransferFeeConfig',
-  'confidentialTransferFeeAmount',
-  'metadataPointer',
-  'tokenMetadata',
-  'groupPointer',
-  'tokenGroup',
-  'groupMemberPointer',
-  'tokenGroupMember',
-  'confidentialMintBurn',
-  'scaledUiAmount',
-  'pausable',
-  'pausableAccount',
-  'permissionedBurn',
-] as const;
+const extensionTypes = `uninitialized transferFeeConfig transferFeeAmount mintCloseAuthority
+  confidentialTransferMint confidentialTransferAccount defaultAccountState immutableOwner memoTransfer
+  nonTransferable interestBearingConfig cpiGuard permanentDelegate nonTransferableAccount transferHook
+  transferHookAccount confidentialTransferFeeConfig confidentialTransferFeeAmount metadataPointer tokenMetadata
+  groupPointer tokenGroup groupMemberPointer tokenGroupMember confidentialMintBurn scaledUiAmount pausable
+  pausableAccount permissionedBurn`.split(/\s+/);
 
-/** By u8 type, with the account they govern. Source: `UiAuthorityType`. */
-const authorityTypes = [
-  'mintTokens',
-  'freezeAccount',
-  'accountOwner',
-  'closeAccount',
-  'transferFeeConfig',
-  'withheldWithdraw',
-  'closeMint',
-  'interestRate',
-  'permanentDelegate',
-  'confidentialTransferMint',
-  'transferHookProgramId',
-  'confidentialTransferFeeConfig',
-  'metadataPointer',
-  'groupPointer',
-  'groupMemberPointer',
-  'scaledUiAmount',
-  'pause',
-  'permissionedBurn',
-] as const;
+/** By u8 type. Source: `UiAuthorityType`. */
+const authorityTypes = `mintTokens freezeAccount accountOwner closeAccount transferFeeConfig withheldWithdraw
+  closeMint interestRate permanentDelegate confidentialTransferMint transferHookProgramId
+  confidentialTransferFeeConfig metadataPointer groupPointer groupMemberPointer scaledUiAmount pause
+  permissionedBurn`.split(/\s+/);
 
+/** The others govern mints. */
 const accountAuthorities: ReadonlySet<string> = new Set(['accountOwner', 'closeAccount']);
 
-function readAuthorityType(data: ByteReader): { name: string; owned: 'mint' | 'account' } {
-  const name = authorityTypes[data.u8()];
-  if (name === undefined) throw new Undecodable('authority type');
-  return { name, owned: accountAuthorities.has(name) ? 'account' : 'mint' };
-}
+const setAuthority: Variant = (data, given) => {
+  const authorityType = authorityTypes[data.u8()];
+  if (authorityType === undefined) throw new Undecodable('authority type');
+  const newAuthority = readOption(data, () => readAddress(data));
+  const accounts = nameAddresses(
+    [accountAuthorities.has(authorityType) ? 'account' : 'mint', '!authority'],
+    given,
+  );
+  return accounts && { type: 'setAuthority', info: { ...accounts, authorityType, newAuthority } };
+};
 
 /** Extension types up to the end of the data. */
 function readExtensionTypes(data: ByteReader): string[] {
@@ -95,102 +53,79 @@ function readExtensionTypes(data: ByteReader): string[] {
   return names;
 }
 
-const amount = (data: ByteReader): Members => ({ amount: String(data.u64()) });
-
-const tokenAmount = (data: ByteReader): { tokenAmount: WritableJson } => ({
-  tokenAmount: uiTokenAmount(data.u64(), data.u8()),
-});
-
-const mintMembers = (data: ByteReader): Members => ({
-  decimals: data.u8(),
-  mintAuthority: readAddress(data),
-  freezeAuthority: readOption(data, () => readAddress(data)) ?? undefined,
-});
-
-const multisigMembers = (signersAt: number) => (data: ByteReader, given: readonly Address[]) => ({
-  m: data.u8(),
-  signers: given.slice(signersAt),
-});
-
-const setAuthority: Variant = (data, given) => {
-  const { name, owned } = readAuthorityType(data);
-  const newAuthority = readOption(data, () => readAddress(data));
-  return authorized('setAuthority', [owned], 'authority', () => ({ authorityType: name, newAuthority }))(
-    data,
-    given,
-  );
+const own: Types = {
+  extensionTypes: readExtensionTypes,
+  'extensionTypes?': (data) => (data.remaining === 0 ? undefined : readExtensionTypes(data)),
+  rest: (data) => utf8(data.bytes(data.remaining)),
 };
-
-const unwrapLamports = authorized('unwrapLamports', ['source', 'destination'], 'authority', (data) => ({
-  amount: readOption(data, () => String(data.u64())) ?? undefined,
-}));
-
-const restOf = (data: ByteReader): Uint8Array => data.bytes(data.remaining);
 
 /**
  * Both token programs, by u8 discriminant. Amounts are strings. Source:
  * transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface.
  */
-const tokenVariants: readonly Variant[] = [
-  variant('initializeMint', ['mint', 'rentSysvar'], mintMembers),
-  variant('initializeAccount', ['account', 'mint', 'owner', 'rentSysvar']),
-  (data, given) =>
-    given.length < 3
-      ? null
-      : variant('initializeMultisig', ['multisig', 'rentSysvar'], multisigMembers(2))(data, given),
-  authorized('transfer', ['source', 'destination'], 'authority', amount),
-  authorized('approve', ['source', 'delegate'], 'owner', amount),
-  authorized('revoke', ['source'], 'owner'),
-  setAuthority,
-  authorized('mintTo', ['mint', 'account'], 'mintAuthority', amount),
-  authorized('burn', ['account', 'mint'], 'authority', amount),
-  authorized('closeAccount', ['account', 'destination'], 'owner'),
-  authorized('freezeAccount', ['account', 'mint'], 'freezeAuthority'),
-  authorized('thawAccount', ['account', 'mint'], 'freezeAuthority'),
-  authorized('transferChecked', ['source', 'mint', 'destination'], 'authority', tokenAmount),
-  authorized('approveChecked', ['source', 'mint', 'delegate'], 'owner', tokenAmount),
-  authorized('mintToChecked', ['mint', 'account'], 'mintAuthority', tokenAmount),
-  authorized('burnChecked', ['account', 'mint'], 'authority', tokenAmount),
-  variant('initializeAccount2', ['account', 'mint', 'rentSysvar'], (data) => ({ owner: readAddress(data) })),
-  variant('syncNative', ['account']),
-  variant('initializeAccount3', ['account', 'mint'], (data) => ({ owner: readAddress(data) })),
-  (data, given) =>
-    given.length < 2 ? null : variant('initializeMultisig2', ['multisig'], multisigMembers(1))(data, given),
-  variant('initializeMint2', ['mint'], mintMembers),
-  variant('getAccountDataSize', ['mint'], (data) => {
-    const extensionTypes = readExtensionTypes(data);
-    return extensionTypes.length === 0 ? {} : { extensionTypes };
-  }),
-  variant('initializeImmutableOwner', ['account']),
-  variant('amountToUiAmount', ['mint'], amount),
-  variant('uiAmountToAmount', ['mint'], (data) => ({ uiAmount: utf8(restOf(data)) })),
-  variant('initializeMintCloseAuthority', ['mint'], (data) => ({
-    newAuthority: readOption(data, () => readAddress(data)),
-  })),
-  transferFee,
-  confidentialTransfer,
-  defaultAccountState,
-  authorized('reallocate', ['account', 'payer', 'systemProgram'], 'owner', (data) => ({
-    extensionTypes: readExtensionTypes(data),
-  })),
-  memoTransfer,
-  variant('createNativeMint', ['payer', 'nativeMint', 'systemProgram']),
-  variant('initializeNonTransferableMint', ['mint']),
-  interestBearingMint,
-  cpiGuard,
-  variant('initializePermanentDelegate', ['mint'], (data) => ({ delegate: readAddress(data) })),
-  transferHook,
-  confidentialTransferFee,
-  authorized('withdrawExcessLamports', ['source', 'destination'], 'authority'),
-  metadataPointer,
-  groupPointer,
-  groupMemberPointer,
-  confidentialMintBurn,
-  scaledUiAmount,
-  pausable,
-  unwrapLamports,
-  permissionedBurn,
-];
+const tokenVariants = variants(
+  `
+  initializeMint mint rentSysvar: decimals u8, mintAuthority pubkey, freezeAuthority pubkey?
+  initializeAccount account mint owner rentSysvar
+  initializeMultisig multisig rentSysvar signers+: m u8
+  transfer source destination !authority: amount u64text
+  approve source delegate !owner: amount u64text
+  revoke source !owner
+  @setAuthority
+  mintTo mint account !mintAuthority: amount u64text
+  burn account mint !authority: amount u64text
+  closeAccount account destination !owner
+  freezeAccount account mint !freezeAuthority
+  thawAccount account mint !freezeAuthority
+  transferChecked source mint destination !authority: tokenAmount tokenAmount
+  approveChecked source mint delegate !owner: tokenAmount tokenAmount
+  mintToChecked mint account !mintAuthority: tokenAmount tokenAmount
+  burnChecked account mint !authority: tokenAmount tokenAmount
+  initializeAccount2 account mint rentSysvar: owner pubkey
+  syncNative account
+  initializeAccount3 account mint: owner pubkey
+  initializeMultisig2 multisig signers+: m u8
+  initializeMint2 mint: decimals u8, mintAuthority pubkey, freezeAuthority pubkey?
+  getAccountDataSize mint: extensionTypes extensionTypes?
+  initializeImmutableOwner account
+  amountToUiAmount mint: amount u64text
+  uiAmountToAmount mint: uiAmount rest
+  initializeMintCloseAuthority mint: newAuthority pubkey~
+  @transferFee
+  @confidentialTransfer
+  @defaultAccountState
+  reallocate account payer systemProgram !owner: extensionTypes extensionTypes
+  @memoTransfer
+  createNativeMint payer nativeMint systemProgram
+  initializeNonTransferableMint mint
+  @interestBearingMint
+  @cpiGuard
+  initializePermanentDelegate mint: delegate pubkey
+  @transferHook
+  @confidentialTransferFee
+  withdrawExcessLamports source destination !authority
+  @metadataPointer
+  @groupPointer
+  @groupMemberPointer
+  @confidentialMintBurn
+  @scaledUiAmount
+  @pausable
+  unwrapLamports source destination !authority: amount u64text?
+  @permissionedBurn
+`,
+  {
+    ...{ ...token2022Variants, setAuthority, confidentialTransfer, confidentialTransferFee },
+    ...{ confidentialMintBurn, permissionedBurn },
+  },
+  own,
+);
+
+/** By u8 discriminant; empty data means the first. Source: transaction-status/src/parse_associated_token.rs */
+export const associatedTokenAccountVariants = variants(`
+  create source account wallet mint systemProgram tokenProgram
+  createIdempotent source account wallet mint systemProgram tokenProgram
+  recoverNested nestedSource nestedMint destination nestedOwner ownerMint wallet tokenProgram
+`);
 
 const BATCH = 255;
 

@@ -1,6 +1,9 @@
 import type { ByteReader } from '../../../base/bytes.ts';
-import { type Address, addressFromBytes } from '../../address.ts';
-import { Undecodable } from '../bincode.ts';
+import type { WritableJson } from '../../../base/json.ts';
+import type { Address } from '../../address.ts';
+import { Undecodable } from '../../codec.ts';
+import { sysvars } from '../../programs.ts';
+import { membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 
 /** Type and info of an instruction. */
@@ -9,34 +12,14 @@ export type ParsedParts = Readonly<{ type: string; info?: Members }>;
 /** Decodes one variant after its discriminant; null with too few addresses. */
 export type Variant = (data: ByteReader, given: readonly Address[]) => ParsedParts | null;
 
-/**
- * Names addresses in order. Names ending in `?` are optional; extra addresses stay unnamed.
- *
- * @returns null when a required address is missing
- */
-export function nameAddresses(names: readonly string[], given: readonly Address[]): Members | null {
-  const members: Record<string, Address> = {};
-  for (const [position, name] of names.entries()) {
-    const address = given[position];
-    const optional = name.endsWith('?');
-    if (address !== undefined) members[optional ? name.slice(0, -1) : name] = address;
-    else if (!optional) return null;
-  }
-  return members;
-}
-
-/** `names` may depend on the addresses, for programs with two layouts. */
-export function variant(
-  type: string,
-  names: readonly string[] | ((given: readonly Address[]) => readonly string[]),
-  read?: (data: ByteReader, given: readonly Address[]) => Members,
-): Variant {
-  return (data, given) => {
-    const addresses = nameAddresses(typeof names === 'function' ? names(given) : names, given);
-    if (addresses === null) return null;
-    return { type, info: read === undefined ? addresses : { ...addresses, ...read(data, given) } };
+/** Most extensions require the exact data length. */
+export const exactly =
+  (read: (data: ByteReader) => Members) =>
+  (data: ByteReader): Members => {
+    const members = read(data);
+    if (data.remaining > 0) throw new Undecodable('bytes left over');
+    return members;
   };
-}
 
 /** A single authority, or a multisig with its signers under `multisig…`. */
 export function authorityMembers(name: string, given: readonly Address[], position: number): Members {
@@ -45,67 +28,82 @@ export function authorityMembers(name: string, given: readonly Address[], positi
   return { [`multisig${name[0]?.toUpperCase()}${name.slice(1)}`]: given[position], signers };
 }
 
-/** Variant with an authority after the named accounts. */
-export function authorized(
-  type: string,
-  names: readonly string[],
-  authority: string,
-  read?: (data: ByteReader) => Members,
-): Variant {
+type Name = Readonly<{ isAuthority: boolean; name: string; mark: string }>;
+
+/** By text, which comes from tables only. */
+const parsedNames = new Map<string, Name>();
+
+function parseName(text: string): Name {
+  const known = parsedNames.get(text);
+  if (known !== undefined) return known;
+  const [, authority, name = '', mark = ''] = /^(!?)(\w+)([?~*+]?)$/.exec(text) ?? [];
+  const parsed = { isAuthority: authority === '!', name, mark };
+  parsedNames.set(text, parsed);
+  return parsed;
+}
+
+/**
+ * Names addresses in order; extra ones stay unnamed. `name?` is omitted and `name~` null when absent, `name*` and
+ * `name+` take the rest (the latter at least one), `!name` is an authority, alone or with its signers.
+ * @returns null when a required address is missing.
+ */
+export function nameAddresses(names: readonly string[], given: readonly Address[]): Members | null {
+  const members: Record<string, WritableJson> = {};
+  for (const [position, text] of names.entries()) {
+    const { isAuthority, name, mark } = parseName(text);
+    const address = given[position];
+    if (address === undefined && mark !== '?' && mark !== '~' && mark !== '*') return null;
+    if (isAuthority) Object.assign(members, authorityMembers(name, given, position));
+    else if (mark === '*' || mark === '+') members[name] = given.slice(position);
+    else if (address !== undefined || mark === '~') members[name] = address ?? null;
+  }
+  return members;
+}
+
+/** Whether the addresses have the sysvar of an old layout at its position. */
+function hasSysvar(names: readonly string[], given: readonly Address[]): boolean {
+  const position = names.findIndex((name) => name.endsWith('Sysvar'));
+  return given[position] === (names[position] === 'rentSysvar' ? sysvars.rent : sysvars.clock);
+}
+
+/** Parses one row of `variants`. */
+function variant(row: string, own: Types): Variant {
+  const [head = '', fields = ''] = row.split(':');
+  const [type = '', ...words] = head.trim().split(/\s+/);
+  const [first = [], second] = words
+    .join(' ')
+    .split('/')
+    .map((names) => names.split(' ').filter((name) => name !== ''));
+  const isExact = fields.endsWith('!');
+  const read = membersReader(isExact ? fields.slice(0, -1) : fields, own);
+  const readAll = isExact ? exactly(read) : read;
   return (data, given) => {
-    if (given.length <= names.length) return null;
-    const addresses = { ...nameAddresses(names, given), ...authorityMembers(authority, given, names.length) };
-    return { type, info: { ...addresses, ...read?.(data) } };
+    const names = second === undefined || hasSysvar(first, given) ? first : second;
+    const addresses = nameAddresses(names, given);
+    return addresses === null ? null : { type, info: { ...addresses, ...readAll(data) } };
   };
 }
 
-/** Token-2022 extension data. */
-
-export type Read = (data: ByteReader) => Members;
+/**
+ * Variants in order of their discriminants, one a line: `type account account: member type, member type`, for the
+ * names see `nameAddresses` and `membersReader`. `a / b` are an old layout with a sysvar and a new one without; `!` at
+ * the end forbids trailing data. `@name` inserts a variant of `special`.
+ * @param own - types of this program.
+ */
+export const variants = (
+  text: string,
+  special: Readonly<Record<string, Variant>> = {},
+  own: Types = {},
+): readonly Variant[] =>
+  text
+    .replaceAll(/\n {6,}/g, ' ')
+    .split('\n')
+    .map((row) => row.trim())
+    .filter((row) => row !== '')
+    .map((row) => (row.startsWith('@') ? (special[row.slice(1)] as Variant) : variant(row, own)));
 
 /** Sub-instructions by a u8 after the token program's own. */
 export const byU8 =
-  (variants: readonly Variant[]): Variant =>
+  (rows: readonly Variant[]): Variant =>
   (data, given) =>
-    variants[data.u8()]?.(data, given) ?? null;
-
-/** Most extensions require the exact data length. */
-export const exactly =
-  (read: Read): Read =>
-  (data) => {
-    const members = read(data);
-    if (data.remaining > 0) throw new Undecodable('bytes left over');
-    return members;
-  };
-
-const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
-
-/** All zeros mean none. */
-export function maybeAddress(data: ByteReader): Address | null {
-  const bytes = data.bytes(32);
-  return isZero(bytes) ? null : addressFromBytes(bytes);
-}
-
-export const readI8 = (data: ByteReader): number => (data.u8() << 24) >> 24;
-
-export const readI16 = (data: ByteReader): number => (data.u16() << 16) >> 16;
-
-const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
-
-const ELGAMAL_KEY_BYTES = 32;
-const ELGAMAL_CIPHERTEXT_BYTES = 64;
-const AE_CIPHERTEXT_BYTES = 36;
-
-/** ElGamal key in base64, like the following. */
-export const elGamalKey = (data: ByteReader): string => base64(data.bytes(ELGAMAL_KEY_BYTES));
-
-/** All zeros mean none. */
-export function maybeElGamalKey(data: ByteReader): string | null {
-  const bytes = data.bytes(ELGAMAL_KEY_BYTES);
-  return isZero(bytes) ? null : base64(bytes);
-}
-
-export const decryptableBalance = (data: ByteReader): string => base64(data.bytes(AE_CIPHERTEXT_BYTES));
-
-/** Auditor ciphertexts, low and high part; not shown. */
-export const skipAuditorAmount = (data: ByteReader): void => data.skipBytes(2 * ELGAMAL_CIPHERTEXT_BYTES);
+    rows[data.u8()]?.(data, given) ?? null;

@@ -1,6 +1,6 @@
 import { Lru } from '../../../base/cache/lru.ts';
 import { bytesKey } from '../../../base/text/bytes-key.ts';
-import { encodeNames } from '../../../protocol/geyser/encode/names.ts';
+import { encodeNames } from '../../../protocol/geyser/encode/envelope.ts';
 import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { slicesKey } from '../filters/data-slices.ts';
 import type { GeyserSink } from '../geyser-sink.ts';

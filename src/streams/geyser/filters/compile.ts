@@ -1,9 +1,9 @@
 import type { Commitment } from '../../../protocol/commitment.ts';
-import type { FilterKind } from '../../../protocol/geyser/request/filter-facts.ts';
-import type { SubscribeDeshredRequest } from '../../../protocol/geyser/subscribe-deshred-request.ts';
+import type { FilterKind } from '../../../protocol/geyser/request/request-faults.ts';
 import type {
   DataSlice,
   Named,
+  SubscribeDeshredRequest,
   SubscribeRequest,
   TransactionsFilter,
 } from '../../../protocol/geyser/subscribe-request.ts';

@@ -1,5 +1,5 @@
 import type { FailureFacts } from '../../../protocol/errors.ts';
-import { type FilterKind, filterFacts } from '../../../protocol/geyser/request/filter-facts.ts';
+import { type FilterKind, filterFacts } from '../../../protocol/geyser/request/request-faults.ts';
 import { GrpcError } from '../../../protocol/grpc/status.ts';
 
 /** A filter asks for what cannot be; the words are the plugin's (yellowstone-grpc-geyser, `FilterError`). */

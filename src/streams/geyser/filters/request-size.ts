@@ -1,5 +1,8 @@
-import type { SubscribeDeshredRequest } from '../../../protocol/geyser/subscribe-deshred-request.ts';
-import type { CuckooFilterMessage, SubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
+import type {
+  CuckooFilterMessage,
+  SubscribeDeshredRequest,
+  SubscribeRequest,
+} from '../../../protocol/geyser/subscribe-request.ts';
 
 type Request = SubscribeRequest & SubscribeDeshredRequest;
 type List = readonly unknown[] | undefined;

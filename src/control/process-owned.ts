@@ -1,0 +1,27 @@
+import { bootId, identityOf, isRunning } from '../base/process-identity.ts';
+
+/** `<boot id>.<pid>.<process start>.<UUID><suffix>`; boot id and process start may be empty. */
+const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.([\w-]{36})((?:\.\w+)*)$/;
+
+/** Ids of this process: a pid alone may be reused. */
+const ownIds = new Set<string>();
+
+/** Name of a file or folder that belongs to this process until `releaseId`. */
+export function processOwnedName(id: string): string {
+  const { pid, started } = identityOf(process.pid);
+  ownIds.add(id);
+  return `${bootId()}.${pid}.${started}.${id}`;
+}
+
+export const releaseId = (id: string): boolean => ownIds.delete(id);
+
+/** Parts of such a name, with its owner: this process, another running one of this machine, or none. */
+export function parseOwnedName(
+  name: string,
+): Readonly<{ id: string; suffix: string; owner: 'me' | 'another' | null }> | null {
+  const [, boot, pid, started = '', id, suffix = ''] = NAME.exec(name) ?? [];
+  if (id === undefined) return null;
+  if (ownIds.has(id)) return { id, suffix, owner: 'me' };
+  const lives = Number(pid) !== process.pid && boot === bootId() && isRunning({ pid: Number(pid), started });
+  return { id, suffix, owner: lives ? 'another' : null };
+}

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import type { Call, CallAttempt, CallTrace, ResponseHandler } from '../../protocol/call.ts';
+import { unknownClient } from '../../protocol/client-info.ts';
+import { methods } from '../../protocol/methods.ts';
+import { internalKey } from '../auth/key-record.ts';
+import { RequestContext } from '../metering/call-meter.ts';
+import { forwardCall, SubmissionLog } from './submission-log.ts';
+
+const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(40)]);
+const attempt = (node: string): CallAttempt => ({ node, startedAt: 1, endedAt: 2, outcome: 'ok' });
+
+/** Submits a transaction to a source that never responds by itself. */
+function send(trace: CallTrace) {
+  const submissions = new SubmissionLog();
+  const context = new RequestContext(unknownClient);
+  context.key = { ...internalKey, id: '7hQ2mKpZ' } as NonNullable<RequestContext['key']>;
+  const params = Buffer.from(JSON.stringify([wire.toString('base64'), { encoding: 'base64' }]));
+  const call: Call = {
+    network: 'devnet',
+    method: 'sendTransaction',
+    row: methods.sendTransaction,
+    params,
+    trace,
+  };
+  let forwarded: { call: Call; handler: ResponseHandler } | null = null;
+  const dispatch = (one: Call, responseHandler: ResponseHandler) => {
+    forwarded = { call: one, handler: responseHandler };
+    return { cancel: () => {} };
+  };
+  const responses: number[] = [];
+  const handler: ResponseHandler = {
+    onResponse: ({ errorCode }) => responses.push(errorCode),
+    onError: () => {},
+  };
+  forwardCall({ dispatch }, submissions, context.key, call, handler);
+  return { submissions, forwarded: forwarded!, responses } as {
+    submissions: SubmissionLog;
+    forwarded: { call: Call; handler: ResponseHandler };
+    responses: number[];
+  };
+}
+
+it('records the result of a transaction after the response, without tracing it to the request', () => {
+  const traced: string[] = [];
+  const { submissions, forwarded, responses } = send({ onAttempt: ({ node }) => traced.push(node) });
+  const trace = forwarded.call.trace!;
+  trace.onAttempt(attempt('a'));
+  forwarded.handler.onResponse({ body: Buffer.from('"x"'), errorCode: 0 });
+  expect([responses, submissions.drain().map(({ result }) => result)]).toEqual([[0], [null]]);
+  trace.onAttempt(attempt('b'));
+  const result = {
+    name: 'expired',
+    slot: null,
+    err: null,
+    rebroadcasts: 5,
+    rebroadcastAttempts: [],
+  } as const;
+  trace.onSubmissionEnd!(result);
+  const [submission, ...more] = submissions.drain();
+  expect([submission?.result, submission?.attempts.map(({ node }) => node), more]).toEqual([
+    result,
+    ['a', 'b'],
+    [],
+  ]);
+  expect(traced).toEqual(['a']);
+});
+
+it('records at most 100 attempts of a submission', () => {
+  const { submissions, forwarded } = send({ onAttempt: () => {} });
+  for (let at = 0; at < 1_000; at++) forwarded.call.trace!.onAttempt(attempt('a'));
+  forwarded.handler.onResponse({ body: Buffer.from('"x"'), errorCode: 0 });
+  expect(submissions.drain()[0]?.attempts).toHaveLength(100);
+});

@@ -1,0 +1,125 @@
+import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
+import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from './address.ts';
+import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
+
+/** Reads and writes a value as bincode does. Both throw for what the format does not allow. */
+export type Codec<T> = Readonly<{
+  read: (reader: ByteReader) => T;
+  write: (writer: ByteWriter, value: T) => unknown;
+}>;
+
+/** Bytes that break their format. */
+export class Undecodable extends Error {
+  override readonly name = 'Undecodable';
+}
+
+export function decodedOrNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof OutOfBytes || error instanceof Undecodable) return null;
+    throw error;
+  }
+}
+
+type Primitive = 'u8' | 'u16' | 'u32' | 'u64' | 'i64' | 'f64' | 'bool';
+
+/** `bool` takes any byte but 0 as true. */
+const primitive = <Name extends Primitive>(name: Name) =>
+  ({
+    read: (reader: ByteReader) => reader[name](),
+    write: (writer: ByteWriter, value: never) => writer[name](value),
+  }) as Codec<ReturnType<ByteReader[Name]>>;
+
+export const u8: Codec<number> = primitive('u8');
+export const u16: Codec<number> = primitive('u16');
+export const u32: Codec<number> = primitive('u32');
+export const u64: Codec<bigint> = primitive('u64');
+export const i64: Codec<bigint> = primitive('i64');
+export const f64: Codec<number> = primitive('f64');
+export const bool: Codec<boolean> = primitive('bool');
+
+/** The caller guarantees that the values are of the type, such as a slot. */
+export const branded = <T>(codec: Codec<bigint>): Codec<T> => codec as unknown as Codec<T>;
+
+export const u128: Codec<bigint> = {
+  read: (reader) => reader.u64() | (reader.u64() << 64n),
+  write: (writer, value) => writer.u64(BigInt.asUintN(64, value)).u64(value >> 64n),
+};
+
+export const bytes = (length: number): Codec<Uint8Array> => ({
+  read: (reader) => reader.bytes(length),
+  write: (writer, value) => writer.bytes(value),
+});
+
+export const pubkey: Codec<Address> = {
+  read: (reader) => addressFromBytes(reader.bytes(ADDRESS_BYTES)),
+  write: (writer, value) => writer.bytes(addressBytes(value)),
+};
+
+export const hash: Codec<Blockhash> = {
+  read: (reader) => blockhashFromBytes(reader.bytes(32)),
+  write: (writer, value) => writer.bytes(blockhashBytes(value)),
+};
+
+export const struct = <T extends object>(
+  fields: { readonly [Name in keyof T]-?: Codec<T[Name]> },
+): Codec<T> => {
+  const entries = Object.entries(fields) as [keyof T, Codec<T[keyof T]>][];
+  return {
+    read: (reader) => Object.fromEntries(entries.map(([name, { read }]) => [name, read(reader)])) as T,
+    write: (writer, value) => {
+      for (const [name, { write }] of entries) write(writer, value[name]);
+    },
+  };
+};
+
+/** The tag is 0 or 1. */
+export const option = <T>({ read, write }: Codec<T>): Codec<T | null> => ({
+  read: (reader) => {
+    const tag = reader.u8();
+    if (tag > 1) throw new Undecodable('option tag');
+    return tag === 1 ? read(reader) : null;
+  },
+  write: (writer, value) => {
+    writer.bool(value !== null);
+    if (value !== null) write(writer, value);
+  },
+});
+
+/** A fixed number of items. */
+export const array = <T>(length: number, { read, write }: Codec<T>): Codec<readonly T[]> => ({
+  read: (reader) => Array.from({ length }, () => read(reader)),
+  write: (writer, items) => {
+    for (const item of items) write(writer, item);
+  },
+});
+
+/**
+ * u64 count. A false count runs out of bytes, since no item is empty.
+ * @param most - more are not written, and not read.
+ */
+export const list = <T>({ read, write }: Codec<T>, most = Number.POSITIVE_INFINITY): Codec<readonly T[]> => ({
+  read: (reader) => {
+    const count = Number(reader.u64());
+    if (count > most) throw new Undecodable('too many items');
+    const items: T[] = [];
+    while (items.length < count) items.push(read(reader));
+    return items;
+  },
+  write: (writer, items) => {
+    const written = items.slice(0, most);
+    writer.u64(BigInt(written.length));
+    for (const item of written) write(writer, item);
+  },
+});
+
+/** Encodes an account padded to its size; decodes any prefix that holds the value, else gives null. */
+export const accountCodec = <T>(size: number, { read, write }: Codec<T>) => ({
+  encode: (value: T): Uint8Array => {
+    const writer = new ByteWriter(size);
+    write(writer, value);
+    return writer.zeros(Math.max(0, size - writer.length)).finish();
+  },
+  decode: (data: Uint8Array): T | null => decodedOrNull(() => read(new ByteReader(data))),
+});

@@ -1,0 +1,100 @@
+import type { ByteReader } from '../../base/bytes.ts';
+import type { WritableJson } from '../../base/json.ts';
+import { decimalText } from '../../base/text/float-decimal.ts';
+import { addressFromBytes } from '../address.ts';
+import { uiTokenAmount } from '../encoding/ui-token-amount.ts';
+import {
+  readAddress,
+  readBase64,
+  readBool,
+  readHash,
+  readList,
+  readOption,
+  readText,
+  utf8,
+} from './bincode.ts';
+import type { Members } from './wire-order.ts';
+
+type Type = (data: ByteReader) => WritableJson;
+export type Types = Readonly<Record<string, Type>>;
+
+export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
+
+/** All zeros mean none. */
+const nonzero =
+  <T>(length: number, none: T, show: (bytes: Uint8Array) => string) =>
+  (data: ByteReader): string | T => {
+    const bytes = data.bytes(length);
+    return isZero(bytes) ? none : show(bytes);
+  };
+
+const undefinedOr =
+  <T>(read: (data: ByteReader) => T) =>
+  (data: ByteReader): T | undefined =>
+    readOption(data, () => read(data)) ?? undefined;
+
+const u64: Type = (data) => data.u64();
+const i64: Type = (data) => data.i64();
+
+const ELGAMAL_KEY_BYTES = 32;
+const ELGAMAL_CIPHERTEXT_BYTES = 64;
+const AE_CIPHERTEXT_BYTES = 36;
+
+/** `?` marks members that are omitted, `~` those that are null without a value. */
+const types: Types = {
+  u8: (data) => data.u8(),
+  i8: (data) => (data.u8() << 24) >> 24,
+  u16: (data) => data.u16(),
+  i16: (data) => (data.u16() << 16) >> 16,
+  u32: (data) => data.u32(),
+  u64,
+  'u64?': undefinedOr(u64),
+  'u64~': (data) => readOption(data, () => data.u64()),
+  u64text: (data) => String(data.u64()),
+  'u64text?': undefinedOr((data) => String(data.u64())),
+  u64s: (data) => readList(data, () => data.u64()),
+  i64,
+  'i64?': undefinedOr(i64),
+  'i64~': (data) => readOption(data, () => data.i64()),
+  f64: (data) => decimalText(data.f64()),
+  bool: readBool,
+  /** Any byte but 0 is true. */
+  flag: (data) => data.bool(),
+  pubkey: readAddress,
+  'pubkey?': undefinedOr(readAddress),
+  'pubkey~': (data) => readOption(data, () => readAddress(data)),
+  pubkeys: (data) => readList(data, () => readAddress(data)),
+  'zeroable?': nonzero(32, undefined, addressFromBytes),
+  'zeroable~': nonzero(32, null, addressFromBytes),
+  hash: readHash,
+  base64: readBase64,
+  text: readText,
+  /** Borsh string. */
+  string: (data) => utf8(data.bytes(data.u32())),
+  tokenAmount: (data) => uiTokenAmount(data.u64(), data.u8()),
+  elGamal: (data) => base64(data.bytes(ELGAMAL_KEY_BYTES)),
+  'elGamal~': nonzero(ELGAMAL_KEY_BYTES, null, base64),
+  ciphertext: (data) => base64(data.bytes(ELGAMAL_CIPHERTEXT_BYTES)),
+  /** Decryptable balance. */
+  balance: (data) => base64(data.bytes(AE_CIPHERTEXT_BYTES)),
+  /** Not shown: an address that the accounts repeat; auditor ciphertexts, low and high part. */
+  skippedPubkey: (data) => void data.skipBytes(32),
+  skippedAuditorAmount: (data) => void data.skipBytes(2 * ELGAMAL_CIPHERTEXT_BYTES),
+};
+
+/**
+ * Reader of members written as `name name type, name type`; names share the type that follows.
+ * @param own - types of one program.
+ */
+export function membersReader(text: string, own: Types = {}): (data: ByteReader) => Members {
+  const fields = text.split(',').flatMap((part) => {
+    const words = part.trim().split(/\s+/);
+    const type = words.pop() ?? '';
+    const read = own[type] ?? types[type];
+    if (type !== '' && read === undefined) throw new TypeError(`Unknown type: ${type}`);
+    return words.map((name) => [name, read as Type] as const);
+  });
+  return (data) => Object.fromEntries(fields.map(([name, read]) => [name, read(data)]));
+}

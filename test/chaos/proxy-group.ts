@@ -1,0 +1,40 @@
+import { TcpProxy } from './tcp-proxy.ts';
+
+/** The proxies in front of one node, which fail together. */
+export class ProxyGroup {
+  readonly proxies: readonly TcpProxy[];
+
+  private constructor(proxies: readonly TcpProxy[]) {
+    this.proxies = proxies;
+  }
+
+  /** One proxy per target port. */
+  static async start(...targetPorts: readonly number[]): Promise<ProxyGroup> {
+    return new ProxyGroup(await Promise.all(targetPorts.map((port) => TcpProxy.start(port))));
+  }
+
+  /** The port of the proxy at a place. */
+  port(at: number): number {
+    return this.proxies[at]!.port;
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.proxies.map((proxy) => proxy.kill()));
+  }
+
+  async revive(): Promise<void> {
+    await Promise.all(this.proxies.map((proxy) => proxy.revive()));
+  }
+
+  freeze(): void {
+    for (const proxy of this.proxies) proxy.freeze();
+  }
+
+  thaw(): void {
+    for (const proxy of this.proxies) proxy.thaw();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.proxies.map((proxy) => proxy.close()));
+  }
+}

@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util';
+
+type Values = Readonly<Record<string, number | string | boolean>>;
+type Widened<Defaults extends Values> = {
+  readonly [Name in keyof Defaults]: Defaults[Name] extends number
+    ? number
+    : Defaults[Name] extends boolean
+      ? boolean
+      : string;
+};
+
+/**
+ * Reads the options of a program from its command line. Each has the type of its default.
+ * Prints the usage and exits for --help, and for a number that is none or out of its range.
+ */
+export function readOptions<const Defaults extends Values>(
+  usage: string,
+  defaults: Defaults,
+  ranges: Partial<Record<keyof Defaults, readonly [least: number, most: number]>> = {},
+): Widened<Defaults> {
+  const options = Object.fromEntries(
+    Object.entries({ ...defaults, help: false }).map(([name, value]) => [
+      name,
+      typeof value === 'boolean'
+        ? ({ type: 'boolean', default: value } as const)
+        : ({ type: 'string', default: String(value) } as const),
+    ]),
+  );
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  const read = ([name, value]: [string, unknown]): [string, unknown] => {
+    if (typeof defaults[name] !== 'number') return [name, value];
+    const [least, most] = ranges[name] ?? [0, Number.MAX_SAFE_INTEGER];
+    if (Number(value) >= least && Number(value) <= most) return [name, Number(value)];
+    process.stderr.write(`--${name} must be a number from ${least} to ${most}\n`);
+    process.exit(2);
+  };
+  return Object.fromEntries(Object.entries(values).map(read)) as Widened<Defaults>;
+}
+
+/** Prints a line, unless standard output is JSON. */
+export const sayUnless =
+  (json: boolean) =>
+  (text: string): void =>
+    void (json || process.stdout.write(`${text}\n`));
+
+/** The same with the time. */
+export const logUnless =
+  (json: boolean) =>
+  (text: string): void =>
+    sayUnless(json)(`${new Date().toISOString()} ${text}`);
