@@ -94,6 +94,7 @@ export const accountStateTarget: Target = {
   from: "programs' accounts, through nodes",
   covers: [
     'base/bytes.ts',
+    'solana/codec.ts',
     'solana/address-lookup-table.ts',
     'solana/nonce.ts',
     'solana/stake-state.ts',
