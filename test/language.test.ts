@@ -24,7 +24,6 @@ const pending: readonly string[] = [
   'test/app/',
   'test/cli/',
   'test/conformance/',
-  'test/fuzz/',
   'test/geyser/',
   'test/hardening/',
   'test/streams/',

@@ -89,4 +89,4 @@ it('loses and duplicates nothing when the gateway restarts under reconnecting cl
     expect(signatures(one)).toHaveLength(new Set(signatures(one)).size);
   }
   stream.close();
-}, 60_000);
+}, 120_000);

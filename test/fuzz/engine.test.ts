@@ -23,8 +23,8 @@ const breaksOn = (byte: number): FuzzTarget => ({
   },
 });
 
-describe('the engine that feeds decoders', () => {
-  it('gives the same inputs for the same seed', () => {
+describe('the fuzz engine', () => {
+  it('generates the same inputs from the same seed', () => {
     const inputs = (number: number): string[] => {
       const random = createRandom(number);
       return Array.from({ length: 50 }, () => text(nextInput([seed], random)));
@@ -62,7 +62,7 @@ describe('the engine that feeds decoders', () => {
     expect(found.map(({ length }) => length > seed.length)).toEqual([true]);
   });
 
-  it('knows what is new by the text that never ran before', () => {
+  it('finds new coverage by code that never ran before', () => {
     const reached = new Reached();
     expect(reached.add([ran('a', [10, 20], [30, 40])])).toBe(true);
     expect(reached.isNew([ran('a', [0, 50])])).toBe(false);
@@ -72,19 +72,19 @@ describe('the engine that feeds decoders', () => {
     expect(reached.isNew([ran('bc')])).toBe(true);
   });
 
-  it('makes an input as short and plain as does the same', async () => {
+  it('minimises an input', async () => {
     const input = Buffer.from(`${'x'.repeat(500)}needle${'y'.repeat(700)}`);
     const least = await minimise(input, async (one) => text(one).includes('needle'), 1_000);
     expect(text(least)).toBe('needle');
   });
 
-  it('tells failures apart by where they were thrown, or by their words without figures', () => {
+  it('distinguishes failures by place, or by message without numbers', () => {
     expect(kindOf('Error: 5\n    at a (b.ts:1:2)\n    at c')).toBe(kindOf('Error: 7\n    at a (b.ts:1:2)'));
     expect(kindOf('works on 5 for 10 ms')).toBe(kindOf('works on 77 for 8 ms'));
     expect(kindOf('one')).not.toBe(kindOf('another'));
   });
 
-  it('keeps no more than fits', () => {
+  it('limits the size of a corpus', () => {
     const stored = fitting([new Uint8Array(30), new Uint8Array(9_000), new Uint8Array(60)]);
     expect(stored.map(({ length }) => length)).toEqual([30, 60]);
   });

@@ -6,7 +6,7 @@ import { CORPUS_MAX_BYTES, corpusFolder } from './engine/corpus.ts';
 import { removeScratch } from './engine/scratch.ts';
 import { targetNames, unlistedTargets } from './engine/target-files.ts';
 import { decoderFiles, decodersIn, pathOf, withNamed } from './inventory/decoders.ts';
-import { idleDecoders, unfedFiles } from './inventory/findings.ts';
+import { idleDecoders, uncoveredFiles } from './inventory/findings.ts';
 import { notOutside } from './inventory/not-outside.ts';
 import type { Replayed } from './inventory/replay.ts';
 
@@ -25,28 +25,28 @@ beforeAll(async () => {
 });
 afterAll(removeScratch);
 
-describe('the decoders that meet bytes from outside', () => {
-  it('have a fuzz target each, or a reason to have none', () => {
-    expect(unfedFiles(files, targets, notOutside)).toEqual([]);
+describe('decoders of untrusted bytes', () => {
+  it('have a fuzz target, or a reason to have none', () => {
+    expect(uncoveredFiles(files, targets, notOutside)).toEqual([]);
   });
 
-  it('are run by the targets that say so, with what is kept for them', () => {
-    const said = targets.flatMap(({ covers }) => covers);
-    expect(idleDecoders(withNamed(files, said), targets, notOutside)).toEqual([]);
+  it('are run by their targets with seeds and corpus', () => {
+    const covered = targets.flatMap(({ covers }) => covers);
+    expect(idleDecoders(withNamed(files, covered), targets, notOutside)).toEqual([]);
   });
 
-  it('withstand the seeds and the corpus of every target', async () => {
+  it('do not fail on the seeds and the corpus of any target', async () => {
     expect(targets.flatMap(({ name, failures }) => failures.map((text) => `${name}: ${text}`))).toEqual([]);
     expect(targets.map(({ name }) => name)).toEqual(targetNames);
     expect(await unlistedTargets()).toEqual([]);
   });
 
-  it('are where the targets say that they are', () => {
+  it('exist where targets name them', () => {
     const lost = targets.flatMap(({ covers }) => covers.filter((path) => !existsSync(pathOf(path))));
     expect(lost).toEqual([]);
   });
 
-  it('have no reason that is out of date', () => {
+  it('have no outdated reasons', () => {
     const known = files.flatMap(({ file, decoders }) => [
       file,
       ...decoders.map((name) => `${file}: ${name}`),
@@ -56,7 +56,7 @@ describe('the decoders that meet bytes from outside', () => {
 });
 
 describe('the corpus', () => {
-  it('is small, and belongs to targets that there are', () => {
+  it('is small and belongs to existing targets', () => {
     const stored = readdirSync(corpusFolder);
     const sizes = stored.map((file) => statSync(join(corpusFolder, file)).size);
     expect(stored.filter((file) => !targetNames.includes(file.replace(/\.txt$/, '')))).toEqual([]);
@@ -65,29 +65,29 @@ describe('the corpus', () => {
   });
 });
 
-describe('the judge of the inventory', () => {
+describe('the inventory', () => {
   it.each([
     ['a function', 'export function decodeThing(bytes: Uint8Array) {}', ['decodeThing']],
     ['an arrow', 'export const readThing = (bytes: Uint8Array) => 1;', ['readThing']],
     ['a class', 'export class ThingReader {}', []],
-    ['what it calls', 'const thing = JSON.parse(text);', []],
-  ])('knows a decoder by %s', (_, text, names) => {
+    ['its calls', 'const thing = JSON.parse(text);', []],
+  ])('recognizes a decoder by %s', (_, text, names) => {
     expect(decodersIn(text)).toEqual(names);
   });
 
-  it('takes nothing else for one', () => {
+  it('finds no decoder elsewhere', () => {
     expect(decodersIn('export function encodeThing() {}\nexport const read = 5;')).toBeNull();
   });
 
-  it('sees a decoder that nobody feeds, and one that is only said to be fed', () => {
+  it('reports decoders without a target, and those that their target does not run', () => {
     const made = [
       { file: 'a/b.ts', decoders: ['readB', 'readC'] },
       { file: 'c.ts', decoders: [] },
       { file: 'd.ts', decoders: [] },
     ];
     const target = { covers: ['a/', 'd.ts'], ran: new Map([['a/b.ts', new Set(['readB'])]]) };
-    expect(unfedFiles(made, [target], {})).toEqual(['c.ts']);
-    expect(unfedFiles(made, [target], { 'c.ts': 'why' })).toEqual([]);
+    expect(uncoveredFiles(made, [target], {})).toEqual(['c.ts']);
+    expect(uncoveredFiles(made, [target], { 'c.ts': 'why' })).toEqual([]);
     expect(idleDecoders(made, [target], {})).toEqual(['a/b.ts: readC', 'd.ts: nothing of it']);
   });
 });

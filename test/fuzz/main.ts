@@ -8,15 +8,15 @@ import { removeScratch } from './engine/scratch.ts';
 import { inThread } from './engine/thread.ts';
 import type { WorkerReport } from './engine/worker.ts';
 
-/** `npm run fuzz`: feeds every target of this folder. What can be asked for: `npm run fuzz -- --help`. */
+/** `npm run fuzz`: runs the fuzz targets. Options: `npm run fuzz -- --help`. */
 const options = readOptions();
 const say = (line: string): void => {
-  // The result is alone on the standard output where programs read it.
+  // With --json, standard output contains only the result.
   if (options.asJson) console.error(line);
   else console.log(line);
 };
 
-/** One target's share, as it is told. */
+/** The printed result of a target. */
 type Row = Readonly<{
   target: string;
   runs: number;
@@ -32,7 +32,7 @@ type Row = Readonly<{
 const artefacts = join(import.meta.dirname, '..', '..', 'test-artefacts', 'fuzz');
 const rounded = (value: number): number => Math.round(value * 10) / 10;
 
-/** Writes the input down. @returns the finding with the command that repeats it. */
+/** Saves the input. @returns the finding with the command that repeats it. */
 function keepFailure(target: string, { input, text }: Failure): NonNullable<Row['finding']> {
   mkdirSync(artefacts, { recursive: true });
   const digest = createHash('sha256').update(input).digest('hex').slice(0, 12);
@@ -65,7 +65,7 @@ function sayRow(row: Row, at: string): void {
   if (finding !== null) say(`${finding.text}\nto repeat: ${finding.repeat}`);
 }
 
-/** A target's own chance: what the others do does not change it. */
+/** The seed of a target, independent of the other targets. */
 const seedOf = (target: string): number =>
   createHash('sha256').update(`${options.seed} ${target}`).digest().readUInt32LE();
 

@@ -67,7 +67,7 @@ async function forgetFirstSlots(node: OpenLocalNode): Promise<void> {
       return node.history.firstAvailableSlot > 1n;
     },
     'the first slots are gone',
-    { everyMs: 2 },
+    { everyMs: 2, timeoutMs: 55_000 },
   );
 }
 

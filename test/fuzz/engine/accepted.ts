@@ -1,6 +1,6 @@
 type ErrorClass = abstract new (...args: never[]) => Error;
 
-/** Whether it ends well; false for one of the errors that it may throw. Any other is thrown on. */
+/** Whether `read` succeeds; false for one of the expected errors. Others are rethrown. */
 export function accepted(read: () => unknown, ...refusals: readonly ErrorClass[]): boolean {
   try {
     read();
@@ -11,7 +11,7 @@ export function accepted(read: () => unknown, ...refusals: readonly ErrorClass[]
   }
 }
 
-/** The same of what ends later. */
+/** Like `accepted`, for a promise. */
 export async function acceptedLater(
   read: () => Promise<unknown>,
   ...refusals: readonly ErrorClass[]

@@ -2,12 +2,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Inputs that reached what no seed reaches, a file for each target: one input a line, in base64, the shortest first.
+ * A file per target with inputs that reach more than its seeds: one per line, in base64, the shortest first.
  * `npm run fuzz -- --update` writes them.
  */
 export const corpusFolder = join(import.meta.dirname, '..', 'corpus');
 
-/** Bytes that the file of one target may have. */
+/** Limit of the file of one target. */
 export const CORPUS_MAX_BYTES = 5_000;
 
 const fileOf = (name: string): string => join(corpusFolder, `${name}.txt`);
@@ -18,7 +18,7 @@ export function readCorpus(name: string): Uint8Array[] {
   return lines.filter((line) => line !== '').map((line) => Uint8Array.from(Buffer.from(line, 'base64')));
 }
 
-/** What of the inputs fits in a file, beginning with the first. */
+/** The first inputs that fit in a file. */
 export function fitting(inputs: readonly Uint8Array[]): Uint8Array[] {
   let left = CORPUS_MAX_BYTES;
   return inputs.filter((input) => {
@@ -29,7 +29,7 @@ export function fitting(inputs: readonly Uint8Array[]): Uint8Array[] {
   });
 }
 
-/** Puts the inputs in place of those that were there. */
+/** Replaces the stored inputs. */
 export function writeCorpus(name: string, inputs: readonly Uint8Array[]): void {
   const lines = inputs.map((input) => `${Buffer.from(input).toString('base64')}\n`);
   if (lines.length > 0) writeFileSync(fileOf(name), lines.join(''));

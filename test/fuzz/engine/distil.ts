@@ -3,12 +3,12 @@ import { minimise } from './minimise.ts';
 import { runInput } from './run-input.ts';
 import type { FuzzTarget } from './target.ts';
 
-/** How often an input may be tried smaller before it is kept as it is. */
+/** Attempts to minimise an input. */
 const TRIES_MAX = 20;
-/** What is longer is tried smaller first. */
+/** Shorter inputs are not minimised. */
 const SHORT_BYTES = 40;
 
-/** Whether an input reaches what was not reached, and still ends well. */
+/** Whether an input has new coverage and does not fail. */
 async function reachesNew(
   target: FuzzTarget,
   coverage: Coverage,
@@ -19,10 +19,7 @@ async function reachesNew(
   return reached.isNew(coverage.take()) && failure === null;
 }
 
-/**
- * The inputs that reach more than the seeds and those before them, the shortest first and each made smaller: what a
- * corpus holds.
- */
+/** The inputs with more coverage than the seeds and the inputs before, shortest first and minimised, as a corpus. */
 export async function distil(
   target: FuzzTarget,
   coverage: Coverage,
@@ -39,7 +36,7 @@ export async function distil(
   const stored: Uint8Array[] = [];
   for (const input of inputs.toSorted((a, b) => a.length - b.length)) {
     if (!(await isNew(input))) continue;
-    // Smaller, it may reach less of the new; the rest comes again with another input, or is not worth its bytes.
+    // A minimised input may lose some of the new coverage.
     const small = input.length > SHORT_BYTES ? await minimise(input, isNew, TRIES_MAX) : input;
     await add(small);
     stored.push(small);

@@ -3,37 +3,36 @@ import { createRandom, nextInput, type Random } from './mutate.ts';
 import { runInput } from './run-input.ts';
 import type { FuzzTarget } from './target.ts';
 
-/** What feeding a target came to. */
+/** The result of exploring a target. */
 export type Exploration = Readonly<{
   runs: number;
   accepted: number;
-  /** Processor time of this thread that it took. */
+  /** Processor time of this thread. */
   cpuMs: number;
-  /** The longest time that one input took. */
+  /** The longest time of one input. */
   slowestMs: number;
-  /** Inputs that reached what those that were fed first did not. */
+  /** Inputs with more coverage than the first ones. */
   found: readonly Uint8Array[];
   failure: Failure | null;
 }>;
 
-/** An input that made a target throw, and what it threw. */
+/** An input that made a target throw, and the error. */
 export type Failure = Readonly<{ input: Uint8Array; text: string }>;
 
 export type ExploreOptions = Readonly<{
   seed: number;
   /** Processor time to spend. */
   cpuMs: number;
-  /** What is fed first, and what the rest is made of. */
+  /** Inputs to run first and to mutate. */
   first: readonly Uint8Array[];
 }>;
 
-/** What tells which functions ran since it was asked last. */
 type Ran = Pick<Coverage, 'take'>;
 
-/** A batch of inputs should take so many times as long as looking at what ran. */
+/** The time of a batch in multiples of the time to read coverage. */
 const LOOK_SHARE = 8;
 const BATCH_MAX = 8_192;
-/** An input is not mutated beyond this, so that inputs do not grow with every generation. */
+/** Limits growth by mutation. */
 const INPUT_MAX_BYTES = 16 * 1024;
 
 const cpuMsOfThread = (): number => {
@@ -41,10 +40,7 @@ const cpuMsOfThread = (): number => {
   return (user + system) / 1_000;
 };
 
-/**
- * Feeds a target until the time is spent or it throws. Inputs that reach new text of src/ are kept, and those that come
- * later are made of them too.
- */
+/** Runs a target until the time is spent or it throws. Inputs with new coverage are kept and mutated further. */
 export class Explorer {
   readonly #target: FuzzTarget;
   readonly #coverage: Ran;
@@ -97,7 +93,7 @@ export class Explorer {
     return nextInput(this.#pool, this.#random).subarray(0, INPUT_MAX_BYTES);
   }
 
-  /** Feeds inputs one after another until one fails or the time is over. */
+  /** Runs inputs until one fails or the time is over. */
   async #feed(inputs: readonly Uint8Array[], isOver: () => boolean = () => false): Promise<void> {
     for (const input of inputs) {
       if (this.#failure !== null || isOver()) return;
@@ -109,10 +105,10 @@ export class Explorer {
     }
   }
 
-  /** Finds out which inputs of a batch it was that reached something new. */
+  /** Finds the inputs of a batch with new coverage. */
   async #keepNew(batch: readonly Uint8Array[], ran: readonly RanFunction[]): Promise<void> {
     if (this.#failure === null && this.#reached.isNew(ran)) await this.#search(batch);
-    // What ran once and not again, such as a timer's work, is not looked for twice.
+    // Code that ran only once, such as that of a timer, is not searched for again.
     this.#reached.add(ran);
   }
 

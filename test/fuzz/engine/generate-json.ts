@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../src/base/json.ts';
 import type { Random } from './mutate.ts';
 
-/** As much of JSON Schema as schemas of requests say. */
+/** The part of JSON Schema that request schemas use. */
 export type JsonSchema = Readonly<{
   type?: unknown;
   enum?: readonly JsonValue[];
@@ -56,7 +56,7 @@ function objectOf({ properties = {}, required = [] }: JsonSchema, random: Random
   return Object.fromEntries(named.map(([name, schema]) => [name, jsonFor(schema, random)]));
 }
 
-/** A value that fits a schema more often than not, and lies at its bounds. */
+/** A value that mostly fits a schema, often at its limits. */
 export function jsonFor(schema: JsonSchema, random: Random): JsonValue {
   const known = [...(schema.enum ?? []), ...(schema.examples ?? [])];
   if (schema.const !== undefined) return schema.const;

@@ -2,7 +2,7 @@ import { type Random, randomBytes } from './mutate.ts';
 
 const DEPTH_MAX = 5;
 const FIELDS_MAX = 8;
-/** Numbers of fields that messages have; a few have larger ones. */
+/** Field numbers of most messages. */
 const NUMBERS = 17;
 
 function varint(value: number): number[] {
@@ -12,7 +12,7 @@ function varint(value: number): number[] {
   return [...bytes, left];
 }
 
-/** Lengths that keys, signatures and texts have, and others. */
+/** Lengths of keys, signatures, texts and others. */
 const LENGTHS = [0, 1, 4, 8, 32, 32, 44, 64, 100];
 
 function content(random: Random, depth: number): Uint8Array {
@@ -44,7 +44,7 @@ function field(random: Random, depth: number): number[] {
   }
 }
 
-/** A message of protobuf whose fields are of any number and kind, with messages in it. */
+/** A protobuf message with fields of any number and kind, including nested messages. */
 export function message(random: Random, depth = 0): Uint8Array {
   const fields = Array.from({ length: random() % FIELDS_MAX }, () => field(random, depth));
   return Uint8Array.from(fields.flat());

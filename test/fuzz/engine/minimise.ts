@@ -1,11 +1,10 @@
-/** What is tried for bytes that must stand, so that those which matter are seen. */
+/** Replaces bytes that do not matter. */
 const PLAIN = 0x30;
 
 /**
- * A shorter and plainer input that still does what the given one does: cuts out ever smaller pieces, then puts the same
- * byte wherever it may stand.
- * @param still - whether an input does it.
- * @param triesMax - how often that is asked.
+ * Shortens an input by cutting out ever smaller pieces, then replaces bytes that do not matter.
+ * @param still - whether an input has the effect to keep.
+ * @param triesMax - the limit of calls of `still`.
  */
 export async function minimise(
   input: Uint8Array,

@@ -1,4 +1,4 @@
-/** Values at which readers of JSON change their minds. */
+/** Boundary values for readers of JSON. */
 const ODD: readonly string[] = [
   ...['null', 'true', 'false', '0', '-0', '1', '-1', '1.5', '1e3', '1e400', '4294967296'],
   ...['9007199254740993', '18446744073709551615', '18446744073709551616', '-9223372036854775809'],
@@ -6,7 +6,7 @@ const ODD: readonly string[] = [
   ...['[]', '{}', '[[]]', '[null]', '{"__proto__":null}', '{"length":-1}', '{"toString":1}'],
 ];
 
-/** Where the values of a text begin and end, strings and scalars and what is in brackets; roughly, as mutants are. */
+/** The approximate ranges of strings, scalars and bracketed values of a text. */
 function valuesIn(text: string): readonly (readonly [number, number])[] {
   const found: [number, number][] = [];
   const open: number[] = [];
@@ -22,7 +22,7 @@ function valuesIn(text: string): readonly (readonly [number, number])[] {
 const oneOf = <Item>(items: readonly Item[], random: () => number): Item =>
   items[random() % items.length] as Item;
 
-/** The text with one value gone, doubled, or in place of another. */
+/** The text with one value removed, doubled or replaced by another. */
 function mutateText(text: string, random: () => number): string {
   const values = valuesIn(text);
   if (values.length === 0) return oneOf(ODD, random);
@@ -40,10 +40,10 @@ function mutateText(text: string, random: () => number): string {
   return text.slice(0, from) + oneOf(replacements, random) + text.slice(to);
 }
 
-/** Whether bytes look like JSON that has a structure to change. */
+/** Whether bytes look like structured JSON. */
 export const looksLikeJson = (bytes: Uint8Array): boolean => bytes[0] === 0x7b || bytes[0] === 0x5b;
 
-/** One to three of the values of a text in JSON are others. */
+/** Changes one to three values of a JSON text. */
 export function mutateJson(bytes: Uint8Array, random: () => number): Uint8Array {
   let text = Buffer.from(bytes).toString();
   for (let rounds = 1 + (random() % 3); rounds > 0; rounds--) text = mutateText(text, random);

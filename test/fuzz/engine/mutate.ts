@@ -1,6 +1,6 @@
 import { looksLikeJson, mutateJson } from './mutate-json.ts';
 
-/** A stream of 32-bit numbers that is the same for the same seed. */
+/** A stream of 32-bit numbers, determined by a seed. */
 export type Random = () => number;
 
 /** Mulberry32: small, fast, good enough to pick bytes. */
@@ -18,7 +18,7 @@ export function randomBytes(random: Random, length: number): Uint8Array {
   return Uint8Array.from({ length }, () => random() & 0xff);
 }
 
-/** Bytes at which length prefixes, tags and signs change their meaning. */
+/** Bytes at boundaries of length prefixes, tags and signs. */
 const EDGES = [0, 1, 2, 3, 0x7f, 0x80, 0x81, 0xfe, 0xff];
 
 type Mutation = (bytes: Uint8Array, random: Random) => Uint8Array;
@@ -63,7 +63,7 @@ function cross(seed: Uint8Array, other: Uint8Array, random: Random): Uint8Array 
 const anyOf = (seeds: readonly Uint8Array[], random: Random): Uint8Array =>
   seeds[random() % seeds.length] as Uint8Array;
 
-/** Random bytes one time in eight, else a mutated seed; of seeds that are JSON mostly their values change. */
+/** Random bytes one time in eight, otherwise a mutated seed; in JSON mostly values are mutated. */
 export function nextInput(seeds: readonly Uint8Array[], random: Random): Uint8Array {
   const dice = random() % 8;
   if (seeds.length === 0 || dice === 0) return randomBytes(random, random() % 300);

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 import { targetNames } from './target-files.ts';
 
-/** What a run was asked for. */
+/** Options of a run. */
 export type FuzzOptions = Readonly<{
   targets: readonly string[];
   minutes: number;
   seed: number;
   atOnce: number;
-  /** File of the one input to feed; null for a run. */
+  /** File of a single input to run; null for a normal run. */
   input: string | null;
   updates: boolean;
   asJson: boolean;
@@ -15,21 +15,21 @@ export type FuzzOptions = Readonly<{
 
 const USAGE = `Usage: npm run fuzz [-- TARGET… --minutes N --seed N]
 
-Feeds the decoders that meet bytes from outside with inputs made of good ones, of those that once reached
-something new (test/fuzz/corpus), and of chance. What makes a decoder throw, hang or fill the memory is made smaller,
-written to test-artefacts/fuzz, and told of with the command that repeats it; then the exit code is 1.
+Runs decoders of untrusted bytes on mutated seeds, mutated inputs of test/fuzz/corpus, and random inputs. An input
+that makes a decoder throw, hang or fill the memory is minimised, written to test-artefacts/fuzz and printed with the
+command that repeats it; the exit code is then 1.
 
   --minutes N    processor time of all targets together, default 10, in equal shares
-  --target NAME  feed this one, as TARGET does; as often as is wanted
-  --seed N       the chance of an earlier run, default from the clock
-  --at-once N    targets fed side by side, default 2
-  --input FILE   feed one target this input and nothing else
-  --update       write what reached something new into test/fuzz/corpus
+  --target NAME  run this target, like TARGET; repeatable
+  --seed N       seed of an earlier run, default from the clock
+  --at-once N    targets to run in parallel, default 2
+  --input FILE   run one target on this input only
+  --update       write inputs with new coverage to test/fuzz/corpus
   --json         print the result as JSON
 
 Targets: ${targetNames.join(', ')}`;
 
-/** Ends the program with exit code 2. */
+/** Exits with code 2. */
 function refuse(problem: string): never {
   console.error(`${problem}\n\n${USAGE}`);
   process.exit(2);
@@ -55,7 +55,7 @@ function parsed() {
   }
 }
 
-/** Reads the command line; tells how it is used, and ends the program, where that is asked for or needed. */
+/** Reads the command line. Prints the usage and exits on --help and errors. */
 export function readOptions(): FuzzOptions {
   const { values, positionals } = parsed();
   if (values.help) {

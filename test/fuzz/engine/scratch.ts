@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where nothing reaches a disk, on a machine that has such a place: what is written is wanted for a moment only. */
+/** A file system in memory, where available. */
 const MEMORY = '/dev/shm';
 
 /** A folder of this process, for targets that read files. */
 const folder = join(existsSync(MEMORY) ? MEMORY : tmpdir(), `solway-fuzz-${process.pid}`);
 
-/** A folder in it, which is there. */
+/** Creates a folder in it. */
 export function scratchFolder(name: string): string {
   const path = join(folder, name);
   mkdirSync(path, { recursive: true });

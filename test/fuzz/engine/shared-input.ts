@@ -1,10 +1,7 @@
 const HEAD_BYTES = 8;
 const INPUT_MAX_BYTES = 64 * 1024;
 
-/**
- * The input that a thread works on, where another thread sees it should the first never come back. Memory: how many
- * there were, the length of this one, its bytes.
- */
+/** The current input of a thread, readable by another if the first hangs. Memory: count, length, bytes. */
 export class SharedInput {
   readonly memory: SharedArrayBuffer;
   readonly #head: Int32Array;

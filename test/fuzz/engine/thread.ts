@@ -3,19 +3,16 @@ import type { Failure } from './explore.ts';
 import { SharedInput } from './shared-input.ts';
 import type { WorkerMessage, WorkerReport, WorkerTask } from './worker.ts';
 
-/** How long a target may work on one input, which a busy machine makes longer, and how much memory it may hold. */
+/** Limits of time per input, generous for a busy machine, and of memory. */
 const STUCK_MS = 15_000;
 const HEAP_MAX_MB = 768;
 
-/** What is told of a target whose thread never told of itself. */
+/** The report for a thread that did not report. */
 const noReports = {
   ...{ accepted: 0, cpuMs: 0, slowestMs: 0, functions: 0, found: [], corpus: null },
 } as const;
 
-/**
- * Does a task in a thread of its own, so that a target that hangs can be stopped, and one that fills the memory breaks
- * alone.
- */
+/** Runs a task in its own thread, so that a target that hangs or fills the memory can be stopped. */
 export function inThread(task: Omit<WorkerTask, 'memory'>): Promise<WorkerReport> {
   const shared = new SharedInput();
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {

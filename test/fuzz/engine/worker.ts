@@ -9,25 +9,25 @@ import { SharedInput } from './shared-input.ts';
 import type { Fuzz, FuzzTarget } from './target.ts';
 import { loadTarget } from './target-files.ts';
 
-/** What a thread is given to do. */
+/** The task of a thread. */
 export type WorkerTask = Readonly<{
   name: string;
   seed: number;
   /** Processor time to spend. */
   cpuMs: number;
-  /** Fed alone where there is one. */
+  /** The only input to run, if not null. */
   input: Uint8Array | null;
-  /** Says at the end what the corpus should hold. */
+  /** Reports a new corpus at the end. */
   distils: boolean;
   /** A `SharedInput`. */
   memory: SharedArrayBuffer;
 }>;
 
-/** `functions`: how many of src/ ran. `corpus`: null where it was not asked for. */
+/** `functions`: how many of the product ran. `corpus`: null unless requested. */
 export type WorkerReport = Exploration &
   Readonly<{ functions: number; corpus: readonly Uint8Array[] | null }>;
 
-/** What a thread tells: a failure as soon as it is found, then the report, where its input is smaller. */
+/** A failure as soon as it is found, then the report with the minimised input. */
 export type WorkerMessage =
   | Readonly<{ kind: 'failed'; failure: Failure }>
   | Readonly<{ kind: 'done'; report: WorkerReport }>;
@@ -37,7 +37,7 @@ const MINIMISE_MS = 10_000;
 
 const emit = (message: WorkerMessage): void => parentPort?.postMessage(message);
 
-/** The target, with each input put where it is seen from outside before it is fed. */
+/** The target, storing each input in shared memory first. */
 function seen(target: FuzzTarget, shared: SharedInput): FuzzTarget {
   const fuzz: Fuzz = (input) => {
     shared.put(input);
@@ -46,7 +46,7 @@ function seen(target: FuzzTarget, shared: SharedInput): FuzzTarget {
   return { ...target, fuzz };
 }
 
-/** The failure with a smaller input, where the target fails again and in the same way. */
+/** The failure with a smaller input that fails the same way. */
 async function smaller({ fuzz }: FuzzTarget, failure: Failure): Promise<Failure> {
   const until = Date.now() + MINIMISE_MS;
   let { text } = failure;
@@ -63,7 +63,7 @@ async function smaller({ fuzz }: FuzzTarget, failure: Failure): Promise<Failure>
 async function explore({ name, seed, cpuMs, input, distils, memory }: WorkerTask): Promise<WorkerReport> {
   const coverage = new Coverage();
   const target = seen(await loadTarget(name), new SharedInput(memory));
-  // What ran while the files were loaded is nobody's.
+  // Discards what ran while loading.
   coverage.take();
   const reached = new Reached();
   const corpus = readCorpus(name);

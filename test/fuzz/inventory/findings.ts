@@ -1,8 +1,8 @@
 import { type DecoderFile, isCoveredBy } from './decoders.ts';
 import type { Replayed } from './replay.ts';
 
-/** Files that decode something and have neither a target nor a reason to have none. */
-export function unfedFiles(
+/** Decoding files without a target or a reason for having none. */
+export function uncoveredFiles(
   files: readonly DecoderFile[],
   targets: readonly Pick<Replayed, 'covers'>[],
   reasons: Readonly<Record<string, string>>,
@@ -13,7 +13,7 @@ export function unfedFiles(
     .filter((file) => !targets.some(({ covers }) => isCoveredBy(file, covers)));
 }
 
-/** Decoders of covered files that no target ran which says that it covers them. */
+/** Decoders of covered files that none of their targets ran. */
 export function idleDecoders(
   files: readonly DecoderFile[],
   targets: readonly Pick<Replayed, 'covers' | 'ran'>[],

@@ -1,7 +1,7 @@
-/** Why files that have the signs of a decoder have no target, in groups that share the reason. */
+/** Reasons why decoding files have no target. */
 const reasons = [
   {
-    because: 'reads what the operator writes on the command line or puts beside the program',
+    because: 'reads the command line and local files of the operator',
     files: [
       'config/sources.ts',
       'app/localnet/genesis-files.ts',
@@ -17,7 +17,7 @@ const reasons = [
     ],
   },
   {
-    because: 'reads what this program has written itself: a copy of an object, its own version, its own lock',
+    because: 'reads data written by this program: a copy of an object, its version, its lock',
     files: [
       'app/doctor/host.ts',
       'app/servers/endpoint-facts.ts',
@@ -25,6 +25,7 @@ const reasons = [
       'app/program-version.ts',
       'control/process-owned.ts',
       'control/api/client.ts',
+      'control/process-owned.ts',
       'control/api/server/control-api.ts',
       'servers/dashboard/files.ts',
       'app/reload-commands.ts',
@@ -33,11 +34,11 @@ const reasons = [
     ],
   },
   {
-    because: 'goes between processes of this program that trust each other',
+    because: 'connects processes of this program that trust each other',
     files: ['app/cluster/ipc-channel.ts'],
   },
   {
-    because: 'reads rows of the own database, whose columns only this program writes',
+    because: 'reads rows of its own database',
     files: [
       'app/upstreams/added-nodes.ts: readAddedNodes',
       'control/api/handlers/audit.ts',
@@ -58,7 +59,7 @@ const reasons = [
     ],
   },
   {
-    because: 'opens what was sealed under a key of this program: nobody else can have written it',
+    because: 'opens data sealed with a key of this program',
     files: [
       'control/nodes/added-nodes.ts',
       'control/semi-wallets/envelope.ts',
@@ -67,7 +68,7 @@ const reasons = [
     ],
   },
   {
-    because: 'hands on what a file with a target has read or will read, and looks at none of it itself',
+    because: 'passes on bytes that a covered file reads',
     files: [
       'rest-api/openapi.ts',
       'gateway/rest/upstream-calls.ts',
@@ -84,8 +85,7 @@ const reasons = [
     ],
   },
   {
-    because:
-      'asks a schema or the readers of ledger/encoding/read-json.ts, which node-results feeds, for a field or two',
+    because: 'only uses a schema or the readers of solana/encoding/read-json.ts, which node-results covers',
     files: [
       'control/api/handlers/notices.ts',
       'upstream/confirmations/status-poller.ts',
@@ -96,7 +96,7 @@ const reasons = [
   },
 ] as const;
 
-/** Files below src/ that decode something and have no target, or functions of files that have one; each with the reason. */
+/** Decoding files without a target, and functions of covered files, with the reason. */
 export const notOutside: Readonly<Record<string, string>> = Object.fromEntries(
   reasons.flatMap(({ because, files }) => files.map((file) => [file, because])),
 );

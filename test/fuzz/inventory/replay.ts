@@ -4,12 +4,12 @@ import { Coverage } from '../engine/coverage.ts';
 import { runInput } from '../engine/run-input.ts';
 import { loadTarget, targetNames } from '../engine/target-files.ts';
 
-/** What a target did with its seeds and its corpus. */
+/** The result of running the seeds and the corpus of a target. */
 export type Replayed = Readonly<{
   name: string;
   from: string;
   covers: readonly string[];
-  /** Functions of src/ that ran, by file. */
+  /** Functions that ran, by file. */
   ran: ReadonlyMap<string, ReadonlySet<string>>;
   inputs: number;
   ms: number;
@@ -18,7 +18,7 @@ export type Replayed = Readonly<{
 
 async function replay(name: string, coverage: Coverage): Promise<Replayed> {
   const { fuzz, seeds, from, covers } = await loadTarget(name);
-  // What ran while the file was loaded shows nothing.
+  // Discards what ran while loading.
   coverage.take();
   const startedAt = performance.now();
   const inputs = [...seeds, ...readCorpus(name)];

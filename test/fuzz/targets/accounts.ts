@@ -94,6 +94,7 @@ export const accountStateTarget: Target = {
   from: "programs' accounts, through nodes",
   covers: [
     'base/bytes.ts',
+    'solana/codec.ts',
     'solana/address-lookup-table.ts',
     'solana/nonce.ts',
     'solana/stake-state.ts',
@@ -101,7 +102,7 @@ export const accountStateTarget: Target = {
     'solana/token/',
     'solana/vote-state.ts',
   ],
-  /** One valid account of each kind that has a form of its own. */
+  /** One valid account of each kind. */
   seeds: [
     initializedMint,
     initializedAccount,
@@ -130,7 +131,7 @@ export const accountStateTarget: Target = {
       lastTimestamp: { slot: 5n, timestamp: 1n },
     }),
   ],
-  /** Every decoder of account data gives a value or null, whatever the bytes. */
+  /** Every decoder returns a value or null. */
   fuzz(input: Uint8Array): boolean {
     readExtensions(input);
     return decoders.map((decode) => decode(input)).some((value) => value !== null);
@@ -139,13 +140,13 @@ export const accountStateTarget: Target = {
 
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
 const validatorInfo = address('Va1idator1nfo111111111111111111111111111111');
-const parsedSomeone = address('Stake11111111111111111111111111111111111111');
+const stakeProgram = address('Stake11111111111111111111111111111111111111');
 const owners = [...Object.values(programs), sysvarOwner];
 
 const onThree = (programId: Address, ...data: number[]): Uint8Array =>
   Uint8Array.of(3, keys.indexOf(programId), 1, 2, 3, ...data);
 
-/** What begins an instruction of an interface. */
+/** The discriminator of an interface instruction. */
 const markOf = (name: string): Uint8Array => createHash('sha256').update(name).digest().subarray(0, 8);
 
 /** A mint with one extension, all zeros. */
@@ -160,11 +161,11 @@ function mustBeJson(value: JsonValue | undefined): void {
   if (value === undefined) throw new Error('no JSON');
 }
 
-/** The first byte says how many of the next are account indexes, the second names the program; the rest is data. */
+/** The first byte is the number of account indexes, the second selects the program; the rest is data. */
 function fuzzInstruction(input: Uint8Array): boolean {
   const count = (input[0] ?? 0) % 12;
   const programIdIndex = (input[1] ?? 0) % keys.length;
-  const programId = keys[programIdIndex] ?? parsedSomeone;
+  const programId = keys[programIdIndex] ?? stakeProgram;
   const instruction = {
     programIdIndex,
     accounts: input.subarray(2, 2 + count),
@@ -183,7 +184,7 @@ function fuzzAccount(data: Uint8Array): boolean {
   let parsed = false;
   for (const owner of owners) {
     const account = { lamports: lamports(1), data, owner, executable: false, rentEpoch: 0n };
-    const addresses = owner === sysvarOwner ? Object.values(sysvars) : [parsedSomeone];
+    const addresses = owner === sysvarOwner ? Object.values(sysvars) : [stakeProgram];
     for (const at of addresses) {
       const shown = parseAccountData(at, account, lookup);
       if (shown === null) continue;
@@ -196,8 +197,8 @@ function fuzzAccount(data: Uint8Array): boolean {
 
 export const parsedTarget: Target = {
   from: "transactions and programs' accounts, through nodes",
-  covers: ['solana/codec.ts', 'solana/parsed/', 'solana/token/extensions.ts'],
-  /** Accounts of each kind, and instructions of the programs whose data has a form of its own. */
+  covers: ['solana/parsed/', 'solana/token/extensions.ts'],
+  /** Accounts of each kind, and instructions of each layout. */
   seeds: [
     ...accountStateTarget.seeds,
     onThree(programs.system, 2, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0),
@@ -230,7 +231,7 @@ export const parsedTarget: Target = {
     onThree(programs.stake, 6, 0, 0, 0, 1, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0),
     onThree(programs.addressLookupTable, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, ...new Uint8Array(32)),
   ],
-  /** Whatever the bytes, an instruction and an account are shown as valid JSON or not parsed. */
+  /** An instruction and an account become valid JSON or are not parsed. */
   fuzz(input: Uint8Array): boolean {
     const instruction = fuzzInstruction(input);
     return fuzzAccount(input) || instruction;
@@ -242,23 +243,16 @@ const MINT = programs.vote;
 export const tokenMintTarget: Target = {
   from: "programs' accounts, through nodes",
   covers: ['decoding/token/token-mint.ts'],
-  /** The accounts of the other target, which has mints with each extension. */
   seeds: parsedTarget.seeds,
-  /** Whatever a mint's account holds, its amounts are finite numbers and its extensions are JSON. */
+  /** Amounts are finite and extensions are JSON. */
   fuzz(data: Uint8Array): boolean {
-    const account = {
-      lamports: lamports(1),
-      data,
-      owner: programs.token2022,
-      executable: false,
-      rentEpoch: 0n,
-    };
+    const owner = programs.token2022;
+    const account = { lamports: lamports(1), data, owner, executable: false, rentEpoch: 0n };
     const token = tokenMintOf(MINT, new Map([[MINT, account]]));
     if (token === null) return false;
     for (const amount of [0n, 1n, U64_MAX, U64_MAX * 10_000n]) {
       for (const now of [undefined, 0n, 1_700_000_000n]) {
-        if (!Number.isFinite(uiAmountOfMint(amount, token, now)))
-          throw new Error('an amount that is no number');
+        if (!Number.isFinite(uiAmountOfMint(amount, token, now))) throw new Error('an amount is not finite');
       }
     }
     parseJson(writeJson(mintExtensions(token.data)));
@@ -273,13 +267,13 @@ const header = Buffer.alloc(96, 1);
 export const snsAccountsTarget: Target = {
   from: "programs' accounts, through nodes",
   covers: ['decoding/sns/name-account.ts', 'decoding/sns/domains.ts'],
-  /** A reverse account, that of a favourite, and metadata as far as the name. */
+  /** A reverse account, a favourite, and metadata up to the name. */
   seeds: [
     Buffer.concat([header, Buffer.from([3, 0, 0, 0]), Buffer.from('abc')]),
     Buffer.alloc(33, 7),
     Buffer.concat([Buffer.from([4]), Buffer.alloc(64), Buffer.from([4, 0, 0, 0]), Buffer.from('ab\0\0')]),
   ],
-  /** Accounts of the name service are read or not, whatever their bytes. */
+  /** Accounts of the name service are decoded or refused. */
   fuzz(data: Uint8Array): boolean {
     const read = snsAccountsOwners.flatMap((owner) => {
       const account: Account = { lamports: lamports(1), data, owner, executable: false, rentEpoch: 0n };
@@ -301,14 +295,14 @@ export const tokenListTarget: Target = {
     [entry, { ...entry, address: programs.token, logoURI: null, tags: ['verified'] }],
     [entry, entry],
   ].map((list) => Buffer.from(JSON.stringify(list))),
-  /** A file is a list or refused as one, whatever is in it; a list names what it has. */
+  /** A file is refused, or a list that finds its tokens. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString();
     try {
       const list = parseTokenList(text);
       const entries = JSON.parse(text) as { address: typeof nativeMint }[];
       if (list.size !== entries.length || entries.some(({ address }) => list.find(address) === null)) {
-        throw new Error('a token of the list is not in it');
+        throw new Error('a token of the list is not found');
       }
       return true;
     } catch (error) {
@@ -318,18 +312,16 @@ export const tokenListTarget: Target = {
   },
 };
 
-const nftSomeone = 'SysvarC1ock11111111111111111111111111111111' as Address;
-
 const nftDecoders: readonly ((data: Uint8Array) => unknown)[] = [
   decodeMetaplexMetadata,
   decodeMetaplexEdition,
-  (data) => decodeTokenRecord(nftSomeone, data),
+  (data) => decodeTokenRecord(someone, data),
   decodeCoreAccount,
   readToken2022Metadata,
 ];
 
 const plugins = {
-  royalties: { basisPoints: 5, creators: [{ address: nftSomeone, percentage: 100 }] },
+  royalties: { basisPoints: 5, creators: [{ address: someone, percentage: 100 }] },
   attributes: [{ trait: 'a', value: 'b' }],
   masterEdition: { maxSupply: 1, name: 'n', uri: 'u' },
   immutableMetadata: true,
@@ -341,9 +333,9 @@ const offChain = {
   properties: { files: [{ uri: 'u', type: 't' }] },
 };
 
-const onChain = readDasAsset(dasAsset(nftSomeone, nftSomeone))?.onChain;
+const onChain = readDasAsset(dasAsset(someone, someone))?.onChain;
 
-/** JSON of any shape is shown as an NFT that is JSON, or not read. */
+/** Any JSON becomes an NFT in valid JSON, or is not read. */
 function fuzzJson(input: Uint8Array): boolean {
   let json: ReturnType<typeof parseJson>;
   try {
@@ -370,36 +362,36 @@ export const nftTarget: Target = {
     metadataData(
       {
         ...{
-          updateAuthority: nftSomeone,
-          mint: nftSomeone,
+          updateAuthority: someone,
+          mint: someone,
           name: 'n',
           symbol: 's',
           uri: 'u',
           sellerFeeBasisPoints: 5,
         },
-        creators: [{ address: nftSomeone, share: 100, verified: true }],
+        creators: [{ address: someone, share: 100, verified: true }],
         ...{ primarySaleHappened: false, isMutable: true, tokenStandard: 'NonFungible' },
-        collection: { address: nftSomeone, verified: true },
+        collection: { address: someone, verified: true },
       },
       { isPadded: false },
     ),
     editionData({ type: 'master', supply: 1n, maxSupply: 2n }),
     tokenRecordData({
       ...{
-        address: nftSomeone,
+        address: someone,
         key: 'TokenRecord',
         state: 'Listed',
         rule_set_revision: 1n,
-        delegate: nftSomeone,
+        delegate: someone,
       },
-      ...{ token_delegate_role: 'Sale', locked_transfer: nftSomeone },
+      ...{ token_delegate_role: 'Sale', locked_transfer: someone },
     }),
     coreAssetData({
       ...{
         type: 'asset',
-        owner: nftSomeone,
+        owner: someone,
         updateAuthority: null,
-        collection: nftSomeone,
+        collection: someone,
         name: 'n',
         uri: 'u',
       },
@@ -408,7 +400,7 @@ export const nftTarget: Target = {
     coreCollectionData({
       ...{
         type: 'collection',
-        updateAuthority: nftSomeone,
+        updateAuthority: someone,
         name: 'n',
         uri: 'u',
         numMinted: 1,
@@ -416,9 +408,9 @@ export const nftTarget: Target = {
       },
       plugins,
     }),
-    token2022Mint({ mint: nftSomeone, group: nftSomeone, additionalMetadata: [['k', 'v']] }),
+    token2022Mint({ mint: someone, group: someone, additionalMetadata: [['k', 'v']] }),
     Buffer.from(writeJson(offChain)),
-    Buffer.from(writeJson(dasAsset(nftSomeone, nftSomeone))),
+    Buffer.from(writeJson(dasAsset(someone, someone))),
   ],
   /** Whatever the bytes, an account of an NFT is read or not, and so is JSON. */
   fuzz(input: Uint8Array): boolean {

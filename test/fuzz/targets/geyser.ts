@@ -91,7 +91,7 @@ export const subscribeUpdateTarget: Target = {
     'protocol/geyser/subscribe-update.ts',
     'protocol/geyser/update/',
   ],
-  /** An update of every kind, then a stored block. */
+  /** An update of every kind and a stored block. */
   seeds: [
     writer().message(2, writer().bytes(1, account).uint64(2, 5n)),
     writer().message(3, writer().uint64(1, 5n).uint64(2, 4n).uint32(3, 6).string(4, 'why')),
@@ -118,7 +118,7 @@ export const subscribeUpdateTarget: Target = {
       .message(6, writer().uint64(1, 5n)),
   ].map((each) => each.finish()),
   generate: (random) => anyMessage(random),
-  /** Whatever is read is read or refused, as an update and as a block. */
+  /** Every input is decoded or refused, as an update and as a block. */
   fuzz(input: Uint8Array): boolean {
     const update = accepted(() => decodeSubscribeUpdate(input), InvalidProtobuf);
     const block = accepted(() => decodeConfirmedBlock(input, slot(1)), InvalidProtobuf);
@@ -135,8 +135,8 @@ function blockOf(meta: RawBlockMeta): RawBlock {
   return { kind: 'block', slot, createdAt, meta, ...lists, updatedAccountCount: 0 };
 }
 
-/** What streams make of it: they tell it on without reading it through. */
-function reportedOn(raw: RawMessage): void {
+/** Forwards an update as streams do, without decoding all of it. */
+function forward(raw: RawMessage): void {
   if (raw.kind === 'account') slicedAccountTail(raw, slices);
   if (raw.kind === 'blockMeta')
     blockTail(blockOf(raw), { transactions: [], accounts: [], entries: [], slices });
@@ -159,11 +159,11 @@ export const rawUpdateTarget: Target = {
   /** An update of every kind. */
   seeds: subscribeUpdateTarget.seeds,
   generate: (random) => anyMessage(random),
-  /** Whatever is read is read or refused. What is read has keys where it says, and can be told on. */
+  /** Every input is decoded or refused; keys lie inside it, and it can be forwarded. */
   fuzz: (input: Uint8Array): boolean =>
     accepted(() => {
       const raw = readRawUpdate(input, 0);
-      if (raw !== null) reportedOn(raw);
+      if (raw !== null) forward(raw);
     }, InvalidProtobuf),
 };
 
@@ -196,7 +196,7 @@ export const subscribeRequestTarget: Target = {
     'protocol/grpc/reflection.ts',
     'servers/grpc/standard-services.ts',
   ],
-  /** A request of every kind of filter, and those of the other calls. */
+  /** A request with every kind of filter, and requests of the other calls. */
   seeds: [
     encodeSubscribeRequest({
       accounts: new Map([
@@ -232,7 +232,7 @@ export const subscribeRequestTarget: Target = {
     Uint8Array.from([0x22, 13, ...Buffer.from('geyser.Geyser')]),
   ],
   generate: (random) => anyMessage(random),
-  /** Whatever is read is read or refused, as a request of every call. */
+  /** Every input is decoded or refused as a request of every call. */
   fuzz: (input: Uint8Array): boolean =>
     [
       readSubscribe,
@@ -249,7 +249,7 @@ export const subscribeRequestTarget: Target = {
 
 const MESSAGE_MAX_BYTES = 4_096;
 
-/** Room for one message that has begun. */
+/** Budget for one incomplete message. */
 const BUDGET_BYTES = MESSAGE_MAX_BYTES + 1_024;
 const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: 256 };
 
@@ -261,7 +261,7 @@ const packed = (message: Uint8Array): Buffer => {
 
 type Outcome = { readonly messages: string[]; refusal: string | null };
 
-/** What comes out of bytes that come in pieces of one length. */
+/** The messages of bytes in pieces of one length. */
 function cut(bytes: Uint8Array, length: number): Outcome {
   const budget = new RequestBudget(BUDGET_BYTES);
   const frames = new RequestFrames('gzip', SIZES, budget);
@@ -271,7 +271,7 @@ function cut(bytes: Uint8Array, length: number): Outcome {
       frames.push(Buffer.from(bytes.subarray(at, at + length)));
       for (let next = frames.next(); next !== null; next = frames.next()) {
         const { message } = next;
-        if (message.length > MESSAGE_MAX_BYTES) throw new RangeError('a message is larger than is taken');
+        if (message.length > MESSAGE_MAX_BYTES) throw new RangeError('a message is larger than the limit');
         outcome.messages.push(message.toString('latin1'));
       }
     }
@@ -280,7 +280,7 @@ function cut(bytes: Uint8Array, length: number): Outcome {
     outcome.refusal = error.message;
   }
   frames.close();
-  // Everything that was taken has been given back.
+  // All of the budget is released.
   budget.reserve(BUDGET_BYTES);
   return outcome;
 }
@@ -288,7 +288,7 @@ function cut(bytes: Uint8Array, length: number): Outcome {
 export const requestFramesTarget: Target = {
   from: 'clients',
   covers: ['protocol/grpc/frames.ts', 'servers/grpc/decode.ts'],
-  /** Messages as they are and compressed. The first byte is the length of the pieces they come in. */
+  /** Plain and compressed messages. The first byte is the length of the pieces. */
   seeds: [
     ...subscribeRequestTarget.seeds.map((request, index) =>
       Buffer.of(index * 50, ...encodeFrame(request), ...encodeFrame(request)),
@@ -298,19 +298,19 @@ export const requestFramesTarget: Target = {
     ),
     Buffer.of(0, ...packed(new Uint8Array(MESSAGE_MAX_BYTES + 1))),
   ],
-  /** The same comes out, wherever the pieces begin and end. @returns whether nothing was refused. */
+  /** Pieces do not change the messages. @returns whether nothing was refused. */
   fuzz(input: Uint8Array): boolean {
     const [length = 0] = input;
     const bytes = input.subarray(1);
     const single = cut(bytes, 1);
     const { messages, refusal } = cut(bytes, length + 1);
-    // What stands in the same piece before a message that is refused goes with it.
+    // Messages before a refused one in the same piece are lost.
     const isSame =
       refusal === null
         ? messages.length === single.messages.length
         : messages.length <= single.messages.length;
     if (!isSame || refusal !== single.refusal || messages.some((each, i) => each !== single.messages[i]))
-      throw new Error('pieces change what comes out');
+      throw new Error('pieces change the messages');
     return refusal === null;
   },
 };
@@ -346,7 +346,7 @@ function geyserAnswersCut(bytes: Uint8Array, encoding: string, length: number): 
 export const geyserAnswersTarget: Target = {
   from: 'nodes',
   covers: ['protocol/grpc/frames.ts'],
-  /** Answers in frames. The first byte says how they are compressed, the second the length of the pieces they come in. */
+  /** Responses in frames. The first byte selects the compression, the second is the length of the pieces. */
   seeds: [
     ...messages.map((message, at) => Buffer.of(0, at * 3, ...encodeFrame(message), ...encodeFrame(message))),
     ...messages.map((message) =>
@@ -369,9 +369,9 @@ export const geyserAnswersTarget: Target = {
       single.isRefused === pieces.isRefused &&
       single.messages.length === pieces.messages.length &&
       single.messages.every((message, at) => message.equals(pieces.messages[at] as Buffer));
-    if (!isSame) throw new Error('pieces change what comes out');
+    if (!isSame) throw new Error('pieces change the messages');
     if (single.messages.some((message) => message.length > MESSAGE_MAX_BYTES))
-      throw new Error('a message is larger than is taken');
+      throw new Error('a message is larger than the limit');
     return single.messages.length > 0;
   },
 };

@@ -36,10 +36,10 @@ import { type HttpResponse, parseResponses } from '../../servers/parse-responses
 import { accepted } from '../engine/accepted.ts';
 import { type Target, texts } from '../engine/target.ts';
 
-/** Answers what it was asked at once; "good" is the only key. */
+/** Answers with its request; "good" is the only valid key. */
 const outcomeOf = ({ method, params, traceparent, client }: RpcRequest): Outcome => {
-  const reported = JSON.stringify([method, traceparent, client.origin]);
-  const body = Buffer.from(`{"told":${reported},"params":${params ?? 'null'}}`);
+  const received = JSON.stringify([method, traceparent, client.origin]);
+  const body = Buffer.from(`{"request":${received},"params":${params ?? 'null'}}`);
   return { response: { body, errorCode: 0 }, failure: null, rateLimit: null };
 };
 const admit = ({ credential }: Caller) =>
@@ -75,10 +75,10 @@ const post = (body: string, ...lines: string[]): Buffer => {
 const call = '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[1]}';
 const changed = (from: string, to: string): Buffer => Buffer.from(post(call).toString().replace(from, to));
 
-/** Turns of the event loop in which nothing comes back before nothing more is waited for: all of it runs in this process. */
+/** Turns of the event loop without a response after which no more is expected; servers share this process. */
 const SILENT_TURNS = 60;
 
-/** All that comes back for bytes that come in pieces. Whatever is not closed by then is ended. */
+/** Sends bytes in pieces. @returns everything received until the connection ends. */
 function converse(port: number, pieces: readonly Uint8Array[]): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -106,16 +106,13 @@ function converse(port: number, pieces: readonly Uint8Array[]): Promise<string> 
   });
 }
 
-/** What counts of an answer. Whether a connection is kept, is said in the last one only when it is known by then. */
+/** The compared parts of a response; keep-alive fields depend on timing. */
 const reported = ({ status, fields, body }: HttpResponse): unknown => {
   const { connection: _connection, 'keep-alive': _keepAlive, ...others } = fields;
   return [status, Object.entries(others).sort(), body];
 };
 
-/**
- * What is no request is told so only where every answer before it was given already, and that is a matter of time: so the
- * last refusal of a conversation counts only when it is the only answer.
- */
+/** Without a final refusal after other responses: whether one is sent depends on timing. */
 function answersOf(received: string): string[] {
   const answers = parseResponses(received);
   const last = answers.at(-1);
@@ -123,7 +120,7 @@ function answersOf(received: string): string[] {
   return answers.slice(0, isLate ? -1 : undefined).map((answer) => JSON.stringify(reported(answer)));
 }
 
-/** How often a conversation is tried: an answer may be lost that comes before all was sent and closes the connection. */
+/** Attempts: a response that closes the connection before everything was sent may be lost. */
 const TRIES_MAX = 5;
 
 export const httpServersTarget: Target = {
@@ -135,7 +132,7 @@ export const httpServersTarget: Target = {
     'servers/fast-path/',
     'servers/http/decode.ts',
   ],
-  /** The first byte is the length of the pieces that a conversation comes in. */
+  /** The first byte is the length of the pieces. */
   seeds: [
     post(call),
     Buffer.concat([post(call), post(`[${call},${call}]`), post('{')]),
@@ -157,7 +154,7 @@ export const httpServersTarget: Target = {
     post(' '.repeat(700)),
     post(call, `x: ${'y'.repeat(600)}`),
   ].flatMap((bytes) => [Buffer.of(255, ...bytes), Buffer.of(13, ...bytes)]),
-  /** Whoever speaks with the raw door hears what node:http would say. @returns whether anything was answered with 200. */
+  /** The fast path responds like node:http. @returns whether any response has status 200. */
   async fuzz(input: Uint8Array): Promise<boolean> {
     const length = (input[0] ?? 0) + 1;
     const bytes = input.subarray(1);
@@ -179,7 +176,7 @@ export const httpServersTarget: Target = {
       if (odd.length === 0) return [...expected].some((answers) => answers.startsWith('[200'));
     }
     throw new Error(
-      `node:http says\n${[...expected].join('\nor\n')}\nand the raw door\n${odd.join('\nor\n')}`,
+      `node:http says\n${[...expected].join('\nor\n')}\nand the fast path\n${odd.join('\nor\n')}`,
     );
   },
 };
@@ -201,7 +198,7 @@ function headIn(text: string): Head {
 function checkTrace(traceparent: string): void {
   const link = readTraceparent(traceparent);
   if (link !== null && !/^[0-9a-f]{32} [0-9a-f]{16}$/.test(`${link.traceId} ${link.parentId}`))
-    throw new Error('took ids that are none');
+    throw new Error('accepted invalid ids');
   sampler.linkOf(traceparent);
 }
 
@@ -210,18 +207,13 @@ function checkCredential({ url, headers }: Head): void {
   const credential = restCredentialOf({ headers } as unknown as IncomingMessage, query);
   const given = [...Object.values(headers), ...new URLSearchParams(query).values()];
   if (credential !== null && !given.some((text) => text.includes(credential)))
-    throw new Error('a key that nobody sent');
+    throw new Error('a key that was not sent');
 }
 
 export const requestHeadTarget: Target = {
   from: 'clients',
-  covers: [
-    'gateway/telemetry/request-log.ts',
-    'servers/caller.ts',
-    'servers/grpc/decode.ts',
-    'servers/caller.ts',
-  ],
-  /** The target of a request, then its fields, a line each. */
+  covers: ['gateway/telemetry/request-log.ts', 'servers/caller.ts', 'servers/grpc/decode.ts'],
+  /** One line each for the request target and the fields. */
   seeds: texts([
     '/geyser.Geyser/Subscribe\nx-token: good\ngrpc-encoding: gzip\ngrpc-accept-encoding: identity, zstd,gzip\ngrpc-timeout: 20S',
     '/sol/v1/wallet/balance?api_key=k&network=devnet\nx-api-key: \nauthorization: bearer  good ',
@@ -229,21 +221,21 @@ export const requestHeadTarget: Target = {
     '*\ntraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     '?\ntraceparent: cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00-more\nx-solway-session: tab 7',
   ]),
-  /** Whatever a head says: a known refusal, or parts of what was sent. @returns whether gRPC takes it. */
+  /** A head is refused, or its parts are used. @returns whether gRPC accepts it. */
   fuzz(input: Uint8Array): boolean {
     const head = headIn(Buffer.from(input).toString('latin1'));
     const { headers } = head;
     checkCredential(head);
     checkTrace(headers.traceparent ?? '');
     const session = sessionOf(headers['x-solway-session']);
-    if (session !== null && (session === '' || session.length > 64))
-      throw new Error('a session without bounds');
+    if (session !== null && (session === '' || session.length > 64)) throw new Error('an unbounded session');
     isGrpc(headers['content-type']);
     return accepted(() => {
       const { timeoutMs, accepted: encodings } = decodeHead(headers);
-      if (timeoutMs !== null && !(timeoutMs >= 0 && timeoutMs < 1e15)) throw new Error('a time without end');
+      if (timeoutMs !== null && !(timeoutMs >= 0 && timeoutMs < 1e15))
+        throw new Error('an unbounded timeout');
       if (encodings.some((encoding) => !['gzip', 'zstd'].includes(encoding)))
-        throw new Error('an encoding that nobody knows');
+        throw new Error('an unknown encoding');
     }, GrpcError);
   },
 };
@@ -259,7 +251,7 @@ const multipartLimits = {
   partHeadersMaxBytes: 500,
 };
 
-/** What comes of a body in pieces of that length. */
+/** The outcome for a body in pieces of that length. */
 async function multipartOutcomeOf(
   bytes: Uint8Array,
   length: number,
@@ -291,7 +283,7 @@ async function multipartOutcomeOf(
 export const multipartTarget: Target = {
   from: 'clients',
   covers: ['servers/rest/multipart.ts'],
-  /** Bodies of the boundary `b`. The first byte is the length of the pieces they come in. */
+  /** Bodies with the boundary `b`. The first byte is the length of the pieces. */
   seeds: [
     body('--b', disposition, 'content-type: application/octet-stream', '', 'bytes\r\n\0\xff', '--b--', ''),
     body('--b', `${disposition}; filename="a.png"`, 'content-type: image/png', '', 'x', '--b--'),
@@ -312,7 +304,7 @@ export const multipartTarget: Target = {
     body('--b', disposition, '', 'no end'),
     body('', '--b-', '--b', disposition, '', '', '--b--'),
   ].map((text, index) => Buffer.concat([Buffer.of(index * 3), Buffer.from(text, 'latin1')])),
-  /** The same comes out, wherever the pieces begin and end. @returns whether nothing was refused. */
+  /** Pieces do not change the outcome. @returns whether nothing was refused. */
   async fuzz(input: Uint8Array): Promise<boolean> {
     const [length = 0] = input;
     const bytes = input.subarray(1);
@@ -327,14 +319,14 @@ const SIZE = 1_000;
 
 export const ipfsRequestTarget: Target = {
   from: 'clients',
-  covers: ['servers/ipfs/decode.ts', 'servers/ipfs/decode.ts'],
-  /** A CID, a range and tags, a line each. */
+  covers: ['servers/ipfs/decode.ts'],
+  /** One line each for CID, range and tags. */
   seeds: texts([
     'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4\nbytes=0-4\n"a", W/"b"',
     'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG\nbytes=-5\n*',
     'zb2rhe5P4gXftAwvA4eXQ5HJwsER2owDyS9sKaQRRVQPn93bA\nbytes=999999999999999-\nW/"b"',
   ]),
-  /** Whatever is asked for: one name for each file, and no byte that it has not. @returns whether it names a file. */
+  /** One canonical CID per file and ranges inside the file. @returns whether the CID is valid. */
   fuzz(bytes: Uint8Array): boolean {
     const [text = '', header, tags] = Buffer.from(bytes).toString('latin1').split('\n');
     const range = rangeOf(header, SIZE);
@@ -346,7 +338,7 @@ export const ipfsRequestTarget: Target = {
     const cid = canonicalCid(text);
     if (cid === null) return false;
     if (canonicalCid(cid) !== cid || !CID.parse(cid).equals(CID.parse(cid).toV1()))
-      throw new Error('a name that has another name');
+      throw new Error('the canonical CID is not canonical');
     return true;
   },
 };
@@ -366,21 +358,21 @@ export const forwardedForTarget: Target = {
     'fe80::1%eth0',
     '192.0.2.0/24',
   ]),
-  /** What a header holds is an address or nothing, never a proxy's in place of one that a proxy told of. */
+  /** The result is an address, and the one that the trusted proxy names. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString('latin1');
     const client = proxies.clientOf({ remoteAddress: '10.0.0.1' }, { 'x-forwarded-for': text });
     if (isIP(client.address) === 0) throw new Error(`${client.address} is no address`);
     if (client.ip?.text !== parseIpAddress(client.address)?.text)
-      throw new Error('two addresses in one client');
+      throw new Error('two addresses of a client');
     const last = text.slice(text.lastIndexOf(',') + 1).trim();
     const reported = parseIpAddress(last);
-    // Whom the proxy itself tells of is the client, whatever stands before.
+    // The last address is the client, whatever precedes it.
     if (reported !== null && !ranges.has(reported) && client.address !== reported.text) {
       throw new Error(`${client.address} in place of ${reported.text}`);
     }
     const stranger = proxies.clientOf({ remoteAddress: '203.0.113.9' }, { 'x-forwarded-for': text });
-    if (stranger.address !== '203.0.113.9') throw new Error('a stranger was believed');
+    if (stranger.address !== '203.0.113.9') throw new Error('an untrusted proxy was believed');
     if (parseCidr(text) !== null && new CidrSet([text]).size !== 1) throw new Error('a range was lost');
     return reported !== null;
   },
@@ -399,7 +391,7 @@ function requestOf(host: string, origin: string, site: string): Request {
 export const ownOriginTarget: Target = {
   from: 'browsers',
   covers: ['control/accounts/same-origin.ts'],
-  /** Host, origin and site, a line each. */
+  /** One line each for host, origin and site. */
   seeds: texts([
     'solway.example\nhttps://solway.example\nsame-origin',
     '127.0.0.1:8899\nhttp://127.0.0.1:8899\nsame-origin',
@@ -407,26 +399,26 @@ export const ownOriginTarget: Target = {
     'a.localhost\nnull\n',
     'gateway.example:8899\nhttps://solway.example.evil.example\ncross-site',
   ]),
-  /** Only an origin that is ours is let through, and a link never leads to a name that somebody else can have. */
+  /** Only the own origin is accepted, and links never lead to foreign hosts. */
   fuzz(bytes: Uint8Array): boolean {
     const [host = '', origin = '', site = ''] = Buffer.from(bytes).toString('latin1').split('\n');
     let request: Request;
     try {
       request = requestOf(host, origin, site);
     } catch {
-      // No header can hold it.
+      // Not a valid header.
       return false;
     }
     const link = new URL(resolvePublicOrigin(request.headers.get('host'), null, FALLBACK));
     const isOurs = link.origin === FALLBACK || /^(?:.*\.)?localhost$|^[\d.]+$|^\[/.test(link.hostname);
     if (!isOurs) throw new Error(`a link to ${link.host}`);
     const reported = request.headers.get('origin');
-    const isLetIn = accepted(() => checkSameOrigin(request, PUBLIC), ApiError);
-    if (isLetIn && reported !== null && reported !== PUBLIC) throw new Error('another origin was let in');
-    const isLetInHere = accepted(() => checkSameOrigin(request, null), ApiError);
-    if (isLetInHere && reported !== null && URL.parse(reported)?.host !== request.headers.get('host'))
-      throw new Error('the page of another host was let in');
-    return isLetIn || isLetInHere;
+    const isAccepted = accepted(() => checkSameOrigin(request, PUBLIC), ApiError);
+    if (isAccepted && reported !== null && reported !== PUBLIC) throw new Error('accepted a foreign origin');
+    const isAcceptedHere = accepted(() => checkSameOrigin(request, null), ApiError);
+    if (isAcceptedHere && reported !== null && URL.parse(reported)?.host !== request.headers.get('host'))
+      throw new Error('accepted a page of another host');
+    return isAccepted || isAcceptedHere;
   },
 };
 
@@ -436,7 +428,7 @@ const isFit = (name: string | null, type: string): boolean =>
 export const uploadFactsTarget: Target = {
   from: 'clients and the disk',
   covers: ['control/storage/file-store.ts'],
-  /** What is written about a file; or its name, a line break, and its type. */
+  /** Serialized metadata, or name and type on two lines. */
   seeds: [
     serializeMetadata({ name: 'picture.png', type: 'image/png' }),
     serializeMetadata({ name: null, type: 'text/plain; charset=utf-8' }),
@@ -444,15 +436,15 @@ export const uploadFactsTarget: Target = {
     '..\nx/y\r\nz: 1',
     '\x89PNG\r\n\x1a\n',
   ].map((text) => Buffer.from(text, 'latin1')),
-  /** What is kept of a file's facts may stand in a header, and round-trips through its serialized form. */
+  /** Stored metadata fits in a header and round-trips. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString();
     const [name = '', type = ''] = text.split('\n');
     for (const about of [sanitizeMetadata({ name, type }), parseMetadata(text)]) {
-      if (!isFit(about.name, about.type)) throw new Error('facts that no header can hold');
+      if (!isFit(about.name, about.type)) throw new Error('metadata unfit for a header');
       const again = parseMetadata(serializeMetadata(about));
       if (again.name !== about.name || again.type !== about.type)
-        throw new Error('read otherwise than written');
+        throw new Error('metadata changes in a round trip');
     }
     return mediaTypeOf(bytes) !== null || parseMetadata(text).name !== null;
   },

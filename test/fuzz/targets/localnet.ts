@@ -44,7 +44,7 @@ export const faucetRequestTarget: Target = {
   from: 'clients of the embedded ledger',
   covers: ['localnet/network/faucet-server.ts'],
   seeds: [good, Buffer.concat([good, good]), good.subarray(0, 70), Buffer.alloc(REQUEST_BYTES, 1)],
-  /** Each whole request has one answer, signed or refused, whatever it says. */
+  /** Every complete request gets one response, signed or refused. */
   fuzz(bytes: Uint8Array): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -87,14 +87,13 @@ const isAnswer = (shown: Shown): boolean =>
 export const localnetBodyTarget: Target = {
   from: 'clients of the embedded ledger',
   covers: ['localnet/http/handle-request.ts'],
-  /** Bodies. */
   seeds: texts([
     call,
     `[${call},{"jsonrpc":"2.0","id":"a\\u0041","method":"refuse"},{"jsonrpc":"2.0","method":"echo"}]`,
     '{"id":null,"method":"constructor"}',
     '[]',
   ]),
-  /** Whatever is sent, what comes back is empty, or JSON with an id and either a result or an error. */
+  /** The response is empty, or JSON with an id and either a result or an error. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const text = await answer(Buffer.from(bytes), options);
     const origin = Buffer.from(bytes).toString('latin1', 0, 60);
@@ -106,7 +105,7 @@ export const localnetBodyTarget: Target = {
     if (text === '') return true;
     const shown = JSON.parse(text) as Shown | readonly Shown[];
     const all = Array.isArray(shown) ? (shown as readonly Shown[]) : [shown as Shown];
-    if (!all.every(isAnswer)) throw new Error(`no answer: ${text}`);
+    if (!all.every(isAnswer)) throw new Error(`no response: ${text}`);
     return all.some((each) => 'result' in each);
   },
 };
@@ -160,7 +159,7 @@ export const ledgerFilesTarget: Target = {
     'localnet/genesis/ledger-lock.ts',
     'localnet/history/snapshot-file.ts',
   ],
-  /** Files as they are; or, behind the byte 0xff, what is put into a frame before the end of a snapshot. */
+  /** Files; after the byte 0xff, the content of a frame of a snapshot. */
   seeds: [
     Buffer.concat([framed(payload), framed(end)]),
     Buffer.concat([framed(payload), framed(payload).subarray(0, 30)]),
@@ -173,16 +172,16 @@ export const ledgerFilesTarget: Target = {
       '{"pid":1,"started":"5","boot":"x","parent":{"pid":2,"started":"6"}}',
     ].map((text) => Buffer.from(text)),
   ],
-  /** Every file of a ledger is read, or said not to be whole. */
+  /** Every file of a ledger is read, or refused as damaged. */
   fuzz(bytes: Uint8Array): boolean {
     const file = bytes[0] === 0xff ? Buffer.concat([framed(bytes.subarray(1)), framed(end)]) : bytes;
     for (const name of files) writeFileSync(join(folder, name), file);
     const read = [
-      // What restores a ledger tries the snapshot before, whatever is wrong with this one.
+      // The caller falls back to the snapshot before.
       accepted(() => readSnapshot(folder, 5, () => {}), CorruptSnapshot, OutOfBytes),
       accepted(() => {
-        if (records() === 0) throw new CorruptLog('nothing in it');
-        // What was cut off stays cut off.
+        if (records() === 0) throw new CorruptLog('empty');
+        // The cut is permanent.
         records();
       }, CorruptLog),
       ...[
@@ -197,7 +196,7 @@ export const ledgerFilesTarget: Target = {
   },
 };
 
-/** Whether it was read; an error for people names the file and is no fault of the program. */
+/** Whether it was read; an error must name the file. */
 function isReported(read: () => unknown): boolean {
   try {
     read();
@@ -247,7 +246,6 @@ export const slotRecordTarget: Target = {
   covers: [
     'localnet/history/account-codec.ts',
     'localnet/history/record-codec.ts',
-    'localnet/history/record-codec.ts',
     'localnet/bank/slot-trace.ts',
     'localnet/history/transaction-codec.ts',
   ],
@@ -272,7 +270,7 @@ export const slotRecordTarget: Target = {
       },
     }),
   ],
-  /** Reads a record, and each part of it, or says that it is corrupt, and nothing else. */
+  /** A record and each part of it is read, or refused as corrupt. */
   fuzz: (bytes: Uint8Array): boolean =>
     [decodeRecord, decodeBlock, decodeChanges, decodeHeader]
       .map((decode) => accepted(() => decode(bytes), CorruptRecord))

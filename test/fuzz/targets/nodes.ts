@@ -73,15 +73,15 @@ function parse(bytes: Uint8Array): unknown {
 
 type Envelope = { id?: unknown; result?: unknown; error?: { code?: unknown } | null };
 
-/** The located bytes must be what JSON.parse finds under that name, and its sister must not be filled. */
+/** The located bytes equal the member found by JSON.parse, and the other member is empty. */
 function check(body: Buffer, errorCode: number, envelope: Envelope): void {
   const [expected, sister] =
     errorCode === 0 ? [envelope.result, envelope.error] : [envelope.error, envelope.result];
   if (JSON.stringify(parse(body)) !== JSON.stringify(expected)) throw new Error('located the wrong bytes');
-  if (sister !== undefined && sister !== null) throw new Error('chose between a result and an error');
+  if (sister !== undefined && sister !== null) throw new Error('both a result and an error');
   if (errorCode !== 0 && envelope.error?.code !== errorCode) throw new Error('read the wrong code');
   if (envelope.id !== ID && (errorCode === 0 || envelope.id !== null)) {
-    throw new Error('took an answer to another request');
+    throw new Error('accepted a response to another request');
   }
 }
 
@@ -284,7 +284,7 @@ export const pubsubMessageTarget: Target = {
     '{"jsonrpc":"2.0","result":23784,"id":5}',
     '{"jsonrpc":"2.0","error":{"code":-32602,"message":"m","data":null},"id":5}',
   ]),
-  /** Whatever a node sends: no exception, and what is found is what JSON.parse finds. */
+  /** Messages agree with JSON.parse. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes);
     if (!isUtf8(text)) return false;
@@ -297,7 +297,7 @@ export const pubsubMessageTarget: Target = {
       if (JSON.stringify(id) !== JSON.stringify(parsed.params?.subscription))
         throw new Error('found another id');
     } else {
-      if (message.id !== parsed.id) throw new Error('took an answer to another request');
+      if (message.id !== parsed.id) throw new Error('accepted a response to another request');
       if (!same(message.body, message.errorCode === 0 ? parsed.result : parsed.error)) {
         throw new Error('found another body');
       }
@@ -311,18 +311,18 @@ const CONTEXT = '{"apiVersion":"2.2.1","slot":300}';
 const STATE = '"executable":false,"rentEpoch":18446744073709551615,"space":3';
 const ACCOUNT = `{"lamports":5,"data":["AAEC","base64"],"owner":"${KEY}",${STATE}}`;
 
-/** As nodes give it: the error of a preflight that failed. */
+/** Error code of a failed preflight. */
 const PREFLIGHT = -32_002;
 
 const someone = address(KEY);
 
-/** An account is the same when it is shown again. */
+/** Accounts round-trip. */
 function checkAccount(result: Buffer): boolean {
   return accepted(() => {
     const account = readAccount(parseJson(result.toString()));
     const shown = encodeAccount(someone, account, 'base64', null);
     if (!isDeepStrictEqual(readAccount(parseJson(writeJson(shown))), account))
-      throw new Error('an account changes when it is written again');
+      throw new Error('an account changes in a round trip');
   }, MalformedJson);
 }
 
@@ -330,11 +330,11 @@ function checkSlots(result: Buffer): boolean {
   readRoot(result);
   for (const row of [methods.getSlot, methods.getBalance]) readObservedSlot(row, result);
   for (const slot of [contextSlot(result), slotOfResult(result, 'slot')]) {
-    if (slot !== null && (slot < 0n || slot >= 2n ** 64n)) throw new Error('a slot that is none');
+    if (slot !== null && (slot < 0n || slot >= 2n ** 64n)) throw new Error('an invalid slot');
   }
   const info = readSlotInfo(result);
   if (info !== null && readSlotInfo(slotInfoJson(info))?.root !== info.root)
-    throw new Error('slots change when they are written again');
+    throw new Error('slots change in a round trip');
   return info !== null;
 }
 
@@ -342,7 +342,7 @@ function checkSchedule(text: string): boolean {
   const info = readEpochInfo(text);
   const leaders = readLeaderSchedule(text, 5n);
   readShredVersion(text);
-  if (leaders?.leaders.some(({ length }) => length !== 32)) throw new Error('a leader that is none');
+  if (leaders?.leaders.some(({ length }) => length !== 32)) throw new Error('an invalid leader');
   return info !== null || leaders !== null;
 }
 
@@ -362,7 +362,7 @@ export const nodeResultsTarget: Target = {
     'upstream/feeds/pubsub-message.ts',
     'upstream/shreds/leader-schedule.ts',
   ],
-  /** Results as nodes write them, and errors. */
+  /** Results and errors. */
   seeds: texts([
     `{"context":${CONTEXT},"value":[null,{"slot":5,"confirmations":null,"err":null,"confirmationStatus":"finalized"}]}`,
     `{"context":{"slot":300},"value":{"err":{"InstructionError":[0,{"Custom":1}]}}}`,
@@ -376,12 +376,12 @@ export const nodeResultsTarget: Target = {
     '{"code":-32002,"message":"Transaction simulation failed: Blockhash not found","data":{"err":"BlockhashNotFound"}}',
     '{"code":-32002,"message":{"toString":1}}',
   ]),
-  /** Whatever a result holds that is JSON, each reader reads it, or says that it is something else. */
+  /** Every reader accepts or refuses any JSON. */
   fuzz(bytes: Uint8Array): boolean {
     const result = Buffer.from(bytes);
     const text = result.toString();
     parseRetryAfter(text, 0);
-    // Nothing else comes so far: answers and messages are looked at first.
+    // Responses and messages are checked before.
     if (!isJson(result, 256) || Buffer.compare(Buffer.from(text), result) !== 0) return false;
     const canonical = canonicalJson(result);
     if (canonicalJson(Buffer.from(canonical)) !== canonical) throw new Error('a second canonical text');
@@ -451,15 +451,9 @@ export const uiBlockTarget: Target = {
       transactions: [{ meta: META, transaction: [WIRE, 'base64'], version: 'legacy' }],
     },
   ].map((block) => Buffer.from(JSON.stringify(block))),
-  /** Whatever a node answers: a block, or one of the two errors. */
+  /** A block or one of two errors. */
   fuzz(bytes: Uint8Array): boolean {
-    try {
-      readBlock(Buffer.from(bytes), slot(7));
-      return true;
-    } catch (thrown) {
-      if (thrown instanceof MalformedJson || thrown instanceof SyntaxError) return false;
-      throw thrown;
-    }
+    return accepted(() => readBlock(Buffer.from(bytes), slot(7)), MalformedJson, SyntaxError);
   },
 };
 const [mint, token] = accountStateTarget.seeds as [Uint8Array, Uint8Array];
@@ -472,14 +466,14 @@ const tokenAccount = {
   ...{ lamports: lamports(1), data: token, owner: programs.token, executable: false, rentEpoch: 0n },
 };
 
-/** What questions may end with besides an answer; numbers that are none are the node's fault as much. */
+/** Allowed errors of requests. */
 const refusals = [ReadError, MalformedJson, SyntaxError, RangeError];
 
 async function accountsRead(reader: ChainReader): Promise<void> {
-  const question = { addresses, commitment: 'processed', notBefore: slot(1) } as const;
+  const request = { addresses, commitment: 'processed', notBefore: slot(1) } as const;
   const { signal } = new AbortController();
   for (const encoding of ['base64', 'jsonParsed'] as const) {
-    for await (const read of readAccounts(reader, { ...question, encoding }, signal))
+    for await (const read of readAccounts(reader, { ...request, encoding }, signal))
       for (const { result, keyedResult } of read) {
         JSON.parse(result().toString());
         JSON.parse(keyedResult()?.toString() ?? 'null');
@@ -496,7 +490,7 @@ export const nodeReadersTarget: Target = {
     'upstream/feeds/geyser/late-signatures.ts',
     'upstream/feeds/geyser/mint-cache.ts',
   ],
-  /** Results of whatever a node is asked. */
+  /** Results of several methods. */
   seeds: [
     ...nodeResultsTarget.seeds,
     ...uiBlockTarget.seeds,
@@ -508,7 +502,7 @@ export const nodeReadersTarget: Target = {
       '{"context":{"slot":300},"value":[{"slot":5,"err":null,"confirmationStatus":"finalized"}]}',
     ].map((text) => Buffer.from(text)),
   ],
-  /** Whatever a node tells, those that ask read it, or say that it is no answer. */
+  /** Requesters accept or refuse every response. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const body = Buffer.from(bytes);
     if (!isJson(body, 256)) return false;
@@ -535,7 +529,7 @@ export const nodeReadersTarget: Target = {
 };
 
 let stored = Buffer.alloc(0);
-const store: ResponseStore = { get: (_key, hear) => hear(Buffer.from(stored)), set: () => {} };
+const store: ResponseStore = { get: (_key, receive) => receive(Buffer.from(stored)), set: () => {} };
 
 const source = new ScriptedDispatcher();
 source.script = ({ method }) =>
@@ -549,14 +543,14 @@ const call = callOf('getBlock', [7]);
 export const storedAnswerTarget: Target = {
   from: 'Redis, where others may write',
   covers: ['upstream/middleware/redis-cache.ts'],
-  /** What is stored under the name of a block. */
+  /** Stored responses of getBlock. */
   seeds: texts([
     '{"blockhash":"a","transactions":[]}',
     'null',
     '{"blockhash":"\u00e9',
     `${'['.repeat(300)}${']'.repeat(300)}`,
   ]),
-  /** What is stored is passed on only where it is JSON in UTF-8; else a node is asked. @returns whether it was. */
+  /** Only stored UTF-8 JSON is used, otherwise a node is called. @returns whether it was used. */
   fuzz(bytes: Uint8Array): boolean {
     stored = Buffer.from(bytes);
     source.calls.length = 0;
@@ -572,9 +566,9 @@ export const storedAnswerTarget: Target = {
     answers.dispatch(call, handler);
     const { body, errorCode } = reported ?? resultOf('');
     const isStored = source.calls.every(({ call: { method } }) => method === 'getGenesisHash');
-    if (errorCode !== 0 || !isUtf8(body)) throw new Error('passed on what is no result');
+    if (errorCode !== 0 || !isUtf8(body)) throw new Error('returned an invalid result');
     JSON.parse(body.toString());
-    if (isStored !== body.equals(stored)) throw new Error('another answer than was stored');
+    if (isStored !== body.equals(stored)) throw new Error('another response than was stored');
     return isStored;
   },
 };
@@ -589,7 +583,7 @@ export const givenNodeTarget: Target = {
     '{"network":"devnet","name":"n","url":"http://[::1]:8899","grpc":"http://a.example:10000","options":{"pipelining":2,"requests_per_second":5}}',
     '{"network":"testnet","name":"n","url":"env:HOME","ws":"file:x"}',
   ]),
-  /** A node is complete or refused, each field in words; nothing of it is read from a file or the environment. */
+  /** A node is valid or refused, and no value comes from a file or the environment. */
   fuzz(bytes: Uint8Array): boolean {
     let given: unknown;
     try {
@@ -613,24 +607,24 @@ const keys = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('latin1'));
 export const tableReadsTarget: Target = {
   from: 'nodes',
   covers: ['upstream/shreds/lookup-tables.ts'],
-  /** Answers to a question for two lookup tables. */
+  /** Responses for two lookup tables. */
   seeds: texts([
     `{"context":{"slot":5},"value":[${TABLE},null]}`,
     `{"context":{"slot":5},"value":[{"owner":"x","data":["",1]},${TABLE}]}`,
     '{"context":{"slot":5},"value":[]}',
     'null',
   ]),
-  /** Whatever a node answers, tables that were wanted are told, or none is, and nothing breaks. */
+  /** Only requested tables are reported. */
   fuzz(bytes: Uint8Array): Promise<boolean> {
     return new Promise((resolve, reject) => {
       let reported = 0;
       const found = (key: string, data: Uint8Array, slot: bigint): void => {
         reported++;
         if (!keys.includes(key) || !(data instanceof Uint8Array) || slot < 0n)
-          reject(new Error('told what nobody asked for'));
+          reject(new Error('an unrequested table'));
       };
       const send = async (): Promise<Buffer> => {
-        // The answer is read in the turns after this one.
+        // The response is read in later turns.
         setImmediate(() => {
           reads.close();
           resolve(reported > 0);

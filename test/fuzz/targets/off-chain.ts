@@ -28,14 +28,14 @@ export const cachedDocumentTarget: Target = {
     cacheFile(URI, { document: null, until: 5 }),
     cacheFile('https://b.example/', { document: Buffer.from('x\ny'), until: 5 }),
   ],
-  /** A file keeps what was written into it, whole, or nothing: one that is read is the one that would be written. */
+  /** A file that is read round-trips. */
   fuzz(bytes: Uint8Array): boolean {
     const stored = parseCacheFile(Buffer.from(bytes), URI);
     if (stored === null) return false;
     const again = parseCacheFile(cacheFile(URI, stored), URI);
     const isSame =
       again?.until === stored.until && again.document?.toString() === stored.document?.toString();
-    if (!isSame) throw new Error('a document changes when it is written again');
+    if (!isSame) throw new Error('a document changes in a round trip');
     return true;
   },
 };
@@ -45,7 +45,7 @@ const hosts = new Set(
 );
 
 export const offChainUriTarget: Target = {
-  from: 'whoever makes a token',
+  from: 'creators of tokens',
   covers: ['upstream/off-chain/target.ts'],
   seeds: texts([
     'https://a.example:443/x.json?y#z',
@@ -55,7 +55,7 @@ export const offChainUriTarget: Target = {
     'data:application/json;charset=utf-8;base64,eyJhIjoxfQ==',
     'data:application/json;utf8,%7B%22a%22%3A1%7D',
   ]),
-  /** Whatever a token points at: no exception, and no scheme, port or user that is not allowed. */
+  /** No forbidden scheme, port or user. */
   fuzz(bytes: Uint8Array): boolean {
     const uri = Buffer.from(bytes).toString('utf8');
     const target = targetOf(uri, offChainRules, offChainLimits);
@@ -86,17 +86,17 @@ export const offChainContentTarget: Target = {
     Buffer.of(2, ...deflateRawSync(body)),
     Buffer.of(6, ...gzipSync(body)),
   ]),
-  /** A body is unpacked as far as it is short enough, or not at all. */
+  /** A body is unpacked up to the limit, or refused. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const encoding = encodings[(bytes[0] ?? 0) % encodings.length];
     const body = Buffer.from(bytes.subarray(1));
     mayBeJson(body.toString('latin1', 0, 80));
     const unpacked = await decoded(body, encoding, MAX_BYTES);
     if (encoding === 'identity') {
-      if (unpacked !== body) throw new Error('changed what was not packed');
+      if (unpacked !== body) throw new Error('changed an unpacked body');
       return true;
     }
-    if (unpacked !== null && unpacked.length > MAX_BYTES) throw new Error('unpacked more than is taken');
+    if (unpacked !== null && unpacked.length > MAX_BYTES) throw new Error('unpacked more than the limit');
     return unpacked !== null;
   },
 };
@@ -110,7 +110,7 @@ export const offChainDocumentTarget: Target = {
     '[[[[[[[[]]]]]]]]',
     ' "text" ',
   ]),
-  /** Whatever a host sends: no exception, and a document only out of what JSON.parse reads. */
+  /** A document is valid JSON. */
   fuzz(bytes: Uint8Array): boolean {
     const document = documentIn(Buffer.from(bytes), offChainLimits);
     if (document === null) return false;
@@ -149,7 +149,7 @@ const pinning = new PinningService({ url, token: 't', log, limits: { ...limits, 
 export const storageNodesTarget: Target = {
   from: 'nodes of Kubo and pinning services',
   covers: ['control/storage/kubo-backend.ts', 'control/storage/pinning-backend.ts'],
-  /** An answer; the first byte says with which status it comes. */
+  /** Responses; the first byte selects the status. */
   seeds: [
     `{"Name":"file","Hash":"${CID}","Size":"9"}\n`,
     `{"Root":{"Cid":{"/":"${CID}"},"PinErrorMsg":""}}\n{"Stats":{}}\n`,
@@ -157,7 +157,7 @@ export const storageNodesTarget: Target = {
     '{"count":0,"results":[]}',
     '{"requestid":"r-1","status":"pinned"}',
   ].flatMap((text) => [0, 1].map((status) => Buffer.from([status, ...Buffer.from(text)]))),
-  /** Whatever a service answers, a file is kept or it is said that it could not be. */
+  /** A file is stored, or a failure is thrown. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     reported = bytes;
     const stored = await acceptedLater(() => kubo.store(file), Failure);

@@ -54,7 +54,7 @@ export const apiKeyTarget: Target = {
   from: 'clients',
   covers: ['gateway/auth/api-key.ts'],
   seeds: [Buffer.from(GOOD), Buffer.from(generateApiKey('grpc').text)],
-  /** No text is taken for a key but one with the right checksum; a damaged key never passes. */
+  /** Only text with a valid checksum is a key; a damaged key is refused. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString('latin1');
     const parsed = parseApiKey(text);
@@ -89,41 +89,40 @@ const rulesOf = (text: string): RuleColumns => {
   );
 };
 
-/** The one form of a range is its own, and holds the same addresses. */
+/** The normal form is stable and contains the same addresses. */
 function checkRange(text: string): void {
   const normal = normalRange(text);
   if (normal === null) return;
-  if (normalRange(normal) !== normal) throw new Error(`${normal} has another form still`);
+  if (normalRange(normal) !== normal) throw new Error(`${normal} has another normal form`);
   const [written, stored] = [new CidrSet([text.trim()]), new CidrSet([normal])];
   if (probes.some((probe) => written.has(probe) !== stored.has(probe)))
-    throw new Error(`${normal} holds other addresses than ${text}`);
+    throw new Error(`${normal} contains other addresses than ${text}`);
 }
 
 export const keyRulesTarget: Target = {
   from: 'clients of the control API',
   covers: ['gateway/auth/key-rules.ts', 'base/ip-address.ts', 'control/keys/'],
-  /** Ranges, origins and methods, a line each with commas between them. */
+  /** One line each of ranges, origins and methods, separated by commas. */
   seeds: texts([
     '192.0.2.0/24,2001:db8::/32,::ffff:10.0.0.1\nhttps://*.example.com,http://localhost:3000\nget*,sendTransaction',
     '0.0.0.0/0\nhttps://пример.example/,HTTPS://A.example:443\nwallet/*',
     '::/0,10.0.0.1/32\nhttps://[::1]:80\nSubscribe',
   ]),
-  /** Rules are refused or kept in a form that is read as the same rules, and a request can be held against them. */
+  /** Rules are refused or round-trip, and requests can be checked against them. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString();
     for (const part of text.split(/[\n,]/)) checkRange(part);
     try {
       const columns = rulesOf(text);
       const again = rulesOf([columns.cidrs, columns.origins, columns.methods].join('\n'));
-      if (JSON.stringify(again) !== JSON.stringify(columns))
-        throw new Error('rules change when they are read');
+      if (JSON.stringify(again) !== JSON.stringify(columns)) throw new Error('rules change in a round trip');
       const rules = {
         ...{ networks: null, cidrs: listOf(columns.cidrs), origins: listOf(columns.origins) },
         ...{ methods: listOf(columns.methods), logsBodies: false },
       };
       const client = { address: '10.0.0.1', ip: probes[1]!, origin: text.slice(0, 40) };
       const refusal = refusalOf({ rules } as never, { client, network: null } as never);
-      if (refusal !== null && !(refusal instanceof Failure)) throw new Error('refused with something else');
+      if (refusal !== null && !(refusal instanceof Failure)) throw new Error('refused with another value');
       return true;
     } catch (error) {
       if (error instanceof KeyRefusedError) return false;
@@ -144,22 +143,22 @@ const bodies = [
   '{"currentPassword":"a","newPassword":"correct horse battery","code":"123456","trustDevice":false}',
 ];
 
-const away = new ApiError(503, 'STORE_AWAY', 'nobody is there');
+const unavailable = new ApiError(503, 'STORE_UNAVAILABLE', 'unavailable');
 const store = new Proxy(
   {},
   {
     get: () => {
-      throw away;
+      throw unavailable;
     },
   },
 );
 
-let reported = '';
+let text = '';
 let forwarded: string | null = null;
 const library = {
   handler: async (request: Request) => {
     forwarded = request.method === 'GET' ? null : await request.text();
-    return new Response(reported, { headers: { location: reported.replaceAll(/[^\x20-\x7e]/g, '') } });
+    return new Response(text, { headers: { location: text.replaceAll(/[^\x20-\x7e]/g, '') } });
   },
   api: { getSession: async () => null },
 } as unknown as SignInLibrary;
@@ -185,31 +184,31 @@ function bodyIn(text: string): Record<string, unknown> | null {
 export const signInTarget: Target = {
   from: 'browsers',
   covers: ['control/accounts/auth-guard.ts', 'control/accounts/sign-up.ts'],
-  /** The first byte names the path; the rest is the body, and what the library answers. */
+  /** The first byte selects the path; the rest is the body and the response of the library. */
   seeds: paths.flatMap((_, at) => bodies.map((body) => Buffer.from([at, ...Buffer.from(body)]))),
-  /** Whatever is sent, it is refused with words, or it comes to the library as JSON whose redirects stay here. */
+  /** A request is refused, or reaches the library as JSON with local redirects. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const [method = '', path = ''] = paths[(bytes[0] ?? 0) % paths.length]?.split(' ') ?? [];
-    reported = Buffer.from(bytes.subarray(1)).toString();
+    text = Buffer.from(bytes.subarray(1)).toString();
     forwarded = null;
     const headers = { 'x-solway': '1', host: '127.0.0.1:1', origin: 'http://127.0.0.1:1' };
     const request = new Request(`http://127.0.0.1:1/api/auth${path}`, { method, headers });
-    // A door of its own each time: nobody is locked out for what others tried.
+    // A new guard each time: failed attempts must not lock out later ones.
     const client = new AuthGuard(parts, () => library);
     const isTaken = await acceptedLater(async () => {
       const answer = await client.handle({
         request,
         address: '127.0.0.1',
         requestId: 'x',
-        body: bodyIn(reported),
+        body: bodyIn(text),
       });
       if (answer.location !== null && !/^\/(?![/\\])/.test(answer.location))
-        throw new Error('leads elsewhere');
+        throw new Error('redirects to another site');
     }, ApiError);
     const sent = forwarded === null ? {} : (JSON.parse(forwarded) as Record<string, unknown>);
     for (const field of ['callbackURL', 'errorCallbackURL', 'redirectTo']) {
       if (sent[field] !== undefined && !/^\/(?![/\\])/.test(String(sent[field])))
-        throw new Error(`${field} leads elsewhere`);
+        throw new Error(`${field} redirects to another site`);
     }
     return isTaken;
   },
@@ -238,7 +237,7 @@ const asQuery = (value: JsonValue): string =>
     Object.entries(value ?? {}).map(([name, one]): [string, string] => [name, String(one)]),
   ).toString();
 
-async function questionIn(bytes: Uint8Array): Promise<RawRouteInput> {
+async function requestIn(bytes: Uint8Array): Promise<RawRouteInput> {
   const rest = bytes.subarray(2);
   if ((bytes[1] ?? 0) % 2 === 0) {
     const text = Buffer.from(rest).toString('latin1');
@@ -257,24 +256,20 @@ async function questionIn(bytes: Uint8Array): Promise<RawRouteInput> {
 function checkCursor(cursor: string): void {
   const parts = decodeCursor(cursor, 'string', 'number');
   if (parts === null || !isDeepStrictEqual(decodeCursor(encodeCursor(...parts), 'string', 'number'), parts))
-    throw new Error('a cursor leads elsewhere when it is written again');
+    throw new Error('a cursor changes in a round trip');
 }
 
 export const controlRequestTarget: Target = {
   from: 'clients of the control API',
-  covers: [
-    'control/api/cursor.ts',
-    'control/api/server/read-request.ts',
-    'control/api/server/read-request.ts',
-  ],
-  /** The first byte names the route, the second says whether a query or a body follows. */
+  covers: ['control/api/cursor.ts', 'control/api/server/read-request.ts'],
+  /** The first byte selects the route, the second a query or a body. */
   seeds: [
     ...names.map((_, at) => Buffer.from([at, 0, ...Buffer.from(query)])),
     ...names.map((_, at) =>
       Buffer.from([at, 1, ...Buffer.from(controlRequestBodies[at % controlRequestBodies.length] ?? '')]),
     ),
   ],
-  /** Questions that are as the contract has them, or nearly. */
+  /** Requests by the contract, not all of them valid. */
   generate(random: Random): Uint8Array {
     const at = random() % names.length;
     const { query: requested, body } = schemas[at] ?? { query: null, body: null };
@@ -285,11 +280,11 @@ export const controlRequestTarget: Target = {
       ...Buffer.from(asQuery(requested === null ? {} : jsonFor(requested, random))),
     ]);
   },
-  /** A question is as the contract has it, and the same when it is asked again as it was read; or it is refused. */
+  /** A request is refused, or parsed to input that parses to itself. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const name = names[(bytes[0] ?? 0) % names.length] as ContractName;
     try {
-      const raw = await questionIn(bytes);
+      const raw = await requestIn(bytes);
       if (typeof raw.query.cursor === 'string') checkCursor(raw.query.cursor);
       const given = parseRouteInput(name, raw);
       const again = parseRouteInput(name, {
@@ -298,7 +293,7 @@ export const controlRequestTarget: Target = {
         body: given.body ?? raw.body,
       });
       if (!isDeepStrictEqual([again.query, again.body], [given.query, given.body]))
-        throw new Error(`${name} reads what it has read as something else`);
+        throw new Error(`${name} changes its parsed input`);
       return true;
     } catch (error) {
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) return false;
@@ -337,16 +332,16 @@ function environmentIn(text: string): Record<string, string> {
   return Object.fromEntries([...named, ['TOKEN', SECRET]]);
 }
 
-/** A URL: who is let in, the host, and what stands behind it; in the first and the last providers have their keys. */
+/** A URL; providers put keys into user info, path and query. */
 const PARTS = /:\/\/(?:[^\s"'/?#]*@)?([^\s"'/?#]*)(?:[/?#][^\s"']*)?/g;
 
-/** Whether the secret stands nowhere else: a host, a folder or a plan of its name may be told. */
+/** Whether the secret occurs only there: hosts, folders and plans may be shown. */
 const isHidden = (text: string): boolean => !text.replaceAll(PARTS, '$1').includes(SECRET);
 
 export const configurationTarget: Target = {
   from: 'the operator',
   covers: ['config/value-types.ts', 'config/sources.ts', 'config/value-types.ts', 'config/configuration.ts'],
-  /** Files of TOML; or, behind the byte 0xff, values of the environment, a line each. */
+  /** TOML files; after the byte 0xff, values of environment variables, one per line. */
   seeds: [
     Buffer.from(example),
     Buffer.from('[[upstream]]\nurl = 5\n[server]\nport = "x"\nnone = 1979-05-27T07:32:00Z\n'),
@@ -359,11 +354,11 @@ export const configurationTarget: Target = {
       ...Buffer.from('data\n127.0.0.1\n8899\n10000\ndevnet\ninfo\n\npostgres://x/y\nredis://x/'),
     ),
   ],
-  /** The configuration is complete, or each problem is told in words that hold no value of a secret. */
+  /** The configuration is valid, or the problems are listed without secret values. */
   fuzz(bytes: Uint8Array): boolean {
     const isEnvironment = bytes[0] === 0xff;
     const text = Buffer.from(bytes.subarray(isEnvironment ? 1 : 0)).toString();
-    // Where such a value stands is read as a file's name: of whatever file there is.
+    // Such values name files to read.
     if (text.includes('file:')) return false;
     writeFileSync(config, isEnvironment ? example : text);
     try {
@@ -371,9 +366,9 @@ export const configurationTarget: Target = {
       return true;
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      if (error.problems.length === 0) throw new Error('refused without a word of why');
+      if (error.problems.length === 0) throw new Error('refused without a problem');
       if (isHidden(text) && error.problems.some(({ message }) => message.includes(SECRET)))
-        throw new Error('tells a secret');
+        throw new Error('shows a secret');
       return false;
     }
   },
@@ -398,7 +393,7 @@ async function rowsIn(text: string): Promise<StoredUsage[]> {
   writeFileSync(file, text);
   const damage: JournalDamage = { lines: 0 };
   const rows: StoredUsage[] = [];
-  // So many at a time that each line stands for itself.
+  // One line per batch.
   for await (const batch of readJournal(file, 1, damage)) rows.push(...batch);
   return rows;
 }
@@ -414,19 +409,18 @@ export const usageJournalTarget: Target = {
     ]),
     Buffer.of(0xff, ...plain),
   ],
-  /** Every row that is read was written so, and of a journal that is cut off the rows before the cut are read. */
+  /** Rows round-trip, and a cut journal yields the rows before the cut. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const given = Buffer.from(bytes[0] === 0xff ? bytes.subarray(1) : bytes).toString();
     const text = bytes[0] === 0xff ? checked(given) : given;
     const rows = await rowsIn(text);
     for (const each of rows) {
       const again = readJournalLine(journalLine(each).slice(0, -1));
-      if (JSON.stringify(again) !== JSON.stringify(each))
-        throw new Error('a row changes when it is written again');
+      if (JSON.stringify(again) !== JSON.stringify(each)) throw new Error('a row changes in a round trip');
     }
     const torn = await rowsIn(text.slice(0, text.length >> 1));
     if (torn.some((each, at) => JSON.stringify(each) !== JSON.stringify(rows[at])))
-      throw new Error('a torn journal tells other rows');
+      throw new Error('a cut journal yields other rows');
     return rows.length > 0;
   },
 };
@@ -438,16 +432,16 @@ const signature = sign('sha256', REPORT, privateKey).toString('base64');
 const scanners = new ScannerSignatures([{ id: 'k', pem }]);
 
 export const leakReportTarget: Target = {
-  from: 'whoever reports leaked secrets, and the operator',
+  from: 'reporters of leaked secrets, and the operator',
   covers: ['control/keys/leaked-keys.ts'],
   seeds: [Buffer.from(signature), Buffer.from(pem), REPORT],
-  /** No other signature than the right one is believed, and no other bytes under it. @returns whether it is a key. */
+  /** Only the valid signature of the same bytes is accepted. @returns whether it is a key. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString('latin1');
     const isRight = Buffer.from(text, 'base64').equals(Buffer.from(signature, 'base64'));
-    if (scanners.verify(REPORT, 'k', text) && !isRight) throw new Error('another signature is believed');
+    if (scanners.verify(REPORT, 'k', text) && !isRight) throw new Error('accepted another signature');
     if (scanners.verify(bytes, 'k', signature) !== REPORT.equals(bytes))
-      throw new Error('another report is believed');
+      throw new Error('accepted another report');
     return readScannerKey(text) !== null;
   },
 };
@@ -459,23 +453,23 @@ const lines = [
   `{"table":"${table?.name}","count":2,"digest":"${'0'.repeat(64)}"}`,
   '{"end":true}',
 ];
-const text = Buffer.from(lines.join('\n'));
+const content = Buffer.from(lines.join('\n'));
 
-const backupFileFile = join(scratchFolder('backup-file'), 'backup.gz');
+const backupPath = join(scratchFolder('backup-file'), 'backup.gz');
 
 export const backupFileTarget: Target = {
   from: 'files that the operator restores',
   covers: ['control/database/backup/backup-file.ts'],
-  /** Lines to be packed; or, behind the byte 0xff, a file as it is. */
-  seeds: [text, ...lines.map((line) => Buffer.from(line)), Buffer.of(0xff, ...gzipSync(text))],
-  /** The parts of a backup come, or the file is said to be damaged. @returns whether it was read to its end. */
+  /** Lines to compress; after the byte 0xff, a file. */
+  seeds: [content, ...texts(lines), Buffer.of(0xff, ...gzipSync(content))],
+  /** A backup is read, or refused as damaged. @returns whether it was read to its end. */
   fuzz(bytes: Uint8Array): Promise<boolean> {
-    writeFileSync(backupFileFile, bytes[0] === 0xff ? bytes.subarray(1) : gzipSync(bytes, { level: 0 }));
+    writeFileSync(backupPath, bytes[0] === 0xff ? bytes.subarray(1) : gzipSync(bytes, { level: 0 }));
     return acceptedLater(async () => {
-      for await (const part of readBackupFile(backupFileFile)) {
+      for await (const part of readBackupFile(backupPath)) {
         if (part.kind !== 'rows') continue;
         if (part.rows.some((row) => Object.values(row).some((value) => typeof value === 'object' && value)))
-          throw new Error('a row holds what no column can');
+          throw new Error('a value of a row is an object');
       }
     }, BackupError);
   },

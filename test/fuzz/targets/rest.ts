@@ -23,22 +23,22 @@ const SIGNATURE = '5h6xBEauJ3PK6SWCZ1PGjBvj8vDdWG3KpwATGy1ARAXFSDwt8GFXM7W5Ncn16
 const WIRE = Buffer.from(decodeTransactionTarget.seeds[0] ?? []).toString('base64');
 
 const services = { settings: { historyDays: 3, domainSuffix: '.sol' } } as Record<string, unknown>;
-const away = (): never => {
+const unavailable = (): never => {
   throw new Failure('UPSTREAM_UNAVAILABLE');
 };
 
-/** Everything behind the fields is away: what they are is all that counts. */
+/** All services are unavailable: only the fields are tested. */
 for (const name of ['offChain', 'das', 'tokenList', 'files', 'semiWallets', 'confirmations'])
-  services[name] = new Proxy({}, { get: () => away });
+  services[name] = new Proxy({}, { get: () => unavailable });
 
 const caller: RestCaller = {
   ownerId: 'family',
   signal: new AbortController().signal,
-  request: async () => away(),
+  request: async () => unavailable(),
 };
 const routes = endpoints.map((endpoint) => routeOf(endpoint, services as unknown as Services));
 
-/** Something of its kind for every field that any endpoint has. */
+/** A valid value for every field of any endpoint. */
 export const everyField = {
   ...{ network: 'devnet', wallet: KEY, wallet_address: KEY, address: KEY, account: KEY, token_address: KEY },
   ...{ token_addresses: [KEY], transaction_signatures: [SIGNATURE], txn_signature: SIGNATURE, tx_num: 5 },
@@ -76,17 +76,17 @@ export const restRequestTarget: Target = {
     'rest-api/routes.ts',
     'servers/rest/decode.ts',
   ],
-  /** The first byte names the endpoint, the second says whether a query or a body follows. */
+  /** The first byte selects the endpoint, the second a query or a body. */
   seeds: routes.flatMap((_, at) => [
     Buffer.from([at, 0, ...Buffer.from(query)]),
     Buffer.from([at, 1, ...Buffer.from(JSON.stringify(everyField))]),
   ]),
-  /** Bodies that are as the endpoint has its fields, or nearly. */
+  /** Bodies by the schema of the endpoint, not all of them valid. */
   generate(random: Random): Uint8Array {
     const at = random() % endpoints.length;
     return Buffer.from([at, 1, ...Buffer.from(writeJson(jsonFor(schemas[at] ?? {}, random)))]);
   },
-  /** An endpoint takes the fields or names those that are wrong, each in words. @returns whether it took them. */
+  /** An endpoint accepts the fields or lists the invalid ones. @returns whether it accepted them. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const route = routes[(bytes[0] ?? 0) % routes.length];
     try {
@@ -94,7 +94,7 @@ export const restRequestTarget: Target = {
       return true;
     } catch (error) {
       if (error instanceof InvalidFields) {
-        if (!isAnswerable(error)) throw new Error('refused without a word of why');
+        if (!isAnswerable(error)) throw new Error('refused without a message');
         return false;
       }
       if (error instanceof Failure) return true;
@@ -111,7 +111,7 @@ const endpointAnswersRoutes = endpoints.map((endpoint, at) => ({
 const ENDPOINT_ANSWERS_KEY = everyField.wallet;
 const CONTEXT = { slot: 300 };
 
-/** An account as nodes show it. */
+/** An account in JSON. */
 const accountOf = (owner: string, data: Uint8Array): JsonValue => ({
   ...{ lamports: 2_039_280, owner, executable: false, rentEpoch: 0, space: data.length },
   data: [Buffer.from(data).toString('base64'), 'base64'],
@@ -150,7 +150,7 @@ const transaction = {
   },
 };
 
-/** What each method answers where all is well; `das` is what a DAS server does, `json` what a URI leads to. */
+/** Valid results by method, of a DAS server (`das`) and of a URI (`json`). */
 const answers: Record<string, JsonValue> = {
   getBalance: { context: CONTEXT, value: 5 },
   getAccountInfo: { context: CONTEXT, value: accountOf(programs.token, mint) },
@@ -184,7 +184,7 @@ const variants = [
   { ...answers, das: { items: [das], total: 1 }, json: offChain },
   { ...answers, das },
 ];
-const absent = new Proxy({}, { get: () => away });
+const absent = new Proxy({}, { get: () => unavailable });
 const input: RestInput = {
   query: new Map(
     Object.entries(everyField).map(([name, value]) => [
@@ -196,7 +196,7 @@ const input: RestInput = {
   file: null,
 };
 
-/** A request that asks more often than this asks for ever. */
+/** An endpoint with more calls never ends. */
 const CALLS_MAX = 2_000;
 
 type Reported = { readonly [method: string]: JsonValue };
@@ -219,7 +219,7 @@ function callerOf(reported: Reported): RestCaller {
     ownerId: 'family',
     signal: new AbortController().signal,
     request: async (_network, method) => {
-      if (++calls > CALLS_MAX) throw new Error(`asks again and again for ${method}`);
+      if (++calls > CALLS_MAX) throw new Error(`endless calls of ${method}`);
       return reported[method] ?? null;
     },
   };
@@ -228,13 +228,13 @@ function callerOf(reported: Reported): RestCaller {
 export const endpointAnswersTarget: Target = {
   from: 'nodes, DAS servers and hosts of metadata',
   covers: ['decoding/chain/chain.ts', 'decoding/transaction/parse-transaction.ts'],
-  /** Answers by their methods; the first byte names the endpoint that asks. */
+  /** Results by method; the first byte selects the endpoint. */
   seeds: endpointAnswersRoutes.flatMap((_, at) =>
     [answers, variants[at % variants.length] ?? answers].map((reported) =>
       Buffer.from([at, ...Buffer.from(writeJson(reported))]),
     ),
   ),
-  /** Whatever is told, an endpoint answers with what its schema promises, or with a failure. */
+  /** The response of an endpoint fits its schema, or is a failure. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const { endpoint, of } = endpointAnswersRoutes[
       (bytes[0] ?? 0) % endpointAnswersRoutes.length
@@ -249,7 +249,7 @@ export const endpointAnswersTarget: Target = {
     try {
       const { result } = await of(servicesOf(reported)).handle(input, callerOf(reported));
       const read = endpoint.result.safeParse(parseJson(writeJson(result as WritableJson)));
-      if (!read.success) throw new Error(`${endpoint.name} promises something else: ${read.error.message}`);
+      if (!read.success) throw new Error(`${endpoint.name} does not fit its schema: ${read.error.message}`);
       return true;
     } catch (error) {
       if (error instanceof Failure) return false;

@@ -54,30 +54,29 @@ export const entriesTarget: Target = {
     Uint8Array.from([...encodeEntries([{ ...entry, transactions: [] }]), 0, 0, 0, 0]),
     Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 1, 0, 9]),
   ],
-  /**
-   * A batch is read or refused, and all ways of looking at it agree; entries that are read are written again as they
-   * stood, and each of their transactions has the end that the strict decoder finds, if it takes it.
-   */
+  /** All readers of a batch agree; entries round-trip, and transactions end where the strict decoder says. */
   fuzz(input: Uint8Array): boolean {
     const { kind, length } = measureEntries(input);
     const entries = readEntries(input);
-    if ((entries === null) !== (kind === 'malformed')) throw new Error('two opinions of a batch');
+    if ((entries === null) !== (kind === 'malformed')) throw new Error('readers disagree about a batch');
     const alone = entries && {
       entries: entries.length,
       transactions: entries.flatMap(({ transactions }) => transactions),
     };
-    if (!isDeepStrictEqual(readTransactions(input), alone)) throw new Error('other transactions');
+    if (!isDeepStrictEqual(readTransactions(input), alone))
+      throw new Error('readers disagree about transactions');
     if (entries === null || kind !== 'entries') return false;
     const wires = entries.map((one) => ({
       ...one,
       transactions: one.transactions.map(({ bytes }) => bytes),
     }));
     if (Buffer.compare(encodeEntries(wires), input.subarray(0, length)) !== 0)
-      throw new Error('written otherwise');
+      throw new Error('entries change in a round trip');
     for (const { bytes, version } of entries.flatMap(({ transactions }) => transactions)) {
       const decoded = decodeTransaction(bytes, 'ignored');
       if (version === 1 || 'fault' in decoded) continue;
-      if (decoded.transaction.wire.length !== bytes.length) throw new Error('two ends of a transaction');
+      if (decoded.transaction.wire.length !== bytes.length)
+        throw new Error('readers disagree about the end of a transaction');
     }
     return true;
   },
@@ -89,9 +88,8 @@ const place = { slot: slot(9), at: 5n, firstShredIndex: 0, endShredIndex: 1 };
 export const entryBatchTarget: Target = {
   from: 'leaders, through shreds',
   covers: ['protocol/geyser/storage/encode-transaction.ts', 'upstream/shreds/batch-reader.ts'],
-  /** Batches of entries. */
   seeds: entriesTarget.seeds,
-  /** The transactions of a batch have their keys where they say, and can be told as protobuf. */
+  /** Keys lie inside the transactions, which can be encoded as protobuf. */
   fuzz(entries: Uint8Array): boolean {
     let reported = 0;
     const reader = new BatchReader({
@@ -121,7 +119,7 @@ const deshredUpdateTransaction = writer().bytes(1, new Uint8Array(64).fill(1)).m
 export const deshredUpdateTarget: Target = {
   from: 'servers of deshredded transactions',
   covers: ['protocol/geyser/read-deshred-update.ts', 'protocol/shredstream/entries.ts'],
-  /** What other servers of the shred stage tell: a transaction, a slot, a ping and a pong; then a batch of entries. */
+  /** A transaction, a slot, a ping, a pong and a batch of entries. */
   seeds: [
     deshredTransactionTail({
       ...{
@@ -143,7 +141,7 @@ export const deshredUpdateTarget: Target = {
     encodeEntryMessage(slot(300), new Uint8Array(100).fill(3)),
   ],
   generate: (random) => anyMessage(random),
-  /** Whatever is read is read or refused; keys are always inside the message. */
+  /** Every input is decoded or refused; keys lie inside the message. */
   fuzz(input: Uint8Array): boolean {
     const entries = accepted(() => decodeEntryMessage(input), InvalidProtobuf);
     const update = accepted(() => {
@@ -160,29 +158,25 @@ export const deshredUpdateTarget: Target = {
 const made = generateSlot(9, [20_000, 500]);
 const batches = made.batches.map((entries) => Buffer.from(entries).toString('latin1'));
 
-/** A few that stay the same for all inputs, so that what an input leaves behind is seen. */
-const reported = deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION });
+/** Shared by all inputs, so that what an input leaves behind is noticed. */
+const rig = deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION });
 
 export const deshredderTarget: Target = {
-  from: 'whoever sends packets',
+  from: 'senders of packets',
   covers: ['solana/shred/parse-shred.ts', 'upstream/shreds/fec-set.ts'],
-  /** Data and code of each kind of set. */
+  /** Data and code shreds of each kind of set. */
   seeds: [0, 31, 32, 63, 64, 95, 96, 127].map((i) => made.packets[i]!),
-  /**
-   * Whatever comes in a packet: no exception, nothing told that was not made, and never more than the true shreds held.
-   * @returns whether it was a shred of the leader's.
-   */
+  /** Only genuine entries are reported, and only genuine shreds are held. @returns whether it was genuine. */
   fuzz(input: Uint8Array): boolean {
-    const before = reported.deshredder.stats.accepted;
-    reported.deshredder.push(input);
-    for (const { entries } of reported.batches.splice(0)) {
+    const before = rig.deshredder.stats.accepted;
+    rig.deshredder.push(input);
+    for (const { entries } of rig.batches.splice(0)) {
       if (!batches.includes(Buffer.from(entries).toString('latin1')))
-        throw new Error('told what nobody made');
+        throw new Error('reported forged entries');
     }
-    if (reported.slots.splice(0).some(({ slot }) => slot !== 9n))
-      throw new Error('told of a slot that nobody made');
-    const { bytes, slots } = reported.deshredder.usage;
-    if (bytes > made.packets.length * 1_228 || slots > 1) throw new Error('holds what nobody made');
-    return reported.deshredder.stats.accepted > before;
+    if (rig.slots.splice(0).some(({ slot }) => slot !== 9n)) throw new Error('reported a forged slot');
+    const { bytes, slots } = rig.deshredder.usage;
+    if (bytes > made.packets.length * 1_228 || slots > 1) throw new Error('holds forged shreds');
+    return rig.deshredder.stats.accepted > before;
   },
 };

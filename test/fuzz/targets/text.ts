@@ -32,7 +32,7 @@ import { type Target, texts } from '../engine/target.ts';
 
 const DEPTH = 200;
 
-/** Whether brackets of any kind are opened deeper than the scanner goes; more than it need be, but safe. */
+/** Whether brackets may be nested too deep for the scanner; counts all of them. */
 function mayBeTooDeep(bytes: Uint8Array): boolean {
   let opened = 0;
   for (const byte of bytes) if (byte === 0x5b || byte === 0x7b) opened++;
@@ -43,7 +43,7 @@ export const jsonScanTarget: Target = {
   from: 'clients and nodes',
   covers: ['base/json-scan.ts'],
   seeds: texts(['{"a":[1,-0.5e+3,true,false,null,"\\u0041\\n"],"é":{}}', ' [ ] ', '"\\ud83d\\ude00"']),
-  /** Accepts what JSON.parse accepts, refuses what it refuses. */
+  /** Accepts exactly what JSON.parse accepts. */
   fuzz(bytes: Uint8Array): boolean {
     const accepted = isJson(bytes, DEPTH);
     if (!isUtf8(bytes) || mayBeTooDeep(bytes)) return accepted;
@@ -60,7 +60,7 @@ export const jsonScanTarget: Target = {
   },
 };
 
-/** The value with every integer rounded, as JSON.parse has it. */
+/** The value with integers rounded as JSON.parse does. */
 function rounded(value: JsonValue): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(rounded);
@@ -68,11 +68,11 @@ function rounded(value: JsonValue): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rounded(member)]));
 }
 
-/** An integer that is kept exact. */
+/** An integer that stays exact. */
 const isInteger = /^-?\d{1,39}$/;
 
-/** What JSON.parse makes of a text; undefined where it is none. */
-function expected(text: string): unknown {
+/** The result of JSON.parse; undefined if it throws. */
+function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -89,10 +89,10 @@ export const exactJsonTarget: Target = {
     '{"a":18446744073709551615,"b":"18446744073709551615","\\ue0f11":"x:1234567890123456789,"}',
     ' 12345678901234567890123456789012345678901 ',
   ]),
-  /** Reads what JSON.parse reads, but for its rounding, and writes what it has read. */
+  /** Reads what JSON.parse reads, without rounding, and writes it back. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString();
-    const known = expected(text);
+    const known = parsedJson(text);
     let value: JsonValue;
     try {
       value = parseJson(text);
@@ -101,19 +101,19 @@ export const exactJsonTarget: Target = {
       return false;
     }
     if (!isDeepStrictEqual(rounded(value), rounded(known as JsonValue)))
-      throw new Error('reads something else');
+      throw new Error('reads another value');
     const again = parseJson(writeJson(value));
-    // A whole number of more than sixteen digits that was no integer is written as one, of the same value.
+    // A float with a whole value of more than sixteen digits becomes an integer.
     const isSame = isDeepStrictEqual(rounded(again), rounded(value)) || /e\d{3}|\d{300}|-0/i.test(text);
-    if (!isSame) throw new Error('writes something else than it has read');
+    if (!isSame) throw new Error('writes another value');
     if (isInteger.test(text.trim()) && writeJson(value) !== text.trim().replace(/^-0$/, '0'))
       throw new Error('writes another integer');
     return true;
   },
 };
 
-/** What the library makes of a text; null where it is none. */
-function textsExpected(text: string): Uint8Array | null {
+/** The bytes by the library; null for invalid base58. */
+function libraryBytes(text: string): Uint8Array | null {
   try {
     return base58.decode(text);
   } catch {
@@ -124,16 +124,16 @@ function textsExpected(text: string): Uint8Array | null {
 const isSame = (a: Uint8Array | null, b: Uint8Array | null): boolean =>
   a === null || b === null ? a === b : Buffer.compare(a, b) === 0;
 
-/** Each reader of base58 agrees with the library about a text. */
+/** Every base58 decoder agrees with the library. */
 function checkText(text: string): boolean {
-  const bytes = textsExpected(text);
+  const bytes = libraryBytes(text);
   if (!isSame(decodeBase58(text), bytes)) throw new Error('reads other bytes than the library');
   const short = decodeBase58Text(text);
-  if (!isSame('fault' in short ? null : short.bytes, bytes)) throw new Error('takes what is no base58');
+  if (!isSame('fault' in short ? null : short.bytes, bytes)) throw new Error('accepts invalid base58');
   const [address, hash, signature] = [parseAddress(text), parseBlockhash(text), parseSignature(text)];
-  if ('address' in address !== (bytes?.length === 32)) throw new Error('an address of another length');
-  if ('blockhash' in hash !== 'address' in address) throw new Error('a hash of another length');
-  if ('signature' in signature !== (bytes?.length === 64)) throw new Error('a signature of another length');
+  if ('address' in address !== (bytes?.length === 32)) throw new Error('an address of a wrong length');
+  if ('blockhash' in hash !== 'address' in address) throw new Error('a hash of a wrong length');
+  if ('signature' in signature !== (bytes?.length === 64)) throw new Error('a signature of a wrong length');
   const base64 = decodeBase64(text);
   if (!('fault' in base64) && Buffer.from(base64.bytes).toString('base64') !== text)
     throw new Error('a second text for the same bytes');
@@ -145,30 +145,23 @@ export const textsTarget: Target = {
   covers: [
     'solana/address.ts',
     'solana/base58.ts',
-    'solana/base58.ts',
     'solana/blockhash.ts',
     'solana/signature.ts',
     'protocol/rpc/base58-text.ts',
     'protocol/rpc/base64-text.ts',
   ],
-  /** Texts; the bytes of an input are written as such besides. */
+  /** Texts, also used as bytes to encode. */
   seeds: [
     ...[32, 64].flatMap((length) => [0, 1, 255].map((fill) => new Uint8Array(length).fill(fill))),
-    ...[
-      '11111111111111111111111111111111',
-      'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-      'AAEC',
-      'AA==',
-      '0OIl',
-    ].map((text) => Buffer.from(text)),
+    ...texts(['1'.repeat(32), 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'AAEC', 'AA==', '0OIl']),
     Buffer.from(encodeBase58(new Uint8Array(64).fill(9))),
   ],
-  /** Bytes are read again from the text that is written of them. */
+  /** Encoded bytes are decoded to the same bytes. */
   fuzz(input: Uint8Array): boolean {
     const bytes = input.subarray(0, 200);
     const text = encodeBase58(bytes);
     if (text !== base58.encode(bytes) || !isSame(decodeBase58(text), bytes))
-      throw new Error('written otherwise');
+      throw new Error('encodes other text than the library');
     if (input.length === 32 && !isSame(addressBytes(addressFromBytes(input)), input))
       throw new Error('an address changes');
     if (input.length === 64 && !isSame(signatureBytes(signatureFromBytes(input)), input))
@@ -199,7 +192,7 @@ export const envelopeTarget: Target = {
     '[{"jsonrpc":"2.0","id":"a\\u0041","method":"getSlot"},{"method":"x"},{"id":null,"method":"x"}]',
     '{"jsonrpc":"2.0","id":1,"method":"getAsset","params":{"id":"x"}}',
   ]),
-  /** Whatever the bytes: a failure of the two rows, or items that are what they say. */
+  /** Two failures are allowed; items are valid. */
   fuzz(bytes: Uint8Array): boolean {
     try {
       const { batch, items } = decodeEnvelope(Buffer.from(bytes));
@@ -238,16 +231,6 @@ const CONFIG =
 const FILTERS =
   '[{"dataSize":165},{"memcmp":{"offset":32,"bytes":"3Mc6vR","encoding":"base58"}},"tokenAccountState"]';
 
-function isAccepted(parse: Parse, params: JsonValue): boolean {
-  try {
-    parse(params);
-    return true;
-  } catch (error) {
-    if (error instanceof RpcError) return false;
-    throw error;
-  }
-}
-
 export const rpcParametersTarget: Target = {
   from: 'clients',
   covers: ['solana/address.ts', 'solana/base58.ts', 'protocol/rpc/', 'localnet/rpc/'],
@@ -266,7 +249,7 @@ export const rpcParametersTarget: Target = {
     '[1.5e300,{"identity":null}]',
     '[{"votePubkey":null,"keepUnstakedDelinquents":true,"delinquentSlotDistance":1}]',
   ]),
-  /** Whatever the parameters are, a parser takes them or refuses them with an error for the client. */
+  /** Each parser accepts parameters or refuses them with an RPC error. */
   fuzz(input: Uint8Array): boolean {
     let params: JsonValue;
     try {
@@ -274,7 +257,7 @@ export const rpcParametersTarget: Target = {
     } catch {
       return false;
     }
-    return parsers.filter((parse) => isAccepted(parse, params)).length > 0;
+    return parsers.map((parse) => accepted(() => parse(params), RpcError)).includes(true);
   },
 };
 
@@ -284,12 +267,13 @@ const SIGNATURE =
 const VIEW =
   '{"commitment":"confirmed","encoding":"json","transactionDetails":"accounts","showRewards":true,"maxSupportedTransactionVersion":0}';
 
-/** Takes the parameters and checks that what goes upstream asks for the same subscription. */
-function subscriptionParametersIsAccepted(kind: SubscriptionKind, text: string): boolean {
+/** Parses parameters and checks that the upstream parameters mean the same subscription. */
+function isSubscription(kind: SubscriptionKind, text: string): boolean {
   try {
     const subscription = parseSubscription(kind, parseJson(text));
     const again = parseSubscription(kind, parseJson(upstreamParams(subscription).toString()));
-    if (topicKey(again) !== topicKey(subscription)) throw new Error('the subscription changed on its way');
+    if (topicKey(again) !== topicKey(subscription))
+      throw new Error('upstream parameters mean another subscription');
     return true;
   } catch (error) {
     if (error instanceof RpcError || error instanceof SyntaxError) return false;
@@ -312,11 +296,11 @@ export const subscriptionParametersTarget: Target = {
     `[{"vote":false,"failed":null,"signature":${SIGNATURE},"accountInclude":[${KEY}],"tokenAccounts":"all"},${VIEW}]`,
     `[{"accounts":{"include":[${KEY}],"exclude":[],"required":[${KEY}]}},${VIEW}]`,
   ]),
-  /** Whatever the parameters are, every kind takes them or refuses them with an error for the client. */
+  /** Every kind accepts parameters or refuses them with an RPC error. */
   fuzz(input: Uint8Array): boolean {
     const text = Buffer.from(input).toString('utf8');
     const isEnd = accepted(() => parseRawUnsubscribe(Buffer.from(input)), RpcError, SyntaxError);
-    return kinds.filter((kind) => subscriptionParametersIsAccepted(kind, text)).length > 0 || isEnd;
+    return kinds.filter((kind) => isSubscription(kind, text)).length > 0 || isEnd;
   },
 };
 

@@ -78,7 +78,7 @@ export const decodeTransactionTarget: Target = {
     const bytes = encodeMessage(message);
     return encodeTransaction([payer.sign(bytes)], bytes);
   }),
-  /** What the decoder accepts has exactly one encoding, and nothing that reads it throws. */
+  /** An accepted transaction has exactly one encoding, and no reader throws. */
   fuzz(input: Uint8Array): boolean {
     decodeMessage(input);
     const decoded = decodeTransaction(input);
@@ -105,14 +105,14 @@ function check(params: Buffer): boolean {
   const wire = Buffer.from(request.text, 'base64');
   const decoded = decodeTransaction(wire);
   const isNamed = 'fault' in decoded || decoded.transaction.signatures[0] === request.signature;
-  if (!isNamed) throw new Error('sent under the name of another transaction');
-  // One of version 1, which begins otherwise, has no name there.
+  if (!isNamed) throw new Error('the signature of another transaction');
+  // Transactions of version 1 have no signature there.
   if (signature !== null && !('fault' in decoded) && signature !== request.signature)
-    throw new Error('two names for a transaction');
+    throw new Error('two signatures of a transaction');
   for (const sent of [request.firstNodeParams, request.otherNodeParams, request.plain]) {
     const [text] = JSON.parse(sent.toString()) as [string];
     if (sent !== request.firstNodeParams && text !== request.text)
-      throw new Error('another transaction would be sent');
+      throw new Error('would send another transaction');
   }
   return true;
 }
@@ -125,7 +125,7 @@ export const sendRequestTarget: Target = {
     'upstream/submit/submit-request.ts',
     'upstream/transaction-signature.ts',
   ],
-  /** Params of sendTransaction; or a transaction as it is, which is put into some. */
+  /** Params of sendTransaction, and transactions to put into params. */
   seeds: [
     ...decodeTransactionTarget.seeds.flatMap((wire) =>
       configs.map((config) => {
@@ -136,7 +136,7 @@ export const sendRequestTarget: Target = {
     Buffer.from('["AA==",["base64",false,null,5,7]]'),
     ...decodeTransactionTarget.seeds,
   ],
-  /** Whatever is to be sent: nothing, or the very transaction that was given, under its own name. */
+  /** Nothing is sent, or the given transaction with its signature. */
   fuzz(input: Uint8Array): boolean {
     const text = Buffer.from(input).toString('base64');
     const isRead = check(Buffer.from(`["${text}",{"encoding":"base64"}]`));
@@ -157,9 +157,8 @@ function accepts(decode: () => unknown): boolean {
 export const wireTextTarget: Target = {
   from: 'clients',
   covers: ['localnet/rpc/decode-wire.ts', 'protocol/rpc/base58-text.ts', 'protocol/rpc/base64-text.ts'],
-  /** Transactions as texts. */
   seeds: decodeTransactionTarget.seeds.map((wire) => Buffer.from(Buffer.from(wire).toString('base64'))),
-  /** Whatever text a client sends as a transaction or a message: -32602 or a decoded value, nothing else. */
+  /** Error -32602 or a decoded value. */
   fuzz(input: Uint8Array): boolean {
     const text = Buffer.from(input).toString('utf8');
     const taken = [
@@ -187,7 +186,7 @@ const heads = [
   ),
 ];
 
-/** Instructions one after the other: a program, how deep it is, the length of its bytes, and the bytes. */
+/** Instructions: program, depth, length and bytes of each. */
 function readInstructions(input: Uint8Array): ExecutedInstruction[] {
   const instructions: ExecutedInstruction[] = [];
   for (let at = 0; at + 3 <= input.length; ) {
@@ -214,7 +213,7 @@ function readInstructions(input: Uint8Array): ExecutedInstruction[] {
   return instructions;
 }
 
-/** The bytes as logs, too: each line by a program that runs. */
+/** The bytes as logs of running programs. */
 function logsOf(instructions: readonly ExecutedInstruction[]): string[] {
   return instructions.flatMap(({ program, height, data }) => [
     `Program ${program} invoke [${height ?? 2}]`,
@@ -243,12 +242,12 @@ function runOf(input: Uint8Array): ExecutedTransaction {
 export const programEventsTarget: Target = {
   from: 'transactions, through nodes',
   covers: ['decoding/borsh.ts', 'decoding/transaction/events/', 'decoding/transaction/swap/'],
-  /** An instruction of each kind, of one program: its number, how deep it is, and bytes. */
+  /** An instruction of each kind. */
   seeds: heads.map(([program, head]) => {
     const data = Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(200)]);
     return Buffer.concat([Buffer.of(known.indexOf(program), 1, data.length), data]);
   }),
-  /** Whatever programs leave behind, events, swaps and what is done to pools are shown as JSON, or not at all. */
+  /** Events, swaps and pool actions become valid JSON. */
   fuzz(input: Uint8Array): boolean {
     const run = runOf(input);
     const events = readEvents(run);
@@ -257,21 +256,21 @@ export const programEventsTarget: Target = {
     for (const { data } of run.instructions) readQuote(data);
     parseJson(writeJson({ events, swaps, actions }));
     for (const { in: given, out } of swaps) {
-      if (given.raw <= 0n || out.raw <= 0n) throw new Error('a swap of nothing');
+      if (given.raw <= 0n || out.raw <= 0n) throw new Error('an empty swap');
     }
     return events.length + swaps.length > 0;
   },
 };
 
-/** Programs that are known, and a few keys that are none. */
-const runTransactionKeys: readonly string[] = [
+/** Known programs and a few other keys. */
+const allPrograms: readonly string[] = [
   ...programParsers.keys(),
   nativeMint,
   ...[1, 2, 3, 4, 5, 6, 7, 8].map((fill) => encodeBase58(new Uint8Array(32).fill(fill))),
 ];
 const SIGNATURE = encodeBase58(new Uint8Array(64).fill(9));
 
-/** Bytes one after another; after the end there are zeros. */
+/** Reads bytes; zeros after the end. */
 class Bytes {
   readonly #input: Uint8Array;
   #at = 0;
@@ -295,11 +294,11 @@ class Bytes {
   }
 
   key(): string {
-    return runTransactionKeys[this.byte() % runTransactionKeys.length] as string;
+    return allPrograms[this.byte() % allPrograms.length] as string;
   }
 }
 
-/** The height that a node might say: a sane one, none, or nonsense. */
+/** A valid, missing or invalid height. */
 function heightOf(bytes: Bytes): JsonValue {
   const byte = bytes.byte();
   return ([byte % 7, null, byte * 1e6, -byte, String(byte), 2] as const)[byte % 6] ?? null;
@@ -312,7 +311,7 @@ function instructionOf(bytes: Bytes): JsonValue {
   const data = encodeBase58(bytes.take(bytes.byte()));
   if (program % 4 !== 0)
     return {
-      programId: runTransactionKeys[program % runTransactionKeys.length] ?? '',
+      programId: allPrograms[program % allPrograms.length] ?? '',
       accounts,
       data,
       stackHeight,
@@ -331,11 +330,11 @@ const balanceOf = (bytes: Bytes): JsonValue => ({
 const listOf = (bytes: Bytes, most: number, make: (bytes: Bytes) => JsonValue): JsonValue[] =>
   Array.from({ length: bytes.byte() % most }, () => make(bytes));
 
-/** A transaction in jsonParsed whose members the bytes choose. */
+/** A jsonParsed transaction chosen by the bytes. */
 function transactionOf(input: Uint8Array): JsonValue {
   const bytes = new Bytes(input);
   const message = {
-    accountKeys: runTransactionKeys.map((pubkey, at) => ({ pubkey, signer: at < 2 })),
+    accountKeys: allPrograms.map((pubkey, at) => ({ pubkey, signer: at < 2 })),
     instructions: listOf(bytes, 8, instructionOf),
   };
   const innerInstructions: JsonValue[] = [];
@@ -350,15 +349,17 @@ function transactionOf(input: Uint8Array): JsonValue {
   };
 }
 
-/** Whatever a node tells is no transaction, or one that can be shown. */
+/** A result is refused, or a transaction that becomes valid JSON. */
 function shown(result: JsonValue): boolean {
   const transaction = readExecutedTransaction(result);
   if (transaction === null) return false;
-  const deeds = parseEffects(transaction);
-  const words: TokenLabels = { name: 'a', symbol: 'b', image_uri: 'c' };
-  const names = new Map([...mintsToName(deeds.actions)].map((mint): [Address, TokenLabels] => [mint, words]));
+  const effects = parseEffects(transaction);
+  const labels: TokenLabels = { name: 'a', symbol: 'b', image_uri: 'c' };
+  const names = new Map(
+    [...mintsToName(effects.actions)].map((mint): [Address, TokenLabels] => [mint, labels]),
+  );
   const raw = result as { [name: string]: JsonValue };
-  parseJson(writeJson(parsedTransaction(transaction, deeds, names, { events: true, raw })));
+  parseJson(writeJson(parsedTransaction(transaction, effects, names, { events: true, raw })));
   return true;
 }
 
@@ -371,14 +372,13 @@ export const runTransactionTarget: Target = {
     'decoding/transaction/parse-transaction.ts',
     'decoding/transaction/read-executed-transaction.ts',
   ],
-  /** A transaction as text, and bytes that choose one. */
+  /** A transaction as JSON, and bytes that choose one. */
   seeds: [
     Buffer.from(writeJson(sane)),
     ...[1, 3, 7, 11, 29].map((step) =>
       Uint8Array.from({ length: 400 * step }, (_, at) => (at * step * step) >> 2),
     ),
   ],
-  /** What a node tells of a transaction, as text or chosen by the bytes. */
   fuzz(input: Uint8Array): boolean {
     let reported: JsonValue | undefined;
     try {

@@ -36,7 +36,7 @@ import { bankFor, withContext } from './context.ts';
 import { decodeTransactionText, requireSanitized } from './decode-wire.ts';
 import { findMint } from './token-mint.ts';
 
-/** Accounts returned with their state after execution. */
+/** The accounts to return after the run. */
 type SimulatedAccounts = Readonly<{ encoding: AccountEncoding; addresses: readonly string[] }>;
 
 type SimulateTransactionParams = Readonly<{
